@@ -1,0 +1,21 @@
+# Compiler settings that every target shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+
+find_program(OCTANT_CCACHE ccache)
+if(OCTANT_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTANT_CCACHE})
+endif()
+
+# Contraction into fused multiply-adds is off because compilers place it differently in different
+# inlinings: without it every block size, tile, pack width and thread count gives the same bits.
+add_library(octant_flags INTERFACE)
+target_compile_options(octant_flags INTERFACE
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno -fno-trapping-math>)

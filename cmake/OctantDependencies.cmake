@@ -1,0 +1,22 @@
+# Third-party libraries, each behind one target that the rooms link to.
+find_package(Kokkos 4.5 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+
+add_library(octant_mpi INTERFACE)
+if(OCTANT_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+  target_link_libraries(octant_mpi INTERFACE MPI::MPI_C)
+  target_compile_definitions(octant_mpi INTERFACE OCTANT_MPI OMPI_SKIP_MPICXX)
+endif()
+
+add_library(octant_hdf5 INTERFACE)
+if(OCTANT_HDF5)
+  set(HDF5_PREFER_PARALLEL ON)
+  find_package(HDF5 REQUIRED COMPONENTS C)
+  target_include_directories(octant_hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_link_libraries(octant_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+  target_compile_definitions(octant_hdf5 INTERFACE OCTANT_HDF5)
+endif()
