@@ -19,3 +19,6 @@ endif()
 add_library(octant_flags INTERFACE)
 target_compile_options(octant_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno -fno-trapping-math>)
+if(OCTANT_KEY128)
+  target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
+endif()
