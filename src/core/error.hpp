@@ -1,0 +1,45 @@
+// The two kinds of failure that Octant knows, and the check for invariants.
+#pragma once
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace octant {
+
+// The user's input cannot be used: `octant` ends with exit code 2. The message names the file, the
+// line or key, what was expected, and what to do.
+class InputError : public std::runtime_error {
+ public:
+  template <class... Args>
+  explicit InputError(fmt::format_string<Args...> format, Args&&... args)
+      : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
+};
+
+// A run broke after it began: `octant` ends with exit code 1 on every rank.
+class RunError : public std::runtime_error {
+ public:
+  template <class... Args>
+  explicit RunError(fmt::format_string<Args...> format, Args&&... args)
+      : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
+};
+
+// Throws the RunError of a failed OCTANT_REQUIRE.
+[[noreturn]] void fail_requirement(std::string_view condition, std::string_view message,
+                                   const std::source_location& place);
+
+}  // namespace octant
+
+// Throws a RunError with file and line unless `condition` holds. Active in every build. The message is
+// a fmt format string with its arguments, which are evaluated only on failure. Host code only.
+#define OCTANT_REQUIRE(condition, ...)                                            \
+  do {                                                                            \
+    if (!(condition)) [[unlikely]] {                                              \
+      ::octant::fail_requirement(#condition, ::fmt::format(__VA_ARGS__),          \
+                                 std::source_location::current());                \
+    }                                                                             \
+  } while (false)

@@ -1,0 +1,98 @@
+#include "core/log.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+
+#include "core/error.hpp"
+
+namespace octant::log {
+
+namespace {
+
+spdlog::level::level_enum spdlog_level(Level level) {
+  switch (level) {
+    case Level::debug: return spdlog::level::debug;
+    case Level::info: return spdlog::level::info;
+    case Level::warn: return spdlog::level::warn;
+    case Level::error: return spdlog::level::err;
+    default: return spdlog::level::off;
+  }
+}
+
+template <class Sink>
+std::unique_ptr<spdlog::logger> screen_logger() {
+  auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<Sink>());
+  logger->set_pattern("%^%v%$");
+  return logger;
+}
+
+// Where this process writes.
+struct Destinations {
+  std::unique_ptr<spdlog::logger> normal = screen_logger<spdlog::sinks::stdout_color_sink_mt>();
+  std::unique_ptr<spdlog::logger> urgent = screen_logger<spdlog::sinks::stderr_color_sink_mt>();
+  std::unique_ptr<spdlog::logger> file;
+  Level level = Level::info;
+  bool status_is_shown = false;
+};
+
+Destinations& destinations() {
+  static Destinations current;
+  return current;
+}
+
+void erase_status() {
+  if (destinations().status_is_shown) {
+    std::fputs("\r\033[K", stdout);
+    std::fflush(stdout);
+    destinations().status_is_shown = false;
+  }
+}
+
+std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
+  try {
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+    auto logger = std::make_unique<spdlog::logger>("octant", std::move(sink));
+    logger->set_pattern("%Y-%m-%d %H:%M:%S.%e  %-7l  %v");
+    logger->set_level(spdlog::level::debug);
+    logger->flush_on(spdlog::level::debug);
+    return logger;
+  } catch (const spdlog::spdlog_ex& failure) {
+    throw InputError("cannot write the log file {}: {}", file, failure.what());
+  }
+}
+
+}  // namespace
+
+void start(int rank, const std::string& file, Level level) {
+  erase_status();
+  auto& to = destinations();
+  to.level = rank == 0 ? level : Level::off;
+  to.file = rank == 0 && !file.empty() ? file_logger(file) : nullptr;
+  to.normal->set_level(spdlog::level::debug);
+}
+
+void write(Level level, std::string_view line) {
+  auto& to = destinations();
+  if (level < to.level) return;
+  erase_status();
+  auto& screen = level >= Level::warn ? *to.urgent : *to.normal;
+  screen.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
+  screen.flush();
+  if (to.file) to.file->log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+void show_status(std::string_view line) {
+  if (destinations().level > Level::info || ::isatty(STDOUT_FILENO) == 0) return;
+  std::fputs("\r\033[K", stdout);
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+  destinations().status_is_shown = true;
+}
+
+}  // namespace octant::log

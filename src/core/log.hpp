@@ -1,0 +1,48 @@
+// Log lines of a run: on the screen in colour if it is a terminal, and plainly in a file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace octant::log {
+
+enum class Level { debug, info, warn, error, off };
+
+// Sets who writes what. Rank 0 writes lines of at least `level` to the screen (warnings and errors to
+// stderr, the rest to stdout) and, if `file` is not empty, appends them to that file; all other ranks
+// are silent. Before the first call, lines of at least `info` go to the screen alone.
+// Throws InputError if the file cannot be written.
+void start(int rank, const std::string& file = "", Level level = Level::info);
+
+// Writes one line.
+void write(Level level, std::string_view line);
+
+// Shows a line that the next status or log line overwrites. Nothing happens unless stdout is a
+// terminal and this rank writes to it.
+void show_status(std::string_view line);
+
+template <class... Args>
+void debug(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::debug, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args>
+void info(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::info, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args>
+void warn(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::warn, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args>
+void error(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::error, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args>
+void status(fmt::format_string<Args...> format, Args&&... args) {
+  show_status(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace octant::log

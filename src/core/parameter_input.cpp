@@ -1,0 +1,110 @@
+#include "core/parameter_input.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace octant {
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    throw InputError("cannot read the parameter file {}: {}", path,
+                     std::strerror(errno == 0 ? EIO : errno));
+  }
+  return text.str();
+}
+
+// The value of an override. What is not TOML is text, so that nobody must quote twice in a shell.
+toml::table parse_override(const std::string& value) {
+  try {
+    auto table = toml::parse("value = " + value);
+    if (table.size() == 1) return table;
+  } catch (const toml::parse_error&) {
+  }
+  return toml::table{{"value", value}};
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t");
+  const auto last = text.find_last_not_of(" \t");
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+}  // namespace
+
+ParameterInput ParameterInput::from_file(const std::string& path, const Overrides& overrides) {
+  return from_text(contents(path), path, overrides);
+}
+
+ParameterInput ParameterInput::from_text(const std::string& text, const std::string& source,
+                                         const Overrides& overrides) {
+  ParameterInput input;
+  input.source_ = source;
+  input.collect_file(text);
+  for (const auto& assignment : overrides) input.add_override(assignment);
+  return input;
+}
+
+const GivenValue* ParameterInput::find(const std::string& name) const {
+  const auto same_name = [&](const GivenValue& given) { return given.name == name; };
+  const auto found = std::find_if(values_.begin(), values_.end(), same_name);
+  return found == values_.end() ? nullptr : &*found;
+}
+
+std::string ParameterInput::place(const toml::source_region& region) const {
+  return fmt::format("{}:{}", source_, region.begin.line);
+}
+
+void ParameterInput::collect_file(const std::string& text) {
+  try {
+    tables_.push_back(toml::parse(text));
+  } catch (const toml::parse_error& failure) {
+    throw InputError("{}: not valid TOML: {}", place(failure.source()), failure.description());
+  }
+  // toml++ keeps keys in alphabetical order; messages are about the first line that is wrong.
+  std::vector<std::pair<toml::source_position, GivenValue>> found;
+  const auto collect = [&](const toml::key& key, const toml::node& node, const std::string& section) {
+    found.push_back({key.source().begin, {section + std::string(key), &node, place(key.source())}});
+  };
+  for (const auto& [key, node] : tables_.back()) {
+    const auto* section = node.as_table();
+    if (section == nullptr) {
+      collect(key, node, "");
+      continue;
+    }
+    sections_.push_back({std::string(key), place(key.source())});
+    for (const auto& [inner_key, inner_node] : *section) {
+      collect(inner_key, inner_node, std::string(key) + ".");
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& entry : found) values_.push_back(std::move(entry.second));
+}
+
+void ParameterInput::add_override(const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  const auto name = trimmed(assignment.substr(0, equals));
+  if (equals == std::string::npos || name.empty()) {
+    throw InputError("--set {}: expected section.key=value", assignment);
+  }
+  tables_.push_back(parse_override(trimmed(assignment.substr(equals + 1))));
+  GivenValue given{name, tables_.back().get("value"), "--set " + assignment};
+  const auto same_name = [&](const GivenValue& other) { return other.name == name; };
+  const auto previous = std::find_if(values_.begin(), values_.end(), same_name);
+  if (previous != values_.end()) {
+    *previous = std::move(given);
+  } else {
+    values_.push_back(std::move(given));
+  }
+}
+
+}  // namespace octant

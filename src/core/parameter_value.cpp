@@ -1,0 +1,215 @@
+#include "core/parameter_value.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+
+namespace octant {
+
+namespace {
+
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+// --- from TOML -------------------------------------------------------------------------------------
+
+std::string found_text(const toml::node& value) {
+  switch (value.type()) {
+    case toml::node_type::table: return "a section";
+    case toml::node_type::array:
+      return fmt::format("a list of {} values", value.as_array()->size());
+    case toml::node_type::string: return fmt::format("the text \"{}\"", value.ref<std::string>());
+    case toml::node_type::integer: return fmt::format("the integer {}", value.ref<std::int64_t>());
+    case toml::node_type::floating_point: return fmt::format("the number {}", value.ref<double>());
+    case toml::node_type::boolean: return value.ref<bool>() ? "true" : "false";
+    default: return "a date or time";
+  }
+}
+
+bool read_scalar(const toml::node& value, bool& field) {
+  if (!value.is_boolean()) return false;
+  field = value.ref<bool>();
+  return true;
+}
+
+bool read_scalar(const toml::node& value, std::int64_t& field) {
+  if (!value.is_integer()) return false;
+  field = value.ref<std::int64_t>();
+  return true;
+}
+
+bool read_scalar(const toml::node& value, int& field) {
+  std::int64_t wide = 0;
+  if (!read_scalar(value, wide)) return false;
+  if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max()) {
+    throw InputError("{} does not fit into 32 bits", wide);
+  }
+  field = static_cast<int>(wide);
+  return true;
+}
+
+bool read_scalar(const toml::node& value, double& field) {
+  if (!value.is_number()) return false;
+  field = value.is_integer() ? static_cast<double>(value.ref<std::int64_t>()) : value.ref<double>();
+  return true;
+}
+
+bool read_scalar(const toml::node& value, std::string& field) {
+  if (!value.is_string()) return false;
+  field = value.ref<std::string>();
+  return true;
+}
+
+template <class T, std::size_t n>
+bool read_field(const toml::node& value, std::array<T, n>& field) {
+  const auto* list = value.as_array();
+  if (list == nullptr || list->size() != n) return false;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!read_scalar((*list)[i], field[i])) return false;
+  }
+  return true;
+}
+
+template <class T>
+bool read_field(const toml::node& value, std::vector<T>& field) {
+  const auto* list = value.as_array();
+  if (list == nullptr) return false;
+  std::vector<T> elements(list->size());
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (!read_scalar((*list)[i], elements[i])) return false;
+  }
+  field = std::move(elements);
+  return true;
+}
+
+template <class T>
+bool read_field(const toml::node& value, T& field) {
+  return read_scalar(value, field);
+}
+
+// --- checks ----------------------------------------------------------------------------------------
+
+void check_number(double value, const ParameterInfo& info) {
+  const bool inside = value >= info.min && value <= info.max &&
+                      (info.above == -k_infinity || value > info.above) &&
+                      (info.below == k_infinity || value < info.below);
+  if (!inside) {
+    throw InputError("{} is out of range; expected {}", value,
+                     range_text(info).empty() ? "a number" : range_text(info));
+  }
+}
+
+void check_text(const std::string& value, const ParameterInfo& info) {
+  const auto& choices = info.choices;
+  if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  throw InputError("unknown choice \"{}\"; expected {} (nearest: \"{}\")", value, range_text(info),
+                   nearest_name(value, choices));
+}
+
+template <class T>
+void check_scalar(const T& value, const ParameterInfo& info) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    check_text(value, info);
+  } else if constexpr (!std::is_same_v<T, bool>) {
+    check_number(static_cast<double>(value), info);
+  }
+}
+
+// --- to TOML ---------------------------------------------------------------------------------------
+
+std::string scalar_text(bool value) { return value ? "true" : "false"; }
+std::string scalar_text(int value) { return fmt::format("{}", value); }
+std::string scalar_text(std::int64_t value) { return fmt::format("{}", value); }
+
+std::string scalar_text(double value) {
+  auto text = fmt::format("{}", value);  // the shortest text that reads back to the same bits
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string scalar_text(const std::string& value) {
+  std::string text = "\"";
+  for (const char letter : value) {
+    if (letter == '"' || letter == '\\') {
+      (text += '\\') += letter;
+    } else if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
+      text += fmt::format("\\u{:04X}", static_cast<unsigned>(letter));
+    } else {
+      text += letter;
+    }
+  }
+  return text + '"';
+}
+
+template <class List>
+std::string list_text(const List& list) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += scalar_text(list[i]);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+void assign_value(Parameter& parameter, const toml::node& value) {
+  const auto read = [&](auto* field) { return read_field(value, *field); };
+  if (!std::visit(read, parameter.field)) {
+    throw InputError("expected {}, found {}", type_name(parameter.field), found_text(value));
+  }
+  check_value(parameter);
+}
+
+void check_value(const Parameter& parameter) {
+  const auto& info = parameter.info;
+  std::visit(Overloaded{[&]<class T, std::size_t n>(std::array<T, n>* list) {
+                          for (const auto& element : *list) check_scalar(element, info);
+                        },
+                        [&]<class T>(std::vector<T>* list) {
+                          for (const auto& element : *list) check_scalar(element, info);
+                        },
+                        [&]<class T>(T* scalar) { check_scalar(*scalar, info); }},
+             parameter.field);
+}
+
+std::string value_as_toml(const ParameterField& field) {
+  return std::visit(
+      Overloaded{
+          []<class T, std::size_t n>(const std::array<T, n>* list) { return list_text(*list); },
+          []<class T>(const std::vector<T>* list) { return list_text(*list); },
+          []<class T>(const T* scalar) { return scalar_text(*scalar); }},
+      field);
+}
+
+std::string type_name(const ParameterField& field) {
+  return std::visit(
+      Overloaded{[](bool*) { return "true or false"; }, [](int*) { return "an integer"; },
+                 [](std::int64_t*) { return "an integer"; }, [](double*) { return "a number"; },
+                 [](std::string*) { return "a text"; },
+                 [](std::array<int, 3>*) { return "3 integers"; },
+                 [](std::array<double, 3>*) { return "3 numbers"; },
+                 [](std::vector<double>*) { return "a list of numbers"; },
+                 [](std::vector<std::string>*) { return "a list of texts"; }},
+      field);
+}
+
+std::string range_text(const ParameterInfo& info) {
+  if (!info.choices.empty()) return fmt::format("\"{}\"", fmt::join(info.choices, "\" or \""));
+  std::string low, high;
+  if (info.above != -k_infinity) low = fmt::format("> {}", info.above);
+  else if (info.min != -k_infinity) low = fmt::format(">= {}", info.min);
+  if (info.below != k_infinity) high = fmt::format("< {}", info.below);
+  else if (info.max != k_infinity) high = fmt::format("<= {}", info.max);
+  return low.empty() || high.empty() ? low + high : low + " and " + high;
+}
+
+}  // namespace octant

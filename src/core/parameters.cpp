@@ -1,0 +1,169 @@
+#include "core/parameters.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+#include "core/parameter_input.hpp"
+#include "core/parameter_value.hpp"
+
+namespace octant {
+
+namespace {
+
+std::string section_of(const std::string& name) {
+  const auto dot = name.find('.');
+  return dot == std::string::npos ? "" : name.substr(0, dot);
+}
+
+std::string key_of(const std::string& name) { return name.substr(name.find('.') + 1); }
+
+void require_known_sections(const ParameterInput& input, const std::vector<std::string>& known) {
+  for (const auto& given : input.sections()) {
+    if (std::find(known.begin(), known.end(), given.name) != known.end()) continue;
+    throw InputError("{}: unknown section [{}]; the nearest valid name is [{}]", given.where,
+                     given.name, nearest_name(given.name, known));
+  }
+}
+
+std::optional<std::string> peek_value(const ParameterInput& input, const std::string& name) {
+  const auto* given = input.find(name);
+  if (given == nullptr) return std::nullopt;
+  if (!given->value->is_string()) {
+    throw InputError("{}: {}: expected a text", given->where, name);
+  }
+  return given->value->ref<std::string>();
+}
+
+// Bounds and default beside the meaning, for the tables of the manual.
+std::string table_row(const Parameter& parameter) {
+  const auto& info = parameter.info;
+  auto range = range_text(info);
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name,
+                     type_name(parameter.field), info.unit,
+                     info.required ? "required" : "`" + parameter.default_value + "`", range,
+                     info.meaning);
+}
+
+}  // namespace
+
+void ParameterSchema::add_field(const std::string& name, ParameterField field,
+                                ParameterInfo info) {
+  OCTANT_REQUIRE(!places_.contains(name), "the parameter {} is declared twice", name);
+  places_[name] = parameters_.size();
+  parameters_.push_back({name, field, std::move(info), value_as_toml(field)});
+  if (parameters_.back().info.required) return;
+  try {
+    check_value(parameters_.back());
+  } catch (const InputError& failure) {
+    throw RunError("the default of the parameter {}: {}", name, failure.what());
+  }
+}
+
+void ParameterSchema::read_file(const std::string& path, const Overrides& overrides) {
+  assign(ParameterInput::from_file(path, overrides));
+}
+
+void ParameterSchema::read_text(const std::string& text, const std::string& source,
+                                const Overrides& overrides) {
+  assign(ParameterInput::from_text(text, source, overrides));
+}
+
+std::optional<std::string> ParameterSchema::peek(const std::string& path, const std::string& name,
+                                                 const Overrides& overrides) {
+  return peek_value(ParameterInput::from_file(path, overrides), name);
+}
+
+std::optional<std::string> ParameterSchema::peek_text(const std::string& text,
+                                                      const std::string& source,
+                                                      const std::string& name,
+                                                      const Overrides& overrides) {
+  return peek_value(ParameterInput::from_text(text, source, overrides), name);
+}
+
+void ParameterSchema::assign(const ParameterInput& input) {
+  for (auto& parameter : parameters_) parameter.was_set = false;
+  require_known_sections(input, sections());
+  for (const auto& given : input.values()) {
+    auto* parameter = find(given.name);
+    if (parameter == nullptr) {
+      throw InputError("{}: unknown parameter {}; the nearest valid name is {}", given.where,
+                       given.name, nearest_name(given.name, names()));
+    }
+    try {
+      assign_value(*parameter, *given.value);
+    } catch (const InputError& failure) {
+      throw InputError("{}: {}: {}", given.where, given.name, failure.what());
+    }
+    parameter->was_set = true;
+  }
+  for (const auto& parameter : parameters_) {
+    if (parameter.was_set || !parameter.info.required) continue;
+    throw InputError("{}: the parameter {} is missing; give it {} ({})", input.source(),
+                     parameter.name, type_name(parameter.field), parameter.info.meaning);
+  }
+}
+
+std::string ParameterSchema::resolved_toml() const {
+  std::string text;
+  for (const auto& section : sections()) {
+    if (!section.empty()) text += fmt::format("\n[{}]\n", section);
+    for (const auto& parameter : parameters_) {
+      if (section_of(parameter.name) != section) continue;
+      const auto& unit = parameter.info.unit;
+      text += fmt::format("{} = {}  # {}{}\n", key_of(parameter.name),
+                          value_as_toml(parameter.field), parameter.info.meaning,
+                          unit.empty() ? "" : " [" + unit + "]");
+    }
+  }
+  return text;
+}
+
+std::string ParameterSchema::markdown(const std::string& section) const {
+  const auto all = sections();
+  if (!section.empty() && std::find(all.begin(), all.end(), section) == all.end()) {
+    throw InputError("no parameter section is called {}; the nearest is {}", section,
+                     nearest_name(section, all));
+  }
+  std::string text;
+  for (const auto& each : all) {
+    if (!section.empty() && each != section) continue;
+    text += fmt::format("{}## {}\n\n", text.empty() ? "" : "\n",
+                        each.empty() ? "Top of the file" : "[" + each + "]");
+    text += "| name | type | unit | default | range | meaning |\n|---|---|---|---|---|---|\n";
+    for (const auto& parameter : parameters_) {
+      if (section_of(parameter.name) == each) text += table_row(parameter);
+    }
+  }
+  return text;
+}
+
+bool ParameterSchema::was_set(const std::string& name) const {
+  const auto place = places_.find(name);
+  OCTANT_REQUIRE(place != places_.end(), "no parameter is called {}", name);
+  return parameters_[place->second].was_set;
+}
+
+Parameter* ParameterSchema::find(const std::string& name) {
+  const auto place = places_.find(name);
+  return place == places_.end() ? nullptr : &parameters_[place->second];
+}
+
+std::vector<std::string> ParameterSchema::names() const {
+  std::vector<std::string> all;
+  for (const auto& parameter : parameters_) all.push_back(parameter.name);
+  return all;
+}
+
+// In order of declaration; "" stands for the top of the file, and must be first in TOML.
+std::vector<std::string> ParameterSchema::sections() const {
+  std::vector<std::string> all;
+  for (const auto& parameter : parameters_) {
+    const auto section = section_of(parameter.name);
+    if (std::find(all.begin(), all.end(), section) != all.end()) continue;
+    all.insert(section.empty() ? all.begin() : all.end(), section);
+  }
+  return all;
+}
+
+}  // namespace octant

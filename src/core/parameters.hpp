@@ -1,0 +1,103 @@
+// Parameters of a run: declared once, in code, by binding a name to a field of an options struct.
+//
+//   struct HydroOptions { double gamma = 1.4; std::string riemann = "hllc"; };
+//
+//   void declare(ParameterSchema& schema, HydroOptions& options) {
+//     schema.add("hydro.gamma", options.gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
+//     schema.add("hydro.riemann", options.riemann,
+//                {.meaning = "Riemann solver", .choices = {"llf", "hll", "hllc", "exact"}});
+//   }
+//
+// Reading a file, checking it, `octant params` and the reference manual all follow from there. The
+// default of a parameter is what its field holds when it is declared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace octant {
+
+// What a parameter means and what it may be. Bounds hold for numbers, and for each element of a list.
+struct ParameterInfo {
+  std::string unit = "";
+  std::string meaning = "";
+  double min = -std::numeric_limits<double>::infinity();    // smallest value
+  double max = std::numeric_limits<double>::infinity();     // largest value
+  double above = -std::numeric_limits<double>::infinity();  // exclusive lower bound
+  double below = std::numeric_limits<double>::infinity();   // exclusive upper bound
+  std::vector<std::string> choices = {};                    // for text; empty: anything
+  bool required = false;                                    // no default: the file must give it
+};
+
+// The field that a parameter is bound to.
+using ParameterField =
+    std::variant<bool*, int*, std::int64_t*, double*, std::string*, std::array<int, 3>*,
+                 std::array<double, 3>*, std::vector<double>*, std::vector<std::string>*>;
+
+struct Parameter {
+  std::string name;  // "section.key", or "key" at the top of the file
+  ParameterField field;
+  ParameterInfo info;
+  std::string default_value;  // as TOML
+  bool was_set = false;       // by the file or by an override
+};
+
+class ParameterSchema {
+ public:
+  // Values that replace those of the file: "section.key=value", as after --set. The value is TOML;
+  // what is not TOML is taken as text, so that `hydro.riemann=hllc` needs no quotes.
+  using Overrides = std::vector<std::string>;
+
+  // Binds a parameter to a field, which must outlive every read. Throws RunError if the name is taken
+  // or the default breaks its own bounds.
+  template <class T>
+  void add(const std::string& name, T& field, ParameterInfo info) {
+    add_field(name, &field, std::move(info));
+  }
+
+  // Sets every field that the TOML file or an override gives; the others keep their defaults. Throws
+  // InputError for the first thing that is wrong: no such file, TOML syntax, unknown key, wrong type,
+  // out of range, unknown choice, or a required parameter that is missing.
+  void read_file(const std::string& path, const Overrides& overrides = {});
+
+  // The same for a text; `source` names it in messages.
+  void read_text(const std::string& text, const std::string& source,
+                 const Overrides& overrides = {});
+
+  // What a file or an override gives for a text parameter, before the schema is complete.
+  static std::optional<std::string> peek(const std::string& path, const std::string& name,
+                                         const Overrides& overrides = {});
+  static std::optional<std::string> peek_text(const std::string& text, const std::string& source,
+                                              const std::string& name,
+                                              const Overrides& overrides = {});
+
+  // Every parameter with its present value; unit and meaning as comments. Reading this text back gives
+  // the same values to the last bit.
+  std::string resolved_toml() const;
+
+  // Tables of all parameters, or of one section, in Markdown. Throws InputError for an unknown section.
+  std::string markdown(const std::string& section = "") const;
+
+  // Whether the last read found the parameter in the file or among the overrides.
+  bool was_set(const std::string& name) const;
+
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+ private:
+  void add_field(const std::string& name, ParameterField field, ParameterInfo info);
+  void assign(const class ParameterInput& input);
+  Parameter* find(const std::string& name);
+  std::vector<std::string> names() const;
+  std::vector<std::string> sections() const;
+
+  std::vector<Parameter> parameters_;          // in order of declaration
+  std::map<std::string, std::size_t> places_;  // name -> index in parameters_
+};
+
+}  // namespace octant
