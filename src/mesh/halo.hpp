@@ -56,7 +56,8 @@ struct InterpolationTask {
 struct LevelHalo {
   TileSet tiles;              // interior tiles first: those that need no other rank's data
   int interior_tiles = 0;
-  std::vector<CellBox> boxes; // host copy of tiles.boxes
+  std::vector<CellBox> boxes;                            // host copy of tiles.boxes
+  std::vector<std::array<std::int32_t, 6>> face_boxes;  // by slot: below and above in x, y, z; or -1
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
   std::int64_t received_cells = 0, sent_cells = 0;  // received boxes lie at the start of the halo

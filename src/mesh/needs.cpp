@@ -36,7 +36,7 @@ Reference LevelNeeds::require(BlockCoordinates position, const Region& region, b
   const int n = known ? *known : static_cast<int>(needs_.size());
   if (!known) {
     index_.insert(key, n);
-    needs_.push_back({.position = position});
+    needs_.emplace_back().position = position;
   }
   needs_[n].region.merge(region);
   needs_[n].beneath = needs_[n].beneath || beneath;

@@ -166,6 +166,16 @@ void Tiling::finish(const LevelNeeds& needs, const BlockFluxRequests& requests,
   std::vector<Tile> tiles = std::move(builder.interior);
   tiles.insert(tiles.end(), builder.border.begin(), builder.border.end());
 
+  halo.face_boxes.assign(tree_.level(level_).slots(), {-1, -1, -1, -1, -1, -1});
+  for (const Group& group : groups_)
+    for (const int slot : group.slots)
+      for (int face = 0; face < 6; ++face) {
+        auto place = place_in_group(group, slot);
+        place[face / 2] += face % 2 == 0 ? -1 : 1;
+        const Reference r = group.table[table_index(place[0] + 1, place[1] + 1, place[2] + 1)];
+        halo.face_boxes[slot][face] = needs.box_of(r);
+      }
+
   halo.tiles.block_size = block_size_;
   halo.tiles.log2_block_size = std::countr_zero(static_cast<unsigned>(block_size_));
   halo.tiles.patch = patch_;

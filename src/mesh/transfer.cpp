@@ -57,6 +57,21 @@ void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const Cell
   });
 }
 
+void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
+                   const double* source, double* blocks) {
+  const int N = layout.block_size, cells = N * N * N;
+  for_tasks("unpack blocks", tasks, KOKKOS_LAMBDA(const Member& team) {
+    const PackTask& task = tasks(team.league_rank());
+    double* block = blocks + task.box * layout.stride_slot;
+    const double* from = source + task.destination;
+    for_cells(team, task.region, [&](int i, int j, int k) {
+      const int cell = (k * N + j) * N + i;
+      for (int n = 0; n < layout.variables; ++n)
+        block[static_cast<std::int64_t>(n) * layout.stride_variable + cell] = from[n * cells + cell];
+    });
+  });
+}
+
 void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
                      const VectorAxes& vector_axes, const InflowStates& inflow, int variables) {

@@ -9,6 +9,10 @@ namespace octant::mesh {
 void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
           const double* blocks, double* destination, int variables);
 
+// Copies whole blocks, packed as above, into own slots.
+void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
+                   const double* source, double* blocks);
+
 // The constant state of an inflow boundary, by boundary (2 * axis + side).
 using InflowStates = Kokkos::View<double* [6], Kokkos::LayoutLeft, DeviceSpace>;
 
