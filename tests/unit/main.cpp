@@ -1,0 +1,43 @@
+// The main program of every unit test. On several ranks, rank 0 reports as usual, and the others speak
+// only of failures; a failure on any rank fails the whole program.
+#include <gtest/gtest.h>
+
+#include "comm/communicator.hpp"
+#include "comm/runtime.hpp"
+#include "core/log.hpp"
+
+namespace {
+
+class FailuresOnly : public testing::EmptyTestEventListener {
+ public:
+  explicit FailuresOnly(int rank) : rank_(rank) {}
+
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    octant::log::error("rank {}: {}:{}: {}: {}", rank_,
+                       result.file_name() != nullptr ? result.file_name() : "?",
+                       result.line_number(), test != nullptr ? test->name() : "set-up",
+                       result.message());
+  }
+
+ private:
+  int rank_;
+};
+
+void report_failures_only(int rank) {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new FailuresOnly(rank));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  octant::Runtime runtime(argc, argv);
+  testing::InitGoogleTest(&argc, argv);
+  octant::log::start(0, "", octant::log::Level::warn);
+  const int rank = octant::Communicator::world().rank();
+  if (rank != 0) report_failures_only(rank);
+  return RUN_ALL_TESTS();
+}
