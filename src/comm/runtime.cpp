@@ -1,0 +1,26 @@
+#include "comm/runtime.hpp"
+
+#include <cstdio>
+
+#include <Kokkos_Core.hpp>
+
+#include "comm/mpi_layer.hpp"
+
+namespace octant {
+
+Runtime::Runtime(int& argc, char**& argv) {
+  mpi::initialize(argc, argv);
+  Kokkos::initialize(Kokkos::InitializationSettings());
+}
+
+Runtime::~Runtime() {
+  Kokkos::finalize();
+  mpi::finalize();
+}
+
+void end_all_ranks(int exit_code) {
+  std::fflush(nullptr);
+  mpi::abort(exit_code);
+}
+
+}  // namespace octant
