@@ -21,3 +21,14 @@ target_compile_options(octant_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno
     -fno-trapping-math>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow>)  # g++ 12 sees one inside fmt::join
+target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+if(OCTANT_CUDA)
+  target_compile_options(octant_flags INTERFACE -fmad=false)  # the device's own contraction
+endif()
+
+if(OCTANT_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  target_compile_options(octant_flags INTERFACE ${sanitizers} -O1 -fno-omit-frame-pointer)
+  target_link_options(octant_flags INTERFACE ${sanitizers})
+endif()
