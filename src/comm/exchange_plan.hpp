@@ -25,8 +25,9 @@ class Flow;
 
 // The segments of this rank, each list by ascending rank. The send buffer holds the send segments one
 // after the other, the receive buffer likewise. A plan fits any type and number of values per item,
-// serves any number of exchanges, and must outlive those under way. Memory: proportional to this
-// rank's partners (k-section: to the segments that it forwards).
+// serves any number of exchanges, and must outlive those under way. All ranks make and destroy their
+// plans in the same order. Memory: proportional to this rank's partners (k-section: to the segments
+// that it forwards).
 class ExchangePlan {
  public:
   // Local. The ranks' segments must match: what a rank sends to another is what that one receives.

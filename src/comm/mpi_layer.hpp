@@ -27,7 +27,9 @@ CommPointer world();
 int rank(const Comm& comm);
 int size(const Comm& comm);
 
-// A message tag that no other caller has. Ranks that call in the same order get the same tags.
+// A message tag that no other caller has. Ranks that call in the same order get the same tags. Tag 0
+// is never handed out: it is for set-up, whose messages are all received before a call returns.
+inline constexpr int k_setup_tag = 0;
 int new_tag(Comm& comm);
 
 void barrier(const Comm& comm);

@@ -11,6 +11,7 @@ class ParameterSchema;
 // The ways of moving an exchange's messages.
 enum class Backend { p2p, alltoall, ksection };
 inline constexpr int k_backends = 3;
+inline constexpr Backend k_all_backends[] = {Backend::p2p, Backend::alltoall, Backend::ksection};
 std::string to_string(Backend backend);
 
 struct CommOptions {
