@@ -8,8 +8,8 @@ namespace octant {
 
 namespace {
 
-constexpr double k_smoothing = 0.05;        // alpha of eq. 8
-constexpr double k_gain_to_switch = 0.20;   // section 3.2.2
+constexpr double k_smoothing = 0.05;       // alpha of eq. 8
+constexpr double k_gain_to_switch = 0.20;  // section 3.2.2
 
 double& of(BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }
 double of(const BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }
@@ -62,8 +62,7 @@ void AutoTuner::record_window(double seconds, int length) {
 void AutoTuner::end_window() {
   if (phase_ == Phase::trial && backend_ != k_all_backends[k_backends - 1])
     begin(Phase::trial, after(backend_));
-  else
-    decision_due_ = true;
+  else decision_due_ = true;
 }
 
 void AutoTuner::decide(const BackendTimes& largest_over_ranks) {

@@ -14,8 +14,8 @@ using BackendTimes = std::array<double, k_backends>;
 // `probe_interval` calls by a probe of one of the others, in turn. Production keeps an exponential
 // moving average with weight 0.05 (eq. 8); a probe that takes less than 0.8 of it switches.
 //
-// Knows no communication. Its windows end after a fixed number of calls, hence on every rank alike; the
-// caller then hands the largest times over all ranks to decide(), and every rank chooses the same.
+// Knows no communication. Its windows end after a fixed number of calls, hence on every rank alike;
+// the caller then hands the largest times over all ranks to decide(): all ranks choose the same.
 class AutoTuner {
  public:
   enum class Phase { trial, production, probe };

@@ -25,8 +25,8 @@ struct OwnSegment {
 
 class Flow {
  public:
-  // Throws RunError unless ranks exist and ascend, counts are not negative, and the own rank sends as
-  // much to itself as it receives.
+  // Throws RunError unless ranks exist and ascend, counts are not negative, and the own rank sends
+  // as much to itself as it receives.
   Flow(const Communicator& communicator, std::vector<Segment> sends, std::vector<Segment> receives);
 
   const Communicator& communicator() const { return communicator_; }
@@ -42,8 +42,8 @@ class Flow {
   // to make on this rank.
   void prepare(Backend backend) const;
 
-  const mpi::Comm& neighbourhood() const { return *neighbourhood_; }     // after prepare(alltoall)
-  const ForwardingSchedule& schedule() const { return *schedule_; }      // after prepare(ksection)
+  const mpi::Comm& neighbourhood() const { return *neighbourhood_; }  // after prepare(alltoall)
+  const ForwardingSchedule& schedule() const { return *schedule_; }   // after prepare(ksection)
 
  private:
   void prepare_neighbourhood() const;

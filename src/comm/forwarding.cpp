@@ -15,8 +15,8 @@ using Copy = ForwardingSchedule::Copy;
 using Message = ForwardingSchedule::Message;
 using Stage = ForwardingSchedule::Stage;
 
-// What one rank tells the next about a segment in a message. A message holds its segments in the order
-// of destination and source, which keeps those for one child of the next level together.
+// What one rank tells the next about a segment in a message. A message holds its segments in the
+// order of destination and source, which keeps those for one child of the next level together.
 struct Header {
   int source, destination;
   std::int64_t count;

@@ -1,10 +1,11 @@
 // The hierarchical k-section exchange (cuRAMSES paper, section 3.1.3). Internal to comm/.
 //
-// At each level of the rank tree, a rank sends one message to its partner in every sibling of its child
-// of the tree: all that it holds for the ranks of that sibling, be it its own or received before. After
-// the last level each rank holds what is meant for it. Every rank sends sum(k_l - 1) messages, empty
-// ones included, whatever the pattern of the exchange. The paper pairs the siblings in k - 1 steps; the
-// messages of one level do not depend on each other, so here all of them are under way at once.
+// At each level of the rank tree, a rank sends one message to its partner in every sibling of its
+// child of the tree: all that it holds for the ranks of that sibling, be it its own or received
+// before. After the last level each rank holds what is meant for it. Every rank sends sum(k_l - 1)
+// messages, empty ones included, whatever the pattern of the exchange. The paper pairs the siblings
+// in k - 1 steps; the messages of one level do not depend on each other, so here all of them are
+// under way at once.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 namespace octant {
 
 // Which contiguous runs of items go into which message, worked out once for a set of send segments.
-// Positions and counts are in items. Stages write their messages into one outgoing buffer, and receive
-// theirs into one transit buffer.
+// Positions and counts are in items. Stages write their messages into one outgoing buffer, and
+// receive theirs into one transit buffer.
 class ForwardingSchedule {
  public:
   struct Copy {

@@ -18,10 +18,8 @@ constexpr std::uint64_t k_hidden_bit = std::uint64_t{1} << (k_mantissa_bits - 1)
 }  // namespace
 
 ReproducibleSum& ReproducibleSum::operator+=(double term) {
-  if (std::isfinite(term))
-    add_finite(term);
-  else
-    add_special(term);
+  if (std::isfinite(term)) add_finite(term);
+  else add_special(term);
   return *this;
 }
 

@@ -23,8 +23,8 @@ class ReproducibleSum {
  private:
   friend void reproducible_sum(const Communicator&, std::span<ReproducibleSum>);
 
-  // Digit n counts multiples of 2^(32 n - 1074). Doubles end at bit 2097, in digit 65; digit 66 takes
-  // the carries and the sign. After carry() all digits but the last are in [0, 2^32).
+  // Digit n counts multiples of 2^(32 n - 1074). Doubles end at bit 2097, in digit 65; digit 66
+  // takes the carries and the sign. After carry() all digits but the last are in [0, 2^32).
   static constexpr int k_digits = 67;
   // Counts of terms that are not finite follow the digits, so that one reduction takes all.
   enum Word { k_nan = k_digits, k_plus_infinity, k_minus_infinity, k_words };

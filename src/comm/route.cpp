@@ -24,9 +24,8 @@ void check_destinations(const Communicator& communicator, std::span<const int> d
 std::vector<std::size_t> order_by_destination(std::span<const int> destinations) {
   std::vector<std::size_t> order(destinations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return destinations[a] < destinations[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return destinations[a] < destinations[b]; });
   return order;
 }
 
@@ -40,7 +39,8 @@ Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const 
   std::byte* place = sorted.data();
   std::vector<Segment> sends;
   for (const std::size_t n : order_by_destination(destinations)) {
-    if (sends.empty() || sends.back().rank != destinations[n]) sends.push_back({destinations[n], 0});
+    if (sends.empty() || sends.back().rank != destinations[n])
+      sends.push_back({destinations[n], 0});
     copy_payload(place, items.data() + n * item_bytes, item_bytes);
     place += item_bytes;
     ++sends.back().count;

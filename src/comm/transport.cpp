@@ -57,8 +57,8 @@ class PointToPoint final : public Transport {
   mpi::Requests requests_;
 };
 
-// One all-to-all-v (section 3.1.1), as a collective of the graph of partners: it needs no arrays over
-// all ranks, and leaves the schedule of the messages to the MPI library all the same.
+// One all-to-all-v (section 3.1.1), as a collective of the graph of partners: it needs no arrays
+// over all ranks, and leaves the schedule of the messages to the MPI library all the same.
 class AllToAll final : public Transport {
  public:
   Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,

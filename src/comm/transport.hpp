@@ -15,8 +15,8 @@ struct Traffic {
   std::int64_t messages = 0, partners = 0, bytes = 0;
 };
 
-// One exchange at a time: start, progress as often as wanted, finish. The flow has been prepared for
-// the backend; it and the buffers stay until finish.
+// One exchange at a time: start, progress as often as wanted, finish. The flow has been prepared
+// for the backend; it and the buffers stay until finish.
 class Transport {
  public:
   virtual ~Transport() = default;

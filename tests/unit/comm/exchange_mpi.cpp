@@ -59,7 +59,8 @@ T value_of(int sender, int receiver, std::int64_t place, int salt) {
 }
 
 template <class T>
-std::vector<T> send_side(const Communicator& world, const ExchangePlan& plan, int values, int salt) {
+std::vector<T> send_side(const Communicator& world, const ExchangePlan& plan, int values,
+                         int salt) {
   std::vector<T> buffer;
   for (const Segment& segment : plan.sends())
     for (std::int64_t n = 0; n < segment.count * values; ++n)
@@ -139,7 +140,8 @@ TEST(ExchangerMpi, several_exchanges_are_under_way_at_once_and_do_not_mix) {
     for (auto& exchanger : exchangers) exchanger.progress();
   for (int n = 5; n >= 0; --n) {
     exchangers[n].finish();
-    EXPECT_EQ(received[n], receive_side<double>(world, plan, 3, n)) << to_string(k_all_backends[n / 2]);
+    EXPECT_EQ(received[n], receive_side<double>(world, plan, 3, n))
+        << to_string(k_all_backends[n / 2]);
   }
 }
 

@@ -34,8 +34,9 @@ std::vector<double> random_terms(int count, unsigned seed) {
 }
 
 TEST(ReproducibleSum, a_single_term_comes_back_unchanged) {
-  for (const double term : {0.0, 1.0, -1.0, 0.1, -1e-300, k_subnormal, -3 * k_subnormal, k_largest,
-                            -k_largest, std::numeric_limits<double>::min(), 0x1.fffffffffffffp-1022})
+  for (const double term :
+       {0.0, 1.0, -1.0, 0.1, -1e-300, k_subnormal, -3 * k_subnormal, k_largest, -k_largest,
+        std::numeric_limits<double>::min(), 0x1.fffffffffffffp-1022})
     EXPECT_EQ(sum_of({term}), term);
   for (const double term : random_terms(1000, 1)) EXPECT_EQ(sum_of({term}), term);
 }
