@@ -21,6 +21,9 @@ target_compile_options(octant_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno
     -fno-trapping-math>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow>)  # g++ 12 sees one inside fmt::join
+if(OCTANT_KEY128)
+  target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
+endif()
 target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
 if(OCTANT_CUDA)

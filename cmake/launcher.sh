@@ -1,4 +1,5 @@
-# The steps of ./octant, which sources this file.
+# The steps of ./octant, which sources this file and sets the variables.
+# shellcheck shell=bash disable=SC2154
 
 fail() {
   echo "octant: $*" >&2
@@ -21,8 +22,8 @@ packages() {
     libgtest-dev libbenchmark-dev
 }
 
-# Installs missing Debian packages, or says in `advice` which they are where nobody may install: there
-# the build is tried all the same, because the libraries may come from elsewhere.
+# Installs missing Debian packages, or says in `advice` which they are where nobody may install:
+# there the build is tried all the same, because the libraries may come from elsewhere.
 advice=''
 install_packages() {
   command -v dpkg-query > /dev/null || return 0
@@ -119,15 +120,15 @@ run_pytest() {
 }
 
 existing_parts() {
-  [[ ! -e $root/python ]] || echo python
-  [[ ! -e $root/tests/cli ]] || echo cli
-  [[ ! -e $root/tests/physics ]] || echo physics
+  [[ ! -e $root/python ]] || echo -n "python "
+  [[ ! -e $root/tests/cli ]] || echo -n "cli "
+  [[ ! -e $root/tests/physics ]] || echo -n "physics "
 }
 
 run_tests() {
   local part status=0 seconds summary=()
   local parts=("$@")
-  (($#)) || parts=(unit $(existing_parts))
+  (($#)) || read -ra parts <<< "unit $(existing_parts)"
   for part in "${parts[@]}"; do
     [[ $(type -t "test_$part") ]] || fail "no tests are called $part"
   done

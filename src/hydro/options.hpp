@@ -1,0 +1,56 @@
+// What a run chooses about its hydrodynamics.
+#pragma once
+
+#include <array>
+
+namespace octant::hydro {
+
+enum class Scheme { muscl_hancock, rk2, rk3 };
+enum class Reconstruction { plm, ppm };
+enum class Limiter { minmod, mc, van_leer };
+enum class RiemannSolver { llf, hll, hllc, exact };
+
+// Dual energy: `on` carries the entropy density as an extra conserved variable and takes the pressure
+// from it where the flow is so cold that total minus kinetic energy is noise; `overwrite` also resets
+// the total energy there, which gives up its exact conservation.
+enum class DualEnergy { off, on, overwrite };
+
+// The ideal gas and the limits of what its state may be: what kernels need at a point. Copied by value.
+struct Gas {
+  double gamma = 1.4;
+  double density_floor = 1e-12;
+  double pressure_floor = 1e-14;
+  bool dual_energy = false;
+  double dual_energy_threshold = 1e-3;  // of internal to total energy, below which entropy rules
+};
+
+// Variables of a cell, in the order of storage; passive scalars (as densities) follow. With dual
+// energy the first of them is the entropy density rho (p / rho^gamma).
+enum Conserved { k_mass, k_momentum_x, k_momentum_y, k_momentum_z, k_energy, k_hydro_variables };
+enum Primitive { k_density, k_velocity_x, k_velocity_y, k_velocity_z, k_pressure };
+inline constexpr int k_entropy = k_hydro_variables;
+
+struct HydroOptions {
+  Scheme scheme = Scheme::muscl_hancock;
+  Reconstruction reconstruction = Reconstruction::plm;
+  Limiter limiter = Limiter::mc;
+  RiemannSolver riemann = RiemannSolver::hllc;
+  double gamma = 1.4;
+  double density_floor = 1e-12;
+  double pressure_floor = 1e-14;
+  int scalars = 0;  // the user's passive scalars, without the entropy
+  DualEnergy dual_energy = DualEnergy::off;
+  double dual_energy_threshold = 1e-3;
+  std::array<double, 3> acceleration{};  // uniform, in code units
+
+  bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
+  // Conserved variables per cell, with all scalars.
+  int variables() const { return k_hydro_variables + has_dual_energy() + scalars; }
+  // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most this.
+  int ghosts() const { return reconstruction == Reconstruction::ppm ? 3 : 2; }
+  Gas gas() const {
+    return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
+  }
+};
+
+}  // namespace octant::hydro

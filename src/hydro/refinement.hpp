@@ -1,0 +1,36 @@
+// Which octants a flow asks to refine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hydro/options.hpp"
+#include "mesh/tiles.hpp"
+
+namespace octant::hydro {
+
+enum class RefinementKind {
+  gradient,           // largest over the axes of |q+ - q-| / (|q+| + |q-| + floor)
+  second_derivative,  // Loehner (1987): |d2 q| over |dq| and a noise term, all axes in one ratio
+  density             // the density itself
+};
+
+// A cell is flagged where the measure exceeds `threshold`. `variable` is the index of a primitive
+// variable (k_density ... k_pressure, then scalars as concentrations); `density` ignores it.
+struct RefinementCriterion {
+  RefinementKind kind = RefinementKind::gradient;
+  int variable = 0;
+  double threshold = 0.1;
+  double floor = 0;  // of the denominator, in units of the variable
+};
+
+// Sets masks[slot] for each own block of the tiles: the octants touched by cells that lie within
+// `buffer` cells (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz, where index 0 is
+// the row of octants of the lower neighbour next to the block, 1 and 2 its own, 3 the upper
+// neighbour's. Reads one ghost cell across faces. A cell is flagged if any criterion says so.
+void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
+                const mesh::FieldPointers& current,
+                const std::vector<RefinementCriterion>& criteria, int buffer,
+                const mesh::DeviceArray<std::uint64_t>& masks);
+
+}  // namespace octant::hydro

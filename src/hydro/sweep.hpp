@@ -1,0 +1,40 @@
+// The face of hydro/ towards a time step: one sweep of the Euler equations over the tiles of a level.
+//
+//   d_t rho     + div(rho v)       = 0
+//   d_t (rho v) + div(rho v v + p) = rho a          p = (gamma - 1) (E - rho v^2 / 2)
+//   d_t E       + div((E + p) v)   = rho v . a
+//   d_t (rho s) + div(rho s v)     = 0              passive scalars s
+#pragma once
+
+#include <cstdint>
+
+#include "hydro/options.hpp"
+#include "mesh/tiles.hpp"
+
+namespace octant::hydro {
+
+// Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variables() variables.
+struct SweepArguments {
+  mesh::TileSet tiles;
+  mesh::FieldPointers current;         // state that fluxes are computed from, ghosts included
+  const double* old = nullptr;         // own blocks' state at the start of the step; read if a0 != 0
+  double* next = nullptr;              // own blocks' new state; laid out as the buffer k_own
+  double a0 = 0, a1 = 1;               // next = a0 old + a1 (current + dt L(current))
+  double dt = 0, dx = 1;               // length of the whole step; cell size
+  double flux_weight = 0;              // factor of the fluxes that requests add to `registers`
+  double* registers = nullptr;         // may be null where the tiles have no requests
+  std::uint8_t* bad_tiles = nullptr;   // [tile], written: 1 where a new state is not physical
+};
+
+struct SweepResult {
+  double fastest = 0;  // largest |vx| + |vy| + |vz| + 3 c of the new states: dt = cfl dx / fastest
+  int bad_tiles = 0;   // tiles with a density or pressure below its floor, negative or NaN
+};
+
+// Advances the own cells of every tile by one stage: reconstruction, half step in time (for
+// muscl_hancock), Riemann solver and conservative update. New states are not floored. Cells of blocks
+// in other buffers than k_own are neither read beyond the ghost width nor written.
+// The result's bits do not depend on block size, patch, pack width or threads.
+SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
+
+}  // namespace octant::hydro
