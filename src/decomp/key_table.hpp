@@ -110,7 +110,9 @@ class KeyTable {
  private:
   static constexpr std::size_t k_smallest_capacity = 16;
 
-  static bool too_full(std::size_t count, std::size_t capacity) { return 10 * count > 7 * capacity; }
+  static bool too_full(std::size_t count, std::size_t capacity) {
+    return 10 * count > 7 * capacity;
+  }
 
   // Multiplicative hash; the leading bits of the product are the slot because all bits of the key
   // reach them. Deep keys that differ only in their upper half meet the lower half before that.

@@ -55,7 +55,8 @@ class KSectionTree {
   Key position(const AxisOrder& axes, const BlockCoordinates& c) const;
   int child_of(const TreeLevel& level, int node, const BlockCoordinates& c) const;
   void cut(TreeLevel& level, const std::vector<Box>& boxes, const Work& work,
-           const std::vector<int>& node_of_point, double tolerance, const Reduction& reduction) const;
+           const std::vector<int>& node_of_point, double tolerance,
+           const Reduction& reduction) const;
   std::vector<Box> boxes_below(const TreeLevel& level, const std::vector<Box>& boxes) const;
 
   FinestGrid grid_;

@@ -25,8 +25,9 @@ struct CostItem {
 
 // A block as the decompositions see it.
 struct WorkPoint {
-  BlockCoordinates centre;  // the block of the finest level that holds the centre, at its lower corner
-  std::int64_t cost;        // in units that are common to all ranks
+  BlockCoordinates
+      centre;         // the block of the finest level that holds the centre, at its lower corner
+  std::int64_t cost;  // in units that are common to all ranks
 };
 
 // The finest grid: blocks of level `depth`, of which the domain has `extent` per axis.

@@ -99,8 +99,7 @@ TEST(KeyTable, clumps_of_deep_blocks_spread_over_the_table) {
       table.insert(morton_encode(c), static_cast<int>(n));
     }
   }
-  const double filling =
-      static_cast<double>(table.size()) / static_cast<double>(table.capacity());
+  const double filling = static_cast<double>(table.size()) / static_cast<double>(table.capacity());
   EXPECT_LT(mean_run_length(table), 3.0 / std::pow(1.0 - filling, 2));
 }
 
