@@ -1,9 +1,9 @@
 // KeyTable: where a rank finds what it knows about a block, given the block's Morton key.
 //
 // An open-addressing hash table with linear probing (curamses.txt, appendix B): a power of two of
-// slots, at most 70 % of them filled, doubled when that is reached. A mesh keeps one per level. Erasing
-// moves the following entries back into the hole instead of marking it, so that a table that lives
-// through many refinements never slows down.
+// slots, at most 70 % of them filled, doubled when that is reached. A mesh keeps one per level.
+// Erasing moves the following entries back into the hole instead of marking it, so that a table
+// that lives through many refinements never slows down.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,8 @@ namespace octant {
 
 // Maps keys to small values. Look-up, insertion and removal take O(1). Pointers and iterators are
 // valid until the next insertion or removal. The order of iteration depends on the table's history:
-// sort by key wherever an order can reach a result. Not thread-safe, except for concurrent look-ups.
+// sort by key wherever an order can reach a result. Not thread-safe, except for concurrent
+// look-ups.
 template <class Value>
 class KeyTable {
   static_assert(std::is_trivially_copyable_v<Value>);

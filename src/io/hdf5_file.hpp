@@ -2,10 +2,11 @@
 //
 // HDF5 describes, and the ranks write: the root creates groups, attributes and contiguous datasets
 // through serial HDF5, which keeps its own tables in memory, and every rank puts its rows to their
-// place in the file with the system's own calls. Parallel HDF5 is not used because on a full disk it
-// loses data silently, hangs in its flush, or crashes when the program ends: the failure becomes known
-// on one rank only, in the middle of a collective operation. Here every failure is that of a plain
-// system call, and the ranks agree on it after each operation. Datasets are therefore not compressed.
+// place in the file with the system's own calls. Parallel HDF5 is not used because on a full disk
+// it loses data silently, hangs in its flush, or crashes when the program ends: the failure becomes
+// known on one rank only, in the middle of a collective operation. Here every failure is that of a
+// plain system call, and the ranks agree on it after each operation. Datasets are therefore not
+// compressed.
 //
 // All functions of both classes are collective unless they say otherwise. Paths within a file are
 // absolute: "/mesh/level_0/key".
@@ -95,8 +96,8 @@ class Hdf5Writer {
 
 // Reads an existing file; every rank opens it for itself.
 //
-// Any function throws InputError on all ranks when it fails on one: no such file, no permission, not
-// an HDF5 file, truncated, an object that is missing or of another kind than asked for.
+// Any function throws InputError on all ranks when it fails on one: no such file, no permission,
+// not an HDF5 file, truncated, an object that is missing or of another kind than asked for.
 class Hdf5Reader {
  public:
   Hdf5Reader(const Communicator& communicator, const std::string& path);

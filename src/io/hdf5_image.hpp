@@ -14,9 +14,9 @@
 
 namespace octant {
 
-// Bytes at scattered places of a file: HDF5's tables between the rows of datasets, which are not kept
-// here. A write to memory cannot fail for want of disk space, which HDF5 does not survive: it leaves
-// the file half closed, and crashes when the program ends.
+// Bytes at scattered places of a file: HDF5's tables between the rows of datasets, which are not
+// kept here. A write to memory cannot fail for want of disk space, which HDF5 does not survive: it
+// leaves the file half closed, and crashes when the program ends.
 class Hdf5Image {
  public:
   void write(std::int64_t place, std::span<const std::byte> bytes);

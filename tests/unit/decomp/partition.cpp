@@ -135,7 +135,8 @@ TEST(KSection, uniform_blocks_are_cut_by_planes_along_the_longest_axis) {
   }
 }
 
-// Four layers cannot be divided by planes among three ranks; with steps, nobody has more than 22 of 64.
+// Four layers cannot be divided by planes among three ranks; with steps, nobody has more than 22 of
+// 64.
 TEST(KSection, a_wall_gets_a_step_where_a_layer_is_too_coarse) {
   const DomainShape domain{{4, 4, 4}};
   const Reduction alone = reduction_of_one();

@@ -1,5 +1,5 @@
-// A full disk: in a small file system of its own where the test may mount one, and imitated by a limit
-// on the size of files.
+// A full disk: in a small file system of its own where the test may mount one, and imitated by a
+// limit on the size of files.
 #include <gtest/gtest.h>
 
 #include <csignal>
