@@ -24,3 +24,14 @@ target_compile_options(octant_flags INTERFACE
 if(OCTANT_KEY128)
   target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
 endif()
+target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+if(OCTANT_CUDA)
+  target_compile_options(octant_flags INTERFACE -fmad=false)  # the device's own contraction
+endif()
+
+if(OCTANT_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  target_compile_options(octant_flags INTERFACE ${sanitizers} -O1 -fno-omit-frame-pointer)
+  target_link_options(octant_flags INTERFACE ${sanitizers})
+endif()

@@ -1,4 +1,4 @@
-// Chooses the fastest backend of a component from the times of its calls (cuRAMSES paper, section 3.2.2).
+// Chooses the fastest backend of a component from the times of its calls (cuRAMSES paper, 3.2.2).
 #pragma once
 
 #include <array>
@@ -7,16 +7,15 @@
 
 namespace octant {
 
-// Seconds per call, by Backend; infinite where unknown.
+// Seconds per call, by Backend.
 using BackendTimes = std::array<double, k_backends>;
 
-// Phases: trial of each backend in turn, then production with the fastest, interrupted every
-// `probe_interval` calls by a probe of one of the other backends, in turn. A probe that is faster than
-// the running mean of production by more than 20 % switches. Production keeps an exponential moving
-// average with weight 0.05 (eq. 8).
+// Phases: trial of each backend in turn; then production with the fastest, interrupted every
+// `probe_interval` calls by a probe of one of the others, in turn. Production keeps an exponential
+// moving average with weight 0.05 (eq. 8); a probe that takes less than 0.8 of it switches.
 //
-// Knows no communication. Windows end after a fixed number of calls, so on every rank alike; the caller
-// then hands the largest times over all ranks to decide(), and every rank takes the same choice.
+// Knows no communication. Its windows end after a fixed number of calls, hence on every rank alike;
+// the caller then hands the largest times over all ranks to decide(): all ranks choose the same.
 class AutoTuner {
  public:
   enum class Phase { trial, production, probe };
@@ -26,30 +25,30 @@ class AutoTuner {
   Phase phase() const { return phase_; }
   // The backend for the next call.
   Backend backend() const { return backend_; }
-  // Books the time of a call made with backend().
+  // Books the time of a call that used it. Not while a decision is due.
   void record(double seconds);
 
-  // True at the end of the trial and of a probe: decide() must come before the next call.
-  bool must_decide() const { return must_decide_; }
-  // This rank's mean times: all backends after the trial; the one in production and the one probed
-  // after a probe.
+  // True at the end of the trial and of each probe: decide() must come before the next call.
+  bool decision_due() const { return decision_due_; }
+  // This rank's times so far: the means of trials and probes, the moving average of production.
   const BackendTimes& times() const { return times_; }
   void decide(const BackendTimes& largest_over_ranks);
 
  private:
-  void begin_window(Phase phase, Backend backend);
-  void record_window_call(double seconds, int window_length);
+  void record_production(double seconds);
+  void record_window(double seconds, int length);
   void end_window();
+  void begin(Phase phase, Backend backend);
 
   int trial_calls_, probe_interval_, probe_calls_;
   Phase phase_ = Phase::trial;
   Backend backend_ = Backend::p2p;
   Backend production_ = Backend::p2p;
   Backend last_probed_ = Backend::p2p;
-  bool must_decide_ = false;
-  int calls_ = 0;           // in this window or since the last probe
-  double window_sum_ = 0.0;
-  BackendTimes times_;
+  bool decision_due_ = false;
+  int calls_ = 0;  // since the phase or window began
+  double window_seconds_ = 0.0;
+  BackendTimes times_{};
 };
 
 }  // namespace octant

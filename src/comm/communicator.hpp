@@ -95,8 +95,8 @@ class Communicator {
     mpi::broadcast(*comm_, std::as_writable_bytes(std::span(values)), root);
   }
 
-  // The items of all ranks in the order of ranks, on rank 0; empty elsewhere. The root holds them all:
-  // for reports of a few bytes per rank.
+  // The items of all ranks in the order of ranks, on rank 0; empty elsewhere. The root holds them
+  // all: for reports of a few bytes per rank.
   template <Copyable T>
   std::vector<T> gather_to_root(std::span<const T> items) const {
     const auto bytes = mpi::gather_to_root(*comm_, std::as_bytes(items));

@@ -23,10 +23,11 @@ enum class Direction { forward, reverse };
 
 class Flow;
 
-// The segments of this rank, each list by ascending rank. The send buffer holds the send segments one
-// after the other, the receive buffer likewise. A plan fits any type and number of values per item,
-// serves any number of exchanges, and must outlive those under way. Memory: proportional to this
-// rank's partners (k-section: to the segments that it forwards).
+// The segments of this rank, each list by ascending rank. The send buffer holds the send segments
+// one after the other, the receive buffer likewise. A plan fits any type and number of values per
+// item, serves any number of exchanges, and must outlive those under way. All ranks make and
+// destroy their plans in the same order. Memory: proportional to this rank's partners (k-section:
+// to the segments that it forwards).
 class ExchangePlan {
  public:
   // Local. The ranks' segments must match: what a rank sends to another is what that one receives.
@@ -45,7 +46,7 @@ class ExchangePlan {
   std::int64_t items_sent() const;      // length of the send buffer in items
   std::int64_t items_received() const;  // length of the receive buffer in items
 
-  // Throws RunError on every rank unless all ranks' segments match. Collective; for tests and doubts.
+  // Throws RunError on every rank unless all ranks' segments match. Collective; for tests.
   void check() const;
 
   const Flow& flow(Direction direction) const;  // for comm/

@@ -18,18 +18,18 @@ struct ExchangeCount {
   std::string component;
   Backend backend;
   std::int64_t exchanges = 0;
-  std::int64_t messages = 0;  // sent to other ranks, empty ones included where the backend sends them
+  std::int64_t messages = 0;  // sent to other ranks, including empty ones (k-section)
   std::int64_t partners = 0;  // most ranks that a single exchange sent to
   std::int64_t bytes = 0;     // sent to other ranks, forwarded bytes included
   double seconds = 0.0;       // spent in start, progress and finish
 };
 
-// One component's exchanges. Calls of one component should move similar amounts, because their times
-// are compared: give each level its own. At most one exchange of an Exchanger is under way; several
-// Exchangers may be at the same time.
+// One component's exchanges. Calls of one component should move similar amounts, because their
+// times are compared: give each level its own. At most one exchange of an Exchanger is under way;
+// several Exchangers may be at the same time.
 //
-// The constructor, start and finish are collective: all ranks call them in the same order, also those
-// with an empty plan. progress is local.
+// The constructor, start and finish are collective: all ranks call them in the same order, also
+// those with an empty plan. progress is local.
 class Exchanger {
  public:
   Exchanger(std::string component, const Communicator& communicator,
@@ -39,9 +39,9 @@ class Exchanger {
   Exchanger& operator=(Exchanger&&) noexcept;
 
   // Posts the exchange of `values_per_item` values per item. Forward, `send` holds the plan's send
-  // segments and `receive` takes its receive segments; in reverse, `send` holds what was the receive
-  // buffer and `receive` takes what was the send buffer. Neither may be touched until finish, and
-  // they must not overlap.
+  // segments and `receive` takes its receive segments; in reverse, `send` holds what was the
+  // receive buffer and `receive` takes what was the send buffer. Neither may be touched until
+  // finish, and they must not overlap.
   template <Number T>
   void start(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,
              Direction direction = Direction::forward) {

@@ -200,11 +200,11 @@ CommPointer neighbourhood(const Comm& comm, std::span<const Part> sends,
   for (const Part& part : receives) sources.push_back(part.rank);
   for (const Part& part : sends) destinations.push_back(part.rank);
   MPI_Comm graph;
-  check(MPI_Dist_graph_create_adjacent(
-            comm.handle, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-            static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED,
-            MPI_INFO_NULL, 0, &graph),
-        "MPI_Dist_graph_create_adjacent");
+  check(
+      MPI_Dist_graph_create_adjacent(comm.handle, static_cast<int>(sources.size()), sources.data(),
+                                     MPI_UNWEIGHTED, static_cast<int>(destinations.size()),
+                                     destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
+      "MPI_Dist_graph_create_adjacent");
   return std::make_shared<Comm>(graph, true);
 }
 
@@ -275,8 +275,7 @@ void Requests::exchange(const Comm& neighbourhood, const std::byte* send_buffer,
 bool Requests::test() {
   int done = 0;
   auto& requests = state_->requests;
-  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
-                    MPI_STATUSES_IGNORE),
+  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
         "MPI_Testall");
   if (done) state_->clear();
   return done != 0;

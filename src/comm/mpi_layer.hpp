@@ -29,9 +29,12 @@ int size(const Comm& comm);
 
 // A message tag that no other caller has. Ranks that call in the same order get the same tags.
 int new_tag(Comm& comm);
+// Never handed out: for set-up, whose messages are all received before a call returns.
+inline constexpr int k_setup_tag = 0;
 
 void barrier(const Comm& comm);
-void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type, Operation operation);
+void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type,
+                Operation operation);
 // Replaces each value by the sum over the ranks below; rank 0 gets zeros. Integers only.
 void exclusive_scan(const Comm& comm, void* values, std::size_t count, Scalar type);
 void broadcast(const Comm& comm, std::span<std::byte> bytes, int root);

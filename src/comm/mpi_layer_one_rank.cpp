@@ -1,5 +1,5 @@
-// The functions of mpi_layer.hpp for a program of one rank, built without MPI. A rank never sends to
-// itself through this layer, so there is nothing to transfer.
+// The functions of mpi_layer.hpp for a program of one rank, built without MPI. A rank never sends
+// to itself through this layer, so there is nothing to transfer.
 #ifndef OCTANT_MPI
 
 #include <algorithm>

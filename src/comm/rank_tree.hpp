@@ -15,9 +15,9 @@ struct RankRange {
   bool operator==(const RankRange&) const = default;
 };
 
-// A node at level l is a group of contiguous ranks, with k_l children of equal size; the k_l are the
-// prime factors of the number of ranks in descending order (cuRAMSES paper, eq. 1-2). The root,
-// at level 0, holds all ranks; a node at level `levels()` is one rank. Nothing is stored but factors.
+// A node at level l is a group of contiguous ranks, with k_l children of equal size; the k_l are
+// the prime factors of the number of ranks in descending order (cuRAMSES paper, eq. 1-2). The root,
+// at level 0, holds all ranks; a node at level `levels()` is one rank. Only the k_l are stored.
 class RankTree {
  public:
   explicit RankTree(int ranks);  // ranks >= 1
@@ -36,8 +36,8 @@ class RankTree {
   RankRange child(int level, int rank, int index) const;
   // Which child of its node at this level a rank belongs to.
   int child_index(int level, int rank) const;
-  // The rank at the same place within sibling `index` of the rank's child: the one that it exchanges
-  // with on behalf of the two siblings (itself for its own index).
+  // The rank at the same place within sibling `index` of the rank's child: the one that it
+  // exchanges with on behalf of the two siblings (itself for its own index).
   int partner(int level, int rank, int index) const;
 
   // Messages that each rank sends in one k-section exchange: the sum of (k_l - 1), eq. 7.

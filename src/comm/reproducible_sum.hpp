@@ -10,33 +10,35 @@
 namespace octant {
 
 // An exact sum: a fixed-point number wide enough for any double, so that no term is ever rounded.
-// to_double() rounds once, to nearest even. 560 bytes; a few nanoseconds per term; host only.
+// 568 bytes; a few nanoseconds per term; host only.
 class ReproducibleSum {
  public:
-  void add(double value);
+  ReproducibleSum& operator+=(double term);
   ReproducibleSum& operator+=(const ReproducibleSum& other);
-  ReproducibleSum& operator+=(double value) {
-    add(value);
-    return *this;
-  }
-  // NaN if a term was NaN or infinities of both signs were added; infinite if one sign was, or if the
-  // exact sum exceeds the largest double.
+
+  // The double nearest to the exact sum (ties to even). NaN if a term was NaN or infinities of both
+  // signs were added; infinite if one sign was, or if the sum exceeds the largest double.
   double to_double() const;
 
  private:
   friend void reproducible_sum(const Communicator&, std::span<ReproducibleSum>);
 
-  // Digit n counts multiples of 2^(32 n - 1074). Doubles reach bit 2097, which leaves the last digits
-  // to carries. After normalize() all digits but the last lie in [0, 2^32).
+  // Digit n counts multiples of 2^(32 n - 1074). Doubles end at bit 2097, in digit 65; digit 66
+  // takes the carries and the sign. After carry() all digits but the last are in [0, 2^32).
   static constexpr int k_digits = 67;
-  static constexpr std::int32_t k_terms_before_carry = 1 << 30;
+  // Counts of terms that are not finite follow the digits, so that one reduction takes all.
+  enum Word { k_nan = k_digits, k_plus_infinity, k_minus_infinity, k_words };
+  static constexpr std::int64_t k_terms_before_carry = std::int64_t{1} << 29;
 
-  void add_finite(double value);
-  void normalize();
+  void add_finite(double term);
+  void add_special(double term);
+  void carry();
+  void negate();
+  bool is_negative() const { return words_[k_digits - 1] < 0; }
+  double magnitude_to_double() const;
 
-  std::array<std::int64_t, k_digits> digits_{};
-  std::int64_t nans_ = 0, plus_infinities_ = 0, minus_infinities_ = 0;
-  std::int64_t terms_ = 0;  // since the last normalize()
+  std::array<std::int64_t, k_words> words_{};
+  std::int64_t terms_ = 0;  // since the last carry(); each adds less than 2^33 to a digit
 };
 
 // The sum of the terms of all ranks, the same bits on every rank. Collective.

@@ -10,7 +10,8 @@ namespace octant {
 
 Runtime::Runtime(int& argc, char**& argv) {
   mpi::initialize(argc, argv);
-  Kokkos::initialize(Kokkos::InitializationSettings());
+  // Its warnings are advice on binding threads, repeated by every rank.
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
 }
 
 Runtime::~Runtime() {

@@ -17,6 +17,12 @@ struct PackTraits<double> {
   using Mask = bool;
   KOKKOS_FORCEINLINE_FUNCTION static double load(const double* from) { return *from; }
   KOKKOS_FORCEINLINE_FUNCTION static void store(double* to, double value) { *to = value; }
+  // A pack of value(lane), and one lane of a pack.
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION static double generate(const Value& value) {
+    return value(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static double lane(double pack, int) { return pack; }
 };
 
 // These ternaries are what the machine's minimum and maximum do, where a NaN is concerned as well.
@@ -51,6 +57,11 @@ struct PackTraits<Pack> {
   KOKKOS_FORCEINLINE_FUNCTION static void store(double* to, const Pack& value) {
     value.copy_to(to, std::experimental::element_aligned);
   }
+  template <class Value>
+  KOKKOS_FORCEINLINE_FUNCTION static Pack generate(const Value& value) {
+    return Pack([&](auto lane) { return value(static_cast<int>(lane)); });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static double lane(const Pack& pack, int n) { return pack[n]; }
 };
 
 KOKKOS_FORCEINLINE_FUNCTION Pack min(const Pack& a, const Pack& b) {
@@ -64,7 +75,7 @@ KOKKOS_FORCEINLINE_FUNCTION Pack square_root(const Pack& a) {
 }
 // The scalar function lane by lane: a vectorised one would differ in the last bit.
 inline Pack power(const Pack& a, double exponent) {
-  return Pack([&](int lane) { return ::pow(a[lane], exponent); });
+  return PackTraits<Pack>::generate([&](int lane) { return ::pow(a[lane], exponent); });
 }
 KOKKOS_FORCEINLINE_FUNCTION Pack absolute(const Pack& a) { return max(a, -a); }
 KOKKOS_FORCEINLINE_FUNCTION Pack select(const Pack::mask_type& mask, const Pack& yes, Pack no) {

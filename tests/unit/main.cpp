@@ -1,5 +1,5 @@
-// The main program of every unit test. On several ranks, rank 0 reports as usual, and the others speak
-// only of failures; a failure on any rank fails the whole program.
+// The main program of every unit test. On several ranks, rank 0 reports as usual, and the others
+// speak only of failures; a failure on any rank fails the whole program.
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"
@@ -15,10 +15,9 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    octant::log::error("rank {}: {}:{}: {}: {}", rank_,
-                       result.file_name() != nullptr ? result.file_name() : "?",
-                       result.line_number(), test != nullptr ? test->name() : "set-up",
-                       result.message());
+    octant::log::error(
+        "rank {}: {}:{}: {}: {}", rank_, result.file_name() != nullptr ? result.file_name() : "?",
+        result.line_number(), test != nullptr ? test->name() : "set-up", result.message());
   }
 
  private:

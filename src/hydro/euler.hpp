@@ -1,0 +1,105 @@
+// Point-wise physics of the compressible Euler equations, written for any Pack (core/pack.hpp).
+//
+// No branches: every choice is a min, a max or a select, so that a row of cells is packed arithmetic.
+// Divisions and square roots are counted in the comments: they are the costly ones.
+#pragma once
+
+#include "core/pack.hpp"
+#include "hydro/options.hpp"
+
+namespace octant::hydro {
+
+// The hydrodynamic variables of one pack of cells, conserved or primitive, in registers.
+template <class V>
+struct State {
+  V value[k_hydro_variables];
+  KOKKOS_FORCEINLINE_FUNCTION V& operator[](int n) { return value[n]; }
+  KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return value[n]; }
+};
+
+// Variable n lies n * stride after variable 0.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION State<V> load_state(const double* from, int stride) {
+  State<V> w;
+  for (int n = 0; n < k_hydro_variables; ++n) w[n] = PackTraits<V>::load(from + n * stride);
+  return w;
+}
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void store_state(double* to, int stride, const State<V>& w) {
+  for (int n = 0; n < k_hydro_variables; ++n) PackTraits<V>::store(to + n * stride, w[n]);
+}
+
+// Twice the kinetic energy density, from momentum and velocity.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V momentum_dot_velocity(const State<V>& u, const State<V>& w) {
+  return u[k_momentum_x] * w[k_velocity_x] + u[k_momentum_y] * w[k_velocity_y] +
+         u[k_momentum_z] * w[k_velocity_z];
+}
+
+// Conserved to primitive, without a floor for the pressure. One division, returned as `inverse`, the
+// specific volume.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const Gas& gas,
+                                                         V& inverse) {
+  State<V> w;
+  w[k_density] = max(u[k_mass], V(gas.density_floor));
+  inverse = V(1.0) / w[k_density];
+  w[k_velocity_x] = u[k_momentum_x] * inverse;
+  w[k_velocity_y] = u[k_momentum_y] * inverse;
+  w[k_velocity_z] = u[k_momentum_z] * inverse;
+  w[k_pressure] =
+      V(gas.gamma - 1.0) * (u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
+  return w;
+}
+
+// Pressure by dual energy: from the entropy density rho (p / rho^gamma) where less than the threshold
+// of the total energy is internal, otherwise `pressure` as it is. One power where it is needed.
+template <class V>
+KOKKOS_INLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
+                                       const V& entropy, const Gas& gas) {
+  const auto cold =
+      pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * u[k_energy];
+  if (!any(cold)) return pressure;
+  return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
+}
+
+// |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Gas& gas) {
+  const V sound = square_root(V(gas.gamma) * w[k_pressure] / w[k_density]);
+  return (absolute(w[k_velocity_x]) + absolute(w[k_velocity_y])) + absolute(w[k_velocity_z]) +
+         V(3.0) * sound;
+}
+
+// The change in half a step by the primitive equations (Hancock's predictor), with the differences
+// across the cell along each axis and h = dt / (2 dx):
+//   rho: -h (v . d rho + rho div v),  v: -h (v . d v + d p / rho),  p: -h (v . d p + gamma p div v)
+// Scalars move with `advance` alone. One division.
+template <class V>
+struct HalfStep {
+  V vx, vy, vz;  // h v
+
+  KOKKOS_FORCEINLINE_FUNCTION HalfStep(const State<V>& w, double h)
+      : vx(V(h) * w[k_velocity_x]), vy(V(h) * w[k_velocity_y]), vz(V(h) * w[k_velocity_z]) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION V advance(const V& q, const V& dx, const V& dy, const V& dz) const {
+    return q - (vx * dx + vy * dy + vz * dz);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION State<V> operator()(const State<V>& w, const State<V>& dx,
+                                                  const State<V>& dy, const State<V>& dz, double h,
+                                                  const Gas& gas) const {
+    const V divergence = V(h) * (dx[k_velocity_x] + dy[k_velocity_y] + dz[k_velocity_z]);
+    State<V> half;
+    for (int n = 0; n < k_hydro_variables; ++n) half[n] = advance(w[n], dx[n], dy[n], dz[n]);
+    const V h_over_density = V(h) / w[k_density];
+    half[k_density] = half[k_density] - w[k_density] * divergence;
+    half[k_velocity_x] = half[k_velocity_x] - h_over_density * dx[k_pressure];
+    half[k_velocity_y] = half[k_velocity_y] - h_over_density * dy[k_pressure];
+    half[k_velocity_z] = half[k_velocity_z] - h_over_density * dz[k_pressure];
+    half[k_pressure] = half[k_pressure] - V(gas.gamma) * w[k_pressure] * divergence;
+    return half;
+  }
+};
+
+}  // namespace octant::hydro

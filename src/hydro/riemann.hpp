@@ -1,0 +1,148 @@
+// Fluxes through a face between two constant states, for any Pack. `left` and `right` are primitive
+// states with positive density and pressure; Axis is the normal of the face.
+// Passive scalars ride on the mass flux: see scalar_flux.
+#pragma once
+
+#include "hydro/euler.hpp"
+
+namespace octant::hydro {
+
+// Velocity components seen from a face.
+template <int Axis>
+struct FaceAxes {
+  static constexpr int normal = k_velocity_x + Axis;
+  static constexpr int tangent_1 = k_velocity_x + (Axis + 1) % 3;
+  static constexpr int tangent_2 = k_velocity_x + (Axis + 2) % 3;
+};
+
+// A scalar's flux: that of mass times the concentration on the side that the mass comes from.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V scalar_flux(const V& mass, const V& left, const V& right) {
+  return mass * select(mass > V(0.0), left, right);
+}
+
+// The larger of both sides' sound speeds: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R).
+// One division, one root.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
+                                                 const Gas& gas) {
+  const V rho_l = left[k_density], rho_r = right[k_density];
+  const V p_l = left[k_pressure], p_r = right[k_pressure];
+  return square_root(V(gas.gamma) * max(p_l * rho_r, p_r * rho_l) / (rho_l * rho_r));
+}
+
+// Conserved variables of a primitive state and the flux of it through the face.
+template <int Axis, class V>
+struct PhysicalFlux {
+  using Axes = FaceAxes<Axis>;
+  State<V> u, flux;
+
+  KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Gas& gas) {
+    const V normal = w[Axes::normal];
+    const V t_1 = w[Axes::tangent_1], t_2 = w[Axes::tangent_2];
+    u[k_mass] = w[k_density];
+    for (int n = k_velocity_x; n <= k_velocity_z; ++n) u[n] = w[k_density] * w[n];
+    u[k_energy] = w[k_pressure] * V(1.0 / (gas.gamma - 1.0)) +
+                  V(0.5) * w[k_density] * (normal * normal + t_1 * t_1 + t_2 * t_2);
+    const V mass = w[k_density] * normal;
+    flux[k_mass] = mass;
+    flux[Axes::normal] = mass * normal + w[k_pressure];
+    flux[Axes::tangent_1] = mass * t_1;
+    flux[Axes::tangent_2] = mass * t_2;
+    flux[k_energy] = (u[k_energy] + w[k_pressure]) * normal;
+  }
+};
+
+// Local Lax-Friedrichs (Rusanov): the mean flux less the jump times the fastest signal's half.
+struct Llf {
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
+                                                   const Gas& gas) {
+    constexpr int normal = FaceAxes<Axis>::normal;
+    const PhysicalFlux<Axis, V> l(left, gas), r(right, gas);
+    const V fastest = max(absolute(left[normal]), absolute(right[normal])) +
+                      larger_sound_speed(left, right, gas);
+    State<V> flux;
+    for (int n = 0; n < k_hydro_variables; ++n)
+      flux[n] = V(0.5) * ((l.flux[n] + r.flux[n]) - fastest * (r.u[n] - l.u[n]));
+    return flux;
+  }
+};
+
+// Harten, Lax & van Leer with S_L = min(u_L, u_R) - c and S_R = max(u_L, u_R) + c, the bounds of HLLC
+// below, clipped so that the fan always holds the face. Two divisions, one root.
+struct Hll {
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
+                                                   const Gas& gas) {
+    constexpr int normal = FaceAxes<Axis>::normal;
+    const PhysicalFlux<Axis, V> l(left, gas), r(right, gas);
+    const V sound = larger_sound_speed(left, right, gas);
+    const V speed_l = min(min(left[normal], right[normal]) - sound, V(0.0));
+    const V speed_r = max(max(left[normal], right[normal]) + sound, V(0.0));
+    const V inverse = V(1.0) / (speed_r - speed_l);
+    const V product = speed_l * speed_r;
+    State<V> flux;
+    for (int n = 0; n < k_hydro_variables; ++n)
+      flux[n] = ((speed_r * l.flux[n] - speed_l * r.flux[n]) + product * (r.u[n] - l.u[n])) * inverse;
+    return flux;
+  }
+};
+
+// HLLC (Toro 2009, sec. 10.4-10.6) with the signal speeds
+//   S_L = min(u_L, u_R) - c,  S_R = max(u_L, u_R) + c,  c = max(c_L, c_R).
+// With m_L = rho_L (u_L - S_L) and m_R = rho_R (S_R - u_R), both positive,
+//   u* = (m_L u_L + m_R u_R + p_L - p_R) / (m_L + m_R)
+//   p* = (m_R p_L + m_L p_R + m_L m_R (u_L - u_R)) / (m_L + m_R).
+// Only the side K that u* carries to the face is built; its star state replaces it where the face
+// lies between S_K and u*:  rho*_K = rho_K (S_K - u_K) / (S_K - u*),
+//   E*_K = ((S_K - u_K) E_K - p_K u_K + p* u*) / (S_K - u*).
+// The flux is the physical flux of the state found at x/t = 0. Three divisions, one root.
+struct Hllc {
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
+                                                   const Gas& gas) {
+    using Axes = FaceAxes<Axis>;
+    const V rho_l = left[k_density], rho_r = right[k_density];
+    const V u_l = left[Axes::normal], u_r = right[Axes::normal];
+    const V p_l = left[k_pressure], p_r = right[k_pressure];
+
+    const V sound = larger_sound_speed(left, right, gas);
+    const V speed_l = min(u_l, u_r) - sound, speed_r = max(u_l, u_r) + sound;
+    const V m_l = rho_l * (u_l - speed_l), m_r = rho_r * (speed_r - u_r);
+    const V inverse = V(1.0) / (m_l + m_r);
+    const V u_star = ((m_l * u_l + m_r * u_r) + (p_l - p_r)) * inverse;
+    const V p_star = max(((m_r * p_l + m_l * p_r) + m_l * m_r * (u_l - u_r)) * inverse,
+                         V(gas.pressure_floor));
+
+    const auto from_left = u_star > V(0.0);
+    const V rho = select(from_left, rho_l, rho_r);
+    const V u = select(from_left, u_l, u_r);
+    const V p = select(from_left, p_l, p_r);
+    const V speed = select(from_left, speed_l, speed_r);
+    const V t_1 = select(from_left, left[Axes::tangent_1], right[Axes::tangent_1]);
+    const V t_2 = select(from_left, left[Axes::tangent_2], right[Axes::tangent_2]);
+    const V energy =
+        p * V(1.0 / (gas.gamma - 1.0)) + V(0.5) * rho * (u * u + t_1 * t_1 + t_2 * t_2);
+
+    // The face lies inside the star region where S_K still runs away from the contact.
+    const auto in_star = select(from_left, -speed, speed) > V(0.0);
+    const V stretch = V(1.0) / (speed - u_star);
+    const V rho_0 = select(in_star, rho * (speed - u) * stretch, rho);
+    const V u_0 = select(in_star, u_star, u);
+    const V p_0 = select(in_star, p_star, p);
+    const V energy_0 =
+        select(in_star, ((speed - u) * energy + (p_star * u_star - p * u)) * stretch, energy);
+
+    State<V> flux;
+    const V mass = rho_0 * u_0;
+    flux[k_mass] = mass;
+    flux[Axes::normal] = mass * u_0 + p_0;
+    flux[Axes::tangent_1] = mass * t_1;
+    flux[Axes::tangent_2] = mass * t_2;
+    flux[k_energy] = (energy_0 + p_0) * u_0;
+    return flux;
+  }
+};
+
+}  // namespace octant::hydro

@@ -1,0 +1,68 @@
+// Where the cells of one tile's patch lie in the boxes around it. Patch cells have the indices 0..M-1
+// along each axis; ghost cells lie below and above.
+#pragma once
+
+#include "mesh/tiles.hpp"
+
+namespace octant::hydro {
+
+// One cell, or the first of a run of cells along x: variable n lies n * stride further.
+struct CellPointer {
+  const double* from;  // null where the table names no box
+  std::int32_t stride;
+};
+
+// What the boxes of one row of block positions hold of row (j, k) of the patch.
+struct BlockRow {
+  const std::int32_t* entries;  // table entries of the row's block positions, along x
+  int j, k;                     // of the row in its blocks
+};
+
+class TileView {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION TileView(const mesh::TileSet& set, int index)
+      : tile_(&set.tiles(index)),
+        table_(set.table.data() + tile_->table),
+        boxes_(set.boxes.data()),
+        size_(set.block_size),
+        shift_(set.log2_block_size),
+        reach_(set.reach) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const mesh::Tile& tile() const { return *tile_; }
+  KOKKOS_FORCEINLINE_FUNCTION const mesh::CellBox& box(int entry) const { return boxes_[entry]; }
+
+  KOKKOS_FORCEINLINE_FUNCTION BlockRow block_row(int j, int k) const {
+    const int from_j = position(1, j), from_k = position(2, k);
+    return {table_ + ((from_k >> shift_) * reach_ + (from_j >> shift_)) * reach_,
+            from_j & (size_ - 1), from_k & (size_ - 1)};
+  }
+
+  // The box that holds cell i of a row: an index into TileSet::boxes, or -1.
+  KOKKOS_FORCEINLINE_FUNCTION int entry(const BlockRow& row, int i) const {
+    return row.entries[position(0, i) >> shift_];
+  }
+  // Offset in its buffer of cell i of a row, which box `entry` holds.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(const BlockRow& row, int entry, int i) const {
+    return boxes_[entry].offset(position(0, i) & (size_ - 1), row.j, row.k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION CellPointer cell(const mesh::FieldPointers& state,
+                                               const BlockRow& row, int i) const {
+    const int holder = entry(row, i);
+    if (holder < 0) return {nullptr, 0};
+    const mesh::CellBox& box = boxes_[holder];
+    return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
+  }
+
+ private:
+  // Distance of patch cell `index` from the first cell of the first block position of the table.
+  KOKKOS_FORCEINLINE_FUNCTION int position(int axis, int index) const {
+    return index + tile_->origin[axis] + size_;
+  }
+
+  const mesh::Tile* tile_;
+  const std::int32_t* table_;
+  const mesh::CellBox* boxes_;
+  int size_, shift_, reach_;
+};
+
+}  // namespace octant::hydro
