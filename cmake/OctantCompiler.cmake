@@ -9,8 +9,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 
+# Kokkos puts its own launcher before the compiler of a CUDA build.
 find_program(OCTANT_CCACHE ccache)
-if(OCTANT_CCACHE)
+if(OCTANT_CCACHE AND NOT OCTANT_CUDA)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTANT_CCACHE})
 endif()
 
@@ -28,6 +29,8 @@ target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASS
 
 if(OCTANT_CUDA)
   target_compile_options(octant_flags INTERFACE -fmad=false)  # the device's own contraction
+  # nvcc cannot evaluate fmt's compile-time check of format strings; they are checked when used.
+  target_compile_definitions(octant_flags INTERFACE FMT_CONSTEVAL=)
 endif()
 
 if(OCTANT_SANITIZE)
