@@ -10,8 +10,9 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 
-from octools.errors import OctoolsError
+from octools.errors import OctoolsError, unknown_name
 from octools.fields import Field
 from octools.raster import Image, Outlines, View, block_outlines, make_image, make_view
 from octools.snapshot import AXES, Snapshot
@@ -19,7 +20,7 @@ from octools.snapshot import AXES, Snapshot
 DPI = 160
 INK = "#22262b"
 SERIES = ("#1f5a94", "#c8553d", "#3f7d58", "#8a5a9e", "#b8860b", "#4b5563")
-LEVELS = ("#cfd8e3", "#5ec8f2", "#7ee081", "#ffd84d", "#ff9a5c", "#ff6fae", "#c79bff", "#ffffff")
+LEVELS = ("#9aa7b8", "#4cc3ff", "#6fe36f", "#ffe14d", "#ff9a5c", "#ff6fae", "#c79bff", "#ffffff")
 STYLE: dict[Any, Any] = {
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -96,23 +97,22 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
             origin="lower",
             extent=image.extent,
             norm=_norm(picture, field, image),
-            cmap=picture.colours or ("RdBu_r" if field.signed else "inferno"),
+            cmap=_colour_map(picture, field),
             interpolation="nearest",
         )
         if picture.outlines:
             _draw_outlines(figure, axes, block_outlines(snapshot, image.view))
         right, up = image.view.across
-        axes.set(xlabel=AXES[right], ylabel=AXES[up])
+        units = snapshot.length_units
+        axes.set(xlabel=_with_units(AXES[right], units), ylabel=_with_units(AXES[up], units))
         axes.set_title(_title(snapshot, picture, image.view), loc="left")
-        wide = image.values.shape[1] > 1.6 * image.values.shape[0]
-        bar = figure.colorbar(
-            shown,
-            ax=axes,
-            location="bottom" if wide else "right",
-            fraction=0.08 if wide else 0.046,
-            pad=0.02,
-            aspect=50 if wide else 30,
-        )
+        if _is_wide(snapshot, image.view):
+            bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=60, fraction=0.1)
+        else:
+            bar = figure.colorbar(shown, cax=axes.inset_axes((1.02, 0, 0.03, 1)))
+        low, high = shown.get_clim()
+        if picture.log and low and high and high < 30 * low:
+            bar.formatter = bar.minorformatter = FuncFormatter(lambda value, _: f"{value:g}")
         bar.set_label(_bar_label(picture, field))
         bar.outline.set_linewidth(0.5)  # type: ignore[operator]
 
@@ -121,13 +121,17 @@ def new_figure(snapshot: Snapshot, picture: Picture) -> Figure:
     """Make an empty figure of the shape that a picture needs."""
     view = make_view(snapshot, picture.kind, picture.axis, picture.position)
     right, up = snapshot.header.size[list(view.across)]
-    if right >= up:
-        width, height = (7.2, 7.2 * up / right) if up > right / 1.6 else (9.6, 9.6 * up / right)
+    if _is_wide(snapshot, view):
+        size = (9.6, 9.0 * up / right + 1.7)
     else:
-        width, height = max(2.0, 7.2 * right / up), 7.2
-    extra = (1.3, 0.75) if right <= 1.6 * up else (0.6, 1.75)
-    size = (max(width + extra[0], 5.0), max(height + extra[1], 2.4))
+        scale = 7.2 / max(right, up)
+        size = (max(5.0, scale * right + 1.3), scale * up + 0.75)
     return Figure(figsize=size, dpi=DPI, layout="constrained")
+
+
+def _is_wide(snapshot: Snapshot, view: View) -> bool:
+    right, up = snapshot.header.size[list(view.across)]
+    return bool(right > 1.6 * up)
 
 
 def save_plot(snapshot: Snapshot, picture: Picture, field: Field, path: Path) -> Image:
@@ -146,6 +150,14 @@ def save(figure: Figure, path: Path) -> None:
         figure.savefig(path, dpi=DPI)
     except (OSError, ValueError) as cause:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
+
+
+def _colour_map(picture: Picture, field: Field) -> str:
+    if picture.colours is None:
+        return "berlin" if field.signed else "inferno"
+    if picture.colours not in mpl.colormaps:
+        raise unknown_name("colour map", picture.colours, mpl.colormaps, "matplotlib")
+    return picture.colours
 
 
 def _norm(picture: Picture, field: Field, image: Image) -> Normalize:
@@ -170,12 +182,14 @@ def _norm(picture: Picture, field: Field, image: Image) -> Normalize:
 
 def _title(snapshot: Snapshot, picture: Picture, view: View) -> str:
     name = snapshot.header.parameter("problem.name", snapshot.path.stem)
-    where = f"along {picture.axis}"
+    where = f"projection along {picture.axis}"
     if view.position is not None:
-        where = f"{picture.axis} = {view.position:.4g}"
-    return (
-        f"{str(name).replace('_', ' ')}   t = {snapshot.header.time:.4g}   {picture.kind}, {where}"
-    )
+        where = f"slice at {picture.axis} = {view.position:.4g}"
+    return f"{str(name).replace('_', ' ')}   t = {snapshot.header.time:.4g}   {where}"
+
+
+def _with_units(name: str, units: str) -> str:
+    return f"{name} [{units}]" if units else name
 
 
 def _bar_label(picture: Picture, field: Field) -> str:
@@ -193,14 +207,13 @@ def _draw_outlines(figure: Figure, axes: mpl.axes.Axes, levels: list[Outlines]) 
         (x0, y0), (x1, y1) = level.lower.T, level.upper.T
         corners = np.stack([[x0, x1, x1, x0], [y0, y0, y1, y1]]).transpose(2, 1, 0)
         colour = LEVELS[level.level % len(LEVELS)]
-        width = max(0.3, 0.8 - 0.12 * level.level)
         axes.add_collection(
             PolyCollection(
-                list(corners), facecolors="none", edgecolors=colour, linewidths=width, alpha=0.75
+                list(corners), facecolors="none", edgecolors=colour, linewidths=0.5, alpha=0.9
             ),
             autolim=False,
         )
-        handles.append(Line2D([], [], color=colour, lw=3, label=f"{level.level}"))
+        handles.append(Line2D([], [], color=colour, lw=2.5, label=f"{level.level}"))
     axes.legend(
         handles=handles,
         title="blocks of level",

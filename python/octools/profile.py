@@ -259,7 +259,9 @@ def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) 
         curves = {} if exact is None else exact_values(curve, exact)
         for axes, (name, values) in zip(panels, profile.values.items(), strict=True):
             if exact is not None and name in curves:
-                axes.plot(fine, curves[name], color=INK, lw=1.1, label=f"exact ({exact.name})")
+                axes.plot(
+                    fine, curves[name], color=INK, lw=1.1, label=f"exact {exact.name.capitalize()}"
+                )
             axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label="Octant")
             if exact is not None and exact.shock is not None:
                 axes.axvline(exact.shock, color=INK, lw=0.6, ls=":", zorder=0)

@@ -228,6 +228,11 @@ class Snapshot:
         data = self.levels[0].hydro.get(name)
         return "" if data is None else _text(data.attrs.get("units", ""))
 
+    @property
+    def length_units(self) -> str:
+        """The text of the ``units`` attribute of positions; empty where there is none."""
+        return _text(self.levels[0].mesh["origin"].attrs.get("units", ""))
+
     def finest_cell(self) -> Array:
         """Edge lengths of the smallest cells, shape (3,), code length."""
         return self.levels[-1].cell_size

@@ -21,18 +21,18 @@ Boundary boundary_named(const std::string& name) {
 
 }  // namespace
 
-void MeshOptions::declare(ParameterSchema& schema) {
-  schema.add("mesh.base_cells", base_cells,
+void declare(ParameterSchema& schema, MeshOptions& options) {
+  schema.add("mesh.base_cells", options.base_cells,
              {.unit = "cells", .meaning = "Cells of the base grid along x, y, z", .min = 2});
-  schema.add("mesh.block_size", block_size,
+  schema.add("mesh.block_size", options.block_size,
              {.unit = "cells", .meaning = "Cells along each side of a block: 2, 4, 8, 16 or 32",
               .min = 2, .max = 32});
-  schema.add("mesh.max_level", max_level,
+  schema.add("mesh.max_level", options.max_level,
              {.meaning = "Finest level of refinement; the base grid is level 0", .min = 0, .max = 40});
-  schema.add("mesh.lower", lower, {.unit = "length", .meaning = "Lower corner of the domain"});
-  schema.add("mesh.upper", upper, {.unit = "length", .meaning = "Upper corner of the domain"});
+  schema.add("mesh.lower", options.lower, {.unit = "length", .meaning = "Lower corner of the domain"});
+  schema.add("mesh.upper", options.upper, {.unit = "length", .meaning = "Upper corner of the domain"});
   for (int axis = 0; axis < 3; ++axis) {
-    schema.add(std::string("mesh.boundary_") + k_axis_names[axis], boundary[axis],
+    schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
                {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis],
                 .choices = {"periodic", "outflow", "reflecting", "inflow"}});
   }

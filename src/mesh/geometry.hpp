@@ -25,9 +25,9 @@ struct MeshOptions {
   // Below and above along x, y, z.
   std::array<std::vector<std::string>, 3> boundary{
       {{"periodic", "periodic"}, {"periodic", "periodic"}, {"periodic", "periodic"}}};
-
-  void declare(ParameterSchema& schema);
 };
+
+void declare(ParameterSchema& schema, MeshOptions& options);
 
 // The domain as a stack of levels. Level 0 is the base grid; each further level halves the cells.
 // Cells are cubes. A plain value.
