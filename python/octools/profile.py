@@ -82,7 +82,7 @@ def radial_profile(
     centre
         Of the shells, shape (3,), code length.
     names
-        Fields; ``radial_velocity`` is one too.
+        Fields; ``radial_velocity`` is one too, relative to the problem's own motion.
     width
         Of the bins; one finest cell where left out.
     """
@@ -185,7 +185,9 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         tube = Riemann(left, right, gamma, position)
         return Exact(name, lambda x: tube.at(x, t), None)
     if name == "noh":
-        noh = Noh(gamma)
+        speed = float(header.parameter("problem.speed", 1.0))
+        density = overrides.get("density", float(header.parameter("problem.density", 1.0)))
+        noh = Noh(gamma, density, speed)
         return Exact(name, lambda r: noh.at(r, t), noh.radius(t))
     raise OctoolsError(f"no exact solution '{name}'; there are: {', '.join(EXACT_NAMES)}, none")
 
@@ -282,7 +284,8 @@ def _radial_field(snapshot: Snapshot, name: str, centre: Array) -> Field:
     def compute(batch: Batch, header: Header) -> Array:
         offsets = _offsets(header, batch, centre, np.full(3, 0.5))
         r = np.sqrt(sum(d**2 for d in offsets))
-        dot = sum(d * batch.values[v] for d, v in zip(offsets, VELOCITY, strict=True))
+        flow = [batch.values[v] - u for v, u in zip(VELOCITY, header.drift, strict=True)]
+        dot = sum(d * v for d, v in zip(offsets, flow, strict=True))
         return dot / np.maximum(r, 1e-300)
 
     return Field(name, VELOCITY, compute, units=snapshot.units_of("velocity_x"), signed=True)

@@ -78,12 +78,18 @@ class Header:
         return np.array([s == "periodic" or "periodic" in list(s) for s in sides])
 
     @cached_property
+    def drift(self) -> Array:
+        """``problem.velocity``, with which the whole problem moves, shape (3,); zero without it."""
+        return np.asarray(self.parameter("problem.velocity", np.zeros(3)), dtype=float)
+
+    @cached_property
     def centre(self) -> Array:
-        """``problem.centre`` where the run has one, else the middle of the box, shape (3,)."""
-        centre = self.parameter("problem.centre")
-        if centre is None or len(centre) != 3:
+        """Where ``problem.centre`` has drifted to, shape (3,); the middle of the box without it."""
+        start = self.parameter("problem.centre")
+        if start is None:
             return 0.5 * (self.lower + self.upper)
-        return np.asarray(centre, dtype=float)
+        offset = np.asarray(start, dtype=float) + self.drift * self.time - self.lower
+        return self.lower + np.where(self.periodic, offset % self.size, offset)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,15 @@ def test_parameters_are_read_from_the_text(tmp_path: Path) -> None:
         assert header.parameter("problem.name") == "blob"
         assert header.parameter("problem.radius", 7) == 7
         assert header.centre.tolist() == [0.1, 0.2, 0.3]
+        assert header.drift.tolist() == [0, 0, 0]
         assert header.periodic.tolist() == [True, False, True]
+
+
+def test_centre_drifts_with_the_problem_through_periodic_faces_only(tmp_path: Path) -> None:
+    text = "[problem]\ncentre = [0.5, 0.5, 0.25]\nvelocity = [0.5, -1.0, 0.25]\n[mesh]\n"
+    text += 'boundary_z = ["outflow", "outflow"]\n'
+    with Snapshot(Synthetic(parameters=text, time=1.5).write(tmp_path / "a.h5")) as snapshot:
+        assert snapshot.header.centre == pytest.approx([0.25, 0.0, 0.625])
 
 
 def test_derived_fields_follow_from_the_stored_ones(tmp_path: Path) -> None:
