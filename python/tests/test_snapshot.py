@@ -116,6 +116,13 @@ def test_missing_dataset_is_named(snapshot_path: Path) -> None:
         Snapshot(snapshot_path)
 
 
+def test_level_that_lacks_a_field_is_refused(snapshot_path: Path) -> None:
+    with h5py.File(snapshot_path, "r+") as file:
+        del file["hydro/level_1/pressure"]
+    with pytest.raises(OctoolsError, match="hold different fields"):
+        Snapshot(snapshot_path)
+
+
 def test_unknown_field_names_the_nearest(snapshot_path: Path) -> None:
     with (
         Snapshot(snapshot_path) as snapshot,
@@ -131,3 +138,5 @@ def test_run_directory_stands_for_its_newest_snapshot(tmp_path: Path) -> None:
     assert resolve(tmp_path, 2).name == "snap_00002.h5"
     with pytest.raises(OctoolsError, match="no snapshot 3; it has 2, 9, 10"):
         resolve(tmp_path, 3)
+    with pytest.raises(OctoolsError, match="is one file"):
+        resolve(tmp_path / "snap_00002.h5", 2)
