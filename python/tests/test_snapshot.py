@@ -10,7 +10,7 @@ from synthetic import Synthetic
 
 from octools import snapshot as module
 from octools.errors import OctoolsError
-from octools.fields import find_field
+from octools.fields import find_field, with_units
 from octools.run import resolve
 from octools.snapshot import Snapshot
 
@@ -83,6 +83,14 @@ def test_derived_fields_follow_from_the_stored_ones(tmp_path: Path) -> None:
         batch = next(snapshot.batches(mach.needs, snapshot.levels[0]))
         expected = 5.0 / np.sqrt(1.4 / batch.values["density"])
         assert mach.compute(batch, snapshot.header) == pytest.approx(expected)
+
+
+def test_labels_show_units(snapshot_path: Path) -> None:
+    with Snapshot(snapshot_path) as snapshot:
+        assert find_field(snapshot, "density").label == "density [code mass / length$^{3}$]"
+        assert find_field(snapshot, "mach").label == "mach"
+        assert with_units("x", snapshot.length_units) == "x [code length]"
+        assert with_units("temperature", "K") == "temperature [K]"
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
