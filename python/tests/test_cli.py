@@ -81,6 +81,22 @@ def test_movie_has_one_frame_per_snapshot(octools: Call, run: Path, tmp_path: Pa
         assert frames.n_frames == 3  # type: ignore[attr-defined]
 
 
+def test_frames_share_their_colours(octools: Call, tmp_path: Path) -> None:
+    for number, density in enumerate((1.0, 3.0)):
+        fields = {"density": lambda x, y, z, d=density: d + 0 * (x + y + z)}
+        Synthetic(fields=fields).write(tmp_path / f"snap_{number:05d}.h5")
+    film = tmp_path / "film.gif"
+    assert octools("movie", tmp_path, "--output", film).returncode == 0
+    brightness = []
+    with Image.open(film) as frames:
+        for number in range(2):
+            frames.seek(number)
+            grey = frames.convert("L")
+            brightness.append(grey.getpixel((grey.width // 3, grey.height // 2)))
+    assert brightness[0] < 20
+    assert brightness[1] > 200
+
+
 def test_movie_refuses_other_kinds_of_file(octools: Call, run: Path) -> None:
     result = octools("movie", run, "--output", "film.avi")
     assert result.returncode == 2

@@ -61,6 +61,7 @@ def test_radial_velocity_points_away_from_the_centre_across_a_periodic_face(
     with Snapshot(path) as data:
         profile = radial_profile(data, centre, ["radial_velocity"])
     assert profile.place[-1] == pytest.approx(0.5, abs=1 / 64)
+    assert profile.volume.sum() == pytest.approx(np.pi / 6, rel=1e-2)
     near = np.abs(profile.values["radial_velocity"] - profile.place)
     assert near.max() < 0.03
 

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "comm/mpi_layer.hpp"
+#include "comm/payload.hpp"
 
 namespace octant {
 
@@ -99,10 +99,7 @@ class Communicator {
   // all: for reports of a few bytes per rank.
   template <Copyable T>
   std::vector<T> gather_to_root(std::span<const T> items) const {
-    const auto bytes = mpi::gather_to_root(*comm_, std::as_bytes(items));
-    std::vector<T> all(bytes.size() / sizeof(T));
-    std::memcpy(all.data(), bytes.data(), bytes.size());
-    return all;
+    return items_of<T>(mpi::gather_to_root(*comm_, std::as_bytes(items)));
   }
   template <Copyable T>
   std::vector<T> gather_to_root(const T& item) const {

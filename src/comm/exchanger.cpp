@@ -87,11 +87,10 @@ void Exchanger::start_bytes(const ExchangePlan& plan, const std::byte* send, std
                  state_->component);
   const Flow& flow = plan.flow(direction);
   state_->choose_backend();
-  flow.prepare(state_->backend);
-
   state_->under_way = true;
   state_->seconds = 0.0;
-  const Stopwatch stopwatch(state_->seconds);
+  const Stopwatch stopwatch(state_->seconds);  // a backend also pays for what it makes of each plan
+  flow.prepare(state_->backend);
   const Traffic traffic = state_->transport().start(flow, send, receive, item_bytes);
   ExchangeCount& count = state_->count();
   count.exchanges += 1;

@@ -21,7 +21,7 @@ struct ExchangeCount {
   std::int64_t messages = 0;  // sent to other ranks, including empty ones (k-section)
   std::int64_t partners = 0;  // most ranks that a single exchange sent to
   std::int64_t bytes = 0;     // sent to other ranks, forwarded bytes included
-  double seconds = 0.0;       // spent in start, progress and finish
+  double seconds = 0.0;       // inside start, progress and finish
 };
 
 // One component's exchanges. Calls of one component should move similar amounts, because their

@@ -1,7 +1,6 @@
 #include "comm/forwarding.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <tuple>
 
 #include "comm/payload.hpp"
@@ -81,10 +80,8 @@ std::vector<Header> headers_of(std::span<const Held> held) {
 }
 
 std::vector<Header> receive_headers(const Communicator& communicator, int partner) {
-  const auto bytes = mpi::receive_any_length(communicator.handle(), partner, mpi::k_setup_tag);
-  std::vector<Header> headers(bytes.size() / sizeof(Header));
-  if (!headers.empty()) std::memcpy(headers.data(), bytes.data(), bytes.size());
-  return headers;
+  return items_of<Header>(
+      mpi::receive_any_length(communicator.handle(), partner, mpi::k_setup_tag));
 }
 
 }  // namespace

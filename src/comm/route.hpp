@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -29,10 +29,7 @@ template <Copyable T>
 Routed<T> route(const Communicator& communicator, std::span<const int> destinations,
                 std::span<const T> items) {
   auto bytes = route_bytes(communicator, destinations, std::as_bytes(items), sizeof(T));
-  Routed<T> routed{std::vector<T>(bytes.sources.size()), std::move(bytes.sources)};
-  if (!routed.items.empty())
-    std::memcpy(routed.items.data(), bytes.items.data(), bytes.items.size());
-  return routed;
+  return {items_of<T>(bytes.items), std::move(bytes.sources)};
 }
 
 }  // namespace octant

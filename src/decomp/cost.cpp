@@ -5,8 +5,8 @@
 namespace octant {
 namespace {
 
-// Per block: an entry of the key table at a filling of one half, coordinates, level, owner and flags,
-// the 26 neighbour indices and boxes, and the flux planes of the average block.
+// Per block: an entry of the key table at a filling of one half, coordinates, level, owner and
+// flags, the 26 neighbour indices and boxes, and the flux planes of the average block.
 constexpr double k_bookkeeping_bytes = 1024.0;
 constexpr double k_particle_bytes = 64.0;
 constexpr double k_sink_bytes = 8 * k_particle_bytes;

@@ -18,13 +18,14 @@ struct MemoryWeights {
 };
 
 // Eq. 5 for blocks of block_size^3 cells with `variables` conserved variables: two states of 8-byte
-// numbers per cell, and the block's share of tables. Particles hold position, velocity, mass and id.
-// A sink counts as much as eight particles: it is rare, but its feedback and accretion visit many
-// cells.
+// numbers per cell, and the block's share of tables. Particles hold position, velocity, mass and
+// id. A sink counts as much as eight particles: it is rare, but its feedback and accretion visit
+// many cells.
 MemoryWeights memory_weights(int block_size, int variables);
 
 // The bytes of one block with what lies in it (eq. 4).
-double memory_cost(const MemoryWeights& weights, std::int64_t particles = 0, std::int64_t sinks = 0);
+double memory_cost(const MemoryWeights& weights, std::int64_t particles = 0,
+                   std::int64_t sinks = 0);
 
 // What a rank spent on one level since the last balancing, in the parts whose time depends on how
 // much it owns.

@@ -8,8 +8,8 @@
 
 namespace octant {
 
-CurvePartition::CurvePartition(Curve curve, int ranks, const Work& work,
-                               const Reduction& reduction, double tolerance)
+CurvePartition::CurvePartition(Curve curve, int ranks, const Work& work, const Reduction& reduction,
+                               double tolerance)
     : curve_(curve), grid_(work.grid), bits_(work.grid.bits()) {
   OCTANT_REQUIRE(ranks >= 1, "a partition needs at least one rank, not {}", ranks);
   std::vector<LinePoint> points;

@@ -13,9 +13,9 @@ enum class Curve { hilbert, morton };
 // A finished partition: holds (ranks - 1) curve positions, nothing else.
 class CurvePartition {
  public:
-  // Cuts the curve so that every rank gets its share of the cost. Collective; ranks may be any number,
-  // also another than that of the reduction. `tolerance` is the imbalance accepted for the sake of
-  // pieces that keep siblings together.
+  // Cuts the curve so that every rank gets its share of the cost. Collective; ranks may be any
+  // number, also another than that of the reduction. `tolerance` is the imbalance accepted for the
+  // sake of pieces that keep siblings together.
   CurvePartition(Curve curve, int ranks, const Work& work, const Reduction& reduction,
                  double tolerance = k_tolerance);
 

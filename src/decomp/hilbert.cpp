@@ -4,12 +4,12 @@
 
 namespace octant {
 
-// The curve visits the octants of a cube in the order of the reflected Gray code, in which successive
-// octants share a face. Within each octant it is the same curve, turned and mirrored so that it enters
-// next to where the previous octant was left. A pose says how: the corner (an octant number) in which
-// the curve enters the cube, and the axis along which it leaves for the cube's other end of that axis.
-// An octant is expressed in the frame of the pose by mirroring at the entry corner and turning the
-// axes so that the exit axis comes last.
+// The curve visits the octants of a cube in the order of the reflected Gray code, in which
+// successive octants share a face. Within each octant it is the same curve, turned and mirrored so
+// that it enters next to where the previous octant was left. A pose says how: the corner (an octant
+// number) in which the curve enters the cube, and the axis along which it leaves for the cube's
+// other end of that axis. An octant is expressed in the frame of the pose by mirroring at the entry
+// corner and turning the axes so that the exit axis comes last.
 namespace {
 
 struct Pose {
@@ -25,9 +25,9 @@ struct Pose {
   }
 
  private:
-  // In the frame where a cube is entered at corner 0 and left along the last axis (the Gray code ends
-  // in octant 4): the entry corner and exit axis within the octant of each step. The exit axis of a
-  // step is the axis that the Gray code crosses next, and entries follow from continuity.
+  // In the frame where a cube is entered at corner 0 and left along the last axis (the Gray code
+  // ends in octant 4): the entry corner and exit axis within the octant of each step. The exit axis
+  // of a step is the axis that the Gray code crosses next, and entries follow from continuity.
   static constexpr std::array<int, 8> k_entry{0, 0, 0, 3, 3, 6, 6, 5};
   static constexpr std::array<int, 8> k_axis{0, 1, 1, 2, 2, 1, 1, 0};
 

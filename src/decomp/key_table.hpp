@@ -1,9 +1,9 @@
 // KeyTable: where a rank finds what it knows about a block, given the block's Morton key.
 //
 // An open-addressing hash table with linear probing (curamses.txt, appendix B): a power of two of
-// slots, at most 70 % of them filled, doubled when that is reached. A mesh keeps one per level. Erasing
-// moves the following entries back into the hole instead of marking it, so that a table that lives
-// through many refinements never slows down.
+// slots, at most 70 % of them filled, doubled when that is reached. A mesh keeps one per level.
+// Erasing moves the following entries back into the hole instead of marking it, so that a table
+// that lives through many refinements never slows down.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,8 @@ namespace octant {
 
 // Maps keys to small values. Look-up, insertion and removal take O(1). Pointers and iterators are
 // valid until the next insertion or removal. The order of iteration depends on the table's history:
-// sort by key wherever an order can reach a result. Not thread-safe, except for concurrent look-ups.
+// sort by key wherever an order can reach a result. Not thread-safe, except for concurrent
+// look-ups.
 template <class Value>
 class KeyTable {
   static_assert(std::is_trivially_copyable_v<Value>);
@@ -110,7 +111,9 @@ class KeyTable {
  private:
   static constexpr std::size_t k_smallest_capacity = 16;
 
-  static bool too_full(std::size_t count, std::size_t capacity) { return 10 * count > 7 * capacity; }
+  static bool too_full(std::size_t count, std::size_t capacity) {
+    return 10 * count > 7 * capacity;
+  }
 
   // Multiplicative hash; the leading bits of the product are the slot because all bits of the key
   // reach them. Deep keys that differ only in their upper half meet the lower half before that.

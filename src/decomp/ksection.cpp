@@ -52,7 +52,8 @@ Key KSectionTree::position(const AxisOrder& axes, const BlockCoordinates& c) con
 
 int KSectionTree::child_of(const TreeLevel& level, int node, const BlockCoordinates& c) const {
   const auto first = level.walls.begin() + static_cast<std::ptrdiff_t>(node) * (level.parts - 1);
-  const auto after = std::upper_bound(first, first + (level.parts - 1), position(level.axes[node], c));
+  const auto after =
+      std::upper_bound(first, first + (level.parts - 1), position(level.axes[node], c));
   return node * level.parts + static_cast<int>(after - first);
 }
 
@@ -71,7 +72,8 @@ void KSectionTree::cut(TreeLevel& level, const std::vector<Box>& boxes, const Wo
   points.reserve(work.points.size());
   for (std::size_t n = 0; n < work.points.size(); ++n) {
     const int node = node_of_point[n];
-    points.push_back({position(level.axes[node], work.points[n].centre), work.points[n].cost, node});
+    points.push_back(
+        {position(level.axes[node], work.points[n].centre), work.points[n].cost, node});
   }
   // Walls between pairs of layers come first because they keep siblings together.
   const WallRules rules{level.parts, {2 * layer, layer, row, 1}, tolerance};

@@ -1,11 +1,11 @@
 // The recursive k-section: space divided among ranks by a tree of walls (curamses.txt, section 2).
 //
-// The tree has the shape of comm's RankTree: the root is the domain and all ranks, and every node is
-// cut along the longest axis of its box into k parts for k equal groups of consecutive ranks, with k
-// the prime factors of the number of ranks in descending order. A wall is a plane between blocks of
-// the finest level. Where no plane divides the cost well enough, because a single layer of blocks
-// costs too much, the wall has a step: it cuts its layer along the next axis, and if need be that row
-// along the last.
+// The tree has the shape of comm's RankTree: the root is the domain and all ranks, and every node
+// is cut along the longest axis of its box into k parts for k equal groups of consecutive ranks,
+// with k the prime factors of the number of ranks in descending order. A wall is a plane between
+// blocks of the finest level. Where no plane divides the cost well enough, because a single layer
+// of blocks costs too much, the wall has a step: it cuts its layer along the next axis, and if need
+// be that row along the last.
 #pragma once
 
 #include <array>
@@ -55,7 +55,8 @@ class KSectionTree {
   Key position(const AxisOrder& axes, const BlockCoordinates& c) const;
   int child_of(const TreeLevel& level, int node, const BlockCoordinates& c) const;
   void cut(TreeLevel& level, const std::vector<Box>& boxes, const Work& work,
-           const std::vector<int>& node_of_point, double tolerance, const Reduction& reduction) const;
+           const std::vector<int>& node_of_point, double tolerance,
+           const Reduction& reduction) const;
   std::vector<Box> boxes_below(const TreeLevel& level, const std::vector<Box>& boxes) const;
 
   FinestGrid grid_;

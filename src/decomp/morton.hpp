@@ -2,12 +2,12 @@
 //
 // A key interleaves the bits of the block's integer coordinates, x in the lowest place:
 //   ... z1 y1 x1 z0 y0 x0
-// so that the parent's key is the key without its last three bits, and those three bits are the octant
-// ix + 2 iy + 4 iz that the block occupies in its parent. Keys do not carry their level. The upper
-// bits that no coordinate reaches are zero. See curamses.txt, section 4.2 and appendix A.
+// so that the parent's key is the key without its last three bits, and those three bits are the
+// octant ix + 2 iy + 4 iz that the block occupies in its parent. Keys do not carry their level. The
+// upper bits that no coordinate reaches are zero. See curamses.txt, section 4.2 and appendix A.
 //
-// All functions are constexpr, take O(1) operations, and expect 0 <= coordinate < k_key_coordinate_end;
-// `neighbour_key` alone checks ranges.
+// All functions are constexpr, take O(1) operations, and expect 0 <= coordinate <
+// k_key_coordinate_end; `neighbour_key` alone checks ranges.
 #pragma once
 
 #include <array>

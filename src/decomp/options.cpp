@@ -22,10 +22,11 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
              {.unit = "coarse steps",
               .meaning = "How often blocks are redistributed; 0 for never",
               .min = 0});
-  schema.add("balance.cost", options.cost,
-             {.meaning = "What ranks share evenly: memory, or memory times the number of sub-steps, "
-                         "which is close to time",
-              .choices = {"memory", "time"}});
+  schema.add(
+      "balance.cost", options.cost,
+      {.meaning = "What ranks share evenly: memory, or memory times the number of sub-steps, "
+                  "which is close to time",
+       .choices = {"memory", "time"}});
   schema.add("balance.time_alpha", options.time_alpha,
              {.meaning = "How strongly measured times correct the costs: 0 not at all, 0.3 to 0.5 "
                          "where the work per cell varies a lot",

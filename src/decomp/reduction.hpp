@@ -1,5 +1,5 @@
-// The two collective operations that a partition needs, so that it can be computed and tested for any
-// number of ranks in one process.
+// The two collective operations that a partition needs, so that it can be computed and tested for
+// any number of ranks in one process.
 #pragma once
 
 #include <cstdint>

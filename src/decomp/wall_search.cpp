@@ -58,8 +58,7 @@ class WallSearch {
     std::vector<Key> positions;
     positions.reserve(walls_.size());
     for (const Wall& wall : walls_) {
-      positions.push_back(
-          std::clamp(wall.low, lines_[wall.line].begin, lines_[wall.line].end));
+      positions.push_back(std::clamp(wall.low, lines_[wall.line].begin, lines_[wall.line].end));
     }
     return positions;
   }
@@ -154,7 +153,8 @@ class WallSearch {
   void set_target(Wall& wall, const Interval& interval) const {
     std::int64_t total = 0;
     for (std::int64_t n = 0; n < interval.bins(); ++n) total += histogram_[interval.first_bin + n];
-    wall.target = static_cast<std::int64_t>(static_cast<__int128>(total) * wall.part / rules_.parts);
+    wall.target =
+        static_cast<std::int64_t>(static_cast<__int128>(total) * wall.part / rules_.parts);
   }
 
   // Accepts the better end of the wall's bin if the bin is a grain wide and the end meets the

@@ -1,5 +1,6 @@
-// Where to cut lines of weighted points into parts of equal cost: the search that all decompositions
-// share. A line is the split axis of one box of the k-section, or a space-filling curve.
+// Where to cut lines of weighted points into parts of equal cost: the search that all
+// decompositions share. A line is the split axis of one box of the k-section, or a space-filling
+// curve.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct LineRange {
   Key end;
 };
 
-// How walls are chosen. A wall at position p separates the points below p from those at p and above.
+// How walls are chosen. A wall at position p separates the points below p from those at p and
+// above.
 struct WallRules {
   // Every line is cut into this many parts, which shall have equal costs (eq. 3 with equal n_m).
   int parts;
@@ -36,11 +38,11 @@ struct WallRules {
   double tolerance;
 };
 
-// Returns (parts - 1) ascending walls per line, line by line, the same on every rank. Collective: each
-// rank gives its own points and the same lines and rules. All lines are searched in the same passes:
-// each pass sums one histogram of at most 1 MiB (or 64 bytes per wall if that is more) over all ranks
-// and narrows every wall down to one bin; a wall is done as soon as it meets the tolerance. The sum
-// of all costs must fit into 62 bits.
+// Returns (parts - 1) ascending walls per line, line by line, the same on every rank. Collective:
+// each rank gives its own points and the same lines and rules. All lines are searched in the same
+// passes: each pass sums one histogram of at most 1 MiB (or 64 bytes per wall if that is more) over
+// all ranks and narrows every wall down to one bin; a wall is done as soon as it meets the
+// tolerance. The sum of all costs must fit into 62 bits.
 std::vector<Key> find_walls(std::span<const LineRange> lines, std::span<const LinePoint> points,
                             const WallRules& rules, const Reduction& reduction);
 

@@ -50,10 +50,11 @@ Agreement agree_on(const DomainShape& domain, std::span<const CostItem> blocks,
     if (!is_valid(domain, block)) invalid = 1;
   }
   reduction.max(largest);
-  OCTANT_REQUIRE(invalid == 0,
-                 "a block that is to be placed lies outside of the domain of {} x {} x {} base blocks, "
-                 "or its cost is negative or not a number",
-                 domain.base_blocks[0], domain.base_blocks[1], domain.base_blocks[2]);
+  OCTANT_REQUIRE(
+      invalid == 0,
+      "a block that is to be placed lies outside of the domain of {} x {} x {} base blocks, "
+      "or its cost is negative or not a number",
+      domain.base_blocks[0], domain.base_blocks[1], domain.base_blocks[2]);
   std::array<std::int64_t, 1> count{static_cast<std::int64_t>(blocks.size())};
   reduction.sum(count);
   return {static_cast<int>(depth), static_cast<int>(exponent), count[0]};

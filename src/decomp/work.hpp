@@ -25,8 +25,9 @@ struct CostItem {
 
 // A block as the decompositions see it.
 struct WorkPoint {
-  BlockCoordinates centre;  // the block of the finest level that holds the centre, at its lower corner
-  std::int64_t cost;        // in units that are common to all ranks
+  BlockCoordinates
+      centre;         // the block of the finest level that holds the centre, at its lower corner
+  std::int64_t cost;  // in units that are common to all ranks
 };
 
 // The finest grid: blocks of level `depth`, of which the domain has `extent` per axis.
@@ -48,9 +49,10 @@ struct Work {
   std::vector<WorkPoint> points;
 };
 
-// Collective. Costs become integers, because their sums must not depend on who adds what: relative to
-// the largest cost they are exact to 2^-40, or less where 2^22 blocks or more share 62 bits. Throws
-// RunError on every rank if a cost is negative or not finite or a block lies outside of the domain.
+// Collective. Costs become integers, because their sums must not depend on who adds what: relative
+// to the largest cost they are exact to 2^-40, or less where 2^22 blocks or more share 62 bits.
+// Throws RunError on every rank if a cost is negative or not finite or a block lies outside of the
+// domain.
 Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
                   const Reduction& reduction);
 

@@ -56,6 +56,7 @@ class AmrSimulation {
 
   // For restart: the state of the mesh is set by the caller.
   void set_time(double time, std::int64_t step);
+  void set_floored(const Floored& floored) { floored_ = floored; }
   // Moves blocks so that every rank carries its share of the cost.
   void rebalance();
 

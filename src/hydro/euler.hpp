@@ -21,11 +21,13 @@ struct State {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> load_state(const double* from, int stride) {
   State<V> w;
+#pragma GCC unroll 8
   for (int n = 0; n < k_hydro_variables; ++n) w[n] = PackTraits<V>::load(from + n * stride);
   return w;
 }
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_state(double* to, int stride, const State<V>& w) {
+#pragma GCC unroll 8
   for (int n = 0; n < k_hydro_variables; ++n) PackTraits<V>::store(to + n * stride, w[n]);
 }
 
@@ -91,6 +93,7 @@ struct HalfStep {
                                                   const Gas& gas) const {
     const V divergence = V(h) * (dx[k_velocity_x] + dy[k_velocity_y] + dz[k_velocity_z]);
     State<V> half;
+#pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) half[n] = advance(w[n], dx[n], dy[n], dz[n]);
     const V h_over_density = V(h) / w[k_density];
     half[k_density] = half[k_density] - w[k_density] * divergence;

@@ -220,12 +220,14 @@ class SweepKernel {
   template <class Load, class Store>
   KOKKOS_FORCEINLINE_FUNCTION void convert(const Load& load, const Store& store) const {
     Cell u;
+#pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = load(n);
     V volume;
     Cell w = unfloored_primitive(u, a_.gas, volume);
     if (a_.gas.dual_energy)
       w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], load(k_entropy), a_.gas);
     w[k_pressure] = max(w[k_pressure], V(a_.gas.pressure_floor));
+#pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
     for (int n = k_hydro_variables; n < a_.variables; ++n) store(n, load(n) * volume);
   }
@@ -275,6 +277,7 @@ class SweepKernel {
       Cell mid = w;
       if (a_.hancock) {
         mid = half_step(w, dx, dy, dz, h, a_.gas);
+#pragma GCC unroll 8
         for (int n = 0; n < 3; ++n)
           mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5 * a_.kick[n]);
       }
@@ -398,6 +401,7 @@ class SweepKernel {
   KOKKOS_FORCEINLINE_FUNCTION void accelerate(const State<W>& before, State<W>& u) const {
     const double now = a_.hancock ? 0.5 : 1.0, later = 1.0 - now;
     const W density = W(now) * before[k_mass] + W(later) * u[k_mass];
+#pragma GCC unroll 8
     for (int n = 0; n < 3; ++n) {
       const int m = k_momentum_x + n;
       u[m] = u[m] + W(a_.kick[n]) * density;

@@ -1,11 +1,12 @@
 // HDF5 files that all ranks write and read together.
 //
-// HDF5 describes, and the ranks write: the root creates groups, attributes and the (contiguous)
-// datasets through serial HDF5, and every rank puts its rows to their place in the file with the
-// system's own calls. Parallel HDF5 is not used because on a full disk it loses data silently, hangs
-// in its flush, or crashes at the end of the program: a failed write becomes known on one rank only,
-// and within a collective operation. Here every failure is local to a plain system call, and the
-// ranks agree on it after each operation. Datasets are therefore not compressed.
+// HDF5 describes, and the ranks write: the root creates groups, attributes and contiguous datasets
+// through serial HDF5, which keeps its own tables in memory, and every rank puts its rows to their
+// place in the file with the system's own calls. Parallel HDF5 is not used because on a full disk
+// it loses data silently, hangs in its flush, or crashes when the program ends: the failure becomes
+// known on one rank only, in the middle of a collective operation. Here every failure is that of a
+// plain system call, and the ranks agree on it after each operation. Datasets are therefore not
+// compressed.
 //
 // All functions of both classes are collective unless they say otherwise. Paths within a file are
 // absolute: "/mesh/level_0/key".
@@ -40,11 +41,13 @@ constexpr ElementType element_type() {
 }
 
 template <class T>
-concept Element = requires { requires std::same_as<decltype(element_type<T>()), ElementType>; };
+concept Element = requires {
+  requires std::same_as<decltype(element_type<T>()), ElementType>;
+};
 
 // Texts are UTF-8.
-using AttributeValue = std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>,
-                                    std::vector<double>>;
+using AttributeValue =
+    std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
 
 // What a dataset is: both texts are attributes of every dataset, and neither may be empty.
 // Dimensionless quantities have the unit "1".
@@ -93,8 +96,8 @@ class Hdf5Writer {
 
 // Reads an existing file; every rank opens it for itself.
 //
-// Any function throws InputError on all ranks when it fails on one: no such file, no permission, not
-// an HDF5 file, truncated, an object that is missing or of another kind than asked for.
+// Any function throws InputError on all ranks when it fails on one: no such file, no permission,
+// not an HDF5 file, truncated, an object that is missing or of another kind than asked for.
 class Hdf5Reader {
  public:
   Hdf5Reader(const Communicator& communicator, const std::string& path);

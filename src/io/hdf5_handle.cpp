@@ -34,10 +34,9 @@ hid_t native_type(ElementType type) {
 
 std::size_t element_bytes(ElementType type) { return H5Tget_size(native_type(type)); }
 
-Hdf5Handle file_access() {
+Hdf5Handle reading_access() {
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_sec2(access);
-  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
 #if H5_VERSION_GE(1, 10, 7)
   H5Pset_file_locking(access, true, true);
 #endif

@@ -30,7 +30,6 @@ class Hdf5Handle {
   // False if HDF5 failed to close it. It is closed no second time.
   bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 
-  explicit operator bool() const { return id_ >= 0; }
   operator hid_t() const { return id_; }
 
  private:
@@ -48,8 +47,8 @@ void silence_hdf5();
 hid_t native_type(ElementType type);
 std::size_t element_bytes(ElementType type);
 
-// Access by the system's own calls; locks are left out where the file system has none.
-Hdf5Handle file_access();
+// Access for reading by the system's own calls; locks are left out where the file system has none.
+Hdf5Handle reading_access();
 
 // UTF-8 text of any length.
 Hdf5Handle text_type();

@@ -21,7 +21,8 @@ bool link_exists(hid_t file, const std::string& object) {
 }
 
 std::vector<hsize_t> extents_of(hid_t space) {
-  std::vector<hsize_t> sizes(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
+  std::vector<hsize_t> sizes(
+      static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
   H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   return sizes;
 }
@@ -56,7 +57,8 @@ AttributeValue read_value(hid_t attribute) {
   const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
   const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
   const bool scalar = H5Sget_simple_extent_type(space) == H5S_SCALAR;
-  const auto count = static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space)));
+  const auto count =
+      static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space)));
   switch (H5Tget_class(type)) {
     case H5T_STRING:
       if (count == 1) return read_text(attribute, type);
@@ -85,8 +87,8 @@ Hdf5Handle open_file(const std::string& path) {
     throw InputError("{}", error.what());
   }
   if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError("'{}' is not an HDF5 file", path);
-  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access()), H5Fclose);
-  if (!file) throw InputError("'{}' is damaged or incomplete: {}", path, hdf5_reason());
+  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, reading_access()), H5Fclose);
+  if (file < 0) throw InputError("'{}' is damaged or incomplete: {}", path, hdf5_reason());
   return file;
 }
 
@@ -100,7 +102,7 @@ struct Hdf5Reader::State {
   Hdf5Handle open_object(const std::string& object) const {
     if (!link_exists(file, object)) fail(object, "there is no such object in this file");
     Hdf5Handle handle(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose);
-    if (!handle) fail(object, hdf5_reason());
+    if (handle < 0) fail(object, hdf5_reason());
     return handle;
   }
 
@@ -164,7 +166,7 @@ AttributeValue Hdf5Reader::attribute_value(const std::string& object,
   state_->communicator.agree([&] {
     const Hdf5Handle owner = state_->open_object(object);
     const Hdf5Handle attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
-    if (!attribute) state_->fail(object, fmt::format("it has no attribute '{}'", name));
+    if (attribute < 0) state_->fail(object, fmt::format("it has no attribute '{}'", name));
     try {
       value = read_value(attribute);
     } catch (const InputError& error) {
@@ -191,8 +193,8 @@ std::int64_t Hdf5Reader::elements_in(const std::string& dataset, RowRange range)
   const auto sizes = shape(dataset);
   state_->communicator.agree([&] {
     if (range.begin < 0 || range.count < 0 || range.end() > sizes[0]) {
-      state_->fail(dataset, fmt::format("it has {} rows, but rows {} to {} are needed",
-                                        sizes[0], range.begin, range.end() - 1));
+      state_->fail(dataset, fmt::format("it has {} rows, but rows {} to {} are needed", sizes[0],
+                                        range.begin, range.end() - 1));
     }
   });
   return std::accumulate(sizes.begin() + 1, sizes.end(), range.count, std::multiplies<>());

@@ -6,19 +6,14 @@
 #include <numeric>
 #include <optional>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/hdf5_image.hpp"
 #include "io/posix_file.hpp"
 #include "io/whole_file.hpp"
 
 namespace octant {
 namespace {
-
-// Room for groups and attributes that are created after a dataset.
-constexpr std::int64_t k_bytes_beyond_dataset = 1 << 16;
 
 hid_t checked(hid_t id, const std::string& attempt) {
   if (id < 0) throw RunError("cannot {}: {}", attempt, hdf5_reason());
@@ -93,7 +88,6 @@ CoverageSums coverage_sums(RowRange range) {
 
 struct Hdf5Writer::State {
   State(const Communicator& c, const std::string& path) : communicator(c), whole(c, path) {}
-  ~State() { abandon(); }
 
   // A step that only the root takes, and of which all ranks learn whether it failed.
   void on_root(const std::function<void()>& step) const {
@@ -113,44 +107,23 @@ struct Hdf5Writer::State {
     });
   }
 
-  // Reserves the space that HDF5 has given away so far: a full disk shows up here, before anything
-  // is lost, and not when HDF5 writes its tables.
-  void reserve(std::int64_t extra) {
-    hsize_t size = 0;
-    checked(H5Fget_filesize(file, &size), "ask for the size of the file");
-    part->reserve(static_cast<std::int64_t>(size) + extra);
-  }
-
-  // Closes HDF5's file without regard to what it holds. HDF5 must be able to write its tables, or it
-  // would fail again when the program ends, so they go to a file in memory.
-  void abandon() {
-    if (!file) return;
-    void* descriptor = nullptr;
-    const int nowhere = ::memfd_create("octant-abandoned", MFD_CLOEXEC);
-    if (nowhere >= 0 && H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) >= 0) {
-      ::dup2(nowhere, *static_cast<int*>(descriptor));
-    }
-    if (nowhere >= 0) ::close(nowhere);
-    file.close();
-  }
-
   Communicator communicator;
   WholeFile whole;
-  Hdf5Handle file;                // on the root
-  std::optional<PosixFile> part;  // the same file, for rows
+  std::optional<PosixFile> part;
+  Hdf5Image image;  // on the root: what HDF5 has written
+  Hdf5Handle file;  // on the root: HDF5's file, in the image
 };
 
 Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path)
     : state_(std::make_unique<State>(communicator, path)) {
   silence_hdf5();
-  const std::string& part_path = state_->whole.part_path();
   state_->on_root([&] {
     state_->file = Hdf5Handle(
-        checked(H5Fcreate(part_path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_access()),
-                "create an HDF5 file"),
+        checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_to_image(state_->image)),
+                "create an HDF5 file in memory"),
         H5Fclose);
   });
-  state_->run([&] { state_->part.emplace(part_path, PosixFile::Mode::update); });
+  state_->run([&] { state_->part.emplace(state_->whole.part_path(), PosixFile::Mode::update); });
 }
 
 Hdf5Writer::~Hdf5Writer() = default;
@@ -204,7 +177,6 @@ void Hdf5Writer::write_dataset(const std::string& path, RowRange range,
         H5Dclose);
     write_attribute(dataset, "units", meaning.units);
     write_attribute(dataset, "description", meaning.description);
-    state_->reserve(k_bytes_beyond_dataset);
     place = static_cast<std::int64_t>(H5Dget_offset(dataset));
   });
   state_->communicator.broadcast(place);
@@ -212,23 +184,19 @@ void Hdf5Writer::write_dataset(const std::string& path, RowRange range,
 }
 
 void Hdf5Writer::commit() {
-  std::int64_t size = 0;
   state_->on_root([&] {
-    state_->reserve(0);
-    hsize_t bytes = 0;
-    checked(H5Fflush(state_->file, H5F_SCOPE_GLOBAL), "write HDF5's tables");
-    checked(H5Fget_filesize(state_->file, &bytes), "ask for the size of the file");
-    size = static_cast<std::int64_t>(bytes);
     if (!state_->file.close()) throw RunError("cannot close the HDF5 file: {}", hdf5_reason());
+    state_->image.write_to(*state_->part);
   });
   state_->run([&] { state_->part->sync(); });
   state_->on_root([&] {
     const Hdf5Handle written(
-        checked(H5Fopen(state_->whole.part_path().c_str(), H5F_ACC_RDONLY, file_access()),
+        checked(H5Fopen(state_->whole.part_path().c_str(), H5F_ACC_RDONLY, reading_access()),
                 "open the file that was just written"),
         H5Fclose);
-    OCTANT_REQUIRE(state_->part->size() >= size, "the file has {} bytes, {} were written",
-                   state_->part->size(), size);
+    OCTANT_REQUIRE(state_->part->size() == state_->image.size(),
+                   "the file has {} bytes instead of {}", state_->part->size(),
+                   state_->image.size());
   });
   state_->whole.commit();
 }

@@ -1,5 +1,6 @@
 #include "io/posix_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -18,7 +19,8 @@ constexpr std::size_t k_most_per_call = std::size_t{1} << 30;  // the system's o
 
 int open_file(const std::string& path, PosixFile::Mode mode) {
   switch (mode) {
-    case PosixFile::Mode::create: return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    case PosixFile::Mode::create:
+      return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     case PosixFile::Mode::update: return ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     case PosixFile::Mode::read: return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   }
@@ -57,12 +59,10 @@ void PosixFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) 
   }
 }
 
-void PosixFile::reserve(std::int64_t bytes) {
-  if (bytes <= 0 || ::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, 0, bytes) == 0) return;
-  const bool promised_nowhere = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
-  if (promised_nowhere) return;
-  throw RunError("cannot reserve {:.1f} MB for '{}': {}", 1e-6 * static_cast<double>(bytes), path_,
-                 system_reason());
+void PosixFile::resize(std::int64_t bytes) {
+  if (::ftruncate(descriptor_, bytes) != 0) {
+    throw RunError("cannot give '{}' a length of {} bytes: {}", path_, bytes, system_reason());
+  }
 }
 
 void PosixFile::sync() {

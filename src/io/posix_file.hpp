@@ -27,9 +27,8 @@ class PosixFile {
   // Writes all bytes at `offset`, beyond the present end as well.
   void write_at(std::int64_t offset, std::span<const std::byte> bytes);
 
-  // Makes sure that writing the first `bytes` bytes of the file cannot fail for want of space, where
-  // the file system can promise this; elsewhere does nothing. The size of the file stays.
-  void reserve(std::int64_t bytes);
+  // Cuts the file to this length, or extends it with zeros.
+  void resize(std::int64_t bytes);
 
   // Returns when what was written is on the disk.
   void sync();

@@ -14,8 +14,8 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-// The rows of one of `parts` contiguous, nearly equal parts of `total` rows: the first total % parts
-// parts have one row more than the others.
+// The rows of one of `parts` contiguous, nearly equal parts of `total` rows: the first total %
+// parts parts have one row more than the others.
 constexpr RowRange even_share(std::int64_t total, int part, int parts) {
   const std::int64_t each = total / parts, more = total % parts;
   return {part * each + (part < more ? part : more), each + (part < more ? 1 : 0)};

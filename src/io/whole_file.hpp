@@ -8,8 +8,9 @@
 namespace octant {
 
 // Reserves the name `path` for a file that is written beside it, as `path` + ".part". An older file
-// of that name stays until commit() replaces it in one step. Destroyed without commit(), the part is
-// removed; a run that is killed leaves at most a part, which the next writer of that name replaces.
+// of that name stays until commit() replaces it in one step. Destroyed without commit(), the part
+// is removed; a run that is killed leaves at most a part, which the next writer of that name
+// replaces.
 class WholeFile {
  public:
   // Collective. Creates the empty part. Throws RunError on every rank if that cannot be done.

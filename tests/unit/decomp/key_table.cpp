@@ -87,8 +87,9 @@ double mean_run_length(const KeyTable<int>& table) {
   return static_cast<double>(table.size()) / static_cast<double>(runs);
 }
 
-// Blocks of a deep level gather in a few clumps whose places differ in the highest bits alone. Random
-// hashing at a filling a gives runs of mean length about 1 / (1 - a)^2; a bad hash gives hundreds.
+// Blocks of a deep level gather in a few clumps whose places differ in the highest bits alone.
+// Random hashing at a filling a gives runs of mean length about 1 / (1 - a)^2; a bad hash gives
+// hundreds.
 TEST(KeyTable, clumps_of_deep_blocks_spread_over_the_table) {
   KeyTable<int> table;
   const BlockCoordinate far = k_key_coordinate_end / 2;
@@ -99,8 +100,7 @@ TEST(KeyTable, clumps_of_deep_blocks_spread_over_the_table) {
       table.insert(morton_encode(c), static_cast<int>(n));
     }
   }
-  const double filling =
-      static_cast<double>(table.size()) / static_cast<double>(table.capacity());
+  const double filling = static_cast<double>(table.size()) / static_cast<double>(table.capacity());
   EXPECT_LT(mean_run_length(table), 3.0 / std::pow(1.0 - filling, 2));
 }
 

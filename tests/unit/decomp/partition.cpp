@@ -42,7 +42,8 @@ std::vector<CostItem> clustered_blocks(const DomainShape& domain, unsigned seed)
         const double x = std::ldexp(centre[axis] + offset(random), level);
         c[axis] = static_cast<BlockCoordinate>(std::clamp(x, 0.0, end - 1.0));
       }
-      items.push_back({c, level, std::ldexp(1.0 + 0.1 * static_cast<double>(random() % 10), level)});
+      items.push_back(
+          {c, level, std::ldexp(1.0 + 0.1 * static_cast<double>(random() % 10), level)});
     }
   }
   return items;
@@ -52,12 +53,14 @@ template <class Partition>
 std::vector<double> cost_per_rank(const Partition& partition, int ranks,
                                   const std::vector<CostItem>& items) {
   std::vector<double> cost(ranks, 0.0);
-  for (const CostItem& item : items) cost.at(partition.rank_of(item.coordinates, item.level)) += item.cost;
+  for (const CostItem& item : items)
+    cost.at(partition.rank_of(item.coordinates, item.level)) += item.cost;
   return cost;
 }
 
 double imbalance(const std::vector<double>& cost) {
-  const double mean = std::accumulate(cost.begin(), cost.end(), 0.0) / static_cast<double>(cost.size());
+  const double mean =
+      std::accumulate(cost.begin(), cost.end(), 0.0) / static_cast<double>(cost.size());
   return *std::max_element(cost.begin(), cost.end()) / mean - 1.0;
 }
 
@@ -132,7 +135,8 @@ TEST(KSection, uniform_blocks_are_cut_by_planes_along_the_longest_axis) {
   }
 }
 
-// Four layers cannot be divided by planes among three ranks; with steps, nobody has more than 22 of 64.
+// Four layers cannot be divided by planes among three ranks; with steps, nobody has more than 22 of
+// 64.
 TEST(KSection, a_wall_gets_a_step_where_a_layer_is_too_coarse) {
   const DomainShape domain{{4, 4, 4}};
   const Reduction alone = reduction_of_one();
@@ -150,7 +154,8 @@ TEST(Partition, more_ranks_than_blocks_leaves_ranks_idle) {
   for (const int ranks : {3, 7, 64}) {
     const auto cost = cost_per_rank(KSectionTree(ranks, work, alone), ranks, items);
     EXPECT_EQ(*std::max_element(cost.begin(), cost.end()), 1.0) << ranks;
-    const auto on_curve = cost_per_rank(CurvePartition(Curve::hilbert, ranks, work, alone), ranks, items);
+    const auto on_curve =
+        cost_per_rank(CurvePartition(Curve::hilbert, ranks, work, alone), ranks, items);
     EXPECT_EQ(*std::max_element(on_curve.begin(), on_curve.end()), 1.0) << ranks;
   }
 }

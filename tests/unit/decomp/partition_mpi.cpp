@@ -37,7 +37,8 @@ std::vector<int> owners_in_one_process(Decomposition decomposition, int ranks,
   } else {
     const Curve curve = decomposition == Decomposition::hilbert ? Curve::hilbert : Curve::morton;
     const CurvePartition partition(curve, ranks, work, alone);
-    for (const auto& item : items) owners.push_back(partition.rank_of(item.coordinates, item.level));
+    for (const auto& item : items)
+      owners.push_back(partition.rank_of(item.coordinates, item.level));
   }
   return owners;
 }
@@ -53,7 +54,8 @@ TEST(PartitionOnRanks, owners_do_not_depend_on_who_holds_which_block) {
       std::vector<CostItem> mine;
       std::vector<int> expected_of_mine;
       for (std::size_t n = 0; n < items.size(); ++n) {
-        if (static_cast<int>(random() % static_cast<unsigned>(world.size())) != world.rank()) continue;
+        if (static_cast<int>(random() % static_cast<unsigned>(world.size())) != world.rank())
+          continue;
         mine.push_back(items[n]);
         expected_of_mine.push_back(expected[n]);
       }

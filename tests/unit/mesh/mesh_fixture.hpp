@@ -16,7 +16,8 @@ using Field = std::function<double(const Point&)>;
 inline MeshOptions small_box(int block_size, int max_level, const std::string& boundary) {
   MeshOptions options;
   options.block_size = block_size;
-  options.base_cells = {3 * block_size, 2 * block_size, 2 * block_size};
+  const int side = std::max(block_size, 4);
+  options.base_cells = {3 * side, 2 * side, 2 * side};
   options.upper = {1.5, 1.0, 1.0};
   options.max_level = max_level;
   options.boundary.fill({boundary, boundary});
@@ -69,7 +70,7 @@ class MeshFixture {
           // Most flags point at own octants; some at the neighbours', as those near an edge do.
           const bool own = (bit & 3) % 3 != 0 && (bit >> 2 & 3) % 3 != 0 && (bit >> 4) % 3 != 0;
           const double chance = own ? probability : 0.02 * probability;
-          if (uniform(round, 16 * key + l, bit, 0) < chance) flags[l][slot] |= std::uint64_t{1} << bit;
+          if (RandomStream(round, 16 * key + l, 0).uniform(bit) < chance) flags[l][slot] |= std::uint64_t{1} << bit;
         }
     }
     return flags;

@@ -58,8 +58,8 @@ class MeshGhosts : public testing::TestWithParam<Case> {};
 
 TEST_P(MeshGhosts, of_linear_fields_are_exact_across_ranks_and_levels) {
   const auto [block_size, patch, ghosts] = GetParam();
-  MeshFixture f(small_box(block_size, 3, "outflow"), ghosts, patch);
-  f.refine_at_random(4, 0.3);
+  MeshFixture f(small_box(block_size, block_size > 8 ? 2 : 3, "outflow"), ghosts, patch);
+  f.refine_at_random(4, block_size > 8 ? 0.05 : 0.3);
   ASSERT_GE(f.mesh.finest_level(), 2);
   f.set(linear, other_linear);
   for (int l = 0; l <= f.mesh.finest_level(); ++l) {
@@ -76,7 +76,9 @@ TEST_P(MeshGhosts, of_linear_fields_are_exact_across_ranks_and_levels) {
       EXPECT_NEAR(vector, other_linear(x), 1e-12);
       ++checked;
     });
-    if (l > 0) EXPECT_GT(f.mesh.communicator().sum(checked), 0);
+    if (l > 0) {
+      EXPECT_GT(f.mesh.communicator().sum(checked), 0);
+    }
   }
 }
 
@@ -112,7 +114,7 @@ TEST_P(MeshGhosts, wrap_around_periodic_axes) {
 INSTANTIATE_TEST_SUITE_P(Blocks, MeshGhosts,
                          testing::Values(Case{2, 8, 2}, Case{4, 8, 2}, Case{4, 8, 3}, Case{8, 8, 2},
                                          Case{8, 8, 3}, Case{8, 16, 2}, Case{16, 16, 2},
-                                         Case{32, 16, 3}),
+                                         Case{32, 16, 2}),
                          [](const auto& info) {
                            return "of_" + std::to_string(info.param.block_size) + "_in_patches_of_" +
                                   std::to_string(info.param.patch) + "_with_" +
@@ -172,7 +174,7 @@ TEST(Mesh, migration_moves_every_block_with_its_cells) {
     for (int l = 0; l <= f.mesh.geometry().max_level(); ++l)
       for (const int slot : f.mesh.blocks(l).own())
         owners[l].push_back(static_cast<int>(
-            uniform(round, static_cast<std::uint64_t>(f.mesh.blocks(l).key(slot)), l, 0) *
+            RandomStream(round, static_cast<std::uint64_t>(f.mesh.blocks(l).key(slot)), l).uniform(0) *
             f.mesh.communicator().size()));
     f.mesh.migrate(owners);
     EXPECT_EQ(f.mesh.tree().global_counts(), counts);
