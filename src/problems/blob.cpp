@@ -34,7 +34,6 @@ class Blob final : public Problem {
       period_[axis] = setting.geometry.periodic(axis)
                           ? setting.geometry.upper()[axis] - setting.geometry.lower()[axis]
                           : 0.0;
-    scalars_ = setting.hydro.scalars;
   }
 
   GasState initial_state(const Position& centre, double) const override {
@@ -45,8 +44,7 @@ class Blob final : public Problem {
     gas.density = density_ * (1.0 + (contrast_ - 1.0) * ball);
     gas.velocity = velocity_;
     gas.pressure = pressure_;
-    if (scalars_ > 0) gas.scalars.push_back(ball);
-    if (scalars_ > 1) gas.scalars.push_back(hill);
+    gas.scalars = {ball, hill};
     return gas;
   }
 
@@ -68,7 +66,6 @@ class Blob final : public Problem {
   double radius_ = 0.2, width_ = 0.02;
 
   Position period_{};
-  int scalars_ = 0;
 };
 
 }  // namespace

@@ -35,7 +35,6 @@ class KelvinHelmholtz final : public Problem {
     lower_ = setting.geometry.lower();
     for (int axis = 0; axis < 3; ++axis)
       length_[axis] = setting.geometry.upper()[axis] - lower_[axis];
-    scalars_ = setting.hydro.scalars;
   }
 
   GasState initial_state(const Position& centre, double) const override {
@@ -46,7 +45,7 @@ class KelvinHelmholtz final : public Problem {
     gas.velocity[0] = outer_velocity_ + (inner_velocity_ - outer_velocity_) * inside;
     gas.velocity[1] = amplitude_ * std::sin(2.0 * M_PI * mode_ * x);
     gas.pressure = pressure_;
-    if (scalars_ > 0) gas.scalars = {inside};
+    gas.scalars = {inside};
     return gas;
   }
 
@@ -64,7 +63,6 @@ class KelvinHelmholtz final : public Problem {
   int mode_ = 2;
 
   Position lower_{}, length_{1.0, 1.0, 1.0};
-  int scalars_ = 0;
 };
 
 }  // namespace

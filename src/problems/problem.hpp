@@ -25,7 +25,7 @@ struct GasState {
   double density = 1.0;
   std::array<double, 3> velocity{0.0, 0.0, 0.0};
   double pressure = 1.0;
-  std::vector<double> scalars{};  // concentrations; missing ones are zero
+  std::vector<double> scalars{};  // concentrations; missing are 0, surplus dropped
 };
 
 // What a problem may look at when it prepares itself.
@@ -45,8 +45,8 @@ class Problem {
   // the parameters do not fit.
   virtual void prepare(const Setting&) {}
 
-  // The gas at the centre of a cell of the given size at time 0. Must depend on its arguments
-  // alone.
+  // The gas at the centre of a cell of the given size at time 0, or its mean over that cell. Must
+  // depend on its arguments alone.
   virtual GasState initial_state(const Position& centre, double cell_size) const = 0;
 
   // The gas that enters through an inflow boundary (axis 0-2, side 0 below or 1 above).
