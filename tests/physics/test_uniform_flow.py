@@ -27,8 +27,8 @@ def test_free_fall_changes_the_velocity_alone(tmp_path: Path, scheme: str) -> No
     push = "hydro.acceleration=[0.5, -1.0, 2.0]"
     outcome = run_well(tmp_path / "run", UNIFORM.format(speed=0.0), push, f"hydro.scheme={scheme}")
     cells = leaf_cells(outcome.last_snapshot)
-    # Velocities grow linearly and the work done is kinetic energy: every scheme has this exactly, and
-    # some thirty steps add their round-off.
+    # Velocities grow linearly and the work done is kinetic energy: every scheme has this exactly,
+    # and some thirty steps add their round-off.
     for axis, acceleration in zip("xyz", (0.5, -1.0, 2.0), strict=True):
         assert np.abs(cells[f"velocity_{axis}"] - 0.3 * acceleration).max() < 1e-13
     assert np.abs(cells["density"] - 1.0).max() < 1e-13
