@@ -1,6 +1,9 @@
-# Finds Kokkos, or builds it: an installed one, else the one that the environment variable
-# OCTANT_KOKKOS points to, else version 4.5.1 built once into the user's cache.
-find_package(Kokkos 4.5 QUIET HINTS $ENV{OCTANT_KOKKOS})
+# Finds Kokkos, or builds it: the one that the environment variable OCTANT_KOKKOS points to, else an
+# installed one, else version 4.5.1 built once into the user's cache.
+if(DEFINED ENV{OCTANT_KOKKOS})
+  set(Kokkos_ROOT $ENV{OCTANT_KOKKOS})
+endif()
+find_package(Kokkos 4.5 QUIET)
 
 # An installed Kokkos without CUDA is of no use to a CUDA build.
 if(Kokkos_FOUND AND OCTANT_CUDA AND NOT "CUDA" IN_LIST Kokkos_DEVICES)

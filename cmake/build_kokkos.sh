@@ -11,8 +11,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 cache=${OCTANT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/octant}
 
 # Kokkos is built for the very processor and compiler, which may differ between users of one cache.
-machine=$({ "$compiler" --version | head -n 1; uname -m; grep -m 1 flags /proc/cpuinfo || true; } |
-  sha256sum | cut -c 1-8)
+machine=$({
+  "$compiler" --version | sed 's/^[^ ]* //;q'
+  uname -m
+  grep -m 1 flags /proc/cpuinfo || true
+} | sha256sum | cut -c 1-8)
 prefix=$cache/kokkos-4.5.1-$kind-$machine
 
 mkdir -p "$cache"

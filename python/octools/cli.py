@@ -255,6 +255,7 @@ def _names(text: str | None) -> list[str]:
 def _exact_name(wanted: str, problem: str) -> str:
     if wanted != "auto":
         return wanted
+    problem = "sod" if problem == "riemann" else problem
     return problem if problem in EXACT_NAMES else "none"
 
 

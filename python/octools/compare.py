@@ -153,7 +153,10 @@ def _compare_stored(a: Snapshot, b: Snapshot, name: str) -> Difference:
     for p, q in zip(a.levels, b.levels, strict=True):
         for left, right in zip(a.batches([name], p), b.batches([name], q), strict=True):
             u, v = left.values[name], right.values[name]
-            result.identical &= np.array_equal(u.view(np.uint64), v.view(np.uint64))
+            result.scale = max(result.scale, _greatest(u), _greatest(v))
+            if np.array_equal(u.view(np.uint64), v.view(np.uint64)):
+                continue
+            result.identical = False
             cells = np.argwhere(left.leaf)[:, [3, 2, 1]] + left.corner[np.nonzero(left.leaf)[0]]
             _account(result, u[left.leaf], v[left.leaf], cells, a, p.index)
     return result
@@ -266,12 +269,16 @@ def _account(
     difference = np.where(both, 0.0, np.where(np.isnan(difference), np.inf, difference))
     count = base.header.base_cells << level
     result.mean += float(difference.sum()) / float(np.prod(count, dtype=float))
-    finite = np.abs(np.concatenate([u, v]))
-    result.scale = max(result.scale, float(finite[np.isfinite(finite)].max(initial=0.0)))
+    result.scale = max(result.scale, _greatest(u), _greatest(v))
     worst = int(np.argmax(difference))
     if difference[worst] > result.largest:
         result.largest, result.level = float(difference[worst]), level
         result.where = base.header.lower + (cells[worst] + 0.5) * base.header.size / count
+
+
+def _greatest(values: Array) -> float:
+    """Give the greatest finite absolute value."""
+    return float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
 
 
 def vector_scales(differences: Sequence[Difference]) -> dict[str, float]:

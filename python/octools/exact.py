@@ -203,31 +203,34 @@ class Riemann:
 
 @dataclass(frozen=True)
 class Noh:
-    """Cold gas of density 1 that falls inwards at speed 1 from everywhere (Noh 1987).
+    """Cold uniform gas that falls onto a point from everywhere, in three dimensions (Noh 1987).
 
     Attributes
     ----------
     gamma
         Ratio of specific heats.
-    dimensions
-        3 for a sphere, 2 for a cylinder, 1 for a wall.
+    density
+        Of the gas at time zero.
+    speed
+        Towards the centre.
     """
 
     gamma: float
-    dimensions: int = 3
+    density: float = 1.0
+    speed: float = 1.0
 
     def radius(self, time: float) -> float:
         """Radius of the shock, which moves outwards at a constant speed."""
-        return 0.5 * (self.gamma - 1) * time
+        return 0.5 * (self.gamma - 1) * self.speed * time
 
     def at(self, r: Array, time: float) -> State:
         """Give density, radial velocity and pressure at radii, each of the shape of `r`."""
         r = np.asarray(r, dtype=float)
         inside = r < self.radius(time)
-        inner = ((self.gamma + 1) / (self.gamma - 1)) ** self.dimensions
-        outer = (1 + time / np.maximum(r, 1e-300)) ** (self.dimensions - 1)
+        inner = self.density * ((self.gamma + 1) / (self.gamma - 1)) ** 3
+        outer = self.density * (1 + self.speed * time / np.maximum(r, 1e-300)) ** 2
         return (
             np.where(inside, inner, outer),
-            np.where(inside, 0.0, -1.0),
-            np.where(inside, 0.5 * inner * (self.gamma - 1), 0.0),
+            np.where(inside, 0.0, -self.speed),
+            np.where(inside, 0.5 * (self.gamma - 1) * inner * self.speed**2, 0.0),
         )

@@ -1,5 +1,6 @@
 """Fields that can be looked at: the stored ones, and those that follow from them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,6 +10,18 @@ from octools.errors import unknown_name
 from octools.snapshot import Array, Batch, Header, Snapshot
 
 VELOCITY = ("velocity_x", "velocity_y", "velocity_z")
+
+
+def with_units(name: str, units: str) -> str:
+    """Label an axis: the name, and the text of a ``units`` attribute with exponents raised.
+
+    Products of mass, length and time are the code's own; "1" and an empty text are left out.
+    """
+    if units in ("", "1"):
+        return name
+    code = set(re.findall(r"[A-Za-z]+", units)) <= {"mass", "length", "time"}
+    raised = re.sub(r"\^(-?\d+)", r"$^{\1}$", units)
+    return f"{name} [{'code ' if code else ''}{raised}]"
 
 
 @dataclass(frozen=True)
@@ -38,8 +51,7 @@ class Field:
     @property
     def label(self) -> str:
         """The name for axes and colour bars, with units where they are known."""
-        name = self.name.replace("_", " ")
-        return f"{name} [{self.units}]" if self.units else name
+        return with_units(self.name.replace("_", " "), self.units)
 
 
 def _speed(batch: Batch, _: Header) -> Array:

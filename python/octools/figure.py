@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from octools.errors import OctoolsError, unknown_name
-from octools.fields import Field
+from octools.fields import Field, with_units
 from octools.raster import Image, Outlines, View, block_outlines, make_image, make_view
 from octools.snapshot import AXES, Snapshot
 
@@ -104,7 +104,7 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
             _draw_outlines(figure, axes, block_outlines(snapshot, image.view))
         right, up = image.view.across
         units = snapshot.length_units
-        axes.set(xlabel=_with_units(AXES[right], units), ylabel=_with_units(AXES[up], units))
+        axes.set(xlabel=with_units(AXES[right], units), ylabel=with_units(AXES[up], units))
         axes.set_title(_title(snapshot, picture, image.view), loc="left")
         if _is_wide(snapshot, image.view):
             bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=60, fraction=0.1)
@@ -186,10 +186,6 @@ def _title(snapshot: Snapshot, picture: Picture, view: View) -> str:
     if view.position is not None:
         where = f"slice at {picture.axis} = {view.position:.4g}"
     return f"{str(name).replace('_', ' ')}   t = {snapshot.header.time:.4g}   {where}"
-
-
-def _with_units(name: str, units: str) -> str:
-    return f"{name} [{units}]" if units else name
 
 
 def _bar_label(picture: Picture, field: Field) -> str:

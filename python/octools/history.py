@@ -15,8 +15,6 @@ from octools.errors import OctoolsError, unknown_name
 from octools.figure import LEVELS, SERIES, STYLE, save
 from octools.snapshot import Array
 
-ENERGY_NAMES = ("total_energy", "total", "energy")
-
 
 @dataclass(frozen=True)
 class History:
@@ -43,7 +41,7 @@ class History:
         """Collect the columns that count something per level: ``blocks`` or ``leaf_cells``."""
         found = {}
         for name, column in self.columns.items():
-            if match := re.fullmatch(rf"{what}_(?:level_?|l)?(\d+)", name):
+            if match := re.fullmatch(rf"{what}_(\d+)", name):
                 found[int(match[1])] = column
         return dict(sorted(found.items()))
 
@@ -76,22 +74,17 @@ def read_history(run: Path) -> History:
 def drifts(history: History) -> dict[str, Array]:
     """Measure how far each conserved quantity has moved since the first row.
 
-    Mass and energy are relative to their first value; momentum to sqrt(2 mass kinetic energy) at
-    its greatest, which bounds the sum of its absolute values from above.
+    Mass and energy are relative to their first value; momentum to the greatest sum of |rho v| over
+    all cells. What has no such scale is left out.
     """
-    columns = history.columns
-    result = {}
-    energy = next((name for name in ENERGY_NAMES if name in columns), None)
-    for name in ("mass", energy):
-        if name is not None and name in columns and columns[name][0] != 0:
-            result[name] = columns[name] / columns[name][0] - 1
-    if "kinetic" in columns and "mass" in columns:
-        scale = float(np.sqrt(2 * columns["mass"] * columns["kinetic"]).max())
-        for axis in "xyz":
-            column = columns.get(f"momentum_{axis}")
-            if column is not None and scale > 0:
-                result[f"momentum_{axis}"] = (column - column[0]) / scale
-    return result
+    scales = {name: abs(history[name][0]) for name in ("mass", "total_energy")}
+    momentum = float(history["absolute_momentum"].max())
+    scales |= {f"momentum_{axis}": momentum for axis in "xyz"}
+    return {
+        name: (history[name] - history[name][0]) / scale
+        for name, scale in scales.items()
+        if scale > 0
+    }
 
 
 def save_history(history: History, title: str, path: Path) -> None:

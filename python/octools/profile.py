@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
 from octools.exact import Noh, Riemann, Sedov, State
-from octools.fields import VELOCITY, Field, find_field
+from octools.fields import VELOCITY, Field, find_field, with_units
 from octools.figure import INK, SERIES, STYLE, save
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 
@@ -55,7 +55,7 @@ class Profile:
     values
         The fields, each of shape (points,).
     labels
-        What to write at each field's axis.
+        What to write at the axis of the coordinate and of each field.
     """
 
     coordinate: str
@@ -82,7 +82,7 @@ def radial_profile(
     centre
         Of the shells, shape (3,), code length.
     names
-        Fields; ``radial_velocity`` is one too.
+        Fields; ``radial_velocity`` is one too, relative to the problem's own motion.
     width
         Of the bins; one finest cell where left out.
     """
@@ -107,11 +107,8 @@ def radial_profile(
                     add = np.bincount(index[inside], weight[inside], minlength=bins)
                     total += volume * add
     filled = sums[0] > 0
-    means = sums[1:, filled] / sums[0, filled]
-    labels = {f.name: f.label for f in fields}
-    return Profile(
-        "radius", means[0], sums[0, filled], dict(zip(names, means[1:], strict=True)), labels
-    )
+    place, *values = sums[1:, filled] / sums[0, filled]
+    return _profile(snapshot, "radius", place, sums[0, filled], fields, values)
 
 
 def line_profile(snapshot: Snapshot, axis: int, through: Array, names: list[str]) -> Profile:
@@ -149,8 +146,21 @@ def line_profile(snapshot: Snapshot, axis: int, through: Array, names: list[str]
     merged = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.argsort(merged[0])
     place, length, *values = (column[order] for column in merged)
-    labels = {f.name: f.label for f in fields}
-    return Profile(AXES[axis], place, length, dict(zip(names, values, strict=True)), labels)
+    return _profile(snapshot, AXES[axis], place, length, fields, values)
+
+
+def _profile(
+    snapshot: Snapshot,
+    coordinate: str,
+    place: Array,
+    volume: Array,
+    fields: list[Field],
+    values: list[Array],
+) -> Profile:
+    labels = {field.name: field.label for field in fields}
+    labels[coordinate] = with_units(coordinate, snapshot.length_units)
+    named = {field.name: column for field, column in zip(fields, values, strict=True)}
+    return Profile(coordinate, place, volume, named, labels)
 
 
 def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Exact:
@@ -185,7 +195,9 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         tube = Riemann(left, right, gamma, position)
         return Exact(name, lambda x: tube.at(x, t), None)
     if name == "noh":
-        noh = Noh(gamma)
+        speed = float(header.parameter("problem.speed", 1.0))
+        density = overrides.get("density", float(header.parameter("problem.density", 1.0)))
+        noh = Noh(gamma, density, speed)
         return Exact(name, lambda r: noh.at(r, t), noh.radius(t))
     raise OctoolsError(f"no exact solution '{name}'; there are: {', '.join(EXACT_NAMES)}, none")
 
@@ -214,18 +226,17 @@ def key_numbers(profile: Profile, exact: Exact | None) -> dict[str, float]:
     if exact is not None:
         if exact.shock is not None:
             numbers["exact shock radius"] = exact.shock
-        for name, solution in exact_values(profile, exact).items():
+        for name, solution in exact_values(profile, exact, profile.place).items():
             error = np.abs(profile.values[name] - solution)
             numbers[f"L1 error, {name}"] = float(np.average(error, weights=profile.volume))
     return numbers
 
 
-def exact_values(profile: Profile, exact: Exact) -> dict[str, Array]:
-    """Evaluate the exact solution at a profile's points, for the fields that it knows."""
-    velocity = (
-        "radial_velocity" if profile.coordinate == "radius" else (f"velocity_{profile.coordinate}")
-    )
-    solution = zip(("density", velocity, "pressure"), exact.at(profile.place), strict=True)
+def exact_values(profile: Profile, exact: Exact, place: Array) -> dict[str, Array]:
+    """Evaluate the exact solution at some coordinates, for the profile's fields that it knows."""
+    radial = profile.coordinate == "radius"
+    velocity = "radial_velocity" if radial else f"velocity_{profile.coordinate}"
+    solution = zip(("density", velocity, "pressure"), exact.at(place), strict=True)
     return {name: values for name, values in solution if name in profile.values}
 
 
@@ -233,7 +244,7 @@ def write_csv(profile: Profile, exact: Exact | None, path: Path) -> None:
     """Write a profile as a table, one row per point, with the exact values beside it."""
     columns = {profile.coordinate: profile.place, **profile.values}
     if exact is not None:
-        columns |= {f"exact_{n}": v for n, v in exact_values(profile, exact).items()}
+        columns |= {f"exact_{n}": v for n, v in exact_values(profile, exact, profile.place).items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savetxt(
@@ -254,9 +265,7 @@ def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) 
         figure = Figure(figsize=(7.0, 0.7 + 2.3 * len(profile.values)), layout="constrained")
         panels = figure.subplots(len(profile.values), 1, sharex=True, squeeze=False)[:, 0]
         fine = np.linspace(profile.place[0], profile.place[-1], 4000)
-        spacing = np.diff(fine, append=2 * fine[-1] - fine[-2])
-        curve = Profile(profile.coordinate, fine, spacing, dict.fromkeys(profile.values, fine), {})
-        curves = {} if exact is None else exact_values(curve, exact)
+        curves = {} if exact is None else exact_values(profile, exact, fine)
         for axes, (name, values) in zip(panels, profile.values.items(), strict=True):
             if exact is not None and name in curves:
                 axes.plot(
@@ -265,12 +274,13 @@ def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) 
             axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label="Octant")
             if exact is not None and exact.shock is not None:
                 axes.axvline(exact.shock, color=INK, lw=0.6, ls=":", zorder=0)
-            axes.set_ylabel(profile.labels[name])
+            axes.set_ylabel(profile.labels[name].replace(" [", "\n["))
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)
         panels[0].legend(loc="best")
         panels[0].set_title(title, loc="left")
-        panels[-1].set_xlabel(profile.coordinate)
+        panels[-1].set_xlabel(profile.labels[profile.coordinate])
+        figure.align_ylabels(panels)
         save(figure, path)
 
 
@@ -282,7 +292,8 @@ def _radial_field(snapshot: Snapshot, name: str, centre: Array) -> Field:
     def compute(batch: Batch, header: Header) -> Array:
         offsets = _offsets(header, batch, centre, np.full(3, 0.5))
         r = np.sqrt(sum(d**2 for d in offsets))
-        dot = sum(d * batch.values[v] for d, v in zip(offsets, VELOCITY, strict=True))
+        flow = [batch.values[v] - u for v, u in zip(VELOCITY, header.drift, strict=True)]
+        dot = sum(d * v for d, v in zip(offsets, flow, strict=True))
         return dot / np.maximum(r, 1e-300)
 
     return Field(name, VELOCITY, compute, units=snapshot.units_of("velocity_x"), signed=True)

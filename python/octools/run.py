@@ -30,6 +30,8 @@ def resolve(target: Path, number: int | None = None) -> Path:
         Which snapshot of a run directory; the newest where left out.
     """
     if target.is_file():
+        if number is not None:
+            raise OctoolsError(f"{target} is one file; --snapshot chooses from a run directory")
         return target
     if not target.exists():
         raise OctoolsError(f"there is no snapshot or run directory {target}")

@@ -78,12 +78,18 @@ class Header:
         return np.array([s == "periodic" or "periodic" in list(s) for s in sides])
 
     @cached_property
+    def drift(self) -> Array:
+        """``problem.velocity``, with which the whole problem moves, shape (3,); zero without it."""
+        return np.asarray(self.parameter("problem.velocity", np.zeros(3)), dtype=float)
+
+    @cached_property
     def centre(self) -> Array:
-        """``problem.centre`` where the run has one, else the middle of the box, shape (3,)."""
-        centre = self.parameter("problem.centre")
-        if centre is None or len(centre) != 3:
+        """Where ``problem.centre`` has drifted to, shape (3,); the middle of the box without it."""
+        start = self.parameter("problem.centre")
+        if start is None:
             return 0.5 * (self.lower + self.upper)
-        return np.asarray(centre, dtype=float)
+        offset = np.asarray(start, dtype=float) + self.drift * self.time - self.lower
+        return self.lower + np.where(self.periodic, offset % self.size, offset)
 
 
 @dataclass(frozen=True)
@@ -175,11 +181,14 @@ class Level:
             A contiguous slice, or ascending block numbers: these are read in contiguous runs.
         """
         data = self.hydro[name]
-        if isinstance(blocks, slice):
-            return np.asarray(data[blocks], dtype=float)
-        runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1) if blocks.size else []
-        parts = [data[int(run[0]) : int(run[-1]) + 1] for run in runs]
-        return np.concatenate(parts).astype(float) if parts else np.empty((0, *data.shape[1:]))
+        runs = [blocks] if isinstance(blocks, slice) else _runs(blocks)
+        try:
+            parts = [data[run] for run in runs]
+        except OSError as cause:
+            raise OctoolsError(
+                f"{self.snapshot.path} is damaged at {data.name}: {cause}"
+            ) from cause
+        return np.concatenate(parts, dtype=float) if parts else np.empty((0, *data.shape[1:]))
 
 
 class Snapshot:
@@ -276,6 +285,14 @@ def _open(path: Path) -> h5py.File:
         raise OctoolsError(f"{path} {reason}; expected an Octant snapshot (.h5)") from cause
 
 
+def _runs(blocks: NDArray[np.int64]) -> list[slice]:
+    """Split ascending block numbers into contiguous slices."""
+    if blocks.size == 0:
+        return []
+    parts = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+
 def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
@@ -319,6 +336,8 @@ def _read_levels(snapshot: Snapshot) -> list[Level]:
         raise ValueError("it holds no blocks")
     shape = (snapshot.header.block_size,) * 3
     for level in levels:
+        if set(level.hydro) != set(levels[0].hydro):
+            raise ValueError(f"/hydro/level_{level.index} and /hydro/level_0 hold different fields")
         for name, data in level.hydro.items():
             if data.shape != (level.blocks, *shape):
                 raise ValueError(f"/hydro/level_{level.index}/{name} has the shape {data.shape}")

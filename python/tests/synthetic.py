@@ -15,6 +15,13 @@ Function = Callable[[Array, Array, Array], Array]
 Refine = Callable[[int, Array, Array], bool]
 
 
+UNITS = {
+    "density": "mass / length^3",
+    "pressure": "mass / (length time^2)",
+    **{f"velocity_{a}": "length / time" for a in "xyz"},
+}
+
+
 def zero(x: Array, y: Array, z: Array) -> Array:
     return 0.0 * (x + y + z)
 
@@ -132,9 +139,12 @@ class Synthetic:
         mesh["key"] = np.array([morton(node, self) for node in nodes], dtype=np.uint64)
         mesh["origin"] = np.array([self.lower + node.corner * dx for node in nodes])
         mesh["refined"] = np.array([node.refined for node in nodes], dtype=np.uint8)
+        mesh["origin"].attrs["units"] = "length"
         mesh["owner"] = np.zeros(len(nodes), dtype=np.int32)
         for name in self.functions():
-            file[f"hydro/level_{index}/{name}"] = np.stack([node.values[name] for node in nodes])
+            values = np.stack([node.values[name] for node in nodes])
+            data = file.create_dataset(f"hydro/level_{index}/{name}", data=values)
+            data.attrs["units"] = UNITS.get(name, "1")
 
 
 def morton(node: Node, snapshot: Synthetic) -> int:

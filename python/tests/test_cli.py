@@ -120,8 +120,9 @@ def test_compare_ends_with_0_only_within_the_tolerance(octools: Call, run: Path)
 
 
 def test_history_draws_and_prints(octools: Call, run: Path) -> None:
-    rows = [f"{n},{0.1 * n},0.1,1.0,0.0,0.5,{1 + 1e-14 * n},64,{8 * n}" for n in range(5)]
-    head = "step,time,dt,mass,momentum_x,kinetic,total_energy,blocks_level_0,blocks_level_1"
+    rows = [f"{n},{0.1 * n},0.1,1.0,0,0,0,{1 + 1e-14 * n},0.5,64,{8 * n}" for n in range(5)]
+    head = "step,time,dt,mass,momentum_x,momentum_y,momentum_z,total_energy,absolute_momentum,"
+    head += "blocks_0,blocks_1"
     (run / "history.csv").write_text("\n".join([head, *rows]))
     result = octools("history", run)
     assert result.returncode == 0, result.stderr

@@ -104,7 +104,7 @@ def test_another_time_is_not_identical(tmp_path: Path) -> None:
         {"block_size": 16},
         {"refine": around((0.7, 0.6, 0.4), 0.2, levels=1)},
         {"base_cells": (32, 32, 32), "refine": around((0.6, 0.4, 0.4), 0.2, levels=1)},
-        {"base_cells": (32, 32, 32), "block_size": 2},
+        {"base_cells": (32, 32, 32), "block_size": 4},
     ],
 )
 def test_linear_field_is_the_same_in_any_layout(

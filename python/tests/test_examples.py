@@ -35,6 +35,6 @@ def test_cells_are_cubes_in_whole_blocks(example: Path) -> None:
 def test_output_is_named_after_the_example(example: Path) -> None:
     table = tomllib.loads(example.read_text())
     assert table["output"]["directory"] == f"output/{example.stem}"
-    assert len(table.get("refine", {}).get("fields", [])) == len(
+    assert len(table.get("refine", {}).get("gradient_fields", [])) == len(
         table.get("refine", {}).get("gradient", [])
     )

@@ -66,6 +66,17 @@ def test_radial_velocity_points_away_from_the_centre_across_a_periodic_face(
     assert near.max() < 0.03
 
 
+def test_radial_velocity_is_relative_to_the_motion_of_the_problem(tmp_path: Path) -> None:
+    text = "[problem]\ncentre = [0.5, 0.5, 0.5]\nvelocity = [0.25, 0.0, -3.0]\n"
+    fields = {
+        "velocity_x": lambda x, y, z: 0.25 + 0 * (x + y + z),
+        "velocity_z": lambda x, y, z: -3.0 + 0 * (x + y + z),
+    }
+    with Snapshot(Synthetic(parameters=text, fields=fields).write(tmp_path / "a.h5")) as data:
+        profile = radial_profile(data, data.header.centre, ["radial_velocity"])
+    assert np.all(profile.values["radial_velocity"] == 0)
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_line_lists_the_leaf_cells_in_order(tmp_path: Path, axis: int) -> None:
     with Snapshot(partly_refined(fields={"density": wave}).write(tmp_path / "a.h5")) as data:

@@ -10,7 +10,7 @@ from synthetic import Synthetic
 
 from octools import snapshot as module
 from octools.errors import OctoolsError
-from octools.fields import find_field
+from octools.fields import find_field, with_units
 from octools.run import resolve
 from octools.snapshot import Snapshot
 
@@ -60,7 +60,15 @@ def test_parameters_are_read_from_the_text(tmp_path: Path) -> None:
         assert header.parameter("problem.name") == "blob"
         assert header.parameter("problem.radius", 7) == 7
         assert header.centre.tolist() == [0.1, 0.2, 0.3]
+        assert header.drift.tolist() == [0, 0, 0]
         assert header.periodic.tolist() == [True, False, True]
+
+
+def test_centre_drifts_with_the_problem_through_periodic_faces_only(tmp_path: Path) -> None:
+    text = "[problem]\ncentre = [0.5, 0.5, 0.25]\nvelocity = [0.5, -1.0, 0.25]\n[mesh]\n"
+    text += 'boundary_z = ["outflow", "outflow"]\n'
+    with Snapshot(Synthetic(parameters=text, time=1.5).write(tmp_path / "a.h5")) as snapshot:
+        assert snapshot.header.centre == pytest.approx([0.25, 0.0, 0.625])
 
 
 def test_derived_fields_follow_from_the_stored_ones(tmp_path: Path) -> None:
@@ -75,6 +83,14 @@ def test_derived_fields_follow_from_the_stored_ones(tmp_path: Path) -> None:
         batch = next(snapshot.batches(mach.needs, snapshot.levels[0]))
         expected = 5.0 / np.sqrt(1.4 / batch.values["density"])
         assert mach.compute(batch, snapshot.header) == pytest.approx(expected)
+
+
+def test_labels_show_units(snapshot_path: Path) -> None:
+    with Snapshot(snapshot_path) as snapshot:
+        assert find_field(snapshot, "density").label == "density [code mass / length$^{3}$]"
+        assert find_field(snapshot, "mach").label == "mach"
+        assert with_units("x", snapshot.length_units) == "x [code length]"
+        assert with_units("temperature", "K") == "temperature [K]"
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
@@ -108,6 +124,13 @@ def test_missing_dataset_is_named(snapshot_path: Path) -> None:
         Snapshot(snapshot_path)
 
 
+def test_level_that_lacks_a_field_is_refused(snapshot_path: Path) -> None:
+    with h5py.File(snapshot_path, "r+") as file:
+        del file["hydro/level_1/pressure"]
+    with pytest.raises(OctoolsError, match="hold different fields"):
+        Snapshot(snapshot_path)
+
+
 def test_unknown_field_names_the_nearest(snapshot_path: Path) -> None:
     with (
         Snapshot(snapshot_path) as snapshot,
@@ -123,3 +146,5 @@ def test_run_directory_stands_for_its_newest_snapshot(tmp_path: Path) -> None:
     assert resolve(tmp_path, 2).name == "snap_00002.h5"
     with pytest.raises(OctoolsError, match="no snapshot 3; it has 2, 9, 10"):
         resolve(tmp_path, 3)
+    with pytest.raises(OctoolsError, match="is one file"):
+        resolve(tmp_path / "snap_00002.h5", 2)

@@ -88,7 +88,7 @@ class WallSearch {
     for (Interval& interval : intervals_) {
       const Key width = interval.high - interval.low;
       interval.bin_width = next_grain(width);
-      while (interval.bin_width * static_cast<Key>(most) < width) interval.bin_width *= 2;
+      while (interval.bin_width < width / static_cast<Key>(most)) interval.bin_width *= 2;
       interval.low -= interval.low % interval.bin_width;
       interval.first_bin = bins;
       bins += interval.bins();

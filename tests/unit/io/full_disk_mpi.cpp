@@ -1,5 +1,7 @@
 // A full disk: in a small file system of its own where the test may mount one, and imitated by a
 // limit on the size of files.
+#ifdef OCTANT_HDF5
+
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -138,3 +140,5 @@ TEST(FullDisk, tables_that_do_not_fit_are_reported_too) {
 
 }  // namespace
 }  // namespace octant
+
+#endif

@@ -1,3 +1,5 @@
+#ifdef OCTANT_HDF5
+
 #include "io/hdf5_file.hpp"
 
 #include <gtest/gtest.h>
@@ -241,3 +243,5 @@ TEST(Hdf5File, objects_that_are_not_there_are_input_errors_that_name_them) {
 
 }  // namespace
 }  // namespace octant
+
+#endif
