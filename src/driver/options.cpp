@@ -118,13 +118,18 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
               .required = true});
   declare(schema, mesh);
   declare(schema, time);
-  declare(schema, hydro);
+  hydro_parameters.declare(schema);
   declare(schema, refine);
   declare(schema, balance);
   declare(schema, comm);
   declare(schema, output);
   declare(schema, run);
   if (problem) problem->declare(schema);
+}
+
+void AmrOptions::finish(const ParameterSchema& schema) {
+  hydro = hydro_parameters.options();
+  resolved_ = schema.resolved_toml();
 }
 
 AmrOptions AmrOptions::from_file(const std::string& path,
@@ -135,7 +140,7 @@ AmrOptions AmrOptions::from_file(const std::string& path,
   ParameterSchema schema;
   options.declare_all(schema);
   schema.read_file(path, overrides);
-  options.resolved_ = schema.resolved_toml();
+  options.finish(schema);
   return options;
 }
 
@@ -147,7 +152,7 @@ AmrOptions AmrOptions::from_text(const std::string& text, const std::string& sou
   ParameterSchema schema;
   options.declare_all(schema);
   schema.read_text(text, source, overrides);
-  options.resolved_ = schema.resolved_toml();
+  options.finish(schema);
   return options;
 }
 

@@ -10,6 +10,7 @@
 #include "core/parameters.hpp"
 #include "decomp/options.hpp"
 #include "hydro/options.hpp"
+#include "hydro/parameters.hpp"
 #include "hydro/refinement.hpp"
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
@@ -62,7 +63,8 @@ class AmrOptions {
   std::string model = "amr";
   std::string problem_name;
   mesh::MeshOptions mesh;
-  hydro::HydroOptions hydro;
+  hydro::HydroOptions hydro;  // from hydro_parameters
+  hydro::HydroParameters hydro_parameters;
   CommOptions comm;
   BalanceOptions balance;
   TimeOptions time;
@@ -81,7 +83,9 @@ class AmrOptions {
   std::string resolved() const;
 
  private:
+  friend std::string parameter_manual(const std::string& section);
   void declare_all(ParameterSchema& schema);
+  void finish(const ParameterSchema& schema);
   std::string resolved_;
 };
 

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <regex>
 
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/version.hpp"
@@ -165,14 +167,9 @@ namespace {
 template <class T>
 void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
   if (found == expected) return;
-  if constexpr (requires { fmt::format("{}", found); })
-    throw InputError("{}: the checkpoint was written with {} = {}, but this run has {}; use the "
-                     "parameters of the run that wrote it",
-                     path, what, found, expected);
-  else
-    throw InputError("{}: the checkpoint was written with another {}; use the parameters of the run "
-                     "that wrote it",
-                     path, what);
+  throw InputError("{}: the checkpoint was written with {} = {}, but this run has {}; use the "
+                   "parameters of the run that wrote it",
+                   path, what, found, expected);
 }
 
 void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {

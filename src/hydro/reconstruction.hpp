@@ -61,4 +61,33 @@ struct Plm {
   }
 };
 
+template <class V>
+struct ParabolicProfile {
+  V below, above;  // what lies between the cell's mean and its values at the faces
+  KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
+  KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + below; }
+  KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
+};
+
+// Piecewise parabolic (Colella & Woodward 1984): values at faces by eq. 1.6 with the limited slopes of
+// eq. 1.8, then the monotonicity constraint of eq. 1.10. In terms of the distances d- = a_L - a and
+// d+ = a_R - a that constraint reads: zero if they agree in sign, else neither more than twice the other.
+struct Ppm {
+  static constexpr int reach = 2;
+  template <class V>
+  using Profile = ParabolicProfile<V>;
+
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
+    const V centre = q(0), left = q(-1), right = q(1);
+    const V to_left = centre - left, to_right = right - centre;
+    const V slope = MonotonisedCentral::slope(to_left, to_right);
+    const V slope_left = MonotonisedCentral::slope(V(left - q(-2)), to_left);
+    const V slope_right = MonotonisedCentral::slope(to_right, V(q(2) - right));
+    const V below = V(1.0 / 6.0) * (slope_left - slope) - V(0.5) * to_left;
+    const V above = V(0.5) * to_right - V(1.0 / 6.0) * (slope_right - slope);
+    return {Minmod::slope(below, V(V(-2.0) * above)), Minmod::slope(above, V(V(-2.0) * below))};
+  }
+};
+
 }  // namespace octant::hydro

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hydro/reconstruction.hpp"
-#include "hydro/riemann.hpp"
+#include "hydro/exact_riemann.hpp"
 
 namespace octant::hydro {
 

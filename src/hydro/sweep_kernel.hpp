@@ -15,7 +15,7 @@
 
 #include "hydro/patch_scratch.hpp"
 #include "hydro/reconstruction.hpp"
-#include "hydro/riemann.hpp"
+#include "hydro/exact_riemann.hpp"
 #include "hydro/sweep.hpp"
 #include "hydro/tile_view.hpp"
 

@@ -95,7 +95,7 @@ class UniformBlocks {
                            double dt) const {
     SweepArguments a;
     a.tiles = tiles_;
-    a.current = {{current.data(), nullptr, nullptr}};
+    a.current = {{current.data(), halo_.data(), nullptr}};
     a.old = state_.data();
     a.next = next.data();
     a.a0 = stage.old_weight, a.a1 = stage.new_weight;
@@ -138,6 +138,27 @@ class UniformBlocks {
     requests_.push_back(request);
     host_tiles_[tile].request_end = static_cast<std::int32_t>(requests_.size());
     registers_ = Doubles("registers", register_size);
+    update_tiles();
+  }
+
+  // Takes away the boxes of block positions that touch a tile's patch only along an edge or a corner
+  // further than any stencil reaches: those beyond corners.
+  void forget_corners() {
+    const int reach = tiles_.reach;
+    const auto end = [&](int b) { return b == 0 || b == reach - 1; };
+    for (const mesh::Tile& tile : host_tiles_)
+      for (int kb = 0; kb < reach; ++kb)
+        for (int jb = 0; jb < reach; ++jb)
+          for (int ib = 0; ib < reach; ++ib)
+            if (end(ib) && end(jb) && end(kb))
+              table_[tile.table + (kb * reach + jb) * reach + ib] = -1;
+    update_tiles();
+  }
+  // Makes a block another rank's: the box is read from a copy in the halo buffer.
+  void give_away(int slot) {
+    boxes_[slot].buffer = mesh::k_halo;
+    halo_ = Doubles("halo", state_.extent(0));
+    Kokkos::deep_copy(halo_, state_);
     update_tiles();
   }
 
@@ -187,7 +208,7 @@ class UniformBlocks {
   std::vector<std::int32_t> table_;
   std::vector<mesh::CellBox> boxes_;
   std::vector<mesh::FluxRequest> requests_;
-  Doubles state_, next_, stage_, registers_;
+  Doubles state_, next_, stage_, halo_, registers_;
   mesh::DeviceArray<std::uint8_t> bad_;
   SweepResult result_;
   double time_ = 0;

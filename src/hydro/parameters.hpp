@@ -1,0 +1,28 @@
+// The hydro.* parameters of a run.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "core/parameters.hpp"
+#include "hydro/options.hpp"
+
+namespace octant::hydro {
+
+struct HydroParameters {
+  double gamma = 1.4;
+  std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "mc", riemann = "hllc";
+  double density_floor = 1e-12, pressure_floor = 1e-14;
+  int scalars = 0;
+  std::string dual_energy = "off";
+  double dual_energy_threshold = 1e-3;
+  std::array<double, 3> acceleration{};
+
+  // Binds the parameters to this object, which must outlive every read of the schema.
+  void declare(ParameterSchema& schema);
+
+  // What the parameters, once read, ask for.
+  HydroOptions options() const;
+};
+
+}  // namespace octant::hydro

@@ -1,0 +1,229 @@
+// What must hold for every sweep: bits, conservation, ghost and flux bookkeeping.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "tests/unit/hydro/uniform_blocks.hpp"
+
+namespace octant::hydro::test {
+namespace {
+
+int differing(const std::vector<double>& a, const std::vector<double>& b) {
+  int count = a.size() != b.size();
+  for (std::size_t i = 0; i < a.size(); ++i) count += std::memcmp(&a[i], &b[i], sizeof(double)) != 0;
+  return count;
+}
+
+std::vector<double> after_steps(const HydroOptions& options, const BoxShape& shape, int steps,
+                                const PrimitiveAt& initial) {
+  UniformBlocks box(options, shape);
+  box.set(initial);
+  box.step(1e-6);
+  for (int n = 1; n < steps; ++n) box.step(box.stable_dt(0.8));
+  return box.values(options.variables());
+}
+
+HydroOptions with(Scheme scheme, Reconstruction reconstruction,
+                  RiemannSolver riemann = RiemannSolver::hllc, Limiter limiter = Limiter::mc) {
+  HydroOptions options;
+  options.scheme = scheme;
+  options.reconstruction = reconstruction;
+  options.riemann = riemann;
+  options.limiter = limiter;
+  return options;
+}
+
+void expect_same_bits_for_all_blocks(const HydroOptions& options, int steps = 8) {
+  const std::array<int, 3> cells{32, 32, 32};
+  const auto reference = after_steps(options, {cells, 8, 8}, steps, blast);
+  for (const auto& [block, patch] : {std::pair{2, 8}, {2, 16}, {4, 8}, {4, 16}, {8, 16}, {16, 8},
+                                     {16, 16}, {32, 8}, {32, 16}}) {
+    if (block < options.ghosts()) continue;
+    EXPECT_EQ(differing(reference, after_steps(options, {cells, block, patch}, steps, blast)), 0)
+        << "blocks of " << block << ", patches of " << patch;
+  }
+}
+
+TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_plm) {
+  expect_same_bits_for_all_blocks(with(Scheme::muscl_hancock, Reconstruction::plm));
+}
+TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_scalars_and_dual_energy) {
+  HydroOptions options = with(Scheme::rk2, Reconstruction::plm);
+  options.scalars = 2;
+  options.dual_energy = DualEnergy::on;
+  options.dual_energy_threshold = 0.7;  // so high that entropy rules in many cells
+  options.acceleration = {0.1, -0.2, 0.3};
+  expect_same_bits_for_all_blocks(options, 4);
+}
+TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_ppm) {
+  expect_same_bits_for_all_blocks(with(Scheme::rk3, Reconstruction::ppm), 4);
+}
+TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_the_exact_solver) {
+  expect_same_bits_for_all_blocks(
+      with(Scheme::muscl_hancock, Reconstruction::ppm, RiemannSolver::exact), 3);
+}
+
+TEST(Sweep, scalars_do_not_change_the_gas) {
+  HydroOptions options = with(Scheme::muscl_hancock, Reconstruction::plm);
+  auto without = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
+  options.scalars = 2;
+  auto also = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
+  also.resize(without.size());
+  EXPECT_EQ(differing(without, also), 0);
+}
+
+TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
+  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
+    for (Reconstruction reconstruction : {Reconstruction::plm, Reconstruction::ppm})
+      for (Limiter limiter : {Limiter::minmod, Limiter::mc, Limiter::van_leer})
+        for (RiemannSolver riemann : {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc,
+                                      RiemannSolver::exact}) {
+          if (reconstruction == Reconstruction::ppm && limiter != Limiter::mc) continue;
+          HydroOptions options = with(scheme, reconstruction, riemann, limiter);
+          options.scalars = 1;
+          UniformBlocks box(options, {{16, 16, 16}, 8, 16});
+          box.set(stirred);
+          const auto mean = [&](int v) {
+            long double sum = 0;
+            box.for_cells([&](int x, int y, int z) { sum += box.at(v, x, y, z); });
+            return double(sum / 4096);
+          };
+          std::vector<double> first;
+          for (int v = 0; v < 6; ++v) first.push_back(mean(v));
+          for (int n = 0; n < 10; ++n) box.step(n == 0 ? 1e-3 : box.stable_dt(0.8));
+          for (int v = 0; v < 6; ++v) EXPECT_NEAR(mean(v), first[v], 1e-14) << "variable " << v;
+          EXPECT_EQ(box.result().bad_tiles, 0);
+        }
+}
+
+// A uniform flow must come out as it went in, whatever lies in table entries that nobody reads.
+TEST(Sweep, missing_boxes_beyond_the_ghosts_that_are_read_do_not_matter) {
+  HydroOptions options = with(Scheme::muscl_hancock, Reconstruction::plm);
+  UniformBlocks box(options, {{16, 16, 16}, 4, 16});
+  box.set(stirred);
+  box.step(1e-3);
+  const auto expected = box.values(5);
+  UniformBlocks other(options, {{16, 16, 16}, 4, 16});
+  other.set(stirred);
+  other.forget_corners();
+  other.step(1e-3);
+  EXPECT_EQ(differing(expected, other.values(5)), 0);
+}
+
+TEST(Sweep, cells_of_other_ranks_are_read_but_not_written) {
+  HydroOptions options = with(Scheme::muscl_hancock, Reconstruction::plm);
+  for (int N : {2, 4, 8}) {
+    UniformBlocks box(options, {{16, 16, 16}, N, 16});
+    box.set(stirred);
+    UniformBlocks masked(options, {{16, 16, 16}, N, 16});
+    masked.set(stirred);
+    const int slot = masked.slot_of(8, 8, 8);
+    masked.give_away(slot);
+    box.step(1e-3);
+    const double untouched = masked.next()(masked.offset(0, 8, 8, 8));
+    masked.step(1e-3);
+    EXPECT_EQ(masked.at(0, 8, 8, 8), untouched);
+    box.for_cells([&](int x, int y, int z) {
+      if (box.slot_of(x, y, z) != slot)
+        EXPECT_EQ(box.at(4, x, y, z), masked.at(4, x, y, z)) << x << " " << y << " " << z;
+    });
+  }
+}
+
+TEST(Sweep, reports_the_tile_that_holds_a_broken_state) {
+  HydroOptions options = with(Scheme::muscl_hancock, Reconstruction::plm);
+  for (const double broken : {-1.0, 1e-3, std::numeric_limits<double>::quiet_NaN()}) {
+    UniformBlocks box(options, {{32, 32, 32}, 8, 8});
+    box.set(stirred);
+    if (broken == 1e-3) {
+      for (int n = 1; n < 4; ++n) box.at(n, 20, 4, 12) = 1.0;  // kinetic beyond total energy
+      box.at(k_energy, 20, 4, 12) = 1e-3;
+    } else {
+      box.at(k_mass, 20, 4, 12) = broken;
+    }
+    box.step(1e-9);
+    EXPECT_GE(box.result().bad_tiles, 1);
+    EXPECT_EQ(box.bad()(box.tile_index(20, 4, 12)), 1);
+    EXPECT_EQ(box.bad()(box.tile_index(4, 20, 28)), 0);
+  }
+}
+
+TEST(Sweep, uniform_acceleration_of_a_uniform_gas_is_exact) {
+  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3}) {
+    HydroOptions options = with(scheme, Reconstruction::plm);
+    options.acceleration = {0.3, -0.2, 0.1};
+    UniformBlocks box(options, {{16, 16, 16}, 16, 16});
+    box.set([](double, double, double) { return std::array<double, 5>{2, 0.5, 0.5, 0, 3}; });
+    for (int n = 0; n < 10; ++n) box.step(0.1);
+    EXPECT_NEAR(box.at(k_momentum_x, 3, 4, 5), 2 * (0.5 + 0.3), 1e-13);
+    EXPECT_NEAR(box.at(k_momentum_z, 3, 4, 5), 2 * 0.1, 1e-13);
+    const double kinetic = 0.8 * 0.8 + 0.3 * 0.3 + 0.1 * 0.1;
+    EXPECT_NEAR(box.at(k_energy, 3, 4, 5) - kinetic, 3 / 0.4, 1e-12);
+  }
+}
+
+// The change of the mass on one side of a closed surface is what the registers of the surface hold.
+void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
+  HydroOptions options = with(scheme, Reconstruction::plm);
+  options.scalars = 1;
+  const int axis_cells = 16;
+  for (int axis = 0; axis < 3; ++axis) {
+    UniformBlocks box(options, {{axis_cells, axis_cells, axis_cells}, N, M});
+    box.set(stirred);
+    const int faces = average ? M / 2 : M, tiles_across = axis_cells / M;
+    const int variables = options.variables();
+    const std::int64_t per_request = std::int64_t(variables) * faces * faces;
+    // Two surfaces across the box: at its lower end, and in the middle of it.
+    int count = 0;
+    for (int b = 0; b < tiles_across; ++b)
+      for (int a = 0; a < tiles_across; ++a)
+        for (const int position : {0, 8}) {
+          int cell[3] = {a * M, b * M, 0};
+          if (axis == 0) cell[1] = a * M, cell[2] = b * M;
+          if (axis == 1) cell[2] = b * M;
+          cell[axis] = position;
+          mesh::FluxRequest r{};
+          r.axis = static_cast<std::int8_t>(axis), r.average = average;
+          r.plane = static_cast<std::int16_t>(position % M);
+          r.a_end = r.b_end = static_cast<std::int16_t>(M);
+          r.stride_b = faces, r.stride_variable = faces * faces;
+          r.base = count * per_request;
+          box.request(box.tile_index(cell[0], cell[1], cell[2]), r, ++count * per_request);
+        }
+    const auto inside = [&](int v) {
+      double sum = 0;
+      box.for_cells([&](int x, int y, int z) {
+        if ((axis == 0 ? x : axis == 1 ? y : z) < 8) sum += box.at(v, x, y, z);
+      });
+      return sum / axis_cells;
+    };
+    std::vector<double> before;
+    for (int v = 0; v < variables; ++v) before.push_back(inside(v));
+    for (int n = 0; n < 3; ++n) box.step(1e-3);
+    for (int v = 0; v < variables; ++v) {
+      double through = 0;
+      for (int r = 0; r < count; ++r)
+        for (int n = 0; n < faces * faces; ++n)
+          through += (r % 2 == 0 ? 1 : -1) * (average ? 4 : 1) *
+                     box.registers()(r * per_request + v * faces * faces + n);
+      EXPECT_NEAR(inside(v) - before[v], through, 1e-12 * 256) << "axis " << axis << " variable " << v;
+      EXPECT_GT(std::abs(through), 1e-9);
+    }
+  }
+}
+
+TEST(FluxRequests, registers_hold_the_flux_through_their_surface) {
+  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
+    expect_registers_to_balance(8, 8, false, scheme);
+  expect_registers_to_balance(16, 16, false, Scheme::rk3);
+  expect_registers_to_balance(4, 8, false, Scheme::muscl_hancock);
+}
+TEST(FluxRequests, averaged_registers_hold_the_flux_through_their_surface) {
+  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
+    expect_registers_to_balance(8, 8, true, scheme);
+  expect_registers_to_balance(4, 16, true, Scheme::muscl_hancock);
+}
+
+}  // namespace
+}  // namespace octant::hydro::test
