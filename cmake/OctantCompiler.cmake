@@ -9,8 +9,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 
+# Kokkos puts its own launcher before the compiler of a CUDA build.
 find_program(OCTANT_CCACHE ccache)
-if(OCTANT_CCACHE)
+if(OCTANT_CCACHE AND NOT OCTANT_CUDA)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTANT_CCACHE})
 endif()
 
@@ -21,3 +22,19 @@ target_compile_options(octant_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno
     -fno-trapping-math>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow>)  # g++ 12 sees one inside fmt::join
+if(OCTANT_KEY128)
+  target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
+endif()
+target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+if(OCTANT_CUDA)
+  target_compile_options(octant_flags INTERFACE -fmad=false)  # the device's own contraction
+  # fmt 9 mistrusts nvcc and leaves out `constexpr`, on which its checks of format strings rely.
+  target_compile_definitions(octant_flags INTERFACE FMT_USE_CONSTEXPR=1)
+endif()
+
+if(OCTANT_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  target_compile_options(octant_flags INTERFACE ${sanitizers} -O1 -fno-omit-frame-pointer)
+  target_link_options(octant_flags INTERFACE ${sanitizers})
+endif()

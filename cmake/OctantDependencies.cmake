@@ -1,9 +1,25 @@
 # Third-party libraries, each behind one target that the rooms link to.
-find_package(Kokkos 4.5 REQUIRED)
-find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(tomlplusplus REQUIRED)
-find_package(CLI11 REQUIRED)
+include(OctantKokkos)
+
+# octant_headers(<package> <target> <header> [<definitions>...])
+#
+# Finds a library by its CMake package, or else uses its headers alone, so that a machine without
+# packages needs only a folder of headers in CMAKE_PREFIX_PATH.
+function(octant_headers package target header)
+  find_package(${package} QUIET GLOBAL)
+  if(NOT TARGET ${target})
+    find_path(${package}_HEADERS ${header} REQUIRED)
+    add_library(octant_${package} INTERFACE)
+    target_include_directories(octant_${package} SYSTEM INTERFACE ${${package}_HEADERS})
+    target_compile_definitions(octant_${package} INTERFACE ${ARGN})
+    add_library(${target} ALIAS octant_${package})
+  endif()
+endfunction()
+
+octant_headers(fmt fmt::fmt fmt/format.h FMT_HEADER_ONLY)
+octant_headers(spdlog spdlog::spdlog spdlog/spdlog.h FMT_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
+octant_headers(tomlplusplus tomlplusplus::tomlplusplus toml++/toml.h TOML_HEADER_ONLY=1)
+octant_headers(CLI11 CLI11::CLI11 CLI/CLI.hpp)
 
 add_library(octant_mpi INTERFACE)
 if(OCTANT_MPI)
@@ -16,7 +32,7 @@ add_library(octant_hdf5 INTERFACE)
 if(OCTANT_HDF5)
   set(HDF5_PREFER_PARALLEL ON)
   find_package(HDF5 REQUIRED COMPONENTS C)
-  target_include_directories(octant_hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_include_directories(octant_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
   target_link_libraries(octant_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
   target_compile_definitions(octant_hdf5 INTERFACE OCTANT_HDF5)
 endif()

@@ -1,7 +1,7 @@
 # octant_room(<name> [FOLDER <folder>] USES <targets>...)
 #
-# Declares the library octant_<name> from every source file of src/<name> (or FOLDER). A room without
-# source files is a header-only library.
+# Declares the library octant_<name> from every source file of src/<name> (or FOLDER). A room
+# without source files is a header-only library.
 function(octant_room name)
   cmake_parse_arguments(room "" "FOLDER" "USES" ${ARGN})
   if(NOT room_FOLDER)

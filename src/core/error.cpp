@@ -12,10 +12,9 @@ std::string_view path_in_repository(std::string_view file) {
 
 }  // namespace
 
-void fail_requirement(std::string_view condition, std::string_view message,
-                      const std::source_location& place) {
-  throw RunError("{} [{}:{} requires {}]", message, path_in_repository(place.file_name()),
-                 place.line(), condition);
+void fail_requirement(std::string_view condition, std::string_view message, std::string_view file,
+                      int line) {
+  throw RunError("{} [{}:{} requires {}]", message, path_in_repository(file), line, condition);
 }
 
 }  // namespace octant

@@ -1,7 +1,6 @@
 // The two kinds of failure that Octant knows, and the check for invariants.
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,16 +29,15 @@ class RunError : public std::runtime_error {
 
 // Throws the RunError of a failed OCTANT_REQUIRE.
 [[noreturn]] void fail_requirement(std::string_view condition, std::string_view message,
-                                   const std::source_location& place);
+                                   std::string_view file, int line);
 
 }  // namespace octant
 
-// Throws a RunError with file and line unless `condition` holds. Active in every build. The message is
-// a fmt format string with its arguments, which are evaluated only on failure. Host code only.
-#define OCTANT_REQUIRE(condition, ...)                                            \
-  do {                                                                            \
-    if (!(condition)) [[unlikely]] {                                              \
-      ::octant::fail_requirement(#condition, ::fmt::format(__VA_ARGS__),          \
-                                 std::source_location::current());                \
-    }                                                                             \
+// Throws a RunError with file and line unless `condition` holds. Active in every build. The message
+// is a fmt format string with its arguments, which are evaluated only on failure. Host code only.
+#define OCTANT_REQUIRE(condition, ...)                                                        \
+  do {                                                                                        \
+    if (!(condition)) [[unlikely]] {                                                          \
+      ::octant::fail_requirement(#condition, ::fmt::format(__VA_ARGS__), __FILE__, __LINE__); \
+    }                                                                                         \
   } while (false)

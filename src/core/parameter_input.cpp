@@ -71,7 +71,8 @@ void ParameterInput::collect_file(const std::string& text) {
   }
   // toml++ keeps keys in alphabetical order; messages are about the first line that is wrong.
   std::vector<std::pair<toml::source_position, GivenValue>> found;
-  const auto collect = [&](const toml::key& key, const toml::node& node, const std::string& section) {
+  const auto collect = [&](const toml::key& key, const toml::node& node,
+                           const std::string& section) {
     found.push_back({key.source().begin, {section + std::string(key), &node, place(key.source())}});
   };
   for (const auto& [key, node] : tables_.back()) {

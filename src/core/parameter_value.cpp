@@ -18,8 +18,10 @@ template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
 
-// --- from TOML -------------------------------------------------------------------------------------
+// --- from TOML -----------------------------------------------------------------------------------
 
 std::string found_text(const toml::node& value) {
   switch (value.type()) {
@@ -95,7 +97,7 @@ bool read_field(const toml::node& value, T& field) {
   return read_scalar(value, field);
 }
 
-// --- checks ----------------------------------------------------------------------------------------
+// --- checks --------------------------------------------------------------------------------------
 
 void check_number(double value, const ParameterInfo& info) {
   const bool inside = value >= info.min && value <= info.max &&
@@ -123,7 +125,7 @@ void check_scalar(const T& value, const ParameterInfo& info) {
   }
 }
 
-// --- to TOML ---------------------------------------------------------------------------------------
+// --- to TOML -------------------------------------------------------------------------------------
 
 std::string scalar_text(bool value) { return value ? "true" : "false"; }
 std::string scalar_text(int value) { return fmt::format("{}", value); }
@@ -182,12 +184,12 @@ void check_value(const Parameter& parameter) {
 }
 
 std::string value_as_toml(const ParameterField& field) {
-  return std::visit(
-      Overloaded{
-          []<class T, std::size_t n>(const std::array<T, n>* list) { return list_text(*list); },
-          []<class T>(const std::vector<T>* list) { return list_text(*list); },
-          []<class T>(const T* scalar) { return scalar_text(*scalar); }},
-      field);
+  return std::visit(Overloaded{[]<class T, std::size_t n>(const std::array<T, n>* list) {
+                                 return list_text(*list);
+                               },
+                               []<class T>(const std::vector<T>* list) { return list_text(*list); },
+                               []<class T>(const T* scalar) { return scalar_text(*scalar); }},
+                    field);
 }
 
 std::string type_name(const ParameterField& field) {

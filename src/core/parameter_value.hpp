@@ -9,11 +9,11 @@
 
 namespace octant {
 
-// Sets the field of a parameter from a TOML value. Throws InputError, without the place, for a wrong
-// type, a number out of range or an unknown choice.
+// Sets the field of a parameter from a TOML value. Throws InputError, without the place, for a
+// wrong type, a number out of range or an unknown choice.
 void assign_value(Parameter& parameter, const toml::node& value);
 
-// Throws InputError if the present value of the field breaks the bounds or choices of its parameter.
+// Throws InputError if the present value of the field breaks its parameter's bounds or choices.
 void check_value(const Parameter& parameter);
 
 // The present value of a field as TOML. Numbers read back to the same bits.

@@ -39,20 +39,19 @@ std::optional<std::string> peek_value(const ParameterInput& input, const std::st
 std::string table_row(const Parameter& parameter) {
   const auto& info = parameter.info;
   auto range = range_text(info);
-  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name,
-                     type_name(parameter.field), info.unit,
-                     info.required ? "required" : "`" + parameter.default_value + "`", range,
-                     info.meaning);
+  return fmt::format(
+      "| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter.field), info.unit,
+      info.required ? "required" : "`" + parameter.default_value + "`", range, info.meaning);
 }
 
 }  // namespace
 
 void ParameterSchema::add_field(const std::string& name, ParameterField field,
-                                ParameterInfo info) {
+                                const ParameterInfo& info) {
   OCTANT_REQUIRE(!places_.contains(name), "the parameter {} is declared twice", name);
   places_[name] = parameters_.size();
-  parameters_.push_back({name, field, std::move(info), value_as_toml(field)});
-  if (parameters_.back().info.required) return;
+  parameters_.push_back({name, field, info, value_as_toml(field)});
+  if (info.required) return;
   try {
     check_value(parameters_.back());
   } catch (const InputError& failure) {
@@ -111,9 +110,9 @@ std::string ParameterSchema::resolved_toml() const {
     for (const auto& parameter : parameters_) {
       if (section_of(parameter.name) != section) continue;
       const auto& unit = parameter.info.unit;
-      text += fmt::format("{} = {}  # {}{}\n", key_of(parameter.name),
-                          value_as_toml(parameter.field), parameter.info.meaning,
-                          unit.empty() ? "" : " [" + unit + "]");
+      text +=
+          fmt::format("{} = {}  # {}{}\n", key_of(parameter.name), value_as_toml(parameter.field),
+                      parameter.info.meaning, unit.empty() ? "" : " [" + unit + "]");
     }
   }
   return text;

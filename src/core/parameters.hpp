@@ -3,7 +3,7 @@
 //   struct HydroOptions { double gamma = 1.4; std::string riemann = "hllc"; };
 //
 //   void declare(ParameterSchema& schema, HydroOptions& options) {
-//     schema.add("hydro.gamma", options.gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
+//     schema.add("hydro.gamma", options.gamma, {.meaning = "Specific heats' ratio", .above = 1.0});
 //     schema.add("hydro.riemann", options.riemann,
 //                {.meaning = "Riemann solver", .choices = {"llf", "hll", "hllc", "exact"}});
 //   }
@@ -23,7 +23,7 @@
 
 namespace octant {
 
-// What a parameter means and what it may be. Bounds hold for numbers, and for each element of a list.
+// What a parameter means and what it may be. Bounds hold for numbers, and for each one of a list.
 struct ParameterInfo {
   std::string unit = "";
   std::string meaning = "";
@@ -54,16 +54,16 @@ class ParameterSchema {
   // what is not TOML is taken as text, so that `hydro.riemann=hllc` needs no quotes.
   using Overrides = std::vector<std::string>;
 
-  // Binds a parameter to a field, which must outlive every read. Throws RunError if the name is taken
-  // or the default breaks its own bounds.
+  // Binds a parameter to a field, which must outlive every read. Throws RunError if the name is
+  // taken or the default breaks its own bounds.
   template <class T>
-  void add(const std::string& name, T& field, ParameterInfo info) {
-    add_field(name, &field, std::move(info));
+  void add(const std::string& name, T& field, const ParameterInfo& info) {
+    add_field(name, &field, info);
   }
 
-  // Sets every field that the TOML file or an override gives; the others keep their defaults. Throws
-  // InputError for the first thing that is wrong: no such file, TOML syntax, unknown key, wrong type,
-  // out of range, unknown choice, or a required parameter that is missing.
+  // Sets every field that the TOML file or an override gives; the others keep their defaults.
+  // Throws InputError for the first thing that is wrong: no such file, TOML syntax, unknown key,
+  // wrong type, out of range, unknown choice, or a required parameter that is missing.
   void read_file(const std::string& path, const Overrides& overrides = {});
 
   // The same for a text; `source` names it in messages.
@@ -77,11 +77,12 @@ class ParameterSchema {
                                               const std::string& name,
                                               const Overrides& overrides = {});
 
-  // Every parameter with its present value; unit and meaning as comments. Reading this text back gives
-  // the same values to the last bit.
+  // Every parameter with its present value; unit and meaning as comments. Reading this text back
+  // gives the same values to the last bit.
   std::string resolved_toml() const;
 
-  // Tables of all parameters, or of one section, in Markdown. Throws InputError for an unknown section.
+  // Tables of all parameters, or of one section, in Markdown. Throws InputError if there is no such
+  // section.
   std::string markdown(const std::string& section = "") const;
 
   // Whether the last read found the parameter in the file or among the overrides.
@@ -90,7 +91,7 @@ class ParameterSchema {
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
  private:
-  void add_field(const std::string& name, ParameterField field, ParameterInfo info);
+  void add_field(const std::string& name, ParameterField field, const ParameterInfo& info);
   void assign(const class ParameterInput& input);
   Parameter* find(const std::string& name);
   std::vector<std::string> names() const;

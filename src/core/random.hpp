@@ -1,6 +1,6 @@
-// Random numbers as a pure function of what they are for: Philox4x32-10 (Salmon, Moraes, Dror & Shaw,
-// "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There is no state, so numbers depend
-// neither on the number of ranks or threads nor on the order of drawing.
+// Random numbers as a pure function of what they are for: Philox4x32-10 (Salmon, Moraes, Dror &
+// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There is no state, so numbers
+// depend neither on the number of ranks or threads nor on the order of drawing.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ class RandomStream {
 
  private:
   KOKKOS_INLINE_FUNCTION PhiloxBlock block(std::uint32_t index) const {
-    const PhiloxBlock counter = {{static_cast<std::uint32_t>(key_),
-                                  static_cast<std::uint32_t>(key_ >> 32), step_, index}};
+    const PhiloxBlock counter = {
+        {static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32), step_, index}};
     return philox4x32_10(counter, static_cast<std::uint32_t>(seed_),
                          static_cast<std::uint32_t>(seed_ >> 32));
   }

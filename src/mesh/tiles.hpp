@@ -22,8 +22,9 @@ using DeviceSpace = Kokkos::DefaultExecutionSpace::memory_space;
 template <class T>
 using DeviceArray = Kokkos::View<T*, DeviceSpace>;
 
-// The buffer that a box lies in. `own` blocks are the only ones that a sweep updates.
-enum Buffer : std::int32_t { k_own, k_halo, k_scratch, k_buffers };
+// The buffer that a box lies in. A sweep updates `own` blocks only. `borrowed` boxes lie in the same
+// memory, but are blocks that another tile updates (where a tile reaches across a periodic boundary).
+enum Buffer : std::int32_t { k_own, k_borrowed, k_halo, k_scratch, k_buffers };
 
 // Addresses the cells of one block position, or of the part of it that somebody needs. Cell (i, j, k),
 // in the block's own indices 0..N-1, of variable n lies in its buffer at

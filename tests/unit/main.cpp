@@ -1,5 +1,7 @@
-// The main program of every unit test. On several ranks, rank 0 reports as usual, and the others speak
-// only of failures; a failure on any rank fails the whole program.
+// The main program of every unit test. On several ranks, rank 0 reports as usual, and the others
+// speak only of failures; a failure on any rank fails the whole program.
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"
@@ -12,17 +14,19 @@ class FailuresOnly : public testing::EmptyTestEventListener {
  public:
   explicit FailuresOnly(int rank) : rank_(rank) {}
 
+  // Remembered, because GoogleTest may not be asked for it while it hands over a failure.
+  void OnTestStart(const testing::TestInfo& test) override { test_ = test.name(); }
+
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     octant::log::error("rank {}: {}:{}: {}: {}", rank_,
                        result.file_name() != nullptr ? result.file_name() : "?",
-                       result.line_number(), test != nullptr ? test->name() : "set-up",
-                       result.message());
+                       result.line_number(), test_, result.message());
   }
 
  private:
   int rank_;
+  std::string test_ = "set-up";
 };
 
 void report_failures_only(int rank) {

@@ -75,7 +75,8 @@ TEST(ParameterSchema, reads_every_type) {
     [output]
     times = [0.5, 1]
     fields = ["pressure", "density"]
-  )", "a.toml");
+  )",
+                   "a.toml");
   EXPECT_EQ(options.model, "dns");
   EXPECT_EQ(options.gamma, 2.0);
   EXPECT_EQ(options.riemann, "exact");
@@ -203,7 +204,8 @@ TEST(ParameterSchema, a_missing_file_or_required_parameter_is_an_error) {
 TEST(ParameterSchema, a_name_can_be_peeked_at_before_the_rest_is_known) {
   const std::string text = "[problem]\nname = 'sedov'\nradius = 3\n";
   EXPECT_EQ(ParameterSchema::peek_text(text, "a.toml", "problem.name"), "sedov");
-  EXPECT_EQ(ParameterSchema::peek_text(text, "a.toml", "problem.name", {"problem.name=sod"}), "sod");
+  EXPECT_EQ(ParameterSchema::peek_text(text, "a.toml", "problem.name", {"problem.name=sod"}),
+            "sod");
   EXPECT_EQ(ParameterSchema::peek_text(text, "a.toml", "model"), std::nullopt);
   EXPECT_EQ(error_of([&] { ParameterSchema::peek_text(text, "a.toml", "problem.radius"); }),
             "a.toml:3: problem.radius: expected a text");
@@ -215,7 +217,8 @@ TEST(ParameterSchema, tables_name_type_unit_default_range_and_meaning) {
   schema.read_text("[hydro]\ngamma = 1.1", "a.toml");  // the table still shows the default
   const auto hydro = schema.markdown("hydro");
   EXPECT_NE(hydro.find("| `hydro.gamma` | a number |  | `1.4` | > 1 and <= 5 | Ratio of specific"),
-            std::string::npos) << hydro;
+            std::string::npos)
+      << hydro;
   EXPECT_EQ(hydro.find("mesh."), std::string::npos);
   EXPECT_NE(schema.markdown().find("`mesh.upper` | 3 numbers | cm | `[1.0, 1.0, 1.0]` |"),
             std::string::npos);

@@ -8,7 +8,8 @@
 namespace octant {
 namespace {
 
-void expect_block(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1, PhiloxBlock expected) {
+void expect_block(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1,
+                  PhiloxBlock expected) {
   const auto result = philox4x32_10(counter, key0, key1);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(result.word[i], expected.word[i]) << "word " << i;
 }

@@ -16,13 +16,14 @@ TEST(Constants, agree_with_the_relations_between_them) {
   EXPECT_NEAR(k_radiation / (4.0 * k_stefan_boltzmann / k_speed_of_light), 1.0, 1e-9);
   EXPECT_NEAR(k_solar_mass * k_gravitational / 1.3271244e26, 1.0, 1e-12);  // IAU 2015 B3
   const double kt_over_h = k_boltzmann / (k_planck * k_speed_of_light);
-  const double sigma = 2.0 * std::pow(M_PI, 5) / 15.0 * k_boltzmann * k_speed_of_light *
-                       kt_over_h * kt_over_h * kt_over_h;
+  const double sigma = 2.0 * std::pow(M_PI, 5) / 15.0 * k_boltzmann * k_speed_of_light * kt_over_h *
+                       kt_over_h * kt_over_h;
   EXPECT_NEAR(k_stefan_boltzmann / sigma, 1.0, 1e-9);
 }
 
 TEST(CodeUnits, sound_speed_of_hydrogen_at_ten_thousand_kelvin_comes_out_right) {
-  const CodeUnits units{.length = constants::k_parsec, .mass = constants::k_solar_mass,
+  const CodeUnits units{.length = constants::k_parsec,
+                        .mass = constants::k_solar_mass,
                         .time = 1e6 * constants::k_year};
   // P / rho = k T / m_p = (9.085 km/s)^2 for atomic hydrogen at 1e4 K.
   const double specific = std::pow(9.085e5 / units.velocity(), 2);

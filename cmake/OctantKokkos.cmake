@@ -1,0 +1,26 @@
+# Finds Kokkos, or builds it: the one that the environment variable OCTANT_KOKKOS points to, else an
+# installed one, else version 4.5.1 built once into the user's cache.
+if(DEFINED ENV{OCTANT_KOKKOS})
+  set(Kokkos_ROOT $ENV{OCTANT_KOKKOS})
+endif()
+find_package(Kokkos 4.5 QUIET)
+
+# An installed Kokkos without CUDA is of no use to a CUDA build.
+if(Kokkos_FOUND AND OCTANT_CUDA AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
+  message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without CUDA. Point OCTANT_KOKKOS to "
+                      "one with CUDA, or hide this one to have one built.")
+endif()
+
+if(NOT Kokkos_FOUND)
+  if(OCTANT_CUDA)
+    set(kind cuda)
+  else()
+    set(kind cpu)
+  endif()
+  execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/build_kokkos.sh ${kind} ${CMAKE_CXX_COMPILER}
+                  OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "Kokkos >= 4.5 is neither installed nor could it be built (see above).")
+  endif()
+  find_package(Kokkos 4.5 REQUIRED PATHS ${prefix} NO_DEFAULT_PATH)
+endif()

@@ -1,0 +1,148 @@
+# The steps of ./octant, which sources this file and sets the variables.
+# shellcheck shell=bash disable=SC2154
+
+fail() {
+  echo "octant: $*" >&2
+  exit 2
+}
+
+usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$root/octant"; }
+
+positive_number() {
+  [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "$1 $2: expected a positive number"
+  echo "$2"
+}
+
+# --- What a build needs ---
+
+packages() {
+  echo g++ cmake ninja-build ccache python3 python3-pip python3-venv ca-certificates
+  echo libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev
+  [[ $preset == cuda ]] || echo openmpi-bin libopenmpi-dev libhdf5-openmpi-dev libfftw3-dev \
+    libgtest-dev libbenchmark-dev
+}
+
+# Installs missing Debian packages, or says in `advice` which they are where nobody may install:
+# there the build is tried all the same, because the libraries may come from elsewhere.
+advice=''
+install_packages() {
+  command -v dpkg-query > /dev/null || return 0
+  local missing=() package as_root=()
+  for package in $(packages); do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  advice="Perhaps it helps to run: sudo apt-get install ${missing[*]}"
+  if ((EUID != 0)); then
+    sudo -n true 2> /dev/null || return 0
+    as_root=(sudo)
+  fi
+  echo "Installing ${missing[*]}" >&2
+  "${as_root[@]}" apt-get -qq update >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq install --no-install-recommends "${missing[@]}" > /dev/null < /dev/null
+}
+
+# Installs octools into a virtual environment of this clone whenever its description has changed.
+prepare_python() {
+  local project=$root/python/pyproject.toml installed=$venv/installed_pyproject.toml
+  [[ -e $project ]] || fail "this clone has no $project"
+  cmp -s "$project" "$installed" && return
+  echo "Installing the Python tools into $venv" >&2
+  if [[ ! -x $venv/bin/pip ]]; then
+    install_packages
+    python3 -m venv "$venv"
+  fi
+  "$venv/bin/pip" install --quiet --editable "$root/python[test]" < /dev/null
+  cp "$project" "$installed"
+}
+
+# --- Building ---
+
+configure() {
+  [[ -e $build/build.ninja ]] && return
+  install_packages
+  mkdir -p "$build"
+  echo "Configuring build/$preset" >&2
+  if ! (cd "$root" && cmake --preset "$preset" > "$build/configure.log"); then
+    tail -n 20 "$build/configure.log" >&2
+    fail "the configuration failed. $advice"
+  fi
+}
+
+# Builds the given targets, or all. Says nothing when nothing has changed.
+build_targets() {
+  configure
+  local ninja=(ninja -j "${OCTANT_JOBS:-$cores}")
+  [[ ! -e $build/.ninja_log ]] || ninja+=(--quiet)
+  (
+    cd "$build"
+    flock 9
+    "${ninja[@]}" "$@" | sed '/no work to do/d' >&2
+  ) 9> "$build/.lock" || fail "the build failed"
+}
+
+build_everything() { build_targets; }
+build_program() { build_targets octant; }
+
+# --- Running ---
+
+# Replaces this shell by the program, on the ranks and threads that were asked for.
+run_program() {
+  local share=$((cores / ${ranks:-1}))
+  export OMP_NUM_THREADS=${threads:-${OMP_NUM_THREADS:-$((share > 0 ? share : 1))}}
+  export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
+  export PATH=$venv/bin:$PATH
+  [[ $ranks ]] || exec "$program" "$@"
+
+  [[ $preset != cuda ]] || fail "the cuda preset runs on one rank"
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  local launch=(mpirun -n "$ranks")
+  if mpirun --version | grep -q 'Open MPI'; then
+    launch+=(--quiet --oversubscribe --bind-to none)
+    # With more threads than cores, those that wait must give way.
+    ((ranks * OMP_NUM_THREADS <= cores)) || launch+=(--mca mpi_yield_when_idle 1)
+  fi
+  exec "${launch[@]}" "$program" "$@"
+}
+
+# --- Testing ---
+
+test_unit() { ctest --test-dir "$build" --output-on-failure --parallel "$cores"; }
+test_python() { run_pytest python; }
+test_cli() { run_pytest tests/cli; }
+test_physics() { run_pytest tests/physics; }
+
+run_pytest() {
+  prepare_python
+  (cd "$root/$1" && OCTANT_PROGRAM=$program "$venv/bin/python" -m pytest -q < /dev/null)
+}
+
+existing_parts() {
+  [[ ! -e $root/python ]] || echo -n "python "
+  [[ ! -e $root/tests/cli ]] || echo -n "cli "
+  [[ ! -e $root/tests/physics ]] || echo -n "physics "
+}
+
+run_tests() {
+  local part status=0 seconds summary=()
+  local parts=("$@")
+  (($#)) || read -ra parts <<< "unit $(existing_parts)"
+  for part in "${parts[@]}"; do
+    [[ $(type -t "test_$part") ]] || fail "no tests are called $part"
+  done
+  build_everything
+  for part in "${parts[@]}"; do
+    echo "--- $part" >&2
+    seconds=$SECONDS
+    if (set -e; "test_$part"); then
+      summary+=("$part: passed in $((SECONDS - seconds)) s")
+    else
+      summary+=("$part: FAILED after $((SECONDS - seconds)) s")
+      status=1
+    fi
+  done
+  printf '%s\n' '--- summary' "${summary[@]}"
+  return $status
+}

@@ -1,0 +1,291 @@
+"""The command line of octools."""
+
+import sys
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from octools.compare import Comparison, compare, vector_scales
+from octools.errors import OctoolsError
+from octools.fields import find_field
+from octools.figure import Picture, save_plot
+from octools.history import drifts, read_history, save_history
+from octools.movie import default_name, save_movie
+from octools.profile import (
+    EXACT_NAMES,
+    Profile,
+    exact_solution,
+    key_numbers,
+    line_profile,
+    problem_axis,
+    radial_profile,
+    save_profile,
+    write_csv,
+)
+from octools.run import output_path, resolve, snapshots
+from octools.snapshot import AXES, Header, Snapshot
+
+app = typer.Typer(
+    help="Look at what Octant wrote.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console(highlight=False, soft_wrap=True)
+
+
+class Kind(StrEnum):
+    """Kinds of picture."""
+
+    slice = "slice"
+    projection = "projection"
+
+
+class ProfileKind(StrEnum):
+    """Kinds of profile."""
+
+    radial = "radial"
+    line = "line"
+
+
+class Axis(StrEnum):
+    """The axes of space."""
+
+    x = "x"
+    y = "y"
+    z = "z"
+
+
+ExactName = Enum("ExactName", {n: n for n in ("auto", *EXACT_NAMES, "none")}, type=str)  # type: ignore[misc]
+
+Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
+Number = Annotated[int | None, typer.Option("--snapshot", help="Which snapshot of a run.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
+FieldName = Annotated[str, typer.Option("--field", "-f", help="Stored or derived field.")]
+KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along the axis.")]
+AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
+Position = Annotated[
+    float | None, typer.Option(help="Where a slice cuts, code length. [default: problem's centre]")
+]
+Mean = Annotated[bool, typer.Option("--mean", help="Project the mass-weighted mean.")]
+Log = Annotated[bool, typer.Option("--log", help="Logarithmic colours.")]
+Outlines = Annotated[bool, typer.Option("--outlines", help="Draw the blocks, coloured by level.")]
+Low = Annotated[float | None, typer.Option("--min", help="Least value of the colours.")]
+High = Annotated[float | None, typer.Option("--max", help="Greatest value of the colours.")]
+Colours = Annotated[str | None, typer.Option(help="A matplotlib colour map.")]
+
+
+@app.command()
+def plot(
+    target: Target,
+    field: FieldName = "density",
+    kind: KindOption = Kind.slice,
+    axis: AxisOption = Axis.z,
+    position: Position = None,
+    mean: Mean = False,
+    log: Log = False,
+    outlines: Outlines = False,
+    low: Low = None,
+    high: High = None,
+    colours: Colours = None,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Draw a slice or a projection."""
+    picture = Picture(
+        field, kind.value, axis.value, position, mean, log, outlines, (low, high), colours
+    )
+    path = resolve(target, snapshot)
+    name = f"{path.stem}_{field}_{kind.value}_{axis.value}.png"
+    destination = output or output_path(target, name)
+    with Snapshot(path) as data:
+        image = save_plot(data, picture, find_field(data, field), destination)
+    span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
+    console.print(f"{field}: {span}\nwrote {destination}")
+
+
+@app.command()
+def movie(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    field: FieldName = "density",
+    kind: KindOption = Kind.slice,
+    axis: AxisOption = Axis.z,
+    position: Position = None,
+    mean: Mean = False,
+    log: Log = False,
+    outlines: Outlines = False,
+    low: Low = None,
+    high: High = None,
+    colours: Colours = None,
+    rate: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 10,
+    output: Output = None,
+) -> None:
+    """Draw all snapshots of a run with the same colours, as a film."""
+    picture = Picture(
+        field, kind.value, axis.value, position, mean, log, outlines, (low, high), colours
+    )
+    paths = list(snapshots(run).values())
+    destination = output or output_path(run, default_name(picture))
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("frames", total=len(paths))
+        save_movie(paths, picture, destination, rate, lambda n: bar.update(task, completed=n))
+    console.print(f"{len(paths)} frames\nwrote {destination}")
+
+
+@app.command()
+def profile(
+    target: Target,
+    kind: Annotated[
+        ProfileKind | None, typer.Option(help="[default: radial for blasts and implosions]")
+    ] = None,
+    centre: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(help="Of the shells, or on the line. [default: the problem's centre]"),
+    ] = None,
+    axis: Annotated[Axis | None, typer.Option(help="Of the line. [default: problem.axis]")] = None,
+    exact: Annotated[ExactName, typer.Option(help="Exact solution to compare with.")] = ExactName[
+        "auto"
+    ],
+    fields: Annotated[
+        str | None, typer.Option(help="Comma-separated. [default: density, velocity, pressure]")
+    ] = None,
+    bin_width: Annotated[
+        float | None, typer.Option(min=0.0, help="Of the shells. [default: one finest cell]")
+    ] = None,
+    energy: Annotated[float | None, typer.Option(help="Energy of a whole Sedov blast.")] = None,
+    density: Annotated[float | None, typer.Option(help="Density around a Sedov blast.")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Ratio of specific heats.")] = None,
+    position: Annotated[float | None, typer.Option(help="Of a shock tube's diaphragm.")] = None,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Draw a radial profile or one along a line, with its exact solution; write it as CSV too."""
+    path = resolve(target, snapshot)
+    given = {"energy": energy, "density": density, "gamma": gamma, "position": position}
+    overrides = {name: value for name, value in given.items() if value is not None}
+    with Snapshot(path) as data:
+        header = data.header
+        problem = str(header.parameter("problem.name", path.stem))
+        name = _exact_name(exact.value, problem)
+        if kind is None:
+            kind = ProfileKind.radial if name in ("sedov", "noh") else ProfileKind.line
+        solution = exact_solution(header, name, overrides) if name != "none" else None
+        result = _measure(data, kind, centre, axis, fields, bin_width)
+    destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
+    title = f"{problem.replace('_', ' ')}   t = {header.time:.4g}"
+    save_profile(result, solution, title, destination)
+    write_csv(result, solution, destination.with_suffix(".csv"))
+    for label, value in key_numbers(result, solution).items():
+        console.print(f"{label + ':':<28}{value:.6g}")
+    console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")
+
+
+@app.command(name="compare")
+def compare_command(
+    a: Annotated[Path, typer.Argument(help="A snapshot, checkpoint or run directory.")],
+    b: Annotated[Path, typer.Argument(help="Another one.")],
+    tolerance: Annotated[
+        float, typer.Option(min=0.0, help="Greatest difference that passes.")
+    ] = 0.0,
+    relative: Annotated[
+        bool, typer.Option("--relative", help="Divide by the greatest value of the field.")
+    ] = False,
+    fields: Annotated[str | None, typer.Option(help="Comma-separated. [default: all]")] = None,
+) -> None:
+    """Compare two snapshots cell by cell; exit code 1 if they differ by more than the tolerance."""
+    with Snapshot(resolve(a)) as left, Snapshot(resolve(b)) as right:
+        result = compare(left, right, _names(fields))
+    if result.identical:
+        count = len(result.differences)
+        console.print(f"identical: the same blocks, and the same bits in {count} fields")
+        return
+    scales = vector_scales(result.differences)
+    scale = {d.name: (scales[d.name] or 1.0) if relative else 1.0 for d in result.differences}
+    worst = max(d.largest / scale[d.name] for d in result.differences)
+    console.print(_comparison_table(result, scale, relative))
+    console.print(f"the blocks are {'the same' if result.same_layout else 'different'}")
+    if result.times[0] != result.times[1]:
+        console.print(f"the times differ: {result.times[0]!r} and {result.times[1]!r}")
+    verdict = "within" if worst <= tolerance else "above"
+    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
+    if worst > tolerance:
+        raise typer.Exit(1)
+
+
+@app.command()
+def history(
+    run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
+    output: Output = None,
+) -> None:
+    """Draw what a run conserved, its blocks per level and its time step."""
+    data = read_history(run)
+    destination = output or output_path(run, "history.png")
+    save_history(
+        data, f"{data.path.parent.resolve().name}   {len(data['time'])} steps", destination
+    )
+    for name, values in drifts(data).items():
+        label = f"drift of {name.replace('_', ' ')}:"
+        console.print(
+            f"{label:<28}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
+        )
+    console.print(f"wrote {destination}")
+
+
+def main() -> None:
+    """Run the command line; a request that cannot be met ends with one line and exit code 2."""
+    try:
+        app()
+    except OctoolsError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(
+            f"octools: {error}", markup=False
+        )
+        sys.exit(2)
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+
+
+def _exact_name(wanted: str, problem: str) -> str:
+    if wanted != "auto":
+        return wanted
+    problem = "sod" if problem == "riemann" else problem
+    return problem if problem in EXACT_NAMES else "none"
+
+
+def _measure(
+    data: Snapshot,
+    kind: ProfileKind,
+    centre: tuple[float, float, float] | None,
+    axis: Axis | None,
+    fields: str | None,
+    bin_width: float | None,
+) -> Profile:
+    header: Header = data.header
+    middle = header.centre if centre is None else np.array(centre)
+    if kind is ProfileKind.radial:
+        names = _names(fields) or ["density", "radial_velocity", "pressure"]
+        return radial_profile(data, middle, names, bin_width or None)
+    number = problem_axis(header) if axis is None else AXES.index(axis.value)
+    names = _names(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
+    return line_profile(data, number, middle, names)
+
+
+def _comparison_table(result: Comparison, scale: dict[str, float], relative: bool) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("field")
+    unit = " (relative)" if relative else ""
+    for column in (f"largest{unit}", f"L1{unit}", "level", "where"):
+        table.add_column(column, justify="left" if column == "where" else "right")
+    for d in result.differences:
+        where = "" if d.where is None else ", ".join(f"{x:.6g}" for x in d.where)
+        level = "" if d.where is None else str(d.level)
+        same = "identical" if d.identical else f"{d.largest / scale[d.name]:.6g}"
+        table.add_row(d.name, same, f"{d.mean / scale[d.name]:.6g}", level, where)
+    return table

@@ -1,0 +1,33 @@
+"""The one error that users see, and the search for the name that they meant."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class OctoolsError(Exception):
+    """A request that cannot be met: its message is one line that says what to do."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> OctoolsError:
+    """Describe a name that does not exist, with the nearest ones that do.
+
+    Parameters
+    ----------
+    kind
+        What the name stands for, such as ``"field"``.
+    name
+        The name that was asked for.
+    known
+        All names that exist.
+    where
+        The place that was searched, for the message.
+
+    Returns
+    -------
+    OctoolsError
+        To be raised by the caller.
+    """
+    known = sorted(set(known))
+    near = get_close_matches(name, known, n=3, cutoff=0.6)
+    hint = f"did you mean {', '.join(near)}?" if near else f"there are: {', '.join(known)}"
+    return OctoolsError(f"{where} has no {kind} '{name}'; {hint}")

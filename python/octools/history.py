@@ -1,0 +1,130 @@
+"""The history of a run: what is conserved, how the mesh grew, and the time step."""
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from octools.errors import OctoolsError, unknown_name
+from octools.figure import LEVELS, SERIES, STYLE, save
+from octools.snapshot import Array
+
+
+@dataclass(frozen=True)
+class History:
+    """The rows of ``history.csv``, one per coarse step.
+
+    Attributes
+    ----------
+    path
+        Of the file.
+    columns
+        Each column by name, shape (rows,), code units.
+    """
+
+    path: Path
+    columns: Mapping[str, Array]
+
+    def __getitem__(self, name: str) -> Array:
+        """Return a column."""
+        if name not in self.columns:
+            raise unknown_name("column", name, self.columns, str(self.path))
+        return self.columns[name]
+
+    def per_level(self, what: str) -> dict[int, Array]:
+        """Collect the columns that count something per level: ``blocks`` or ``leaf_cells``."""
+        found = {}
+        for name, column in self.columns.items():
+            if match := re.fullmatch(rf"{what}_(\d+)", name):
+                found[int(match[1])] = column
+        return dict(sorted(found.items()))
+
+
+def read_history(run: Path) -> History:
+    """Read the history of a run directory, or the file itself.
+
+    A run that was cut short may leave half a row at the end; it is left out.
+    """
+    path = run / "history.csv" if run.is_dir() else run
+    if not path.is_file():
+        raise OctoolsError(f"there is no history {path}")
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))
+    if len(rows) < 2:
+        raise OctoolsError(f"{path} has no rows yet")
+    names = [name.strip().lstrip("# ") for name in rows[0]]
+    body = [row for row in rows[1:] if row]
+    if len(body[-1]) < len(names):
+        body.pop()
+    try:
+        table = np.array([[float(cell or "nan") for cell in row] for row in body])
+    except ValueError as cause:
+        raise OctoolsError(f"{path} is not a history: {cause}") from cause
+    if table.shape != (len(body), len(names)):
+        raise OctoolsError(f"{path} is not a history: its rows differ in length")
+    return History(path, dict(zip(names, table.T, strict=True)))
+
+
+def drifts(history: History) -> dict[str, Array]:
+    """Measure how far each conserved quantity has moved since the first row.
+
+    Mass and energy are relative to their first value; momentum to the greatest sum of |rho v| over
+    all cells. What has no such scale is left out.
+    """
+    scales = {name: abs(history[name][0]) for name in ("mass", "total_energy")}
+    momentum = float(history["absolute_momentum"].max())
+    scales |= {f"momentum_{axis}": momentum for axis in "xyz"}
+    return {
+        name: (history[name] - history[name][0]) / scale
+        for name, scale in scales.items()
+        if scale > 0
+    }
+
+
+def save_history(history: History, title: str, path: Path) -> None:
+    """Draw conservation, blocks per level and the time step against time."""
+    time = history["time"]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 7.0), layout="constrained")
+        top, middle, bottom = figure.subplots(3, 1, sharex=True)
+        _draw_drifts(top, time, drifts(history))
+        top.set_title(title, loc="left")
+        blocks = history.per_level("blocks")
+        if blocks:
+            middle.stackplot(
+                time,
+                *blocks.values(),
+                labels=[f"level {n}" for n in blocks],
+                colors=[LEVELS[n % len(LEVELS)] for n in blocks],
+                edgecolor="white",
+                linewidth=0.3,
+            )
+            _outside_legend(middle)
+        middle.set_ylabel("blocks")
+        bottom.plot(time, history["dt"], color=SERIES[0], lw=1.1)
+        bottom.set(ylabel="coarse time step", xlabel="time")
+        for axes in (top, middle, bottom):
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.margins(x=0.01)
+        save(figure, path)
+
+
+def _draw_drifts(axes: Axes, time: Array, curves: Mapping[str, Array]) -> None:
+    for (name, values), colour in zip(curves.items(), SERIES, strict=False):
+        axes.plot(time, np.abs(values), color=colour, lw=1.1, label=name.replace("_", " "))
+    axes.set_yscale("log", nonpositive="mask")
+    if all(np.nanmax(np.abs(values), initial=0.0) == 0 for values in curves.values()):
+        axes.set_yscale("linear")
+    axes.set_ylabel("relative drift")
+    if curves:
+        _outside_legend(axes)
+
+
+def _outside_legend(axes: Axes) -> None:
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8.5)

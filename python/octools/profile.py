@@ -1,0 +1,341 @@
+"""Profiles of a snapshot, radial or along a line, beside exact solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from octools.errors import OctoolsError
+from octools.exact import Noh, Riemann, Sedov, State
+from octools.fields import VELOCITY, Field, find_field, with_units
+from octools.figure import INK, SERIES, STYLE, save
+from octools.snapshot import AXES, Array, Batch, Header, Snapshot
+
+EXACT_NAMES = ("sedov", "sod", "noh")
+MAX_SAMPLES = 4  # per axis of a cell that is larger than the bins
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An exact solution as profiles show it.
+
+    Attributes
+    ----------
+    name
+        Of the solution.
+    at
+        Gives density, velocity (radial, or along the line) and pressure at coordinates.
+    shock
+        Radius of its shock; None where it has none.
+    """
+
+    name: str
+    at: Callable[[Array], State]
+    shock: float | None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Values of some fields along a coordinate.
+
+    Attributes
+    ----------
+    coordinate
+        ``radius`` or an axis.
+    place
+        The coordinate, shape (points,), code length. In radial profiles the volume-weighted mean
+        radius of each bin.
+    volume
+        What each point stands for, shape (points,): volume of the cells of a bin, or length.
+    values
+        The fields, each of shape (points,).
+    labels
+        What to write at the axis of the coordinate and of each field.
+    """
+
+    coordinate: str
+    place: Array
+    volume: Array
+    values: dict[str, Array]
+    labels: dict[str, str]
+
+
+def radial_profile(
+    snapshot: Snapshot, centre: Array, names: list[str], width: float | None = None
+) -> Profile:
+    """Average fields over spherical shells, weighted by volume.
+
+    Leaf cells count at their centres; those larger than the bins are split into up to
+    `MAX_SAMPLES` samples per axis. Across periodic boundaries the nearest image of the centre
+    counts.
+    Shells reach to the farthest face of the domain, so the last ones may lie in its corners only.
+
+    Parameters
+    ----------
+    snapshot
+        Where the cells are.
+    centre
+        Of the shells, shape (3,), code length.
+    names
+        Fields; ``radial_velocity`` is one too, relative to the problem's own motion.
+    width
+        Of the bins; one finest cell where left out.
+    """
+    header = snapshot.header
+    width = float(snapshot.finest_cell().max()) if width is None else width
+    fields = [_radial_field(snapshot, name, centre) for name in names]
+    bins = max(1, round(_reach(header, centre) / width))
+    sums = np.zeros((2 + len(fields), bins))
+    stored = sorted({need for f in fields for need in f.needs})
+    for level in snapshot.levels:
+        samples = int(np.clip(level.cell_size.max() / width, 1, MAX_SAMPLES))
+        volume = float(level.cell_size.prod()) / samples**3
+        for batch in snapshot.batches(stored, level):
+            values = [f.compute(batch, header)[batch.leaf] for f in fields]
+            for offset in np.ndindex(samples, samples, samples):
+                shift = (np.array(offset) + 0.5) / samples
+                r = np.sqrt(sum(d**2 for d in _offsets(header, batch, centre, shift)))[batch.leaf]
+                index = (r / width).astype(np.int64)
+                inside = index < bins
+                weights = [np.ones(len(r)), r, *values]
+                for total, weight in zip(sums, weights, strict=True):
+                    add = np.bincount(index[inside], weight[inside], minlength=bins)
+                    total += volume * add
+    filled = sums[0] > 0
+    place, *values = sums[1:, filled] / sums[0, filled]
+    return _profile(snapshot, "radius", place, sums[0, filled], fields, values)
+
+
+def line_profile(snapshot: Snapshot, axis: int, through: Array, names: list[str]) -> Profile:
+    """List the leaf cells that a line along an axis crosses, in order.
+
+    Parameters
+    ----------
+    snapshot
+        Where the cells are.
+    axis
+        Direction of the line: 0, 1 or 2.
+    through
+        A point on the line, shape (3,), code length; a line on a face takes the cells above it.
+    names
+        Fields.
+    """
+    header = snapshot.header
+    fields = [find_field(snapshot, name) for name in names]
+    stored = sorted({need for f in fields for need in f.needs})
+    first, second = (a for a in range(3) if a != axis)
+    parts: list[list[Array]] = []
+    for level in snapshot.levels:
+        blocks = np.intersect1d(
+            level.blocks_at(first, through[first]), level.blocks_at(second, through[second])
+        )
+        for batch in snapshot.batches(stored, level, blocks):
+            index = _cell_indices(batch)
+            on_line = batch.leaf.copy()
+            for a in (first, second):
+                on_line &= index[a] == level.cell_at(a, through[a])
+            place = header.lower[axis] + (index[axis] + 0.5) * level.cell_size[axis]
+            columns = [place, np.full(batch.leaf.shape, level.cell_size[axis])]
+            columns += [f.compute(batch, header) for f in fields]
+            parts.append([np.broadcast_to(c, batch.leaf.shape)[on_line] for c in columns])
+    merged = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(merged[0])
+    place, length, *values = (column[order] for column in merged)
+    return _profile(snapshot, AXES[axis], place, length, fields, values)
+
+
+def _profile(
+    snapshot: Snapshot,
+    coordinate: str,
+    place: Array,
+    volume: Array,
+    fields: list[Field],
+    values: list[Array],
+) -> Profile:
+    labels = {field.name: field.label for field in fields}
+    labels[coordinate] = with_units(coordinate, snapshot.length_units)
+    named = {field.name: column for field, column in zip(fields, values, strict=True)}
+    return Profile(coordinate, place, volume, named, labels)
+
+
+def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Exact:
+    """Set up an exact solution from a run's parameters.
+
+    Parameters
+    ----------
+    header
+        Of the snapshot; its time is the solution's.
+    name
+        ``sedov``, ``sod`` or ``noh``.
+    overrides
+        ``energy``, ``density``, ``gamma`` or ``position`` in place of the run's.
+    """
+    t = header.time
+    if t <= 0:
+        raise OctoolsError(f"there is no exact {name} solution at t = {t:g}; take a later snapshot")
+    gamma = overrides.get("gamma", header.gamma)
+    if not gamma > 1:
+        raise OctoolsError("the snapshot names no hydro.gamma > 1; give one with --gamma")
+    if name == "sedov":
+        energy = overrides.get("energy", float(header.parameter("problem.energy", 1.0)))
+        density = overrides.get("density", float(header.parameter("problem.density", 1.0)))
+        blast = Sedov(energy, density, gamma)
+        return Exact(name, lambda r: blast.at(r, t), blast.radius(t))
+    if name == "sod":
+        axis = problem_axis(header)
+        middle = 0.5 * float(header.lower[axis] + header.upper[axis])
+        position = overrides.get("position", float(header.parameter("problem.position", middle)))
+        left = _state(header, "problem.left", (1.0, 0.0, 1.0))
+        right = _state(header, "problem.right", (0.125, 0.0, 0.1))
+        tube = Riemann(left, right, gamma, position)
+        return Exact(name, lambda x: tube.at(x, t), None)
+    if name == "noh":
+        speed = float(header.parameter("problem.speed", 1.0))
+        density = overrides.get("density", float(header.parameter("problem.density", 1.0)))
+        noh = Noh(gamma, density, speed)
+        return Exact(name, lambda r: noh.at(r, t), noh.radius(t))
+    raise OctoolsError(f"no exact solution '{name}'; there are: {', '.join(EXACT_NAMES)}, none")
+
+
+def problem_axis(header: Header) -> int:
+    """Give the axis that a run calls ``problem.axis``, by letter or number; x where it has none."""
+    axis = header.parameter("problem.axis", "x")
+    return AXES.index(axis) if axis in AXES else int(axis)
+
+
+def key_numbers(profile: Profile, exact: Exact | None) -> dict[str, float]:
+    """Measure a profile: the peak, the outer half-jump, and the distance to the exact solution.
+
+    The outer half-jump is where the density outside the peak has fallen to the mean of the peak
+    and the outermost value. L1 errors are means of the absolute difference weighted by volume.
+    """
+    numbers: dict[str, float] = {}
+    if profile.coordinate == "radius" and "density" in profile.values:
+        density = profile.values["density"]
+        peak = int(np.argmax(density))
+        numbers["peak radius"] = float(profile.place[peak])
+        numbers["peak density"] = float(density[peak])
+        half = _falls_to(profile.place[peak:], density[peak:], 0.5 * (density[peak] + density[-1]))
+        if half is not None:
+            numbers["outer half-jump radius"] = half
+    if exact is not None:
+        if exact.shock is not None:
+            numbers["exact shock radius"] = exact.shock
+        for name, solution in exact_values(profile, exact, profile.place).items():
+            error = np.abs(profile.values[name] - solution)
+            numbers[f"L1 error, {name}"] = float(np.average(error, weights=profile.volume))
+    return numbers
+
+
+def exact_values(profile: Profile, exact: Exact, place: Array) -> dict[str, Array]:
+    """Evaluate the exact solution at some coordinates, for the profile's fields that it knows."""
+    radial = profile.coordinate == "radius"
+    velocity = "radial_velocity" if radial else f"velocity_{profile.coordinate}"
+    solution = zip(("density", velocity, "pressure"), exact.at(place), strict=True)
+    return {name: values for name, values in solution if name in profile.values}
+
+
+def write_csv(profile: Profile, exact: Exact | None, path: Path) -> None:
+    """Write a profile as a table, one row per point, with the exact values beside it."""
+    columns = {profile.coordinate: profile.place, **profile.values}
+    if exact is not None:
+        columns |= {f"exact_{n}": v for n, v in exact_values(profile, exact, profile.place).items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savetxt(
+            path,
+            np.column_stack(list(columns.values())),
+            delimiter=",",
+            fmt="%.10e",
+            header=",".join(columns),
+            comments="",
+        )
+    except OSError as cause:
+        raise OctoolsError(f"cannot write {path}: {cause}") from cause
+
+
+def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) -> None:
+    """Draw a profile, one panel per field, with the exact solution as a line behind the points."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 0.7 + 2.3 * len(profile.values)), layout="constrained")
+        panels = figure.subplots(len(profile.values), 1, sharex=True, squeeze=False)[:, 0]
+        fine = np.linspace(profile.place[0], profile.place[-1], 4000)
+        curves = {} if exact is None else exact_values(profile, exact, fine)
+        for axes, (name, values) in zip(panels, profile.values.items(), strict=True):
+            if exact is not None and name in curves:
+                axes.plot(
+                    fine, curves[name], color=INK, lw=1.1, label=f"exact {exact.name.capitalize()}"
+                )
+            axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label="Octant")
+            if exact is not None and exact.shock is not None:
+                axes.axvline(exact.shock, color=INK, lw=0.6, ls=":", zorder=0)
+            axes.set_ylabel(profile.labels[name].replace(" [", "\n["))
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.margins(x=0.01)
+        panels[0].legend(loc="best")
+        panels[0].set_title(title, loc="left")
+        panels[-1].set_xlabel(profile.labels[profile.coordinate])
+        figure.align_ylabels(panels)
+        save(figure, path)
+
+
+def _radial_field(snapshot: Snapshot, name: str, centre: Array) -> Field:
+    if name != "radial_velocity":
+        return find_field(snapshot, name)
+    snapshot.require(VELOCITY)
+
+    def compute(batch: Batch, header: Header) -> Array:
+        offsets = _offsets(header, batch, centre, np.full(3, 0.5))
+        r = np.sqrt(sum(d**2 for d in offsets))
+        flow = [batch.values[v] - u for v, u in zip(VELOCITY, header.drift, strict=True)]
+        dot = sum(d * v for d, v in zip(offsets, flow, strict=True))
+        return dot / np.maximum(r, 1e-300)
+
+    return Field(name, VELOCITY, compute, units=snapshot.units_of("velocity_x"), signed=True)
+
+
+def _cell_indices(batch: Batch) -> list[np.ndarray]:
+    """Give the x, y and z indices of a batch's cells, each ready to broadcast to its shape."""
+    n = np.arange(batch.leaf.shape[1])
+    corner = batch.corner[:, :, None, None, None]
+    return [corner[:, 0] + n, corner[:, 1] + n[:, None], corner[:, 2] + n[:, None, None]]
+
+
+def _offsets(header: Header, batch: Batch, centre: Array, shift: Array) -> list[Array]:
+    """Give x, y, z from the centre to a point in each cell; `shift` is in cells, shape (3,)."""
+    cell = header.size / (header.base_cells * 2**batch.level)
+    offsets = []
+    for a, index in enumerate(_cell_indices(batch)):
+        d = header.lower[a] + (index + shift[a]) * cell[a] - centre[a]
+        if header.periodic[a]:
+            d -= header.size[a] * np.rint(d / header.size[a])
+        offsets.append(d)
+    return offsets
+
+
+def _reach(header: Header, centre: Array) -> float:
+    """Distance from the centre to the farthest face that a shell can reach."""
+    to_faces = np.maximum(header.upper - centre, centre - header.lower)
+    return float(np.where(header.periodic, 0.5 * header.size, to_faces).max())
+
+
+def _state(
+    header: Header, name: str, default: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    density, velocity, pressure = header.parameter(name, default)
+    return float(density), float(velocity), float(pressure)
+
+
+def _falls_to(place: Array, values: Array, target: float) -> float | None:
+    """Find where falling values first reach a target, linearly between points."""
+    below = np.flatnonzero(values <= target)
+    if below.size == 0 or below[0] == 0:
+        return None
+    i = below[0]
+    part = (values[i - 1] - target) / (values[i - 1] - values[i])
+    return float(place[i - 1] + part * (place[i] - place[i - 1]))

@@ -1,0 +1,344 @@
+"""Reading snapshots: one lazy object per file, one per level, cells in bounded batches."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from octools.errors import OctoolsError, unknown_name
+
+Array = NDArray[np.float64]
+AXES = ("x", "y", "z")
+BATCH_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a snapshot says about itself.
+
+    Attributes
+    ----------
+    time
+        Code time.
+    scale_factor
+        Cosmological scale factor; 1 where there is no expansion.
+    lower, upper
+        Corners of the domain, shape (3,), code length.
+    base_cells
+        Cells of the base grid along each axis, shape (3,).
+    block_size
+        Cells along one edge of a block.
+    gamma
+        Ratio of specific heats.
+    units
+        ``length``, ``mass`` and ``time`` of the code in cgs.
+    parameters
+        The run's resolved parameters, as nested tables.
+    revision
+        Git revision of the program that wrote the file.
+    """
+
+    time: float
+    scale_factor: float
+    lower: Array
+    upper: Array
+    base_cells: NDArray[np.int64]
+    block_size: int
+    gamma: float
+    units: dict[str, float]
+    parameters: dict[str, Any] = field(repr=False)
+    revision: str
+
+    @property
+    def size(self) -> Array:
+        """Edge lengths of the domain, shape (3,), code length."""
+        return self.upper - self.lower
+
+    def parameter(self, name: str, default: Any = None) -> Any:
+        """Look up ``section.key`` in the run's parameters; `default` where it is not set."""
+        table: Any = self.parameters
+        for part in name.split("."):
+            if not isinstance(table, dict) or part not in table:
+                return default
+            table = table[part]
+        return table
+
+    @cached_property
+    def periodic(self) -> NDArray[np.bool_]:
+        """Whether each axis is periodic, shape (3,); axes without a boundary are."""
+        sides = [self.parameter(f"mesh.boundary_{a}", "periodic") for a in AXES]
+        return np.array([s == "periodic" or "periodic" in list(s) for s in sides])
+
+    @cached_property
+    def drift(self) -> Array:
+        """``problem.velocity``, with which the whole problem moves, shape (3,); zero without it."""
+        return np.asarray(self.parameter("problem.velocity", np.zeros(3)), dtype=float)
+
+    @cached_property
+    def centre(self) -> Array:
+        """Where ``problem.centre`` has drifted to, shape (3,); the middle of the box without it."""
+        start = self.parameter("problem.centre")
+        if start is None:
+            return 0.5 * (self.lower + self.upper)
+        offset = np.asarray(start, dtype=float) + self.drift * self.time - self.lower
+        return self.lower + np.where(self.periodic, offset % self.size, offset)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some blocks of one level, with the values of some fields.
+
+    Attributes
+    ----------
+    level
+        Their level; 0 is the base grid.
+    corner
+        Index of each block's first cell on its level's grid, shape (blocks, 3) as x, y, z.
+    leaf
+        True for cells that are not covered by finer ones, shape (blocks, k, j, i).
+    values
+        The values of each field, shape (blocks, k, j, i).
+    """
+
+    level: int
+    corner: NDArray[np.int64]
+    leaf: NDArray[np.bool_]
+    values: dict[str, Array]
+
+
+class Level:
+    """The blocks of one level; arrays are read when first asked for."""
+
+    def __init__(self, snapshot: Snapshot, index: int) -> None:
+        self.snapshot = snapshot
+        self.index = index
+        self.mesh: h5py.Group = snapshot.file[f"mesh/level_{index}"]
+        self.hydro: h5py.Group = snapshot.file[f"hydro/level_{index}"]
+        self.blocks = int(self.mesh["key"].shape[0])
+
+    @property
+    def cell_size(self) -> Array:
+        """Edge lengths of a cell, shape (3,), code length."""
+        header = self.snapshot.header
+        return header.size / (header.base_cells * 2**self.index)
+
+    @cached_property
+    def key(self) -> NDArray[Any]:
+        """Morton keys, shape (blocks,) or (blocks, 2) for 128 bits."""
+        return np.asarray(self.mesh["key"][...])
+
+    @cached_property
+    def corner(self) -> NDArray[np.int64]:
+        """Index of each block's first cell on the level's grid, shape (blocks, 3) as x, y, z."""
+        offset = (self.mesh["origin"][...] - self.snapshot.header.lower) / self.cell_size
+        return np.rint(offset).astype(np.int64)
+
+    @cached_property
+    def refined(self) -> NDArray[np.uint8]:
+        """Mask of refined octants, bit ix + 2 iy + 4 iz, shape (blocks,)."""
+        return np.asarray(self.mesh["refined"][...], dtype=np.uint8)
+
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """Rank that held each block, shape (blocks,)."""
+        return np.asarray(self.mesh["owner"][...], dtype=np.int64)
+
+    def cell_at(self, axis: int, position: float) -> int:
+        """Give the index of the cells of this level at a position; a face belongs to the upper."""
+        header = self.snapshot.header
+        cells = int(header.base_cells[axis]) << self.index
+        part = (position - header.lower[axis]) / header.size[axis]
+        return min(int(np.floor(part * header.base_cells[axis] * 2**self.index)), cells - 1)
+
+    def blocks_at(self, axis: int, position: float) -> NDArray[np.int64]:
+        """List the blocks that a plane across an axis cuts, ascending."""
+        first = self.corner[:, axis]
+        index = self.cell_at(axis, position)
+        return np.flatnonzero((first <= index) & (index < first + self.snapshot.header.block_size))
+
+    def leaf_cells(self, blocks: slice | NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which cells of some blocks are leaves, shape (blocks, k, j, i)."""
+        octant = np.arange(self.snapshot.header.block_size) * 2 // self.snapshot.header.block_size
+        bit = octant + 2 * octant[:, None] + 4 * octant[:, None, None]
+        return (self.refined[blocks][:, None, None, None] >> bit) & 1 == 0
+
+    def read(self, name: str, blocks: slice | NDArray[np.int64]) -> Array:
+        """Read a stored field of some blocks, shape (blocks, k, j, i).
+
+        Parameters
+        ----------
+        name
+            A stored field.
+        blocks
+            A contiguous slice, or ascending block numbers: these are read in contiguous runs.
+        """
+        data = self.hydro[name]
+        runs = [blocks] if isinstance(blocks, slice) else _runs(blocks)
+        try:
+            parts = [data[run] for run in runs]
+        except OSError as cause:
+            raise OctoolsError(
+                f"{self.snapshot.path} is damaged at {data.name}: {cause}"
+            ) from cause
+        return np.concatenate(parts, dtype=float) if parts else np.empty((0, *data.shape[1:]))
+
+
+class Snapshot:
+    """A snapshot or checkpoint of the adaptive model.
+
+    Parameters
+    ----------
+    path
+        The HDF5 file. It stays open until `close`; use the object in a ``with`` statement.
+
+    Raises
+    ------
+    OctoolsError
+        If there is no such file, or it is not one that Octant wrote.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self.file = _open(self.path)
+        try:
+            self.header = _read_header(self.file, self.path)
+            self.levels = _read_levels(self)
+        except (KeyError, ValueError, OSError) as cause:
+            self.file.close()
+            raise OctoolsError(f"{self.path} is not a whole Octant snapshot: {cause}") from cause
+
+    def __enter__(self) -> Snapshot:
+        """Return the open snapshot."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    @property
+    def stored_fields(self) -> list[str]:
+        """Names of the fields in the file."""
+        return sorted(self.levels[0].hydro)
+
+    def units_of(self, name: str) -> str:
+        """Return the text of a stored field's ``units`` attribute; empty where there is none."""
+        data = self.levels[0].hydro.get(name)
+        return "" if data is None else _text(data.attrs.get("units", ""))
+
+    @property
+    def length_units(self) -> str:
+        """The text of the ``units`` attribute of positions; empty where there is none."""
+        return _text(self.levels[0].mesh["origin"].attrs.get("units", ""))
+
+    def finest_cell(self) -> Array:
+        """Edge lengths of the smallest cells, shape (3,), code length."""
+        return self.levels[-1].cell_size
+
+    def require(self, names: Sequence[str]) -> None:
+        """Refuse fields that the file does not hold, naming the nearest that it does."""
+        for name in names:
+            if name not in self.stored_fields:
+                raise unknown_name("field", name, self.stored_fields, str(self.path))
+
+    def batches(
+        self, names: Sequence[str], level: Level, blocks: NDArray[np.int64] | None = None
+    ) -> Iterator[Batch]:
+        """Read stored fields of a level, a bounded number of cells at a time.
+
+        Parameters
+        ----------
+        names
+            Stored fields.
+        level
+            The level.
+        blocks
+            Ascending block numbers; all blocks where left out.
+        """
+        step = max(1, BATCH_CELLS // self.header.block_size**3)
+        count = level.blocks if blocks is None else len(blocks)
+        for first in range(0, count, step):
+            last = min(first + step, count)
+            part = slice(first, last) if blocks is None else blocks[first:last]
+            values = {name: level.read(name, part) for name in names}
+            yield Batch(level.index, level.corner[part], level.leaf_cells(part), values)
+
+
+def _open(path: Path) -> h5py.File:
+    if not path.is_file():
+        raise OctoolsError(f"there is no file {path}")
+    try:
+        return h5py.File(path, "r")
+    except OSError as cause:
+        reason = "is truncated" if "truncated" in str(cause) else "is not a readable HDF5 file"
+        raise OctoolsError(f"{path} {reason}; expected an Octant snapshot (.h5)") from cause
+
+
+def _runs(blocks: NDArray[np.int64]) -> list[slice]:
+    """Split ascending block numbers into contiguous slices."""
+    if blocks.size == 0:
+        return []
+    parts = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
+    return [slice(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _read_header(file: h5py.File, path: Path) -> Header:
+    for group in ("header", "mesh", "hydro"):
+        if group not in file:
+            raise OctoolsError(f"{path} is not an Octant snapshot: it has no group /{group}")
+    attributes = file["header"].attrs
+    missing = {"time", "block_size", "lower", "upper", "base_cells"} - set(attributes)
+    if missing:
+        raise OctoolsError(f"{path}: /header lacks the attribute {', '.join(sorted(missing))}")
+    parameters = _read_parameters(_text(attributes.get("parameters", "")), path)
+    gamma = attributes.get("gamma", parameters.get("hydro", {}).get("gamma", np.nan))
+    return Header(
+        time=float(attributes["time"]),
+        scale_factor=float(attributes.get("scale_factor", 1.0)),
+        lower=np.asarray(attributes["lower"], dtype=float),
+        upper=np.asarray(attributes["upper"], dtype=float),
+        base_cells=np.asarray(attributes["base_cells"], dtype=np.int64),
+        block_size=int(attributes["block_size"]),
+        gamma=float(gamma),
+        units={u: float(attributes.get(f"unit_{u}", 1.0)) for u in ("length", "mass", "time")},
+        parameters=parameters,
+        revision=_text(attributes.get("git_revision", "unknown")),
+    )
+
+
+def _read_parameters(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as cause:
+        raise OctoolsError(f"{path}: the stored parameters are not TOML: {cause}") from cause
+
+
+def _read_levels(snapshot: Snapshot) -> list[Level]:
+    count = sum(name.startswith("level_") for name in snapshot.file["mesh"])
+    levels = [Level(snapshot, index) for index in range(count)]
+    levels = [level for level in levels if level.blocks > 0]
+    if not levels:
+        raise ValueError("it holds no blocks")
+    shape = (snapshot.header.block_size,) * 3
+    for level in levels:
+        if set(level.hydro) != set(levels[0].hydro):
+            raise ValueError(f"/hydro/level_{level.index} and /hydro/level_0 hold different fields")
+        for name, data in level.hydro.items():
+            if data.shape != (level.blocks, *shape):
+                raise ValueError(f"/hydro/level_{level.index}/{name} has the shape {data.shape}")
+    return levels

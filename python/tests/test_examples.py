@@ -1,0 +1,40 @@
+"""The example files: whole, legible, and of the shape that they claim."""
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.toml"))
+
+
+@pytest.fixture(params=EXAMPLES, ids=lambda path: path.stem)
+def example(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+def test_first_lines_say_what_it_shows_how_long_it_takes_and_what_picture(example: Path) -> None:
+    head = [line for line in example.read_text().splitlines()[:8] if line.startswith("#")]
+    for word in ("Shows:", "Takes:", "Picture:"):
+        assert any(line.startswith(f"# {word}") for line in head), word
+
+
+def test_lines_fit_the_page(example: Path) -> None:
+    assert max(map(len, example.read_text().splitlines())) <= 100
+
+
+def test_cells_are_cubes_in_whole_blocks(example: Path) -> None:
+    mesh = tomllib.loads(example.read_text())["mesh"]
+    cells = np.array(mesh["base_cells"])
+    size = (np.array(mesh["upper"]) - mesh["lower"]) / cells
+    assert np.all(cells % mesh["block_size"] == 0)
+    assert size == pytest.approx(size[0], rel=1e-12)
+
+
+def test_output_is_named_after_the_example(example: Path) -> None:
+    table = tomllib.loads(example.read_text())
+    assert table["output"]["directory"] == f"output/{example.stem}"
+    assert len(table.get("refine", {}).get("gradient_fields", [])) == len(
+        table.get("refine", {}).get("gradient", [])
+    )

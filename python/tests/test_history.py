@@ -1,0 +1,44 @@
+"""Reading and judging the history of a run."""
+
+from pathlib import Path
+
+import pytest
+
+from octools.errors import OctoolsError
+from octools.history import drifts, read_history
+
+HEAD = (
+    "step,time,dt,mass,momentum_x,momentum_y,momentum_z,total_energy,absolute_momentum,"
+    "blocks_0,blocks_1\n"
+)
+
+
+def test_drifts_are_relative(tmp_path: Path) -> None:
+    rows = "0,0.0,0.1,2.0,0.0,0,0,4.0,1.0,64,0\n1,0.1,0.1,2.5,0.2,0,0,3.0,1.6,64,8\n"
+    (tmp_path / "history.csv").write_text(HEAD + rows)
+    history = read_history(tmp_path)
+    found = drifts(history)
+    assert found["mass"].tolist() == [0.0, 0.25]
+    assert found["total_energy"].tolist() == [0.0, -0.25]
+    assert found["momentum_x"] == pytest.approx([0.0, 0.125])
+    assert [column.tolist() for column in history.per_level("blocks").values()] == [
+        [64, 64],
+        [0, 8],
+    ]
+
+
+def test_half_a_row_at_the_end_is_left_out(tmp_path: Path) -> None:
+    rows = "0,0.0,0.1,2.0,0.0,0,0,4.0,1.0,64,0\n1,0.1,0."
+    (tmp_path / "history.csv").write_text(HEAD + rows)
+    assert len(read_history(tmp_path)["time"]) == 1
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OctoolsError, match="there is no history"):
+        read_history(tmp_path)
+    (tmp_path / "history.csv").write_text(HEAD)
+    with pytest.raises(OctoolsError, match="no rows yet"):
+        read_history(tmp_path)
+    (tmp_path / "history.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(OctoolsError, match="is not a history"):
+        read_history(tmp_path)

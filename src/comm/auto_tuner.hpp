@@ -1,0 +1,54 @@
+// Chooses the fastest backend of a component from the times of its calls (cuRAMSES paper, 3.2.2).
+#pragma once
+
+#include <array>
+
+#include "comm/options.hpp"
+
+namespace octant {
+
+// Seconds per call, by Backend.
+using BackendTimes = std::array<double, k_backends>;
+
+// Phases: trial of each backend in turn; then production with the fastest, interrupted every
+// `probe_interval` calls by a probe of one of the others, in turn. Production keeps an exponential
+// moving average with weight 0.05 (eq. 8); a probe that takes less than 0.8 of it switches.
+//
+// Knows no communication. Its windows end after a fixed number of calls, hence on every rank alike;
+// the caller then hands the largest times over all ranks to decide(): all ranks choose the same.
+class AutoTuner {
+ public:
+  enum class Phase { trial, production, probe };
+
+  explicit AutoTuner(const CommOptions& options);
+
+  Phase phase() const { return phase_; }
+  // The backend for the next call.
+  Backend backend() const { return backend_; }
+  // Books the time of a call that used it. Not while a decision is due.
+  void record(double seconds);
+
+  // True at the end of the trial and of each probe: decide() must come before the next call.
+  bool decision_due() const { return decision_due_; }
+  // This rank's times so far: the means of trials and probes, the moving average of production.
+  const BackendTimes& times() const { return times_; }
+  void decide(const BackendTimes& largest_over_ranks);
+
+ private:
+  void record_production(double seconds);
+  void record_window(double seconds, int length);
+  void end_window();
+  void begin(Phase phase, Backend backend);
+
+  int trial_calls_, probe_interval_, probe_calls_;
+  Phase phase_ = Phase::trial;
+  Backend backend_ = Backend::p2p;
+  Backend production_ = Backend::p2p;
+  Backend last_probed_ = Backend::p2p;
+  bool decision_due_ = false;
+  int calls_ = 0;  // since the phase or window began
+  double window_seconds_ = 0.0;
+  BackendTimes times_{};
+};
+
+}  // namespace octant

@@ -1,0 +1,129 @@
+#include "comm/exchange_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "comm/flow.hpp"
+#include "core/error.hpp"
+
+namespace octant {
+
+namespace {
+
+void check_segments(const Communicator& communicator, const std::vector<Segment>& segments) {
+  int previous = -1;
+  for (const Segment& segment : segments) {
+    OCTANT_REQUIRE(segment.rank > previous && segment.rank < communicator.size(),
+                   "a plan's segment for rank {} follows that for rank {} of {}", segment.rank,
+                   previous, communicator.size());
+    OCTANT_REQUIRE(segment.count >= 0, "a plan's segment for rank {} has {} items", segment.rank,
+                   segment.count);
+    previous = segment.rank;
+  }
+}
+
+std::int64_t total(const std::vector<Segment>& segments) {
+  std::int64_t items = 0;
+  for (const Segment& segment : segments) items += segment.count;
+  return items;
+}
+
+std::vector<RemoteSegment> placed(const std::vector<Segment>& segments) {
+  std::vector<RemoteSegment> result;
+  std::int64_t begin = 0;
+  for (const Segment& segment : segments) {
+    if (segment.count > 0) result.push_back({segment.rank, begin, segment.count});
+    begin += segment.count;
+  }
+  return result;
+}
+
+// Takes the segment of a rank out of the list; an empty one if there is none.
+RemoteSegment extract(int rank, std::vector<RemoteSegment>& segments) {
+  const auto found = std::find_if(segments.begin(), segments.end(),
+                                  [&](const RemoteSegment& s) { return s.rank == rank; });
+  if (found == segments.end()) return {rank, 0, 0};
+  const RemoteSegment segment = *found;
+  segments.erase(found);
+  return segment;
+}
+
+std::vector<Segment> without_empty(std::vector<Segment> segments) {
+  std::erase_if(segments, [](const Segment& segment) { return segment.count == 0; });
+  return segments;
+}
+
+std::vector<mpi::Part> partners(const std::vector<RemoteSegment>& segments) {
+  std::vector<mpi::Part> parts;
+  for (const RemoteSegment& segment : segments) parts.push_back({segment.rank, 0, 0});
+  return parts;
+}
+
+}  // namespace
+
+Flow::Flow(const Communicator& communicator, std::vector<Segment> sends,
+           std::vector<Segment> receives)
+    : communicator_(communicator), sends_(std::move(sends)), receives_(std::move(receives)) {
+  check_segments(communicator_, sends_);
+  check_segments(communicator_, receives_);
+  items_sent_ = total(sends_);
+  items_received_ = total(receives_);
+  remote_sends_ = placed(sends_);
+  remote_receives_ = placed(receives_);
+  const RemoteSegment from = extract(communicator_.rank(), remote_sends_);
+  const RemoteSegment to = extract(communicator_.rank(), remote_receives_);
+  OCTANT_REQUIRE(from.count == to.count, "rank {} sends itself {} items and receives {}", from.rank,
+                 from.count, to.count);
+  own_ = {from.begin, to.begin, from.count};
+}
+
+void Flow::prepare(Backend backend) const {
+  if (backend == Backend::alltoall && !neighbourhood_) prepare_neighbourhood();
+  if (backend == Backend::ksection && !schedule_) prepare_schedule();
+}
+
+void Flow::prepare_neighbourhood() const {
+  neighbourhood_ = mpi::neighbourhood(communicator_.handle(), partners(remote_sends_),
+                                      partners(remote_receives_));
+}
+
+void Flow::prepare_schedule() const {
+  auto schedule = std::make_unique<const ForwardingSchedule>(communicator_, sends_);
+  communicator_.agree([&] {
+    OCTANT_REQUIRE(schedule->receives() == without_empty(receives_),
+                   "rank {} expects other items than the ranks send: {} instead of {} in all",
+                   communicator_.rank(), items_received_, total(schedule->receives()));
+  });
+  schedule_ = std::move(schedule);
+}
+
+ExchangePlan::ExchangePlan(const Communicator& communicator, std::vector<Segment> sends,
+                           std::vector<Segment> receives)
+    : forward_(std::make_unique<Flow>(communicator, std::move(sends), std::move(receives))) {}
+
+ExchangePlan ExchangePlan::from_sends(const Communicator& communicator,
+                                      std::vector<Segment> sends) {
+  communicator.agree([&] { check_segments(communicator, sends); });
+  const ForwardingSchedule schedule(communicator, sends);
+  return ExchangePlan(communicator, std::move(sends), schedule.receives());
+}
+
+ExchangePlan::~ExchangePlan() = default;
+ExchangePlan::ExchangePlan(ExchangePlan&&) noexcept = default;
+ExchangePlan& ExchangePlan::operator=(ExchangePlan&&) noexcept = default;
+
+const Communicator& ExchangePlan::communicator() const { return forward_->communicator(); }
+const std::vector<Segment>& ExchangePlan::sends() const { return forward_->sends(); }
+const std::vector<Segment>& ExchangePlan::receives() const { return forward_->receives(); }
+std::int64_t ExchangePlan::items_sent() const { return forward_->items_sent(); }
+std::int64_t ExchangePlan::items_received() const { return forward_->items_received(); }
+
+void ExchangePlan::check() const { forward_->prepare(Backend::ksection); }
+
+const Flow& ExchangePlan::flow(Direction direction) const {
+  if (direction == Direction::forward) return *forward_;
+  if (!reverse_) reverse_ = std::make_unique<Flow>(communicator(), receives(), sends());
+  return *reverse_;
+}
+
+}  // namespace octant

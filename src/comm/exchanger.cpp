@@ -1,0 +1,131 @@
+#include "comm/exchanger.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "comm/auto_tuner.hpp"
+#include "comm/flow.hpp"
+#include "comm/transport.hpp"
+#include "core/error.hpp"
+
+namespace octant {
+
+namespace {
+
+// Adds the time until the end of the scope.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+struct Exchanger::State {
+  State(std::string component_name, const Communicator& ranks, const CommOptions& options);
+
+  ExchangeCount& count() { return counts[static_cast<int>(backend)]; }
+  Transport& transport() { return *transports[static_cast<int>(backend)]; }
+  void choose_backend();
+
+  std::string component;
+  Communicator communicator;
+  std::optional<AutoTuner> tuner;  // none if the backend is forced, or there is nobody to talk to
+  Backend backend;
+  std::array<std::unique_ptr<Transport>, k_backends> transports;
+  std::array<ExchangeCount, k_backends> counts;
+  bool under_way = false;
+  double seconds = 0.0;  // of the exchange under way, inside our calls
+};
+
+Exchanger::State::State(std::string component_name, const Communicator& ranks,
+                        const CommOptions& options)
+    : component(std::move(component_name)),
+      communicator(ranks),
+      backend(options.forced().value_or(Backend::p2p)) {
+  if (!options.forced() && ranks.size() > 1) tuner.emplace(options);
+  const int tag = mpi::new_tag(ranks.handle());
+  for (int n = 0; n < k_backends; ++n) {
+    transports[n] = make_transport(k_all_backends[n], tag);
+    counts[n].component = component;
+    counts[n].backend = k_all_backends[n];
+  }
+}
+
+void Exchanger::State::choose_backend() {
+  if (!tuner) return;
+  if (tuner->decision_due()) {
+    BackendTimes times = tuner->times();
+    communicator.max_in_place(std::span<double>(times));
+    tuner->decide(times);
+  }
+  backend = tuner->backend();
+}
+
+Exchanger::Exchanger(std::string component, const Communicator& communicator,
+                     const CommOptions& options)
+    : state_(std::make_unique<State>(std::move(component), communicator, options)) {}
+
+Exchanger::~Exchanger() = default;
+Exchanger::Exchanger(Exchanger&&) noexcept = default;
+Exchanger& Exchanger::operator=(Exchanger&&) noexcept = default;
+
+void Exchanger::start_bytes(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
+                            std::size_t item_bytes, Direction direction) {
+  OCTANT_REQUIRE(!state_->under_way, "an exchange of {} is started before the last one is finished",
+                 state_->component);
+  const Flow& flow = plan.flow(direction);
+  state_->choose_backend();
+  state_->under_way = true;
+  state_->seconds = 0.0;
+  const Stopwatch stopwatch(state_->seconds);  // a backend also pays for what it makes of each plan
+  flow.prepare(state_->backend);
+  const Traffic traffic = state_->transport().start(flow, send, receive, item_bytes);
+  ExchangeCount& count = state_->count();
+  count.exchanges += 1;
+  count.messages += traffic.messages;
+  count.partners = std::max(count.partners, traffic.partners);
+  count.bytes += traffic.bytes;
+}
+
+void Exchanger::progress() {
+  if (!state_->under_way) return;
+  const Stopwatch stopwatch(state_->seconds);
+  state_->transport().progress();
+}
+
+void Exchanger::finish() {
+  OCTANT_REQUIRE(state_->under_way, "an exchange of {} is finished but was not started",
+                 state_->component);
+  {
+    const Stopwatch stopwatch(state_->seconds);
+    state_->transport().finish();
+  }
+  state_->under_way = false;
+  state_->count().seconds += state_->seconds;
+  if (state_->tuner) state_->tuner->record(state_->seconds);
+}
+
+bool Exchanger::under_way() const { return state_->under_way; }
+
+Backend Exchanger::backend() const { return state_->backend; }
+
+std::vector<ExchangeCount> Exchanger::report() const {
+  std::vector<ExchangeCount> used;
+  for (const ExchangeCount& count : state_->counts)
+    if (count.exchanges > 0) used.push_back(count);
+  return used;
+}
+
+}  // namespace octant

@@ -1,0 +1,191 @@
+#include "comm/forwarding.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "comm/payload.hpp"
+#include "comm/rank_tree.hpp"
+
+namespace octant {
+
+namespace {
+
+using Copy = ForwardingSchedule::Copy;
+using Message = ForwardingSchedule::Message;
+using Stage = ForwardingSchedule::Stage;
+
+// What one rank tells the next about a segment in a message. A message holds its segments in the
+// order of destination and source, which keeps those for one child of the next level together.
+struct Header {
+  int source, destination;
+  std::int64_t count;
+};
+
+// A segment that this rank holds, and where.
+struct Held {
+  Header header;
+  std::int64_t begin;
+  bool own;  // in the caller's send buffer, or else in the transit buffer
+};
+
+bool before(const Held& a, const Held& b) {
+  return std::tie(a.header.destination, a.header.source) <
+         std::tie(b.header.destination, b.header.source);
+}
+
+// The segments for a range of ranks, out of all in order.
+std::span<const Held> destined_for(RankRange ranks, std::span<const Held> held) {
+  const auto by_destination = [](const Held& h, int rank) { return h.header.destination < rank; };
+  const auto begin = std::lower_bound(held.begin(), held.end(), ranks.first, by_destination);
+  const auto end = std::lower_bound(begin, held.end(), ranks.end(), by_destination);
+  return {begin, end};
+}
+
+// Adds a copy to the list, as part of the last one where both ends go on.
+void append(std::vector<Copy>& copies, const Copy& copy) {
+  if (!copies.empty()) {
+    Copy& last = copies.back();
+    if (last.from + last.count == copy.from && last.to + last.count == copy.to) {
+      last.count += copy.count;
+      return;
+    }
+  }
+  copies.push_back(copy);
+}
+
+// Plans the copies of the segments, one after the other, to position `to`; returns where they end.
+std::int64_t append_all(std::span<const Held> held, std::int64_t to, std::vector<Copy>& own,
+                        std::vector<Copy>& transit) {
+  for (const Held& h : held) {
+    append(h.own ? own : transit, {h.begin, to, h.header.count});
+    to += h.header.count;
+  }
+  return to;
+}
+
+std::vector<Held> own_segments(int rank, std::span<const Segment> sends) {
+  std::vector<Held> held;
+  std::int64_t begin = 0;
+  for (const Segment& segment : sends) {
+    if (segment.count > 0) held.push_back({{rank, segment.rank, segment.count}, begin, true});
+    begin += segment.count;
+  }
+  return held;
+}
+
+std::vector<Header> headers_of(std::span<const Held> held) {
+  std::vector<Header> headers;
+  for (const Held& h : held) headers.push_back(h.header);
+  return headers;
+}
+
+std::vector<Header> receive_headers(const Communicator& communicator, int partner) {
+  return items_of<Header>(
+      mpi::receive_any_length(communicator.handle(), partner, mpi::k_setup_tag));
+}
+
+}  // namespace
+
+ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
+                                       std::span<const Segment> sends) {
+  const int rank = communicator.rank();
+  const RankTree tree(communicator.size());
+  std::vector<Held> held = own_segments(rank, sends);
+
+  for (int level = 0; level < tree.levels(); ++level) {
+    Stage& stage = stages_.emplace_back();
+    std::vector<std::vector<Header>> headers;
+    headers.reserve(static_cast<std::size_t>(tree.factor(level)));
+    mpi::Requests requests;
+    for (int child = 0; child < tree.factor(level); ++child) {
+      const int partner = tree.partner(level, rank, child);
+      if (partner == rank) continue;
+      const auto outgoing = destined_for(tree.child(level, rank, child), held);
+      const std::int64_t begin = outgoing_items_;
+      outgoing_items_ = append_all(outgoing, begin, stage.from_own, stage.from_transit);
+      stage.sends.push_back({partner, begin, outgoing_items_ - begin});
+      headers.push_back(headers_of(outgoing));
+      requests.send(communicator.handle(), std::as_bytes(std::span(headers.back())), partner,
+                    mpi::k_setup_tag);
+    }
+
+    const auto kept = destined_for(tree.group(level + 1, rank), held);
+    std::vector<Held> next(kept.begin(), kept.end());
+    for (const Message& sent : stage.sends) {
+      const std::int64_t begin = transit_items_;
+      for (const Header& header : receive_headers(communicator, sent.partner)) {
+        next.push_back({header, transit_items_, false});
+        transit_items_ += header.count;
+      }
+      stage.receives.push_back({sent.partner, begin, transit_items_ - begin});
+    }
+    std::sort(next.begin(), next.end(), before);
+    held = std::move(next);
+    requests.wait();
+  }
+
+  append_all(held, 0, delivered_own_, delivered_transit_);
+  for (const Held& h : held) receives_.push_back({h.header.source, h.header.count});
+}
+
+void Forwarder::start(const Communicator& communicator, const ForwardingSchedule& schedule,
+                      const std::byte* send, std::byte* receive, std::size_t item_bytes) {
+  communicator_ = &communicator;
+  schedule_ = &schedule;
+  send_ = send;
+  receive_ = receive;
+  item_bytes_ = item_bytes;
+  stage_ = 0;
+  outgoing_.resize(static_cast<std::size_t>(schedule.outgoing_items()) * item_bytes);
+  transit_.resize(static_cast<std::size_t>(schedule.transit_items()) * item_bytes);
+  arrivals_.resize(schedule.stages().size());
+  for (std::size_t stage = 0; stage < arrivals_.size(); ++stage) {
+    for (const Message& message : schedule.stages()[stage].receives) {
+      arrivals_[stage].receive(communicator.handle(),
+                               {transit_.data() + message.begin * item_bytes,
+                                static_cast<std::size_t>(message.count) * item_bytes},
+                               message.partner, tag_);
+    }
+  }
+  send_stage();
+}
+
+void Forwarder::progress() {
+  while (stage_ < arrivals_.size() && arrivals_[stage_].test()) {
+    ++stage_;
+    send_stage();
+  }
+}
+
+void Forwarder::finish() {
+  while (stage_ < arrivals_.size()) {
+    arrivals_[stage_].wait();
+    ++stage_;
+    send_stage();
+  }
+  copy(schedule_->delivered_own(), send_, receive_);
+  copy(schedule_->delivered_transit(), transit_.data(), receive_);
+  departures_.wait();
+}
+
+void Forwarder::copy(std::span<const Copy> copies, const std::byte* from, std::byte* to) const {
+  for (const Copy& c : copies) {
+    copy_payload(to + c.to * item_bytes_, from + c.from * item_bytes_,
+                 static_cast<std::size_t>(c.count) * item_bytes_);
+  }
+}
+
+void Forwarder::send_stage() {
+  if (stage_ == schedule_->stages().size()) return;
+  const Stage& stage = schedule_->stages()[stage_];
+  copy(stage.from_own, send_, outgoing_.data());
+  copy(stage.from_transit, transit_.data(), outgoing_.data());
+  for (const Message& message : stage.sends) {
+    departures_.send(communicator_->handle(),
+                     {outgoing_.data() + message.begin * item_bytes_,
+                      static_cast<std::size_t>(message.count) * item_bytes_},
+                     message.partner, tag_);
+  }
+}
+
+}  // namespace octant

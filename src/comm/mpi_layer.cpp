@@ -1,0 +1,299 @@
+#ifdef OCTANT_MPI
+
+#include "comm/mpi_layer.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include <mpi.h>
+
+#include "comm/native.hpp"
+#include "core/error.hpp"
+
+namespace octant::mpi {
+
+namespace {
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw RunError("{} failed: {}", call, text);
+}
+
+MPI_Datatype datatype(Scalar type) {
+  switch (type) {
+    case Scalar::int32: return MPI_INT32_T;
+    case Scalar::uint32: return MPI_UINT32_T;
+    case Scalar::int64: return MPI_INT64_T;
+    case Scalar::uint64: return MPI_UINT64_T;
+    case Scalar::float64: return MPI_DOUBLE;
+  }
+  std::abort();
+}
+
+MPI_Op op(Operation operation) {
+  switch (operation) {
+    case Operation::max: return MPI_MAX;
+    case Operation::min: return MPI_MIN;
+    case Operation::sum: return MPI_SUM;
+    case Operation::bit_or: return MPI_BOR;
+  }
+  std::abort();
+}
+
+// Collectives over arrays count in int; no array of ours comes near that.
+int int_count(std::size_t count, const char* call) {
+  OCTANT_REQUIRE(count <= std::size_t{std::numeric_limits<int>::max()},
+                 "{} cannot take {} values at once", call, count);
+  return static_cast<int>(count);
+}
+
+// The count and type that stand for a number of bytes: above 2 GiB, one item of a derived type.
+class Extent {
+ public:
+  explicit Extent(std::size_t bytes) {
+    if (bytes <= std::size_t{std::numeric_limits<int>::max()}) {
+      count_ = static_cast<int>(bytes);
+      return;
+    }
+    constexpr std::size_t k_chunk = std::size_t{1} << 30;
+    MPI_Datatype chunk;
+    check(MPI_Type_contiguous(int{k_chunk}, MPI_BYTE, &chunk), "MPI_Type_contiguous");
+    const std::size_t chunks = bytes / k_chunk;
+    int lengths[2] = {static_cast<int>(chunks), static_cast<int>(bytes % k_chunk)};
+    MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(chunks * k_chunk)};
+    MPI_Datatype types[2] = {chunk, MPI_BYTE};
+    check(MPI_Type_create_struct(2, lengths, offsets, types, &type_), "MPI_Type_create_struct");
+    check(MPI_Type_commit(&type_), "MPI_Type_commit");
+    MPI_Type_free(&chunk);
+    count_ = 1;
+  }
+  ~Extent() {
+    if (type_ != MPI_BYTE) MPI_Type_free(&type_);
+  }
+  Extent(Extent&& other) noexcept
+      : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
+  Extent& operator=(Extent&&) = delete;
+
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  int count_ = 0;
+  MPI_Datatype type_ = MPI_BYTE;
+};
+
+}  // namespace
+
+class Comm {
+ public:
+  explicit Comm(MPI_Comm handle, bool owned) : handle(handle), owned(owned) {
+    check(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
+    check(MPI_Comm_size(handle, &size), "MPI_Comm_size");
+  }
+  ~Comm() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (owned && !finalized) MPI_Comm_free(&handle);
+  }
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+
+  MPI_Comm handle;
+  bool owned;
+  int rank = 0, size = 1;
+  int next_tag = 1;
+};
+
+void initialize(int& argc, char**& argv) {
+  int provided = 0;
+  check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_FUNNELED)
+    throw RunError("this MPI library does not allow threads: MPI_THREAD_FUNNELED is needed");
+}
+
+void finalize() { MPI_Finalize(); }
+
+void abort(int exit_code) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+// One object, because all users of the world draw their tags from it.
+CommPointer world() {
+  static const CommPointer comm = std::make_shared<Comm>(MPI_COMM_WORLD, false);
+  return comm;
+}
+
+int rank(const Comm& comm) { return comm.rank; }
+int size(const Comm& comm) { return comm.size; }
+
+int new_tag(Comm& comm) {
+  constexpr int k_smallest_guaranteed_limit = 32767;
+  const int tag = comm.next_tag;
+  comm.next_tag = tag == k_smallest_guaranteed_limit ? 1 : tag + 1;
+  return tag;
+}
+
+void barrier(const Comm& comm) { check(MPI_Barrier(comm.handle), "MPI_Barrier"); }
+
+void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type,
+                Operation operation) {
+  check(MPI_Allreduce(MPI_IN_PLACE, values, int_count(count, "MPI_Allreduce"), datatype(type),
+                      op(operation), comm.handle),
+        "MPI_Allreduce");
+}
+
+void exclusive_scan(const Comm& comm, void* values, std::size_t count, Scalar type) {
+  const int n = int_count(count, "MPI_Exscan");
+  check(MPI_Exscan(MPI_IN_PLACE, values, n, datatype(type), MPI_SUM, comm.handle), "MPI_Exscan");
+  if (comm.rank > 0) return;
+  int bytes = 0;
+  check(MPI_Type_size(datatype(type), &bytes), "MPI_Type_size");
+  std::fill_n(static_cast<std::byte*>(values), count * bytes, std::byte{0});
+}
+
+void broadcast(const Comm& comm, std::span<std::byte> bytes, int root) {
+  const Extent extent(bytes.size());
+  check(MPI_Bcast(bytes.data(), extent.count(), extent.type(), root, comm.handle), "MPI_Bcast");
+}
+
+std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
+  const int count = int_count(bytes.size(), "MPI_Gatherv");
+  std::vector<int> counts(comm.rank == 0 ? comm.size : 0), offsets(counts.size());
+  check(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm.handle), "MPI_Gather");
+  std::size_t total = 0;
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    offsets[n] = int_count(total, "MPI_Gatherv");
+    total += static_cast<std::size_t>(counts[n]);
+  }
+  std::vector<std::byte> all(total);
+  check(MPI_Gatherv(bytes.data(), count, MPI_BYTE, all.data(), counts.data(), offsets.data(),
+                    MPI_BYTE, 0, comm.handle),
+        "MPI_Gatherv");
+  return all;
+}
+
+std::vector<std::byte> receive_any_length(const Comm& comm, int source, int tag) {
+  MPI_Message message;
+  MPI_Status status;
+  check(MPI_Mprobe(source, tag, comm.handle, &message, &status), "MPI_Mprobe");
+  MPI_Count length = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &length), "MPI_Get_elements_x");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(length));
+  const Extent extent(bytes.size());
+  check(MPI_Mrecv(bytes.data(), extent.count(), extent.type(), &message, MPI_STATUS_IGNORE),
+        "MPI_Mrecv");
+  return bytes;
+}
+
+CommPointer neighbourhood(const Comm& comm, std::span<const Part> sends,
+                          std::span<const Part> receives) {
+  std::vector<int> sources, destinations;
+  for (const Part& part : receives) sources.push_back(part.rank);
+  for (const Part& part : sends) destinations.push_back(part.rank);
+  MPI_Comm graph;
+  check(
+      MPI_Dist_graph_create_adjacent(comm.handle, static_cast<int>(sources.size()), sources.data(),
+                                     MPI_UNWEIGHTED, static_cast<int>(destinations.size()),
+                                     destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
+      "MPI_Dist_graph_create_adjacent");
+  return std::make_shared<Comm>(graph, true);
+}
+
+namespace {
+
+// The arguments of one side of a neighbourhood collective, which MPI reads until it is complete.
+struct NeighbourArguments {
+  explicit NeighbourArguments(std::span<const Part> parts) {
+    for (const Part& part : parts) {
+      extents.emplace_back(part.bytes);
+      counts.push_back(extents.back().count());
+      types.push_back(extents.back().type());
+      offsets.push_back(static_cast<MPI_Aint>(part.offset));
+    }
+  }
+  std::vector<Extent> extents;
+  std::vector<int> counts;
+  std::vector<MPI_Datatype> types;
+  std::vector<MPI_Aint> offsets;
+};
+
+}  // namespace
+
+struct Requests::State {
+  std::vector<MPI_Request> requests;
+  std::vector<NeighbourArguments> arguments;
+
+  MPI_Request* add() { return &requests.emplace_back(MPI_REQUEST_NULL); }
+  void clear() {
+    requests.clear();
+    arguments.clear();
+  }
+};
+
+Requests::Requests() : state_(std::make_unique<State>()) {}
+Requests::~Requests() = default;
+Requests::Requests(Requests&&) noexcept = default;
+Requests& Requests::operator=(Requests&&) noexcept = default;
+
+void Requests::send(const Comm& comm, std::span<const std::byte> bytes, int destination, int tag) {
+  const Extent extent(bytes.size());
+  check(MPI_Isend(bytes.data(), extent.count(), extent.type(), destination, tag, comm.handle,
+                  state_->add()),
+        "MPI_Isend");
+}
+
+void Requests::receive(const Comm& comm, std::span<std::byte> bytes, int source, int tag) {
+  const Extent extent(bytes.size());
+  check(MPI_Irecv(bytes.data(), extent.count(), extent.type(), source, tag, comm.handle,
+                  state_->add()),
+        "MPI_Irecv");
+}
+
+void Requests::exchange(const Comm& neighbourhood, const std::byte* send_buffer,
+                        std::span<const Part> sends, std::byte* receive_buffer,
+                        std::span<const Part> receives) {
+  auto& arguments = state_->arguments;
+  arguments.reserve(2);
+  const auto& send = arguments.emplace_back(sends);
+  const auto& receive = arguments.emplace_back(receives);
+  check(MPI_Ineighbor_alltoallw(send_buffer, send.counts.data(), send.offsets.data(),
+                                send.types.data(), receive_buffer, receive.counts.data(),
+                                receive.offsets.data(), receive.types.data(), neighbourhood.handle,
+                                state_->add()),
+        "MPI_Ineighbor_alltoallw");
+}
+
+bool Requests::test() {
+  int done = 0;
+  auto& requests = state_->requests;
+  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+  if (done) state_->clear();
+  return done != 0;
+}
+
+void Requests::wait() {
+  auto& requests = state_->requests;
+  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+  state_->clear();
+}
+
+}  // namespace octant::mpi
+
+namespace octant {
+
+MPI_Comm native(const Communicator& communicator) { return communicator.handle().handle; }
+
+}  // namespace octant
+
+#endif

@@ -1,0 +1,12 @@
+// MPI's own handle, for libraries that ask for one (parallel HDF5, FFTW). Only with OCTANT_MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include "comm/communicator.hpp"
+
+namespace octant {
+
+MPI_Comm native(const Communicator& communicator);
+
+}  // namespace octant

@@ -1,0 +1,27 @@
+#include "comm/runtime.hpp"
+
+#include <cstdio>
+
+#include <Kokkos_Core.hpp>
+
+#include "comm/mpi_layer.hpp"
+
+namespace octant {
+
+Runtime::Runtime(int& argc, char**& argv) {
+  mpi::initialize(argc, argv);
+  // Its warnings are advice on binding threads, repeated by every rank.
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+}
+
+Runtime::~Runtime() {
+  Kokkos::finalize();
+  mpi::finalize();
+}
+
+void end_all_ranks(int exit_code) {
+  std::fflush(nullptr);
+  mpi::abort(exit_code);
+}
+
+}  // namespace octant

@@ -1,0 +1,113 @@
+#include "comm/transport.hpp"
+
+#include <span>
+#include <vector>
+
+#include "comm/payload.hpp"
+
+namespace octant {
+
+namespace {
+
+std::vector<mpi::Part> in_bytes(const std::vector<RemoteSegment>& segments,
+                                std::size_t item_bytes) {
+  std::vector<mpi::Part> parts;
+  parts.reserve(segments.size());
+  for (const RemoteSegment& segment : segments) {
+    parts.push_back({segment.rank, static_cast<std::size_t>(segment.begin) * item_bytes,
+                     static_cast<std::size_t>(segment.count) * item_bytes});
+  }
+  return parts;
+}
+
+Traffic traffic_of(const std::vector<mpi::Part>& sends) {
+  const auto partners = static_cast<std::int64_t>(sends.size());
+  Traffic traffic{partners, partners, 0};
+  for (const mpi::Part& part : sends) traffic.bytes += static_cast<std::int64_t>(part.bytes);
+  return traffic;
+}
+
+void copy_own(const OwnSegment& own, const std::byte* send, std::byte* receive,
+              std::size_t item_bytes) {
+  copy_payload(receive + own.receive_begin * item_bytes, send + own.send_begin * item_bytes,
+               static_cast<std::size_t>(own.count) * item_bytes);
+}
+
+// A message per partner (section 3.1.2 of the cuRAMSES paper).
+class PointToPoint final : public Transport {
+ public:
+  explicit PointToPoint(int tag) : tag_(tag) {}
+
+  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
+                std::size_t item_bytes) override {
+    const mpi::Comm& comm = flow.communicator().handle();
+    for (const auto& part : in_bytes(flow.remote_receives(), item_bytes))
+      requests_.receive(comm, {receive + part.offset, part.bytes}, part.rank, tag_);
+    const auto sends = in_bytes(flow.remote_sends(), item_bytes);
+    for (const auto& part : sends)
+      requests_.send(comm, {send + part.offset, part.bytes}, part.rank, tag_);
+    copy_own(flow.own(), send, receive, item_bytes);
+    return traffic_of(sends);
+  }
+  void progress() override { requests_.test(); }
+  void finish() override { requests_.wait(); }
+
+ private:
+  int tag_;
+  mpi::Requests requests_;
+};
+
+// One all-to-all-v (section 3.1.1), as a collective of the graph of partners: it needs no arrays
+// over all ranks, and leaves the schedule of the messages to the MPI library all the same.
+class AllToAll final : public Transport {
+ public:
+  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
+                std::size_t item_bytes) override {
+    const auto sends = in_bytes(flow.remote_sends(), item_bytes);
+    request_.exchange(flow.neighbourhood(), send, sends, receive,
+                      in_bytes(flow.remote_receives(), item_bytes));
+    copy_own(flow.own(), send, receive, item_bytes);
+    return traffic_of(sends);
+  }
+  void progress() override { request_.test(); }
+  void finish() override { request_.wait(); }
+
+ private:
+  mpi::Requests request_;
+};
+
+// Forwarding through the rank tree (section 3.1.3).
+class KSection final : public Transport {
+ public:
+  explicit KSection(int tag) : forwarder_(tag) {}
+
+  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
+                std::size_t item_bytes) override {
+    const ForwardingSchedule& schedule = flow.schedule();
+    forwarder_.start(flow.communicator(), schedule, send, receive, item_bytes);
+    Traffic traffic;
+    for (const auto& stage : schedule.stages())
+      traffic.messages += static_cast<std::int64_t>(stage.sends.size());
+    traffic.partners = traffic.messages;
+    traffic.bytes = schedule.outgoing_items() * static_cast<std::int64_t>(item_bytes);
+    return traffic;
+  }
+  void progress() override { forwarder_.progress(); }
+  void finish() override { forwarder_.finish(); }
+
+ private:
+  Forwarder forwarder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport(Backend backend, int tag) {
+  switch (backend) {
+    case Backend::p2p: return std::make_unique<PointToPoint>(tag);
+    case Backend::alltoall: return std::make_unique<AllToAll>();
+    case Backend::ksection: return std::make_unique<KSection>(tag);
+  }
+  return nullptr;
+}
+
+}  // namespace octant

@@ -1,0 +1,102 @@
+#include "decomp/key_order.hpp"
+
+#include <algorithm>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "decomp/reduction.hpp"
+#include "decomp/wall_search.hpp"
+
+namespace octant {
+namespace {
+
+constexpr int k_most_counters = 256;
+
+// Counters take consecutive stretches of keys, a fifth more or less than their share.
+constexpr double k_tolerance = 0.2;
+
+// How much each pass of the search narrows a wall down, unless it meets the tolerance before.
+constexpr int k_bits_per_pass = 6;
+
+struct AskedKey {
+  Key key;
+  std::int64_t place;  // among the asking rank's keys
+};
+
+struct Answer {
+  std::int64_t place;
+  std::int64_t row;
+};
+
+// The keys at which the stretches of the counters begin, but for the first.
+std::vector<Key> stretches(const Communicator& communicator, std::span<const Key> keys,
+                           int counters) {
+  std::int64_t largest_bit = 0;
+  for (const Key key : keys) {
+    while (key >> largest_bit != 0) ++largest_bit;
+  }
+  const LineRange all_keys{0, Key{1} << communicator.max(largest_bit)};
+  std::vector<LinePoint> points;
+  points.reserve(keys.size());
+  for (const Key key : keys) points.push_back({key, 1, 0});
+  std::vector<Key> grains;
+  for (int bit = 3 * k_key_bits_per_axis / k_bits_per_pass * k_bits_per_pass; bit >= 0;
+       bit -= k_bits_per_pass) {
+    grains.push_back(Key{1} << bit);
+  }
+  return find_walls({&all_keys, 1}, points, {counters, grains, k_tolerance},
+                    reduction_over(communicator));
+}
+
+// Counters are spread over the ranks in ascending order.
+std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> walls, int ranks) {
+  const auto counters = static_cast<std::int64_t>(walls.size()) + 1;
+  std::vector<int> destinations;
+  destinations.reserve(keys.size());
+  for (const Key key : keys) {
+    const auto counter = std::upper_bound(walls.begin(), walls.end(), key) - walls.begin();
+    destinations.push_back(static_cast<int>(counter * ranks / counters));
+  }
+  return destinations;
+}
+
+// The answer to each of the keys that came here, in the order in which they came.
+std::vector<Answer> count(const Communicator& communicator, std::span<const AskedKey> asked) {
+  std::vector<std::size_t> order(asked.size());
+  for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return asked[a].key < asked[b].key; });
+  bool unique = true;
+  for (std::size_t n = 1; n < order.size(); ++n) {
+    unique = unique && asked[order[n - 1]].key != asked[order[n]].key;
+  }
+  OCTANT_REQUIRE(!communicator.any(!unique), "two blocks of one level have the same key");
+  const auto before = communicator.exclusive_scan(static_cast<std::int64_t>(asked.size()));
+  std::vector<Answer> answers(asked.size());
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    answers[order[n]] = {asked[order[n]].place, before + static_cast<std::int64_t>(n)};
+  }
+  return answers;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
+                                            std::span<const Key> keys) {
+  const int counters = std::min(communicator.size(), k_most_counters);
+  const auto walls = stretches(communicator, keys, counters);
+  std::vector<AskedKey> mine;
+  mine.reserve(keys.size());
+  for (const Key key : keys) mine.push_back({key, std::ssize(mine)});
+  const auto asked = route(communicator, counting_ranks(keys, walls, communicator.size()),
+                           std::span<const AskedKey>(mine));
+  const auto answers = count(communicator, asked.items);
+  const auto answered = route(communicator, asked.sources, std::span<const Answer>(answers));
+  std::vector<std::int64_t> rows(keys.size());
+  for (const Answer& answer : answered.items) {
+    rows[static_cast<std::size_t>(answer.place)] = answer.row;
+  }
+  return rows;
+}
+
+}  // namespace octant

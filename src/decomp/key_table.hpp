@@ -1,0 +1,161 @@
+// KeyTable: where a rank finds what it knows about a block, given the block's Morton key.
+//
+// An open-addressing hash table with linear probing (curamses.txt, appendix B): a power of two of
+// slots, at most 70 % of them filled, doubled when that is reached. A mesh keeps one per level.
+// Erasing moves the following entries back into the hole instead of marking it, so that a table
+// that lives through many refinements never slows down.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "decomp/morton.hpp"
+
+namespace octant {
+
+// Maps keys to small values. Look-up, insertion and removal take O(1). Pointers and iterators are
+// valid until the next insertion or removal. The order of iteration depends on the table's history:
+// sort by key wherever an order can reach a result. Not thread-safe, except for concurrent
+// look-ups.
+template <class Value>
+class KeyTable {
+  static_assert(std::is_trivially_copyable_v<Value>);
+
+ public:
+  struct Entry {
+    Key key = k_no_key;
+    Value value{};
+  };
+
+  // Visits the filled slots.
+  class Iterator {
+   public:
+    Iterator(const Entry* at, const Entry* end) : at_(at), end_(end) { skip_empty(); }
+    const Entry& operator*() const { return *at_; }
+    const Entry* operator->() const { return at_; }
+    Iterator& operator++() {
+      ++at_;
+      skip_empty();
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    void skip_empty() {
+      while (at_ != end_ && at_->key == k_no_key) ++at_;
+    }
+    const Entry* at_;
+    const Entry* end_;
+  };
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  // Number of slots, 0 or a power of two.
+  std::size_t capacity() const { return slots_.size(); }
+
+  // Bytes of memory held.
+  std::size_t size_bytes() const { return slots_.capacity() * sizeof(Entry); }
+
+  Iterator begin() const { return {slots_.data(), slots_.data() + slots_.size()}; }
+  Iterator end() const {
+    const Entry* last = slots_.data() + slots_.size();
+    return {last, last};
+  }
+
+  // The value stored for `key`, or nullptr.
+  const Value* find(Key key) const {
+    if (slots_.empty()) return nullptr;
+    const Entry& slot = slots_[slot_of(key)];
+    return slot.key == key ? &slot.value : nullptr;
+  }
+  Value* find(Key key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
+
+  bool contains(Key key) const { return find(key) != nullptr; }
+
+  // Stores `value` for `key`, in place of an earlier value if there is one. `key` is not k_no_key.
+  void insert(Key key, const Value& value) {
+    reserve(size_ + 1);
+    Entry& slot = slots_[slot_of(key)];
+    size_ += slot.key == k_no_key;
+    slot = {key, value};
+  }
+
+  // Forgets `key`; false if it was not there.
+  bool erase(Key key) {
+    if (slots_.empty()) return false;
+    std::size_t hole = slot_of(key);
+    if (slots_[hole].key == k_no_key) return false;
+    close(hole);
+    --size_;
+    return true;
+  }
+
+  // Forgets all keys and gives the memory back.
+  void clear() {
+    slots_ = std::vector<Entry>();
+    size_ = 0;
+  }
+
+  // Makes room for `count` keys, so that no insertion up to there moves the entries.
+  void reserve(std::size_t count) {
+    std::size_t wanted = slots_.empty() ? k_smallest_capacity : slots_.size();
+    while (too_full(count, wanted)) wanted *= 2;
+    if (wanted != slots_.size()) rehash(wanted);
+  }
+
+ private:
+  static constexpr std::size_t k_smallest_capacity = 16;
+
+  static bool too_full(std::size_t count, std::size_t capacity) {
+    return 10 * count > 7 * capacity;
+  }
+
+  // Multiplicative hash; the leading bits of the product are the slot because all bits of the key
+  // reach them. Deep keys that differ only in their upper half meet the lower half before that.
+  std::size_t home_of(Key key) const {
+    const auto upper = static_cast<std::uint64_t>(key >> 32 >> 32);  // none in a 64-bit key
+    std::uint64_t h = static_cast<std::uint64_t>(key) ^ upper * 0xd6e8feb86659fd93;
+    h ^= h >> 32;
+    return static_cast<std::size_t>((h * 0x9e3779b97f4a7c15) >> shift_);
+  }
+
+  // The slot that holds `key`, or the empty one in which it would be stored.
+  std::size_t slot_of(Key key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t s = home_of(key);
+    while (slots_[s].key != key && slots_[s].key != k_no_key) s = (s + 1) & mask;
+    return s;
+  }
+
+  // Empties the slot `hole` and moves back every later entry of the run that probed across it.
+  void close(std::size_t hole) {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t s = (hole + 1) & mask; slots_[s].key != k_no_key; s = (s + 1) & mask) {
+      const std::size_t probed = (s - home_of(slots_[s].key)) & mask;
+      if (probed >= ((s - hole) & mask)) {
+        slots_[hole] = slots_[s];
+        hole = s;
+      }
+    }
+    slots_[hole] = Entry{};
+  }
+
+  void rehash(std::size_t capacity) {
+    std::vector<Entry> old = std::exchange(slots_, std::vector<Entry>(capacity));
+    shift_ = 64 - std::countr_zero(capacity);
+    for (const Entry& entry : old) {
+      if (entry.key != k_no_key) slots_[slot_of(entry.key)] = entry;
+    }
+  }
+
+  std::vector<Entry> slots_;
+  std::size_t size_ = 0;
+  int shift_ = 64;
+};
+
+}  // namespace octant

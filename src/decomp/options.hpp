@@ -1,0 +1,23 @@
+// Parameters of load balancing: section [balance] of a parameter file.
+#pragma once
+
+#include <string>
+
+namespace octant {
+
+class ParameterSchema;
+
+struct BalanceOptions {
+  std::string decomposition = "ksection";
+  std::string policy = "contiguous";
+  std::string cost = "time";
+  double time_alpha = 0.0;
+  int interval = 10;
+
+  // How often a block of this level is updated in one coarse step, as far as its cost shall know.
+  double substeps(int level, bool subcycle) const;
+};
+
+void declare(ParameterSchema& schema, BalanceOptions& options);
+
+}  // namespace octant

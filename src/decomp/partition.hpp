@@ -1,0 +1,33 @@
+// Which rank shall own which block: the geometric decompositions.
+//
+// All of them see a block as a point, its centre, with a cost, so that a coarse block goes where
+// its middle lies. The result is the same whatever rank holds which block beforehand, and no rank
+// ever holds more than its own blocks, the walls between the ranks, and a bounded histogram.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "decomp/curve_partition.hpp"
+#include "decomp/ksection.hpp"
+#include "decomp/work.hpp"
+
+namespace octant {
+
+enum class Decomposition { ksection, hilbert, morton };
+
+// "ksection", "hilbert" or "morton", and back. Throws InputError for another name.
+std::string to_string(Decomposition decomposition);
+Decomposition decomposition_of(const std::string& name);
+
+// The rank that shall own each of this rank's blocks, in the order of `local_blocks`. Collective. A
+// rank that gets nothing is legal. Throws RunError on every rank if a cost is negative or not
+// finite, or a block lies outside of the domain.
+std::vector<int> partition(Decomposition decomposition, const Communicator& communicator,
+                           const DomainShape& domain, std::span<const CostItem> local_blocks);
+
+}  // namespace octant

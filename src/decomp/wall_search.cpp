@@ -1,0 +1,193 @@
+#include "decomp/wall_search.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace octant {
+namespace {
+
+constexpr std::int64_t k_histogram_bins = 1 << 17;  // 1 MiB
+constexpr std::int64_t k_most_bins = 256;           // per interval
+constexpr std::int64_t k_fewest_bins = 8;
+
+// A wall that is still being searched: it lies within [low, high], and the points of its line below
+// `low` cost `cost_below`. The target is the cost that shall lie below the wall.
+struct Wall {
+  std::int32_t line;
+  int part;  // the wall's place on its line: 1 .. parts - 1
+  Key low, high;
+  std::int64_t cost_below = 0;
+  std::int64_t target = -1;  // unknown before the first pass
+  bool found = false;
+};
+
+// A stretch of a line that holds one or more walls, and its bins in the histogram.
+struct Interval {
+  std::int32_t line;
+  Key low, high;
+  Key bin_width;
+  std::int64_t first_bin;
+
+  std::int64_t bins() const {
+    return static_cast<std::int64_t>((high - low + bin_width - 1) / bin_width);
+  }
+  std::int64_t bin_of(Key position) const {
+    return first_bin + static_cast<std::int64_t>((position - low) / bin_width);
+  }
+};
+
+class WallSearch {
+ public:
+  WallSearch(std::span<const LineRange> lines, std::span<const LinePoint> points,
+             const WallRules& rules, const Reduction& reduction)
+      : lines_(lines), points_(points), rules_(rules), reduction_(reduction) {
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      for (int part = 1; part < rules.parts; ++part) {
+        Wall wall{static_cast<std::int32_t>(line), part, lines[line].begin, lines[line].end};
+        wall.found = wall.low == wall.high;
+        walls_.push_back(wall);
+      }
+    }
+  }
+
+  std::vector<Key> run() {
+    for (choose_intervals(); !intervals_.empty(); choose_intervals()) {
+      sum_histogram();
+      narrow_walls();
+    }
+    std::vector<Key> positions;
+    positions.reserve(walls_.size());
+    for (const Wall& wall : walls_) {
+      positions.push_back(std::clamp(wall.low, lines_[wall.line].begin, lines_[wall.line].end));
+    }
+    return positions;
+  }
+
+ private:
+  // Walls that are still in the same stretch share an interval: they are next to each other.
+  void choose_intervals() {
+    intervals_.clear();
+    interval_of_wall_.assign(walls_.size(), -1);
+    for (std::size_t w = 0; w < walls_.size(); ++w) {
+      const Wall& wall = walls_[w];
+      if (wall.found) continue;
+      const bool shared = !intervals_.empty() && intervals_.back().line == wall.line &&
+                          intervals_.back().low == wall.low;
+      if (!shared) intervals_.push_back({wall.line, wall.low, wall.high, 0, 0});
+      interval_of_wall_[w] = static_cast<std::int64_t>(intervals_.size()) - 1;
+    }
+    choose_bins();
+  }
+
+  void choose_bins() {
+    if (intervals_.empty()) return;
+    const std::int64_t most =
+        std::clamp(k_histogram_bins / static_cast<std::int64_t>(intervals_.size()), k_fewest_bins,
+                   k_most_bins);
+    std::int64_t bins = 0;
+    for (Interval& interval : intervals_) {
+      const Key width = interval.high - interval.low;
+      interval.bin_width = next_grain(width);
+      while (interval.bin_width < width / static_cast<Key>(most)) interval.bin_width *= 2;
+      interval.low -= interval.low % interval.bin_width;
+      interval.first_bin = bins;
+      bins += interval.bins();
+    }
+    histogram_.assign(bins, 0);
+  }
+
+  // The coarsest grain that has not been tried on a stretch of this width.
+  Key next_grain(Key width) const {
+    for (const Key grain : rules_.grains) {
+      if (grain < width) return grain;
+    }
+    return 1;
+  }
+
+  void sum_histogram() {
+    first_interval_.assign(lines_.size() + 1, 0);
+    for (const Interval& interval : intervals_) ++first_interval_[interval.line + 1];
+    for (std::size_t n = 1; n < first_interval_.size(); ++n)
+      first_interval_[n] += first_interval_[n - 1];
+    for (const LinePoint& point : points_) {
+      const auto begin = intervals_.begin() + first_interval_[point.line];
+      const auto end = intervals_.begin() + first_interval_[point.line + 1];
+      const auto after = std::upper_bound(
+          begin, end, point.position,
+          [](Key position, const Interval& interval) { return position < interval.low; });
+      if (after == begin || point.position >= std::prev(after)->high) continue;
+      histogram_[std::prev(after)->bin_of(point.position)] += point.cost;
+    }
+    reduction_.sum(histogram_);
+  }
+
+  void narrow_walls() {
+    std::int64_t bin = 0, cost_below = 0;
+    for (std::size_t w = 0; w < walls_.size(); ++w) {
+      if (walls_[w].found) continue;
+      const Interval& interval = intervals_[interval_of_wall_[w]];
+      const bool same_as_before = w > 0 && interval_of_wall_[w - 1] == interval_of_wall_[w];
+      if (!same_as_before) {
+        bin = 0;
+        cost_below = walls_[w].cost_below;
+      }
+      narrow(walls_[w], interval, bin, cost_below);
+    }
+  }
+
+  // Finds the first bin at whose end the cost reaches the wall's target, walking on from `bin`, the
+  // bin of the wall before, where the cost is `cost_below`.
+  void narrow(Wall& wall, const Interval& interval, std::int64_t& bin, std::int64_t& cost_below) {
+    const std::int64_t* cost = histogram_.data() + interval.first_bin;
+    if (wall.target < 0) set_target(wall, interval);
+    while (bin + 1 < interval.bins() && cost_below + cost[bin] < wall.target) {
+      cost_below += cost[bin++];
+    }
+    wall.low = interval.low + static_cast<Key>(bin) * interval.bin_width;
+    wall.high = wall.low + interval.bin_width;
+    wall.cost_below = cost_below;
+    settle(wall, cost[bin]);
+  }
+
+  // In the first pass the interval is the whole line.
+  void set_target(Wall& wall, const Interval& interval) const {
+    std::int64_t total = 0;
+    for (std::int64_t n = 0; n < interval.bins(); ++n) total += histogram_[interval.first_bin + n];
+    wall.target =
+        static_cast<std::int64_t>(static_cast<__int128>(total) * wall.part / rules_.parts);
+  }
+
+  // Accepts the better end of the wall's bin if the bin is a grain wide and the end meets the
+  // tolerance, or if nothing finer exists.
+  void settle(Wall& wall, std::int64_t cost_of_bin) const {
+    const Key width = wall.high - wall.low;
+    if (std::find(rules_.grains.begin(), rules_.grains.end(), width) == rules_.grains.end()) return;
+    const std::int64_t too_low = wall.target - wall.cost_below;
+    const std::int64_t too_high = cost_of_bin - too_low;
+    const std::int64_t error = std::min(too_low, std::abs(too_high));
+    // A part lies between two walls: each may be off by half of what the part may be off.
+    const double ideal_part = static_cast<double>(wall.target) / wall.part;
+    if (width > 1 && static_cast<double>(error) > 0.5 * rules_.tolerance * ideal_part) return;
+    if (std::abs(too_high) < too_low) wall.low = wall.high;
+    wall.found = true;
+  }
+
+  std::span<const LineRange> lines_;
+  std::span<const LinePoint> points_;
+  const WallRules& rules_;
+  const Reduction& reduction_;
+  std::vector<Wall> walls_;
+  std::vector<Interval> intervals_;
+  std::vector<std::int64_t> interval_of_wall_;
+  std::vector<std::int64_t> first_interval_;  // of each line
+  std::vector<std::int64_t> histogram_;
+};
+
+}  // namespace
+
+std::vector<Key> find_walls(std::span<const LineRange> lines, std::span<const LinePoint> points,
+                            const WallRules& rules, const Reduction& reduction) {
+  return WallSearch(lines, points, rules, reduction).run();
+}
+
+}  // namespace octant

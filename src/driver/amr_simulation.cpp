@@ -1,0 +1,333 @@
+#include "driver/amr_simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+#include "decomp/cost.hpp"
+#include "decomp/partition.hpp"
+#include "hydro/diagnostics.hpp"
+#include "hydro/integrator.hpp"
+#include "hydro/interpolation.hpp"
+#include "hydro/refinement.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::driver {
+
+using mesh::LevelFields;
+
+namespace {
+
+std::vector<mesh::Variable> conserved_variables(const hydro::HydroOptions& options) {
+  std::vector<mesh::Variable> variables{{"density"},
+                                        {"momentum_x", 0},
+                                        {"momentum_y", 1},
+                                        {"momentum_z", 2},
+                                        {"total_energy"}};
+  if (options.has_dual_energy()) variables.push_back({"entropy"});
+  for (int n = 0; n < options.scalars; ++n) variables.push_back({fmt::format("scalar_{}", n)});
+  return variables;
+}
+
+mesh::FieldSetup field_setup(const AmrOptions& options) {
+  return {.variables = conserved_variables(options.hydro),
+          .ghosts = options.hydro.ghosts(),
+          .patch = options.mesh.block_size >= 16 ? 16 : 8,
+          .spares = options.hydro.scheme == hydro::Scheme::muscl_hancock ? 1 : 2};
+}
+
+std::vector<double> conserved(const problems::GasState& gas, const hydro::HydroOptions& options) {
+  const auto& v = gas.velocity;
+  const double kinetic = 0.5 * gas.density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  std::vector<double> u{gas.density, gas.density * v[0], gas.density * v[1], gas.density * v[2],
+                        gas.pressure / (options.gamma - 1.0) + kinetic};
+  if (options.has_dual_energy())
+    u.push_back(gas.pressure / std::pow(gas.density, options.gamma - 1.0));
+  for (int n = 0; n < options.scalars; ++n)
+    u.push_back(n < static_cast<int>(gas.scalars.size()) ? gas.density * gas.scalars[n] : 0.0);
+  return u;
+}
+
+// The state that stage s of a step writes, and the one that it reads: spares take turns.
+constexpr int stage_target(int stage) { return stage % 2 == 0 ? 1 : 2; }
+constexpr int stage_source(int stage) {
+  return stage == 0 ? LevelFields::k_now : stage_target(stage - 1);
+}
+
+// A fine level may grow faster than was foreseen; beyond this Courant number its steps are halved.
+constexpr double k_largest_courant = 0.98;
+
+}  // namespace
+
+AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions& options)
+    : options_(options),
+      mesh_(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
+            hydro::make_interpolation()),
+      fastest_(options.mesh.max_level + 1, 0.0),
+      leaf_cells_here_(options.mesh.max_level + 1, 0) {
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side)
+      if (mesh_.geometry().boundary(axis, side) == mesh::Boundary::inflow)
+        mesh_.set_inflow(2 * axis + side,
+                         conserved(options.problem->inflow_state(axis, side), options.hydro));
+}
+
+void AmrSimulation::set_initial_state(int level) {
+  const auto timing = timers_.time("initial state");
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const mesh::TreeLevel& blocks = mesh_.blocks(level);
+  const int N = layout.block_size;
+  const double dx = geometry.cell_size(level);
+  std::vector<double> values(layout.stride_slot, 1.0);
+  Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
+                                                                               values.size());
+  for (const int slot : blocks.own()) {
+    const auto corner = geometry.origin(level, morton_decode(blocks.key(slot)));
+    for (int c = 0; c < N * N * N; ++c) {
+      const problems::Position centre{corner[0] + (c % N + 0.5) * dx,
+                                      corner[1] + (c / N % N + 0.5) * dx,
+                                      corner[2] + (c / N / N + 0.5) * dx};
+      const auto u = conserved(options_.problem->initial_state(centre, dx), options_.hydro);
+      for (std::size_t n = 0; n < u.size(); ++n) values[n * layout.stride_variable + c] = u[n];
+    }
+    Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
+        mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot, values.size());
+    Kokkos::deep_copy(block, host);
+  }
+}
+
+void AmrSimulation::initialise() {
+  set_initial_state(0);
+  rebalance();
+  // One more round than levels: the last one may only derefine what interpolated states asked for.
+  for (int round = 0; round <= mesh_.geometry().max_level(); ++round) {
+    mesh_.restrict_all();
+    if (!regrid()) break;
+    for (int level = 0; level <= mesh_.finest_level(); ++level) set_initial_state(level);
+    rebalance();
+  }
+  mesh_.restrict_all();
+}
+
+void AmrSimulation::set_time(double time, std::int64_t step) {
+  time_ = time;
+  step_ = step;
+}
+
+// --- measurement -------------------------------------------------------------------------------
+
+void AmrSimulation::measure() {
+  const auto timing = timers_.time("measure");
+  const mesh::Geometry& geometry = mesh_.geometry();
+  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
+  std::vector<ReproducibleSum> sums(k_sums);
+  std::string broken;
+  totals_.blocks.assign(geometry.max_level() + 1, 0);
+  totals_.leaf_cells.assign(geometry.max_level() + 1, 0);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    std::vector<std::uint8_t> refined;
+    for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
+    const auto measured = hydro::measure_blocks(options_.hydro, mesh_.layout(),
+                                                mesh_.fields(level).blocks(LevelFields::k_now),
+                                                blocks.own(), refined);
+    const double volume = geometry.cell_volume(level);
+    fastest_[level] = 0.0;
+    for (std::size_t n = 0; n < measured.size(); ++n) {
+      const hydro::BlockTotals& t = measured[n];
+      sums[k_mass_sum] += t.mass * volume;
+      for (int d = 0; d < 3; ++d) sums[k_momentum_sum + d] += t.momentum[d] * volume;
+      sums[k_total_sum] += t.total_energy * volume;
+      sums[k_kinetic_sum] += t.kinetic_energy * volume;
+      sums[k_absolute_sum] += t.absolute_momentum * volume;
+      fastest_[level] = std::max(fastest_[level], t.fastest);
+      totals_.leaf_cells[level] += t.leaf_cells;
+      if (t.broken_cell >= 0 && broken.empty())
+        broken = describe_cell(level, blocks.own()[n], t.broken_cell);
+    }
+    totals_.blocks[level] = blocks.count();
+  }
+  mesh_.communicator().agree([&] {
+    if (!broken.empty()) throw RunError("step {}, time {}: {}", step_, time_, broken);
+  });
+  leaf_cells_here_ = totals_.leaf_cells;
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  mesh_.communicator().max_in_place(std::span<double>(fastest_));
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.blocks));
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.leaf_cells));
+  totals_.mass = sums[k_mass_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals_.momentum[d] = sums[k_momentum_sum + d].to_double();
+  totals_.total_energy = sums[k_total_sum].to_double();
+  totals_.kinetic_energy = sums[k_kinetic_sum].to_double();
+  totals_.absolute_momentum = sums[k_absolute_sum].to_double();
+}
+
+std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const int N = layout.block_size;
+  const auto corner =
+      mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
+  const double dx = mesh_.geometry().cell_size(level);
+  Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
+      mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,
+      layout.stride_slot);
+  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, block);
+  std::string text = fmt::format(
+      "the gas is not physical on level {} at ({}, {}, {}):", level,
+      corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
+      corner[2] + (cell / N / N + 0.5) * dx);
+  for (int n = 0; n < layout.variables; ++n)
+    text += fmt::format(" {} = {}", mesh_.variables()[n].name,
+                        values(n * layout.stride_variable + cell));
+  return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
+}
+
+double AmrSimulation::level_limit(int level) const {
+  return options_.time.cfl * mesh_.geometry().cell_size(level) / fastest_[level];
+}
+
+double AmrSimulation::stable_dt() const {
+  double dt = level_limit(0);
+  for (int level = 1; level <= mesh_.finest_level(); ++level)
+    dt = std::min(dt, level_limit(level) * (options_.time.subcycle ? 1 << level : 1));
+  return dt;
+}
+
+// --- time step ---------------------------------------------------------------------------------
+
+void AmrSimulation::step(double dt) {
+  advance(0, dt, 0.0, 1.0);
+  time_ += dt;
+  ++step_;
+}
+
+// Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones with it.
+void AmrSimulation::advance(int level, double dt, double begin, double end) {
+  const bool has_finer = level < mesh_.finest_level();
+  if (has_finer) mesh_.clear_registers(level + 1);
+
+  const auto stages = hydro::stages(options_.hydro.scheme);
+  for (int s = 0; s < static_cast<int>(stages.size()); ++s)
+    sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
+  mesh_.fields(level).commit(stage_target(static_cast<int>(stages.size()) - 1));
+  cell_updates_ += leaf_cells_here_[level];
+
+  if (!has_finer) return;
+  advance_finer(level, dt);
+  const auto timing = timers_.time("level coupling");
+  mesh_.synchronise(level + 1);
+}
+
+void AmrSimulation::advance_finer(int level, double dt) {
+  {
+    const auto timing = timers_.time("ghost data");
+    mesh_.refresh_halo(level, LevelFields::k_now);
+  }
+  // Pieces of the coarse step; powers of two, so that fractions are exact.
+  int pieces = options_.time.subcycle ? 2 : 1;
+  for (double done = 0.0; done < 1.0; done += 1.0 / pieces) {
+    const double longest = level_limit(level + 1) * k_largest_courant / options_.time.cfl;
+    while (dt / pieces > longest && pieces < (1 << 20)) pieces *= 2;
+    advance(level + 1, dt / pieces, done, done + 1.0 / pieces);
+  }
+}
+
+void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
+  const hydro::Stage& weights = hydro::stages(options_.hydro.scheme)[stage];
+  const mesh::LevelHalo& halo = mesh_.halo(level);
+  LevelFields& fields = mesh_.fields(level);
+  const int source = stage_source(stage), tiles = halo.tiles.count();
+  if (static_cast<int>(bad_tiles_.extent(0)) < tiles)
+    bad_tiles_ = mesh::uninitialised<std::uint8_t>("bad tiles", tiles);
+
+  hydro::SweepArguments arguments{.tiles = halo.tiles,
+                                  .current = mesh_.pointers(level, source),
+                                  .old = fields.blocks(LevelFields::k_now),
+                                  .next = fields.blocks(stage_target(stage)),
+                                  .a0 = weights.old_weight,
+                                  .a1 = weights.new_weight,
+                                  .dt = dt,
+                                  .dx = mesh_.geometry().cell_size(level),
+                                  .flux_weight = weights.flux_weight * dt,
+                                  .registers = mesh_.registers(level),
+                                  .bad_tiles = bad_tiles_.data()};
+  {
+    const auto timing = timers_.time("ghost data");
+    mesh_.start_ghosts(level, source, theta);
+  }
+  const auto interior = sweep_tiles(arguments, 0, halo.interior_tiles);
+  {
+    const auto timing = timers_.time("ghost data");
+    mesh_.finish_ghosts(level, source);
+  }
+  const auto border = sweep_tiles(arguments, halo.interior_tiles, tiles);
+
+  const auto timing = timers_.time("wait for all ranks");
+  fastest_[level] = mesh_.communicator().max(std::max(interior.fastest, border.fastest));
+}
+
+hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int begin,
+                                              int end) {
+  if (begin == end) return {};
+  const auto timing = timers_.time("sweep");
+  hydro::SweepArguments part = arguments;
+  part.tiles.tiles = Kokkos::subview(arguments.tiles.tiles, std::pair(begin, end));
+  part.bad_tiles = arguments.bad_tiles + begin;
+  return hydro::sweep(options_.hydro, part);
+}
+
+// --- adaptation --------------------------------------------------------------------------------
+
+void AmrSimulation::adapt() {
+  if (mesh_.geometry().max_level() > 0 && step_ % options_.refine.interval == 0) regrid();
+  if (step_ > 0 && step_ % options_.balance.interval == 0) rebalance();
+}
+
+bool AmrSimulation::regrid() {
+  const auto timing = timers_.time("regrid");
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const int buffer = std::min(options_.refine.buffer, geometry.octant_size());
+  mesh::FlagMasks flags(geometry.max_level() + 1);
+  for (int level = 0; level <= geometry.max_level(); ++level)
+    flags[level].assign(mesh_.blocks(level).slots(), 0);
+  for (int level = 0; level <= mesh_.finest_level() && level < geometry.max_level(); ++level) {
+    const auto flagging = timers_.time("flag cells");
+    mesh_.fill_ghosts(level, LevelFields::k_now, 1.0);
+    const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
+    hydro::flag_cells(options_.hydro, mesh_.halo(level).tiles,
+                      mesh_.pointers(level, LevelFields::k_now),
+                      options_.refine.criteria(level, options_.hydro), buffer, masks);
+    options_.problem->flag_cells(mesh_, level, masks);
+    Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
+        flags[level].data(), flags[level].size());
+    Kokkos::deep_copy(host, masks);
+  }
+  return mesh_.regrid(flags);
+}
+
+void AmrSimulation::rebalance() {
+  const auto timing = timers_.time("rebalance");
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const Communicator& communicator = mesh_.communicator();
+  if (communicator.size() == 1) return;
+  const auto decomposition = decomposition_of(options_.balance.decomposition);
+  const MemoryWeights weights = memory_weights(geometry.block_size(), mesh_.layout().variables);
+  std::vector<std::vector<int>> owners;
+  bool moves = false;
+  // Each level by itself: with sub-cycling ranks meet after every sub-step of every level.
+  for (int level = 0; level <= geometry.max_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    std::vector<CostItem> items;
+    for (const int slot : blocks.own())
+      items.push_back({morton_decode(blocks.key(slot)), level, memory_cost(weights)});
+    owners.push_back({});
+    if (level <= mesh_.finest_level())
+      owners.back() = partition(decomposition, communicator, {geometry.extent(0)}, items);
+    for (const int owner : owners.back()) moves = moves || owner != communicator.rank();
+  }
+  if (communicator.any(moves)) mesh_.migrate(owners);
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,85 @@
+// The AMR half of Octant: gas on the mesh, advanced in time. This class is the algorithm; outputs and
+// run control are in run_amr.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "driver/options.hpp"
+#include "driver/timers.hpp"
+#include "hydro/sweep.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant::driver {
+
+// Totals over the leaf cells of the domain, in code units; the same bits on any number of ranks.
+struct Totals {
+  double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
+  double absolute_momentum = 0;
+  std::vector<std::int64_t> blocks, leaf_cells;  // by level
+};
+
+// Mass and energy that floors have added so far, in code units.
+struct Floored {
+  std::int64_t cells = 0;
+  double mass = 0, energy = 0;
+};
+
+class AmrSimulation {
+ public:
+  // Collective, as all functions are that change the state.
+  AmrSimulation(const Communicator& communicator, const AmrOptions& options);
+
+  // Sets the problem's initial state, refining until the mesh no longer changes.
+  void initialise();
+
+  // Measures the state: fills totals() and finds the longest stable step. Throws RunError, naming
+  // level, position and values, if a density or energy is NaN or not positive.
+  void measure();
+
+  // One coarse step of length dt, on all levels.
+  void step(double dt);
+
+  // Regrids and rebalances if it is time to. Call it before a step.
+  void adapt();
+
+  double stable_dt() const;  // after measure()
+  const Totals& totals() const { return totals_; }
+  const Floored& floored() const { return floored_; }
+  double time() const { return time_; }
+  std::int64_t step_count() const { return step_; }
+  std::int64_t cell_updates() const { return cell_updates_; }  // of leaf cells, on this rank
+  mesh::Mesh& mesh() { return mesh_; }
+  const mesh::Mesh& mesh() const { return mesh_; }
+  const AmrOptions& options() const { return options_; }
+  Timers& timers() { return timers_; }
+
+  // For restart: the state of the mesh is set by the caller.
+  void set_time(double time, std::int64_t step);
+  void set_floored(const Floored& floored) { floored_ = floored; }
+  // Moves blocks so that every rank carries its share of the cost.
+  void rebalance();
+
+ private:
+  void advance(int level, double dt, double begin, double end);
+  void advance_finer(int level, double dt);
+  void sweep_stage(int level, int stage, double dt, double theta);
+  hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int begin, int end);
+  double level_limit(int level) const;  // longest stable step of a level by its fastest signal
+  bool regrid();
+  void set_initial_state(int level);
+  std::string describe_cell(int level, int slot, int cell) const;
+
+  const AmrOptions& options_;
+  mesh::Mesh mesh_;
+  Timers timers_;
+  Totals totals_;
+  Floored floored_;
+  std::vector<double> fastest_;                     // by level: signal speed, over all ranks
+  std::vector<std::int64_t> leaf_cells_here_;       // by level, on this rank
+  mesh::DeviceArray<std::uint8_t> bad_tiles_;
+  double time_ = 0.0;
+  std::int64_t step_ = 0, cell_updates_ = 0;
+};
+
+}  // namespace octant::driver

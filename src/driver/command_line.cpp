@@ -1,0 +1,120 @@
+#include "driver/command_line.hpp"
+
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "comm/communicator.hpp"
+#include "comm/runtime.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "driver/check.hpp"
+#include "driver/run_amr.hpp"
+#include "driver/snapshot.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+struct Arguments {
+  std::string file, section, bench_name;
+  RunRequest run;
+  std::vector<std::string> bench_options;
+};
+
+void print_on_root(const std::string& text) {
+  if (Communicator::world().is_root()) fmt::print("{}", text);
+}
+
+// Declares the commands; the chosen one leaves what to do in `action`.
+void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& bench,
+                      std::function<int()>& action) {
+  app.require_subcommand(1);
+
+  auto* run = app.add_subcommand("run", "Run a simulation");
+  run->add_option("file", arguments.run.file, "Parameter file")->required();
+  run->add_option("--set", arguments.run.overrides, "section.key=value, replaces the file's value");
+  run->add_option("--output", arguments.run.output, "Output directory");
+  run->add_option("--restart", arguments.run.restart, "latest, or a checkpoint");
+  run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");
+  run->callback([&] {
+    action = [&] {
+      return arguments.run.dry_run ? check(arguments.run) : run_amr(arguments.run);
+    };
+  });
+
+  auto* check_command =
+      app.add_subcommand("check", "Check a parameter file; estimate memory and cost");
+  check_command->add_option("file", arguments.run.file, "Parameter file")->required();
+  check_command->add_option("--set", arguments.run.overrides, "section.key=value");
+  check_command->callback([&] { action = [&] { return check(arguments.run); }; });
+
+  auto* params = app.add_subcommand("params", "Tables of all parameters");
+  params->add_option("section", arguments.section, "Only this section");
+  params->callback([&] {
+    action = [&] {
+      print_on_root(parameter_manual(arguments.section));
+      return k_done;
+    };
+  });
+
+  auto* info = app.add_subcommand("info", "What a snapshot or checkpoint holds");
+  info->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
+  info->callback([&] {
+    action = [&] {
+      print_on_root(describe_snapshot(Communicator::world(), arguments.file));
+      return k_done;
+    };
+  });
+
+  auto* bench_command = app.add_subcommand("bench", "Run a benchmark");
+  bench_command->add_option("name", arguments.bench_name, "Name of the benchmark")->required();
+  bench_command->prefix_command();
+  bench_command->callback([&, bench_command] {
+    arguments.bench_options = bench_command->remaining();
+    action = [&] { return bench(arguments.bench_name, arguments.bench_options); };
+  });
+}
+
+// Reports an error that every rank has (or that this rank alone has, then it ends all ranks).
+int fail(const char* message, int code) {
+  if (Communicator::world().is_root()) log::error("{}", message);
+  return code;
+}
+
+}  // namespace
+
+int command_line(int argc, char** argv, const BenchRunner& bench) {
+  const Communicator world = Communicator::world();
+  log::start(world.rank());
+  CLI::App app("Octant: adaptive gas dynamics and wall turbulence", "octant");
+  Arguments arguments;
+  std::function<int()> action;
+  declare_commands(app, arguments, bench, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = world.is_root() ? app.exit(error) : error.get_exit_code();
+    return code == 0 ? k_done : k_bad_input;
+  }
+  try {
+    return action();
+  } catch (const InputError& error) {
+    return fail(error.what(), k_bad_input);
+  } catch (const RunError& error) {
+    return fail(error.what(), k_failed_run);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "rank {}: out of memory; use more ranks, a lower mesh.max_level, or a smaller "
+               "mesh.base_cells (octant check estimates the need)\n",
+               world.rank());
+    end_all_ranks(k_failed_run);
+  } catch (const std::exception& error) {
+    // Anything else is known to this rank only.
+    fmt::print(stderr, "rank {}: {}\n", world.rank(), error.what());
+    end_all_ranks(k_failed_run);
+  }
+}
+
+}  // namespace octant::driver

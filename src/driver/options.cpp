@@ -1,0 +1,176 @@
+#include "driver/options.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+void declare(ParameterSchema& schema, TimeOptions& o) {
+  schema.add("time.end", o.end, {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
+  schema.add("time.max_steps", o.max_steps, {.meaning = "Most coarse steps", .min = 0});
+  schema.add("time.cfl", o.cfl,
+             {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
+              .max = 1.0, .above = 0.0});
+  schema.add("time.subcycle", o.subcycle,
+             {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
+                         "levels take the same step"});
+}
+
+void declare(ParameterSchema& schema, OutputOptions& o) {
+  schema.add("output.directory", o.directory, {.meaning = "Where all results go"});
+  schema.add("output.snapshot_interval", o.snapshot_interval,
+             {.unit = "time", .meaning = "Time between snapshots; 0: only the last state", .min = 0});
+  schema.add("output.snapshot_times", o.snapshot_times,
+             {.unit = "time", .meaning = "Further times of snapshots", .min = 0});
+  schema.add("output.checkpoint_interval", o.checkpoint_interval,
+             {.unit = "s", .meaning = "Wall-clock seconds between checkpoints; 0: none but at a stop",
+              .min = 0});
+  schema.add("output.checkpoint_keep", o.checkpoint_keep,
+             {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
+  schema.add("output.history_interval", o.history_interval,
+             {.unit = "steps", .meaning = "Coarse steps between rows of history.csv", .min = 1});
+}
+
+void declare(ParameterSchema& schema, RefineOptions& o) {
+  const std::string fields = "density, pressure, velocity_x, velocity_y, velocity_z or scalar_0, ...";
+  schema.add("refine.gradient_fields", o.gradient_fields,
+             {.meaning = "Fields whose relative jump across a cell refines it: " + fields});
+  schema.add("refine.gradient", o.gradient,
+             {.meaning = "Thresholds of |q+ - q-| / (|q+| + |q-|), one per gradient field", .min = 0});
+  schema.add("refine.curvature_fields", o.curvature_fields,
+             {.meaning = "Fields whose normalised second derivative (Loehner 1987) refines a cell"});
+  schema.add("refine.curvature", o.curvature,
+             {.meaning = "Thresholds of it, one per curvature field", .min = 0});
+  schema.add("refine.floor", o.floor,
+             {.meaning = "Added to the denominators of both, in the field's unit", .min = 0});
+  schema.add("refine.density", o.density,
+             {.unit = "density", .meaning = "Density above which a cell of level 0, 1, ... is refined",
+              .min = 0});
+  schema.add("refine.buffer", o.buffer,
+             {.unit = "cells", .meaning = "Cells around a flagged one that are refined with it; at "
+                                          "most half a block", .min = 0, .max = 16});
+  schema.add("refine.interval", o.interval,
+             {.unit = "steps", .meaning = "Coarse steps between changes of the mesh", .min = 1});
+  schema.add("refine.region_lower", o.region_lower,
+             {.unit = "length", .meaning = "Lower corner of a region that is always refined"});
+  schema.add("refine.region_upper", o.region_upper,
+             {.unit = "length", .meaning = "Its upper corner"});
+  schema.add("refine.region_level", o.region_level,
+             {.meaning = "The level that the region is refined to; 0: no region", .min = 0});
+}
+
+void declare(ParameterSchema& schema, RunOptions& o) {
+  schema.add("run.walltime", o.walltime,
+             {.unit = "s", .meaning = "Wall-clock seconds after which the run writes a checkpoint "
+                                      "and stops; 0: no limit", .min = 0});
+  schema.add("run.walltime_margin", o.walltime_margin,
+             {.unit = "s", .meaning = "Seconds before that at which it stops", .min = 0});
+  schema.add("run.control_file", o.control_file,
+             {.meaning = "File in the output directory that is looked for at every coarse step: "
+                         "stop = true, dump = true, or new intervals of [output]"});
+}
+
+// The index of a primitive variable by its name in snapshots.
+int field_index(const std::string& name, const hydro::HydroOptions& gas) {
+  std::vector<std::string> names{"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
+  if (gas.has_dual_energy()) names.push_back("entropy");
+  for (int n = 0; n < gas.scalars; ++n) names.push_back(fmt::format("scalar_{}", n));
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw InputError("refine: there is no field \"{}\"; did you mean \"{}\"?", name,
+                     nearest_name(name, names));
+  return static_cast<int>(found - names.begin());
+}
+
+void add_criteria(std::vector<hydro::RefinementCriterion>& all, const char* key,
+                  hydro::RefinementKind kind, const std::vector<std::string>& fields,
+                  const std::vector<double>& thresholds, double floor,
+                  const hydro::HydroOptions& gas) {
+  if (fields.size() != thresholds.size())
+    throw InputError("refine.{} has {} thresholds for the {} fields of refine.{}_fields", key,
+                     thresholds.size(), fields.size(), key);
+  for (std::size_t n = 0; n < fields.size(); ++n)
+    all.push_back({kind, field_index(fields[n], gas), thresholds[n], floor});
+}
+
+}  // namespace
+
+std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
+    int level, const hydro::HydroOptions& gas) const {
+  using hydro::RefinementKind;
+  std::vector<hydro::RefinementCriterion> all;
+  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas);
+  add_criteria(all, "curvature", RefinementKind::second_derivative, curvature_fields, curvature,
+               floor, gas);
+  if (level < static_cast<int>(density.size()))
+    all.push_back({RefinementKind::density, hydro::k_density, density[level], 0.0});
+  return all;
+}
+
+void AmrOptions::declare_all(ParameterSchema& schema) {
+  schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr"}});
+  schema.add("problem.name", problem_name,
+             {.meaning = "The initial conditions", .choices = problems::problem_names(),
+              .required = true});
+  declare(schema, mesh);
+  declare(schema, time);
+  hydro_parameters.declare(schema);
+  declare(schema, refine);
+  declare(schema, balance);
+  declare(schema, comm);
+  declare(schema, output);
+  declare(schema, run);
+  if (problem) problem->declare(schema);
+}
+
+void AmrOptions::finish(const ParameterSchema& schema) {
+  hydro = hydro_parameters.options();
+  resolved_ = schema.resolved_toml();
+}
+
+AmrOptions AmrOptions::from_file(const std::string& path,
+                                 const ParameterSchema::Overrides& overrides) {
+  AmrOptions options;
+  const auto name = ParameterSchema::peek(path, "problem.name", overrides);
+  if (name) options.problem = problems::make_problem(*name);
+  ParameterSchema schema;
+  options.declare_all(schema);
+  schema.read_file(path, overrides);
+  options.finish(schema);
+  return options;
+}
+
+AmrOptions AmrOptions::from_text(const std::string& text, const std::string& source,
+                                 const ParameterSchema::Overrides& overrides) {
+  AmrOptions options;
+  const auto name = ParameterSchema::peek_text(text, source, "problem.name", overrides);
+  if (name) options.problem = problems::make_problem(*name);
+  ParameterSchema schema;
+  options.declare_all(schema);
+  schema.read_text(text, source, overrides);
+  options.finish(schema);
+  return options;
+}
+
+std::string AmrOptions::resolved() const { return resolved_; }
+
+std::string parameter_manual(const std::string& section) {
+  AmrOptions options;
+  ParameterSchema schema;
+  options.declare_all(schema);
+  std::string text = section == "problem" ? "" : schema.markdown(section);
+  if (!section.empty() && section != "problem") return text;
+  for (const std::string& name : problems::problem_names()) {
+    ParameterSchema own;
+    const auto problem = problems::make_problem(name);
+    problem->declare(own);
+    text += fmt::format("\n## problem.name = \"{}\"\n\n{}", name, own.markdown("problem"));
+  }
+  return text;
+}
+
+}  // namespace octant::driver

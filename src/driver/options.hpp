@@ -1,0 +1,95 @@
+// All parameters of a run, as structs, and their declaration.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/options.hpp"
+#include "core/parameters.hpp"
+#include "decomp/options.hpp"
+#include "hydro/options.hpp"
+#include "hydro/parameters.hpp"
+#include "hydro/refinement.hpp"
+#include "mesh/geometry.hpp"
+#include "problems/problem.hpp"
+
+namespace octant::driver {
+
+// Section [time].
+struct TimeOptions {
+  double end = 1.0;
+  std::int64_t max_steps = 1'000'000'000;
+  double cfl = 0.8;
+  bool subcycle = true;
+};
+
+// Section [output]. Intervals of 0 mean never; the final state is always written.
+struct OutputOptions {
+  std::string directory = "output";
+  double snapshot_interval = 0.0;
+  std::vector<double> snapshot_times;
+  double checkpoint_interval = 0.0;
+  int checkpoint_keep = 2;
+  int history_interval = 1;
+};
+
+// Section [refine].
+struct RefineOptions {
+  std::vector<std::string> gradient_fields, curvature_fields;
+  std::vector<double> gradient, curvature;
+  double floor = 1e-10;
+  std::vector<double> density;
+  int buffer = 1;
+  int interval = 1;
+  std::array<double, 3> region_lower{0.0, 0.0, 0.0}, region_upper{0.0, 0.0, 0.0};
+  int region_level = 0;
+
+  // The criteria on one level. Throws InputError for an unknown field or lists of unequal length.
+  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas) const;
+};
+
+// Section [run].
+struct RunOptions {
+  double walltime = 0.0;
+  double walltime_margin = 60.0;
+  std::string control_file = "control.toml";
+};
+
+// Everything that a parameter file says about an AMR run.
+class AmrOptions {
+ public:
+  std::string model = "amr";
+  std::string problem_name;
+  mesh::MeshOptions mesh;
+  hydro::HydroOptions hydro;  // from hydro_parameters
+  hydro::HydroParameters hydro_parameters;
+  CommOptions comm;
+  BalanceOptions balance;
+  TimeOptions time;
+  OutputOptions output;
+  RefineOptions refine;
+  RunOptions run;
+  std::unique_ptr<problems::Problem> problem;
+
+  // Reads and checks a file. Throws InputError.
+  static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
+  // The same from the text that a checkpoint holds.
+  static AmrOptions from_text(const std::string& text, const std::string& source,
+                              const ParameterSchema::Overrides& overrides);
+
+  // Every parameter with its value, as TOML.
+  std::string resolved() const;
+
+ private:
+  friend std::string parameter_manual(const std::string& section);
+  void declare_all(ParameterSchema& schema);
+  void finish(const ParameterSchema& schema);
+  std::string resolved_;
+};
+
+// The tables of all parameters (with those of every problem), or of one section, in Markdown.
+std::string parameter_manual(const std::string& section);
+
+}  // namespace octant::driver

@@ -1,0 +1,79 @@
+#include "driver/run_control.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+volatile std::sig_atomic_t g_signal = 0;
+
+void remember_signal(int signal) { g_signal = signal; }
+
+}  // namespace
+
+RunControl::RunControl(const RunOptions& options, const std::string& directory,
+                       const Communicator& communicator)
+    : options_(options),
+      control_path_(directory + "/" + options.control_file),
+      communicator_(communicator) {
+  g_signal = 0;
+  std::signal(SIGTERM, remember_signal);
+  std::signal(SIGUSR1, remember_signal);
+}
+
+RunControl::~RunControl() {
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGUSR1, SIG_DFL);
+}
+
+void RunControl::read_control_file(News& news) const {
+  if (!std::filesystem::exists(control_path_)) return;
+  ParameterSchema schema;
+  bool stop = false, dump = false;
+  schema.add("stop", stop, {.meaning = "Write a checkpoint and end the run"});
+  schema.add("dump", dump, {.meaning = "Write a snapshot now"});
+  schema.add("snapshot_interval", news.snapshot_interval,
+             {.unit = "time", .meaning = "New output.snapshot_interval"});
+  schema.add("checkpoint_interval", news.checkpoint_interval,
+             {.unit = "s", .meaning = "New output.checkpoint_interval"});
+  try {
+    schema.read_file(control_path_);
+    news.stop = news.by_file = stop;
+    news.dump = dump;
+    log::info("{}: obeyed", control_path_);
+  } catch (const InputError& error) {
+    // A typing error must not end a run of weeks.
+    log::warn("{}; the file is ignored", error.what());
+    news.snapshot_interval = news.checkpoint_interval = -1.0;
+  }
+  std::remove(control_path_.c_str());
+}
+
+Wishes RunControl::look(OutputOptions& output, double step_seconds) {
+  News news;
+  if (communicator_.is_root()) {
+    read_control_file(news);
+    const double last_moment = options_.walltime - options_.walltime_margin - 2.0 * step_seconds;
+    news.by_walltime = options_.walltime > 0.0 && clock_.seconds() > last_moment;
+  }
+  communicator_.broadcast(news);
+  // Schedulers may signal any rank, or all of them.
+  news.signal = communicator_.max(static_cast<int>(g_signal));
+  if (news.snapshot_interval >= 0.0) output.snapshot_interval = news.snapshot_interval;
+  if (news.checkpoint_interval >= 0.0) output.checkpoint_interval = news.checkpoint_interval;
+
+  Wishes wishes{.stop = news.stop || news.by_walltime || news.signal != 0, .dump = news.dump,
+                .reason = ""};
+  if (news.by_file) wishes.reason = "the job-control file says so";
+  if (news.by_walltime) wishes.reason = "the walltime is nearly over";
+  if (news.signal != 0) wishes.reason = fmt::format("signal {}", news.signal);
+  return wishes;
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,50 @@
+// What may end a run early or ask it for something: signals, the walltime, the job-control file.
+#pragma once
+
+#include <string>
+
+#include "core/clock.hpp"
+#include "driver/options.hpp"
+
+namespace octant::driver {
+
+// What was asked for since the last look; the same on all ranks.
+struct Wishes {
+  bool stop = false;   // write a checkpoint and end
+  bool dump = false;   // write a snapshot now
+  std::string reason;  // of the stop
+};
+
+// SIGTERM and SIGUSR1 ask for a checkpoint and a stop. The job-control file (TOML, in the output
+// directory) may hold stop, dump, snapshot_interval, checkpoint_interval; it is removed when obeyed.
+// Installs the signal handlers while it lives; one at a time.
+class RunControl {
+ public:
+  RunControl(const RunOptions& options, const std::string& directory,
+             const Communicator& communicator);
+  ~RunControl();
+  RunControl(const RunControl&) = delete;
+  RunControl& operator=(const RunControl&) = delete;
+
+  // Looks for wishes; may change the intervals of `output`. `step_seconds` is how long a step takes.
+  // Collective.
+  Wishes look(OutputOptions& output, double step_seconds);
+
+  double seconds() const { return clock_.seconds(); }  // since the run began
+
+ private:
+  // What the root knows and tells: plain data.
+  struct News {
+    bool stop = false, dump = false, by_walltime = false, by_file = false;
+    int signal = 0;
+    double snapshot_interval = -1.0, checkpoint_interval = -1.0;  // < 0: unchanged
+  };
+  void read_control_file(News& news) const;
+
+  RunOptions options_;
+  std::string control_path_;
+  Communicator communicator_;
+  Clock clock_;
+};
+
+}  // namespace octant::driver

@@ -1,0 +1,324 @@
+#include "driver/snapshot.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/version.hpp"
+#include "decomp/key_order.hpp"
+#include "hydro/field_access.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/row_shuffle.hpp"
+
+namespace octant::driver {
+
+using mesh::LevelFields;
+
+namespace {
+
+constexpr std::int64_t k_format_version = 1;
+
+template <class T, std::size_t n>
+std::vector<T> as_vector(const std::array<T, n>& values) {
+  return {values.begin(), values.end()};
+}
+
+std::string level_group(const char* room, int level) {
+  return fmt::format("/{}/level_{}", room, level);
+}
+
+void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char* kind) {
+  const mesh::Geometry& geometry = simulation.mesh().geometry();
+  const AmrOptions& options = simulation.options();
+  const auto& cells = options.mesh.base_cells;
+  std::vector<double> box_size;
+  for (int d = 0; d < 3; ++d) box_size.push_back(geometry.upper()[d] - geometry.lower()[d]);
+  file.group("/header");
+  const auto put = [&](const char* name, const AttributeValue& value) {
+    file.attribute("/header", name, value);
+  };
+  put("kind", std::string(kind));
+  put("format_version", k_format_version);
+  put("model", options.model);
+  put("problem", options.problem_name);
+  put("time", simulation.time());
+  put("step", simulation.step_count());
+  put("scale_factor", 1.0);
+  put("box_size", box_size);
+  put("lower", as_vector(geometry.lower()));
+  put("upper", as_vector(geometry.upper()));
+  put("base_cells", std::vector<std::int64_t>(cells.begin(), cells.end()));
+  put("block_size", std::int64_t{geometry.block_size()});
+  put("max_level", std::int64_t{geometry.max_level()});
+  put("finest_level", std::int64_t{simulation.mesh().finest_level()});
+  put("gamma", options.hydro.gamma);
+  put("unit_length", 1.0);
+  put("unit_mass", 1.0);
+  put("unit_time", 1.0);
+  put("parameters", options.resolved());
+  put("version", std::string(k_version));
+  put("git_revision", std::string(k_git_revision));
+}
+
+// Writes the blocks of a level and leaves the way that its fields will take.
+RowShuffle write_level_structure(Hdf5Writer& file, const AmrSimulation& simulation, int level) {
+  const mesh::Mesh& mesh = simulation.mesh();
+  const mesh::TreeLevel& blocks = mesh.blocks(level);
+  std::vector<Key> keys;
+  std::vector<double> origins;
+  std::vector<std::uint8_t> refined;
+  for (const int slot : blocks.own()) {
+    keys.push_back(blocks.key(slot));
+    refined.push_back(blocks.refined(slot));
+    const auto origin = mesh.geometry().origin(level, morton_decode(keys.back()));
+    origins.insert(origins.end(), origin.begin(), origin.end());
+  }
+  const std::vector<std::int32_t> owners(keys.size(), mesh.communicator().rank());
+  RowShuffle rows(mesh.communicator(), rows_in_key_order(mesh.communicator(), keys));
+  const std::string group = level_group("mesh", level) + "/";
+  const auto put = [&]<class T>(const char* name, const std::vector<T>& values,
+                                std::vector<std::int64_t> shape, const DatasetMeaning& meaning) {
+    std::int64_t width = 1;
+    for (const auto extent : shape) width *= extent;
+    const auto written = rows.to_writers(std::span<const T>(values), width);
+    file.dataset(group + name, rows.range(), shape, std::span<const T>(written), meaning);
+  };
+  const int key_words = sizeof(Key) / sizeof(std::uint64_t);
+  std::vector<std::uint64_t> words(keys.size() * key_words);
+  std::memcpy(words.data(), keys.data(), keys.size() * sizeof(Key));
+  put("key", words, key_words == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{2},
+      {"1", "Morton key of the block on its level"});
+  put("origin", origins, {3}, {"length", "lower corner of the block"});
+  put("refined", refined, {}, {"1", "mask of refined octants, bit ix + 2 iy + 4 iz"});
+  put("owner", owners, {}, {"1", "rank that owned the block"});
+  file.attribute(level_group("mesh", level), "cell_size", mesh.geometry().cell_size(level));
+  return rows;
+}
+
+// Writes one field of a level: `values` are [own block][cell].
+void write_field(Hdf5Writer& file, RowShuffle& rows, int level, int block_size,
+                 const std::string& name, const std::vector<double>& values,
+                 const DatasetMeaning& meaning) {
+  const std::int64_t N = block_size;
+  const auto written = rows.to_writers(std::span<const double>(values), N * N * N);
+  file.dataset(level_group("hydro", level) + "/" + name, rows.range(), {N, N, N},
+               std::span<const double>(written), meaning);
+}
+
+DatasetMeaning conserved_meaning(const std::string& name) {
+  if (name == "density") return {"mass / length^3", "mass density of the gas"};
+  if (name == "total_energy") return {"mass / (length time^2)", "total energy density of the gas"};
+  if (name.starts_with("momentum")) return {"mass / (length^2 time)", "momentum density"};
+  return {"mass / length^3", "density of a passive scalar"};
+}
+
+}  // namespace
+
+void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
+  const mesh::Mesh& mesh = simulation.mesh();
+  const hydro::HydroOptions& gas = simulation.options().hydro;
+  Hdf5Writer file(mesh.communicator(), path);
+  write_header(file, simulation, "snapshot");
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    RowShuffle rows = write_level_structure(file, simulation, level);
+    for (const auto& field : hydro::primitive_fields(gas))
+      write_field(file, rows, level, mesh.layout().block_size, field.name,
+                  hydro::read_primitive(gas, mesh.layout(),
+                                        mesh.fields(level).blocks(LevelFields::k_now),
+                                        mesh.blocks(level).own(), field.variable),
+                  {field.units, field.description});
+  }
+  file.commit();
+}
+
+void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
+                      const std::string& path) {
+  const mesh::Mesh& mesh = simulation.mesh();
+  Hdf5Writer file(mesh.communicator(), path);
+  write_header(file, simulation, "checkpoint");
+  file.attribute("/header", "next_snapshot", progress.next_snapshot);
+  file.attribute("/header", "next_checkpoint", progress.next_checkpoint);
+  file.attribute("/header", "last_snapshot_time", progress.last_snapshot_time);
+  const Floored& floored = simulation.floored();
+  file.attribute("/header", "floored_cells", floored.cells);
+  file.attribute("/header", "floored_mass", floored.mass);
+  file.attribute("/header", "floored_energy", floored.energy);
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    RowShuffle rows = write_level_structure(file, simulation, level);
+    for (int n = 0; n < mesh.layout().variables; ++n) {
+      const std::string& name = mesh.variables()[n].name;
+      write_field(file, rows, level, mesh.layout().block_size, name,
+                  hydro::read_conserved(mesh.layout(),
+                                        mesh.fields(level).blocks(LevelFields::k_now),
+                                        mesh.blocks(level).own(), n),
+                  conserved_meaning(name));
+    }
+  }
+  file.commit();
+}
+
+namespace {
+
+// Throws unless the file's header says the same of `what` as the run's parameters.
+template <class T>
+void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
+  if (found == expected) return;
+  throw InputError("{}: the checkpoint was written with {} = {}, but this run has {}; use the "
+                   "parameters of the run that wrote it",
+                   path, what, found, expected);
+}
+
+void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
+  const AmrOptions& options = simulation.options();
+  const mesh::Geometry& geometry = simulation.mesh().geometry();
+  const std::string& path = file.path();
+  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
+    throw InputError("{}: not a checkpoint of Octant: it has no /header with a kind", path);
+  const auto kind = file.attribute<std::string>("/header", "kind");
+  if (kind != "checkpoint")
+    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5", path,
+                     kind);
+  require_same(path, "format_version",
+               file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
+  require_same(path, "problem.name", file.attribute<std::string>("/header", "problem"),
+               options.problem_name);
+  require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
+               std::int64_t{geometry.block_size()});
+  const auto& cells = options.mesh.base_cells;
+  require_same(path, "mesh.base_cells",
+               file.attribute<std::vector<std::int64_t>>("/header", "base_cells"),
+               std::vector<std::int64_t>(cells.begin(), cells.end()));
+  require_same(path, "mesh.lower", file.attribute<std::vector<double>>("/header", "lower"),
+               as_vector(geometry.lower()));
+  require_same(path, "mesh.upper", file.attribute<std::vector<double>>("/header", "upper"),
+               as_vector(geometry.upper()));
+  const auto finest = file.attribute<std::int64_t>("/header", "finest_level");
+  if (finest > geometry.max_level())
+    throw InputError("{}: the checkpoint has blocks on level {}, but mesh.max_level = {}; raise it",
+                     path, finest, geometry.max_level());
+  for (const mesh::Variable& variable : simulation.mesh().variables())
+    if (!file.exists(level_group("hydro", 0) + "/" + variable.name))
+      throw InputError("{}: the checkpoint has no field \"{}\"; were hydro.scalars or "
+                       "hydro.dual_energy other than now?",
+                       path, variable.name);
+}
+
+mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange range) {
+  const std::string group = level_group("mesh", level) + "/";
+  const auto words = file.read<std::uint64_t>(group + "key", range);
+  if (words.size() * sizeof(std::uint64_t) != static_cast<std::size_t>(range.count) * sizeof(Key))
+    throw InputError("{}: its keys have another width than this program's (OCTANT_KEY128)",
+                     file.path());
+  mesh::Mesh::BlockList blocks;
+  blocks.keys.resize(static_cast<std::size_t>(range.count));
+  std::memcpy(blocks.keys.data(), words.data(), words.size() * sizeof(std::uint64_t));
+  blocks.refined = file.read<std::uint8_t>(group + "refined", range);
+  return blocks;
+}
+
+}  // namespace
+
+OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& path) {
+  mesh::Mesh& mesh = simulation.mesh();
+  const Communicator& communicator = mesh.communicator();
+  const Hdf5Reader file(communicator, path);
+  check_header(file, simulation);
+  const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));
+  std::vector<mesh::Mesh::BlockList> levels;
+  std::vector<RowRange> ranges;
+  for (int level = 0; level <= finest; ++level) {
+    const std::int64_t total = file.shape(level_group("mesh", level) + "/refined")[0];
+    ranges.push_back(even_share(total, communicator.rank(), communicator.size()));
+    levels.push_back(read_blocks(file, level, ranges.back()));
+  }
+  mesh.replace_blocks(levels);
+  for (int level = 0; level <= finest; ++level)
+    for (int n = 0; n < mesh.layout().variables; ++n)
+      hydro::write_conserved(
+          mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), mesh.blocks(level).own(), n,
+          file.read<double>(level_group("hydro", level) + "/" + mesh.variables()[n].name,
+                            ranges[level]));
+  simulation.set_time(file.attribute<double>("/header", "time"),
+                      file.attribute<std::int64_t>("/header", "step"));
+  simulation.set_floored({file.attribute<std::int64_t>("/header", "floored_cells"),
+                          file.attribute<double>("/header", "floored_mass"),
+                          file.attribute<double>("/header", "floored_energy")});
+  simulation.rebalance();
+  return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
+          .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
+          .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
+}
+
+namespace {
+
+// The checkpoints of a directory, newest first.
+std::vector<std::string> checkpoints_in(const std::string& directory) {
+  static const std::regex pattern("checkpoint_[0-9]{5,}\\.h5");
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
+    if (std::regex_match(entry.path().filename().string(), pattern))
+      found.push_back(entry.path().string());
+  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a > b;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
+                            const std::string& directory) {
+  if (wish != "latest") return wish;
+  std::string found;
+  communicator.agree([&] {
+    if (!communicator.is_root()) return;
+    const auto all = checkpoints_in(directory);
+    if (all.empty())
+      throw InputError("--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
+                       "start without --restart",
+                       directory);
+    found = all.front();
+  });
+  communicator.broadcast(found);
+  return found;
+}
+
+void remove_old_checkpoints(const std::string& directory, int keep) {
+  const auto all = checkpoints_in(directory);
+  for (std::size_t n = keep; n < all.size(); ++n) {
+    std::error_code error;
+    if (!std::filesystem::remove(all[n], error) && error)
+      log::warn("{}: cannot be removed: {}", all[n], error.message());
+  }
+}
+
+std::string describe_snapshot(const Communicator& communicator, const std::string& path) {
+  const Hdf5Reader file(communicator, path);
+  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
+    throw InputError("{}: not a snapshot or checkpoint of Octant: it has no /header with a kind",
+                     path);
+  const auto text = [&](const char* name) { return file.attribute<std::string>("/header", name); };
+  const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "base_cells");
+  std::string out = fmt::format(
+      "{}: {} of problem \"{}\", step {}, time {}\nbase grid {} x {} x {}, blocks of {}^3, written by "
+      "Octant {} ({})\n",
+      path, text("kind"), text("problem"), file.attribute<std::int64_t>("/header", "step"),
+      file.attribute<double>("/header", "time"), cells[0], cells[1], cells[2],
+      file.attribute<std::int64_t>("/header", "block_size"), text("version"),
+      text("git_revision"));
+  const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));
+  for (int level = 0; level <= finest; ++level)
+    out += fmt::format("level {}: {} blocks, cell size {}\n", level,
+                       file.shape(level_group("mesh", level) + "/refined")[0],
+                       file.attribute<double>(level_group("mesh", level), "cell_size"));
+  out += "fields:";
+  for (const auto& name : file.children(level_group("hydro", 0))) out += " " + name;
+  return out + "\n\n" + text("parameters");
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,53 @@
+// Where the time of a run goes: seconds by name of a part.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "core/clock.hpp"
+
+namespace octant::driver {
+
+// Parts are exclusive: while one is timed, those around it stand still.
+class Timers {
+ public:
+  // Times a part until the end of the scope.
+  class Scope {
+   public:
+    Scope(Timers& timers, const char* name) : timers_(timers), outer_(timers.enter(name)) {}
+    ~Scope() { timers_.leave(outer_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Timers& timers_;
+    int outer_;
+  };
+
+  Scope time(const char* name) { return Scope(*this, name); }
+
+  struct Part {
+    std::string name;
+    double seconds = 0.0;
+    std::int64_t calls = 0;
+  };
+  const std::vector<Part>& parts() const { return parts_; }
+  double seconds(const std::string& name) const;
+  double total_seconds() const;
+  void reset();
+
+ private:
+  int enter(const char* name);
+  void leave(int outer);
+
+  std::vector<Part> parts_;
+  int current_ = -1;
+  Clock clock_;
+};
+
+// A table of the parts: smallest, mean and largest seconds over the ranks, and the share of the whole.
+// Ranks must have timed the same parts in the same order. Collective; the root gets the text.
+std::string timing_table(const Timers& timers, const Communicator& communicator);
+
+}  // namespace octant::driver

@@ -1,0 +1,154 @@
+// HDF5 files that all ranks write and read together.
+//
+// HDF5 describes, and the ranks write: the root creates groups, attributes and contiguous datasets
+// through serial HDF5, which keeps its own tables in memory, and every rank puts its rows to their
+// place in the file with the system's own calls. Parallel HDF5 is not used because on a full disk
+// it loses data silently, hangs in its flush, or crashes when the program ends: the failure becomes
+// known on one rank only, in the middle of a collective operation. Here every failure is that of a
+// plain system call, and the ranks agree on it after each operation. Datasets are therefore not
+// compressed.
+//
+// All functions of both classes are collective unless they say otherwise. Paths within a file are
+// absolute: "/mesh/level_0/key".
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "core/error.hpp"
+#include "io/rows.hpp"
+
+namespace octant {
+
+enum class ElementType { float64, float32, int32, int64, uint64, uint8 };
+
+// The element type that holds values of type T.
+template <class T>
+constexpr ElementType element_type() {
+  if constexpr (std::same_as<T, double>) return ElementType::float64;
+  if constexpr (std::same_as<T, float>) return ElementType::float32;
+  if constexpr (std::same_as<T, std::int32_t>) return ElementType::int32;
+  if constexpr (std::same_as<T, std::int64_t>) return ElementType::int64;
+  if constexpr (std::same_as<T, std::uint64_t>) return ElementType::uint64;
+  if constexpr (std::same_as<T, std::uint8_t>) return ElementType::uint8;
+}
+
+template <class T>
+concept Element = requires {
+  requires std::same_as<decltype(element_type<T>()), ElementType>;
+};
+
+// Texts are UTF-8.
+using AttributeValue =
+    std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
+
+// What a dataset is: both texts are attributes of every dataset, and neither may be empty.
+// Dimensionless quantities have the unit "1".
+struct DatasetMeaning {
+  std::string units;
+  std::string description;
+};
+
+// Writes a new file. The file gets its name with commit() and is absent before (WholeFile).
+//
+// Any function throws RunError on all ranks when it fails on one: disk full, no permission, a name
+// given twice, rows that do not fit together. After that the file can only be destroyed.
+class Hdf5Writer {
+ public:
+  Hdf5Writer(const Communicator& communicator, const std::string& path);
+  ~Hdf5Writer();
+  Hdf5Writer(const Hdf5Writer&) = delete;
+  Hdf5Writer& operator=(const Hdf5Writer&) = delete;
+
+  // Creates a group and those above it. Groups of datasets are created with these.
+  void group(const std::string& path);
+
+  // Gives a group or dataset that exists an attribute. The root's value is written.
+  void attribute(const std::string& object, const std::string& name, const AttributeValue& value);
+
+  // Creates the dataset [rows of all ranks][row_shape...] and writes this rank's rows to it. The
+  // ranges of all ranks together cover rows 0 .. total - 1 once; a range may be empty. `data` holds
+  // range.count rows of product(row_shape) elements.
+  template <Element T>
+  void dataset(const std::string& path, RowRange range, const std::vector<std::int64_t>& row_shape,
+               std::span<const T> data, const DatasetMeaning& meaning) {
+    write_dataset(path, range, row_shape, element_type<T>(), std::as_bytes(data), meaning);
+  }
+
+  // Brings everything to the disk, checks that the file can be opened and has its full length, and
+  // gives it its name. Nothing can be written afterwards.
+  void commit();
+
+ private:
+  void write_dataset(const std::string& path, RowRange range,
+                     const std::vector<std::int64_t>& row_shape, ElementType type,
+                     std::span<const std::byte> data, const DatasetMeaning& meaning);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Reads an existing file; every rank opens it for itself.
+//
+// Any function throws InputError on all ranks when it fails on one: no such file, no permission,
+// not an HDF5 file, truncated, an object that is missing or of another kind than asked for.
+class Hdf5Reader {
+ public:
+  Hdf5Reader(const Communicator& communicator, const std::string& path);
+  ~Hdf5Reader();
+  Hdf5Reader(const Hdf5Reader&) = delete;
+  Hdf5Reader& operator=(const Hdf5Reader&) = delete;
+
+  const std::string& path() const;
+
+  // Local.
+  bool exists(const std::string& object) const;
+  bool has_attribute(const std::string& object, const std::string& name) const;
+
+  // The names of what a group holds, in alphabetical order.
+  std::vector<std::string> children(const std::string& group) const;
+  std::vector<std::string> attribute_names(const std::string& object) const;
+
+  // The attribute as T: std::string, std::int64_t, double, or a vector of the latter two. Integers
+  // may be read as double.
+  template <class T>
+  T attribute(const std::string& object, const std::string& name) const {
+    const AttributeValue value = attribute_value(object, name);
+    if (const T* found = std::get_if<T>(&value)) return *found;
+    if constexpr (std::same_as<T, double>) {
+      if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+        return static_cast<double>(*integer);
+      }
+    }
+    throw_wrong_attribute(object, name);
+  }
+  AttributeValue attribute_value(const std::string& object, const std::string& name) const;
+
+  // The extents of a dataset, slowest first: the number of rows, then the shape of a row.
+  std::vector<std::int64_t> shape(const std::string& dataset) const;
+
+  // Some rows of a dataset, another range on every rank if desired, converted to T within its kind
+  // (integers to integers, floating-point numbers to floating-point numbers).
+  template <Element T>
+  std::vector<T> read(const std::string& dataset, RowRange range) const {
+    std::vector<T> values(static_cast<std::size_t>(elements_in(dataset, range)));
+    read_dataset(dataset, range, element_type<T>(), std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+ private:
+  std::int64_t elements_in(const std::string& dataset, RowRange range) const;
+  void read_dataset(const std::string& path, RowRange range, ElementType type,
+                    std::span<std::byte> data) const;
+  [[noreturn]] void throw_wrong_attribute(const std::string& object, const std::string& name) const;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octant

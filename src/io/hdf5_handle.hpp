@@ -1,0 +1,56 @@
+// What the HDF5 reader and writer share: owned identifiers, element types, reasons of failures.
+// Internal to io/.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <hdf5.h>
+
+#include "io/hdf5_file.hpp"
+
+namespace octant {
+
+// Owns an HDF5 identifier; negative means none.
+class Hdf5Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  Hdf5Handle() = default;
+  Hdf5Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept
+      : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Hdf5Handle() { close(); }
+
+  // False if HDF5 failed to close it. It is closed no second time.
+  bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
+
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+// The innermost reason of HDF5's last failure, in one line.
+std::string hdf5_reason();
+
+// Keeps HDF5 from printing its errors, which become exceptions here.
+void silence_hdf5();
+
+// HDF5's type for elements in memory; the same is used in files.
+hid_t native_type(ElementType type);
+std::size_t element_bytes(ElementType type);
+
+// Access for reading by the system's own calls; locks are left out where the file system has none.
+Hdf5Handle reading_access();
+
+// UTF-8 text of any length.
+Hdf5Handle text_type();
+
+}  // namespace octant

@@ -1,0 +1,50 @@
+// Built without HDF5: the interface stays, and every use of it says so.
+#ifndef OCTANT_HDF5
+
+#include "io/hdf5_file.hpp"
+
+namespace octant {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw InputError(
+      "'{}' is an HDF5 file, and this octant was built without HDF5: configure it with "
+      "-DOCTANT_HDF5=ON",
+      path);
+}
+
+}  // namespace
+
+struct Hdf5Writer::State {};
+Hdf5Writer::Hdf5Writer(const Communicator&, const std::string& path) { refuse(path); }
+Hdf5Writer::~Hdf5Writer() = default;
+void Hdf5Writer::group(const std::string&) {}
+void Hdf5Writer::attribute(const std::string&, const std::string&, const AttributeValue&) {}
+void Hdf5Writer::write_dataset(const std::string&, RowRange, const std::vector<std::int64_t>&,
+                               ElementType, std::span<const std::byte>, const DatasetMeaning&) {}
+void Hdf5Writer::commit() {}
+
+struct Hdf5Reader::State {
+  std::string path;
+};
+Hdf5Reader::Hdf5Reader(const Communicator&, const std::string& path) { refuse(path); }
+Hdf5Reader::~Hdf5Reader() = default;
+const std::string& Hdf5Reader::path() const { return state_->path; }
+bool Hdf5Reader::exists(const std::string&) const { return false; }
+bool Hdf5Reader::has_attribute(const std::string&, const std::string&) const { return false; }
+std::vector<std::string> Hdf5Reader::children(const std::string&) const { return {}; }
+std::vector<std::string> Hdf5Reader::attribute_names(const std::string&) const { return {}; }
+AttributeValue Hdf5Reader::attribute_value(const std::string&, const std::string&) const {
+  return {};
+}
+std::vector<std::int64_t> Hdf5Reader::shape(const std::string&) const { return {}; }
+std::int64_t Hdf5Reader::elements_in(const std::string&, RowRange) const { return 0; }
+void Hdf5Reader::read_dataset(const std::string&, RowRange, ElementType,
+                              std::span<std::byte>) const {}
+void Hdf5Reader::throw_wrong_attribute(const std::string&, const std::string&) const {
+  refuse(state_->path);
+}
+
+}  // namespace octant
+
+#endif

@@ -1,0 +1,206 @@
+#ifdef OCTANT_HDF5
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/hdf5_image.hpp"
+#include "io/posix_file.hpp"
+#include "io/whole_file.hpp"
+
+namespace octant {
+namespace {
+
+hid_t checked(hid_t id, const std::string& attempt) {
+  if (id < 0) throw RunError("cannot {}: {}", attempt, hdf5_reason());
+  return id;
+}
+
+// The datasets' place in the file must be known as soon as they exist, and nobody else fills it.
+Hdf5Handle contiguous_layout() {
+  Hdf5Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_layout(layout, H5D_CONTIGUOUS);
+  H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER);
+  return layout;
+}
+
+Hdf5Handle with_groups_above() {
+  Hdf5Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(link, 1);
+  return link;
+}
+
+Hdf5Handle extents(const std::vector<std::int64_t>& shape) {
+  const std::vector<hsize_t> sizes(shape.begin(), shape.end());
+  return {H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose};
+}
+
+struct AttributeWriter {
+  hid_t object;
+  const std::string& name;
+
+  void operator()(const std::string& text) const {
+    const char* characters = text.c_str();
+    write(text_type(), {H5Screate(H5S_SCALAR), H5Sclose}, &characters);
+  }
+  void operator()(std::int64_t value) const {
+    write(H5T_NATIVE_INT64, {H5Screate(H5S_SCALAR), H5Sclose}, &value);
+  }
+  void operator()(double value) const {
+    write(H5T_NATIVE_DOUBLE, {H5Screate(H5S_SCALAR), H5Sclose}, &value);
+  }
+  void operator()(const std::vector<std::int64_t>& values) const {
+    write(H5T_NATIVE_INT64, extents({std::ssize(values)}), values.data());
+  }
+  void operator()(const std::vector<double>& values) const {
+    write(H5T_NATIVE_DOUBLE, extents({std::ssize(values)}), values.data());
+  }
+
+ private:
+  void write(hid_t type, const Hdf5Handle& space, const void* values) const {
+    const std::string attempt = fmt::format("write the attribute '{}'", name);
+    const Hdf5Handle attribute(
+        checked(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), attempt),
+        H5Aclose);
+    checked(H5Awrite(attribute, type, values), attempt);
+  }
+};
+
+void write_attribute(hid_t object, const std::string& name, const AttributeValue& value) {
+  std::visit(AttributeWriter{object, name}, value);
+}
+
+// Two sums that the ranges of all ranks must give if they cover rows 0 .. total - 1 once.
+using CoverageSums = std::array<std::uint64_t, 2>;
+
+CoverageSums coverage_sums(RowRange range) {
+  const auto begin = static_cast<std::uint64_t>(range.begin);
+  const auto end = static_cast<std::uint64_t>(range.end());
+  return {end - begin, end * (end - 1) - begin * (begin - 1)};
+}
+
+}  // namespace
+
+struct Hdf5Writer::State {
+  State(const Communicator& c, const std::string& path) : communicator(c), whole(c, path) {}
+
+  // A step that only the root takes, and of which all ranks learn whether it failed.
+  void on_root(const std::function<void()>& step) const {
+    run([&] {
+      if (communicator.is_root()) step();
+    });
+  }
+
+  // A step that all ranks take.
+  void run(const std::function<void()>& step) const {
+    communicator.agree([&] {
+      try {
+        step();
+      } catch (const RunError& error) {
+        throw RunError("'{}' could not be written: {}", whole.path(), error.what());
+      }
+    });
+  }
+
+  Communicator communicator;
+  WholeFile whole;
+  std::optional<PosixFile> part;
+  Hdf5Image image;  // on the root: what HDF5 has written
+  Hdf5Handle file;  // on the root: HDF5's file, in the image
+};
+
+Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path)
+    : state_(std::make_unique<State>(communicator, path)) {
+  silence_hdf5();
+  state_->on_root([&] {
+    state_->file = Hdf5Handle(
+        checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_to_image(state_->image)),
+                "create an HDF5 file in memory"),
+        H5Fclose);
+  });
+  state_->run([&] { state_->part.emplace(state_->whole.part_path(), PosixFile::Mode::update); });
+}
+
+Hdf5Writer::~Hdf5Writer() = default;
+
+void Hdf5Writer::group(const std::string& path) {
+  state_->on_root([&] {
+    const Hdf5Handle group(checked(H5Gcreate2(state_->file, path.c_str(), with_groups_above(),
+                                              H5P_DEFAULT, H5P_DEFAULT),
+                                   fmt::format("create the group '{}'", path)),
+                           H5Gclose);
+  });
+}
+
+void Hdf5Writer::attribute(const std::string& object, const std::string& name,
+                           const AttributeValue& value) {
+  state_->on_root([&] {
+    const Hdf5Handle owner(checked(H5Oopen(state_->file, object.c_str(), H5P_DEFAULT),
+                                   fmt::format("find '{}' for its attribute '{}'", object, name)),
+                           H5Oclose);
+    write_attribute(owner, name, value);
+  });
+}
+
+void Hdf5Writer::write_dataset(const std::string& path, RowRange range,
+                               const std::vector<std::int64_t>& row_shape, ElementType type,
+                               std::span<const std::byte> data, const DatasetMeaning& meaning) {
+  const std::int64_t row_bytes =
+      std::accumulate(row_shape.begin(), row_shape.end(),
+                      static_cast<std::int64_t>(element_bytes(type)), std::multiplies<>());
+  CoverageSums sums = coverage_sums(range);
+  state_->communicator.sum_in_place(std::span<std::uint64_t>(sums));
+  const auto total = static_cast<std::int64_t>(sums[0]);
+  state_->run([&] {
+    OCTANT_REQUIRE(range.begin >= 0 && range.count >= 0 && range.end() <= total &&
+                       sums == coverage_sums({0, total}),
+                   "the ranks' rows of '{}' leave gaps or overlap", path);
+    OCTANT_REQUIRE(std::ssize(data) == range.count * row_bytes,
+                   "'{}' has {} rows of {} bytes here, but {} bytes were given", path, range.count,
+                   row_bytes, data.size());
+    OCTANT_REQUIRE(!meaning.units.empty() && !meaning.description.empty(),
+                   "'{}' needs units and a description", path);
+  });
+  std::int64_t place = 0;
+  state_->on_root([&] {
+    std::vector<std::int64_t> shape{total};
+    shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+    const Hdf5Handle dataset(
+        checked(H5Dcreate2(state_->file, path.c_str(), native_type(type), extents(shape),
+                           with_groups_above(), contiguous_layout(), H5P_DEFAULT),
+                fmt::format("create the dataset '{}'", path)),
+        H5Dclose);
+    write_attribute(dataset, "units", meaning.units);
+    write_attribute(dataset, "description", meaning.description);
+    place = static_cast<std::int64_t>(H5Dget_offset(dataset));
+  });
+  state_->communicator.broadcast(place);
+  state_->run([&] { state_->part->write_at(place + range.begin * row_bytes, data); });
+}
+
+void Hdf5Writer::commit() {
+  state_->on_root([&] {
+    if (!state_->file.close()) throw RunError("cannot close the HDF5 file: {}", hdf5_reason());
+    state_->image.write_to(*state_->part);
+  });
+  state_->run([&] { state_->part->sync(); });
+  state_->on_root([&] {
+    const Hdf5Handle written(
+        checked(H5Fopen(state_->whole.part_path().c_str(), H5F_ACC_RDONLY, reading_access()),
+                "open the file that was just written"),
+        H5Fclose);
+    OCTANT_REQUIRE(state_->part->size() == state_->image.size(),
+                   "the file has {} bytes instead of {}", state_->part->size(),
+                   state_->image.size());
+  });
+  state_->whole.commit();
+}
+
+}  // namespace octant
+
+#endif

@@ -1,0 +1,91 @@
+#include "io/posix_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.hpp"
+
+namespace octant {
+namespace {
+
+constexpr std::size_t k_most_per_call = std::size_t{1} << 30;  // the system's own limit is 2 GiB
+
+int open_file(const std::string& path, PosixFile::Mode mode) {
+  switch (mode) {
+    case PosixFile::Mode::create:
+      return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    case PosixFile::Mode::update: return ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    case PosixFile::Mode::read: return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string system_reason() { return std::strerror(errno); }
+
+PosixFile::PosixFile(std::string path, Mode mode)
+    : path_(std::move(path)), descriptor_(open_file(path_, mode)) {
+  if (descriptor_ < 0) {
+    const bool create = mode == Mode::create;
+    throw RunError("cannot {} '{}': {}", create ? "create" : "open", path_, system_reason());
+  }
+}
+
+PosixFile::~PosixFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+PosixFile::PosixFile(PosixFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+void PosixFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::size_t count = std::min(bytes.size(), k_most_per_call);
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), count, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw RunError("cannot write {} bytes to '{}': {}", bytes.size(), path_, system_reason());
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += written;
+  }
+}
+
+void PosixFile::resize(std::int64_t bytes) {
+  if (::ftruncate(descriptor_, bytes) != 0) {
+    throw RunError("cannot give '{}' a length of {} bytes: {}", path_, bytes, system_reason());
+  }
+}
+
+void PosixFile::sync() {
+  if (::fsync(descriptor_) != 0) {
+    throw RunError("cannot bring '{}' to the disk: {}", path_, system_reason());
+  }
+}
+
+std::int64_t PosixFile::size() const {
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0) {
+    throw RunError("cannot ask for the size of '{}': {}", path_, system_reason());
+  }
+  return status.st_size;
+}
+
+// Some file systems cannot do this (EINVAL) and do not need it.
+void sync_directory_of(const std::string& path) {
+  const auto directory = std::filesystem::absolute(path).parent_path();
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace octant

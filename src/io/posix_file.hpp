@@ -1,0 +1,47 @@
+// An open file of the operating system, whose every failure is an exception that names the file and
+// the system's reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace octant {
+
+// "No space left on device" and the like, for the present errno.
+std::string system_reason();
+
+// Owns one descriptor. All functions are local to the calling rank; several ranks may have the same
+// file open. Every failure throws RunError.
+class PosixFile {
+ public:
+  enum class Mode { create, read, update };
+
+  // create: an empty file in place of what was there. update: an existing file, for writing.
+  PosixFile(std::string path, Mode mode);
+  ~PosixFile();
+  PosixFile(PosixFile&& other) noexcept;
+  PosixFile& operator=(PosixFile&&) = delete;
+
+  // Writes all bytes at `offset`, beyond the present end as well.
+  void write_at(std::int64_t offset, std::span<const std::byte> bytes);
+
+  // Cuts the file to this length, or extends it with zeros.
+  void resize(std::int64_t bytes);
+
+  // Returns when what was written is on the disk.
+  void sync();
+
+  std::int64_t size() const;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+// Returns when entries of the directory that holds `path` are on the disk.
+void sync_directory_of(const std::string& path);
+
+}  // namespace octant

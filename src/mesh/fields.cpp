@@ -1,0 +1,72 @@
+#include "mesh/fields.hpp"
+
+#include <algorithm>
+
+#include "mesh/device.hpp"
+
+namespace octant::mesh {
+
+namespace {
+
+// Doubles between two variables of a block beyond its N^3 cells: without them the same cell of every
+// variable of an 8^3 block would fall into the same set of a first-level cache.
+constexpr int padding(int block_size) { return block_size >= 8 ? 8 : 0; }
+
+// Room for growth, so that few regrids move a level.
+int roomy(int slots) { return slots + slots / 4 + 8; }
+
+}  // namespace
+
+BlockLayout::BlockLayout(int block_size, int variables)
+    : block_size(block_size),
+      variables(variables),
+      stride_variable(block_size * block_size * block_size + padding(block_size)),
+      stride_slot(static_cast<std::int64_t>(stride_variable) * variables) {}
+
+CellBox BlockLayout::box(std::int64_t slot) const {
+  return {slot * stride_slot, block_size, block_size * block_size, stride_variable, k_own};
+}
+
+DeviceArray<double> allocate_with_margin(const std::string& label, std::int64_t doubles) {
+  auto memory = uninitialised<double>(label, doubles + 2 * k_margin);
+  Kokkos::deep_copy(memory, 1.0);
+  return memory;
+}
+
+LevelFields::LevelFields(BlockLayout layout, int spares) : layout_(layout), states_(1 + spares) {}
+
+void LevelFields::commit(int spare) {
+  std::swap(states_[k_now], states_[spare]);
+  old_ = spare;
+}
+
+void LevelFields::reserve(int slots, int slots_in_use) {
+  if (slots <= capacity_) return;
+  capacity_ = roomy(slots);
+  const std::int64_t doubles = capacity_ * layout_.stride_slot + k_margin;
+  for (std::size_t s = 1; s < states_.size(); ++s) states_[s].blocks = {};
+  auto grown = uninitialised<double>("blocks", doubles);
+  if (slots_in_use > 0) {
+    const auto used = std::make_pair(std::int64_t{0}, slots_in_use * layout_.stride_slot);
+    Kokkos::deep_copy(Kokkos::subview(grown, used), Kokkos::subview(states_[k_now].blocks, used));
+  }
+  states_[k_now].blocks = grown;
+  for (std::size_t s = 1; s < states_.size(); ++s)
+    states_[s].blocks = uninitialised<double>("blocks", doubles);
+}
+
+void LevelFields::resize_halo(std::int64_t doubles) {
+  if (doubles <= halo_doubles_ && 2 * doubles >= halo_doubles_) return;
+  halo_doubles_ = doubles;
+  for (State& state : states_) {
+    state.halo = {};
+    state.halo = allocate_with_margin("halo", doubles);
+  }
+}
+
+std::int64_t LevelFields::bytes_in_use(int slots) const {
+  const std::int64_t doubles = slots * layout_.stride_slot + halo_doubles_;
+  return states() * doubles * static_cast<std::int64_t>(sizeof(double));
+}
+
+}  // namespace octant::mesh

@@ -1,0 +1,112 @@
+#include "mesh/geometry.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+
+namespace octant::mesh {
+
+namespace {
+
+constexpr std::array<char, 3> k_axis_names{'x', 'y', 'z'};
+
+Boundary boundary_named(const std::string& name) {
+  if (name == "periodic") return Boundary::periodic;
+  if (name == "outflow") return Boundary::outflow;
+  if (name == "reflecting") return Boundary::reflecting;
+  return Boundary::inflow;
+}
+
+}  // namespace
+
+void declare(ParameterSchema& schema, MeshOptions& options) {
+  schema.add("mesh.base_cells", options.base_cells,
+             {.unit = "cells", .meaning = "Cells of the base grid along x, y, z", .min = 2});
+  schema.add("mesh.block_size", options.block_size,
+             {.unit = "cells", .meaning = "Cells along each side of a block: 2, 4, 8, 16 or 32",
+              .min = 2, .max = 32});
+  schema.add("mesh.max_level", options.max_level,
+             {.meaning = "Finest level of refinement; the base grid is level 0", .min = 0, .max = 40});
+  schema.add("mesh.lower", options.lower, {.unit = "length", .meaning = "Lower corner of the domain"});
+  schema.add("mesh.upper", options.upper, {.unit = "length", .meaning = "Upper corner of the domain"});
+  for (int axis = 0; axis < 3; ++axis) {
+    schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
+               {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis],
+                .choices = {"periodic", "outflow", "reflecting", "inflow"}});
+  }
+}
+
+Geometry::Geometry(const MeshOptions& options)
+    : block_size_(options.block_size),
+      max_level_(options.max_level),
+      lower_(options.lower),
+      upper_(options.upper) {
+  if (!std::has_single_bit(static_cast<unsigned>(block_size_)))
+    throw InputError("mesh.block_size = {}: expected 2, 4, 8, 16 or 32", block_size_);
+  for (int axis = 0; axis < 3; ++axis) {
+    const int cells = options.base_cells[axis];
+    const double length = upper_[axis] - lower_[axis];
+    if (!(length > 0.0) || !std::isfinite(length))
+      throw InputError("mesh.upper[{0}] = {1} must be greater than mesh.lower[{0}] = {2}", axis,
+                       upper_[axis], lower_[axis]);
+    if (cells % block_size_ != 0)
+      throw InputError("mesh.base_cells[{}] = {}: expected a multiple of mesh.block_size = {}", axis,
+                       cells, block_size_);
+    const double cell = length / cells;
+    if (axis == 0) base_cell_size_ = cell;
+    if (std::abs(cell - base_cell_size_) > 1e-10 * base_cell_size_)
+      throw InputError(
+          "mesh: cells must be cubes, but (mesh.upper - mesh.lower) / mesh.base_cells is {} along x "
+          "and {} along {}; change mesh.base_cells or the domain",
+          base_cell_size_, cell, k_axis_names[axis]);
+    base_blocks_[axis] = cells / block_size_;
+    const auto deepest = static_cast<std::uint64_t>(base_blocks_[axis]) << max_level_;
+    if (max_level_ >= 62 || deepest > static_cast<std::uint64_t>(k_key_coordinate_end))
+      throw InputError(
+          "mesh.max_level = {}: {} base blocks along {} allow no more than {} bits in all; lower "
+          "mesh.max_level or build with OCTANT_KEY128",
+          max_level_, base_blocks_[axis], k_axis_names[axis], k_key_bits_per_axis);
+    if (options.boundary[axis].size() != 2)
+      throw InputError("mesh.boundary_{}: expected two names, [below, above], but found {}",
+                       k_axis_names[axis], options.boundary[axis].size());
+    for (int side = 0; side < 2; ++side)
+      boundary_[axis][side] = boundary_named(options.boundary[axis][side]);
+    if ((boundary_[axis][0] == Boundary::periodic) != (boundary_[axis][1] == Boundary::periodic))
+      throw InputError("mesh.boundary_{} = [\"{}\", \"{}\"]: a periodic boundary needs both sides",
+                       k_axis_names[axis], options.boundary[axis][0], options.boundary[axis][1]);
+  }
+}
+
+double Geometry::cell_volume(int level) const {
+  const double cell = cell_size(level);
+  return cell * cell * cell;
+}
+
+BlockCoordinates Geometry::extent(int level) const {
+  BlockCoordinates blocks;
+  for (int axis = 0; axis < 3; ++axis)
+    blocks[axis] = static_cast<BlockCoordinate>(base_blocks_[axis]) << level;
+  return blocks;
+}
+
+std::array<double, 3> Geometry::origin(int level, const BlockCoordinates& block) const {
+  const double side = cell_size(level) * block_size_;
+  std::array<double, 3> corner;
+  for (int axis = 0; axis < 3; ++axis)
+    corner[axis] = lower_[axis] + side * static_cast<double>(block[axis]);
+  return corner;
+}
+
+bool Geometry::wrap(int level, BlockCoordinates& block) const {
+  const BlockCoordinates blocks = extent(level);
+  bool inside = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (periodic(axis)) block[axis] = (block[axis] % blocks[axis] + blocks[axis]) % blocks[axis];
+    inside = inside && block[axis] >= 0 && block[axis] < blocks[axis];
+  }
+  return inside;
+}
+
+}  // namespace octant::mesh

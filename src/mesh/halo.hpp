@@ -1,0 +1,78 @@
+// Ghost data of one level: which cells outside a rank's own blocks are needed, and where they come from.
+//
+// A needed block position that is not an own block is one of four things: another rank's block, cells
+// beyond a physical boundary, cells interpolated from the coarser level, or the mirror image of any of
+// these. Each gets a box, in the halo (kept with its state) or, if interpolation is involved, in the
+// scratch that all levels share and that lives for one sweep. A ghost value is a function of level,
+// cell and time alone, never of the block or rank that asks for it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "comm/exchange_plan.hpp"
+#include "mesh/fields.hpp"
+#include "mesh/tree.hpp"
+
+namespace octant::mesh {
+
+// A box of cells of a block, lower corner included, upper corner excluded.
+struct Region {
+  std::array<std::int16_t, 3> begin{0, 0, 0}, end{0, 0, 0};
+
+  bool empty() const { return end[0] <= begin[0]; }
+  std::int64_t volume() const {
+    return std::int64_t{end[0] - begin[0]} * (end[1] - begin[1]) * (end[2] - begin[2]);
+  }
+  void merge(const Region& other);  // becomes the bounding box of both
+};
+
+// Copies a region of a box to contiguous memory, [variable][k][j][i].
+struct PackTask {
+  std::int32_t box;
+  Region region;
+  std::int64_t destination;  // in doubles
+};
+
+// Fills a box beyond a boundary from the box that mirrors (or continues) into it. Along each axis the
+// source cell of ghost cell i is `offset + sign * i`, or `offset` alone where sign is 0 (outflow).
+struct BoundaryTask {
+  std::int32_t target, source;
+  Region region;
+  std::array<std::int16_t, 3> offset, sign;
+  std::int32_t flipped;   // bit d: the component along axis d of every vector changes its sign
+  std::int32_t inflow;    // -1, or 2 * axis + side: the constant state of that boundary, no source
+};
+
+// Interpolates cells of a fine box from the coarse block beneath them and its six face neighbours.
+struct InterpolationTask {
+  std::int32_t target;                 // fine box
+  std::array<std::int32_t, 7> source;  // coarse boxes: the block, then below and above in x, y, z
+  std::array<std::int16_t, 3> first, cells;  // coarse cells: the first one and how many
+  std::array<std::int16_t, 3> fine;          // the fine cell in the lower corner of `first`
+};
+
+// Everything that moves ghost data of one level. Built anew by each regrid.
+struct LevelHalo {
+  TileSet tiles;              // interior tiles first: those that need no other rank's data
+  int interior_tiles = 0;
+  std::vector<CellBox> boxes;                            // host copy of tiles.boxes
+  std::vector<std::array<std::int32_t, 6>> face_boxes;  // by slot: below and above in x, y, z; or -1
+
+  std::int64_t halo_doubles = 0, scratch_doubles = 0;
+  std::int64_t received_cells = 0, sent_cells = 0;  // received boxes lie at the start of the halo
+  std::unique_ptr<ExchangePlan> plan;
+  DeviceArray<const PackTask> packs;
+  DeviceArray<const BoundaryTask> halo_boundaries, scratch_boundaries;
+  DeviceArray<const InterpolationTask> interpolations;
+};
+
+// Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
+using BlockFluxRequests = std::vector<std::vector<FluxRequest>>;
+
+// Builds the halos of all levels. `ghosts` is the reach of a sweep; `patch` the side of a tile;
+// `requests[level]` the flux requests. Collective.
+std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts, int patch,
+                                   const std::vector<BlockFluxRequests>& requests);
+
+}  // namespace octant::mesh

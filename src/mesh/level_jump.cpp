@@ -1,0 +1,234 @@
+#include "mesh/level_jump.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::mesh {
+
+namespace {
+
+// A face of a fine block with a coarser block behind it.
+struct JumpFace {
+  int owner;              // of the coarse block
+  Key coarse;             // the coarse block
+  std::int32_t axis, side; // of the fine block's face
+  std::int32_t octant;    // of the coarse block, next to the face
+  int fine_slot;
+
+  auto order() const { return std::tuple(owner, coarse, axis, side, octant); }
+};
+
+// What the coarse block's owner is told of it.
+struct JumpMessage {
+  Key coarse;
+  std::int32_t axis, side, octant;
+};
+
+std::vector<JumpFace> find_jump_faces(const Tree& tree, int level) {
+  const TreeLevel& fine = tree.level(level);
+  std::vector<JumpFace> faces;
+  for (const int slot : fine.own()) {
+    const BlockCoordinates here = morton_decode(fine.key(slot));
+    for (int f = 0; f < 6; ++f) {
+      const int axis = f / 2, side = f % 2;
+      BlockCoordinates beyond = here;
+      beyond[axis] += side == 0 ? -1 : 1;
+      if (!tree.geometry().wrap(level, beyond)) continue;
+      const Key key = morton_encode(beyond);
+      if (fine.find(key)) continue;
+      const Node* coarse = tree.level(level - 1).find(parent_key(key));
+      OCTANT_REQUIRE(coarse, "mesh: a block of level {} has no block of level {} beside it", level,
+                     level - 1);
+      faces.push_back({coarse->owner, parent_key(key), axis, side, octant_of(key), slot});
+    }
+  }
+  std::sort(faces.begin(), faces.end(),
+            [](const JumpFace& a, const JumpFace& b) { return a.order() < b.order(); });
+  return faces;
+}
+
+void count_item(std::vector<Segment>& segments, int rank) {
+  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
+  ++segments.back().count;
+}
+
+}  // namespace
+
+LevelJump::LevelJump(const Tree& tree, int fine_level, const BlockLayout& layout,
+                     LevelRegisters& fine, LevelRegisters& coarse,
+                     std::vector<std::array<std::int32_t, 8>>& child_owners)
+    : layout_(layout), alone_(tree.communicator().size() == 1) {
+  const int half = layout.block_size / 2;
+  face_values_ = half * half * layout.variables;
+  octant_values_ = face_values_ * half;
+  plan_restriction(tree, fine_level, child_owners);
+  plan_correction(tree, fine_level, fine, coarse);
+}
+
+void LevelJump::plan_restriction(const Tree& tree, int fine_level,
+                                 std::vector<std::array<std::int32_t, 8>>& child_owners) {
+  const TreeLevel& fine = tree.level(fine_level);
+  const TreeLevel& coarse = tree.level(fine_level - 1);
+  const int rank = tree.communicator().rank();
+
+  struct Child {
+    int owner;  // of the parent
+    Key key;
+    int slot;
+  };
+  std::vector<Child> children;
+  for (const int slot : fine.own()) {
+    const Node* parent = coarse.find(parent_key(fine.key(slot)));
+    OCTANT_REQUIRE(parent, "mesh: a block of level {} has no parent", fine_level);
+    children.push_back({parent->owner, fine.key(slot), slot});
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [](const Child& a, const Child& b) { return a.owner < b.owner; });
+
+  std::vector<RestrictionTask> restrictions;
+  std::vector<Segment> sends, receives;
+  std::vector<int> owners;
+  std::vector<Key> keys;
+  std::int64_t sent = 0;
+  child_owners.assign(coarse.slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
+  for (const Child& child : children) {
+    const int octant = octant_of(child.key);
+    if (child.owner == rank) {
+      const int parent = coarse.find(parent_key(child.key))->slot;
+      restrictions.push_back({child.slot, parent, octant, 0});
+      child_owners[parent][octant] = rank;
+      continue;
+    }
+    restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});
+    owners.push_back(child.owner);
+    keys.push_back(child.key);
+    count_item(sends, child.owner);
+  }
+  const auto announced = route<Key>(tree.communicator(), owners, keys);
+  std::vector<OctantTask> octants;
+  for (std::size_t n = 0; n < announced.items.size(); ++n) {
+    const Key key = announced.items[n];
+    const int parent = coarse.find(parent_key(key))->slot, octant = octant_of(key);
+    octants.push_back({parent, octant, static_cast<std::int64_t>(n) * octant_values_});
+    child_owners[parent][octant] = announced.sources[n];
+    count_item(receives, announced.sources[n]);
+  }
+  restrictions_ = to_device("restriction tasks", restrictions);
+  octants_ = to_device("octant tasks", octants);
+  octant_plan_ =
+      std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
+}
+
+void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters& fine,
+                                LevelRegisters& coarse) {
+  const TreeLevel& coarse_blocks = tree.level(fine_level - 1);
+  const auto half = static_cast<std::int16_t>(layout_.block_size / 2);
+  const auto full = static_cast<std::int16_t>(layout_.block_size);
+  const std::vector<JumpFace> faces = find_jump_faces(tree, fine_level);
+  fine_begin_ = fine.doubles;
+  coarse_begin_ = coarse.doubles;
+
+  std::vector<int> owners;
+  std::vector<JumpMessage> messages;
+  std::vector<Segment> sends, receives;
+  for (std::size_t n = 0; n < faces.size(); ++n) {
+    const JumpFace& face = faces[n];
+    fine.requests[face.fine_slot].push_back(
+        {.axis = static_cast<std::int8_t>(face.axis), .average = 1,
+         .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
+         .a_begin = 0, .a_end = full, .b_begin = 0, .b_end = full,
+         .stride_b = half, .stride_variable = half * half,
+         .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_});
+    owners.push_back(face.owner);
+    messages.push_back({face.coarse, face.axis, face.side, face.octant});
+    count_item(sends, face.owner);
+  }
+  const auto announced = route<JumpMessage>(tree.communicator(), owners, messages);
+
+  struct Ordered {
+    JumpMessage face;
+    std::int64_t index;  // in the order of arrival
+  };
+  std::vector<Ordered> jumps;
+  for (std::size_t n = 0; n < announced.items.size(); ++n) {
+    jumps.push_back({announced.items[n], static_cast<std::int64_t>(n)});
+    count_item(receives, announced.sources[n]);
+  }
+  std::sort(jumps.begin(), jumps.end(), [](const Ordered& a, const Ordered& b) {
+    return std::tuple(a.face.coarse, a.face.axis, a.face.side, a.face.octant) <
+           std::tuple(b.face.coarse, b.face.axis, b.face.side, b.face.octant);
+  });
+  std::vector<std::int32_t> begin{0};
+  std::vector<CorrectionTask> corrections;
+  for (std::size_t n = 0; n < jumps.size(); ++n) {
+    const JumpMessage& face = jumps[n].face;
+    const int slot = coarse_blocks.find(face.coarse)->slot;
+    const auto corner = [&](int axis) {
+      return static_cast<std::int16_t>((face.octant >> axis & 1) * half);
+    };
+    const int a = face.axis == 0 ? 1 : 0, b = face.axis == 2 ? 1 : 2;
+    // The face is the octant's lower one if the fine block lies below (its upper side), and vice versa.
+    const auto plane = static_cast<std::int16_t>(corner(face.axis) + (face.side == 1 ? 0 : half));
+    coarse.requests[slot].push_back(
+        {.axis = static_cast<std::int8_t>(face.axis), .average = 0, .plane = plane,
+         .a_begin = corner(a), .a_end = static_cast<std::int16_t>(corner(a) + half),
+         .b_begin = corner(b), .b_end = static_cast<std::int16_t>(corner(b) + half),
+         .stride_b = half, .stride_variable = half * half,
+         .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_});
+    if (n > 0 && face.coarse != jumps[n - 1].face.coarse)
+      begin.push_back(static_cast<std::int32_t>(n));
+    corrections.push_back({.slot = slot, .axis = static_cast<std::int8_t>(face.axis),
+                           .sign = static_cast<std::int8_t>(face.side == 1 ? 1 : -1),
+                           .cell = static_cast<std::int16_t>(face.side == 1 ? plane : plane - 1),
+                           .a_begin = corner(a), .b_begin = corner(b),
+                           .fine = jumps[n].index * face_values_,
+                           .coarse = static_cast<std::int64_t>(n) * face_values_});
+  }
+  if (!jumps.empty()) begin.push_back(static_cast<std::int32_t>(jumps.size()));
+  correction_begin_ = to_device("corrected blocks", begin);
+  corrections_ = to_device("correction tasks", corrections);
+  face_plan_ =
+      std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
+  fine_end_ = fine.doubles += static_cast<std::int64_t>(faces.size()) * face_values_;
+  coarse_end_ = coarse.doubles += static_cast<std::int64_t>(jumps.size()) * face_values_;
+}
+
+void LevelJump::clear_registers(const DeviceArray<double>& fine,
+                                const DeviceArray<double>& coarse) const {
+  Kokkos::deep_copy(Kokkos::subview(fine, std::pair(fine_begin_, fine_end_)), 0.0);
+  Kokkos::deep_copy(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_end_)), 0.0);
+}
+
+void LevelJump::restrict_to_parents(const double* children, double* parents,
+                                    Exchanger& exchanger) const {
+  auto sent = uninitialised<double>("restricted octants", octant_plan_->items_sent() * octant_values_);
+  restrict_children(restrictions_, layout_, children, parents, sent.data());
+  if (alone_) return;
+  auto received =
+      uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
+  Kokkos::fence();
+  exchanger.run<double>(*octant_plan_, sent.data(), received.data(), octant_values_);
+  unpack_octants(octants_, layout_, received.data(), parents);
+}
+
+void LevelJump::correct_parents(const DeviceArray<double>& fine, const DeviceArray<double>& coarse,
+                                double coarse_cell_size, double* coarse_blocks,
+                                Exchanger& exchanger) const {
+  const double* fluxes = fine.data() + fine_begin_;
+  DeviceArray<double> received;
+  if (!alone_) {
+    received =
+        uninitialised<double>("received registers", face_plan_->items_received() * face_values_);
+    Kokkos::fence();
+    exchanger.run<double>(*face_plan_, fluxes, received.data(), face_values_);
+    fluxes = received.data();
+  }
+  correct_fluxes(correction_begin_, corrections_, layout_, fluxes, coarse.data() + coarse_begin_,
+                 1.0 / coarse_cell_size, coarse_blocks);
+}
+
+}  // namespace octant::mesh

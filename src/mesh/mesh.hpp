@@ -1,0 +1,124 @@
+// The face of mesh/: a distributed octree of blocks, each octant refined on its own, with its fields.
+//
+// Life of a mesh: construct it (base blocks only, uninitialised fields), set the fields of its blocks,
+// `regrid` and set again until nothing changes; then, in a time step, `start_ghosts`/`finish_ghosts`
+// around sweeps over `tiles`, `LevelFields::commit`, and `synchronise` with the coarser level; `regrid`
+// and `migrate` between coarse steps. Collective functions say so.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "comm/exchanger.hpp"
+#include "mesh/interpolation.hpp"
+#include "mesh/level_jump.hpp"
+
+namespace octant::mesh {
+
+// What physics asks of a mesh.
+struct FieldSetup {
+  std::vector<Variable> variables;
+  int ghosts = 2;  // how far a sweep reads beyond a block
+  int patch = 16;  // side of the tiles that sweeps work on: 8 or 16
+  int spares = 1;  // states beside the present one
+};
+
+// By level and slot, which octants of a block should be refined (bit = octant).
+using OctantMasks = std::vector<std::vector<std::uint8_t>>;
+// By level and slot, the octants that flagged cells touch: see flag masks in hydro/refinement.hpp.
+using FlagMasks = std::vector<std::vector<std::uint64_t>>;
+
+class Mesh {
+ public:
+  // Base blocks in equal shares. Throws InputError where block size and ghosts do not fit. Collective.
+  Mesh(const Geometry& geometry, const Communicator& communicator, const CommOptions& comm_options,
+       FieldSetup setup, std::unique_ptr<Interpolation> interpolation);
+
+  // --- structure -------------------------------------------------------------------------------
+  const Geometry& geometry() const { return tree_.geometry(); }
+  const Communicator& communicator() const { return tree_.communicator(); }
+  const Tree& tree() const { return tree_; }
+  const TreeLevel& blocks(int level) const { return tree_.level(level); }
+  int finest_level() const { return finest_level_; }  // the finest level that exists on any rank
+  const std::vector<Variable>& variables() const { return setup_.variables; }
+  const BlockLayout& layout() const { return layout_; }
+
+  // --- data of one level -----------------------------------------------------------------------
+  LevelFields& fields(int level) { return fields_[level]; }
+  const LevelFields& fields(int level) const { return fields_[level]; }
+  const LevelHalo& halo(int level) const { return halos_[level]; }
+  FieldPointers pointers(int level, int state) const;
+  double* registers(int level) { return registers_[level].data(); }
+
+  // Inflow states: values of all variables (conserved) at boundary 2 * axis + side.
+  void set_inflow(int boundary, const std::vector<double>& state);
+
+  // --- ghost data ------------------------------------------------------------------------------
+  // Ghost cells of a level's state. `theta` is its time between the coarser level's old (0) and
+  // present (1) states. Between the two calls interior tiles may be swept. Scratch is shared: the
+  // ghosts of one level at a time are valid. Collective.
+  void start_ghosts(int level, int state, double theta);
+  void finish_ghosts(int level, int state);
+  void fill_ghosts(int level, int state, double theta);
+
+  // Only what finer levels interpolate from: other ranks' cells and boundaries. Collective.
+  void refresh_halo(int level, int state);
+
+  // --- coupling of levels ----------------------------------------------------------------------
+  // Forgets the fluxes between a level and the coarser one: at the start of the coarser one's step.
+  void clear_registers(int fine_level);
+  // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
+  void synchronise(int fine_level);
+  // The mean of fine cells into all coarser levels. Both collective.
+  void restrict_all();
+
+  // --- change of structure, between coarse steps -----------------------------------------------
+  // Refines and derefines so that flagged octants are covered, neighbours across faces, edges and
+  // corners differ by one level at most, and every fine ghost can be interpolated. New blocks are
+  // interpolated, old ones vanish into their parents. True if anything changed. Collective.
+  bool regrid(const FlagMasks& flags);
+
+  // Moves blocks to new owners: by level, one rank per own block in the order of TreeLevel::own().
+  // Collective.
+  void migrate(const std::vector<std::vector<int>>& owners);
+
+  // Replaces the whole structure by the given own blocks (restart); fields are uninitialised.
+  struct BlockList {
+    std::vector<Key> keys;
+    std::vector<std::uint8_t> refined;
+  };
+  void replace_blocks(const std::vector<BlockList>& levels);
+
+  // Bytes of fields, registers and tables on this rank.
+  std::int64_t bytes() const;
+  std::vector<ExchangeCount> exchange_counts() const;
+
+ private:
+  void rebuild();
+  void exchange_start(int level, int state);
+  void interpolate_ghosts(int level, double theta);
+  void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
+  void add_children(int level, const std::vector<std::uint8_t>& wanted);
+  void remove_children(const OctantMasks& wanted);
+
+  FieldSetup setup_;
+  BlockLayout layout_;
+  Tree tree_;
+  std::unique_ptr<Interpolation> interpolation_;
+  int finest_level_ = 0;
+
+  std::vector<LevelFields> fields_;
+  std::vector<LevelHalo> halos_;
+  std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
+  std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
+  std::vector<DeviceArray<double>> registers_;
+  DeviceArray<double> scratch_;
+  std::vector<DeviceArray<double>> send_buffers_;
+
+  std::vector<Exchanger> ghost_exchangers_, octant_exchangers_, face_exchangers_;
+  Exchanger migration_;
+  VectorAxes vector_axes_;
+  InflowStates inflow_;
+};
+
+}  // namespace octant::mesh

@@ -1,0 +1,116 @@
+#include "mesh/refinement_plan.hpp"
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+
+namespace octant::mesh {
+
+namespace {
+
+// "This octant must be refined": sent to the block's owner.
+struct Mark {
+  std::int32_t level;
+  std::int32_t octant;
+  Key key;
+};
+
+class Planner {
+ public:
+  Planner(const Tree& tree, const FlagMasks& flags) : tree_(tree), wanted_(tree.max_level() + 1) {
+    for (int l = 0; l <= tree.max_level(); ++l) wanted_[l].assign(tree.level(l).slots(), 0);
+    for (int l = 0; l < tree.max_level(); ++l)
+      for (const int slot : tree.level(l).own())
+        spread_flags(l, tree.level(l).key(slot), flags[l][slot]);
+    deliver();
+  }
+
+  OctantMasks run(int distance) {
+    for (int l = tree_.max_level() - 1; l > 0; --l) {
+      for (const int slot : tree_.level(l).own())
+        if (wanted_[l][slot]) demand_nesting(l, slot, distance);
+      deliver();
+    }
+    return std::move(wanted_);
+  }
+
+ private:
+  // Marks the octants of a block and of its neighbours that its flagged cells touch.
+  void spread_flags(int level, Key key, std::uint64_t flags) {
+    const BlockCoordinates block = morton_decode(key);
+    for (; flags; flags &= flags - 1) {
+      const int bit = __builtin_ctzll(flags);
+      const int position[3] = {bit & 3, bit >> 2 & 3, bit >> 4};  // 0 below, 1-2 own, 3 above
+      BlockCoordinates octant;  // in octants of this level, that is in blocks of the next
+      for (int d = 0; d < 3; ++d) octant[d] = 2 * block[d] + position[d] - 1;
+      mark(level, octant);
+    }
+  }
+
+  // Marks the octant at these coordinates (blocks of level + 1). Where the level has no block there,
+  // the coarser octant is marked instead, so that the level grows towards it.
+  void mark(int level, BlockCoordinates octant) {
+    if (!tree_.geometry().wrap(level + 1, octant)) return;
+    const Key child = morton_encode(octant);
+    if (const Node* node = tree_.level(level).find(parent_key(child)))
+      send({level, octant_of(child), parent_key(child)}, *node);
+    else
+      mark(level - 1, {octant[0] >> 1, octant[1] >> 1, octant[2] >> 1});
+  }
+
+  void send(const Mark& m, const Node& node) {
+    if (node.slot >= 0) {
+      wanted_[m.level][node.slot] |= static_cast<std::uint8_t>(1 << m.octant);
+    } else {
+      marks_.push_back(m);
+      owners_.push_back(node.owner);
+    }
+  }
+
+  // A block with refined octants must exist, and so must all blocks of its level within `distance`
+  // cells of them.
+  void demand_nesting(int level, int slot, int distance) {
+    const int N = tree_.geometry().block_size(), half = N / 2;
+    const BlockCoordinates block = morton_decode(tree_.level(level).key(slot));
+    bool near[27] = {};
+    for (int octant = 0; octant < 8; ++octant) {
+      if (!(wanted_[level][slot] >> octant & 1)) continue;
+      for (int n = 0; n < 27; ++n) {
+        bool reached = true;
+        for (int d = 0; d < 3; ++d) {
+          const int offset = (d == 0 ? n : d == 1 ? n / 3 : n / 9) % 3 - 1;
+          const int begin = (octant >> d & 1) * half, end = begin + half;
+          reached = reached && (offset == 0 || (offset < 0 ? begin - distance < 0
+                                                           : end + distance > N));
+        }
+        near[n] = near[n] || reached;
+      }
+    }
+    for (int n = 0; n < 27; ++n)
+      if (near[n]) mark(level - 1, {block[0] + n % 3 - 1, block[1] + n / 3 % 3 - 1,
+                                    block[2] + n / 9 - 1});
+  }
+
+  void deliver() {
+    const auto received = route<Mark>(tree_.communicator(), owners_, marks_);
+    for (const Mark& m : received.items) {
+      const Node* node = tree_.level(m.level).find(m.key);
+      OCTANT_REQUIRE(node && node->slot >= 0, "mesh: a mark reached a rank that has no such block");
+      wanted_[m.level][node->slot] |= static_cast<std::uint8_t>(1 << m.octant);
+    }
+    marks_.clear();
+    owners_.clear();
+  }
+
+  const Tree& tree_;
+  OctantMasks wanted_;
+  std::vector<Mark> marks_;
+  std::vector<int> owners_;
+};
+
+}  // namespace
+
+OctantMasks plan_refinement(const Tree& tree, const FlagMasks& flags, int distance) {
+  return Planner(tree, flags).run(distance);
+}
+
+}  // namespace octant::mesh

@@ -1,0 +1,180 @@
+// Change of the mesh's structure: refinement, derefinement, migration, restart.
+#include <algorithm>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "mesh/device.hpp"
+#include "mesh/mesh.hpp"
+#include "mesh/refinement_plan.hpp"
+
+namespace octant::mesh {
+
+namespace {
+
+// All level l-1 cells within this many cells of a level-l block exist, so that its ghosts (an even
+// number of cells) can be interpolated with slopes.
+int nesting_distance(int ghosts) { return (ghosts + 1) / 2 + 1; }
+
+// A block that another rank must give up because its parent is no longer refined there.
+struct Removal {
+  std::int32_t level;
+  Key key;
+};
+
+}  // namespace
+
+bool Mesh::regrid(const FlagMasks& flags) {
+  const OctantMasks wanted = plan_refinement(tree_, flags, nesting_distance(setup_.ghosts));
+  bool changes = false;
+  for (int l = 0; l < tree_.max_level(); ++l)
+    for (const int slot : tree_.level(l).own())
+      changes = changes || wanted[l][slot] != tree_.level(l).refined(slot);
+  if (!communicator().any(changes)) return false;
+
+  for (int l = 0; l <= finest_level_ && l < tree_.max_level(); ++l) add_children(l, wanted[l]);
+  remove_children(wanted);
+  rebuild();
+  return true;
+}
+
+// Interpolates the new children of a level's own blocks; their owner is the parent's. Uses the ghost
+// data of the structure before the regrid: where a neighbour is new, too, its cells are interpolated
+// by the same function.
+void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
+  fill_ghosts(level, LevelFields::k_now, 1.0);
+  const TreeLevel& parents = tree_.level(level);
+  TreeLevel& children = tree_.level(level + 1);
+  const int slots_before = children.slots(), half = geometry().octant_size();
+  const auto corner = [half](int octant, int axis) {
+    return static_cast<std::int16_t>((octant >> axis & 1) * half);
+  };
+  const auto cells = static_cast<std::int16_t>(half);
+
+  std::vector<InterpolationTask> tasks;
+  std::vector<CellBox> boxes;
+  for (const int slot : parents.own()) {
+    const unsigned added = wanted[slot] & ~unsigned{parents.refined(slot)};
+    for (int octant = 0; octant < 8; ++octant) {
+      if (!(added >> octant & 1)) continue;
+      const int child = children.insert(child_key(parents.key(slot), octant), 0,
+                                        communicator().rank());
+      InterpolationTask task{.target = static_cast<std::int32_t>(boxes.size()), .source = {},
+                             .first = {corner(octant, 0), corner(octant, 1), corner(octant, 2)},
+                             .cells = {cells, cells, cells}, .fine = {0, 0, 0}};
+      task.source[0] = slot;
+      for (int face = 0; face < 6; ++face)
+        task.source[1 + face] = halos_[level].face_boxes[slot][face];
+      boxes.push_back(layout_.box(child));
+      tasks.push_back(task);
+    }
+  }
+  fields_[level + 1].reserve(children.slots(), slots_before);
+  if (tasks.empty()) return;
+  const FieldPointers now = pointers(level, LevelFields::k_now);
+  FineTarget target{};
+  target.buffer[k_own] = fields_[level + 1].blocks(LevelFields::k_now);
+  target.boxes = to_device("new blocks", boxes);
+  interpolation_->interpolate(to_device("new children", tasks),
+                              {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes}, target,
+                              layout_.variables);
+  Kokkos::fence();
+}
+
+// Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined any
+// more. Their cells are in their parents already.
+void Mesh::remove_children(const OctantMasks& wanted) {
+  std::vector<Removal> removals;
+  std::vector<int> owners;
+  for (int l = 0; l < tree_.max_level(); ++l) {
+    TreeLevel& parents = tree_.level(l);
+    for (const int slot : parents.own()) {
+      const unsigned removed = parents.refined(slot) & ~unsigned{wanted[l][slot]};
+      for (int octant = 0; octant < 8; ++octant) {
+        if (!(removed >> octant & 1)) continue;
+        removals.push_back({l + 1, child_key(parents.key(slot), octant)});
+        owners.push_back(child_owners_[l][slot][octant]);
+      }
+      parents.set_refined(slot, wanted[l][slot]);
+    }
+  }
+  const auto received = route<Removal>(communicator(), owners, removals);
+  for (const Removal& removal : received.items) tree_.level(removal.level).remove(removal.key);
+}
+
+namespace {
+
+struct MovedBlock {
+  Key key;
+  std::uint8_t refined;
+};
+
+Region whole_block(int block_size) {
+  const auto n = static_cast<std::int16_t>(block_size);
+  return {{0, 0, 0}, {n, n, n}};
+}
+
+}  // namespace
+
+void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
+  const int rank = communicator().rank();
+  const Region whole = whole_block(layout_.block_size);
+  const std::int64_t cells = whole.volume();
+  for (int l = 0; l <= tree_.max_level(); ++l) {
+    TreeLevel& level = tree_.level(l);
+    std::vector<std::pair<int, int>> movers;  // target, slot
+    for (std::size_t n = 0; n < level.own().size(); ++n)
+      if (owners[l][n] != rank) movers.emplace_back(owners[l][n], level.own()[n]);
+    std::stable_sort(movers.begin(), movers.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+
+    std::vector<MovedBlock> headers;
+    std::vector<int> targets;
+    std::vector<Segment> sends;
+    std::vector<PackTask> tasks;
+    for (const auto& [target, slot] : movers) {
+      tasks.push_back({slot, whole,
+                       static_cast<std::int64_t>(tasks.size()) * cells * layout_.variables});
+      headers.push_back({level.key(slot), level.refined(slot)});
+      targets.push_back(target);
+      if (sends.empty() || sends.back().rank != target) sends.push_back({target, 0});
+      ++sends.back().count;
+    }
+    const auto arrivals = route<MovedBlock>(communicator(), targets, headers);
+    const ExchangePlan plan = ExchangePlan::from_sends(communicator(), sends);
+    auto sent = uninitialised<double>("leaving blocks", plan.items_sent() * cells * layout_.variables);
+    auto received =
+        uninitialised<double>("arriving blocks", plan.items_received() * cells * layout_.variables);
+    pack(to_device("leaving blocks", tasks), halos_[l].tiles.boxes,
+         fields_[l].blocks(LevelFields::k_now), sent.data(), layout_.variables);
+    Kokkos::fence();
+    migration_.run<double>(plan, sent.data(), received.data(),
+                           static_cast<int>(cells) * layout_.variables);
+
+    const int slots_before = level.slots();
+    for (const MovedBlock& header : headers) level.remove(header.key);
+    std::vector<PackTask> arriving;
+    for (const MovedBlock& block : arrivals.items) {
+      const int slot = level.insert(block.key, block.refined, rank);
+      arriving.push_back({slot, whole,
+                          static_cast<std::int64_t>(arriving.size()) * cells * layout_.variables});
+    }
+    fields_[l].reserve(level.slots(), slots_before);
+    unpack_blocks(to_device("arriving blocks", arriving), layout_, received.data(),
+                  fields_[l].blocks(LevelFields::k_now));
+    Kokkos::fence();
+  }
+  rebuild();
+}
+
+void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
+  for (int l = 0; l <= tree_.max_level(); ++l) {
+    tree_.level(l) = TreeLevel{};
+    if (l < static_cast<int>(levels.size()))
+      for (std::size_t n = 0; n < levels[l].keys.size(); ++n)
+        tree_.level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());
+    fields_[l].reserve(tree_.level(l).slots(), 0);
+  }
+  rebuild();
+}
+
+}  // namespace octant::mesh

@@ -1,0 +1,60 @@
+// Kernels that move or combine stored cells: packing, boundaries, restriction, flux correction.
+#pragma once
+
+#include "mesh/halo.hpp"
+
+namespace octant::mesh {
+
+// Copies the regions of `tasks`, which lie in own blocks, to `destination`.
+void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
+          const double* blocks, double* destination, int variables);
+
+// Copies whole blocks, packed as above, into own slots.
+void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
+                   const double* source, double* blocks);
+
+// The constant state of an inflow boundary, by boundary (2 * axis + side).
+using InflowStates = Kokkos::View<double* [6], Kokkos::LayoutLeft, DeviceSpace>;
+
+// For every axis, the variable that is that component of a vector; a list per axis.
+using VectorAxes = DeviceArray<const std::int32_t>;  // by variable: -1 or the axis
+
+// Fills boxes beyond boundaries. Sources may be own blocks or boxes that are already filled.
+void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
+                     const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
+                     const VectorAxes& vector_axes, const InflowStates& inflow, int variables);
+
+// Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a message
+// buffer, [variable][k][j][i] with half the block size along each axis.
+struct RestrictionTask {
+  std::int32_t child;         // slot
+  std::int32_t parent;        // slot, or -1: to the message buffer
+  std::int32_t octant;
+  std::int64_t destination;   // offset in the message buffer
+};
+void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
+                       const double* children, double* parents, double* message);
+
+// Copies a received octant into its parent.
+struct OctantTask {
+  std::int32_t parent, octant;
+  std::int64_t source;  // offset in the message buffer
+};
+void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
+                    const double* message, double* parents);
+
+// Corrects the coarse cells on one side of a level jump: u += factor * (fine - coarse), where both are
+// fluxes integrated over time. Tasks of one block are contiguous and applied in their order.
+struct CorrectionTask {
+  std::int32_t slot;
+  std::int8_t axis;
+  std::int8_t sign;              // +1: the cells lie above the faces, -1: below
+  std::int16_t cell;             // their index along the axis
+  std::int16_t a_begin, b_begin; // along the transverse axes, ascending
+  std::int64_t fine, coarse;     // offsets of the two registers
+};
+void correct_fluxes(const DeviceArray<const std::int32_t>& block_begin,
+                    const DeviceArray<const CorrectionTask>& tasks, const BlockLayout& layout,
+                    const double* fine, const double* coarse, double factor, double* blocks);
+
+}  // namespace octant::mesh

@@ -1,0 +1,87 @@
+// The distributed octree: which blocks exist, who owns them, and which octants are refined.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "decomp/key_table.hpp"
+#include "mesh/geometry.hpp"
+
+namespace octant::mesh {
+
+// What a rank knows about a block: its owner, and for its own blocks the slot.
+struct Node {
+  std::int32_t owner = -1;
+  std::int32_t slot = -1;
+};
+
+// The blocks of one level that this rank owns, and the other ranks' blocks around them.
+class TreeLevel {
+ public:
+  // Adds an own block and returns its slot (the lowest free one).
+  int insert(Key key, std::uint8_t refined, int rank);
+  void remove(Key key);
+
+  // The block's node, or nullptr where this rank knows of none. After Tree::discover that means, for
+  // positions next to own blocks and to their parents, that no such block exists.
+  const Node* find(Key key) const { return nodes_.find(key); }
+
+  // Own slots in the order of their keys. Call `sort` after insertions and removals.
+  std::span<const int> own() const { return own_; }
+  void sort();
+
+  int count() const { return static_cast<int>(nodes_in_use_); }
+  int slots() const { return static_cast<int>(keys_.size()); }  // highest slot in use + 1
+  Key key(int slot) const { return keys_[slot]; }
+  std::uint8_t refined(int slot) const { return refined_[slot]; }
+  void set_refined(int slot, std::uint8_t mask) { refined_[slot] = mask; }
+
+  void learn(Key key, int owner) { nodes_.insert(key, {owner, -1}); }
+  void forget_others(int rank);
+
+  std::size_t bytes() const;
+
+ private:
+  KeyTable<Node> nodes_;
+  std::vector<Key> keys_;               // by slot; k_no_key where free
+  std::vector<std::uint8_t> refined_;   // by slot
+  std::vector<int> free_, own_;
+  std::size_t nodes_in_use_ = 0;
+};
+
+// All levels, 0 to max_level. Levels may be empty.
+class Tree {
+ public:
+  Tree(const Geometry& geometry, const Communicator& communicator);
+
+  const Geometry& geometry() const { return geometry_; }
+  const Communicator& communicator() const { return communicator_; }
+  int max_level() const { return geometry_.max_level(); }
+  TreeLevel& level(int l) { return levels_[l]; }
+  const TreeLevel& level(int l) const { return levels_[l]; }
+
+  // Sorts every level and learns the owners of the blocks next to own blocks, of the parents, and of
+  // the blocks next to the parents. Collective. O(own blocks) work; the directory that answers is
+  // spread over all ranks by a hash of (level, key).
+  void discover();
+
+  // Blocks over all ranks, by level. Collective.
+  std::vector<std::int64_t> global_counts() const;
+
+ private:
+  struct Question {
+    std::int32_t level;
+    Key key;
+  };
+  std::vector<KeyTable<std::int32_t>> build_directory() const;
+  std::vector<Question> open_questions() const;
+
+  Geometry geometry_;
+  Communicator communicator_;
+  std::vector<TreeLevel> levels_;
+};
+
+}  // namespace octant::mesh

@@ -1,0 +1,17 @@
+// What makes each problem (private to problems/): one function per file, listed in registry.cpp.
+#pragma once
+
+#include "problems/problem.hpp"
+
+namespace octant::problems {
+
+std::unique_ptr<Problem> make_blob();
+std::unique_ptr<Problem> make_gresho();
+std::unique_ptr<Problem> make_implosion();
+std::unique_ptr<Problem> make_kelvin_helmholtz();
+std::unique_ptr<Problem> make_noh();
+std::unique_ptr<Problem> make_riemann();
+std::unique_ptr<Problem> make_sedov();
+std::unique_ptr<Problem> make_sound_wave();
+
+}  // namespace octant::problems

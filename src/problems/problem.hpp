@@ -1,0 +1,66 @@
+// A problem: initial conditions, boundary states and refinement of its own, registered by a name.
+//
+// Adding a problem takes one file: derive from Problem, write a function that makes it, and name
+// that function in problems/factories.hpp and problems/registry.cpp.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hydro/options.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::problems {
+
+using Position = std::array<double, 3>;
+
+// The gas at a point, in code units.
+struct GasState {
+  double density = 1.0;
+  std::array<double, 3> velocity{0.0, 0.0, 0.0};
+  double pressure = 1.0;
+  std::vector<double> scalars{};  // concentrations; missing are 0, surplus dropped
+};
+
+// What a problem may look at when it prepares itself.
+struct Setting {
+  const mesh::Geometry& geometry;
+  const hydro::HydroOptions& hydro;
+};
+
+class Problem {
+ public:
+  virtual ~Problem() = default;
+
+  // Declares the parameters `problem.*`.
+  virtual void declare(ParameterSchema& schema) = 0;
+
+  // Called once, after all parameters are read. Throws InputError where the problem and the rest of
+  // the parameters do not fit.
+  virtual void prepare(const Setting&) {}
+
+  // The gas at the centre of a cell of the given size at time 0, or its mean over that cell. Must
+  // depend on its arguments alone.
+  virtual GasState initial_state(const Position& centre, double cell_size) const = 0;
+
+  // The gas that enters through an inflow boundary (axis 0-2, side 0 below or 1 above).
+  virtual GasState inflow_state(int /*axis*/, int /*side*/) const { return {}; }
+
+  // Flags cells of a level to be refined, in addition to the criteria of [refine]: see
+  // problems/flag_where.hpp. `masks` has one word per slot, as in hydro/refinement.hpp.
+  virtual void flag_cells(const mesh::Mesh&, int /*level*/,
+                          const mesh::DeviceArray<std::uint64_t>& /*masks*/) const {}
+};
+
+// The problem of this name. Throws InputError that lists the names, the nearest one first.
+std::unique_ptr<Problem> make_problem(const std::string& name);
+
+std::vector<std::string> problem_names();
+
+}  // namespace octant::problems

@@ -1,0 +1,42 @@
+"""Small cases that several tests run."""
+
+# A blast that drifts through a periodic box: it refines, derefines and moves blocks between ranks.
+DRIFTING_BLAST = """
+[problem]
+name = "sedov"
+centre = [0.31, 0.44, 0.62]
+velocity = [1.5, 0.7, -1.1]
+ambient_pressure = 0.01
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 2
+
+[hydro]
+scalars = 1
+
+[refine]
+gradient_fields = ["pressure", "density"]
+gradient = [0.4, 0.4]
+
+[balance]
+interval = 2
+
+[time]
+end = 100.0
+max_steps = 8
+"""
+
+# A blast on 8^3 cells that ends after two steps.
+TINY_BLAST = """
+[problem]
+name = "sedov"
+
+[mesh]
+base_cells = [8, 8, 8]
+block_size = 4
+
+[time]
+max_steps = 2
+"""

@@ -1,0 +1,86 @@
+"""Bad parameters end before the first step, with one message that helps."""
+
+from pathlib import Path
+
+import pytest
+
+from cases import TINY_BLAST
+from refusals import assert_refused
+from running import octant, run
+
+# What is added to the parameters as overrides, and what the message must say.
+BAD_VALUES = {
+    "misspelt_key": (["hydro.gama=1.4"], ["hydro.gama", "hydro.gamma"]),
+    "misspelt_problem_key": (["problem.enrgy=1"], ["problem.enrgy", "problem.energy"]),
+    "wrong_type": (["hydro.gamma=large"], ["hydro.gamma", "number"]),
+    "out_of_range": (["hydro.gamma=0.5"], ["hydro.gamma", "0.5", "> 1"]),
+    "unknown_choice": (["hydro.riemann=hlc"], ["hydro.riemann", '"hlc"', "hllc"]),
+    "unknown_problem": (["problem.name=sedof"], ["problem.name", "sedof", "sedov"]),
+    "malformed_override": (["hydro.gamma"], ["hydro.gamma", "section.key=value"]),
+    "cells_that_blocks_do_not_divide": (
+        ["mesh.base_cells=[10, 8, 8]"],
+        ["mesh.base_cells", "10", "mesh.block_size"],
+    ),
+    "block_size_that_is_no_power_of_two": (["mesh.block_size=6"], ["mesh.block_size", "6", "8"]),
+    "domain_inside_out": (["mesh.upper=[-1, 1, 1]"], ["mesh.upper", "mesh.lower"]),
+    "cells_that_are_not_cubes": (["mesh.upper=[2, 1, 1]"], ["cubes", "mesh.base_cells"]),
+    "half_a_periodic_boundary": (
+        ['mesh.boundary_y=["periodic", "outflow"]'],
+        ["mesh.boundary_y", "periodic"],
+    ),
+    "more_levels_than_keys_can_hold": (["mesh.max_level=40"], ["mesh.max_level"]),
+    "blocks_smaller_than_the_stencil": (
+        ["mesh.block_size=2", "hydro.reconstruction=ppm"],
+        ["mesh.block_size", "hydro.reconstruction"],
+    ),
+    "centre_outside_the_domain": (["problem.centre=[0, 2, 0]"], ["problem.centre", "2"]),
+    "unknown_field_to_refine_by": (
+        ['refine.gradient_fields=["densty"]', "refine.gradient=[0.1]"],
+        ["densty", "density"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_VALUES)
+def test_a_bad_value_is_refused(tmp_path: Path, case: str, ranks: int) -> None:
+    overrides, fragments = BAD_VALUES[case]
+    outcome = run(tmp_path / "run", TINY_BLAST, *overrides, ranks=ranks)
+    assert_refused(outcome, *fragments)
+    assert outcome.snapshots == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fragments"),
+    [
+        ("[hydro]\ngama = 1.4\n", ["run.toml:15", "hydro.gama", "hydro.gamma"]),
+        ("[hydor]\n", ["run.toml:14", "hydor", "hydro"]),
+        ("[hydro]\ngamma = \n", ["run.toml:15", "TOML"]),
+    ],
+    ids=["misspelt_key", "misspelt_section", "not_toml"],
+)
+def test_a_message_names_the_file_and_line(
+    tmp_path: Path, text: str, fragments: list[str], ranks: int
+) -> None:
+    assert TINY_BLAST.count("\n") == 12
+    outcome = run(tmp_path / "run", TINY_BLAST + "\n" + text, ranks=ranks)
+    assert_refused(outcome, *fragments)
+
+
+def test_a_missing_file_is_named(tmp_path: Path, ranks: int) -> None:
+    outcome = octant("run", tmp_path / "nothing.toml", ranks=ranks)
+    assert_refused(outcome, "nothing.toml", "No such file")
+
+
+def test_a_file_without_a_problem_is_refused(tmp_path: Path, ranks: int) -> None:
+    assert_refused(run(tmp_path / "run", "[time]\nend = 1.0\n", ranks=ranks), "problem.name")
+
+
+def test_check_refuses_what_run_refuses(tmp_path: Path) -> None:
+    file = tmp_path / "blast.toml"
+    file.write_text(TINY_BLAST)
+    assert octant("check", file).code == 0
+    assert_refused(octant("check", file, "--set", "hydro.gama=1"), "hydro.gama", "hydro.gamma")
+
+
+def test_an_unknown_command_is_refused(ranks: int) -> None:
+    assert octant("rum", ranks=ranks).code == 2

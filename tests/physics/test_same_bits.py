@@ -1,0 +1,92 @@
+"""The same bits on any number of ranks and threads, with every decomposition and exchange.
+
+This is the reduced matrix; tests/parallel/same_bits_matrix.py runs all of it.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from cases import DRIFTING_BLAST
+from running import Outcome, differing, run_well
+
+# Checkpoints after every step: the first one, number 0, is written after step 1.
+CHECKPOINTS = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
+STEPS = 8
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run the case on one rank."""
+    return run_well(tmp_path_factory.mktemp("one_rank") / "run", DRIFTING_BLAST, *CHECKPOINTS)
+
+
+def assert_same(outcome: Outcome, reference: Outcome, first_step: int = 0) -> None:
+    """Compare the last snapshots, and the histories from a step on."""
+    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
+    rows = [
+        [
+            row
+            for row in (o.directory / "history.csv").read_text().splitlines()[1:]
+            if int(row.split(",")[0]) >= first_step
+        ]
+        for o in (outcome, reference)
+    ]
+    assert len(rows[0]) == STEPS - first_step + 1
+    assert rows[0] == rows[1]
+
+
+def test_the_case_has_all_levels(reference: Outcome) -> None:
+    history = reference.history()
+    assert history["step"][-1] == STEPS
+    assert history["leaf_cells_0"][-1] > 0
+    assert history["leaf_cells_2"][-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("ranks", "decomposition", "exchange"),
+    [
+        (2, "ksection", "p2p"),
+        (2, "morton", "ksection"),
+        (3, "hilbert", "alltoall"),
+        (3, "ksection", "auto"),
+        (4, "ksection", "ksection"),
+        (4, "hilbert", "p2p"),
+    ],
+)
+def test_on_several_ranks(
+    tmp_path: Path, reference: Outcome, ranks: int, decomposition: str, exchange: str
+) -> None:
+    overrides = (f"balance.decomposition={decomposition}", f"comm.exchange={exchange}")
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *overrides, ranks=ranks)
+    assert_same(outcome, reference)
+
+
+def test_on_two_threads(tmp_path: Path, reference: Outcome) -> None:
+    assert_same(run_well(tmp_path / "run", DRIFTING_BLAST, threads=2), reference)
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 3), (4, 2)])
+def test_across_a_restart_on_another_number_of_ranks(
+    tmp_path: Path, reference: Outcome, before: int, after: int
+) -> None:
+    step = 3
+    written = reference
+    if before != 1:
+        stop = f"time.max_steps={step + 1}"
+        written = run_well(tmp_path / "a", DRIFTING_BLAST, *CHECKPOINTS, stop, ranks=before)
+    checkpoint = written.directory / f"checkpoint_{step - 1:05d}.h5"
+    outcome = run_well(tmp_path / "b", DRIFTING_BLAST, ranks=after, restart=checkpoint)
+    assert_same(outcome, reference, first_step=step)
+
+
+@pytest.mark.parametrize("scheme", [("rk2", "plm"), ("rk3", "ppm")])
+def test_other_integrators(tmp_path: Path, scheme: tuple[str, str]) -> None:
+    overrides = (
+        f"hydro.scheme={scheme[0]}",
+        f"hydro.reconstruction={scheme[1]}",
+        "time.max_steps=4",
+    )
+    one = run_well(tmp_path / "one", DRIFTING_BLAST, *overrides)
+    three = run_well(tmp_path / "three", DRIFTING_BLAST, *overrides, ranks=3)
+    assert differing(three.last_snapshot, one.last_snapshot) == []

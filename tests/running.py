@@ -1,0 +1,231 @@
+"""Starts the built `octant` for tests, and reads what it wrote."""
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parent.parent
+Array = NDArray[np.float64]
+
+
+def program() -> Path:
+    """Path of the program under test: OCTANT_PROGRAM, or what the build folder holds."""
+    given = os.environ.get("OCTANT_PROGRAM")
+    places = [Path(given)] if given else [ROOT / "build/release/octant", ROOT / "build/octant"]
+    for place in places:
+        if place.is_file():
+            return place.resolve()
+    raise FileNotFoundError(f"no octant at {places[0]}; build it or set OCTANT_PROGRAM")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended.
+
+    Attributes
+    ----------
+    code
+        Exit code.
+    text
+        What it wrote to standard output and standard error together.
+    directory
+        Where a run put its results.
+    """
+
+    code: int
+    text: str
+    directory: Path
+
+    @property
+    def snapshots(self) -> list[Path]:
+        """The snapshots of a run, oldest first."""
+        return sorted(self.directory.glob("snap_*.h5"))
+
+    @property
+    def last_snapshot(self) -> Path:
+        """The snapshot of the final state."""
+        return self.snapshots[-1]
+
+    def history(self) -> dict[str, Array]:
+        """Read history.csv: one array of shape (rows,) per column."""
+        table = np.genfromtxt(self.directory / "history.csv", delimiter=",", names=True)
+        return {name: np.atleast_1d(table[name]) for name in table.dtype.names}
+
+
+def octant_command(*arguments: object, ranks: int = 1) -> list[str]:
+    """Words of the command that runs `octant` on some ranks."""
+    options = "--oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
+    launcher = [] if ranks == 1 else ["mpirun", *options.split(), "-n", str(ranks)]
+    return [*launcher, str(program()), *(str(argument) for argument in arguments)]
+
+
+def octant_environment(threads: int = 1) -> dict[str, str]:
+    """Environment for tests that share few cores, also as root."""
+    return os.environ | {
+        "OMP_NUM_THREADS": str(threads),
+        "OMP_PROC_BIND": "false",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+
+
+def octant(*arguments: object, ranks: int = 1, threads: int = 1, timeout: float = 120) -> Outcome:
+    """Run `octant` with some arguments; fails the test if it does not end in `timeout` seconds."""
+    command = octant_command(*arguments, ranks=ranks)
+    process = subprocess.Popen(
+        command,
+        env=octant_environment(threads),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        text, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        text, _ = process.communicate()
+        raise AssertionError(f"hangs after {timeout} s: {' '.join(command)}\n{text}") from None
+    return Outcome(process.returncode, text, Path())
+
+
+def run(
+    directory: Path,
+    parameters: str,
+    *overrides: str,
+    ranks: int = 1,
+    threads: int = 1,
+    restart: object = None,
+    timeout: float = 120,
+) -> Outcome:
+    """Run a simulation into a directory, whatever its exit code.
+
+    Parameters
+    ----------
+    directory
+        Where results go; the parameter file is written beside it.
+    parameters
+        The parameter file's text.
+    overrides
+        Further parameters, as ``section.key=value``.
+    ranks, threads
+        MPI ranks, and OpenMP threads of each.
+    restart
+        A checkpoint to go on from, or ``"latest"``.
+    timeout
+        Seconds after which the test fails.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    file = directory.with_suffix(".toml")
+    file.write_text(parameters)
+    options: list[object] = ["run", file, "--output", directory]
+    for override in overrides:
+        options += ["--set", override]
+    if restart is not None:
+        options += ["--restart", restart]
+    outcome = octant(*options, ranks=ranks, threads=threads, timeout=timeout)
+    return Outcome(outcome.code, outcome.text, directory)
+
+
+def run_well(directory: Path, parameters: str, *overrides: str, **how: object) -> Outcome:
+    """Run a simulation that must come to its end."""
+    outcome = run(directory, parameters, *overrides, **how)
+    assert outcome.code == 0, outcome.text
+    return outcome
+
+
+@dataclass(frozen=True)
+class LeafCells:
+    """The cells of a snapshot that are not refined.
+
+    Attributes
+    ----------
+    position
+        Centres, shape (cells, 3).
+    size
+        Edge lengths, shape (cells,).
+    values
+        The stored fields by name, each of shape (cells,).
+    time
+        Time of the snapshot.
+    """
+
+    position: Array
+    size: Array
+    values: dict[str, Array]
+    time: float
+
+    @property
+    def volume(self) -> Array:
+        """Volumes, shape (cells,)."""
+        return self.size**3
+
+    def __getitem__(self, name: str) -> Array:
+        """Return a stored field, shape (cells,)."""
+        return self.values[name]
+
+
+def leaf_cells(path: Path) -> LeafCells:
+    """Read all leaf cells of a snapshot."""
+    position, size, values = [], [], {}
+    with h5py.File(path) as file:
+        time = float(file["header"].attrs["time"])
+        for name, mesh in file["mesh"].items():
+            cell = float(mesh.attrs["cell_size"])
+            fields = file["hydro"][name]
+            block_size = fields["density"].shape[-1]
+            index = np.arange(block_size)
+            octant_bit = 2 * index // block_size
+            bit = octant_bit + 2 * octant_bit[:, None] + 4 * octant_bit[:, None, None]
+            leaf = (mesh["refined"][...][:, None, None, None] >> bit) & 1 == 0
+            k, j, i = np.meshgrid(index, index, index, indexing="ij")
+            offset = (np.stack([i, j, k], axis=-1) + 0.5) * cell
+            centres = mesh["origin"][...][:, None, None, None, :] + offset
+            position.append(centres[leaf])
+            size.append(np.full(np.count_nonzero(leaf), cell))
+            for field in fields:
+                values.setdefault(field, []).append(fields[field][...][leaf])
+    return LeafCells(
+        np.concatenate(position),
+        np.concatenate(size),
+        {field: np.concatenate(parts) for field, parts in values.items()},
+        time,
+    )
+
+
+def uniform_grid(path: Path, field: str) -> Array:
+    """Read a field of an unrefined snapshot as one array, shape (z, y, x)."""
+    cells = leaf_cells(path)
+    index = np.rint((cells.position - cells.position.min(axis=0)) / cells.size[:, None]).astype(int)
+    grid = np.empty(tuple(index.max(axis=0)[::-1] + 1))
+    grid[index[:, 2], index[:, 1], index[:, 0]] = cells[field]
+    return grid
+
+
+def bits(path: Path) -> dict[str, bytes]:
+    """Read every dataset of a snapshot or checkpoint as bytes, but for who owned the blocks.
+
+    Blocks are put in the order of their keys, so that equal states give equal bytes.
+    """
+    found: dict[str, bytes] = {}
+    with h5py.File(path) as file:
+        for level, mesh in file["mesh"].items():
+            order = np.argsort(mesh["key"][...], kind="stable")
+            for room, group in (("mesh", mesh), ("hydro", file["hydro"][level])):
+                for name, data in group.items():
+                    if name != "owner":
+                        found[f"{room}/{level}/{name}"] = data[...][order].tobytes()
+    return found
+
+
+def differing(path: Path, reference: Path) -> list[str]:
+    """Name the datasets whose bits differ between two files, and those that only one has."""
+    one, other = bits(path), bits(reference)
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))

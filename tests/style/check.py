@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Check what a compiler does not: floors, floating-point sums, long lines, long files.
+
+1. A room includes only rooms on lower floors.
+2. No floating-point sum whose order could vary (Kokkos reductions and scans, atomics, MPI, OpenMP)
+   outside src/comm, which has the reproducible sums. An atomic addition to an integer that is not
+   plainly one carries the comment `// integer sum`.
+3. No line is longer than 100 columns.
+4. No file is longer than 600 lines.
+
+Usage: check.py [ROOT]
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FLOORS = [
+    {"core"},
+    {"comm", "telemetry", "io"},
+    {"decomp"},
+    {"mesh", "pencil"},
+    {"hydro", "gravity", "particles", "cosmology", "subgrid", "radiation", "dns"},
+    {"problems"},
+    {"driver"},
+    {"bench"},
+    {"apps"},
+]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+DRAWN = {("io", "comm")}  # rooms of one floor that may look at each other
+
+FOLDERS = ["src", "apps", "bench", "tests", "python", "cmake", "examples", ".ci"]
+SUFFIXES = {".hpp", ".cpp", ".py", ".sh", ".cmake", ".toml", ".txt"}
+MAX_COLUMNS = 100
+MAX_LINES = 600
+
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+REDUCTION = re.compile(r"\bparallel_(?:reduce|scan)\s*\(")
+ORDER_FREE = re.compile(r"\b(?:Max|Min|MinMax|MaxLoc|MinLoc|MinMaxLoc|LAnd|LOr|BAnd|BOr)\s*<")
+FLOATING = r"(?:double|float|[Rr]eal|Real_t|real_t)"
+ATOMIC = re.compile(r"\batomic_(?:fetch_)?(?:add|sub|add_fetch|sub_fetch)\s*\(")
+PLAIN_INTEGER = re.compile(
+    r",\s*(?:\d+[uUlL]*|static_cast<(?:std::)?u?int\w*>\(.*\))\s*$", re.DOTALL
+)
+OTHER_SUMS = [
+    (re.compile(rf"\b(?:Sum|Prod)\s*<\s*{FLOATING}\b"), "Kokkos sum of floating-point numbers"),
+    (re.compile(r"\bMPI_SUM\b"), "MPI_SUM"),
+    (re.compile(r"\breduction\s*\(\s*[+*-]"), "OpenMP sum"),
+    (re.compile(r"\bstd::(?:transform_)?reduce\s*\("), "std::reduce, whose order is unspecified"),
+]
+
+
+def room_of(path: Path) -> str | None:
+    """Return the room of a file, given relative to the root."""
+    parts = path.parts
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    return parts[0] if parts[0] in {"bench", "apps"} else None
+
+
+def blank(text: str) -> str:
+    """Replace comments and strings by spaces, keeping every line where it is."""
+    return COMMENT_OR_STRING.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def line_of(text: str, position: int) -> int:
+    """Return the line number of a position."""
+    return text.count("\n", 0, position) + 1
+
+
+def arguments(text: str, opening: int) -> str:
+    """Return what lies between the parenthesis at `opening` and the one that closes it."""
+    depth = 0
+    for position in range(opening, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        if depth == 0:
+            return text[opening + 1 : position]
+    return text[opening + 1 :]
+
+
+def climbing_includes(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find includes of rooms on the same floor or above."""
+    room = room_of(path)
+    if room is None:
+        return
+    if room not in FLOOR:
+        yield 1, f"the room {room} has no floor in tests/style/check.py"
+        return
+    for include in re.finditer(r'^\s*#\s*include\s+"([a-z_]+)/', text, re.MULTILINE):
+        other = include[1]
+        allowed = other == room or (room, other) in DRAWN or FLOOR.get(other, -1) < FLOOR[room]
+        if not allowed:
+            yield line_of(text, include.start()), f"{room}/ must not include {other}/"
+
+
+def varying_sums(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find floating-point sums whose order could vary."""
+    room = room_of(path)
+    if room is None or room == "comm":
+        return
+    code, lines = blank(text), text.splitlines()
+    for match in REDUCTION.finditer(code):
+        call = arguments(code, match.end() - 1)
+        if re.search(rf"\b{FLOATING}\s*&", call) and not ORDER_FREE.search(call):
+            yield line_of(code, match.start()), "floating-point reduction without Max or Min"
+    for match in ATOMIC.finditer(code):
+        line = line_of(code, match.start())
+        plain = PLAIN_INTEGER.search(arguments(code, match.end() - 1))
+        if not plain and "integer sum" not in lines[line - 1]:
+            yield line, "atomic sum; if it is of integers, say so: // integer sum"
+    for pattern, name in OTHER_SUMS:
+        for match in pattern.finditer(code):
+            yield line_of(code, match.start()), f"{name} (use the reproducible sums of comm/)"
+
+
+def length(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find lines and files that are too long."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            yield number, f"{len(line)} columns; at most {MAX_COLUMNS}"
+    if len(lines) > MAX_LINES:
+        yield len(lines), f"{path.name} has {len(lines)} lines; at most {MAX_LINES}"
+
+
+def files(root: Path) -> Iterator[Path]:
+    """Yield the files to check, relative to the root."""
+    yield from (Path(name) for name in ("octant", "CMakeLists.txt") if (root / name).exists())
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            hidden = any(part.startswith(".") for part in path.relative_to(root / folder).parts)
+            if path.suffix in SUFFIXES and path.is_file() and not hidden:
+                yield path.relative_to(root)
+
+
+def main(root: Path) -> int:
+    """Print every finding as file:line: text; return the exit code."""
+    findings = []
+    for path in files(root):
+        text = (root / path).read_text(encoding="utf-8")
+        checks = [length]
+        if path.suffix in {".hpp", ".cpp"}:
+            checks += [climbing_includes, varying_sums]
+        for check in checks:
+            findings += [f"{path}:{line}: {message}" for line, message in check(path, text)]
+    print("\n".join(findings) or "style: nothing found")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2])))

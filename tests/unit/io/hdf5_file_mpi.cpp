@@ -1,0 +1,247 @@
+#ifdef OCTANT_HDF5
+
+#include "io/hdf5_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <numeric>
+
+#include "scratch.hpp"
+
+namespace octant {
+namespace {
+
+const DatasetMeaning k_meaning{"g cm^-3", "made up for a test"};
+
+// The numbers first, first + 1, ... that belong to `count` rows of `row_elements`.
+template <class T>
+std::vector<T> numbers(std::int64_t first_row, std::int64_t count, std::int64_t row_elements) {
+  std::vector<T> values(static_cast<std::size_t>(count * row_elements));
+  std::iota(values.begin(), values.end(), static_cast<T>(first_row * row_elements));
+  return values;
+}
+
+// Rank r owns r rows, so that rank 0 has none.
+RowRange uneven_rows(const Communicator& world) {
+  const std::int64_t count = world.rank();
+  return {world.exclusive_scan(count), count};
+}
+
+void write_example(const Communicator& world, const std::string& path) {
+  Hdf5Writer writer(world, path);
+  writer.group("/header");
+  writer.attribute("/header", "time", 0.25);
+  const RowRange rows = even_share(17, world.rank(), world.size());
+  writer.dataset<double>("/hydro/density", rows, {2, 3}, numbers<double>(rows.begin, rows.count, 6),
+                         k_meaning);
+  writer.commit();
+}
+
+std::string message_of(const std::function<void()>& attempt) {
+  try {
+    attempt();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+template <class T>
+void expect_rows_come_back() {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  const RowRange mine = uneven_rows(world);
+  {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    writer.dataset<T>("/deep/group/values", mine, {2, 3}, numbers<T>(mine.begin, mine.count, 6),
+                      k_meaning);
+    writer.commit();
+  }
+  const Hdf5Reader reader(world, scratch.path("a.h5"));
+  const std::int64_t total = world.sum(mine.count);
+  EXPECT_EQ(reader.shape("/deep/group/values"), (std::vector<std::int64_t>{total, 2, 3}));
+  const RowRange other = even_share(total, world.size() - 1 - world.rank(), world.size());
+  EXPECT_EQ(reader.read<T>("/deep/group/values", other), numbers<T>(other.begin, other.count, 6));
+}
+
+TEST(Hdf5File, rows_of_every_type_come_back_to_other_ranks) {
+  expect_rows_come_back<double>();
+  expect_rows_come_back<float>();
+  expect_rows_come_back<std::int32_t>();
+  expect_rows_come_back<std::int64_t>();
+  expect_rows_come_back<std::uint64_t>();
+  expect_rows_come_back<std::uint8_t>();
+}
+
+TEST(Hdf5File, attributes_come_back_with_their_types) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    writer.group("/header");
+    writer.attribute("/header", "parameters", "[mesh]\nblock_size = 8  # µ\n");
+    writer.attribute("/header", "empty", "");
+    writer.attribute("/header", "step", 12);
+    writer.attribute("/header", "time", 0.1);
+    writer.attribute("/header", "upper", std::vector<double>{1.0, 2.0, 0.5});
+    writer.attribute("/header", "base_cells", std::vector<std::int64_t>{32, 16, 8});
+    writer.commit();
+  }
+  const Hdf5Reader reader(world, scratch.path("a.h5"));
+  EXPECT_EQ(reader.attribute<std::string>("/header", "parameters"),
+            "[mesh]\nblock_size = 8  # µ\n");
+  EXPECT_EQ(reader.attribute<std::string>("/header", "empty"), "");
+  EXPECT_EQ(reader.attribute<std::int64_t>("/header", "step"), 12);
+  EXPECT_EQ(reader.attribute<double>("/header", "step"), 12.0);
+  EXPECT_EQ(reader.attribute<double>("/header", "time"), 0.1);
+  EXPECT_EQ(reader.attribute<std::vector<double>>("/header", "upper"),
+            (std::vector<double>{1.0, 2.0, 0.5}));
+  EXPECT_EQ(reader.attribute<std::vector<std::int64_t>>("/header", "base_cells"),
+            (std::vector<std::int64_t>{32, 16, 8}));
+  EXPECT_TRUE(reader.has_attribute("/header", "step"));
+  EXPECT_FALSE(reader.has_attribute("/header", "steps"));
+  EXPECT_EQ(reader.attribute_names("/header").size(), 6u);
+  EXPECT_THROW(reader.attribute<std::string>("/header", "time"), InputError);
+  EXPECT_THROW(reader.attribute<double>("/header", "absent"), InputError);
+}
+
+TEST(Hdf5File, datasets_say_what_they_are) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  write_example(world, scratch.path("a.h5"));
+  const Hdf5Reader reader(world, scratch.path("a.h5"));
+  EXPECT_EQ(reader.attribute<std::string>("/hydro/density", "units"), k_meaning.units);
+  EXPECT_EQ(reader.attribute<std::string>("/hydro/density", "description"), k_meaning.description);
+  EXPECT_EQ(reader.children("/"), (std::vector<std::string>{"header", "hydro"}));
+  EXPECT_TRUE(reader.exists("/hydro/density"));
+  EXPECT_FALSE(reader.exists("/hydro/pressure/x"));
+}
+
+TEST(Hdf5File, a_dataset_without_rows_is_legal) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    writer.dataset<double>("/nothing", {}, {8, 8, 8}, {}, k_meaning);
+    writer.commit();
+  }
+  const Hdf5Reader reader(world, scratch.path("a.h5"));
+  EXPECT_EQ(reader.shape("/nothing"), (std::vector<std::int64_t>{0, 8, 8, 8}));
+  EXPECT_TRUE(reader.read<double>("/nothing", {}).empty());
+}
+
+TEST(Hdf5File, a_file_is_absent_until_it_is_committed) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    writer.group("/header");
+    EXPECT_FALSE(std::filesystem::exists(scratch.path("a.h5")));
+  }
+  EXPECT_EQ(scratch.files(), 0u);
+}
+
+TEST(Hdf5File, an_older_file_survives_a_writer_that_gives_up) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  write_example(world, scratch.path("a.h5"));
+  { const Hdf5Writer gives_up(world, scratch.path("a.h5")); }
+  EXPECT_EQ(scratch.files(), 1u);
+  const Hdf5Reader reader(world, scratch.path("a.h5"));
+  EXPECT_EQ(reader.read<double>("/hydro/density", {0, 17}), numbers<double>(0, 17, 6));
+}
+
+TEST(Hdf5File, rows_that_overlap_or_leave_gaps_are_refused_on_all_ranks) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  for (const std::int64_t shift : {-1, 1}) {
+    Hdf5Writer writer(world, scratch.path("a.h5"));
+    RowRange range{2 * world.rank(), 2};
+    if (world.rank() == world.size() - 1) range.begin += shift;
+    const auto values = numbers<double>(0, 2, 1);
+    EXPECT_THROW(writer.dataset<double>("/values", range, {}, values, k_meaning), RunError);
+  }
+  EXPECT_EQ(scratch.files(), 0u);
+}
+
+TEST(Hdf5File, names_given_twice_and_missing_units_are_refused) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  Hdf5Writer writer(world, scratch.path("a.h5"));
+  const auto none = std::vector<double>{};
+  EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, {"", "no unit"}), RunError);
+  writer.dataset<double>("/values", {}, {}, none, k_meaning);
+  EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, k_meaning), RunError);
+  EXPECT_THROW(writer.attribute("/absent", "name", 1.0), RunError);
+}
+
+TEST(Hdf5File, a_place_that_cannot_be_written_is_one_clear_error) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  const std::string path = scratch.path("no/such/directory/a.h5");
+  const std::string message = message_of([&] { Hdf5Writer(world, path); });
+  EXPECT_NE(message.find(path), std::string::npos) << message;
+  EXPECT_NE(message.find("No such file or directory"), std::string::npos) << message;
+}
+
+void expect_input_error(const std::string& path, const std::string& reason) {
+  const Communicator world = Communicator::world();
+  try {
+    const Hdf5Reader reader(world, path);
+    ADD_FAILURE() << path << " was opened";
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find(path), std::string::npos) << message;
+    EXPECT_NE(message.find(reason), std::string::npos) << message;
+  }
+}
+
+TEST(Hdf5File, missing_foreign_and_truncated_files_are_input_errors_on_all_ranks) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  expect_input_error(scratch.path("absent.h5"), "No such file");
+  expect_input_error(scratch.path("."), "not an HDF5 file");
+  if (world.is_root()) std::ofstream(scratch.path("text.h5")) << "this is a text\n";
+  world.barrier();
+  expect_input_error(scratch.path("text.h5"), "not an HDF5 file");
+
+  write_example(world, scratch.path("cut.h5"));
+  const auto full = std::filesystem::file_size(scratch.path("cut.h5"));
+  for (const auto part : {0.99, 0.5, 0.1}) {
+    world.barrier();
+    if (world.is_root()) {
+      const auto length = static_cast<std::uintmax_t>(part * static_cast<double>(full));
+      std::filesystem::resize_file(scratch.path("cut.h5"), length);
+    }
+    world.barrier();
+    expect_input_error(scratch.path("cut.h5"), "damaged or incomplete");
+  }
+}
+
+TEST(Hdf5File, objects_that_are_not_there_are_input_errors_that_name_them) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  const std::string path = scratch.path("a.h5");
+  write_example(world, path);
+  const Hdf5Reader reader(world, path);
+  const auto expect = [&](const std::function<void()>& attempt, const std::string& part) {
+    EXPECT_THROW(attempt(), InputError);
+    const std::string message = message_of(attempt);
+    EXPECT_NE(message.find(path), std::string::npos) << message;
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect([&] { reader.shape("/hydro/pressure"); }, "/hydro/pressure");
+  expect([&] { reader.shape("/hydro"); }, "not a dataset");
+  expect([&] { reader.children("/hydro/density"); }, "not a group");
+  expect([&] { reader.read<std::int64_t>("/hydro/density", {}); }, "another kind");
+  // Rows that only one rank asks for in vain.
+  const RowRange range{0, world.is_root() ? 18 : 17};
+  expect([&] { reader.read<double>("/hydro/density", range); }, "17 rows");
+}
+
+}  // namespace
+}  // namespace octant
+
+#endif

@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "tests/unit/problems/problem_fixture.hpp"
+
+namespace octant::problems {
+namespace {
+
+TEST(Registry, makes_every_problem_that_it_lists) {
+  ASSERT_FALSE(problem_names().empty());
+  for (const std::string& name : problem_names()) {
+    const test::ReadyProblem ready(name, test::box(8, 0));
+    ready.for_each_cell(0, [&](const GasState& gas, const Position&) {
+      EXPECT_GT(gas.density, 0.0) << name;
+      EXPECT_GT(gas.pressure, 0.0) << name;
+    });
+  }
+}
+
+TEST(Registry, names_the_nearest_problem_first) {
+  try {
+    make_problem("sedof");
+    FAIL() << "an unknown problem was made";
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("\"sedof\""), std::string::npos) << message;
+    EXPECT_NE(message.find("expected one of sedov, "), std::string::npos) << message;
+    for (const std::string& name : problem_names())
+      EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+}
+
+TEST(Registry, every_parameter_of_a_problem_is_documented) {
+  for (const std::string& name : problem_names()) {
+    ParameterSchema schema;
+    const auto problem = make_problem(name);
+    problem->declare(schema);
+    EXPECT_FALSE(schema.parameters().empty()) << name;
+    for (const Parameter& parameter : schema.parameters()) {
+      EXPECT_EQ(parameter.name.rfind("problem.", 0), 0u) << parameter.name;
+      EXPECT_FALSE(parameter.info.meaning.empty()) << parameter.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octant::problems
