@@ -93,6 +93,7 @@ run_program() {
   local share=$((cores / ${ranks:-1}))
   export OMP_NUM_THREADS=${threads:-${OMP_NUM_THREADS:-$((share > 0 ? share : 1))}}
   export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}  # OpenMPI's own would hide ours
   export PATH=$venv/bin:$PATH
   [[ $ranks ]] || exec "$program" "$@"
 
