@@ -95,7 +95,7 @@ class UniformBlocks {
                            double dt) const {
     SweepArguments a;
     a.tiles = tiles_;
-    a.current = {{current.data(), halo_.data(), nullptr}};
+    a.current = {{current.data(), current.data(), halo_.data(), nullptr}};
     a.old = state_.data();
     a.next = next.data();
     a.a0 = stage.old_weight, a.a1 = stage.new_weight;
