@@ -20,11 +20,8 @@ using mesh::LevelFields;
 namespace {
 
 std::vector<mesh::Variable> conserved_variables(const hydro::HydroOptions& options) {
-  std::vector<mesh::Variable> variables{{"density"},
-                                        {"momentum_x", 0},
-                                        {"momentum_y", 1},
-                                        {"momentum_z", 2},
-                                        {"total_energy"}};
+  std::vector<mesh::Variable> variables{
+      {"density"}, {"momentum_x", 0}, {"momentum_y", 1}, {"momentum_z", 2}, {"total_energy"}};
   if (options.has_dual_energy()) variables.push_back({"entropy"});
   for (int n = 0; n < options.scalars; ++n) variables.push_back({fmt::format("scalar_{}", n)});
   return variables;
@@ -167,17 +164,16 @@ void AmrSimulation::measure() {
 std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
   const mesh::BlockLayout& layout = mesh_.layout();
   const int N = layout.block_size;
-  const auto corner =
-      mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
+  const auto corner = mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
   const double dx = mesh_.geometry().cell_size(level);
   Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
       mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,
       layout.stride_slot);
   const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, block);
-  std::string text = fmt::format(
-      "the gas is not physical on level {} at ({}, {}, {}):", level,
-      corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
-      corner[2] + (cell / N / N + 0.5) * dx);
+  std::string text =
+      fmt::format("the gas is not physical on level {} at ({}, {}, {}):", level,
+                  corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
+                  corner[2] + (cell / N / N + 0.5) * dx);
   for (int n = 0; n < layout.variables; ++n)
     text += fmt::format(" {} = {}", mesh_.variables()[n].name,
                         values(n * layout.stride_variable + cell));

@@ -75,8 +75,8 @@ class AmrSimulation {
   Timers timers_;
   Totals totals_;
   Floored floored_;
-  std::vector<double> fastest_;                     // by level: signal speed, over all ranks
-  std::vector<std::int64_t> leaf_cells_here_;       // by level, on this rank
+  std::vector<double> fastest_;                // by level: signal speed, over all ranks
+  std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;

@@ -84,8 +84,8 @@ struct CoarseReader {
     return (1.0 - coarse.theta) * earlier + coarse.theta * coarse.later.buffer[box.buffer][offset];
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION double neighbour(const int (&c)[3], int axis, int step, int block_size,
-                                               int n) const {
+  KOKKOS_FORCEINLINE_FUNCTION double neighbour(const int (&c)[3], int axis, int step,
+                                               int block_size, int n) const {
     int d[3] = {c[0], c[1], c[2]};
     d[axis] += step;
     int place = 0;
@@ -118,8 +118,7 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
   if (count == 0) return;
   const int block_size = coarse.block_size;
   Kokkos::parallel_for(
-      "interpolate", Policy(count, Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Policy::member_type& team) {
+      "interpolate", Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const InterpolationTask& task = tasks(team.league_rank());
         const detail::CoarseReader reader{coarse, task};
         const CellBox target = fine.boxes(task.target);

@@ -140,11 +140,12 @@ void Mesh::interpolate_ghosts(int level, double theta) {
   if (halo.interpolations.extent(0) == 0) return;
   const LevelFields& coarse = fields_[level - 1];
   const bool present = theta == 1.0;
-  const CoarseState state{.earlier = pointers(level - 1, present ? LevelFields::k_now : coarse.old()),
-                          .later = pointers(level - 1, LevelFields::k_now),
-                          .theta = present ? 0.0 : theta,
-                          .block_size = layout_.block_size,
-                          .boxes = halos_[level - 1].tiles.boxes};
+  const CoarseState state{
+      .earlier = pointers(level - 1, present ? LevelFields::k_now : coarse.old()),
+      .later = pointers(level - 1, LevelFields::k_now),
+      .theta = present ? 0.0 : theta,
+      .block_size = layout_.block_size,
+      .boxes = halos_[level - 1].tiles.boxes};
   FineTarget target{};
   target.buffer[k_scratch] = scratch_.data() + k_margin;
   target.boxes = halo.tiles.boxes;
@@ -193,7 +194,8 @@ void Mesh::synchronise(int fine_level) {
 void Mesh::restrict_all() {
   for (int l = finest_level_; l > 0; --l)
     jumps_[l]->restrict_to_parents(fields_[l].blocks(LevelFields::k_now),
-                                   fields_[l - 1].blocks(LevelFields::k_now), octant_exchangers_[l]);
+                                   fields_[l - 1].blocks(LevelFields::k_now),
+                                   octant_exchangers_[l]);
 }
 
 std::int64_t Mesh::bytes() const {

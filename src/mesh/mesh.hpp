@@ -109,7 +109,7 @@ class Mesh {
 
   std::vector<LevelFields> fields_;
   std::vector<LevelHalo> halos_;
-  std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
+  std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0
   std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
   std::vector<DeviceArray<double>> registers_;
   DeviceArray<double> scratch_;

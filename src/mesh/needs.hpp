@@ -52,8 +52,8 @@ class LevelNeeds {
 
   int box_of(Reference r) const { return is_need(r) ? needs_[need_of(r)].box : r; }
   const Need& need(Reference r) const { return needs_[need_of(r)]; }
-  const std::vector<Need>& needs() const { return needs_; }      // in order of requirement
-  const std::vector<int>& placed() const { return placed_; }     // indices in the order of boxes
+  const std::vector<Need>& needs() const { return needs_; }   // in order of requirement
+  const std::vector<int>& placed() const { return placed_; }  // indices in the order of boxes
 
   // Whether the data of a holder comes, directly or through a mirror, from another rank.
   bool comes_from_afar(Reference r) const;

@@ -49,12 +49,12 @@ struct FieldPointers {
 // Transverse axes are in ascending order and the first is contiguous: (y, z) for axis x, (x, z) for y,
 // (x, y) for z. Ranges are in cells of the tile's patch, 0..M; for `average` they are even.
 struct FluxRequest {
-  std::int8_t axis;          // normal of the faces: 0, 1, 2
-  std::int8_t average;       // 1: the mean of 2 x 2 faces per value (fine side); 0: one face per value
-  std::int16_t plane;        // face index along the axis: 0..M, the lower face of that cell
+  std::int8_t axis;     // normal of the faces: 0, 1, 2
+  std::int8_t average;  // 1: the mean of 2 x 2 faces per value (fine side); 0: one face per value
+  std::int16_t plane;   // face index along the axis: 0..M, the lower face of that cell
   std::int16_t a_begin, a_end, b_begin, b_end;
   std::int32_t stride_b, stride_variable;
-  std::int64_t base;         // register of (a_begin, b_begin), variable 0
+  std::int64_t base;  // register of (a_begin, b_begin), variable 0
 };
 
 // A tile: where its table and flux requests begin, and where its patch lies in its block (N > M).
@@ -70,11 +70,11 @@ struct Tile {
 // nothing is needed (such patch cells may hold anything finite and positive). The box of a block of
 // this rank has the index of its slot.
 struct TileSet {
-  int block_size;            // N
+  int block_size;  // N
   int log2_block_size;
-  int patch;                 // M
-  int blocks_per_patch;      // max(1, M / N)
-  int reach;                 // blocks_per_patch + 2
+  int patch;             // M
+  int blocks_per_patch;  // max(1, M / N)
+  int reach;             // blocks_per_patch + 2
   DeviceArray<const Tile> tiles;
   DeviceArray<const std::int32_t> table;
   DeviceArray<const CellBox> boxes;

@@ -18,14 +18,14 @@ class Tiling {
   void require_ghosts(LevelNeeds& needs, int ghosts);
 
   // Writes tables, tiles and flux requests, interior tiles first, and uploads everything.
-  void finish(const LevelNeeds& needs, const BlockFluxRequests& requests, std::vector<CellBox>& boxes,
-              LevelHalo& halo) const;
+  void finish(const LevelNeeds& needs, const BlockFluxRequests& requests,
+              std::vector<CellBox>& boxes, LevelHalo& halo) const;
 
  private:
-  struct Group {                     // one table: a block (N >= M), or blocks under one ancestor
+  struct Group {  // one table: a block (N >= M), or blocks under one ancestor
     std::vector<int> slots;
-    BlockCoordinates first;          // position of the table's first central block
-    std::vector<Reference> table;    // reach^3
+    BlockCoordinates first;        // position of the table's first central block
+    std::vector<Reference> table;  // reach^3
   };
   struct TileBuilder;
 

@@ -27,10 +27,10 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
 // Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a message
 // buffer, [variable][k][j][i] with half the block size along each axis.
 struct RestrictionTask {
-  std::int32_t child;         // slot
-  std::int32_t parent;        // slot, or -1: to the message buffer
+  std::int32_t child;   // slot
+  std::int32_t parent;  // slot, or -1: to the message buffer
   std::int32_t octant;
-  std::int64_t destination;   // offset in the message buffer
+  std::int64_t destination;  // offset in the message buffer
 };
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message);
@@ -48,10 +48,10 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
 struct CorrectionTask {
   std::int32_t slot;
   std::int8_t axis;
-  std::int8_t sign;              // +1: the cells lie above the faces, -1: below
-  std::int16_t cell;             // their index along the axis
-  std::int16_t a_begin, b_begin; // along the transverse axes, ascending
-  std::int64_t fine, coarse;     // offsets of the two registers
+  std::int8_t sign;               // +1: the cells lie above the faces, -1: below
+  std::int16_t cell;              // their index along the axis
+  std::int16_t a_begin, b_begin;  // along the transverse axes, ascending
+  std::int64_t fine, coarse;      // offsets of the two registers
 };
 void correct_fluxes(const DeviceArray<const std::int32_t>& block_begin,
                     const DeviceArray<const CorrectionTask>& tasks, const BlockLayout& layout,

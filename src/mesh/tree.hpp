@@ -46,8 +46,8 @@ class TreeLevel {
 
  private:
   KeyTable<Node> nodes_;
-  std::vector<Key> keys_;               // by slot; k_no_key where free
-  std::vector<std::uint8_t> refined_;   // by slot
+  std::vector<Key> keys_;              // by slot; k_no_key where free
+  std::vector<std::uint8_t> refined_;  // by slot
   std::vector<int> free_, own_;
   std::size_t nodes_in_use_ = 0;
 };
