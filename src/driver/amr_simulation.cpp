@@ -199,7 +199,8 @@ void AmrSimulation::step(double dt) {
   ++step_;
 }
 
-// Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones with it.
+// Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
+// with it.
 void AmrSimulation::advance(int level, double dt, double begin, double end) {
   const bool has_finer = level < mesh_.finest_level();
   if (has_finer) mesh_.clear_registers(level + 1);

@@ -1,5 +1,5 @@
-// The AMR half of Octant: gas on the mesh, advanced in time. This class is the algorithm; outputs and
-// run control are in run_amr.cpp.
+// The AMR half of Octant: gas on the mesh, advanced in time. This class is the algorithm; outputs
+// and run control are in run_amr.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
-// Ghost data of one level: which cells outside a rank's own blocks are needed, and where they come from.
+// Ghost data of one level: which cells outside a rank's own blocks are needed, and where they come
+// from.
 //
-// A needed block position that is not an own block is one of four things: another rank's block, cells
-// beyond a physical boundary, cells interpolated from the coarser level, or the mirror image of any of
-// these. Each gets a box, in the halo (kept with its state) or, if interpolation is involved, in the
-// scratch that all levels share and that lives for one sweep. A ghost value is a function of level,
-// cell and time alone, never of the block or rank that asks for it.
+// A needed block position that is not an own block is one of four things: another rank's block,
+// cells beyond a physical boundary, cells interpolated from the coarser level, or the mirror image
+// of any of these. Each gets a box, in the halo (kept with its state) or, if interpolation is
+// involved, in the scratch that all levels share and that lives for one sweep. A ghost value is a
+// function of level, cell and time alone, never of the block or rank that asks for it.
 #pragma once
 
 #include <memory>
@@ -34,8 +35,9 @@ struct PackTask {
   std::int64_t destination;  // in doubles
 };
 
-// Fills a box beyond a boundary from the box that mirrors (or continues) into it. Along each axis the
-// source cell of ghost cell i is `offset + sign * i`, or `offset` alone where sign is 0 (outflow).
+// Fills a box beyond a boundary from the box that mirrors (or continues) into it. Along each axis
+// the source cell of ghost cell i is `offset + sign * i`, or `offset` alone where sign is 0
+// (outflow).
 struct BoundaryTask {
   std::int32_t target, source;
   Region region;

@@ -176,7 +176,8 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
       return static_cast<std::int16_t>((face.octant >> axis & 1) * half);
     };
     const int a = face.axis == 0 ? 1 : 0, b = face.axis == 2 ? 1 : 2;
-    // The face is the octant's lower one if the fine block lies below (its upper side), and vice versa.
+    // The face is the octant's lower one if the fine block lies below (its upper side), and vice
+    // versa.
     const auto plane = static_cast<std::int16_t>(corner(face.axis) + (face.side == 1 ? 0 : half));
     coarse.requests[slot].push_back(
         {.axis = static_cast<std::int8_t>(face.axis),

@@ -1,9 +1,11 @@
-// The face of mesh/: a distributed octree of blocks, each octant refined on its own, with its fields.
+// The face of mesh/: a distributed octree of blocks, each octant refined on its own, with its
+// fields.
 //
-// Life of a mesh: construct it (base blocks only, uninitialised fields), set the fields of its blocks,
-// `regrid` and set again until nothing changes; then, in a time step, `start_ghosts`/`finish_ghosts`
-// around sweeps over `tiles`, `LevelFields::commit`, and `synchronise` with the coarser level; `regrid`
-// and `migrate` between coarse steps. Collective functions say so.
+// Life of a mesh: construct it (base blocks only, uninitialised fields), set the fields of its
+// blocks, `regrid` and set again until nothing changes; then, in a time step,
+// `start_ghosts`/`finish_ghosts` around sweeps over `tiles`, `LevelFields::commit`, and
+// `synchronise` with the coarser level; `regrid` and `migrate` between coarse steps. Collective
+// functions say so.
 #pragma once
 
 #include <memory>
@@ -30,7 +32,8 @@ using FlagMasks = std::vector<std::vector<std::uint64_t>>;
 
 class Mesh {
  public:
-  // Base blocks in equal shares. Throws InputError where block size and ghosts do not fit. Collective.
+  // Base blocks in equal shares. Throws InputError where block size and ghosts do not fit.
+  // Collective.
   Mesh(const Geometry& geometry, const Communicator& communicator, const CommOptions& comm_options,
        FieldSetup setup, std::unique_ptr<Interpolation> interpolation);
 

@@ -46,8 +46,8 @@ class Planner {
     }
   }
 
-  // Marks the octant at these coordinates (blocks of level + 1). Where the level has no block there,
-  // the coarser octant is marked instead, so that the level grows towards it.
+  // Marks the octant at these coordinates (blocks of level + 1). Where the level has no block
+  // there, the coarser octant is marked instead, so that the level grows towards it.
   void mark(int level, BlockCoordinates octant) {
     if (!tree_.geometry().wrap(level + 1, octant)) return;
     const Key child = morton_encode(octant);

@@ -37,9 +37,9 @@ bool Mesh::regrid(const FlagMasks& flags) {
   return true;
 }
 
-// Interpolates the new children of a level's own blocks; their owner is the parent's. Uses the ghost
-// data of the structure before the regrid: where a neighbour is new, too, its cells are interpolated
-// by the same function.
+// Interpolates the new children of a level's own blocks; their owner is the parent's. Uses the
+// ghost data of the structure before the regrid: where a neighbour is new, too, its cells are
+// interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   fill_ghosts(level, LevelFields::k_now, 1.0);
   const TreeLevel& parents = tree_.level(level);
@@ -82,8 +82,8 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   Kokkos::fence();
 }
 
-// Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined any
-// more. Their cells are in their parents already.
+// Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined
+// any more. Their cells are in their parents already.
 void Mesh::remove_children(const OctantMasks& wanted) {
   std::vector<Removal> removals;
   std::vector<int> owners;

@@ -13,8 +13,8 @@ class Tiling {
   // Tiles of side `patch` over the own blocks of `level`.
   Tiling(const Tree& tree, int level, int patch);
 
-  // States the ghost cells of every own block: those whose distances beyond the block along x, y and z
-  // add up to at most `ghosts`. No other cells are read by a sweep.
+  // States the ghost cells of every own block: those whose distances beyond the block along x, y
+  // and z add up to at most `ghosts`. No other cells are read by a sweep.
   void require_ghosts(LevelNeeds& needs, int ghosts);
 
   // Writes tables, tiles and flux requests, interior tiles first, and uploads everything.

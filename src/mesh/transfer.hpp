@@ -24,8 +24,8 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
                      const VectorAxes& vector_axes, const InflowStates& inflow, int variables);
 
-// Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a message
-// buffer, [variable][k][j][i] with half the block size along each axis.
+// Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a
+// message buffer, [variable][k][j][i] with half the block size along each axis.
 struct RestrictionTask {
   std::int32_t child;   // slot
   std::int32_t parent;  // slot, or -1: to the message buffer
@@ -43,8 +43,8 @@ struct OctantTask {
 void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
                     const double* message, double* parents);
 
-// Corrects the coarse cells on one side of a level jump: u += factor * (fine - coarse), where both are
-// fluxes integrated over time. Tasks of one block are contiguous and applied in their order.
+// Corrects the coarse cells on one side of a level jump: u += factor * (fine - coarse), where both
+// are fluxes integrated over time. Tasks of one block are contiguous and applied in their order.
 struct CorrectionTask {
   std::int32_t slot;
   std::int8_t axis;

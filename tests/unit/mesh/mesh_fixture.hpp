@@ -1,4 +1,5 @@
-// A small mesh with one or two analytic fields, refined at random but the same on any number of ranks.
+// A small mesh with one or two analytic fields, refined at random but the same on any number of
+// ranks.
 #pragma once
 
 #include <functional>

@@ -15,8 +15,8 @@ struct Case {
   int block_size, patch, ghosts;
 };
 
-// Calls visit(patch cell's centre, distance outside the domain, value pointers) for every ghost cell that
-// a sweep may read.
+// Calls visit(patch cell's centre, distance outside the domain, value pointers) for every ghost
+// cell that a sweep may read.
 void for_ghosts(MeshFixture& f, int level, int ghosts,
                 const std::function<void(const Point&, double, double)>& visit) {
   const LevelHalo& halo = f.mesh.halo(level);
@@ -88,7 +88,8 @@ TEST_P(MeshGhosts, beyond_reflecting_walls_are_mirror_images) {
   const auto [block_size, patch, ghosts] = GetParam();
   MeshFixture f(small_box(block_size, 2, "reflecting"), ghosts, patch);
   f.refine_at_random(3, 0.4);
-  // Fields that the mirror symmetry leaves alone are exact even where coarse cells are interpolated.
+  // Fields that the mirror symmetry leaves alone are exact even where coarse cells are
+  // interpolated.
   f.set([](const Point&) { return 2.0; }, [](const Point&) { return 3.0; });
   for (int l = 0; l <= f.mesh.finest_level(); ++l) {
     f.mesh.fill_ghosts(l, LevelFields::k_now, 1.0);
