@@ -261,8 +261,27 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   }
   const auto border = sweep_tiles(arguments, halo.interior_tiles, tiles);
 
-  const auto timing = timers_.time("wait for all ranks");
-  fastest_[level] = mesh_.communicator().max(std::max(interior.fastest, border.fastest));
+  double worst[2] = {std::max(interior.fastest, border.fastest),
+                     static_cast<double>(interior.bad_tiles + border.bad_tiles)};
+  {
+    const auto timing = timers_.time("wait for all ranks");
+    mesh_.communicator().max_in_place(std::span<double>(worst));
+  }
+  fastest_[level] = worst[0];
+  if (worst[1] == 0.0) return;
+  const auto timing = timers_.time("repair");
+  repair(mesh_, level, options_.hydro, arguments, floored_);
+  fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
+}
+
+double AmrSimulation::fastest_signal(int level, const double* blocks) const {
+  const auto own = mesh_.blocks(level).own();
+  const std::vector<std::uint8_t> all_leaves(own.size(), 0);
+  double fastest = 0.0;
+  for (const auto& block :
+       hydro::measure_blocks(options_.hydro, mesh_.layout(), blocks, own, all_leaves))
+    fastest = std::max(fastest, block.fastest);
+  return fastest;
 }
 
 hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int begin,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver/options.hpp"
+#include "driver/repair.hpp"
 #include "driver/timers.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
@@ -17,12 +18,6 @@ struct Totals {
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
-};
-
-// Mass and energy that floors have added so far, in code units.
-struct Floored {
-  std::int64_t cells = 0;
-  double mass = 0, energy = 0;
 };
 
 class AmrSimulation {
@@ -66,6 +61,7 @@ class AmrSimulation {
   void sweep_stage(int level, int stage, double dt, double theta);
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int begin, int end);
   double level_limit(int level) const;  // longest stable step of a level by its fastest signal
+  double fastest_signal(int level, const double* blocks) const;  // on this rank
   bool regrid();
   void set_initial_state(int level);
   std::string describe_cell(int level, int slot, int cell) const;

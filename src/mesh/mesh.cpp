@@ -82,12 +82,12 @@ void Mesh::rebuild() {
   for (int l = 1; l < levels; ++l)
     jumps_[l] = std::make_unique<LevelJump>(tree_, l, layout_, registers[l], registers[l - 1],
                                             child_owners_[l - 1]);
-  std::vector<BlockFluxRequests> requests;
+  flux_requests_.clear();
   for (int l = 0; l < levels; ++l) {
     registers_[l] = DeviceArray<double>("flux registers", registers[l].doubles);
-    requests.push_back(std::move(registers[l].requests));
+    flux_requests_.push_back(std::move(registers[l].requests));
   }
-  halos_ = build_halos(tree_, layout_, setup_.ghosts, setup_.patch, requests);
+  halos_ = build_halos(tree_, layout_, setup_.ghosts, setup_.patch, flux_requests_);
 
   std::int64_t scratch = 0;
   for (int l = 0; l < levels; ++l) {

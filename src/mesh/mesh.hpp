@@ -52,6 +52,8 @@ class Mesh {
   const LevelHalo& halo(int level) const { return halos_[level]; }
   FieldPointers pointers(int level, int state) const;
   double* registers(int level) { return registers_[level].data(); }
+  // By slot, in cells of the block: which fluxes of own blocks count in the registers.
+  const BlockFluxRequests& flux_requests(int level) const { return flux_requests_[level]; }
 
   // Inflow states: values of all variables (conserved) at boundary 2 * axis + side.
   void set_inflow(int boundary, const std::vector<double>& state);
@@ -115,6 +117,7 @@ class Mesh {
   std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0
   std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
   std::vector<DeviceArray<double>> registers_;
+  std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;
   std::vector<DeviceArray<double>> send_buffers_;
 
