@@ -1,5 +1,5 @@
-// `octant bench ghost`: what the ghost data of a uniform periodic grid cost, by decomposition and by
-// way of exchange.
+// `octant bench ghost`: what the ghost data of a uniform periodic grid cost, by decomposition and
+// by way of exchange.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct GhostGrid {
   int ghosts = 2;
 };
 
-// Over the ranks, per exchange. Neighbours are the ranks whose cells a rank reads or borders on; partners
-// those that a message goes to, which forwarding makes others.
+// Over the ranks, per exchange. Neighbours are the ranks whose cells a rank reads; partners, those
+// that it sends messages to, which are others where messages are forwarded.
 struct GhostResult {
   Decomposition decomposition = Decomposition::ksection;
   Backend backend = Backend::p2p;

@@ -11,8 +11,8 @@
 
 namespace octant::bench {
 
-// One case, measured. A step is what a run does: adapt, measure, step. Seconds are of the slowest rank,
-// in the repeat of median length; the initial state is counted apart.
+// One case, measured. A step is what a run does: adapt, measure, step. Seconds are of the slowest
+// rank, in the repeat of median length; the initial state is counted apart.
 struct HydroResult {
   HydroCase hydro_case;
   int ranks = 1, threads = 1;     // threads of each rank

@@ -15,9 +15,9 @@ amplitude = 0.1
 velocity = [0.3, 0.2, 0.1]
 )";
 
-// A blast from the eight cells around the centre. A jump across a cell, |q+ - q-| / (|q+| + |q-|), is
-// in smooth flow what twice the relative jump between neighbours, 2 |q+ - q| / (q+ + q), is as well:
-// the threshold is that of a code with the latter criterion.
+// A blast from the eight cells around the centre. In smooth flow our jump across a cell,
+// |q+ - q-| / (|q+| + |q-|), equals 2 |q+ - q| / (q+ + q) between neighbours, the criterion of
+// RAMSES: the thresholds are the same.
 constexpr const char* k_amr_sedov = R"(
 [problem]
 name = "sedov"

@@ -20,8 +20,8 @@ struct HydroCase {
   bool is_uniform() const { return name == "uniform"; }
 };
 
-// The parameters of the run, checked, with the problem prepared. Throws InputError where they do not
-// fit together.
+// The parameters of the run, checked, with the problem prepared. Throws InputError where they do
+// not fit together.
 driver::AmrOptions run_options(const HydroCase& hydro_case);
 
 }  // namespace octant::bench
