@@ -125,7 +125,7 @@ JsonObject json(const GhostResult& r, const GhostGrid& grid, int ranks) {
   return object;
 }
 
-constexpr const char* k_row = "{:<13} {:<9} {:>15} {:>15} {:>13} {:>13} {:>13} {:>19} {:>8} {:>10}";
+constexpr const char* k_row = "{:<13} {:<8} {:>11} {:>10} {:>12} {:>10} {:>10} {:>14} {:>8} {:>9}";
 
 std::string heading() {
   return fmt::format(k_row, "decomposition", "backend", "blocks", "neighbours", "across faces",
@@ -133,14 +133,14 @@ std::string heading() {
 }
 
 std::string row(const GhostResult& r) {
-  const auto spread = [](const RankStatistics& s, double unit = 1.0) {
-    return fmt::format("{:.0f}/{:.1f}/{:.0f}", s.least / unit, s.mean / unit, s.most / unit);
+  const auto spread = [](const RankStatistics& s) {
+    return fmt::format("{}/{:.1f}/{}", s.least, s.mean, s.most);
   };
-  return fmt::format(k_row, to_string(r.decomposition), to_string(r.backend), spread(r.blocks),
-                     spread(r.neighbours), spread(r.face_neighbours), spread(r.partners),
-                     spread(r.messages), spread(r.bytes, 1e3),
-                     fmt::format("{:.4f}", r.surface_to_volume()),
-                     fmt::format("{:.3e}", r.seconds));
+  return fmt::format(
+      k_row, to_string(r.decomposition), to_string(r.backend), spread(r.blocks),
+      spread(r.neighbours), spread(r.face_neighbours), spread(r.partners), spread(r.messages),
+      fmt::format("{}/{:.0f}/{}", r.bytes.least / 1000, 1e-3 * r.bytes.mean, r.bytes.most / 1000),
+      fmt::format("{:.4f}", r.surface_to_volume()), fmt::format("{:.2e}", r.seconds));
 }
 
 struct Request {
