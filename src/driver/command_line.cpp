@@ -66,8 +66,9 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     };
   });
 
-  auto* bench_command = app.add_subcommand("bench", "Run a benchmark");
+  auto* bench_command = app.add_subcommand("bench", "Run a benchmark (name --help: its options)");
   bench_command->add_option("name", arguments.bench_name, "Name of the benchmark")->required();
+  bench_command->set_help_flag();  // each benchmark has its own
   bench_command->prefix_command();
   bench_command->callback([&, bench_command] {
     arguments.bench_options = bench_command->remaining();
