@@ -6,10 +6,12 @@ DRIFTING_BLAST = """
 name = "sedov"
 centre = [0.31, 0.44, 0.62]
 velocity = [1.5, 0.7, -1.1]
-ambient_pressure = 0.01
+energy = 0.3
+radius_cells = 5
+ambient_pressure = 0.1
 
 [mesh]
-base_cells = [16, 16, 16]
+base_cells = [12, 12, 12]
 block_size = 4
 max_level = 2
 
@@ -17,15 +19,15 @@ max_level = 2
 scalars = 1
 
 [refine]
-gradient_fields = ["pressure", "density"]
-gradient = [0.4, 0.4]
+gradient_fields = ["pressure"]
+gradient = [0.4]
 
 [balance]
 interval = 2
 
 [time]
 end = 100.0
-max_steps = 8
+max_steps = 12
 """
 
 # A blast on 8^3 cells that ends after two steps.

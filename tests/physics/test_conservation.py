@@ -8,7 +8,7 @@ import numpy as np
 from cases import DRIFTING_BLAST
 from running import run_well
 
-# Round-off of 200 steps of a sum over some 10^5 cells, as the project demands it.
+# Round-off of 200 steps of a sum over some 10^4 cells, as the project demands it.
 TOLERANCE = 1e-12
 
 
