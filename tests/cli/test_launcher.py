@@ -35,7 +35,8 @@ class Clone:
     @property
     def environment(self) -> dict[str, str]:
         """The environment that finds these scripts first."""
-        environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "OCTANT_PRESET")}
+        unset = ("NO_COLOR", "OCTANT_PRESET")
+        environment = {k: v for k, v in os.environ.items() if k not in unset}
         path = f"{self.root / 'bin'}:{environment['PATH']}"
         return environment | {"PATH": path, "TMPDIR": str(self.root)}
 
