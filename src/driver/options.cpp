@@ -37,6 +37,9 @@ void declare(ParameterSchema& schema, OutputOptions& o) {
              {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
   schema.add("output.history_interval", o.history_interval,
              {.unit = "steps", .meaning = "Coarse steps between rows of history.csv", .min = 1});
+  schema.add("output.pictures", o.pictures,
+             {.meaning = "Commands of octools that ./octant gives the output directory when the run "
+                         "is done, such as \"plot --outlines\" or \"profile\""});
 }
 
 void declare(ParameterSchema& schema, RefineOptions& o) {

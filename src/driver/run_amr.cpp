@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -204,8 +205,16 @@ class AmrRun {
         "{:.4g} cell updates, {:.2f} million per second; peak memory per rank {:.0f} to {:.0f} "
         "MB",
         updates, 1e-6 * updates / sweeping, 1e-6 * least, 1e-6 * most);
-    if (code == k_done)
-      log::info("done: time {:.6g} after {} steps", simulation_.time(), simulation_.step_count());
+    if (code != k_done) return;
+    log::info("done: time {:.6g} after {} steps", simulation_.time(), simulation_.step_count());
+    announce_results();
+  }
+
+  // Tells who started the program, if it asked, where there are results to make pictures of.
+  void announce_results() const {
+    const char* file = std::getenv("OCTANT_DONE_FILE");
+    if (file != nullptr && communicator_.is_root() && !output_.pictures.empty())
+      std::ofstream(file) << directory_ << '\n';
   }
 
   Communicator communicator_;
