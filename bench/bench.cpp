@@ -1,11 +1,15 @@
 #include "bench/bench.hpp"
 
+#include "bench/ghost_bench.hpp"
+#include "bench/hydro_bench.hpp"
 #include "core/error.hpp"
 
 namespace octant::bench {
 
-int run(const std::string& name, const std::vector<std::string>&) {
-  throw InputError("there is no benchmark \"{}\"", name);
+int run(const std::string& name, const std::vector<std::string>& options) {
+  if (name == "hydro") return hydro_bench(options);
+  if (name == "ghost") return ghost_bench(options);
+  throw InputError("there is no benchmark \"{}\"; expected hydro or ghost", name);
 }
 
 }  // namespace octant::bench

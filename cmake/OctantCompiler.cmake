@@ -28,7 +28,6 @@ endif()
 target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
 if(OCTANT_CUDA)
-  target_compile_options(octant_flags INTERFACE -fmad=false)  # the device's own contraction
   # fmt 9 mistrusts nvcc and leaves out `constexpr`, on which its checks of format strings rely.
   target_compile_definitions(octant_flags INTERFACE FMT_USE_CONSTEXPR=1)
 endif()

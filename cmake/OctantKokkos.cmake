@@ -24,3 +24,10 @@ if(NOT Kokkos_FOUND)
   endif()
   find_package(Kokkos 4.5 REQUIRED PATHS ${prefix} NO_DEFAULT_PATH)
 endif()
+
+# Whoever links to this is compiled for the device.
+add_library(octant_kokkos INTERFACE)
+target_link_libraries(octant_kokkos INTERFACE Kokkos::kokkos)
+if(OCTANT_CUDA)
+  target_compile_options(octant_kokkos INTERFACE -fmad=false)  # the device's own contraction
+endif()

@@ -1,9 +1,10 @@
-# octant_room(<name> [FOLDER <folder>] USES <targets>...)
+# octant_room(<name> [FOLDER <folder>] USES <targets>... [PASSES_ON <targets>...])
 #
 # Declares the library octant_<name> from every source file of src/<name> (or FOLDER). A room
-# without source files is a header-only library.
+# without source files is a header-only library. What a room passes on is used by its headers, and
+# not by its own source files.
 function(octant_room name)
-  cmake_parse_arguments(room "" "FOLDER" "USES" ${ARGN})
+  cmake_parse_arguments(room "" "FOLDER" "USES;PASSES_ON" ${ARGN})
   if(NOT room_FOLDER)
     set(room_FOLDER src/${name})
   endif()
@@ -18,4 +19,5 @@ function(octant_room name)
   target_include_directories(octant_${name} ${scope}
     ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(octant_${name} ${scope} octant_flags ${room_USES})
+  target_link_libraries(octant_${name} INTERFACE ${room_PASSES_ON})
 endfunction()

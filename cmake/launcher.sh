@@ -88,24 +88,62 @@ build_program() { build_targets octant; }
 
 # --- Running ---
 
-# Replaces this shell by the program, on the ranks and threads that were asked for.
-run_program() {
+# Sets `launch`, the words that start the program on the ranks and threads that were asked for, and
+# its environment.
+launch=()
+prepare_run() {
   local share=$((cores / ${ranks:-1}))
   export OMP_NUM_THREADS=${threads:-${OMP_NUM_THREADS:-$((share > 0 ? share : 1))}}
   export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}  # OpenMPI's own would hide ours
   export PATH=$venv/bin:$PATH
-  [[ $ranks ]] || exec "$program" "$@"
+  [[ -t 1 ]] || export NO_COLOR=1  # the program cannot see that: mpirun gives it a terminal
+  launch=("$program")
+  [[ $ranks ]] || return 0
 
   [[ $preset != cuda ]] || fail "the cuda preset runs on one rank"
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  local launch=(mpirun -n "$ranks")
+  launch=(mpirun -n "$ranks")
   if mpirun --version | grep -q 'Open MPI'; then
     launch+=(--quiet --oversubscribe --bind-to none)
     # With more threads than cores, those that wait must give way.
     ((ranks * OMP_NUM_THREADS <= cores)) || launch+=(--mca mpi_yield_when_idle 1)
   fi
-  exec "${launch[@]}" "$program" "$@"
+  launch+=("$program")
 }
+
+# Runs the program, and then makes the pictures that its parameter file asks for. The exit code is
+# the program's.
+run_and_draw() {
+  local status=0 results
+  prepare_run
+  OCTANT_DONE_FILE=$(mktemp)
+  export OCTANT_DONE_FILE
+  trap 'rm -f "$OCTANT_DONE_FILE"' EXIT
+  run_with_signals "${launch[@]}" "$@" || status=$?
+  results=$(< "$OCTANT_DONE_FILE")
+  [[ ! $results ]] || "$root/octant" pictures "$results" ||
+    echo "octant: not all pictures were made; to try again: ./octant pictures $results" >&2
+  return $status
+}
+
+# Runs a command that gets the signals sent to this shell, which by itself would heed them only when
+# the command has ended.
+run_with_signals() {
+  local child status interrupted=yes
+  (trap - INT; exec "$@") &
+  child=$!
+  trap 'forward TERM' TERM
+  trap 'forward USR1' USR1
+  while [[ $interrupted ]]; do
+    status=0 interrupted=''
+    wait "$child" || status=$?
+  done
+  trap - TERM USR1
+  return $status
+}
+
+forward() { kill -s "$1" "$child" 2> /dev/null && interrupted=yes; }
 
 # --- Testing ---
 

@@ -28,7 +28,7 @@ from octools.profile import (
     save_profile,
     write_csv,
 )
-from octools.run import output_path, resolve, snapshots
+from octools.run import output_path, picture_commands, resolve, snapshots
 from octools.snapshot import AXES, Header, Snapshot
 
 app = typer.Typer(
@@ -237,15 +237,32 @@ def history(
     console.print(f"wrote {destination}")
 
 
+@app.command()
+def pictures(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> None:
+    """Make the pictures that a run's parameter file asks for in output.pictures."""
+    codes = [_run(command) for command in picture_commands(run)]
+    if not codes:
+        console.print(f"{run / 'run.toml'} asks for no pictures")
+    raise typer.Exit(max(codes, default=0))
+
+
 def main() -> None:
-    """Run the command line; a request that cannot be met ends with one line and exit code 2."""
+    """Run the command line."""
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    """Run a command; one that cannot be met ends with one line and exit code 2."""
     try:
-        app()
+        app(arguments)
     except OctoolsError as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(
             f"octools: {error}", markup=False
         )
-        sys.exit(2)
+        return 2
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
 def _names(text: str | None) -> list[str]:

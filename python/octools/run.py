@@ -1,6 +1,8 @@
-"""Finding the snapshots of a run."""
+"""Finding the snapshots of a run, and the pictures that it asks for."""
 
 import re
+import shlex
+import tomllib
 from pathlib import Path
 
 from octools.errors import OctoolsError
@@ -46,6 +48,39 @@ def resolve(target: Path, number: int | None = None) -> Path:
 def output_path(target: Path, name: str) -> Path:
     """Place a picture beside the data: in the run directory that holds or is `target`."""
     return (target if target.is_dir() else target.parent) / name
+
+
+def picture_commands(run: Path) -> list[list[str]]:
+    """Read which pictures a run's parameter file asks for.
+
+    Parameters
+    ----------
+    run
+        A run directory; its ``run.toml`` says ``output.pictures``.
+
+    Returns
+    -------
+    list of list of str
+        The words of each command: its name, the run directory, then its options.
+    """
+    path = run / "run.toml"
+    try:
+        wanted = tomllib.loads(path.read_text()).get("output", {}).get("pictures", [])
+    except OSError as cause:
+        raise OctoolsError(f"{run} is no run directory: {path} cannot be read") from cause
+    except tomllib.TOMLDecodeError as cause:
+        raise OctoolsError(f"{path} is broken: {cause}") from cause
+    return [_picture_command(text, run) for text in wanted]
+
+
+def _picture_command(text: str, run: Path) -> list[str]:
+    try:
+        name, *options = shlex.split(text)
+    except ValueError as cause:
+        raise OctoolsError(f"output.pictures: '{text}' is no command") from cause
+    if name == "pictures":
+        raise OctoolsError("output.pictures: 'pictures' cannot ask for itself")
+    return [name, str(run), *options]
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -143,6 +143,7 @@ def test_history_draws_and_prints(octools: Call, run: Path) -> None:
         (["profile", "RUN", "--snapshot", "0", "--exact", "sod"], "no exact sod solution at t = 0"),
         (["movie", "."], "holds no snapshots"),
         (["history", "RUN"], "there is no history"),
+        (["pictures", "RUN"], "run.toml cannot be read"),
     ],
 )
 def test_request_that_cannot_be_met_ends_with_one_line_and_2(
@@ -156,6 +157,45 @@ def test_request_that_cannot_be_met_ends_with_one_line_and_2(
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert result.stderr.startswith("octools: ")
+
+
+def ask_for(run: Path, *commands: str) -> None:
+    (run / "run.toml").write_text(f"[output]\npictures = {list(commands)}\n")
+
+
+def test_pictures_makes_what_the_run_asks_for(octools: Call, run: Path) -> None:
+    ask_for(run, "plot --field pressure --outlines", "profile --fields 'density, mach'")
+    result = octools("pictures", run)
+    assert result.returncode == 0, result.stderr
+    made = ("snap_00002_pressure_slice_z.png", "snap_00002_profile_radius.png")
+    for name in made:
+        assert (run / name).is_file()
+        assert f"wrote {run / name}" in result.stdout
+
+
+def test_one_picture_that_fails_does_not_stop_the_others(octools: Call, run: Path) -> None:
+    ask_for(run, "plot --field denisty", "plott", "plot")
+    result = octools("pictures", run)
+    assert result.returncode == 2
+    assert "did you mean density?" in result.stderr
+    assert "plott" in result.stderr
+    assert (run / "snap_00002_density_slice_z.png").is_file()
+
+
+def test_run_that_asks_for_no_pictures_gets_none(octools: Call, run: Path) -> None:
+    ask_for(run)
+    result = octools("pictures", run)
+    assert result.returncode == 0
+    assert "asks for no pictures" in result.stdout
+    assert not list(run.glob("*.png"))
+
+
+@pytest.mark.parametrize("command", ["", "plot 'density", "pictures"])
+def test_picture_that_is_no_command_is_refused(octools: Call, run: Path, command: str) -> None:
+    ask_for(run, command)
+    result = octools("pictures", run)
+    assert result.returncode == 2
+    assert "output.pictures" in result.stderr
 
 
 def test_unknown_option_ends_with_2(octools: Call, run: Path) -> None:

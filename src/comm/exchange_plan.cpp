@@ -55,6 +55,7 @@ std::vector<Segment> without_empty(std::vector<Segment> segments) {
 
 std::vector<mpi::Part> partners(const std::vector<RemoteSegment>& segments) {
   std::vector<mpi::Part> parts;
+  parts.reserve(segments.size());
   for (const RemoteSegment& segment : segments) parts.push_back({segment.rank, 0, 0});
   return parts;
 }

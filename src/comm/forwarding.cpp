@@ -84,6 +84,10 @@ std::vector<Header> receive_headers(const Communicator& communicator, int partne
       mpi::receive_any_length(communicator.handle(), partner, mpi::k_setup_tag));
 }
 
+void grow(std::vector<std::byte>& buffer, std::size_t bytes) {
+  if (buffer.size() < bytes) buffer.resize(bytes);
+}
+
 }  // namespace
 
 ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
@@ -136,8 +140,8 @@ void Forwarder::start(const Communicator& communicator, const ForwardingSchedule
   receive_ = receive;
   item_bytes_ = item_bytes;
   stage_ = 0;
-  outgoing_.resize(static_cast<std::size_t>(schedule.outgoing_items()) * item_bytes);
-  transit_.resize(static_cast<std::size_t>(schedule.transit_items()) * item_bytes);
+  grow(outgoing_, static_cast<std::size_t>(schedule.outgoing_items()) * item_bytes);
+  grow(transit_, static_cast<std::size_t>(schedule.transit_items()) * item_bytes);
   arrivals_.resize(schedule.stages().size());
   for (std::size_t stage = 0; stage < arrivals_.size(); ++stage) {
     for (const Message& message : schedule.stages()[stage].receives) {

@@ -84,7 +84,7 @@ double ReproducibleSum::magnitude_to_double() const {
   int top = k_digits - 1;
   while (top > 0 && words_[top] == 0) --top;
   const auto digit = [&](int n) { return static_cast<std::uint64_t>(words_[n]); };
-  const int leading_bit = 32 * top + std::bit_width(digit(top)) - 1;
+  const int leading_bit = 32 * top + static_cast<int>(std::bit_width(digit(top))) - 1;
   const int lowest_bit = leading_bit - (k_mantissa_bits - 1);
   if (lowest_bit <= 0)
     return std::ldexp(static_cast<double>(digit(1) << 32 | digit(0)), k_lowest_exponent);

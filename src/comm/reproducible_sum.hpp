@@ -10,8 +10,8 @@
 namespace octant {
 
 // An exact sum: a fixed-point number wide enough for any double, so that no term is ever rounded.
-// 568 bytes; host only. A term costs some 10 ns: sum the cells of a block in a fixed order first, and
-// add the block's sum.
+// 568 bytes; host only. A term costs some 10 ns: sum the cells of a block in a fixed order first,
+// and add the block's sum.
 class ReproducibleSum {
  public:
   ReproducibleSum& operator+=(double term);

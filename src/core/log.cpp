@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include <spdlog/logger.h>
@@ -25,9 +26,17 @@ spdlog::level::level_enum spdlog_level(Level level) {
   }
 }
 
+// Whether colours are unwanted whatever the screen is, as under mpirun, whose pipes look like
+// terminals (https://no-color.org).
+bool is_plain() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return no_color != nullptr && *no_color != '\0';
+}
+
 template <class Sink>
 std::unique_ptr<spdlog::logger> screen_logger() {
-  auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<Sink>());
+  const auto colours = is_plain() ? spdlog::color_mode::never : spdlog::color_mode::automatic;
+  auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<Sink>(colours));
   logger->set_pattern("%^%v%$");
   return logger;
 }
@@ -88,7 +97,7 @@ void write(Level level, std::string_view line) {
 }
 
 void show_status(std::string_view line) {
-  if (destinations().level > Level::info || ::isatty(STDOUT_FILENO) == 0) return;
+  if (destinations().level > Level::info || is_plain() || ::isatty(STDOUT_FILENO) == 0) return;
   std::fputs("\r\033[K", stdout);
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);

@@ -1,4 +1,5 @@
-// Log lines of a run: on the screen in colour if it is a terminal, and plainly in a file.
+// Log lines of a run: on the screen in colour if it is a terminal and the environment variable
+// NO_COLOR is not set, and plainly in a file.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ void start(int rank, const std::string& file = "", Level level = Level::info);
 void write(Level level, std::string_view line);
 
 // Shows a line that the next status or log line overwrites. Nothing happens unless stdout is a
-// terminal and this rank writes to it.
+// terminal, NO_COLOR is not set, and this rank writes to it.
 void show_status(std::string_view line);
 
 template <class... Args>

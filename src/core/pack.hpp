@@ -1,5 +1,5 @@
-// A Pack is what one arithmetic expression acts on: a SIMD register of doubles on a CPU, one double in
-// a GPU thread. Point functions are templates on it, written once for both without branches.
+// A Pack is what one arithmetic expression acts on: a SIMD register of doubles on a CPU, one double
+// in a GPU thread. Point functions are templates on it, written once for both without branches.
 #pragma once
 
 #include <cmath>
@@ -70,9 +70,7 @@ KOKKOS_FORCEINLINE_FUNCTION Pack min(const Pack& a, const Pack& b) {
 KOKKOS_FORCEINLINE_FUNCTION Pack max(const Pack& a, const Pack& b) {
   return std::experimental::max(a, b);
 }
-KOKKOS_FORCEINLINE_FUNCTION Pack square_root(const Pack& a) {
-  return std::experimental::sqrt(a);
-}
+KOKKOS_FORCEINLINE_FUNCTION Pack square_root(const Pack& a) { return std::experimental::sqrt(a); }
 // The scalar function lane by lane: a vectorised one would differ in the last bit.
 inline Pack power(const Pack& a, double exponent) {
   return PackTraits<Pack>::generate([&](int lane) { return ::pow(a[lane], exponent); });

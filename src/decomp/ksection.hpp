@@ -39,7 +39,7 @@ class KSectionTree {
 
  private:
   // The order in which a node compares coordinates: first along the axis that it is cut along.
-  using AxisOrder = std::array<std::int8_t, 3>;
+  using AxisOrder = std::array<std::uint8_t, 3>;
 
   struct TreeLevel {
     int parts;

@@ -20,11 +20,8 @@ using mesh::LevelFields;
 namespace {
 
 std::vector<mesh::Variable> conserved_variables(const hydro::HydroOptions& options) {
-  std::vector<mesh::Variable> variables{{"density"},
-                                        {"momentum_x", 0},
-                                        {"momentum_y", 1},
-                                        {"momentum_z", 2},
-                                        {"total_energy"}};
+  std::vector<mesh::Variable> variables{
+      {"density"}, {"momentum_x", 0}, {"momentum_y", 1}, {"momentum_z", 2}, {"total_energy"}};
   if (options.has_dual_energy()) variables.push_back({"entropy"});
   for (int n = 0; n < options.scalars; ++n) variables.push_back({fmt::format("scalar_{}", n)});
   return variables;
@@ -167,17 +164,16 @@ void AmrSimulation::measure() {
 std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
   const mesh::BlockLayout& layout = mesh_.layout();
   const int N = layout.block_size;
-  const auto corner =
-      mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
+  const auto corner = mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
   const double dx = mesh_.geometry().cell_size(level);
   Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
       mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,
       layout.stride_slot);
   const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, block);
-  std::string text = fmt::format(
-      "the gas is not physical on level {} at ({}, {}, {}):", level,
-      corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
-      corner[2] + (cell / N / N + 0.5) * dx);
+  std::string text =
+      fmt::format("the gas is not physical on level {} at ({}, {}, {}):", level,
+                  corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
+                  corner[2] + (cell / N / N + 0.5) * dx);
   for (int n = 0; n < layout.variables; ++n)
     text += fmt::format(" {} = {}", mesh_.variables()[n].name,
                         values(n * layout.stride_variable + cell));
@@ -203,7 +199,8 @@ void AmrSimulation::step(double dt) {
   ++step_;
 }
 
-// Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones with it.
+// Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
+// with it.
 void AmrSimulation::advance(int level, double dt, double begin, double end) {
   const bool has_finer = level < mesh_.finest_level();
   if (has_finer) mesh_.clear_registers(level + 1);
@@ -264,8 +261,27 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   }
   const auto border = sweep_tiles(arguments, halo.interior_tiles, tiles);
 
-  const auto timing = timers_.time("wait for all ranks");
-  fastest_[level] = mesh_.communicator().max(std::max(interior.fastest, border.fastest));
+  double worst[2] = {std::max(interior.fastest, border.fastest),
+                     static_cast<double>(interior.bad_tiles + border.bad_tiles)};
+  {
+    const auto timing = timers_.time("wait for all ranks");
+    mesh_.communicator().max_in_place(std::span<double>(worst));
+  }
+  fastest_[level] = worst[0];
+  if (worst[1] == 0.0) return;
+  const auto timing = timers_.time("repair");
+  repair(mesh_, level, options_.hydro, arguments, floored_);
+  fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
+}
+
+double AmrSimulation::fastest_signal(int level, const double* blocks) const {
+  const auto own = mesh_.blocks(level).own();
+  const std::vector<std::uint8_t> all_leaves(own.size(), 0);
+  double fastest = 0.0;
+  for (const auto& block :
+       hydro::measure_blocks(options_.hydro, mesh_.layout(), blocks, own, all_leaves))
+    fastest = std::max(fastest, block.fastest);
+  return fastest;
 }
 
 hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int begin,

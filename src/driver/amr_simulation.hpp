@@ -1,11 +1,12 @@
-// The AMR half of Octant: gas on the mesh, advanced in time. This class is the algorithm; outputs and
-// run control are in run_amr.cpp.
+// The AMR half of Octant: gas on the mesh, advanced in time. This class is the algorithm; outputs
+// and run control are in run_amr.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "driver/options.hpp"
+#include "driver/repair.hpp"
 #include "driver/timers.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
@@ -17,12 +18,6 @@ struct Totals {
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
-};
-
-// Mass and energy that floors have added so far, in code units.
-struct Floored {
-  std::int64_t cells = 0;
-  double mass = 0, energy = 0;
 };
 
 class AmrSimulation {
@@ -66,6 +61,7 @@ class AmrSimulation {
   void sweep_stage(int level, int stage, double dt, double theta);
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int begin, int end);
   double level_limit(int level) const;  // longest stable step of a level by its fastest signal
+  double fastest_signal(int level, const double* blocks) const;  // on this rank
   bool regrid();
   void set_initial_state(int level);
   std::string describe_cell(int level, int slot, int cell) const;
@@ -75,8 +71,8 @@ class AmrSimulation {
   Timers timers_;
   Totals totals_;
   Floored floored_;
-  std::vector<double> fastest_;                     // by level: signal speed, over all ranks
-  std::vector<std::int64_t> leaf_cells_here_;       // by level, on this rank
+  std::vector<double> fastest_;                // by level: signal speed, over all ranks
+  std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;

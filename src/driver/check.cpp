@@ -45,9 +45,10 @@ int check(const RunRequest& request) {
   if (communicator.is_root()) {
     fmt::print("{}\n# initial mesh\n{}", options.resolved(), size_of_mesh(simulation));
     fmt::print("# memory of the largest rank with this mesh: {:.0f} MB\n", 1e-6 * memory);
-    fmt::print("# about {:.0f} coarse steps with this mesh and these signals, {:.2g} cell updates, "
-               "{:.2g} s\n",
-               steps, steps * updates, seconds);
+    fmt::print(
+        "# about {:.0f} coarse steps with this mesh and these signals, {:.2g} cell updates, "
+        "{:.2g} s\n",
+        steps, steps * updates, seconds);
   }
   return k_done;
 }

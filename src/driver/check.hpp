@@ -5,8 +5,8 @@
 
 namespace octant::driver {
 
-// Validates the input, prints the resolved parameters and the estimated memory and cost. Returns the
-// exit code. Throws InputError. Collective.
+// Validates the input, prints the resolved parameters and the estimated memory and cost. Returns
+// the exit code. Throws InputError. Collective.
 int check(const RunRequest& request);
 
 }  // namespace octant::driver

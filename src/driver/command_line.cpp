@@ -2,8 +2,8 @@
 
 #include <new>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "comm/communicator.hpp"
 #include "comm/runtime.hpp"
@@ -39,9 +39,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   run->add_option("--restart", arguments.run.restart, "latest, or a checkpoint");
   run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");
   run->callback([&] {
-    action = [&] {
-      return arguments.run.dry_run ? check(arguments.run) : run_amr(arguments.run);
-    };
+    action = [&] { return arguments.run.dry_run ? check(arguments.run) : run_amr(arguments.run); };
   });
 
   auto* check_command =
@@ -68,8 +66,9 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     };
   });
 
-  auto* bench_command = app.add_subcommand("bench", "Run a benchmark");
+  auto* bench_command = app.add_subcommand("bench", "Run a benchmark (name --help: its options)");
   bench_command->add_option("name", arguments.bench_name, "Name of the benchmark")->required();
+  bench_command->set_help_flag();  // each benchmark has its own
   bench_command->prefix_command();
   bench_command->callback([&, bench_command] {
     arguments.bench_options = bench_command->remaining();

@@ -15,7 +15,8 @@ namespace {
 
 std::string header(int max_level) {
   std::string line =
-      "step,time,a,dt,mass,momentum_x,momentum_y,momentum_z,kinetic,internal,potential,total_energy,"
+      "step,time,a,dt,mass,momentum_x,momentum_y,momentum_z,kinetic,internal,potential,total_"
+      "energy,"
       "absolute_momentum,floored_cells,floored_mass,floored_energy";
   for (int l = 0; l <= max_level; ++l) line += fmt::format(",blocks_{}", l);
   for (int l = 0; l <= max_level; ++l) line += fmt::format(",leaf_cells_{}", l);
@@ -25,11 +26,10 @@ std::string header(int max_level) {
 std::string row(const AmrSimulation& s, double dt) {
   const Totals& t = s.totals();
   const Floored& f = s.floored();
-  std::string line = fmt::format(
-      "{},{},1,{},{},{},{},{},{},{},0,{},{},{},{},{}", s.step_count(), s.time(), dt, t.mass,
-      t.momentum[0], t.momentum[1], t.momentum[2], t.kinetic_energy,
-      t.total_energy - t.kinetic_energy, t.total_energy, t.absolute_momentum, f.cells, f.mass,
-      f.energy);
+  std::string line = fmt::format("{},{},1,{},{},{},{},{},{},{},0,{},{},{},{},{}", s.step_count(),
+                                 s.time(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
+                                 t.kinetic_energy, t.total_energy - t.kinetic_energy,
+                                 t.total_energy, t.absolute_momentum, f.cells, f.mass, f.energy);
   for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
   for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
   return line + "\n";

@@ -15,8 +15,8 @@ class History {
   // Throws InputError on every rank if the file cannot be written.
   History(const AmrSimulation& simulation, const std::string& directory, bool restarted);
 
-  // Appends the present state and the step that follows from it. Throws RunError on every rank if the
-  // disk is full.
+  // Appends the present state and the step that follows from it. Throws RunError on every rank if
+  // the disk is full.
   void append(const AmrSimulation& simulation, double dt);
 
  private:

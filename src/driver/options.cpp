@@ -10,11 +10,13 @@ namespace octant::driver {
 namespace {
 
 void declare(ParameterSchema& schema, TimeOptions& o) {
-  schema.add("time.end", o.end, {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
+  schema.add("time.end", o.end,
+             {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
   schema.add("time.max_steps", o.max_steps, {.meaning = "Most coarse steps", .min = 0});
   schema.add("time.cfl", o.cfl,
              {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
-              .max = 1.0, .above = 0.0});
+              .max = 1.0,
+              .above = 0.0});
   schema.add("time.subcycle", o.subcycle,
              {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
                          "levels take the same step"});
@@ -22,37 +24,49 @@ void declare(ParameterSchema& schema, TimeOptions& o) {
 
 void declare(ParameterSchema& schema, OutputOptions& o) {
   schema.add("output.directory", o.directory, {.meaning = "Where all results go"});
-  schema.add("output.snapshot_interval", o.snapshot_interval,
-             {.unit = "time", .meaning = "Time between snapshots; 0: only the last state", .min = 0});
+  schema.add(
+      "output.snapshot_interval", o.snapshot_interval,
+      {.unit = "time", .meaning = "Time between snapshots; 0: only the last state", .min = 0});
   schema.add("output.snapshot_times", o.snapshot_times,
              {.unit = "time", .meaning = "Further times of snapshots", .min = 0});
   schema.add("output.checkpoint_interval", o.checkpoint_interval,
-             {.unit = "s", .meaning = "Wall-clock seconds between checkpoints; 0: none but at a stop",
+             {.unit = "s",
+              .meaning = "Wall-clock seconds between checkpoints; 0: none but at a stop",
               .min = 0});
   schema.add("output.checkpoint_keep", o.checkpoint_keep,
              {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
   schema.add("output.history_interval", o.history_interval,
              {.unit = "steps", .meaning = "Coarse steps between rows of history.csv", .min = 1});
+  schema.add("output.pictures", o.pictures,
+             {.meaning = "Commands of octools that ./octant gives the output directory when the run "
+                         "is done, such as \"plot --outlines\" or \"profile\""});
 }
 
 void declare(ParameterSchema& schema, RefineOptions& o) {
-  const std::string fields = "density, pressure, velocity_x, velocity_y, velocity_z or scalar_0, ...";
+  const std::string fields =
+      "density, pressure, velocity_x, velocity_y, velocity_z or scalar_0, ...";
   schema.add("refine.gradient_fields", o.gradient_fields,
              {.meaning = "Fields whose relative jump across a cell refines it: " + fields});
-  schema.add("refine.gradient", o.gradient,
-             {.meaning = "Thresholds of |q+ - q-| / (|q+| + |q-|), one per gradient field", .min = 0});
-  schema.add("refine.curvature_fields", o.curvature_fields,
-             {.meaning = "Fields whose normalised second derivative (Loehner 1987) refines a cell"});
+  schema.add(
+      "refine.gradient", o.gradient,
+      {.meaning = "Thresholds of |q+ - q-| / (|q+| + |q-|), one per gradient field", .min = 0});
+  schema.add(
+      "refine.curvature_fields", o.curvature_fields,
+      {.meaning = "Fields whose normalised second derivative (Loehner 1987) refines a cell"});
   schema.add("refine.curvature", o.curvature,
              {.meaning = "Thresholds of it, one per curvature field", .min = 0});
   schema.add("refine.floor", o.floor,
              {.meaning = "Added to the denominators of both, in the field's unit", .min = 0});
   schema.add("refine.density", o.density,
-             {.unit = "density", .meaning = "Density above which a cell of level 0, 1, ... is refined",
+             {.unit = "density",
+              .meaning = "Density above which a cell of level 0, 1, ... is refined",
               .min = 0});
   schema.add("refine.buffer", o.buffer,
-             {.unit = "cells", .meaning = "Cells around a flagged one that are refined with it; at "
-                                          "most half a block", .min = 0, .max = 16});
+             {.unit = "cells",
+              .meaning = "Cells around a flagged one that are refined with it; at "
+                         "most half a block",
+              .min = 0,
+              .max = 16});
   schema.add("refine.interval", o.interval,
              {.unit = "steps", .meaning = "Coarse steps between changes of the mesh", .min = 1});
   schema.add("refine.region_lower", o.region_lower,
@@ -65,8 +79,10 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
 
 void declare(ParameterSchema& schema, RunOptions& o) {
   schema.add("run.walltime", o.walltime,
-             {.unit = "s", .meaning = "Wall-clock seconds after which the run writes a checkpoint "
-                                      "and stops; 0: no limit", .min = 0});
+             {.unit = "s",
+              .meaning = "Wall-clock seconds after which the run writes a checkpoint "
+                         "and stops; 0: no limit",
+              .min = 0});
   schema.add("run.walltime_margin", o.walltime_margin,
              {.unit = "s", .meaning = "Seconds before that at which it stops", .min = 0});
   schema.add("run.control_file", o.control_file,
@@ -114,7 +130,8 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
 void AmrOptions::declare_all(ParameterSchema& schema) {
   schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr"}});
   schema.add("problem.name", problem_name,
-             {.meaning = "The initial conditions", .choices = problems::problem_names(),
+             {.meaning = "The initial conditions",
+              .choices = problems::problem_names(),
               .required = true});
   declare(schema, mesh);
   declare(schema, time);

@@ -33,6 +33,7 @@ struct OutputOptions {
   double checkpoint_interval = 0.0;
   int checkpoint_keep = 2;
   int history_interval = 1;
+  std::vector<std::string> pictures;
 };
 
 // Section [refine].

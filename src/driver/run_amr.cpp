@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -82,9 +83,10 @@ class AmrRun {
       resolved << options_.resolved();
       resolved.flush();
       if (!resolved)
-        throw InputError("output.directory = \"{}\": run.toml cannot be written there; check its "
-                         "permissions and the space left",
-                         directory_);
+        throw InputError(
+            "output.directory = \"{}\": run.toml cannot be written there; check its "
+            "permissions and the space left",
+            directory_);
       if (!restart) remove_old_checkpoints(directory_, 0);
     });
     communicator_.agree(
@@ -136,8 +138,8 @@ class AmrRun {
     double next = options_.time.end;
     if (output_.snapshot_interval > 0.0) {
       const double interval = output_.snapshot_interval;
-      next = std::min(next, (std::floor(progress_.last_snapshot_time / interval + 1e-9) + 1.0) *
-                                interval);
+      next = std::min(
+          next, (std::floor(progress_.last_snapshot_time / interval + 1e-9) + 1.0) * interval);
     }
     for (const double time : output_.snapshot_times)
       if (time > progress_.last_snapshot_time) next = std::min(next, time);
@@ -199,11 +201,20 @@ class AmrRun {
     const auto updates = static_cast<double>(communicator_.sum(simulation_.cell_updates()));
     const double sweeping = communicator_.max(simulation_.timers().total_seconds());
     log::info("{}", table);
-    log::info("{:.4g} cell updates, {:.2f} million per second; peak memory per rank {:.0f} to {:.0f} "
-              "MB",
-              updates, 1e-6 * updates / sweeping, 1e-6 * least, 1e-6 * most);
-    if (code == k_done)
-      log::info("done: time {:.6g} after {} steps", simulation_.time(), simulation_.step_count());
+    log::info(
+        "{:.4g} cell updates, {:.2f} million per second; peak memory per rank {:.0f} to {:.0f} "
+        "MB",
+        updates, 1e-6 * updates / sweeping, 1e-6 * least, 1e-6 * most);
+    if (code != k_done) return;
+    log::info("done: time {:.6g} after {} steps", simulation_.time(), simulation_.step_count());
+    announce_results();
+  }
+
+  // Tells who started the program, if it asked, where there are results to make pictures of.
+  void announce_results() const {
+    const char* file = std::getenv("OCTANT_DONE_FILE");
+    if (file != nullptr && communicator_.is_root() && !output_.pictures.empty())
+      std::ofstream(file) << directory_ << '\n';
   }
 
   Communicator communicator_;

@@ -68,8 +68,8 @@ Wishes RunControl::look(OutputOptions& output, double step_seconds) {
   if (news.snapshot_interval >= 0.0) output.snapshot_interval = news.snapshot_interval;
   if (news.checkpoint_interval >= 0.0) output.checkpoint_interval = news.checkpoint_interval;
 
-  Wishes wishes{.stop = news.stop || news.by_walltime || news.signal != 0, .dump = news.dump,
-                .reason = ""};
+  Wishes wishes{
+      .stop = news.stop || news.by_walltime || news.signal != 0, .dump = news.dump, .reason = ""};
   if (news.by_file) wishes.reason = "the job-control file says so";
   if (news.by_walltime) wishes.reason = "the walltime is nearly over";
   if (news.signal != 0) wishes.reason = fmt::format("signal {}", news.signal);

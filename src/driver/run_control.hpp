@@ -16,8 +16,8 @@ struct Wishes {
 };
 
 // SIGTERM and SIGUSR1 ask for a checkpoint and a stop. The job-control file (TOML, in the output
-// directory) may hold stop, dump, snapshot_interval, checkpoint_interval; it is removed when obeyed.
-// Installs the signal handlers while it lives; one at a time.
+// directory) may hold stop, dump, snapshot_interval, checkpoint_interval; it is removed when
+// obeyed. Installs the signal handlers while it lives; one at a time.
 class RunControl {
  public:
   RunControl(const RunOptions& options, const std::string& directory,
@@ -26,8 +26,8 @@ class RunControl {
   RunControl(const RunControl&) = delete;
   RunControl& operator=(const RunControl&) = delete;
 
-  // Looks for wishes; may change the intervals of `output`. `step_seconds` is how long a step takes.
-  // Collective.
+  // Looks for wishes; may change the intervals of `output`. `step_seconds` is how long a step
+  // takes. Collective.
   Wishes look(OutputOptions& output, double step_seconds);
 
   double seconds() const { return clock_.seconds(); }  // since the run began

@@ -126,11 +126,11 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     RowShuffle rows = write_level_structure(file, simulation, level);
     for (const auto& field : hydro::primitive_fields(gas))
-      write_field(file, rows, level, mesh.layout().block_size, field.name,
-                  hydro::read_primitive(gas, mesh.layout(),
-                                        mesh.fields(level).blocks(LevelFields::k_now),
-                                        mesh.blocks(level).own(), field.variable),
-                  {field.units, field.description});
+      write_field(
+          file, rows, level, mesh.layout().block_size, field.name,
+          hydro::read_primitive(gas, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
+                                mesh.blocks(level).own(), field.variable),
+          {field.units, field.description});
   }
   file.commit();
 }
@@ -151,11 +151,11 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
     RowShuffle rows = write_level_structure(file, simulation, level);
     for (int n = 0; n < mesh.layout().variables; ++n) {
       const std::string& name = mesh.variables()[n].name;
-      write_field(file, rows, level, mesh.layout().block_size, name,
-                  hydro::read_conserved(mesh.layout(),
-                                        mesh.fields(level).blocks(LevelFields::k_now),
-                                        mesh.blocks(level).own(), n),
-                  conserved_meaning(name));
+      write_field(
+          file, rows, level, mesh.layout().block_size, name,
+          hydro::read_conserved(mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
+                                mesh.blocks(level).own(), n),
+          conserved_meaning(name));
     }
   }
   file.commit();
@@ -167,9 +167,10 @@ namespace {
 template <class T>
 void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
   if (found == expected) return;
-  throw InputError("{}: the checkpoint was written with {} = {}, but this run has {}; use the "
-                   "parameters of the run that wrote it",
-                   path, what, found, expected);
+  throw InputError(
+      "{}: the checkpoint was written with {} = {}, but this run has {}; use the "
+      "parameters of the run that wrote it",
+      path, what, found, expected);
 }
 
 void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
@@ -180,10 +181,10 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
     throw InputError("{}: not a checkpoint of Octant: it has no /header with a kind", path);
   const auto kind = file.attribute<std::string>("/header", "kind");
   if (kind != "checkpoint")
-    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5", path,
-                     kind);
-  require_same(path, "format_version",
-               file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
+    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
+                     path, kind);
+  require_same(path, "format_version", file.attribute<std::int64_t>("/header", "format_version"),
+               k_format_version);
   require_same(path, "problem.name", file.attribute<std::string>("/header", "problem"),
                options.problem_name);
   require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
@@ -202,9 +203,10 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
                      path, finest, geometry.max_level());
   for (const mesh::Variable& variable : simulation.mesh().variables())
     if (!file.exists(level_group("hydro", 0) + "/" + variable.name))
-      throw InputError("{}: the checkpoint has no field \"{}\"; were hydro.scalars or "
-                       "hydro.dual_energy other than now?",
-                       path, variable.name);
+      throw InputError(
+          "{}: the checkpoint has no field \"{}\"; were hydro.scalars or "
+          "hydro.dual_energy other than now?",
+          path, variable.name);
 }
 
 mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange range) {
@@ -279,9 +281,10 @@ std::string find_checkpoint(const Communicator& communicator, const std::string&
     if (!communicator.is_root()) return;
     const auto all = checkpoints_in(directory);
     if (all.empty())
-      throw InputError("--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
-                       "start without --restart",
-                       directory);
+      throw InputError(
+          "--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
+          "start without --restart",
+          directory);
     found = all.front();
   });
   communicator.broadcast(found);
@@ -305,12 +308,12 @@ std::string describe_snapshot(const Communicator& communicator, const std::strin
   const auto text = [&](const char* name) { return file.attribute<std::string>("/header", name); };
   const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "base_cells");
   std::string out = fmt::format(
-      "{}: {} of problem \"{}\", step {}, time {}\nbase grid {} x {} x {}, blocks of {}^3, written by "
+      "{}: {} of problem \"{}\", step {}, time {}\nbase grid {} x {} x {}, blocks of {}^3, written "
+      "by "
       "Octant {} ({})\n",
       path, text("kind"), text("problem"), file.attribute<std::int64_t>("/header", "step"),
       file.attribute<double>("/header", "time"), cells[0], cells[1], cells[2],
-      file.attribute<std::int64_t>("/header", "block_size"), text("version"),
-      text("git_revision"));
+      file.attribute<std::int64_t>("/header", "block_size"), text("version"), text("git_revision"));
   const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));
   for (int level = 0; level <= finest; ++level)
     out += fmt::format("level {}: {} blocks, cell size {}\n", level,

@@ -23,13 +23,13 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path);
 void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
                       const std::string& path);
 
-// Replaces the simulation's state by a checkpoint's, on any number of ranks. Throws InputError on every
-// rank if the file is not a whole checkpoint of this problem, domain, block size and set of variables.
-// Collective.
+// Replaces the simulation's state by a checkpoint's, on any number of ranks. Throws InputError on
+// every rank if the file is not a whole checkpoint of this problem, domain, block size and set of
+// variables. Collective.
 OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& path);
 
-// The checkpoint that --restart names: `wish` is a path, or "latest" for the newest whole one in the
-// directory. Throws InputError if there is none. Collective.
+// The checkpoint that --restart names: `wish` is a path, or "latest" for the newest whole one in
+// the directory. Throws InputError if there is none. Collective.
 std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
                             const std::string& directory);
 

@@ -47,12 +47,12 @@ std::string timing_table(const Timers& timers, const Communicator& communicator)
   communicator.max_in_place(std::span<double>(most));
   double whole = 0.0;
   for (const double seconds : most) whole += seconds;
-  std::string table = fmt::format("{:<20}{:>10}{:>10}{:>8}{:>10}\n", "part", "least s", "most s",
-                                  "share", "calls");
+  std::string table =
+      fmt::format("{:<20}{:>10}{:>10}{:>8}{:>10}\n", "part", "least s", "most s", "share", "calls");
   for (std::size_t n = 0; n < mine.size(); ++n)
-    table += fmt::format("{:<20}{:>10.3f}{:>10.3f}{:>7.1f}%{:>10}\n", timers.parts()[n].name,
-                         least[n], most[n], whole > 0 ? 100 * most[n] / whole : 0.0,
-                         timers.parts()[n].calls);
+    table +=
+        fmt::format("{:<20}{:>10.3f}{:>10.3f}{:>7.1f}%{:>10}\n", timers.parts()[n].name, least[n],
+                    most[n], whole > 0 ? 100 * most[n] / whole : 0.0, timers.parts()[n].calls);
   return table;
 }
 

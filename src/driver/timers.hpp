@@ -46,8 +46,9 @@ class Timers {
   Clock clock_;
 };
 
-// A table of the parts: smallest, mean and largest seconds over the ranks, and the share of the whole.
-// Ranks must have timed the same parts in the same order. Collective; the root gets the text.
+// A table of the parts: smallest, mean and largest seconds over the ranks, and the share of the
+// whole. Ranks must have timed the same parts in the same order. Collective; the root gets the
+// text.
 std::string timing_table(const Timers& timers, const Communicator& communicator);
 
 }  // namespace octant::driver

@@ -31,9 +31,9 @@ struct Accumulator {
     total = total + u[k_energy];
     kinetic = kinetic + kinetic_energy;
     for (int d = 0; d < 3; ++d) momentum[d] = momentum[d] + u[k_momentum_x + d];
-    speed_sum = speed_sum + square_root(u[k_momentum_x] * u[k_momentum_x] +
-                                        u[k_momentum_y] * u[k_momentum_y] +
-                                        u[k_momentum_z] * u[k_momentum_z]);
+    speed_sum = speed_sum +
+                square_root(u[k_momentum_x] * u[k_momentum_x] + u[k_momentum_y] * u[k_momentum_y] +
+                            u[k_momentum_z] * u[k_momentum_z]);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static double sum(const V& v) {
@@ -76,8 +76,9 @@ KOKKOS_INLINE_FUNCTION void measure_block(const double* block, int block_size, i
 
 }  // namespace
 
-std::vector<BlockTotals> measure_blocks(const HydroOptions& options, const mesh::BlockLayout& layout,
-                                        const double* blocks, std::span<const int> slots,
+std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
+                                        const mesh::BlockLayout& layout, const double* blocks,
+                                        std::span<const int> slots,
                                         const std::vector<std::uint8_t>& refined) {
   const auto slot = mesh::to_device("slots", std::vector<int>(slots.begin(), slots.end()));
   const auto mask = mesh::to_device("refined octants", refined);

@@ -18,13 +18,14 @@ struct BlockTotals {
   double absolute_momentum = 0;  // of |rho v|: what momentum errors are measured against
   double fastest = 0;            // largest |vx| + |vy| + |vz| + 3 c of all cells, leaf or not
   std::int32_t leaf_cells = 0;
-  std::int32_t broken_cell = -1; // first cell with a density or energy that is NaN or not positive
+  std::int32_t broken_cell = -1;  // first cell with a density or energy that is NaN or not positive
 };
 
 // Measures the blocks in `slots`; `refined[n]` is the mask of refined octants of slots[n], whose cells
 // do not count. The order of summation within a block is fixed. Host result in the order of `slots`.
-std::vector<BlockTotals> measure_blocks(const HydroOptions& options, const mesh::BlockLayout& layout,
-                                        const double* blocks, std::span<const int> slots,
+std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
+                                        const mesh::BlockLayout& layout, const double* blocks,
+                                        std::span<const int> slots,
                                         const std::vector<std::uint8_t>& refined);
 
 }  // namespace octant::hydro

@@ -65,6 +65,32 @@ KOKKOS_INLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, con
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
 }
 
+// Primitive variables from conserved ones load(n), with floors that keep them usable. `volume` is the
+// specific volume: a scalar's concentration is load(n) * volume.
+template <class V, class Load>
+KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& gas, V& volume) {
+  State<V> u;
+#pragma GCC unroll 8
+  for (int n = 0; n < k_hydro_variables; ++n) u[n] = load(n);
+  State<V> w = unfloored_primitive(u, gas, volume);
+  if (gas.dual_energy)
+    w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], V(load(k_entropy)), gas);
+  w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
+  return w;
+}
+
+// The same without a floor for the pressure; `entropy` is where the entropy density is, if there is one.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const double* entropy,
+                                                    const Gas& gas) {
+  V volume;
+  State<V> w = unfloored_primitive(u, gas, volume);
+  if (gas.dual_energy)
+    w[k_pressure] =
+        dual_pressure(w[k_pressure], u, w[k_density], PackTraits<V>::load(entropy), gas);
+  return w;
+}
+
 // |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Gas& gas) {

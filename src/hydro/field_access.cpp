@@ -45,8 +45,8 @@ std::vector<PrimitiveField> primitive_fields(const HydroOptions& options) {
   if (options.has_dual_energy())
     fields.push_back({"entropy", "code", "p / rho^gamma as carried by dual energy", variable++});
   for (int n = 0; n < options.scalars; ++n)
-    fields.push_back({fmt::format("scalar_{}", n), "1", "concentration of a passive scalar",
-                      variable++});
+    fields.push_back(
+        {fmt::format("scalar_{}", n), "1", "concentration of a passive scalar", variable++});
   return fields;
 }
 
@@ -54,22 +54,24 @@ std::vector<double> read_primitive(const HydroOptions& options, const mesh::Bloc
                                    const double* blocks, std::span<const int> slots, int variable) {
   const Gas gas = options.gas();
   const int stride = layout.stride_variable;
-  return gather(layout, blocks, slots, KOKKOS_LAMBDA(const double* cell) {
-    const State<double> u = load_state<double>(cell, stride);
-    if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
-    double inverse;
-    State<double> w = unfloored_primitive(u, gas, inverse);
-    if (gas.dual_energy)
-      w[k_pressure] =
-          dual_pressure(w[k_pressure], u, w[k_density], cell[k_entropy * stride], gas);
-    return w[variable];
-  });
+  return gather(
+      layout, blocks, slots, KOKKOS_LAMBDA(const double* cell) {
+        const State<double> u = load_state<double>(cell, stride);
+        if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
+        double inverse;
+        State<double> w = unfloored_primitive(u, gas, inverse);
+        if (gas.dual_energy)
+          w[k_pressure] =
+              dual_pressure(w[k_pressure], u, w[k_density], cell[k_entropy * stride], gas);
+        return w[variable];
+      });
 }
 
 std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double* blocks,
                                    std::span<const int> slots, int n) {
   const std::int64_t offset = static_cast<std::int64_t>(n) * layout.stride_variable;
-  return gather(layout, blocks, slots, KOKKOS_LAMBDA(const double* cell) { return cell[offset]; });
+  return gather(
+      layout, blocks, slots, KOKKOS_LAMBDA(const double* cell) { return cell[offset]; });
 }
 
 void write_conserved(const mesh::BlockLayout& layout, double* blocks, std::span<const int> slots,

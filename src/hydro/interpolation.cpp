@@ -26,8 +26,8 @@ struct KeepsPositive {
       double child[k_hydro_variables];
       for (int n = 0; n < k_hydro_variables; ++n)
         child[n] = value[n] + (sx * slope_x[n] + sy * slope_y[n] + sz * slope_z[n]);
-      admissible = admissible && child[k_mass] >= least_density &&
-                   internal_energy(child) >= least_energy;
+      admissible =
+          admissible && child[k_mass] >= least_density && internal_energy(child) >= least_energy;
     }
     return admissible ? 1.0 : 0.0;
   }

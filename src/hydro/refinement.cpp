@@ -113,8 +113,8 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
   const int M = tiles.patch, N = tiles.block_size, run = std::min(M, N);
   for (const RefinementCriterion& criterion : criteria) {
     const Measure measure{criterion};
-    const int variable = criterion.kind == RefinementKind::density ? int{k_density}
-                                                                   : criterion.variable;
+    const int variable =
+        criterion.kind == RefinementKind::density ? int{k_density} : criterion.variable;
     Policy policy(tiles.count(), Kokkos::AUTO);
     policy.set_scratch_size(0, Kokkos::PerTeam(Patch::bytes(M)));
     Kokkos::parallel_for(

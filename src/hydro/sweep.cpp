@@ -1,35 +1,11 @@
 #include "hydro/sweep.hpp"
 
 #include "core/error.hpp"
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/method.hpp"
 #include "hydro/sweep_instances.hpp"
-#include "hydro/sweep_kernel.hpp"
 
 namespace octant::hydro {
-
-namespace {
-
-template <class Reconstruction>
-double run_with(RiemannSolver riemann, const KernelArguments& arguments) {
-  switch (riemann) {
-    case RiemannSolver::llf: return run_sweep<Reconstruction, Llf>(arguments);
-    case RiemannSolver::hll: return run_sweep<Reconstruction, Hll>(arguments);
-    case RiemannSolver::exact: return run_sweep<Reconstruction, Exact>(arguments);
-    default: return run_sweep<Reconstruction, Hllc>(arguments);
-  }
-}
-
-double run(const HydroOptions& options, const KernelArguments& arguments) {
-  if (options.reconstruction == Reconstruction::ppm) {
-    return run_with<Ppm>(options.riemann, arguments);
-  }
-  switch (options.limiter) {
-    case Limiter::minmod: return run_with<Plm<Minmod>>(options.riemann, arguments);
-    case Limiter::van_leer: return run_with<Plm<VanLeer>>(options.riemann, arguments);
-    default: return run_with<Plm<MonotonisedCentral>>(options.riemann, arguments);
-  }
-}
-
-}  // namespace
 
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) {
   const int tiles = arguments.tiles.count();
@@ -42,7 +18,10 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
                                                                              tiles);
   Kokkos::deep_copy(bad, std::uint8_t{0});
   SweepResult result;
-  result.fastest = run(options, KernelArguments(options, arguments));
+  const KernelArguments kernel(options, arguments);
+  result.fastest = with_method(options, [&]<class M>(const M&) {
+    return run_sweep<typename M::Reconstruction, typename M::RiemannSolver>(kernel);
+  });
   Kokkos::parallel_reduce(
       "hydro::count_bad_tiles", tiles,
       KOKKOS_LAMBDA(int t, int& count) { count += bad(t); }, result.bad_tiles);

@@ -1,6 +1,8 @@
-// Defines and instantiates run_sweep for one reconstruction and all Riemann solvers.
+// Defines the functions of sweep_instances.hpp.
 #pragma once
 
+#include "hydro/face_flux.hpp"
+#include "hydro/fallback.hpp"
 #include "hydro/sweep_instances.hpp"
 #include "hydro/sweep_kernel.hpp"
 
@@ -11,6 +13,22 @@ double run_sweep(const KernelArguments& arguments) {
   return arguments.sweep.tiles.patch == 8
              ? SweepKernel<8, Reconstruction, RiemannSolver>(arguments).run()
              : SweepKernel<16, Reconstruction, RiemannSolver>(arguments).run();
+}
+
+template <class Reconstruction, class RiemannSolver>
+void run_fallback(const KernelArguments& arguments, const BadCell* cells, int count,
+                  double* result) {
+  Kokkos::parallel_for(
+      "hydro::fallback", 6 * count, KOKKOS_LAMBDA(int f) {
+        const BadCell& cell = cells[f / 6];
+        const int axis = f % 6 / 2, side = f % 2;
+        const PatchCell right = PatchCell{{cell.i, cell.j, cell.k}}.shifted(axis, side);
+        const FaceFlux<Reconstruction, RiemannSolver> face(arguments, cell.tile);
+        double* difference = result + std::int64_t(f) * arguments.variables;
+        if (axis == 0) face.template difference<0>(right, difference);
+        if (axis == 1) face.template difference<1>(right, difference);
+        if (axis == 2) face.template difference<2>(right, difference);
+      });
 }
 
 }  // namespace octant::hydro

@@ -13,35 +13,13 @@
 // and, for tiles with flux requests, a pass over the plane's fluxes and a third barrier.
 #pragma once
 
+#include "hydro/kernel_arguments.hpp"
 #include "hydro/patch_scratch.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/exact_riemann.hpp"
-#include "hydro/sweep.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {
-
-// The options and arguments of a sweep as its kernel wants them.
-struct KernelArguments {
-  KernelArguments(const HydroOptions& options, const SweepArguments& a)
-      : sweep(a),
-        gas(options.gas()),
-        variables(options.variables()),
-        hancock(options.scheme == Scheme::muscl_hancock),
-        accelerated(options.acceleration != std::array<double, 3>{}),
-        dt_over_dx(a.dt / a.dx),
-        blended(a.a0 != 0.0 || a.a1 != 1.0) {
-    for (int n = 0; n < 3; ++n) kick[n] = a.dt * options.acceleration[n];
-  }
-
-  SweepArguments sweep;
-  Gas gas;
-  int variables;
-  bool hancock, accelerated;
-  double dt_over_dx;
-  double kick[3];  // acceleration times dt
-  bool blended;    // whether next is more than current + dt L(current)
-};
 
 template <int M_, class Reconstruction, class RiemannSolver>
 class SweepKernel {
@@ -219,14 +197,8 @@ class SweepKernel {
   // From conserved variables load(n) to primitive ones store(n, value).
   template <class Load, class Store>
   KOKKOS_FORCEINLINE_FUNCTION void convert(const Load& load, const Store& store) const {
-    Cell u;
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) u[n] = load(n);
     V volume;
-    Cell w = unfloored_primitive(u, a_.gas, volume);
-    if (a_.gas.dual_energy)
-      w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], load(k_entropy), a_.gas);
-    w[k_pressure] = max(w[k_pressure], V(a_.gas.pressure_floor));
+    const Cell w = to_primitive(load, a_.gas, volume);
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
     for (int n = k_hydro_variables; n < a_.variables; ++n) store(n, load(n) * volume);
@@ -238,7 +210,6 @@ class SweepKernel {
   KOKKOS_FORCEINLINE_FUNCTION void face_states(const Member& team, const Scratch& s, int k) const {
     using Profile = typename Reconstruction::template Profile<V>;
     constexpr int extra = Inside ? 1 : 0;
-    const double h = 0.5 * a_.dt_over_dx;
     const FacePlane x_lower = s.x_lower(k), x_upper = s.x_upper(), y_lower = s.y_lower(k),
                     y_upper = s.y_upper(), z_lower = s.z_lower(k), z_upper = s.z_upper(k);
     for_packs<-extra, M + extra, -extra, M + extra>(team, [&](int j, int i) {
@@ -273,14 +244,8 @@ class SweepKernel {
         profile(n, x[n], y[n], z[n]);
         dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
       }
-      const HalfStep<V> half_step(w, h);
-      Cell mid = w;
-      if (a_.hancock) {
-        mid = half_step(w, dx, dy, dz, h, a_.gas);
-#pragma GCC unroll 8
-        for (int n = 0; n < 3; ++n)
-          mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5 * a_.kick[n]);
-      }
+      const HalfStep<V> half_step(w, 0.5 * a_.dt_over_dx);
+      const Cell mid = a_.middle(w, half_step, dx, dy, dz);
 #pragma GCC unroll 8
       for (int n = 0; n < k_hydro_variables; ++n)
         put(n, mid[n], x[n], y[n], z[n],
@@ -413,11 +378,7 @@ class SweepKernel {
   template <class W, class Mask>
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const double* entropy, W& fastest,
                                          Mask& bad) const {
-    W volume;
-    State<W> w = unfloored_primitive(u, a_.gas, volume);
-    if (a_.gas.dual_energy)
-      w[k_pressure] =
-          dual_pressure(w[k_pressure], u, w[k_density], PackTraits<W>::load(entropy), a_.gas);
+    State<W> w = physical_state(u, entropy, a_.gas);
     bad = bad || !(u[k_mass] >= W(a_.gas.density_floor)) ||
           !(w[k_pressure] >= W(a_.gas.pressure_floor));
     w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));

@@ -62,11 +62,14 @@ struct ImageFile {
 ImageFile* mine(H5FD_t* file) { return reinterpret_cast<ImageFile*>(file); }
 const ImageFile* mine(const H5FD_t* file) { return reinterpret_cast<const ImageFile*>(file); }
 
-// The driver's information in the access list is the address of the image.
+// What an access list tells the driver.
+struct Information {
+  Hdf5Image* image;
+};
+
 H5FD_t* open_image(const char*, unsigned, hid_t access, haddr_t) {
-  const void* information = H5Pget_driver_info(access);
   auto* file = new ImageFile{};
-  file->image = *static_cast<Hdf5Image* const*>(information);
+  file->image = static_cast<const Information*>(H5Pget_driver_info(access))->image;
   return &file->base;
 }
 
@@ -117,7 +120,7 @@ H5FD_class_t image_driver() {
   driver.name = "octant_image";
   driver.maxaddr = std::numeric_limits<std::int64_t>::max();
   driver.fc_degree = H5F_CLOSE_STRONG;
-  driver.fapl_size = sizeof(Hdf5Image*);
+  driver.fapl_size = sizeof(Information);
   driver.open = open_image;
   driver.close = close_image;
   driver.query = query_image;
@@ -137,7 +140,7 @@ Hdf5Handle access_to_image(Hdf5Image& image) {
   static const hid_t driver = H5FDregister(&functions);
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
-  Hdf5Image* const information = &image;
+  const Information information{&image};
   H5Pset_driver(access, driver, &information);
   return access;
 }

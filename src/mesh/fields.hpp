@@ -28,8 +28,9 @@ struct BlockLayout {
   CellBox box(std::int64_t slot) const;
 };
 
-// Doubles of margin around memory that boxes lie in. A gather loads whole rows and packs where only some
-// cells of a box are present; what it loads beyond them is never used, but must be there to load.
+// Doubles of margin around memory that boxes lie in. A gather loads whole rows and packs where only
+// some cells of a box are present; what it loads beyond them is never used, but must be there to
+// load.
 inline constexpr std::int64_t k_margin = 8 * 8 * 8 + 64;
 
 // Device memory for `doubles` values with a margin on both sides, filled with ones.
@@ -37,10 +38,11 @@ DeviceArray<double> allocate_with_margin(const std::string& label, std::int64_t 
 
 // Several whole states (the present one and `spares` others) of the blocks of one level.
 //
-// A time integrator reads `now`, writes spares, and commits one of them: it becomes the present state,
-// and the former present state, now called `old`, takes its place among the spares. Each state also
-// owns a halo: copies of other ranks' cells and of cells beyond boundaries, laid out by the halo's
-// builder. Memory is not touched before it is written, so that spare capacity costs no pages.
+// A time integrator reads `now`, writes spares, and commits one of them: it becomes the present
+// state, and the former present state, now called `old`, takes its place among the spares. Each
+// state also owns a halo: copies of other ranks' cells and of cells beyond boundaries, laid out by
+// the halo's builder. Memory is not touched before it is written, so that spare capacity costs no
+// pages.
 class LevelFields {
  public:
   LevelFields(BlockLayout layout, int spares);

@@ -25,12 +25,17 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
   schema.add("mesh.base_cells", options.base_cells,
              {.unit = "cells", .meaning = "Cells of the base grid along x, y, z", .min = 2});
   schema.add("mesh.block_size", options.block_size,
-             {.unit = "cells", .meaning = "Cells along each side of a block: 2, 4, 8, 16 or 32",
-              .min = 2, .max = 32});
-  schema.add("mesh.max_level", options.max_level,
-             {.meaning = "Finest level of refinement; the base grid is level 0", .min = 0, .max = 40});
-  schema.add("mesh.lower", options.lower, {.unit = "length", .meaning = "Lower corner of the domain"});
-  schema.add("mesh.upper", options.upper, {.unit = "length", .meaning = "Upper corner of the domain"});
+             {.unit = "cells",
+              .meaning = "Cells along each side of a block: 2, 4, 8, 16 or 32",
+              .min = 2,
+              .max = 32});
+  schema.add(
+      "mesh.max_level", options.max_level,
+      {.meaning = "Finest level of refinement; the base grid is level 0", .min = 0, .max = 40});
+  schema.add("mesh.lower", options.lower,
+             {.unit = "length", .meaning = "Lower corner of the domain"});
+  schema.add("mesh.upper", options.upper,
+             {.unit = "length", .meaning = "Upper corner of the domain"});
   for (int axis = 0; axis < 3; ++axis) {
     schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
                {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis],
@@ -52,13 +57,14 @@ Geometry::Geometry(const MeshOptions& options)
       throw InputError("mesh.upper[{0}] = {1} must be greater than mesh.lower[{0}] = {2}", axis,
                        upper_[axis], lower_[axis]);
     if (cells % block_size_ != 0)
-      throw InputError("mesh.base_cells[{}] = {}: expected a multiple of mesh.block_size = {}", axis,
-                       cells, block_size_);
+      throw InputError("mesh.base_cells[{}] = {}: expected a multiple of mesh.block_size = {}",
+                       axis, cells, block_size_);
     const double cell = length / cells;
     if (axis == 0) base_cell_size_ = cell;
     if (std::abs(cell - base_cell_size_) > 1e-10 * base_cell_size_)
       throw InputError(
-          "mesh: cells must be cubes, but (mesh.upper - mesh.lower) / mesh.base_cells is {} along x "
+          "mesh: cells must be cubes, but (mesh.upper - mesh.lower) / mesh.base_cells is {} along "
+          "x "
           "and {} along {}; change mesh.base_cells or the domain",
           base_cell_size_, cell, k_axis_names[axis]);
     base_blocks_[axis] = cells / block_size_;

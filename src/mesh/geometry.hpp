@@ -33,9 +33,9 @@ void declare(ParameterSchema& schema, MeshOptions& options);
 // Cells are cubes. A plain value.
 class Geometry {
  public:
-  // Throws InputError, naming the parameters, where they do not describe a domain: cells that are not
-  // cubes, a base grid that the block size does not divide, a periodic side without its partner, more
-  // levels than keys can address.
+  // Throws InputError, naming the parameters, where they do not describe a domain: cells that are
+  // not cubes, a base grid that the block size does not divide, a periodic side without its
+  // partner, more levels than keys can address.
   explicit Geometry(const MeshOptions& options);
 
   int block_size() const { return block_size_; }       // N

@@ -74,8 +74,8 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
   for (const int n : needs.placed()) {
     const Need& need = needs.needs()[n];
     if (need.origin != Origin::interpolated) continue;
-    InterpolationTask task{.target = need.box, .source = {}, .first = {}, .cells = {},
-                           .fine = need.region.begin};
+    InterpolationTask task{
+        .target = need.box, .source = {}, .first = {}, .cells = {}, .fine = need.region.begin};
     for (int s = 0; s < 7; ++s) task.source[s] = coarser.box_of(need.coarse[s]);
     for (int d = 0; d < 3; ++d) {
       const int corner = static_cast<int>(need.position[d] & 1) * block_size / 2;
@@ -89,8 +89,8 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
 
 }  // namespace
 
-std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts, int patch,
-                                   const std::vector<BlockFluxRequests>& requests) {
+std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts,
+                                   int patch, const std::vector<BlockFluxRequests>& requests) {
   const int levels = tree.max_level() + 1;
   std::vector<LevelNeeds> needs;
   std::vector<Tiling> tilings;

@@ -1,10 +1,11 @@
-// Ghost data of one level: which cells outside a rank's own blocks are needed, and where they come from.
+// Ghost data of one level: which cells outside a rank's own blocks are needed, and where they come
+// from.
 //
-// A needed block position that is not an own block is one of four things: another rank's block, cells
-// beyond a physical boundary, cells interpolated from the coarser level, or the mirror image of any of
-// these. Each gets a box, in the halo (kept with its state) or, if interpolation is involved, in the
-// scratch that all levels share and that lives for one sweep. A ghost value is a function of level,
-// cell and time alone, never of the block or rank that asks for it.
+// A needed block position that is not an own block is one of four things: another rank's block,
+// cells beyond a physical boundary, cells interpolated from the coarser level, or the mirror image
+// of any of these. Each gets a box, in the halo (kept with its state) or, if interpolation is
+// involved, in the scratch that all levels share and that lives for one sweep. A ghost value is a
+// function of level, cell and time alone, never of the block or rank that asks for it.
 #pragma once
 
 #include <memory>
@@ -34,14 +35,15 @@ struct PackTask {
   std::int64_t destination;  // in doubles
 };
 
-// Fills a box beyond a boundary from the box that mirrors (or continues) into it. Along each axis the
-// source cell of ghost cell i is `offset + sign * i`, or `offset` alone where sign is 0 (outflow).
+// Fills a box beyond a boundary from the box that mirrors (or continues) into it. Along each axis
+// the source cell of ghost cell i is `offset + sign * i`, or `offset` alone where sign is 0
+// (outflow).
 struct BoundaryTask {
   std::int32_t target, source;
   Region region;
   std::array<std::int16_t, 3> offset, sign;
-  std::int32_t flipped;   // bit d: the component along axis d of every vector changes its sign
-  std::int32_t inflow;    // -1, or 2 * axis + side: the constant state of that boundary, no source
+  std::int32_t flipped;  // bit d: the component along axis d of every vector changes its sign
+  std::int32_t inflow;   // -1, or 2 * axis + side: the constant state of that boundary, no source
 };
 
 // Interpolates cells of a fine box from the coarse block beneath them and its six face neighbours.
@@ -54,10 +56,11 @@ struct InterpolationTask {
 
 // Everything that moves ghost data of one level. Built anew by each regrid.
 struct LevelHalo {
-  TileSet tiles;              // interior tiles first: those that need no other rank's data
+  TileSet tiles;  // interior tiles first: those that need no other rank's data
   int interior_tiles = 0;
-  std::vector<CellBox> boxes;                            // host copy of tiles.boxes
-  std::vector<std::array<std::int32_t, 6>> face_boxes;  // by slot: below and above in x, y, z; or -1
+  std::vector<CellBox> boxes;  // host copy of tiles.boxes
+  std::vector<std::array<std::int32_t, 6>>
+      face_boxes;  // by slot: below and above in x, y, z; or -1
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
   std::int64_t received_cells = 0, sent_cells = 0;  // received boxes lie at the start of the halo
@@ -72,7 +75,7 @@ using BlockFluxRequests = std::vector<std::vector<FluxRequest>>;
 
 // Builds the halos of all levels. `ghosts` is the reach of a sweep; `patch` the side of a tile;
 // `requests[level]` the flux requests. Collective.
-std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts, int patch,
-                                   const std::vector<BlockFluxRequests>& requests);
+std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts,
+                                   int patch, const std::vector<BlockFluxRequests>& requests);
 
 }  // namespace octant::mesh

@@ -8,8 +8,8 @@ namespace octant::mesh {
 // Most variables that an interpolated state may have.
 inline constexpr int k_max_variables = 32;
 
-// A coarse level at one or two times: the state is (1 - theta) * earlier + theta * later. With theta 0
-// only `earlier` is read.
+// A coarse level at one or two times: the state is (1 - theta) * earlier + theta * later. With
+// theta 0 only `earlier` is read.
 struct CoarseState {
   FieldPointers earlier, later;
   double theta = 0.0;
@@ -51,10 +51,11 @@ struct CoarseCell {
   double value[k_max_variables], slope[3][k_max_variables];
 };
 
-// Conservative linear interpolation: the eight children of a coarse cell get its value plus or minus a
-// quarter of its minmod slopes along each axis, so that their mean is the coarse value. `Limit(value,
-// slope_x, slope_y, slope_z, variables)` returns the factor, 0 to 1, by which all slopes of the cell are
-// scaled; it must be a pure function, so that every rank interpolates the same bits.
+// Conservative linear interpolation: the eight children of a coarse cell get its value plus or
+// minus a quarter of its minmod slopes along each axis, so that their mean is the coarse value.
+// `Limit(value, slope_x, slope_y, slope_z, variables)` returns the factor, 0 to 1, by which all
+// slopes of the cell are scaled; it must be a pure function, so that every rank interpolates the
+// same bits.
 template <class Limit>
 class LimitedLinear final : public Interpolation {
  public:
@@ -74,7 +75,8 @@ struct CoarseReader {
   const CoarseState& coarse;
   const InterpolationTask& task;
 
-  // Value of variable n at cell c of the block in place `place` (0 the block itself, then its faces).
+  // Value of variable n at cell c of the block in place `place` (0 the block itself, then its
+  // faces).
   KOKKOS_FORCEINLINE_FUNCTION double at(int place, const int (&c)[3], int n) const {
     const CellBox& box = coarse.boxes(task.source[place]);
     const std::int64_t offset =
@@ -84,8 +86,8 @@ struct CoarseReader {
     return (1.0 - coarse.theta) * earlier + coarse.theta * coarse.later.buffer[box.buffer][offset];
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION double neighbour(const int (&c)[3], int axis, int step, int block_size,
-                                               int n) const {
+  KOKKOS_FORCEINLINE_FUNCTION double neighbour(const int (&c)[3], int axis, int step,
+                                               int block_size, int n) const {
     int d[3] = {c[0], c[1], c[2]};
     d[axis] += step;
     int place = 0;
@@ -118,8 +120,7 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
   if (count == 0) return;
   const int block_size = coarse.block_size;
   Kokkos::parallel_for(
-      "interpolate", Policy(count, Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Policy::member_type& team) {
+      "interpolate", Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const InterpolationTask& task = tasks(team.league_rank());
         const detail::CoarseReader reader{coarse, task};
         const CellBox target = fine.boxes(task.target);

@@ -13,10 +13,10 @@ namespace {
 
 // A face of a fine block with a coarser block behind it.
 struct JumpFace {
-  int owner;              // of the coarse block
-  Key coarse;             // the coarse block
-  std::int32_t axis, side; // of the fine block's face
-  std::int32_t octant;    // of the coarse block, next to the face
+  int owner;                // of the coarse block
+  Key coarse;               // the coarse block
+  std::int32_t axis, side;  // of the fine block's face
+  std::int32_t octant;      // of the coarse block, next to the face
   int fine_slot;
 
   auto order() const { return std::tuple(owner, coarse, axis, side, octant); }
@@ -138,10 +138,15 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
   for (std::size_t n = 0; n < faces.size(); ++n) {
     const JumpFace& face = faces[n];
     fine.requests[face.fine_slot].push_back(
-        {.axis = static_cast<std::int8_t>(face.axis), .average = 1,
+        {.axis = static_cast<std::int8_t>(face.axis),
+         .average = 1,
          .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
-         .a_begin = 0, .a_end = full, .b_begin = 0, .b_end = full,
-         .stride_b = half, .stride_variable = half * half,
+         .a_begin = 0,
+         .a_end = full,
+         .b_begin = 0,
+         .b_end = full,
+         .stride_b = half,
+         .stride_variable = half * half,
          .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_});
     owners.push_back(face.owner);
     messages.push_back({face.coarse, face.axis, face.side, face.octant});
@@ -171,20 +176,28 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
       return static_cast<std::int16_t>((face.octant >> axis & 1) * half);
     };
     const int a = face.axis == 0 ? 1 : 0, b = face.axis == 2 ? 1 : 2;
-    // The face is the octant's lower one if the fine block lies below (its upper side), and vice versa.
+    // The face is the octant's lower one if the fine block lies below (its upper side), and vice
+    // versa.
     const auto plane = static_cast<std::int16_t>(corner(face.axis) + (face.side == 1 ? 0 : half));
     coarse.requests[slot].push_back(
-        {.axis = static_cast<std::int8_t>(face.axis), .average = 0, .plane = plane,
-         .a_begin = corner(a), .a_end = static_cast<std::int16_t>(corner(a) + half),
-         .b_begin = corner(b), .b_end = static_cast<std::int16_t>(corner(b) + half),
-         .stride_b = half, .stride_variable = half * half,
+        {.axis = static_cast<std::int8_t>(face.axis),
+         .average = 0,
+         .plane = plane,
+         .a_begin = corner(a),
+         .a_end = static_cast<std::int16_t>(corner(a) + half),
+         .b_begin = corner(b),
+         .b_end = static_cast<std::int16_t>(corner(b) + half),
+         .stride_b = half,
+         .stride_variable = half * half,
          .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_});
     if (n > 0 && face.coarse != jumps[n - 1].face.coarse)
       begin.push_back(static_cast<std::int32_t>(n));
-    corrections.push_back({.slot = slot, .axis = static_cast<std::int8_t>(face.axis),
+    corrections.push_back({.slot = slot,
+                           .axis = static_cast<std::int8_t>(face.axis),
                            .sign = static_cast<std::int8_t>(face.side == 1 ? 1 : -1),
                            .cell = static_cast<std::int16_t>(face.side == 1 ? plane : plane - 1),
-                           .a_begin = corner(a), .b_begin = corner(b),
+                           .a_begin = corner(a),
+                           .b_begin = corner(b),
                            .fine = jumps[n].index * face_values_,
                            .coarse = static_cast<std::int64_t>(n) * face_values_});
   }
@@ -205,7 +218,8 @@ void LevelJump::clear_registers(const DeviceArray<double>& fine,
 
 void LevelJump::restrict_to_parents(const double* children, double* parents,
                                     Exchanger& exchanger) const {
-  auto sent = uninitialised<double>("restricted octants", octant_plan_->items_sent() * octant_values_);
+  auto sent =
+      uninitialised<double>("restricted octants", octant_plan_->items_sent() * octant_values_);
   restrict_children(restrictions_, layout_, children, parents, sent.data());
   if (alone_) return;
   auto received =

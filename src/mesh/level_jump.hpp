@@ -1,5 +1,5 @@
-// What happens where a level meets the next coarser one: restriction of children into their parents, and
-// flux correction of the coarse cells beside fine ones.
+// What happens where a level meets the next coarser one: restriction of children into their
+// parents, and flux correction of the coarse cells beside fine ones.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace octant::mesh {
 
-// The flux requests of a level's own blocks, and the length of the array of registers that they add to.
+// The flux requests of a level's own blocks, and the length of the array of registers that they add
+// to.
 struct LevelRegisters {
   BlockFluxRequests requests;
   std::int64_t doubles = 0;
@@ -18,14 +19,14 @@ struct LevelRegisters {
 
 // The jump between a level and the coarser one beneath it, on one rank. Built anew by each regrid.
 //
-// Fluxes through a face between levels are integrated over time twice: by the fine level, averaged over
-// 2^2 faces and summed over its sub-steps, and by the coarse level. The difference corrects the coarse
-// cell (Berger & Colella 1989). A register holds one quarter of a coarse block's plane,
+// Fluxes through a face between levels are integrated over time twice: by the fine level, averaged
+// over 2^2 faces and summed over its sub-steps, and by the coarse level. The difference corrects
+// the coarse cell (Berger & Colella 1989). A register holds one quarter of a coarse block's plane,
 // [variable][b][a], and belongs to one fine block's face.
 class LevelJump {
  public:
-  // Adds its registers to those of both levels, and notes who owns the children of own coarse blocks,
-  // [slot][octant], -1 where there is none. Collective.
+  // Adds its registers to those of both levels, and notes who owns the children of own coarse
+  // blocks, [slot][octant], -1 where there is none. Collective.
   LevelJump(const Tree& tree, int fine_level, const BlockLayout& layout, LevelRegisters& fine,
             LevelRegisters& coarse, std::vector<std::array<std::int32_t, 8>>& child_owners);
 

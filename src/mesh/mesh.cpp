@@ -82,12 +82,12 @@ void Mesh::rebuild() {
   for (int l = 1; l < levels; ++l)
     jumps_[l] = std::make_unique<LevelJump>(tree_, l, layout_, registers[l], registers[l - 1],
                                             child_owners_[l - 1]);
-  std::vector<BlockFluxRequests> requests;
+  flux_requests_.clear();
   for (int l = 0; l < levels; ++l) {
     registers_[l] = DeviceArray<double>("flux registers", registers[l].doubles);
-    requests.push_back(std::move(registers[l].requests));
+    flux_requests_.push_back(std::move(registers[l].requests));
   }
-  halos_ = build_halos(tree_, layout_, setup_.ghosts, setup_.patch, requests);
+  halos_ = build_halos(tree_, layout_, setup_.ghosts, setup_.patch, flux_requests_);
 
   std::int64_t scratch = 0;
   for (int l = 0; l < levels; ++l) {
@@ -140,11 +140,12 @@ void Mesh::interpolate_ghosts(int level, double theta) {
   if (halo.interpolations.extent(0) == 0) return;
   const LevelFields& coarse = fields_[level - 1];
   const bool present = theta == 1.0;
-  const CoarseState state{.earlier = pointers(level - 1, present ? LevelFields::k_now : coarse.old()),
-                          .later = pointers(level - 1, LevelFields::k_now),
-                          .theta = present ? 0.0 : theta,
-                          .block_size = layout_.block_size,
-                          .boxes = halos_[level - 1].tiles.boxes};
+  const CoarseState state{
+      .earlier = pointers(level - 1, present ? LevelFields::k_now : coarse.old()),
+      .later = pointers(level - 1, LevelFields::k_now),
+      .theta = present ? 0.0 : theta,
+      .block_size = layout_.block_size,
+      .boxes = halos_[level - 1].tiles.boxes};
   FineTarget target{};
   target.buffer[k_scratch] = scratch_.data() + k_margin;
   target.boxes = halo.tiles.boxes;
@@ -193,7 +194,8 @@ void Mesh::synchronise(int fine_level) {
 void Mesh::restrict_all() {
   for (int l = finest_level_; l > 0; --l)
     jumps_[l]->restrict_to_parents(fields_[l].blocks(LevelFields::k_now),
-                                   fields_[l - 1].blocks(LevelFields::k_now), octant_exchangers_[l]);
+                                   fields_[l - 1].blocks(LevelFields::k_now),
+                                   octant_exchangers_[l]);
 }
 
 std::int64_t Mesh::bytes() const {

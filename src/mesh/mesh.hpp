@@ -1,9 +1,11 @@
-// The face of mesh/: a distributed octree of blocks, each octant refined on its own, with its fields.
+// The face of mesh/: a distributed octree of blocks, each octant refined on its own, with its
+// fields.
 //
-// Life of a mesh: construct it (base blocks only, uninitialised fields), set the fields of its blocks,
-// `regrid` and set again until nothing changes; then, in a time step, `start_ghosts`/`finish_ghosts`
-// around sweeps over `tiles`, `LevelFields::commit`, and `synchronise` with the coarser level; `regrid`
-// and `migrate` between coarse steps. Collective functions say so.
+// Life of a mesh: construct it (base blocks only, uninitialised fields), set the fields of its
+// blocks, `regrid` and set again until nothing changes; then, in a time step,
+// `start_ghosts`/`finish_ghosts` around sweeps over `tiles`, `LevelFields::commit`, and
+// `synchronise` with the coarser level; `regrid` and `migrate` between coarse steps. Collective
+// functions say so.
 #pragma once
 
 #include <memory>
@@ -30,7 +32,8 @@ using FlagMasks = std::vector<std::vector<std::uint64_t>>;
 
 class Mesh {
  public:
-  // Base blocks in equal shares. Throws InputError where block size and ghosts do not fit. Collective.
+  // Base blocks in equal shares. Throws InputError where block size and ghosts do not fit.
+  // Collective.
   Mesh(const Geometry& geometry, const Communicator& communicator, const CommOptions& comm_options,
        FieldSetup setup, std::unique_ptr<Interpolation> interpolation);
 
@@ -49,6 +52,8 @@ class Mesh {
   const LevelHalo& halo(int level) const { return halos_[level]; }
   FieldPointers pointers(int level, int state) const;
   double* registers(int level) { return registers_[level].data(); }
+  // By slot, in cells of the block: which fluxes of own blocks count in the registers.
+  const BlockFluxRequests& flux_requests(int level) const { return flux_requests_[level]; }
 
   // Inflow states: values of all variables (conserved) at boundary 2 * axis + side.
   void set_inflow(int boundary, const std::vector<double>& state);
@@ -109,9 +114,10 @@ class Mesh {
 
   std::vector<LevelFields> fields_;
   std::vector<LevelHalo> halos_;
-  std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
+  std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0
   std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
   std::vector<DeviceArray<double>> registers_;
+  std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;
   std::vector<DeviceArray<double>> send_buffers_;
 

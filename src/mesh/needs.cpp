@@ -92,8 +92,13 @@ void LevelNeeds::resolve_mirror(int n) {
   const BlockCoordinates extent = geometry.extent(level_);
   const int N = geometry.block_size();
   const Region region = needs_[n].region;
-  BoundaryTask mirror{.target = reference_to_need(n), .source = k_nowhere, .region = region,
-                      .offset = {0, 0, 0}, .sign = {1, 1, 1}, .flipped = 0, .inflow = -1};
+  BoundaryTask mirror{.target = reference_to_need(n),
+                      .source = k_nowhere,
+                      .region = region,
+                      .offset = {0, 0, 0},
+                      .sign = {1, 1, 1},
+                      .flipped = 0,
+                      .inflow = -1};
   BlockCoordinates position = needs_[n].position;
   Region source = region;
   for (int d = 0; d < 3; ++d) {
@@ -108,9 +113,7 @@ void LevelNeeds::resolve_mirror(int n) {
         source.begin[d] = static_cast<std::int16_t>(N - region.end[d]);
         source.end[d] = static_cast<std::int16_t>(N - region.begin[d]);
         break;
-      case Boundary::inflow:
-        mirror.inflow = 2 * d + side;
-        [[fallthrough]];
+      case Boundary::inflow: mirror.inflow = 2 * d + side; [[fallthrough]];
       default:
         mirror.offset[d] = static_cast<std::int16_t>(side == 0 ? 0 : N - 1);
         mirror.sign[d] = 0;
@@ -178,7 +181,8 @@ void LevelNeeds::place(const BlockLayout& layout, std::vector<CellBox>& boxes, L
     box.stride_j = ni;
     box.stride_k = ni * nj;
     box.stride_variable = static_cast<std::int32_t>(r.volume());
-    box.base = used - (std::int64_t{r.begin[2]} * box.stride_k + r.begin[1] * box.stride_j + r.begin[0]);
+    box.base =
+        used - (std::int64_t{r.begin[2]} * box.stride_k + r.begin[1] * box.stride_j + r.begin[0]);
     box.buffer = need.scratch ? k_scratch : k_halo;
     used += r.volume() * layout.variables;
     if (need.origin == Origin::remote) halo.received_cells += r.volume();

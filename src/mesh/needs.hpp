@@ -1,5 +1,5 @@
-// Which cells beyond a rank's own blocks one level needs, and the kind of place that they come from.
-// A tool of the halo's builder.
+// Which cells beyond a rank's own blocks one level needs, and the kind of place that they come
+// from. A tool of the halo's builder.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace octant::mesh {
 
-// Names the holder of a block position: an own slot (>= 0), nobody (k_nowhere), or need n of the level's
-// table, encoded below -1.
+// Names the holder of a block position: an own slot (>= 0), nobody (k_nowhere), or need n of the
+// level's table, encoded below -1.
 using Reference = std::int32_t;
 inline constexpr Reference k_nowhere = -1;
 constexpr Reference reference_to_need(int need) { return -2 - need; }
@@ -30,20 +30,21 @@ struct Need {
   int box = -1;                       // index of its box, once placed
 };
 
-// The needs of one level. Filled by the level's own sweep and by interpolation from the finer level,
-// then resolved, then placed.
+// The needs of one level. Filled by the level's own sweep and by interpolation from the finer
+// level, then resolved, then placed.
 class LevelNeeds {
  public:
   LevelNeeds(const Tree& tree, int level) : tree_(tree), level_(level) {}
 
-  // States that cells at a block position are needed; periodic axes are wrapped. Returns the holder.
+  // States that cells at a block position are needed; periodic axes are wrapped. Returns the
+  // holder.
   Reference require(BlockCoordinates position, const Region& region, bool beneath = false);
 
   // The holder of a position, or k_nowhere if nothing there is needed.
   Reference find(BlockCoordinates position) const;
 
-  // Follows mirrors to their sources, tells other ranks' blocks from places that are interpolated, and
-  // states what interpolation needs of the coarser level (nullptr for the base level).
+  // Follows mirrors to their sources, tells other ranks' blocks from places that are interpolated,
+  // and states what interpolation needs of the coarser level (nullptr for the base level).
   void resolve(LevelNeeds* coarser);
 
   // Orders the needs (received ones by owner and key, then the rest of the halo, then scratch) and
@@ -52,8 +53,8 @@ class LevelNeeds {
 
   int box_of(Reference r) const { return is_need(r) ? needs_[need_of(r)].box : r; }
   const Need& need(Reference r) const { return needs_[need_of(r)]; }
-  const std::vector<Need>& needs() const { return needs_; }      // in order of requirement
-  const std::vector<int>& placed() const { return placed_; }     // indices in the order of boxes
+  const std::vector<Need>& needs() const { return needs_; }   // in order of requirement
+  const std::vector<int>& placed() const { return placed_; }  // indices in the order of boxes
 
   // Whether the data of a holder comes, directly or through a mirror, from another rank.
   bool comes_from_afar(Reference r) const;

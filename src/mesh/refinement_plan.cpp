@@ -46,15 +46,14 @@ class Planner {
     }
   }
 
-  // Marks the octant at these coordinates (blocks of level + 1). Where the level has no block there,
-  // the coarser octant is marked instead, so that the level grows towards it.
+  // Marks the octant at these coordinates (blocks of level + 1). Where the level has no block
+  // there, the coarser octant is marked instead, so that the level grows towards it.
   void mark(int level, BlockCoordinates octant) {
     if (!tree_.geometry().wrap(level + 1, octant)) return;
     const Key child = morton_encode(octant);
     if (const Node* node = tree_.level(level).find(parent_key(child)))
       send({level, octant_of(child), parent_key(child)}, *node);
-    else
-      mark(level - 1, {octant[0] >> 1, octant[1] >> 1, octant[2] >> 1});
+    else mark(level - 1, {octant[0] >> 1, octant[1] >> 1, octant[2] >> 1});
   }
 
   void send(const Mark& m, const Node& node) {
@@ -79,15 +78,15 @@ class Planner {
         for (int d = 0; d < 3; ++d) {
           const int offset = (d == 0 ? n : d == 1 ? n / 3 : n / 9) % 3 - 1;
           const int begin = (octant >> d & 1) * half, end = begin + half;
-          reached = reached && (offset == 0 || (offset < 0 ? begin - distance < 0
-                                                           : end + distance > N));
+          reached =
+              reached && (offset == 0 || (offset < 0 ? begin - distance < 0 : end + distance > N));
         }
         near[n] = near[n] || reached;
       }
     }
     for (int n = 0; n < 27; ++n)
-      if (near[n]) mark(level - 1, {block[0] + n % 3 - 1, block[1] + n / 3 % 3 - 1,
-                                    block[2] + n / 9 - 1});
+      if (near[n])
+        mark(level - 1, {block[0] + n % 3 - 1, block[1] + n / 3 % 3 - 1, block[2] + n / 9 - 1});
   }
 
   void deliver() {

@@ -1,4 +1,5 @@
-// Decides which octants are refined: flags, then what nesting of levels demands. A tool of the mesh.
+// Decides which octants are refined: flags, then what nesting of levels demands. A tool of the
+// mesh.
 #pragma once
 
 #include "mesh/mesh.hpp"

@@ -37,9 +37,9 @@ bool Mesh::regrid(const FlagMasks& flags) {
   return true;
 }
 
-// Interpolates the new children of a level's own blocks; their owner is the parent's. Uses the ghost
-// data of the structure before the regrid: where a neighbour is new, too, its cells are interpolated
-// by the same function.
+// Interpolates the new children of a level's own blocks; their owner is the parent's. Uses the
+// ghost data of the structure before the regrid: where a neighbour is new, too, its cells are
+// interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   fill_ghosts(level, LevelFields::k_now, 1.0);
   const TreeLevel& parents = tree_.level(level);
@@ -56,11 +56,13 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
     const unsigned added = wanted[slot] & ~unsigned{parents.refined(slot)};
     for (int octant = 0; octant < 8; ++octant) {
       if (!(added >> octant & 1)) continue;
-      const int child = children.insert(child_key(parents.key(slot), octant), 0,
-                                        communicator().rank());
-      InterpolationTask task{.target = static_cast<std::int32_t>(boxes.size()), .source = {},
+      const int child =
+          children.insert(child_key(parents.key(slot), octant), 0, communicator().rank());
+      InterpolationTask task{.target = static_cast<std::int32_t>(boxes.size()),
+                             .source = {},
                              .first = {corner(octant, 0), corner(octant, 1), corner(octant, 2)},
-                             .cells = {cells, cells, cells}, .fine = {0, 0, 0}};
+                             .cells = {cells, cells, cells},
+                             .fine = {0, 0, 0}};
       task.source[0] = slot;
       for (int face = 0; face < 6; ++face)
         task.source[1 + face] = halos_[level].face_boxes[slot][face];
@@ -75,13 +77,13 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   target.buffer[k_own] = fields_[level + 1].blocks(LevelFields::k_now);
   target.boxes = to_device("new blocks", boxes);
   interpolation_->interpolate(to_device("new children", tasks),
-                              {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes}, target,
-                              layout_.variables);
+                              {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes},
+                              target, layout_.variables);
   Kokkos::fence();
 }
 
-// Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined any
-// more. Their cells are in their parents already.
+// Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined
+// any more. Their cells are in their parents already.
 void Mesh::remove_children(const OctantMasks& wanted) {
   std::vector<Removal> removals;
   std::vector<int> owners;
@@ -132,8 +134,8 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
     std::vector<Segment> sends;
     std::vector<PackTask> tasks;
     for (const auto& [target, slot] : movers) {
-      tasks.push_back({slot, whole,
-                       static_cast<std::int64_t>(tasks.size()) * cells * layout_.variables});
+      tasks.push_back(
+          {slot, whole, static_cast<std::int64_t>(tasks.size()) * cells * layout_.variables});
       headers.push_back({level.key(slot), level.refined(slot)});
       targets.push_back(target);
       if (sends.empty() || sends.back().rank != target) sends.push_back({target, 0});
@@ -141,7 +143,8 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
     }
     const auto arrivals = route<MovedBlock>(communicator(), targets, headers);
     const ExchangePlan plan = ExchangePlan::from_sends(communicator(), sends);
-    auto sent = uninitialised<double>("leaving blocks", plan.items_sent() * cells * layout_.variables);
+    auto sent =
+        uninitialised<double>("leaving blocks", plan.items_sent() * cells * layout_.variables);
     auto received =
         uninitialised<double>("arriving blocks", plan.items_received() * cells * layout_.variables);
     pack(to_device("leaving blocks", tasks), halos_[l].tiles.boxes,
@@ -155,8 +158,8 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
     std::vector<PackTask> arriving;
     for (const MovedBlock& block : arrivals.items) {
       const int slot = level.insert(block.key, block.refined, rank);
-      arriving.push_back({slot, whole,
-                          static_cast<std::int64_t>(arriving.size()) * cells * layout_.variables});
+      arriving.push_back(
+          {slot, whole, static_cast<std::int64_t>(arriving.size()) * cells * layout_.variables});
     }
     fields_[l].reserve(level.slots(), slots_before);
     unpack_blocks(to_device("arriving blocks", arriving), layout_, received.data(),

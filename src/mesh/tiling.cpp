@@ -139,7 +139,8 @@ struct Tiling::TileBuilder {
     const int N = tiling.block_size_, M = tiling.patch_;
     const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
     const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
-    // A plane between two parts of a block belongs to the upper one, the block's last plane to the last.
+    // A plane between two parts of a block belongs to the upper one, the block's last plane to the
+    // last.
     const int plane = request.plane + shift(request.axis);
     const bool last_part = origin[request.axis] + M >= N;
     if (plane < 0 || plane > M || (plane == M && !last_part)) return;

@@ -13,19 +13,19 @@ class Tiling {
   // Tiles of side `patch` over the own blocks of `level`.
   Tiling(const Tree& tree, int level, int patch);
 
-  // States the ghost cells of every own block: those whose distances beyond the block along x, y and z
-  // add up to at most `ghosts`. No other cells are read by a sweep.
+  // States the ghost cells of every own block: those whose distances beyond the block along x, y
+  // and z add up to at most `ghosts`. No other cells are read by a sweep.
   void require_ghosts(LevelNeeds& needs, int ghosts);
 
   // Writes tables, tiles and flux requests, interior tiles first, and uploads everything.
-  void finish(const LevelNeeds& needs, const BlockFluxRequests& requests, std::vector<CellBox>& boxes,
-              LevelHalo& halo) const;
+  void finish(const LevelNeeds& needs, const BlockFluxRequests& requests,
+              std::vector<CellBox>& boxes, LevelHalo& halo) const;
 
  private:
-  struct Group {                     // one table: a block (N >= M), or blocks under one ancestor
+  struct Group {  // one table: a block (N >= M), or blocks under one ancestor
     std::vector<int> slots;
-    BlockCoordinates first;          // position of the table's first central block
-    std::vector<Reference> table;    // reach^3
+    BlockCoordinates first;        // position of the table's first central block
+    std::vector<Reference> table;  // reach^3
   };
   struct TileBuilder;
 

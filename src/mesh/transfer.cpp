@@ -41,35 +41,38 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t octant_offset(int octant, int half, int
 
 void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
           const double* blocks, double* destination, int variables) {
-  for_tasks("pack", tasks, KOKKOS_LAMBDA(const Member& team) {
-    const PackTask& task = tasks(team.league_rank());
-    const CellBox box = boxes(task.box);
-    const Region& r = task.region;
-    const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
-    const std::int64_t volume = r.volume();
-    for_cells(team, r, [&](int i, int j, int k) {
-      const double* from = blocks + box.offset(i, j, k);
-      double* to = destination + task.destination +
-                   ((k - r.begin[2]) * nj + j - r.begin[1]) * std::int64_t{ni} + i - r.begin[0];
-      for (int n = 0; n < variables; ++n)
-        to[n * volume] = from[static_cast<std::int64_t>(n) * box.stride_variable];
-    });
-  });
+  for_tasks(
+      "pack", tasks, KOKKOS_LAMBDA(const Member& team) {
+        const PackTask& task = tasks(team.league_rank());
+        const CellBox box = boxes(task.box);
+        const Region& r = task.region;
+        const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
+        const std::int64_t volume = r.volume();
+        for_cells(team, r, [&](int i, int j, int k) {
+          const double* from = blocks + box.offset(i, j, k);
+          double* to = destination + task.destination +
+                       ((k - r.begin[2]) * nj + j - r.begin[1]) * std::int64_t{ni} + i - r.begin[0];
+          for (int n = 0; n < variables; ++n)
+            to[n * volume] = from[static_cast<std::int64_t>(n) * box.stride_variable];
+        });
+      });
 }
 
 void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
                    const double* source, double* blocks) {
   const int N = layout.block_size, cells = N * N * N;
-  for_tasks("unpack blocks", tasks, KOKKOS_LAMBDA(const Member& team) {
-    const PackTask& task = tasks(team.league_rank());
-    double* block = blocks + task.box * layout.stride_slot;
-    const double* from = source + task.destination;
-    for_cells(team, task.region, [&](int i, int j, int k) {
-      const int cell = (k * N + j) * N + i;
-      for (int n = 0; n < layout.variables; ++n)
-        block[static_cast<std::int64_t>(n) * layout.stride_variable + cell] = from[n * cells + cell];
-    });
-  });
+  for_tasks(
+      "unpack blocks", tasks, KOKKOS_LAMBDA(const Member& team) {
+        const PackTask& task = tasks(team.league_rank());
+        double* block = blocks + task.box * layout.stride_slot;
+        const double* from = source + task.destination;
+        for_cells(team, task.region, [&](int i, int j, int k) {
+          const int cell = (k * N + j) * N + i;
+          for (int n = 0; n < layout.variables; ++n)
+            block[static_cast<std::int64_t>(n) * layout.stride_variable + cell] =
+                from[n * cells + cell];
+        });
+      });
 }
 
 void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
@@ -78,70 +81,74 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
   const FieldPointers source{buffer[0], buffer[1], buffer[2], buffer[3]};
   double* const halo = buffer[k_halo];
   double* const scratch = buffer[k_scratch];
-  for_tasks("fill boundaries", tasks, KOKKOS_LAMBDA(const Member& team) {
-    const BoundaryTask& task = tasks(team.league_rank());
-    const CellBox to_box = boxes(task.target);
-    double* to_buffer = to_box.buffer == k_halo ? halo : scratch;
-    const CellBox from_box = boxes(task.inflow < 0 ? task.source : task.target);
-    for_cells(team, task.region, [&](int i, int j, int k) {
-      double* to = to_buffer + to_box.offset(i, j, k);
-      const double* from =
-          source.buffer[from_box.buffer] + from_box.offset(task.offset[0] + task.sign[0] * i,
-                                                           task.offset[1] + task.sign[1] * j,
-                                                           task.offset[2] + task.sign[2] * k);
-      for (int n = 0; n < variables; ++n) {
-        double value;
-        if (task.inflow >= 0) {
-          value = inflow(n, task.inflow);
-        } else {
-          value = from[static_cast<std::int64_t>(n) * from_box.stride_variable];
-          const int axis = vector_axes(n);
-          if (axis >= 0 && (task.flipped >> axis & 1)) value = -value;
-        }
-        to[static_cast<std::int64_t>(n) * to_box.stride_variable] = value;
-      }
-    });
-  });
+  for_tasks(
+      "fill boundaries", tasks, KOKKOS_LAMBDA(const Member& team) {
+        const BoundaryTask& task = tasks(team.league_rank());
+        const CellBox to_box = boxes(task.target);
+        double* to_buffer = to_box.buffer == k_halo ? halo : scratch;
+        const CellBox from_box = boxes(task.inflow < 0 ? task.source : task.target);
+        for_cells(team, task.region, [&](int i, int j, int k) {
+          double* to = to_buffer + to_box.offset(i, j, k);
+          const double* from =
+              source.buffer[from_box.buffer] + from_box.offset(task.offset[0] + task.sign[0] * i,
+                                                               task.offset[1] + task.sign[1] * j,
+                                                               task.offset[2] + task.sign[2] * k);
+          for (int n = 0; n < variables; ++n) {
+            double value;
+            if (task.inflow >= 0) {
+              value = inflow(n, task.inflow);
+            } else {
+              value = from[static_cast<std::int64_t>(n) * from_box.stride_variable];
+              const int axis = vector_axes(n);
+              if (axis >= 0 && (task.flipped >> axis & 1)) value = -value;
+            }
+            to[static_cast<std::int64_t>(n) * to_box.stride_variable] = value;
+          }
+        });
+      });
 }
 
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message) {
   const int N = layout.block_size, half = N / 2;
-  for_tasks("restrict", tasks, KOKKOS_LAMBDA(const Member& team) {
-    const RestrictionTask& task = tasks(team.league_rank());
-    const bool local = task.parent >= 0;
-    const std::int64_t stride = local ? layout.stride_variable : half * half * half;
-    double* to = local ? parents + task.parent * layout.stride_slot : message + task.destination;
-    const double* from = children + task.child * layout.stride_slot;
-    for (int n = 0; n < layout.variables; ++n) {
-      const double* u = from + static_cast<std::int64_t>(n) * layout.stride_variable;
-      double* mean = to + n * stride;
-      for_cells(team, cube(half), [&](int i, int j, int k) {
-        const double* c = u + ((2 * k) * N + 2 * j) * N + 2 * i;
-        const double low = (c[0] + c[1]) + (c[N] + c[N + 1]);
-        const double* d = c + N * N;
-        const double high = (d[0] + d[1]) + (d[N] + d[N + 1]);
-        mean[local ? octant_offset(task.octant, half, i, j, k) : (k * half + j) * half + i] =
-            0.125 * (low + high);
+  for_tasks(
+      "restrict", tasks, KOKKOS_LAMBDA(const Member& team) {
+        const RestrictionTask& task = tasks(team.league_rank());
+        const bool local = task.parent >= 0;
+        const std::int64_t stride = local ? layout.stride_variable : half * half * half;
+        double* to =
+            local ? parents + task.parent * layout.stride_slot : message + task.destination;
+        const double* from = children + task.child * layout.stride_slot;
+        for (int n = 0; n < layout.variables; ++n) {
+          const double* u = from + static_cast<std::int64_t>(n) * layout.stride_variable;
+          double* mean = to + n * stride;
+          for_cells(team, cube(half), [&](int i, int j, int k) {
+            const double* c = u + ((2 * k) * N + 2 * j) * N + 2 * i;
+            const double low = (c[0] + c[1]) + (c[N] + c[N + 1]);
+            const double* d = c + N * N;
+            const double high = (d[0] + d[1]) + (d[N] + d[N + 1]);
+            mean[local ? octant_offset(task.octant, half, i, j, k) : (k * half + j) * half + i] =
+                0.125 * (low + high);
+          });
+        }
       });
-    }
-  });
 }
 
 void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
                     const double* message, double* parents) {
   const int half = layout.block_size / 2;
-  for_tasks("unpack octants", tasks, KOKKOS_LAMBDA(const Member& team) {
-    const OctantTask& task = tasks(team.league_rank());
-    for (int n = 0; n < layout.variables; ++n) {
-      double* to = parents + task.parent * layout.stride_slot +
-                   static_cast<std::int64_t>(n) * layout.stride_variable;
-      const double* from = message + task.source + n * half * half * half;
-      for_cells(team, cube(half), [&](int i, int j, int k) {
-        to[octant_offset(task.octant, half, i, j, k)] = from[(k * half + j) * half + i];
+  for_tasks(
+      "unpack octants", tasks, KOKKOS_LAMBDA(const Member& team) {
+        const OctantTask& task = tasks(team.league_rank());
+        for (int n = 0; n < layout.variables; ++n) {
+          double* to = parents + task.parent * layout.stride_slot +
+                       static_cast<std::int64_t>(n) * layout.stride_variable;
+          const double* from = message + task.source + n * half * half * half;
+          for_cells(team, cube(half), [&](int i, int j, int k) {
+            to[octant_offset(task.octant, half, i, j, k)] = from[(k * half + j) * half + i];
+          });
+        }
       });
-    }
-  });
 }
 
 void correct_fluxes(const DeviceArray<const std::int32_t>& block_begin,

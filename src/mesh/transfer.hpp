@@ -24,13 +24,13 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
                      const VectorAxes& vector_axes, const InflowStates& inflow, int variables);
 
-// Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a message
-// buffer, [variable][k][j][i] with half the block size along each axis.
+// Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a
+// message buffer, [variable][k][j][i] with half the block size along each axis.
 struct RestrictionTask {
-  std::int32_t child;         // slot
-  std::int32_t parent;        // slot, or -1: to the message buffer
+  std::int32_t child;   // slot
+  std::int32_t parent;  // slot, or -1: to the message buffer
   std::int32_t octant;
-  std::int64_t destination;   // offset in the message buffer
+  std::int64_t destination;  // offset in the message buffer
 };
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message);
@@ -43,15 +43,15 @@ struct OctantTask {
 void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
                     const double* message, double* parents);
 
-// Corrects the coarse cells on one side of a level jump: u += factor * (fine - coarse), where both are
-// fluxes integrated over time. Tasks of one block are contiguous and applied in their order.
+// Corrects the coarse cells on one side of a level jump: u += factor * (fine - coarse), where both
+// are fluxes integrated over time. Tasks of one block are contiguous and applied in their order.
 struct CorrectionTask {
   std::int32_t slot;
   std::int8_t axis;
-  std::int8_t sign;              // +1: the cells lie above the faces, -1: below
-  std::int16_t cell;             // their index along the axis
-  std::int16_t a_begin, b_begin; // along the transverse axes, ascending
-  std::int64_t fine, coarse;     // offsets of the two registers
+  std::int8_t sign;               // +1: the cells lie above the faces, -1: below
+  std::int16_t cell;              // their index along the axis
+  std::int16_t a_begin, b_begin;  // along the transverse axes, ascending
+  std::int64_t fine, coarse;      // offsets of the two registers
 };
 void correct_fluxes(const DeviceArray<const std::int32_t>& block_begin,
                     const DeviceArray<const CorrectionTask>& tasks, const BlockLayout& layout,

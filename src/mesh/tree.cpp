@@ -134,7 +134,8 @@ void Tree::discover() {
   // Answers arrive by home and then in the order of asking: the order of `questions`.
   const auto answers = route<std::int32_t>(communicator_, received.sources, owners);
   for (std::size_t n = 0; n < questions.size(); ++n)
-    if (answers.items[n] >= 0) levels_[questions[n].level].learn(questions[n].key, answers.items[n]);
+    if (answers.items[n] >= 0)
+      levels_[questions[n].level].learn(questions[n].key, answers.items[n]);
 }
 
 std::vector<std::int64_t> Tree::global_counts() const {

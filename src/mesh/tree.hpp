@@ -25,8 +25,8 @@ class TreeLevel {
   int insert(Key key, std::uint8_t refined, int rank);
   void remove(Key key);
 
-  // The block's node, or nullptr where this rank knows of none. After Tree::discover that means, for
-  // positions next to own blocks and to their parents, that no such block exists.
+  // The block's node, or nullptr where this rank knows of none. After Tree::discover that means,
+  // for positions next to own blocks and to their parents, that no such block exists.
   const Node* find(Key key) const { return nodes_.find(key); }
 
   // Own slots in the order of their keys. Call `sort` after insertions and removals.
@@ -46,8 +46,8 @@ class TreeLevel {
 
  private:
   KeyTable<Node> nodes_;
-  std::vector<Key> keys_;               // by slot; k_no_key where free
-  std::vector<std::uint8_t> refined_;   // by slot
+  std::vector<Key> keys_;              // by slot; k_no_key where free
+  std::vector<std::uint8_t> refined_;  // by slot
   std::vector<int> free_, own_;
   std::size_t nodes_in_use_ = 0;
 };
@@ -63,9 +63,9 @@ class Tree {
   TreeLevel& level(int l) { return levels_[l]; }
   const TreeLevel& level(int l) const { return levels_[l]; }
 
-  // Sorts every level and learns the owners of the blocks next to own blocks, of the parents, and of
-  // the blocks next to the parents. Collective. O(own blocks) work; the directory that answers is
-  // spread over all ranks by a hash of (level, key).
+  // Sorts every level and learns the owners of the blocks next to own blocks, of the parents, and
+  // of the blocks next to the parents. Collective. O(own blocks) work; the directory that answers
+  // is spread over all ranks by a hash of (level, key).
   void discover();
 
   // Blocks over all ranks, by level. Collective.

@@ -125,8 +125,8 @@ TEST(Sweep, cells_of_other_ranks_are_read_but_not_written) {
     masked.step(1e-3);
     EXPECT_EQ(masked.at(0, 8, 8, 8), untouched);
     box.for_cells([&](int x, int y, int z) {
-      if (box.slot_of(x, y, z) != slot)
-        EXPECT_EQ(box.at(4, x, y, z), masked.at(4, x, y, z)) << x << " " << y << " " << z;
+      if (box.slot_of(x, y, z) == slot) return;
+      EXPECT_EQ(box.at(4, x, y, z), masked.at(4, x, y, z)) << x << " " << y << " " << z;
     });
   }
 }
@@ -163,6 +163,13 @@ TEST(Sweep, uniform_acceleration_of_a_uniform_gas_is_exact) {
   }
 }
 
+// A flow with a net flux of every variable through any plane.
+std::array<double, 5> drifting(double x, double y, double z) {
+  auto w = stirred(x, y, z);
+  const double k = 2 * M_PI, bump = 0.2 * (std::sin(k * x) + std::sin(k * y) + std::sin(k * z));
+  return {w[0] + bump, w[1] + 0.5 + bump, w[2] + 0.4 + bump, w[3] + 0.3 + bump, w[4] + bump};
+}
+
 // The change of the mass on one side of a closed surface is what the registers of the surface hold.
 void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
   HydroOptions options = with(scheme, Reconstruction::plm);
@@ -170,7 +177,7 @@ void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
   const int axis_cells = 16;
   for (int axis = 0; axis < 3; ++axis) {
     UniformBlocks box(options, {{axis_cells, axis_cells, axis_cells}, N, M});
-    box.set(stirred);
+    box.set(drifting);
     const int faces = average ? M / 2 : M, tiles_across = axis_cells / M;
     const int variables = options.variables();
     const std::int64_t per_request = std::int64_t(variables) * faces * faces;
@@ -208,7 +215,9 @@ void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
           through += (r % 2 == 0 ? 1 : -1) * (average ? 4 : 1) *
                      box.registers()(r * per_request + v * faces * faces + n);
       EXPECT_NEAR(inside(v) - before[v], through, 1e-12 * 256) << "axis " << axis << " variable " << v;
-      EXPECT_GT(std::abs(through), 1e-9);
+      if (v < k_hydro_variables) {
+        EXPECT_GT(std::abs(through), 1e-9);
+      }
     }
   }
 }

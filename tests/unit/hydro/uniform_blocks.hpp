@@ -61,7 +61,7 @@ class UniformBlocks {
   std::size_t offset(int n, int x, int y, int z) const {
     const int N = shape_.block_size;
     return std::size_t(slot_of(x, y, z)) * variables_ * stride_variable_ +
-           std::size_t(n) * stride_variable_ + ((z % N) * N + y % N) * N + x % N;
+           std::size_t(n) * stride_variable_ + ((z & (N - 1)) * N + (y & (N - 1))) * N + (x & (N - 1));
   }
   double& at(int n, int x, int y, int z) { return state_(offset(n, x, y, z)); }
   int tile_index(int x, int y, int z) const {
@@ -95,7 +95,7 @@ class UniformBlocks {
                            double dt) const {
     SweepArguments a;
     a.tiles = tiles_;
-    a.current = {{current.data(), halo_.data(), nullptr}};
+    a.current = {{current.data(), current.data(), halo_.data(), nullptr}};
     a.old = state_.data();
     a.next = next.data();
     a.a0 = stage.old_weight, a.a1 = stage.new_weight;
@@ -134,9 +134,14 @@ class UniformBlocks {
 
   // Adds a flux request to a tile. Tiles without requests keep an empty range.
   void request(int tile, const mesh::FluxRequest& request, std::size_t register_size) {
-    host_tiles_[tile].request_begin = static_cast<std::int32_t>(requests_.size());
-    requests_.push_back(request);
-    host_tiles_[tile].request_end = static_cast<std::int32_t>(requests_.size());
+    requests_of_.resize(host_tiles_.size());
+    requests_of_[tile].push_back(request);
+    requests_.clear();
+    for (std::size_t t = 0; t < host_tiles_.size(); ++t) {
+      host_tiles_[t].request_begin = static_cast<std::int32_t>(requests_.size());
+      requests_.insert(requests_.end(), requests_of_[t].begin(), requests_of_[t].end());
+      host_tiles_[t].request_end = static_cast<std::int32_t>(requests_.size());
+    }
     registers_ = Doubles("registers", register_size);
     update_tiles();
   }
@@ -208,6 +213,7 @@ class UniformBlocks {
   std::vector<std::int32_t> table_;
   std::vector<mesh::CellBox> boxes_;
   std::vector<mesh::FluxRequest> requests_;
+  std::vector<std::vector<mesh::FluxRequest>> requests_of_;  // [tile]
   Doubles state_, next_, stage_, halo_, registers_;
   mesh::DeviceArray<std::uint8_t> bad_;
   SweepResult result_;

@@ -1,4 +1,5 @@
-// A small mesh with one or two analytic fields, refined at random but the same on any number of ranks.
+// A small mesh with one or two analytic fields, refined at random but the same on any number of
+// ranks.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,8 @@ inline MeshOptions small_box(int block_size, int max_level, const std::string& b
 
 // One scalar and one vector of which the components are listed.
 inline FieldSetup two_fields(int ghosts, int patch) {
-  return {.variables = {{"scalar"}, {"vector_x", 0}}, .ghosts = ghosts, .patch = patch, .spares = 1};
+  return {
+      .variables = {{"scalar"}, {"vector_x", 0}}, .ghosts = ghosts, .patch = patch, .spares = 1};
 }
 
 class MeshFixture {
@@ -49,7 +51,8 @@ class MeshFixture {
     const int N = mesh.layout().block_size;
     const double dx = mesh.geometry().cell_size(level);
     for (const int slot : mesh.blocks(level).own()) {
-      const auto corner = mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
+      const auto corner =
+          mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
       double* block =
           mesh.fields(level).blocks(LevelFields::k_now) + slot * mesh.layout().stride_slot;
       for (int c = 0; c < N * N * N; ++c)
@@ -70,7 +73,8 @@ class MeshFixture {
           // Most flags point at own octants; some at the neighbours', as those near an edge do.
           const bool own = (bit & 3) % 3 != 0 && (bit >> 2 & 3) % 3 != 0 && (bit >> 4) % 3 != 0;
           const double chance = own ? probability : 0.02 * probability;
-          if (RandomStream(round, 16 * key + l, 0).uniform(bit) < chance) flags[l][slot] |= std::uint64_t{1} << bit;
+          if (RandomStream(round, 16 * key + l, 0).uniform(bit) < chance)
+            flags[l][slot] |= std::uint64_t{1} << bit;
         }
     }
     return flags;

@@ -15,8 +15,8 @@ struct Case {
   int block_size, patch, ghosts;
 };
 
-// Calls visit(patch cell's centre, distance outside the domain, value pointers) for every ghost cell that
-// a sweep may read.
+// Calls visit(patch cell's centre, distance outside the domain, value pointers) for every ghost
+// cell that a sweep may read.
 void for_ghosts(MeshFixture& f, int level, int ghosts,
                 const std::function<void(const Point&, double, double)>& visit) {
   const LevelHalo& halo = f.mesh.halo(level);
@@ -33,7 +33,8 @@ void for_ghosts(MeshFixture& f, int level, int ghosts,
       const int ib = 1 + b % T, jb = 1 + b / T % T, kb = 1 + b / T / T;
       const int slot = box_at(ib, jb, kb);
       if (slot < 0 || tiles.boxes(slot).buffer != k_own) continue;
-      const auto corner = f.mesh.geometry().origin(level, morton_decode(f.mesh.blocks(level).key(slot)));
+      const auto corner =
+          f.mesh.geometry().origin(level, morton_decode(f.mesh.blocks(level).key(slot)));
       for (int k = -ghosts; k < N + ghosts; ++k)
         for (int j = -ghosts; j < N + ghosts; ++j)
           for (int i = -ghosts; i < N + ghosts; ++i) {
@@ -46,7 +47,8 @@ void for_ghosts(MeshFixture& f, int level, int ghosts,
             const CellBox box = tiles.boxes(box_index);
             const double* cell =
                 now.buffer[box.buffer] + box.offset((i + N) % N, (j + N) % N, (k + N) % N);
-            visit({corner[0] + (i + 0.5) * dx, corner[1] + (j + 0.5) * dx, corner[2] + (k + 0.5) * dx},
+            visit({corner[0] + (i + 0.5) * dx, corner[1] + (j + 0.5) * dx,
+                   corner[2] + (k + 0.5) * dx},
                   cell[0], cell[box.stride_variable]);
           }
     }
@@ -86,7 +88,8 @@ TEST_P(MeshGhosts, beyond_reflecting_walls_are_mirror_images) {
   const auto [block_size, patch, ghosts] = GetParam();
   MeshFixture f(small_box(block_size, 2, "reflecting"), ghosts, patch);
   f.refine_at_random(3, 0.4);
-  // Fields that the mirror symmetry leaves alone are exact even where coarse cells are interpolated.
+  // Fields that the mirror symmetry leaves alone are exact even where coarse cells are
+  // interpolated.
   f.set([](const Point&) { return 2.0; }, [](const Point&) { return 3.0; });
   for (int l = 0; l <= f.mesh.finest_level(); ++l) {
     f.mesh.fill_ghosts(l, LevelFields::k_now, 1.0);
@@ -106,9 +109,8 @@ TEST_P(MeshGhosts, wrap_around_periodic_axes) {
   };
   f.set(wave, wave);
   f.mesh.fill_ghosts(0, LevelFields::k_now, 1.0);
-  for_ghosts(f, 0, ghosts, [&](const Point& x, double scalar, double) {
-    EXPECT_NEAR(scalar, wave(x), 1e-12);
-  });
+  for_ghosts(f, 0, ghosts,
+             [&](const Point& x, double scalar, double) { EXPECT_NEAR(scalar, wave(x), 1e-12); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, MeshGhosts,
@@ -116,8 +118,8 @@ INSTANTIATE_TEST_SUITE_P(Blocks, MeshGhosts,
                                          Case{8, 8, 3}, Case{8, 16, 2}, Case{16, 16, 2},
                                          Case{32, 16, 2}),
                          [](const auto& info) {
-                           return "of_" + std::to_string(info.param.block_size) + "_in_patches_of_" +
-                                  std::to_string(info.param.patch) + "_with_" +
+                           return "of_" + std::to_string(info.param.block_size) +
+                                  "_in_patches_of_" + std::to_string(info.param.patch) + "_with_" +
                                   std::to_string(info.param.ghosts) + "_ghosts";
                          });
 
@@ -154,7 +156,9 @@ TEST(Mesh, leaves_cover_the_domain_once_after_any_regrid) {
 
 TEST(Mesh, refinement_and_derefinement_conserve) {
   MeshFixture f(small_box(4, 3, "periodic"), 2, 8);
-  const auto bumpy = [](const Point& x) { return 2.0 + std::sin(40 * x[0] * x[1]) * std::cos(30 * x[2]); };
+  const auto bumpy = [](const Point& x) {
+    return 2.0 + std::sin(40 * x[0] * x[1]) * std::cos(30 * x[2]);
+  };
   f.set(bumpy, bumpy);
   const double before = integrate_leaves(f).scalar;
   for (int round = 0; round < 8; ++round) {
@@ -174,7 +178,8 @@ TEST(Mesh, migration_moves_every_block_with_its_cells) {
     for (int l = 0; l <= f.mesh.geometry().max_level(); ++l)
       for (const int slot : f.mesh.blocks(l).own())
         owners[l].push_back(static_cast<int>(
-            RandomStream(round, static_cast<std::uint64_t>(f.mesh.blocks(l).key(slot)), l).uniform(0) *
+            RandomStream(round, static_cast<std::uint64_t>(f.mesh.blocks(l).key(slot)), l)
+                .uniform(0) *
             f.mesh.communicator().size()));
     f.mesh.migrate(owners);
     EXPECT_EQ(f.mesh.tree().global_counts(), counts);

@@ -1,0 +1,222 @@
+#include "bench/hydro_bench.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <Kokkos_Core.hpp>
+
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+#include "bench/triad.hpp"
+#include "core/clock.hpp"
+#include "driver/amr_simulation.hpp"
+#include "driver/command_line.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+// Processor time of all threads of this process: other people's load does not count.
+std::int64_t cpu_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+void run_steps(driver::AmrSimulation& simulation, int steps) {
+  for (int n = 0; n < steps; ++n) {
+    simulation.adapt();
+    simulation.measure();
+    simulation.step(simulation.stable_dt());
+  }
+  Kokkos::fence();
+}
+
+// By the root's names: a rank without work may lack a part, or have met it later.
+std::vector<std::pair<std::string, double>> slowest_parts(const driver::Timers& timers,
+                                                          const Communicator& communicator) {
+  auto count = static_cast<std::int64_t>(timers.parts().size());
+  communicator.broadcast(count);
+  std::vector<std::pair<std::string, double>> parts;
+  for (std::int64_t n = 0; n < count; ++n) {
+    std::string name = communicator.is_root() ? timers.parts()[n].name : "";
+    communicator.broadcast(name);
+    const double seconds = communicator.max(timers.seconds(name));
+    if (seconds > 0.0) parts.emplace_back(name, seconds);
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.second > b.second; });
+  return parts;
+}
+
+HydroResult measure_once(const Communicator& communicator, const HydroCase& hydro_case) {
+  HydroResult result;
+  result.hydro_case = hydro_case;
+  result.ranks = communicator.size();
+  result.threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+  const driver::AmrOptions options = run_options(hydro_case);
+  driver::AmrSimulation simulation(communicator, options);
+  Clock clock;
+  simulation.initialise();
+  result.initial_seconds = communicator.max(clock.seconds());
+  // The first step on a mesh that stays as it is touches all memory for the first time.
+  if (hydro_case.is_uniform()) run_steps(simulation, 1);
+
+  simulation.timers().reset();
+  const std::int64_t updates_before = simulation.cell_updates();
+  communicator.barrier();
+  const std::int64_t cpu_before = cpu_nanoseconds();
+  clock.restart();
+  run_steps(simulation, hydro_case.coarse_steps());
+  result.seconds = communicator.max(clock.seconds());
+  result.cpu_seconds = 1e-9 * communicator.sum(cpu_nanoseconds() - cpu_before);
+  result.cell_updates = communicator.sum(simulation.cell_updates() - updates_before);
+  result.parts = slowest_parts(simulation.timers(), communicator);
+
+  simulation.measure();
+  for (const std::int64_t cells : simulation.totals().leaf_cells) result.leaf_cells += cells;
+  result.simulated_time = simulation.time();
+  return result;
+}
+
+JsonObject json(const HydroResult& r, double triad) {
+  JsonObject parts;
+  for (const auto& [name, seconds] : r.parts) parts.add(name, seconds);
+  const HydroCase& c = r.hydro_case;
+  JsonObject object;
+  object.add("case", c.name)
+      .add("scheme", c.scheme)
+      .add("reconstruction", c.reconstruction)
+      .add("limiter", c.limiter)
+      .add("riemann", c.riemann)
+      .add("block_size", c.block_size)
+      .add("base_cells", c.base_cells())
+      .add("steps", c.coarse_steps())
+      .add("ranks", r.ranks)
+      .add("threads", r.threads)
+      .add("cell_updates", r.cell_updates)
+      .add("cell_updates_per_second", r.updates_per_second())
+      .add("cell_updates_per_second_per_core", r.updates_per_second() / (r.ranks * r.threads))
+      .add("cell_updates_per_cpu_second", r.updates_per_cpu_second())
+      .add("seconds", r.seconds)
+      .add("cpu_seconds", r.cpu_seconds)
+      .add("initial_seconds", r.initial_seconds)
+      .add("leaf_cells", r.leaf_cells)
+      .add("simulated_time", r.simulated_time)
+      .add("triad_bytes_per_second", triad)
+      .add("parts", parts);
+  return object;
+}
+
+constexpr const char* k_row = "{:<10} {:<14} {:<4} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11}";
+
+std::string heading() {
+  return fmt::format(k_row, "case", "scheme", "", "block", "M/s", "M/s core", "M/cpu s", "seconds",
+                     "cells", "time");
+}
+
+std::string row(const HydroResult& r) {
+  const auto million = [](double rate) { return fmt::format("{:.3f}", 1e-6 * rate); };
+  const HydroCase& c = r.hydro_case;
+  return fmt::format(
+      k_row, c.name, c.scheme, c.reconstruction, c.block_size, million(r.updates_per_second()),
+      million(r.updates_per_second() / (r.ranks * r.threads)), million(r.updates_per_cpu_second()),
+      fmt::format("{:.3f}", r.seconds), r.leaf_cells, fmt::format("{:.5g}", r.simulated_time));
+}
+
+std::string breakdown(const HydroResult& r) {
+  std::string text;
+  for (const auto& [name, seconds] : r.parts)
+    text += fmt::format("{}{} {:.1f}%", text.empty() ? "    " : ", ", name,
+                        100.0 * seconds / r.seconds);
+  return text;
+}
+
+struct Request {
+  Choice cases{{"uniform", "amr_sedov"}, "all"};
+  Choice schemes{{"muscl_hancock", "rk2", "rk3"}, "muscl_hancock"};
+  Choice reconstructions{{"plm", "ppm"}, "plm"};
+  std::vector<int> block_sizes{8, 16};
+  HydroCase common;
+  int repeats = 3;
+  std::string json_file;
+
+  std::vector<HydroCase> selected() const {
+    std::vector<HydroCase> all;
+    for (const std::string& name : cases.selected())
+      for (const std::string& scheme : schemes.selected())
+        for (const std::string& reconstruction : reconstructions.selected())
+          for (const int block_size : block_sizes) {
+            all.push_back(common);
+            all.back().name = name;
+            all.back().scheme = scheme;
+            all.back().reconstruction = reconstruction;
+            all.back().block_size = block_size;
+          }
+    return all;
+  }
+};
+
+void declare(CLI::App& app, Request& request) {
+  add_choice(app, "--case", request.cases, "Smooth flow on one level, or a blast on three levels");
+  add_choice(app, "--scheme", request.schemes, "Time integration");
+  add_choice(app, "--reconstruction", request.reconstructions, "Profiles inside cells");
+  app.add_option("--limiter", request.common.limiter, "Slope limiter of plm")
+      ->capture_default_str();
+  app.add_option("--riemann", request.common.riemann, "Riemann solver")->capture_default_str();
+  app.add_option("--block-size", request.block_sizes, "Cells along a block's edge, one or several")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--cells", request.common.cells,
+                 "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--steps", request.common.steps, "Coarse steps (10 for uniform, 50 for amr_sedov)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--repeats", request.repeats, "Runs of each case; the median is reported")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_json_option(app, request.json_file);
+}
+
+}  // namespace
+
+HydroResult measure_hydro(const Communicator& communicator, const HydroCase& hydro_case,
+                          int repeats) {
+  std::vector<HydroResult> results;
+  std::vector<double> seconds;
+  for (int n = 0; n < repeats; ++n) {
+    results.push_back(measure_once(communicator, hydro_case));
+    seconds.push_back(results.back().seconds);
+  }
+  return results[median_index(seconds)];
+}
+
+int hydro_bench(const std::vector<std::string>& options) {
+  CLI::App app("Speed of whole steps of gas dynamics", "octant bench hydro");
+  Request request;
+  declare(app, request);
+  if (!parse(app, options)) return driver::k_done;
+
+  const Communicator communicator = Communicator::world();
+  const std::vector<HydroCase> cases = request.selected();
+  for (const HydroCase& hydro_case : cases) run_options(hydro_case);  // before hours are spent
+  Report report(communicator, request.json_file);
+  const double triad = triad_bytes_per_second(communicator);
+  report.line(fmt::format(
+      "{} rank(s) of {} thread(s), {} and {}; triad {:.1f} GB/s; median of {}\n"
+      "M: million updates of leaf cells by full steps; cpu s: processor seconds of all cores\n",
+      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
+      request.common.limiter, request.common.riemann, 1e-9 * triad, request.repeats));
+  report.line(heading());
+  for (const HydroCase& hydro_case : cases) {
+    const HydroResult result = measure_hydro(communicator, hydro_case, request.repeats);
+    report.line(row(result));
+    report.line(breakdown(result));
+    report.add(json(result, triad));
+  }
+  report.finish();
+  return driver::k_done;
+}
+
+}  // namespace octant::bench

@@ -1,0 +1,51 @@
+#include "bench/hydro_case.hpp"
+
+#include <fmt/format.h>
+
+namespace octant::bench {
+
+namespace {
+
+// A sound wave oblique to the grid, strong enough that no cell is like its neighbours.
+constexpr const char* k_uniform = R"(
+[problem]
+name = "sound_wave"
+wave = [1, 1, 1]
+amplitude = 0.1
+velocity = [0.3, 0.2, 0.1]
+)";
+
+// A blast from the eight cells around the centre. In smooth flow our jump across a cell,
+// |q+ - q-| / (|q+| + |q-|), equals 2 |q+ - q| / (q+ + q) between neighbours, the criterion of
+// RAMSES: the thresholds are the same.
+constexpr const char* k_amr_sedov = R"(
+[problem]
+name = "sedov"
+energy = 1.0
+density = 1.0
+ambient_pressure = 1e-5
+centre = [0.5, 0.5, 0.5]
+radius_cells = 1.0
+
+[refine]
+gradient_fields = ["density", "pressure"]
+gradient = [0.1, 0.1]
+buffer = 1
+)";
+
+}  // namespace
+
+driver::AmrOptions run_options(const HydroCase& c) {
+  const std::string text = c.is_uniform() ? k_uniform : k_amr_sedov;
+  const std::string cells = fmt::format("[{0}, {0}, {0}]", c.base_cells());
+  auto options = driver::AmrOptions::from_text(
+      text, "octant bench hydro",
+      {"mesh.base_cells=" + cells, fmt::format("mesh.block_size={}", c.block_size),
+       fmt::format("mesh.max_level={}", c.is_uniform() ? 0 : 2), "hydro.gamma=1.4",
+       "hydro.scheme=" + c.scheme, "hydro.reconstruction=" + c.reconstruction,
+       "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann, "time.cfl=0.8"});
+  options.problem->prepare({mesh::Geometry(options.mesh), options.hydro});
+  return options;
+}
+
+}  // namespace octant::bench

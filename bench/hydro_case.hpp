@@ -1,0 +1,27 @@
+// The flows that `octant bench hydro` runs.
+#pragma once
+
+#include <string>
+
+#include "driver/options.hpp"
+
+namespace octant::bench {
+
+struct HydroCase {
+  std::string name = "uniform";  // or "amr_sedov"
+  std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "minmod";
+  std::string riemann = "hllc";
+  int block_size = 16;
+  int cells = 0;  // of level 0 along each axis; 0: 128 (uniform) or 32 (amr_sedov)
+  int steps = 0;  // coarse ones; 0: 10 or 50
+
+  int base_cells() const { return cells > 0 ? cells : is_uniform() ? 128 : 32; }
+  int coarse_steps() const { return steps > 0 ? steps : is_uniform() ? 10 : 50; }
+  bool is_uniform() const { return name == "uniform"; }
+};
+
+// The parameters of the run, checked, with the problem prepared. Throws InputError where they do
+// not fit together.
+driver::AmrOptions run_options(const HydroCase& hydro_case);
+
+}  // namespace octant::bench

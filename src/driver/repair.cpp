@@ -1,0 +1,223 @@
+#include "driver/repair.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "comm/reproducible_sum.hpp"
+#include "comm/route.hpp"
+#include "core/log.hpp"
+#include "hydro/fallback.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+constexpr int k_rounds = 4;
+
+// One side of a face that falls back: the cell whose state changes, and by which flux.
+struct FaceSide {
+  Key block;
+  std::int32_t cell;        // i + N (j + N k)
+  std::int8_t axis, side;   // of the face, seen from the cell: 0 its lower face, 1 its upper
+  std::int64_t difference;  // where the flux difference begins, in doubles
+
+  auto order() const { return std::tuple(block, cell, axis, side); }
+};
+
+// A change of one flux register value: weight times the flux difference.
+struct RegisterChange {
+  std::int64_t index, difference;
+  std::int32_t stride_variable;
+  double weight;
+};
+
+// A change of one cell: factor times the flux difference.
+struct CellChange {
+  std::int64_t index, difference;
+  double factor;
+};
+
+class Repair {
+ public:
+  Repair(mesh::Mesh& mesh, int level, const hydro::HydroOptions& options,
+         const hydro::SweepArguments& arguments)
+      : mesh_(mesh),
+        blocks_(mesh.blocks(level)),
+        level_(level),
+        block_size_(mesh.layout().block_size),
+        variables_(mesh.layout().variables),
+        options_(options),
+        arguments_(arguments) {}
+
+  void run(Floored& floored) {
+    for (int round = 0; round < k_rounds; ++round) {
+      const auto cells = hydro::find_bad_cells(options_, arguments_);
+      if (!mesh_.communicator().any(!cells.empty())) return;
+      fall_back(cells);
+      // A repair may break neighbours in any tile.
+      mark_all_tiles();
+    }
+    floor(floored);
+  }
+
+ private:
+  void mark_all_tiles() {
+    Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
+        arguments_.bad_tiles, arguments_.tiles.count());
+    Kokkos::deep_copy(bad, std::uint8_t{1});
+  }
+
+  // Applies the flux differences on all faces of the cells that are not of first order yet.
+  void fall_back(const std::vector<hydro::BadCell>& cells) {
+    differences_ = hydro::fallback_differences(options_, arguments_, cells);
+    sides_.clear();
+    sent_.clear();
+    sent_differences_.clear();
+    destinations_.clear();
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      for (int face = 0; face < 6; ++face) {
+        const FaceSide own{blocks_.key(cells[c].slot), cells[c].cell,
+                           static_cast<std::int8_t>(face / 2), static_cast<std::int8_t>(face % 2),
+                           static_cast<std::int64_t>(6 * c + face) * variables_};
+        if (done_.contains(own.order())) continue;
+        sides_.push_back(own);
+        add_other_side(own);
+      }
+    }
+    receive_from_others();
+    std::sort(sides_.begin(), sides_.end(),
+              [](const FaceSide& a, const FaceSide& b) { return a.order() < b.order(); });
+    // Two bad neighbours both name their common face.
+    sides_.erase(
+        std::unique(sides_.begin(), sides_.end(),
+                    [](const FaceSide& a, const FaceSide& b) { return a.order() == b.order(); }),
+        sides_.end());
+    for (const FaceSide& side : sides_) done_.insert(side.order());
+    apply();
+  }
+
+  // The cell beyond the face, if it is one of this level: here or on another rank. Coarser neighbours
+  // learn of the change through the flux registers, boundaries do not mind.
+  void add_other_side(const FaceSide& own) {
+    const int N = block_size_;
+    int c[3] = {own.cell % N, own.cell / N % N, own.cell / N / N};
+    BlockCoordinates position = morton_decode(own.block);
+    c[own.axis] += own.side == 0 ? -1 : 1;
+    if (c[own.axis] < 0) c[own.axis] += N, --position[own.axis];
+    if (c[own.axis] >= N) c[own.axis] -= N, ++position[own.axis];
+    if (!mesh_.geometry().wrap(level_, position)) return;
+    const mesh::Node* node = blocks_.find(morton_encode(position));
+    if (!node) return;
+    const FaceSide other{morton_encode(position), c[0] + N * (c[1] + N * c[2]), own.axis,
+                         static_cast<std::int8_t>(1 - own.side), own.difference};
+    if (node->slot >= 0) {
+      sides_.push_back(other);
+      return;
+    }
+    sent_.push_back(other);
+    destinations_.push_back(node->owner);
+    const auto from = differences_.begin() + own.difference;
+    sent_differences_.insert(sent_differences_.end(), from, from + variables_);
+  }
+
+  void receive_from_others() {
+    const Communicator& communicator = mesh_.communicator();
+    if (communicator.size() == 1) return;
+    auto received = route<FaceSide>(communicator, destinations_, sent_);
+    const auto bytes = route_bytes(communicator, destinations_,
+                                   std::as_bytes(std::span<const double>(sent_differences_)),
+                                   sizeof(double) * variables_);
+    std::vector<double> values(bytes.items.size() / sizeof(double));
+    std::memcpy(values.data(), bytes.items.data(), bytes.items.size());
+    for (std::size_t n = 0; n < received.items.size(); ++n) {
+      FaceSide side = received.items[n];
+      side.difference = static_cast<std::int64_t>(differences_.size() + n * variables_);
+      if (!done_.contains(side.order())) sides_.push_back(side);
+    }
+    differences_.insert(differences_.end(), values.begin(), values.end());
+  }
+
+  // Changes cells and registers, one after the other in the order of `sides_`: they are few.
+  void apply() const {
+    std::vector<CellChange> cells;
+    std::vector<RegisterChange> registers;
+    const double ratio = arguments_.a1 * arguments_.dt / arguments_.dx;
+    for (const FaceSide& side : sides_) {
+      const int slot = blocks_.find(side.block)->slot;
+      cells.push_back({slot * mesh_.layout().stride_slot + side.cell, side.difference,
+                       side.side == 0 ? ratio : -ratio});
+      for (const mesh::FluxRequest& request : mesh_.flux_requests(level_)[slot])
+        add_register_change(request, side, registers);
+    }
+    const auto cell = mesh::to_device("cell changes", cells);
+    const auto reg = mesh::to_device("register changes", registers);
+    const auto difference = mesh::to_device("flux differences", differences_);
+    double* const next = arguments_.next;
+    double* const values = arguments_.registers;
+    const int variables = variables_, stride = mesh_.layout().stride_variable;
+    Kokkos::parallel_for(
+        "apply repairs", variables, KOKKOS_LAMBDA(int n) {
+          for (std::size_t c = 0; c < cell.extent(0); ++c)
+            next[cell(c).index + static_cast<std::int64_t>(n) * stride] +=
+                cell(c).factor * difference(cell(c).difference + n);
+          for (std::size_t r = 0; r < reg.extent(0); ++r)
+            values[reg(r).index + static_cast<std::int64_t>(n) * reg(r).stride_variable] +=
+                reg(r).weight * difference(reg(r).difference + n);
+        });
+    Kokkos::fence();
+  }
+
+  // A register of the block that counts this face changes with it.
+  void add_register_change(const mesh::FluxRequest& request, const FaceSide& side,
+                           std::vector<RegisterChange>& changes) const {
+    const int N = block_size_;
+    const int c[3] = {side.cell % N, side.cell / N % N, side.cell / N / N};
+    if (request.axis != side.axis || request.plane != c[side.axis] + side.side) return;
+    const int a = c[side.axis == 0 ? 1 : 0], b = c[side.axis == 2 ? 1 : 2];
+    if (a < request.a_begin || a >= request.a_end || b < request.b_begin || b >= request.b_end)
+      return;
+    const int faces = request.average ? 2 : 1;
+    changes.push_back(
+        {request.base + (a - request.a_begin) / faces +
+             static_cast<std::int64_t>((b - request.b_begin) / faces) * request.stride_b,
+         side.difference, request.stride_variable, arguments_.flux_weight / (faces * faces)});
+  }
+
+  void floor(Floored& floored) const {
+    const auto cells = hydro::find_bad_cells(options_, arguments_);
+    const Communicator& communicator = mesh_.communicator();
+    const auto count = communicator.sum(static_cast<std::int64_t>(cells.size()));
+    if (count == 0) return;
+    const hydro::FlooredCells raised = hydro::apply_floors(options_, arguments_, cells);
+    const double volume = mesh_.geometry().cell_volume(level_);
+    const double mass = volume * reproducible_sum(communicator, raised.mass);
+    const double energy = volume * reproducible_sum(communicator, raised.energy);
+    floored.cells += count;
+    floored.mass += mass;
+    floored.energy += energy;
+    log::warn("level {}: {} cells were raised to the floors; mass {:.3g} and energy {:.3g} added",
+              level_, count, mass, energy);
+  }
+
+  mesh::Mesh& mesh_;
+  const mesh::TreeLevel& blocks_;
+  int level_, block_size_, variables_;
+  const hydro::HydroOptions& options_;
+  const hydro::SweepArguments& arguments_;
+
+  std::vector<double> differences_, sent_differences_;
+  std::vector<FaceSide> sides_, sent_;
+  std::vector<int> destinations_;
+  std::set<std::tuple<Key, std::int32_t, std::int8_t, std::int8_t>> done_;
+};
+
+}  // namespace
+
+void repair(mesh::Mesh& mesh, int level, const hydro::HydroOptions& options,
+            const hydro::SweepArguments& arguments, Floored& floored) {
+  Repair(mesh, level, options, arguments).run(floored);
+}
+
+}  // namespace octant::driver

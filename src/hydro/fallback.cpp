@@ -1,0 +1,161 @@
+#include "hydro/fallback.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/method.hpp"
+#include "hydro/sweep_instances.hpp"
+#include "hydro/tile_view.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::hydro {
+
+namespace {
+
+// The conserved hydro variables of one cell of this rank.
+KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::int64_t offset,
+                                                int stride) {
+  return load_state<double>(a.sweep.next + offset, stride);
+}
+
+KOKKOS_INLINE_FUNCTION bool is_bad(const KernelArguments& a, std::int64_t offset, int stride) {
+  const State<double> u = next_state(a, offset, stride);
+  const State<double> w =
+      physical_state(u, a.sweep.next + offset + k_entropy * stride, a.gas);
+  return !(u[k_mass] >= a.gas.density_floor) || !(w[k_pressure] >= a.gas.pressure_floor);
+}
+
+// visit(cell) for the bad cells of a tile, in the order of the patch.
+template <class Visit>
+KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, const Visit& visit) {
+  const TileView view(a.sweep.tiles, tile);
+  const int M = a.sweep.tiles.patch, N = a.sweep.tiles.block_size;
+  for (int k = 0; k < M; ++k)
+    for (int j = 0; j < M; ++j) {
+      const BlockRow row = view.block_row(j, k);
+      for (int i = 0; i < M; ++i) {
+        const int slot = view.entry(row, i);
+        if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
+        if (!is_bad(a, view.offset(row, slot, i), view.box(slot).stride_variable)) continue;
+        const int in_block = (i + view.tile().origin[0]) & (N - 1);
+        visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
+                      static_cast<std::int16_t>(j), static_cast<std::int16_t>(k), 0});
+      }
+    }
+}
+
+template <class T>
+std::vector<T> to_host(const mesh::DeviceArray<T>& array) {
+  std::vector<T> values(array.extent(0));
+  Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(), values.size());
+  Kokkos::deep_copy(host, array);
+  return values;
+}
+
+std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
+  mesh::DeviceArray<std::uint8_t> flags("flags", arguments.tiles.count());
+  Kokkos::View<const std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
+      arguments.bad_tiles, flags.extent(0));
+  Kokkos::deep_copy(flags, bad);
+  const std::vector<std::uint8_t> host = to_host(flags);
+  std::vector<std::int32_t> tiles;
+  for (std::size_t t = 0; t < host.size(); ++t)
+    if (host[t]) tiles.push_back(static_cast<std::int32_t>(t));
+  return tiles;
+}
+
+// The k-th component of mass and energy that a floored cell gains; NaN where a floor does not help.
+KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
+                                            double& mass, double& energy) {
+  const TileView view(a.sweep.tiles, cell.tile);
+  const BlockRow row = view.block_row(cell.j, cell.k);
+  const int stride = view.box(cell.slot).stride_variable;
+  const std::int64_t offset = view.offset(row, cell.slot, cell.i);
+  const State<double> before = next_state(a, offset, stride);
+  State<double> u = before;
+  u[k_mass] = max(u[k_mass], a.gas.density_floor);
+  double volume;
+  const State<double> w = unfloored_primitive(u, a.gas, volume);
+  const double least =
+      a.gas.pressure_floor / (a.gas.gamma - 1.0) + 0.5 * momentum_dot_velocity(u, w);
+  // A little more than the floor, so that rounding does not leave the cell below it.
+  u[k_energy] = max(u[k_energy], least * (1.0 + 1e-14));
+  mass = u[k_mass] - before[k_mass];
+  energy = u[k_energy] - before[k_energy];
+  store_state(a.sweep.next + offset, stride, u);
+}
+
+}  // namespace
+
+std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArguments& arguments) {
+  const std::vector<std::int32_t> flagged = flagged_tiles(arguments);
+  if (flagged.empty()) return {};
+  const KernelArguments a(options, arguments);
+  const int count = static_cast<int>(flagged.size());
+  const auto tiles = mesh::to_device("flagged tiles", flagged);
+  mesh::DeviceArray<std::int32_t> counts("bad cells", count);
+  Kokkos::parallel_for(
+      "hydro::count_bad_cells", count, KOKKOS_LAMBDA(int t) {
+        for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); });
+      });
+  std::vector<std::int32_t> begins = to_host(counts);
+  int total = 0;
+  for (std::int32_t& begin : begins) total += std::exchange(begin, total);
+
+  const auto begin = mesh::to_device("first bad cells", begins);
+  const auto found = mesh::uninitialised<BadCell>("bad cells", total);
+  Kokkos::parallel_for(
+      "hydro::list_bad_cells", count, KOKKOS_LAMBDA(int t) {
+        int n = begin(t);
+        for_bad_cells(a, tiles(t), [&](const BadCell& cell) { found(n++) = cell; });
+      });
+  std::vector<BadCell> cells = to_host(found);
+  std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
+    return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);
+  });
+  return cells;
+}
+
+std::vector<double> fallback_differences(const HydroOptions& options,
+                                         const SweepArguments& arguments,
+                                         const std::vector<BadCell>& cells) {
+  const KernelArguments a(options, arguments);
+  const int count = static_cast<int>(cells.size());
+  const auto places = mesh::to_device("bad cells", cells);
+  const auto result =
+      mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
+  with_method(options, [&]<class M>(const M&) {
+    run_fallback<typename M::Reconstruction, typename M::RiemannSolver>(a, places.data(), count,
+                                                                        result.data());
+  });
+  return to_host(result);
+}
+
+FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
+                          const std::vector<BadCell>& cells) {
+  const KernelArguments a(options, arguments);
+  const int count = static_cast<int>(cells.size());
+  const auto places = mesh::to_device("bad cells", cells);
+  const auto added = mesh::uninitialised<double>("added by floors", 2 * count);
+  Kokkos::parallel_for(
+      "hydro::apply_floors", count, KOKKOS_LAMBDA(int n) {
+        raise_to_floors(a, places(n), added(2 * n), added(2 * n + 1));
+      });
+  const std::vector<double> values = to_host(added);
+  FlooredCells floored;
+  for (int n = 0; n < count; ++n) {
+    const double mass = values[2 * n], energy = values[2 * n + 1];
+    if (!std::isfinite(mass) || !std::isfinite(energy)) {
+      floored.hopeless.push_back(cells[n]);
+    } else {
+      floored.mass.push_back(mass);
+      floored.energy.push_back(energy);
+    }
+  }
+  return floored;
+}
+
+}  // namespace octant::hydro

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "bench/bench.hpp"
+#include "bench/ghost_bench.hpp"
+#include "bench/hydro_bench.hpp"
+#include "bench/triad.hpp"
+#include "core/error.hpp"
+
+namespace octant::bench {
+namespace {
+
+const Communicator& world() {
+  static const Communicator communicator = Communicator::world();
+  return communicator;
+}
+
+TEST(HydroBench, CountsEveryLeafCellOnceInEachUniformStep) {
+  const HydroCase tiny{.block_size = 8, .cells = 16, .steps = 3};
+  const HydroResult result = measure_hydro(world(), tiny, 1);
+  EXPECT_EQ(result.cell_updates, 3 * 16 * 16 * 16);
+  EXPECT_EQ(result.leaf_cells, 16 * 16 * 16);
+  EXPECT_EQ(result.ranks, world().size());
+}
+
+TEST(HydroBench, MeasuresPositiveTimesWhosePartsFitInTheWhole) {
+  const HydroCase tiny{.block_size = 8, .cells = 16, .steps = 2};
+  const HydroResult result = measure_hydro(world(), tiny, 2);
+  EXPECT_GT(result.seconds, 0.0);
+  EXPECT_GT(result.cpu_seconds, 0.0);
+  EXPECT_GT(result.updates_per_second(), 0.0);
+  EXPECT_GT(result.updates_per_cpu_second(), 0.0);
+  EXPECT_GT(result.simulated_time, 0.0);
+  ASSERT_FALSE(result.parts.empty());
+  for (const auto& [name, seconds] : result.parts) EXPECT_LE(seconds, result.seconds) << name;
+}
+
+TEST(HydroBench, RefinesTheBlastAndSubcyclesIt) {
+  const HydroCase tiny{.name = "amr_sedov", .block_size = 4, .cells = 16, .steps = 2};
+  const HydroResult result = measure_hydro(world(), tiny, 1);
+  EXPECT_GT(result.leaf_cells, 16 * 16 * 16);
+  EXPECT_GT(result.cell_updates, 2 * result.leaf_cells);
+}
+
+TEST(Triad, MovesBytes) { EXPECT_GT(triad_bytes_per_second(world(), 1 << 20), 0.0); }
+
+TEST(GhostBench, CountsTheSameBordersForEveryBackend) {
+  const GhostGrid grid{.cells = 16, .block_size = 4};
+  const auto direct = measure_ghosts(world(), grid, Decomposition::ksection, Backend::p2p, 2);
+  for (const Backend backend : {Backend::alltoall, Backend::ksection}) {
+    const auto result = measure_ghosts(world(), grid, Decomposition::ksection, backend, 2);
+    EXPECT_EQ(result.backend, backend);
+    EXPECT_EQ(result.surface.mean, direct.surface.mean);
+    EXPECT_EQ(result.neighbours.most, direct.neighbours.most);
+    EXPECT_GT(result.seconds, 0.0);
+  }
+}
+
+TEST(GhostBench, HasTheSurfaceOfCuboidsUnderKSection) {
+  const GhostGrid grid{.cells = 16, .block_size = 4};
+  const auto result = measure_ghosts(world(), grid, Decomposition::ksection, Backend::p2p, 1);
+  const int ranks = world().size();
+  if (ranks == 1) {
+    EXPECT_EQ(result.surface_to_volume(), 0.0);
+    EXPECT_EQ(result.bytes.most, 0);
+  }
+  if (ranks == 2) {  // two halves, with two faces each
+    EXPECT_EQ(result.surface_to_volume(), 2.0 / 8.0);
+    EXPECT_EQ(result.neighbours.most, 1);
+    // Two layers of cells, five values of eight bytes, through both faces.
+    EXPECT_EQ(result.bytes.least, 2 * 2 * 16 * 16 * 5 * 8);
+  }
+  if (ranks == 4) {  // four columns, each with two faces to each of two others
+    EXPECT_EQ(result.surface_to_volume(), 4.0 / 8.0);
+    EXPECT_EQ(result.face_neighbours.mean, 2.0);
+  }
+}
+
+TEST(Benchmarks, RefuseUnknownNamesOptionsAndCases) {
+  EXPECT_THROW(run("sedov", {}), InputError);
+  EXPECT_THROW(run("hydro", {"--speed", "high"}), InputError);
+  EXPECT_THROW(run("hydro", {"--case", "blob"}), InputError);
+  EXPECT_THROW(run("hydro", {"--riemann", "roe"}), InputError);
+  EXPECT_THROW(run("hydro", {"--block-size", "5"}), InputError);
+  EXPECT_THROW(run("ghost", {"--cells", "-1"}), InputError);
+  EXPECT_THROW(run("ghost", {"--json", "/no/such/folder/ghost.json"}), InputError);
+}
+
+}  // namespace
+}  // namespace octant::bench
