@@ -317,6 +317,7 @@ bool AmrSimulation::regrid() {
                       mesh_.pointers(level, LevelFields::k_now),
                       options_.refine.criteria(level, options_.hydro), buffer, masks);
     options_.problem->flag_cells(mesh_, level, masks);
+    options_.refine.region.flag_cells(mesh_, level, masks);
     Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
         flags[level].data(), flags[level].size());
     Kokkos::deep_copy(host, masks);
