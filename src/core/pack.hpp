@@ -6,6 +6,20 @@
 
 #include <Kokkos_Core.hpp>
 
+// Keeps a function that is seldom called out of the loops that call it.
+#if defined(__CUDACC__)
+#define OCTANT_OUT_OF_LINE KOKKOS_FUNCTION
+#else
+#define OCTANT_OUT_OF_LINE __attribute__((noinline))
+#endif
+
+// Marks a lambda that is called in a kernel's inner loop, between its parameters and its body.
+#if defined(__CUDACC__)
+#define OCTANT_INLINE_LAMBDA
+#else
+#define OCTANT_INLINE_LAMBDA __attribute__((always_inline))
+#endif
+
 namespace octant {
 
 template <class V>
@@ -40,48 +54,131 @@ KOKKOS_FORCEINLINE_FUNCTION bool any(bool mask) { return mask; }
 }  // namespace octant
 
 #if !defined(__CUDACC__)
-#include <experimental/simd>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 namespace octant {
 
-// Four doubles wherever the machine has such registers, so that a row of a 4^3 block is one pack.
-using Pack = std::experimental::simd<double, std::experimental::simd_abi::deduce_t<double, 4>>;
+// Four doubles: a SIMD register where the machine has one of that width, and a row of a 4^3 block.
+// Every function is inlined by force. With std::experimental::simd g++ leaves calls in large kernels,
+// and packs then travel through memory: half the speed.
+class Pack {
+ public:
+  static constexpr int width = 4;
+  typedef double Register __attribute__((vector_size(width * sizeof(double))));
+  typedef long long Bits __attribute__((vector_size(width * sizeof(double))));
+
+  // The result of a comparison: all bits of a lane are set, or none.
+  class Mask {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION explicit Mask(bool all)
+        : bits_(Bits{} - static_cast<long long>(all)) {}
+    KOKKOS_FORCEINLINE_FUNCTION explicit Mask(Bits bits) : bits_(bits) {}
+    KOKKOS_FORCEINLINE_FUNCTION Bits bits() const { return bits_; }
+    KOKKOS_FORCEINLINE_FUNCTION Mask operator!() const { return Mask(~bits_); }
+    KOKKOS_FORCEINLINE_FUNCTION friend Mask operator&&(Mask a, Mask b) {
+      return Mask(a.bits_ & b.bits_);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION friend Mask operator||(Mask a, Mask b) {
+      return Mask(a.bits_ | b.bits_);
+    }
+
+   private:
+    Bits bits_;
+  };
+
+  Pack() = default;
+  KOKKOS_FORCEINLINE_FUNCTION Pack(double all) : lanes_(Register{} + all) {}
+  KOKKOS_FORCEINLINE_FUNCTION explicit Pack(Register lanes) : lanes_(lanes) {}
+  KOKKOS_FORCEINLINE_FUNCTION Register lanes() const { return lanes_; }
+  KOKKOS_FORCEINLINE_FUNCTION double operator[](int n) const { return lanes_[n]; }
+
+  KOKKOS_FORCEINLINE_FUNCTION Pack operator-() const { return Pack(-lanes_); }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator+(Pack a, Pack b) {
+    return Pack(a.lanes_ + b.lanes_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator-(Pack a, Pack b) {
+    return Pack(a.lanes_ - b.lanes_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator*(Pack a, Pack b) {
+    return Pack(a.lanes_ * b.lanes_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Pack operator/(Pack a, Pack b) {
+    return Pack(a.lanes_ / b.lanes_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<(Pack a, Pack b) {
+    return Mask(a.lanes_ < b.lanes_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>(Pack a, Pack b) { return b < a; }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator<=(Pack a, Pack b) {
+    return Mask(a.lanes_ <= b.lanes_);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator>=(Pack a, Pack b) { return b <= a; }
+  KOKKOS_FORCEINLINE_FUNCTION friend Mask operator==(Pack a, Pack b) {
+    return Mask(a.lanes_ == b.lanes_);
+  }
+
+ private:
+  Register lanes_;
+};
 
 template <>
 struct PackTraits<Pack> {
-  static constexpr int width = static_cast<int>(Pack::size());
-  using Mask = Pack::mask_type;
+  static constexpr int width = Pack::width;
+  using Mask = Pack::Mask;
+  // Addresses need no alignment beyond a double's.
   KOKKOS_FORCEINLINE_FUNCTION static Pack load(const double* from) {
-    return Pack(from, std::experimental::element_aligned);
+    Pack::Register lanes;
+    __builtin_memcpy(&lanes, from, sizeof lanes);
+    return Pack(lanes);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void store(double* to, const Pack& value) {
-    value.copy_to(to, std::experimental::element_aligned);
+  KOKKOS_FORCEINLINE_FUNCTION static void store(double* to, Pack value) {
+    const Pack::Register lanes = value.lanes();
+    __builtin_memcpy(to, &lanes, sizeof lanes);
   }
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION static Pack generate(const Value& value) {
-    return Pack([&](auto lane) { return value(static_cast<int>(lane)); });
+    return Pack(Pack::Register{value(0), value(1), value(2), value(3)});
   }
-  KOKKOS_FORCEINLINE_FUNCTION static double lane(const Pack& pack, int n) { return pack[n]; }
+  KOKKOS_FORCEINLINE_FUNCTION static double lane(Pack pack, int n) { return pack[n]; }
 };
 
-KOKKOS_FORCEINLINE_FUNCTION Pack min(const Pack& a, const Pack& b) {
-  return std::experimental::min(a, b);
+KOKKOS_FORCEINLINE_FUNCTION Pack select(Pack::Mask mask, Pack yes, Pack no) {
+  return Pack(mask.bits() ? yes.lanes() : no.lanes());
 }
-KOKKOS_FORCEINLINE_FUNCTION Pack max(const Pack& a, const Pack& b) {
-  return std::experimental::max(a, b);
+#if defined(__AVX__)
+// vminpd(b, a) is b < a ? b : a, as in the scalar function above.
+KOKKOS_FORCEINLINE_FUNCTION Pack min(Pack a, Pack b) {
+  return Pack(Pack::Register(_mm256_min_pd(b.lanes(), a.lanes())));
 }
-KOKKOS_FORCEINLINE_FUNCTION Pack square_root(const Pack& a) { return std::experimental::sqrt(a); }
+KOKKOS_FORCEINLINE_FUNCTION Pack max(Pack a, Pack b) {
+  return Pack(Pack::Register(_mm256_max_pd(b.lanes(), a.lanes())));
+}
+KOKKOS_FORCEINLINE_FUNCTION Pack square_root(Pack a) {
+  return Pack(Pack::Register(_mm256_sqrt_pd(a.lanes())));
+}
+KOKKOS_FORCEINLINE_FUNCTION bool any(Pack::Mask mask) {
+  return _mm256_movemask_pd(__m256d(mask.bits())) != 0;
+}
+#else
+KOKKOS_FORCEINLINE_FUNCTION Pack min(Pack a, Pack b) { return select(b < a, b, a); }
+KOKKOS_FORCEINLINE_FUNCTION Pack max(Pack a, Pack b) { return select(a < b, b, a); }
+KOKKOS_FORCEINLINE_FUNCTION Pack square_root(Pack a) {
+  return Pack(Pack::Register{::sqrt(a[0]), ::sqrt(a[1]), ::sqrt(a[2]), ::sqrt(a[3])});
+}
+KOKKOS_FORCEINLINE_FUNCTION bool any(Pack::Mask mask) {
+  const Pack::Bits b = mask.bits();
+  return (b[0] | b[1] | b[2] | b[3]) != 0;
+}
+#endif
 // The scalar function lane by lane: a vectorised one would differ in the last bit.
-inline Pack power(const Pack& a, double exponent) {
-  return PackTraits<Pack>::generate([&](int lane) { return ::pow(a[lane], exponent); });
+inline Pack power(Pack a, double e) {
+  return Pack(Pack::Register{::pow(a[0], e), ::pow(a[1], e), ::pow(a[2], e), ::pow(a[3], e)});
 }
-KOKKOS_FORCEINLINE_FUNCTION Pack absolute(const Pack& a) { return max(a, -a); }
-KOKKOS_FORCEINLINE_FUNCTION Pack select(const Pack::mask_type& mask, const Pack& yes, Pack no) {
-  std::experimental::where(mask, no) = yes;
-  return no;
-}
-inline double largest(const Pack& a) { return std::experimental::hmax(a); }
-inline bool any(const Pack::mask_type& mask) { return std::experimental::any_of(mask); }
+KOKKOS_FORCEINLINE_FUNCTION Pack absolute(Pack a) { return max(a, -a); }
+KOKKOS_FORCEINLINE_FUNCTION double largest(Pack a) { return max(max(a[0], a[1]), max(a[2], a[3])); }
 
 }  // namespace octant
 #else

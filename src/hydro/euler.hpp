@@ -49,9 +49,14 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
   w[k_velocity_x] = u[k_momentum_x] * inverse;
   w[k_velocity_y] = u[k_momentum_y] * inverse;
   w[k_velocity_z] = u[k_momentum_z] * inverse;
-  w[k_pressure] =
-      V(gas.gamma - 1.0) * (u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
+  w[k_pressure] = V(gas.gamma - 1.0) * (u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
   return w;
+}
+
+// Whether so little of the total energy is internal that dual energy trusts the entropy instead.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energy, const Gas& gas) {
+  return pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * energy;
 }
 
 // Pressure by dual energy: from the entropy density rho (p / rho^gamma) where less than the threshold
@@ -59,8 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
 template <class V>
 KOKKOS_INLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
                                        const V& entropy, const Gas& gas) {
-  const auto cold =
-      pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * u[k_energy];
+  const auto cold = entropy_rules(pressure, u[k_energy], gas);
   if (!any(cold)) return pressure;
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
 }

@@ -24,9 +24,9 @@ struct WaveJump {
     const V ratio = p / k.p;
     const V fall = power(ratio, (gamma - 1.0) / (2.0 * gamma));
     const auto shock = p > k.p;
-    velocity = select(shock, (p - k.p) * root,
-                      V(2.0 / (gamma - 1.0)) * k.sound * (fall - V(1.0)));
-    slope = select(shock, root * (V(1.0) - V(0.5) * (p - k.p) / b), fall / (ratio * k.rho * k.sound));
+    velocity = select(shock, (p - k.p) * root, V(2.0 / (gamma - 1.0)) * k.sound * (fall - V(1.0)));
+    slope =
+        select(shock, root * (V(1.0) - V(0.5) * (p - k.p) / b), fall / (ratio * k.rho * k.sound));
   }
 };
 
@@ -97,8 +97,8 @@ struct Exact {
     const V fall = power(ratio, (gamma - 1.0) / (2.0 * gamma));
     const V head = k.u - k.sound * select(shock, square_root(mach_squared), V(1.0));
     const V tail = select(shock, head, u - k.sound * fall);
-    const V rho_star =
-        k.rho * select(shock, (ratio + V(g6)) / (V(g6) * ratio + V(1.0)), power(ratio, 1.0 / gamma));
+    const V rho_star = k.rho * select(shock, (ratio + V(g6)) / (V(g6) * ratio + V(1.0)),
+                                      power(ratio, 1.0 / gamma));
 
     const V fan = max(V(2.0 / (gamma + 1.0)) + V(g6) * k.u / k.sound, V(1e-100));
     const V fan_rho = k.rho * power(fan, 2.0 / (gamma - 1.0));

@@ -35,9 +35,8 @@ class FaceFlux {
   KOKKOS_FUNCTION void difference(const PatchCell& right, double* difference) const {
     const PatchCell left = right.shifted(Axis, -1);
     const Prediction below(*this, left), above(*this, right);
-    const Cell high = RiemannSolver::template flux<Axis>(below.template face<Axis>(a_.gas, true),
-                                                         above.template face<Axis>(a_.gas, false),
-                                                         a_.gas);
+    const Cell high = RiemannSolver::template flux<Axis>(
+        below.template face<Axis>(a_.gas, true), above.template face<Axis>(a_.gas, false), a_.gas);
     const Cell low = Llf::flux<Axis>(below.centre, above.centre, a_.gas);
     for (int n = 0; n < k_hydro_variables; ++n) difference[n] = low[n] - high[n];
     for (int n = k_hydro_variables; n < a_.variables; ++n) {

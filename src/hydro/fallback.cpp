@@ -23,8 +23,7 @@ KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::i
 
 KOKKOS_INLINE_FUNCTION bool is_bad(const KernelArguments& a, std::int64_t offset, int stride) {
   const State<double> u = next_state(a, offset, stride);
-  const State<double> w =
-      physical_state(u, a.sweep.next + offset + k_entropy * stride, a.gas);
+  const State<double> w = physical_state(u, a.sweep.next + offset + k_entropy * stride, a.gas);
   return !(u[k_mass] >= a.gas.density_floor) || !(w[k_pressure] >= a.gas.pressure_floor);
 }
 
@@ -98,9 +97,8 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const auto tiles = mesh::to_device("flagged tiles", flagged);
   mesh::DeviceArray<std::int32_t> counts("bad cells", count);
   Kokkos::parallel_for(
-      "hydro::count_bad_cells", count, KOKKOS_LAMBDA(int t) {
-        for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); });
-      });
+      "hydro::count_bad_cells", count,
+      KOKKOS_LAMBDA(int t) { for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); }); });
   std::vector<std::int32_t> begins = to_host(counts);
   int total = 0;
   for (std::int32_t& begin : begins) total += std::exchange(begin, total);
@@ -141,9 +139,8 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
   const auto places = mesh::to_device("bad cells", cells);
   const auto added = mesh::uninitialised<double>("added by floors", 2 * count);
   Kokkos::parallel_for(
-      "hydro::apply_floors", count, KOKKOS_LAMBDA(int n) {
-        raise_to_floors(a, places(n), added(2 * n), added(2 * n + 1));
-      });
+      "hydro::apply_floors", count,
+      KOKKOS_LAMBDA(int n) { raise_to_floors(a, places(n), added(2 * n), added(2 * n + 1)); });
   const std::vector<double> values = to_host(added);
   FlooredCells floored;
   for (int n = 0; n < count; ++n) {

@@ -27,8 +27,7 @@ struct KernelArguments {
     if (hancock) {
       mid = half_step(w, dx, dy, dz, 0.5 * dt_over_dx, gas);
 #pragma GCC unroll 8
-      for (int n = 0; n < 3; ++n)
-        mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5 * kick[n]);
+      for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5 * kick[n]);
     }
     return mid;
   }

@@ -26,11 +26,11 @@ void HydroParameters::declare(ParameterSchema& schema) {
   schema.add("hydro.scheme", scheme,
              {.meaning = "Time integration: Hancock's predictor, or Runge-Kutta of order 2 or 3",
               .choices = k_schemes});
-  schema.add("hydro.reconstruction", reconstruction,
-             {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)",
-              .choices = k_reconstructions});
-  schema.add("hydro.limiter", limiter,
-             {.meaning = "Slope limiter of plm", .choices = k_limiters});
+  schema.add(
+      "hydro.reconstruction", reconstruction,
+      {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)",
+       .choices = k_reconstructions});
+  schema.add("hydro.limiter", limiter, {.meaning = "Slope limiter of plm", .choices = k_limiters});
   schema.add("hydro.riemann", riemann, {.meaning = "Riemann solver", .choices = k_riemann_solvers});
   schema.add("hydro.density_floor", density_floor,
              {.unit = "code density", .meaning = "Smallest density", .above = 0.0});

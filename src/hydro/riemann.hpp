@@ -61,8 +61,8 @@ struct Llf {
                                                    const Gas& gas) {
     constexpr int normal = FaceAxes<Axis>::normal;
     const PhysicalFlux<Axis, V> l(left, gas), r(right, gas);
-    const V fastest = max(absolute(left[normal]), absolute(right[normal])) +
-                      larger_sound_speed(left, right, gas);
+    const V fastest =
+        max(absolute(left[normal]), absolute(right[normal])) + larger_sound_speed(left, right, gas);
     State<V> flux;
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n)
@@ -87,7 +87,8 @@ struct Hll {
     State<V> flux;
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n)
-      flux[n] = ((speed_r * l.flux[n] - speed_l * r.flux[n]) + product * (r.u[n] - l.u[n])) * inverse;
+      flux[n] =
+          ((speed_r * l.flux[n] - speed_l * r.flux[n]) + product * (r.u[n] - l.u[n])) * inverse;
     return flux;
   }
 };
@@ -115,8 +116,8 @@ struct Hllc {
     const V m_l = rho_l * (u_l - speed_l), m_r = rho_r * (speed_r - u_r);
     const V inverse = V(1.0) / (m_l + m_r);
     const V u_star = ((m_l * u_l + m_r * u_r) + (p_l - p_r)) * inverse;
-    const V p_star = max(((m_r * p_l + m_l * p_r) + m_l * m_r * (u_l - u_r)) * inverse,
-                         V(gas.pressure_floor));
+    const V p_star =
+        max(((m_r * p_l + m_l * p_r) + m_l * m_r * (u_l - u_r)) * inverse, V(gas.pressure_floor));
 
     const auto from_left = u_star > V(0.0);
     const V rho = select(from_left, rho_l, rho_r);

@@ -15,7 +15,7 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
                  "hydro.reconstruction needs {} ghost cells: more than a block of {}^3 cells has",
                  options.ghosts(), arguments.tiles.block_size);
   Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(arguments.bad_tiles,
-                                                                             tiles);
+                                                                              tiles);
   Kokkos::deep_copy(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
@@ -23,8 +23,8 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
     return run_sweep<typename M::Reconstruction, typename M::RiemannSolver>(kernel);
   });
   Kokkos::parallel_reduce(
-      "hydro::count_bad_tiles", tiles,
-      KOKKOS_LAMBDA(int t, int& count) { count += bad(t); }, result.bad_tiles);
+      "hydro::count_bad_tiles", tiles, KOKKOS_LAMBDA(int t, int& count) { count += bad(t); },
+      result.bad_tiles);
   return result;
 }
 

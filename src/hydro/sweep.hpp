@@ -16,14 +16,14 @@ namespace octant::hydro {
 // Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variables() variables.
 struct SweepArguments {
   mesh::TileSet tiles;
-  mesh::FieldPointers current;         // state that fluxes are computed from, ghosts included
-  const double* old = nullptr;         // own blocks' state at the start of the step; read if a0 != 0
-  double* next = nullptr;              // own blocks' new state; laid out as the buffer k_own
-  double a0 = 0, a1 = 1;               // next = a0 old + a1 (current + dt L(current))
-  double dt = 0, dx = 1;               // length of the whole step; cell size
-  double flux_weight = 0;              // factor of the fluxes that requests add to `registers`
-  double* registers = nullptr;         // may be null where the tiles have no requests
-  std::uint8_t* bad_tiles = nullptr;   // [tile], written: 1 where a new state is not physical
+  mesh::FieldPointers current;        // state that fluxes are computed from, ghosts included
+  const double* old = nullptr;        // own blocks' state at the start of the step; read if a0 != 0
+  double* next = nullptr;             // own blocks' new state; laid out as the buffer k_own
+  double a0 = 0, a1 = 1;              // next = a0 old + a1 (current + dt L(current))
+  double dt = 0, dx = 1;              // length of the whole step; cell size
+  double flux_weight = 0;             // factor of the fluxes that requests add to `registers`
+  double* registers = nullptr;        // may be null where the tiles have no requests
+  std::uint8_t* bad_tiles = nullptr;  // [tile], written: 1 where a new state is not physical
 };
 
 struct SweepResult {

@@ -1,8 +1,8 @@
 // The sweep kernels are compiled once per reconstruction, in files of their own.
 #pragma once
 
-#include "hydro/reconstruction.hpp"
 #include "hydro/exact_riemann.hpp"
+#include "hydro/reconstruction.hpp"
 
 namespace octant::hydro {
 
@@ -16,6 +16,7 @@ double run_sweep(const KernelArguments& arguments);
 
 // Computes fallback_differences into device memory for cells in device memory.
 template <class Reconstruction, class RiemannSolver>
-void run_fallback(const KernelArguments& arguments, const BadCell* cells, int count, double* result);
+void run_fallback(const KernelArguments& arguments, const BadCell* cells, int count,
+                  double* result);
 
 }  // namespace octant::hydro

@@ -13,10 +13,10 @@
 // and, for tiles with flux requests, a pass over the plane's fluxes and a third barrier.
 #pragma once
 
+#include "hydro/exact_riemann.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/patch_scratch.hpp"
 #include "hydro/reconstruction.hpp"
-#include "hydro/exact_riemann.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {
@@ -123,8 +123,9 @@ class SweepKernel {
         const int j = n / across - g, i = n % across - g;
         if (overhang(k) + overhang(j) + overhang(i) > g) return;
         const BlockRow row = view.block_row(j, k);
-        gather_scattered(s, s.primitive(k), j, 1, [&](int) { return i; },
-                         [&](int) { return view.cell(a_.sweep.current, row, i); });
+        gather_scattered(
+            s, s.primitive(k), j, 1, [&](int) { return i; },
+            [&](int) { return view.cell(a_.sweep.current, row, i); });
       });
     }
   }
@@ -134,14 +135,16 @@ class SweepKernel {
     const PrimitivePlane to = s.primitive(k);
     const BlockRow row = view.block_row(j, k);
     const int run = M < a_.sweep.tiles.block_size ? M : a_.sweep.tiles.block_size;
-    for (int first = 0; first < M; first += run > width ? run : width) {
+    for (int first = 0; first<M; first += run> width ? run : width) {
       const CellPointer cells = view.cell(a_.sweep.current, row, first);
       if (run >= width && cells.from) {
-        for (int i = 0; i < run; i += width) gather_pack(cells.from + i, cells.stride, to.at(j, first + i));
+        for (int i = 0; i < run; i += width)
+          gather_pack(cells.from + i, cells.stride, to.at(j, first + i));
       } else {
         for (int i = first; i < first + (run > width ? run : width); i += width)
-          gather_scattered(s, to, j, width, [&](int lane) { return i + lane; },
-                           [&](int lane) { return view.cell(a_.sweep.current, row, i + lane); });
+          gather_scattered(
+              s, to, j, width, [&](int lane) { return i + lane; },
+              [&](int lane) { return view.cell(a_.sweep.current, row, i + lane); });
       }
     }
     if (spare > 0) gather_x_ghosts(view, s, to, row, j, spare);
@@ -157,8 +160,11 @@ class SweepKernel {
       const int count = 2 * spare - first < width ? 2 * spare - first : width;
       gather_scattered(
           s, to, j, count,
-          [&](int lane) { return first + lane < spare ? first + lane - spare : M + first + lane - spare; },
-          [&](int lane) -> CellPointer {
+          [&](int lane) OCTANT_INLINE_LAMBDA {
+            const int n = first + lane;
+            return n < spare ? n - spare : M + n - spare;
+          },
+          [&](int lane) OCTANT_INLINE_LAMBDA -> CellPointer {
             const int n = first + lane;
             const CellPointer& side = n < spare ? left : right;
             return {side.from ? side.from + (n < spare ? n : n - spare) : nullptr, side.stride};
@@ -166,9 +172,11 @@ class SweepKernel {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void gather_pack(const double* from, int from_stride, double* to) const {
-    convert([&](int n) { return P::load(from + n * from_stride); },
-            [&](int n, const V& value) { P::store(to + n * PrimitivePlane::stride, value); });
+  KOKKOS_FORCEINLINE_FUNCTION void gather_pack(const double* from, int from_stride,
+                                               double* to) const {
+    convert([&](int n) OCTANT_INLINE_LAMBDA { return P::load(from + n * from_stride); },
+            [&](int n, const V& value)
+                OCTANT_INLINE_LAMBDA { P::store(to + n * PrimitivePlane::stride, value); });
   }
 
   // `count` cells anywhere in a row: cell(lane) is where one is read, column(lane) where it goes.
@@ -185,10 +193,12 @@ class SweepKernel {
       to[lane] = plane.at(j, column(n));
     }
     convert(
-        [&](int n) {
-          return P::generate([&](int lane) { return from[lane].from[n * from[lane].stride]; });
+        [&](int n) OCTANT_INLINE_LAMBDA {
+          return P::generate([&](int lane) OCTANT_INLINE_LAMBDA {
+            return from[lane].from[n * from[lane].stride];
+          });
         },
-        [&](int n, const V& value) {
+        [&](int n, const V& value) OCTANT_INLINE_LAMBDA {
           for (int lane = 0; lane < count; ++lane)
             to[lane][n * PrimitivePlane::stride] = P::lane(value, lane);
         });
@@ -212,20 +222,23 @@ class SweepKernel {
     constexpr int extra = Inside ? 1 : 0;
     const FacePlane x_lower = s.x_lower(k), x_upper = s.x_upper(), y_lower = s.y_lower(k),
                     y_upper = s.y_upper(), z_lower = s.z_lower(k), z_upper = s.z_upper(k);
-    for_packs<-extra, M + extra, -extra, M + extra>(team, [&](int j, int i) {
+    for_packs<-extra, M + extra, -extra, M + extra>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
       const double* column[2 * reach + 1];
       for (int o = -reach; o <= reach; ++o) column[o + reach] = s.primitive(k + o).at(j, i);
       const double* centre = column[reach];
-      const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) {
+      const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) OCTANT_INLINE_LAMBDA {
         const int m = n * PrimitivePlane::stride;
-        x = Reconstruction::template profile<V>([&](int o) { return P::load(centre + m + o); });
-        y = Reconstruction::template profile<V>(
-            [&](int o) { return P::load(centre + m + o * PrimitivePlane::row); });
-        z = Reconstruction::template profile<V>([&](int o) { return P::load(column[reach + o] + m); });
+        x = Reconstruction::template profile<V>(
+            [&](int o) OCTANT_INLINE_LAMBDA { return P::load(centre + m + o); });
+        y = Reconstruction::template profile<V>([&](int o) OCTANT_INLINE_LAMBDA {
+          return P::load(centre + m + o * PrimitivePlane::row);
+        });
+        z = Reconstruction::template profile<V>(
+            [&](int o) OCTANT_INLINE_LAMBDA { return P::load(column[reach + o] + m); });
       };
       const auto put = [&](int n, const V& mid, const Profile& x, const Profile& y,
-                           const Profile& z, const V& floor) {
-        const auto store = [&](const FacePlane& to, const V& value) {
+                           const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
+        const auto store = [&](const FacePlane& to, const V& value) OCTANT_INLINE_LAMBDA {
           const bool floored = n == k_density || n == k_pressure;
           P::store(to.at(j, i) + n * FacePlane::stride, floored ? max(value, floor) : value);
         };
@@ -269,18 +282,20 @@ class SweepKernel {
                                                         load_state<V>(right, stride), a_.gas);
     store_state(right, stride, out);
     for (int n = k_hydro_variables; n < a_.variables; ++n)
-      P::store(right + n * stride, scalar_flux(out[k_mass], P::load(left + n * stride),
-                                               P::load(right + n * stride)));
+      P::store(right + n * stride,
+               scalar_flux(out[k_mass], P::load(left + n * stride), P::load(right + n * stride)));
     return out;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const Scratch& s, int k) const {
     const FacePlane x_upper = s.x_upper(), x_lower = s.x_lower(k);
-    for_packs<0, M, 0, M + 1>(
-        team, [&](int j, int i) { flux<0>(x_upper.at(j, i - 1), x_lower.at(j, i)); });
+    for_packs<0, M, 0, M + 1>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+      flux<0>(x_upper.at(j, i - 1), x_lower.at(j, i));
+    });
     const FacePlane y_upper = s.y_upper(), y_lower = s.y_lower(k);
-    for_packs<0, M + 1, 0, M>(
-        team, [&](int j, int i) { flux<1>(y_upper.at(j - 1, i), y_lower.at(j, i)); });
+    for_packs<0, M + 1, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+      flux<1>(y_upper.at(j - 1, i), y_lower.at(j, i));
+    });
   }
 
   // The z flux below plane k ends the update of plane k-1.
@@ -288,7 +303,7 @@ class SweepKernel {
                                                        const Scratch& s, int k,
                                                        Outcome& outcome) const {
     const FacePlane z_upper = s.z_upper(k - 1), z_lower = s.z_lower(k);
-    for_packs<0, M, 0, M>(team, [&](int j, int i) {
+    for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
       const Cell top = flux<2>(z_upper.at(j, i), z_lower.at(j, i));
       if (k == 0) return;
       const BlockRow row = view.block_row(j, k - 1);
@@ -308,7 +323,8 @@ class SweepKernel {
     bool bad = false;
     for (int i = first; i < first + width; ++i)
       update<double>(view, s, row, k, j, i,
-                     load_state<double>(s.z_lower(k + 1).at(j, i), FacePlane::stride), fastest, bad);
+                     load_state<double>(s.z_lower(k + 1).at(j, i), FacePlane::stride), fastest,
+                     bad);
     outcome.fastest = max(outcome.fastest, V(fastest));
     outcome.bad = outcome.bad || typename P::Mask(bad);
   }
@@ -331,14 +347,14 @@ class SweepKernel {
     const double* fy = s.y_lower(k).at(j, i);
     const double* fz = s.z_lower(k).at(j, i);
     const double* fz_top = s.z_lower(k + 1).at(j, i);
-    const auto advanced = [&](int n, const W& u, const W& out) {
+    const auto advanced = [&](int n, const W& u, const W& out) OCTANT_INLINE_LAMBDA {
       const int m = n * FacePlane::stride;
       const W x = Q::load(fx + m) - Q::load(fx + m + 1);
       const W y_in = Q::load(fy + m), y_out = Q::load(fy + m + FacePlane::row);
       const W total = (((Q::load(fz + m) + x) + y_in) - y_out) - out;
       return W(u + W(a_.dt_over_dx) * total);
     };
-    const auto blended = [&](int n, const W& u) {
+    const auto blended = [&](int n, const W& u) OCTANT_INLINE_LAMBDA {
       if (!a_.blended) return u;
       const W stage = W(a_.sweep.a1) * u;
       if (a_.sweep.a0 == 0.0) return stage;
@@ -354,9 +370,8 @@ class SweepKernel {
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
     store_state(to, stride, u);
     for (int n = k_hydro_variables; n < a_.variables; ++n)
-      Q::store(to + n * stride,
-               blended(n, advanced(n, Q::load(from + n * stride),
-                                   Q::load(fz_top + n * FacePlane::stride))));
+      Q::store(to + n * stride, blended(n, advanced(n, Q::load(from + n * stride),
+                                                    Q::load(fz_top + n * FacePlane::stride))));
     judge(u, to + k_entropy * stride, fastest, bad);
   }
 

@@ -9,7 +9,7 @@ template double run_sweep<Plm<Minmod>, Exact>(const KernelArguments&);
 template void run_fallback<Plm<Minmod>, Llf>(const KernelArguments&, const BadCell*, int, double*);
 template void run_fallback<Plm<Minmod>, Hll>(const KernelArguments&, const BadCell*, int, double*);
 template void run_fallback<Plm<Minmod>, Hllc>(const KernelArguments&, const BadCell*, int, double*);
-template void run_fallback<Plm<Minmod>, Exact>(const KernelArguments&,
-                    const BadCell*, int, double*);
+template void run_fallback<Plm<Minmod>, Exact>(const KernelArguments&, const BadCell*, int,
+                                               double*);
 
 }  // namespace octant::hydro

@@ -20,8 +20,13 @@ HydroOptions options_of(Scheme scheme, Reconstruction reconstruction, RiemannSol
 
 // A cell of a box as the list of bad cells would name it.
 BadCell place(const UniformBlocks& box, int x, int y, int z, int N, int M) {
-  return {box.slot_of(x, y, z), x % N + N * (y % N + N * (z % N)), box.tile_index(x, y, z),
-          std::int16_t(x % M), std::int16_t(y % M), std::int16_t(z % M), 0};
+  return {box.slot_of(x, y, z),
+          x % N + N * (y % N + N * (z % N)),
+          box.tile_index(x, y, z),
+          std::int16_t(x % M),
+          std::int16_t(y % M),
+          std::int16_t(z % M),
+          0};
 }
 
 // Primitive state and scalar concentration of a cell.
@@ -75,10 +80,11 @@ void expect_differences_to_restore_first_order(const HydroOptions& options, int 
 TEST(Fallback, differences_turn_the_update_of_a_cell_into_first_order) {
   for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2})
     for (Reconstruction reconstruction : {Reconstruction::plm, Reconstruction::ppm})
-      for (RiemannSolver riemann : {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc,
-                                    RiemannSolver::exact})
+      for (RiemannSolver riemann :
+           {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc, RiemannSolver::exact})
         for (const auto& [N, M] : {std::pair{8, 8}, {4, 16}, {16, 8}})
-          expect_differences_to_restore_first_order(options_of(scheme, reconstruction, riemann), N, M);
+          expect_differences_to_restore_first_order(options_of(scheme, reconstruction, riemann), N,
+                                                    M);
 }
 
 TEST(Fallback, neighbours_agree_on_the_face_that_they_share) {

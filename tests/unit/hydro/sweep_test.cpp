@@ -11,7 +11,8 @@ namespace {
 
 int differing(const std::vector<double>& a, const std::vector<double>& b) {
   int count = a.size() != b.size();
-  for (std::size_t i = 0; i < a.size(); ++i) count += std::memcmp(&a[i], &b[i], sizeof(double)) != 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    count += std::memcmp(&a[i], &b[i], sizeof(double)) != 0;
   return count;
 }
 
@@ -37,8 +38,8 @@ HydroOptions with(Scheme scheme, Reconstruction reconstruction,
 void expect_same_bits_for_all_blocks(const HydroOptions& options, int steps = 8) {
   const std::array<int, 3> cells{32, 32, 32};
   const auto reference = after_steps(options, {cells, 8, 8}, steps, blast);
-  for (const auto& [block, patch] : {std::pair{2, 8}, {2, 16}, {4, 8}, {4, 16}, {8, 16}, {16, 8},
-                                     {16, 16}, {32, 8}, {32, 16}}) {
+  for (const auto& [block, patch] :
+       {std::pair{2, 8}, {2, 16}, {4, 8}, {4, 16}, {8, 16}, {16, 8}, {16, 16}, {32, 8}, {32, 16}}) {
     if (block < options.ghosts()) continue;
     EXPECT_EQ(differing(reference, after_steps(options, {cells, block, patch}, steps, blast)), 0)
         << "blocks of " << block << ", patches of " << patch;
@@ -77,8 +78,8 @@ TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
   for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
     for (Reconstruction reconstruction : {Reconstruction::plm, Reconstruction::ppm})
       for (Limiter limiter : {Limiter::minmod, Limiter::mc, Limiter::van_leer})
-        for (RiemannSolver riemann : {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc,
-                                      RiemannSolver::exact}) {
+        for (RiemannSolver riemann :
+             {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc, RiemannSolver::exact}) {
           if (reconstruction == Reconstruction::ppm && limiter != Limiter::mc) continue;
           HydroOptions options = with(scheme, reconstruction, riemann, limiter);
           options.scalars = 1;
@@ -214,7 +215,8 @@ void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
         for (int n = 0; n < faces * faces; ++n)
           through += (r % 2 == 0 ? 1 : -1) * (average ? 4 : 1) *
                      box.registers()(r * per_request + v * faces * faces + n);
-      EXPECT_NEAR(inside(v) - before[v], through, 1e-12 * 256) << "axis " << axis << " variable " << v;
+      EXPECT_NEAR(inside(v) - before[v], through, 1e-12 * 256)
+          << "axis " << axis << " variable " << v;
       if (v < k_hydro_variables) {
         EXPECT_GT(std::abs(through), 1e-9);
       }

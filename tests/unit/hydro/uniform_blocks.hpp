@@ -17,7 +17,8 @@ using Doubles = Kokkos::View<double*, Kokkos::DefaultHostExecutionSpace>;
 template <class T>
 mesh::DeviceArray<const T> to_device(const std::vector<T>& values) {
   mesh::DeviceArray<T> array("values", values.size());
-  Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(), values.size());
+  Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
+                                                                          values.size());
   Kokkos::deep_copy(array, host);
   return array;
 }
@@ -61,7 +62,8 @@ class UniformBlocks {
   std::size_t offset(int n, int x, int y, int z) const {
     const int N = shape_.block_size;
     return std::size_t(slot_of(x, y, z)) * variables_ * stride_variable_ +
-           std::size_t(n) * stride_variable_ + ((z & (N - 1)) * N + (y & (N - 1))) * N + (x & (N - 1));
+           std::size_t(n) * stride_variable_ + ((z & (N - 1)) * N + (y & (N - 1))) * N +
+           (x & (N - 1));
   }
   double& at(int n, int x, int y, int z) { return state_(offset(n, x, y, z)); }
   int tile_index(int x, int y, int z) const {
@@ -81,8 +83,8 @@ class UniformBlocks {
       const auto w = initial((x + 0.5) * shape_.dx, (y + 0.5) * shape_.dx, (z + 0.5) * shape_.dx);
       at(k_mass, x, y, z) = w[0];
       for (int n = 1; n < 4; ++n) at(n, x, y, z) = w[0] * w[n];
-      at(k_energy, x, y, z) = w[4] / (options_.gamma - 1) +
-                              0.5 * w[0] * (w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
+      at(k_energy, x, y, z) =
+          w[4] / (options_.gamma - 1) + 0.5 * w[0] * (w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
       for (int n = k_hydro_variables; n < variables_; ++n)
         at(n, x, y, z) = w[0] * (x > shape_.cells[0] / 2 ? n - 4.0 : 0.0);
       if (options_.has_dual_energy())
@@ -199,8 +201,8 @@ class UniformBlocks {
     for (int kb = -1; kb < reach - 1; ++kb)
       for (int jb = -1; jb < reach - 1; ++jb)
         for (int ib = -1; ib < reach - 1; ++ib)
-          table_.push_back(
-              slot_of(first[0] / N * N + ib * N, first[1] / N * N + jb * N, first[2] / N * N + kb * N));
+          table_.push_back(slot_of(first[0] / N * N + ib * N, first[1] / N * N + jb * N,
+                                   first[2] / N * N + kb * N));
     host_tiles_.push_back(tile);
   }
 
@@ -224,7 +226,8 @@ class UniformBlocks {
 inline std::array<double, 5> stirred(double x, double y, double z) {
   const double k = 2 * M_PI;
   return {1 + 0.3 * std::sin(k * x) * std::cos(k * y), 0.4 * std::sin(k * (y + z)),
-          0.3 * std::cos(k * (x - z)), 0.2 * std::sin(k * (x + y)), 1 + 0.2 * std::cos(k * (x + z))};
+          0.3 * std::cos(k * (x - z)), 0.2 * std::sin(k * (x + y)),
+          1 + 0.2 * std::cos(k * (x + z))};
 }
 
 // A hot ball in a cold medium, centred on the box.
