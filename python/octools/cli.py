@@ -62,7 +62,8 @@ class Axis(StrEnum):
     z = "z"
 
 
-ExactName = Enum("ExactName", {n: n for n in ("auto", *EXACT_NAMES, "none")}, type=str)  # type: ignore[misc]
+_EXACT_NAMES = {name: name for name in ("auto", *EXACT_NAMES, "none")}
+ExactName = Enum("ExactName", _EXACT_NAMES, type=str)  # type: ignore[misc]
 
 Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
 Number = Annotated[int | None, typer.Option("--snapshot", help="Which snapshot of a run.")]

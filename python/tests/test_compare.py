@@ -37,7 +37,8 @@ def leaf_of(path: Path, level: int) -> tuple[int, ...]:
 
 @pytest.fixture
 def pair(tmp_path: Path) -> tuple[Path, Path]:
-    return tuple(partly_refined().write(tmp_path / f"{n}.h5") for n in "ab")  # type: ignore[return-value]
+    first, second = (partly_refined().write(tmp_path / f"{n}.h5") for n in "ab")
+    return first, second
 
 
 def test_same_files_are_identical(pair: tuple[Path, Path]) -> None:

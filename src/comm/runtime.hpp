@@ -14,8 +14,8 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 };
 
-// After an error: whether all ranks have come to the same point within a few seconds. If not, the error
-// is this rank's alone, and the others wait for it somewhere else.
+// After an error: whether all ranks have come to the same point within a few seconds. If not, the
+// error is this rank's alone, and the others wait for it somewhere else.
 bool all_ranks_agree_to_end();
 
 // Ends the program on every rank at once, for a failure that the other ranks know nothing about.

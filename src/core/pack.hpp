@@ -62,8 +62,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool any(bool mask) { return mask; }
 namespace octant {
 
 // Four doubles: a SIMD register where the machine has one of that width, and a row of a 4^3 block.
-// Every function is inlined by force. With std::experimental::simd g++ leaves calls in large kernels,
-// and packs then travel through memory: half the speed.
+// Every function is inlined by force. With std::experimental::simd g++ leaves calls in large
+// kernels, and packs then travel through memory: half the speed.
 class Pack {
  public:
   static constexpr int width = 4;

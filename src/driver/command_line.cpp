@@ -76,8 +76,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   });
 }
 
-// Reports an error. Where all ranks have it, the root speaks and all return the code; a rank that is
-// alone with it speaks for itself and ends the others, which would wait for it forever.
+// Reports an error. Where all ranks have it, the root speaks and all return the code; a rank that
+// is alone with it speaks for itself and ends the others, which would wait for it forever.
 int fail(const char* message, int code) {
   const Communicator world = Communicator::world();
   if (all_ranks_agree_to_end()) {

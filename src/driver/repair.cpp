@@ -98,8 +98,8 @@ class Repair {
     apply();
   }
 
-  // The cell beyond the face, if it is one of this level: here or on another rank. Coarser neighbours
-  // learn of the change through the flux registers, boundaries do not mind.
+  // The cell beyond the face, if it is one of this level: here or on another rank. Coarser
+  // neighbours learn of the change through the flux registers, boundaries do not mind.
   void add_other_side(const FaceSide& own) {
     const int N = block_size_;
     int c[3] = {own.cell % N, own.cell / N % N, own.cell / N / N};

@@ -41,7 +41,8 @@ void Timers::reset() {
 
 namespace {
 
-// The root's names of parts, on every rank: a rank without blocks may never have timed some of them.
+// The root's names of parts, on every rank: a rank without blocks may never have timed some of
+// them.
 std::vector<std::string> common_parts(const Timers& timers, const Communicator& communicator) {
   std::string names;
   for (const Timers::Part& part : timers.parts()) names += part.name + "\n";

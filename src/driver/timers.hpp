@@ -45,8 +45,8 @@ class Timers {
   Clock clock_;
 };
 
-// A table of the root's parts: smallest and largest seconds over the ranks, and the share of the whole.
-// Collective.
+// A table of the root's parts: smallest and largest seconds over the ranks, and the share of the
+// whole. Collective.
 std::string timing_table(const Timers& timers, const Communicator& communicator);
 
 }  // namespace octant::driver

@@ -21,8 +21,9 @@ struct BlockTotals {
   std::int32_t broken_cell = -1;  // first cell with a density or energy that is NaN or not positive
 };
 
-// Measures the blocks in `slots`; `refined[n]` is the mask of refined octants of slots[n], whose cells
-// do not count. The order of summation within a block is fixed. Host result in the order of `slots`.
+// Measures the blocks in `slots`; `refined[n]` is the mask of refined octants of slots[n], whose
+// cells do not count. The order of summation within a block is fixed. Host result in the order of
+// `slots`.
 std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::BlockLayout& layout, const double* blocks,
                                         std::span<const int> slots,

@@ -1,7 +1,7 @@
 // Point-wise physics of the compressible Euler equations, written for any Pack (core/pack.hpp).
 //
-// No branches: every choice is a min, a max or a select, so that a row of cells is packed arithmetic.
-// Divisions and square roots are counted in the comments: they are the costly ones.
+// No branches: every choice is a min, a max or a select, so that a row of cells is packed
+// arithmetic. Divisions and square roots are counted in the comments: they are the costly ones.
 #pragma once
 
 #include "core/pack.hpp"
@@ -38,8 +38,8 @@ KOKKOS_FORCEINLINE_FUNCTION V momentum_dot_velocity(const State<V>& u, const Sta
          u[k_momentum_z] * w[k_velocity_z];
 }
 
-// Conserved to primitive, without a floor for the pressure. One division, returned as `inverse`, the
-// specific volume.
+// Conserved to primitive, without a floor for the pressure. One division, returned as `inverse`,
+// the specific volume.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const Gas& gas,
                                                          V& inverse) {
@@ -59,8 +59,9 @@ KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energ
   return pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * energy;
 }
 
-// Pressure by dual energy: from the entropy density rho (p / rho^gamma) where less than the threshold
-// of the total energy is internal, otherwise `pressure` as it is. One power where it is needed.
+// Pressure by dual energy: from the entropy density rho (p / rho^gamma) where less than the
+// threshold of the total energy is internal, otherwise `pressure` as it is. One power where it is
+// needed.
 template <class V>
 KOKKOS_INLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
                                        const V& entropy, const Gas& gas) {
@@ -69,8 +70,8 @@ KOKKOS_INLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, con
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
 }
 
-// Primitive variables from conserved ones load(n), with floors that keep them usable. `volume` is the
-// specific volume: a scalar's concentration is load(n) * volume.
+// Primitive variables from conserved ones load(n), with floors that keep them usable. `volume` is
+// the specific volume: a scalar's concentration is load(n) * volume.
 template <class V, class Load>
 KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& gas, V& volume) {
   State<V> u;
@@ -83,7 +84,8 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& g
   return w;
 }
 
-// The same without a floor for the pressure; `entropy` is where the entropy density is, if there is one.
+// The same without a floor for the pressure; `entropy` is where the entropy density is, if there is
+// one.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const double* entropy,
                                                     const Gas& gas) {

@@ -11,8 +11,8 @@ struct WaveSide {
   V rho, u, p, sound;
 };
 
-// f_K(p), the velocity change across the wave on side K if the pressure behind it is p, and its slope:
-// a shock where p > p_K (Toro 4.6, 4.37), else a rarefaction (Toro 4.7).
+// f_K(p), the velocity change across the wave on side K if the pressure behind it is p, and its
+// slope: a shock where p > p_K (Toro 4.6, 4.37), else a rarefaction (Toro 4.7).
 template <class V>
 struct WaveJump {
   V velocity, slope;
@@ -30,9 +30,9 @@ struct WaveJump {
   }
 };
 
-// Pressure between the waves, by Newton's iteration. f_L + f_R + u_R - u_L grows and is concave, so the
-// iteration approaches from below after one step. A lane that has converged stays as it is: its bits
-// must not depend on its neighbours in the pack.
+// Pressure between the waves, by Newton's iteration. f_L + f_R + u_R - u_L grows and is concave, so
+// the iteration approaches from below after one step. A lane that has converged stays as it is: its
+// bits must not depend on its neighbours in the pack.
 template <class V>
 KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& r, const Gas& gas) {
   constexpr int most_iterations = 40;

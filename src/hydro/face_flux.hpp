@@ -1,5 +1,5 @@
-// The flux through one face alone, from the boxes around a tile: the same point functions in the same
-// order as the sweep's, hence the same bits.
+// The flux through one face alone, from the boxes around a tile: the same point functions in the
+// same order as the sweep's, hence the same bits.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
@@ -30,7 +30,8 @@ class FaceFlux {
   KOKKOS_FUNCTION FaceFlux(const KernelArguments& arguments, int tile)
       : a_(arguments), view_(arguments.sweep.tiles, tile) {}
 
-  // difference[n] = first-order minus high-order flux of variable n through the lower face of `right`.
+  // difference[n] = first-order minus high-order flux of variable n through the lower face of
+  // `right`.
   template <int Axis>
   KOKKOS_FUNCTION void difference(const PatchCell& right, double* difference) const {
     const PatchCell left = right.shifted(Axis, -1);

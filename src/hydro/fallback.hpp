@@ -24,23 +24,25 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
 // For each of the cells and each of its six faces (lower x, upper x, lower y, ...): the first-order
 // flux (donor cell, LLF) minus the flux that the sweep used, of all variables:
 //   result[(6 * cell + 2 * axis + side) * variables + n].
-// A repair adds s a1 dt/dx times this to the next state of the cell, s = +1 for lower and -1 for upper
-// faces, and takes it from the cell on the other side: for a coarser neighbour through the register,
-// with `flux_weight`. Two bad neighbours both list the face that they share, with the same bits: apply
-// it once. `arguments` are those of the sweep, and `current` must still hold what it held.
+// A repair adds s a1 dt/dx times this to the next state of the cell, s = +1 for lower and -1 for
+// upper faces, and takes it from the cell on the other side: for a coarser neighbour through the
+// register, with `flux_weight`. Two bad neighbours both list the face that they share, with the
+// same bits: apply it once. `arguments` are those of the sweep, and `current` must still hold what
+// it held.
 std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// What the floors added: one value per cell that they raised, in the order of the cells, as densities;
-// the caller sums them reproducibly. `hopeless` are the cells that no floor can mend (NaN).
+// What the floors added: one value per cell that they raised, in the order of the cells, as
+// densities; the caller sums them reproducibly. `hopeless` are the cells that no floor can mend
+// (NaN).
 struct FlooredCells {
   std::vector<double> mass, energy;
   std::vector<BadCell> hopeless;
 };
 
-// Raises density and pressure of the cells to their floors in `arguments.next`, last of all. Momentum
-// is kept.
+// Raises density and pressure of the cells to their floors in `arguments.next`, last of all.
+// Momentum is kept.
 FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
                           const std::vector<BadCell>& cells);
 

@@ -10,12 +10,13 @@ enum class Reconstruction { plm, ppm };
 enum class Limiter { minmod, mc, van_leer };
 enum class RiemannSolver { llf, hll, hllc, exact };
 
-// Dual energy: `on` carries the entropy density as an extra conserved variable and takes the pressure
-// from it where the flow is so cold that total minus kinetic energy is noise; `overwrite` also resets
-// the total energy there, which gives up its exact conservation.
+// Dual energy: `on` carries the entropy density as an extra conserved variable and takes the
+// pressure from it where the flow is so cold that total minus kinetic energy is noise; `overwrite`
+// also resets the total energy there, which gives up its exact conservation.
 enum class DualEnergy { off, on, overwrite };
 
-// The ideal gas and the limits of what its state may be: what kernels need at a point. Copied by value.
+// The ideal gas and the limits of what its state may be: what kernels need at a point. Copied by
+// value.
 struct Gas {
   double gamma = 1.4;
   double density_floor = 1e-12;
@@ -46,7 +47,8 @@ struct HydroOptions {
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // Conserved variables per cell, with all scalars.
   int variables() const { return k_hydro_variables + has_dual_energy() + scalars; }
-  // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most this.
+  // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most
+  // this.
   int ghosts() const { return reconstruction == Reconstruction::ppm ? 3 : 2; }
   Gas gas() const {
     return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};

@@ -19,10 +19,10 @@ struct ScratchPlane {
 
 constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// Packs cover a row in steps of their width, and may run past its last cell: rows of face states are
-// long enough for that. Packs that read primitives past the end of their row meet the next one, or the
-// next plane: finite or not, no such lane is used. Rows of face states begin so that cell 0 is the
-// first of an aligned pack.
+// Packs cover a row in steps of their width, and may run past its last cell: rows of face states
+// are long enough for that. Packs that read primitives past the end of their row meet the next one,
+// or the next plane: finite or not, no such lane is used. Rows of face states begin so that cell 0
+// is the first of an aligned pack.
 template <int M, int Reach>
 class PatchScratch {
  public:
@@ -46,8 +46,8 @@ class PatchScratch {
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
     return {base_ + (k + 2 * ring) % ring * primitive_size_};
   }
-  // States on the lower and upper faces of the cells of a plane. The fluxes through the lower faces of
-  // plane k replace the states there, and live on until plane k + 1 is complete.
+  // States on the lower and upper faces of the cells of a plane. The fluxes through the lower faces
+  // of plane k replace the states there, and live on until plane k + 1 is complete.
   KOKKOS_FORCEINLINE_FUNCTION FacePlane x_lower(int k) const { return face(0 + (k & 1)); }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane y_lower(int k) const { return face(2 + (k & 1)); }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane z_lower(int k) const { return face(4 + (k & 1)); }

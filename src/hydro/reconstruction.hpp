@@ -2,16 +2,16 @@
 //
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
 //   profile(q): q(o) gives the value o cells away along the axis, -reach <= o <= reach.
-// A profile tells how far the values at the lower and the upper face lie from the cell's own, and the
-// difference across the cell, which serves as the slope in the half step.
+// A profile tells how far the values at the lower and the upper face lie from the cell's own, and
+// the difference across the cell, which serves as the slope in the half step.
 #pragma once
 
 #include "core/pack.hpp"
 
 namespace octant::hydro {
 
-// Slope limiters: `left` and `right` are the one-sided differences. Where they differ in sign, one of
-// the two clipped terms is zero because the other is, so no test is needed.
+// Slope limiters: `left` and `right` are the one-sided differences. Where they differ in sign, one
+// of the two clipped terms is zero because the other is, so no test is needed.
 struct Minmod {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
@@ -69,9 +69,9 @@ struct ParabolicProfile {
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 
-// Piecewise parabolic (Colella & Woodward 1984), with the limiters of Colella & Sekora (2008) in the
-// form of Peterson & Hammett (2013): smooth extrema keep their curvature, all else is monotone. Works on
-// the distances d- = a_L - a and d+ = a_R - a of the face values from the cell's mean.
+// Piecewise parabolic (Colella & Woodward 1984), with the limiters of Colella & Sekora (2008) in
+// the form of Peterson & Hammett (2013): smooth extrema keep their curvature, all else is monotone.
+// Works on the distances d- = a_L - a and d+ = a_R - a of the face values from the cell's mean.
 struct Ppm {
   static constexpr int reach = 2;
   template <class V>
@@ -97,8 +97,8 @@ struct Ppm {
     V left2, left, right, right2;
   };
 
-  // The value, of fourth order, at the face towards `near`; `far` lies behind `near`, and `beyond` on
-  // the other side of the cell.
+  // The value, of fourth order, at the face towards `near`; `far` lies behind `near`, and `beyond`
+  // on the other side of the cell.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V face(const V& far, const V& near, const V& beyond) {
     return V(7.0 / 12.0) * near - V(1.0 / 12.0) * (far + beyond);
@@ -117,9 +117,10 @@ struct Ppm {
             Minmod::slope(p.above, V(V(-2.0) * p.below))};
   }
 
-  // A face value outside of its cells' is drawn back to where limited second differences put it; at an
-  // extremum of the data or the parabola, the parabola's curvature is scaled down to what the second
-  // differences around support. Seldom needed, and kept out of line; other lanes come out as above.
+  // A face value outside of its cells' is drawn back to where limited second differences put it; at
+  // an extremum of the data or the parabola, the parabola's curvature is scaled down to what the
+  // second differences around support. Seldom needed, and kept out of line; other lanes come out as
+  // above.
   template <class V>
   OCTANT_OUT_OF_LINE static Profile<V> at_extrema(const Stencil<V> s, const Profile<V> raw) {
     const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;

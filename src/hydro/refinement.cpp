@@ -72,7 +72,8 @@ struct Measure {
            criterion.threshold * (absolute(q[step]) + absolute(q[-step]) + criterion.floor);
   }
 
-  // Loehner (1987), with his noise filter of 0.01: the square root of the ratio of sums over the axes.
+  // Loehner (1987), with his noise filter of 0.01: the square root of the ratio of sums over the
+  // axes.
   KOKKOS_FORCEINLINE_FUNCTION bool curvature(const double* q, int row, int plane) const {
     double second = 0.0, first = 0.0;
     for (const int step : {1, row, plane}) {

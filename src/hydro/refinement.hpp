@@ -25,8 +25,8 @@ struct RefinementCriterion {
 };
 
 // Sets masks[slot] for each own block of the tiles: the octants touched by cells that lie within
-// `buffer` cells (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz, where index 0 is
-// the row of octants of the lower neighbour next to the block, 1 and 2 its own, 3 the upper
+// `buffer` cells (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz, where index 0
+// is the row of octants of the lower neighbour next to the block, 1 and 2 its own, 3 the upper
 // neighbour's. Reads one ghost cell across faces. A cell is flagged if any criterion says so.
 void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
                 const mesh::FieldPointers& current,

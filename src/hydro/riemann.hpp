@@ -71,8 +71,8 @@ struct Llf {
   }
 };
 
-// Harten, Lax & van Leer with S_L = min(u_L, u_R) - c and S_R = max(u_L, u_R) + c, the bounds of HLLC
-// below, clipped so that the fan always holds the face. Two divisions, one root.
+// Harten, Lax & van Leer with S_L = min(u_L, u_R) - c and S_R = max(u_L, u_R) + c, the bounds of
+// HLLC below, clipped so that the fan always holds the face. Two divisions, one root.
 struct Hll {
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,

@@ -1,4 +1,5 @@
-// The face of hydro/ towards a time step: one sweep of the Euler equations over the tiles of a level.
+// The face of hydro/ towards a time step: one sweep of the Euler equations over the tiles of a
+// level.
 //
 //   d_t rho     + div(rho v)       = 0
 //   d_t (rho v) + div(rho v v + p) = rho a          p = (gamma - 1) (E - rho v^2 / 2)
@@ -13,7 +14,8 @@
 
 namespace octant::hydro {
 
-// Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variables() variables.
+// Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variables()
+// variables.
 struct SweepArguments {
   mesh::TileSet tiles;
   mesh::FieldPointers current;        // state that fluxes are computed from, ghosts included
@@ -32,9 +34,9 @@ struct SweepResult {
 };
 
 // Advances the own cells of every tile by one stage: reconstruction, half step in time (for
-// muscl_hancock), Riemann solver and conservative update. New states are not floored. Cells of blocks
-// in other buffers than k_own are neither read beyond the ghost width nor written.
-// The result's bits do not depend on block size, patch, pack width or threads.
+// muscl_hancock), Riemann solver and conservative update. New states are not floored. Cells of
+// blocks in other buffers than k_own are neither read beyond the ghost width nor written. The
+// result's bits do not depend on block size, patch, pack width or threads.
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
 
 }  // namespace octant::hydro

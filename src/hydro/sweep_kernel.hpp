@@ -79,9 +79,9 @@ class SweepKernel {
     typename P::Mask bad = typename P::Mask(false);
   };
 
-  // body(j, i) for packs that begin at columns i_first, i_first + width, ... and cover [i_first, i_last)
-  // of rows [j_first, j_last): rows of packs on a CPU, one cell per thread on a GPU (extents are
-  // compile-time: the division is a multiply and a shift).
+  // body(j, i) for packs that begin at columns i_first, i_first + width, ... and cover [i_first,
+  // i_last) of rows [j_first, j_last): rows of packs on a CPU, one cell per thread on a GPU
+  // (extents are compile-time: the division is a multiply and a shift).
   template <int j_first, int j_last, int i_first, int i_last, class Body>
   KOKKOS_FORCEINLINE_FUNCTION static void for_packs(const Member& team, const Body& body) {
     constexpr int rows = j_last - j_first, columns = i_last - i_first;
@@ -100,7 +100,7 @@ class SweepKernel {
     return beyond > 0 ? beyond : 0;
   }
 
-  // --- gather: ghosts whose overhangs sum to g at most, as primitives -------------------------------
+  // --- gather: ghosts whose overhangs sum to g at most, as primitives ---
   KOKKOS_FORCEINLINE_FUNCTION void make_safe_cell(const Member& team, const Scratch& s) const {
     Kokkos::single(Kokkos::PerTeam(team), [&] {
       for (int n = 0; n < a_.variables; ++n) s.safe_cell()[n] = 0.0;
@@ -150,7 +150,8 @@ class SweepKernel {
     if (spare > 0) gather_x_ghosts(view, s, to, row, j, spare);
   }
 
-  // Left and right ghosts share packs: one conversion of a pack costs little more than one of a cell.
+  // Left and right ghosts share packs: one conversion of a pack costs little more than one of a
+  // cell.
   KOKKOS_FORCEINLINE_FUNCTION void gather_x_ghosts(const TileView& view, const Scratch& s,
                                                    const PrimitivePlane& to, const BlockRow& row,
                                                    int j, int spare) const {
@@ -214,7 +215,7 @@ class SweepKernel {
     for (int n = k_hydro_variables; n < a_.variables; ++n) store(n, load(n) * volume);
   }
 
-  // --- stage 1: face states of plane k --------------------------------------------------------------
+  // --- stage 1: face states of plane k ---
   // Outside the patch only the z faces of the cells above or below it are needed.
   template <bool Inside>
   KOKKOS_FORCEINLINE_FUNCTION void face_states(const Member& team, const Scratch& s, int k) const {
@@ -274,7 +275,7 @@ class SweepKernel {
     });
   }
 
-  // --- stage 2: fluxes, in place of the lower face states -------------------------------------------
+  // --- stage 2: fluxes, in place of the lower face states ---
   template <int Axis>
   KOKKOS_FORCEINLINE_FUNCTION Cell flux(const double* left, double* right) const {
     constexpr int stride = FacePlane::stride;
@@ -329,8 +330,8 @@ class SweepKernel {
     outcome.bad = outcome.bad || typename P::Mask(bad);
   }
 
-  // The new state of one pack of cells, if they belong to this rank; `top` is the flux through their
-  // upper z faces.
+  // The new state of one pack of cells, if they belong to this rank; `top` is the flux through
+  // their upper z faces.
   template <class W, class Mask>
   KOKKOS_FORCEINLINE_FUNCTION void update(const TileView& view, const Scratch& s,
                                           const BlockRow& row, int k, int j, int i,
@@ -389,7 +390,8 @@ class SweepKernel {
     }
   }
 
-  // Takes note of the new state's signal speed, and of a state below the floors (or no number at all).
+  // Takes note of the new state's signal speed, and of a state below the floors (or no number at
+  // all).
   template <class W, class Mask>
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const double* entropy, W& fastest,
                                          Mask& bad) const {
@@ -400,9 +402,9 @@ class SweepKernel {
     fastest = max(fastest, signal_speed(w, a_.gas));
   }
 
-  // --- flux requests --------------------------------------------------------------------------------
-  // Answers what concerns plane k once its fluxes are complete: the z faces below it, the x and y faces
-  // in it, or in it and the plane before where an average takes two planes.
+  // --- flux requests ---
+  // Answers what concerns plane k once its fluxes are complete: the z faces below it, the x and y
+  // faces in it, or in it and the plane before where an average takes two planes.
   KOKKOS_INLINE_FUNCTION void answer_requests(const Member& team, const TileView& view,
                                               const Scratch& s, int k) const {
     for (int r = view.tile().request_begin; r < view.tile().request_end; ++r) {

@@ -1,5 +1,5 @@
-// Where the cells of one tile's patch lie in the boxes around it. Patch cells have the indices 0..M-1
-// along each axis; ghost cells lie below and above.
+// Where the cells of one tile's patch lie in the boxes around it. Patch cells have the indices
+// 0..M-1 along each axis; ghost cells lie below and above.
 #pragma once
 
 #include "mesh/tiles.hpp"

@@ -70,8 +70,8 @@ class LimitedLinear final : public Interpolation {
 
 namespace detail {
 
-// Where the values of one coarse cell and of its six face neighbours lie: variable n of neighbour p is
-// at offset[p] + n * stride[p] of its buffer, at both times.
+// Where the values of one coarse cell and of its six face neighbours lie: variable n of neighbour p
+// is at offset[p] + n * stride[p] of its buffer, at both times.
 struct CoarseStencil {
   const double *earlier[7], *later[7];
   std::int64_t stride[7];

@@ -42,13 +42,7 @@ def relative_error(directory: Path, cells: int, *overrides: str) -> float:
         ("muscl_hancock", "plm"),
         ("rk2", "plm"),
         ("rk3", "plm"),
-        pytest.param(
-            "rk3",
-            "ppm",
-            marks=pytest.mark.xfail(
-                strict=True, reason="the limiter of Colella & Woodward (1984) flattens crests: 1.6"
-            ),
-        ),
+        ("rk3", "ppm"),
     ],
 )
 def test_converges_at_second_order(tmp_path: Path, scheme: str, reconstruction: str) -> None:

@@ -15,8 +15,8 @@ HydroOptions with(Scheme scheme, Reconstruction reconstruction, RiemannSolver ri
   return options;
 }
 
-// L1 error of density of a Sod tube along an axis of the unit box. Two tubes back to back make the box
-// periodic: diaphragms at 1/4 and 3/4, so that a tube of `cells` takes twice as many.
+// L1 error of density of a Sod tube along an axis of the unit box. Two tubes back to back make the
+// box periodic: diaphragms at 1/4 and 3/4, so that a tube of `cells` takes twice as many.
 double sod_error(const HydroOptions& options, int axis, int cells) {
   std::array<int, 3> shape{8, 8, 8};
   shape[axis] = 2 * cells;

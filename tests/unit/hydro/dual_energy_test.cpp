@@ -7,8 +7,9 @@
 namespace octant::hydro::test {
 namespace {
 
-// A gas of pressure 1e-11 that moves at speed 10: a share of 3e-13 of its energy is internal, and total
-// minus kinetic energy is mostly rounding. A smooth density wave drifts with it at constant entropy.
+// A gas of pressure 1e-11 that moves at speed 10: a share of 3e-13 of its energy is internal, and
+// total minus kinetic energy is mostly rounding. A smooth density wave drifts with it at constant
+// entropy.
 std::array<double, 5> cold_flow(double x, double y, double) {
   const double rho = 1 + 0.2 * std::sin(2 * M_PI * (x + y));
   return {rho, 10, 7, 3, 1e-11 * std::pow(rho, 1.4)};

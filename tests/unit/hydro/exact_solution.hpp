@@ -1,5 +1,5 @@
-// The exact solution of the Riemann problem of an ideal gas (Toro 2009, ch. 4), by bisection: slow, and
-// it cannot fail.
+// The exact solution of the Riemann problem of an ideal gas (Toro 2009, ch. 4), by bisection: slow,
+// and it cannot fail.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,8 @@ inline double wave_jump(const Gas1D& w, double gamma, double p) {
   return 2 * c / (gamma - 1) * (std::pow(p / w.p, (gamma - 1) / (2 * gamma)) - 1);
 }
 
-// The state at x/t = s on the left of the contact (sign = +1) or, mirrored, on the right (sign = -1).
+// The state at x/t = s on the left of the contact (sign = +1) or, mirrored, on the right (sign =
+// -1).
 inline Gas1D state_on_side(Gas1D w, double gamma, double p, double u, double s, double sign) {
   w.u *= sign, u *= sign, s *= sign;
   const double c = std::sqrt(gamma * w.p / w.rho), ratio = p / w.p;

@@ -1,5 +1,5 @@
-// A periodic box of equal blocks with the tables of its tiles, built by hand: stands in for one level
-// of the mesh.
+// A periodic box of equal blocks with the tables of its tiles, built by hand: stands in for one
+// level of the mesh.
 #pragma once
 
 #include <array>
@@ -148,8 +148,8 @@ class UniformBlocks {
     update_tiles();
   }
 
-  // Takes away the boxes of block positions that touch a tile's patch only along an edge or a corner
-  // further than any stencil reaches: those beyond corners.
+  // Takes away the boxes of block positions that touch a tile's patch only along an edge or a
+  // corner further than any stencil reaches: those beyond corners.
   void forget_corners() {
     const int reach = tiles_.reach;
     const auto end = [&](int b) { return b == 0 || b == reach - 1; };
