@@ -111,7 +111,7 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
         else:
             bar = figure.colorbar(shown, cax=axes.inset_axes((1.02, 0, 0.03, 1)))
         low, high = shown.get_clim()
-        if picture.log and low and high and high < 30 * low:
+        if picture.log and low >= 1e-3 and high <= 1e5:
             bar.formatter = bar.minorformatter = FuncFormatter(lambda value, _: f"{value:g}")
         bar.set_label(_bar_label(picture, field))
         bar.outline.set_linewidth(0.5)  # type: ignore[operator]
@@ -125,7 +125,7 @@ def new_figure(snapshot: Snapshot, picture: Picture) -> Figure:
         size = (9.6, 9.0 * up / right + 1.7)
     else:
         scale = 7.2 / max(right, up)
-        size = (max(5.0, scale * right + 1.3), scale * up + 0.75)
+        size = (max(5.0, scale * right + 1.8), scale * up + 0.75)
     return Figure(figsize=size, dpi=DPI, layout="constrained")
 
 
