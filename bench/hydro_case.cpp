@@ -38,14 +38,12 @@ buffer = 1
 driver::AmrOptions run_options(const HydroCase& c) {
   const std::string text = c.is_uniform() ? k_uniform : k_amr_sedov;
   const std::string cells = fmt::format("[{0}, {0}, {0}]", c.base_cells());
-  auto options = driver::AmrOptions::from_text(
+  return driver::AmrOptions::from_text(
       text, "octant bench hydro",
       {"mesh.base_cells=" + cells, fmt::format("mesh.block_size={}", c.block_size),
        fmt::format("mesh.max_level={}", c.is_uniform() ? 0 : 2), "hydro.gamma=1.4",
        "hydro.scheme=" + c.scheme, "hydro.reconstruction=" + c.reconstruction,
        "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann, "time.cfl=0.8"});
-  options.problem->prepare({mesh::Geometry(options.mesh), options.hydro});
-  return options;
 }
 
 }  // namespace octant::bench

@@ -3,13 +3,16 @@
 #include "comm/mpi_layer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include <mpi.h>
 
 #include "comm/native.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 
 namespace octant::mpi {
@@ -140,6 +143,18 @@ int new_tag(Comm& comm) {
   const int tag = comm.next_tag;
   comm.next_tag = tag == k_smallest_guaranteed_limit ? 1 : tag + 1;
   return tag;
+}
+
+bool all_arrive(double seconds) {
+  MPI_Request request;
+  check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+  const Clock clock;
+  int arrived = 0;
+  while (!arrived && clock.seconds() < seconds) {
+    check(MPI_Test(&request, &arrived, MPI_STATUS_IGNORE), "MPI_Test");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return arrived != 0;
 }
 
 void barrier(const Comm& comm) { check(MPI_Barrier(comm.handle), "MPI_Barrier"); }

@@ -33,6 +33,8 @@ int new_tag(Comm& comm);
 inline constexpr int k_setup_tag = 0;
 
 void barrier(const Comm& comm);
+// Waits until all ranks of the run call this, but no longer than that; false if the time is over.
+bool all_arrive(double seconds);
 void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type,
                 Operation operation);
 // Replaces each value by the sum over the ranks below; rank 0 gets zeros. Integers only.

@@ -28,6 +28,8 @@ int rank(const Comm&) { return 0; }
 int size(const Comm&) { return 1; }
 int new_tag(Comm& comm) { return comm.next_tag++; }
 
+bool all_arrive(double) { return true; }
+
 void barrier(const Comm&) {}
 void all_reduce(const Comm&, void*, std::size_t, Scalar, Operation) {}
 

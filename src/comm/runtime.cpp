@@ -19,6 +19,11 @@ Runtime::~Runtime() {
   mpi::finalize();
 }
 
+bool all_ranks_agree_to_end() {
+  constexpr double k_patience = 5.0;  // seconds
+  return mpi::all_arrive(k_patience);
+}
+
 void end_all_ranks(int exit_code) {
   std::fflush(nullptr);
   mpi::abort(exit_code);

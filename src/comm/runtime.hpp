@@ -14,6 +14,10 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 };
 
+// After an error: whether all ranks have come to the same point within a few seconds. If not, the error
+// is this rank's alone, and the others wait for it somewhere else.
+bool all_ranks_agree_to_end();
+
 // Ends the program on every rank at once, for a failure that the other ranks know nothing about.
 // The message must have been written before.
 [[noreturn]] void end_all_ranks(int exit_code);

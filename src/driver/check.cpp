@@ -27,10 +27,7 @@ std::string size_of_mesh(const AmrSimulation& simulation) {
 int check(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
   AmrOptions options;
-  communicator.agree([&] {
-    options = AmrOptions::from_file(request.file, request.overrides);
-    options.problem->prepare({mesh::Geometry(options.mesh), options.hydro});
-  });
+  communicator.agree([&] { options = AmrOptions::from_file(request.file, request.overrides); });
   AmrSimulation simulation(communicator, options);
   simulation.initialise();
   simulation.measure();

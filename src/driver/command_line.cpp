@@ -76,10 +76,16 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   });
 }
 
-// Reports an error that every rank has (or that this rank alone has, then it ends all ranks).
+// Reports an error. Where all ranks have it, the root speaks and all return the code; a rank that is
+// alone with it speaks for itself and ends the others, which would wait for it forever.
 int fail(const char* message, int code) {
-  if (Communicator::world().is_root()) log::error("{}", message);
-  return code;
+  const Communicator world = Communicator::world();
+  if (all_ranks_agree_to_end()) {
+    if (world.is_root()) log::error("{}", message);
+    return code;
+  }
+  fmt::print(stderr, "rank {}: {}\n", world.rank(), message);
+  end_all_ranks(code);
 }
 
 }  // namespace

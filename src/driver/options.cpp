@@ -37,9 +37,10 @@ void declare(ParameterSchema& schema, OutputOptions& o) {
              {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
   schema.add("output.history_interval", o.history_interval,
              {.unit = "steps", .meaning = "Coarse steps between rows of history.csv", .min = 1});
-  schema.add("output.pictures", o.pictures,
-             {.meaning = "Commands of octools that ./octant gives the output directory when the run "
-                         "is done, such as \"plot --outlines\" or \"profile\""});
+  schema.add(
+      "output.pictures", o.pictures,
+      {.meaning = "Commands of octools that ./octant gives the output directory when the run "
+                  "is done, such as \"plot --outlines\" or \"profile\""});
 }
 
 void declare(ParameterSchema& schema, RefineOptions& o) {
@@ -69,12 +70,7 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
               .max = 16});
   schema.add("refine.interval", o.interval,
              {.unit = "steps", .meaning = "Coarse steps between changes of the mesh", .min = 1});
-  schema.add("refine.region_lower", o.region_lower,
-             {.unit = "length", .meaning = "Lower corner of a region that is always refined"});
-  schema.add("refine.region_upper", o.region_upper,
-             {.unit = "length", .meaning = "Its upper corner"});
-  schema.add("refine.region_level", o.region_level,
-             {.meaning = "The level that the region is refined to; 0: no region", .min = 0});
+  o.region.declare(schema);
 }
 
 void declare(ParameterSchema& schema, RunOptions& o) {
@@ -146,6 +142,10 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
 
 void AmrOptions::finish(const ParameterSchema& schema) {
   hydro = hydro_parameters.options();
+  for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
+  const mesh::Geometry geometry(mesh);
+  refine.region.check(geometry);
+  if (problem) problem->prepare({geometry, hydro});
   resolved_ = schema.resolved_toml();
 }
 

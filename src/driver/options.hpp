@@ -14,6 +14,7 @@
 #include "hydro/refinement.hpp"
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
+#include "problems/region.hpp"
 
 namespace octant::driver {
 
@@ -44,8 +45,7 @@ struct RefineOptions {
   std::vector<double> density;
   int buffer = 1;
   int interval = 1;
-  std::array<double, 3> region_lower{0.0, 0.0, 0.0}, region_upper{0.0, 0.0, 0.0};
-  int region_level = 0;
+  problems::RefinedRegion region;
 
   // The criteria on one level. Throws InputError for an unknown field or lists of unequal length.
   std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas) const;

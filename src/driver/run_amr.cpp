@@ -66,7 +66,6 @@ class AmrRun {
     communicator.agree([&] {
       options = AmrOptions::from_file(request.file, request.overrides);
       if (!request.output.empty()) options.output.directory = request.output;
-      options.problem->prepare({mesh::Geometry(options.mesh), options.hydro});
     });
     return options;
   }

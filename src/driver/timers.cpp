@@ -1,6 +1,7 @@
 #include "driver/timers.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -13,8 +14,7 @@ int Timers::enter(const char* name) {
   const auto found = std::find_if(parts_.begin(), parts_.end(),
                                   [name](const Part& part) { return part.name == name; });
   current_ = static_cast<int>(found - parts_.begin());
-  if (found == parts_.end()) parts_.push_back({name, 0.0, 0});
-  ++parts_[current_].calls;
+  if (found == parts_.end()) parts_.push_back({name, 0.0});
   return outer;
 }
 
@@ -36,23 +36,38 @@ double Timers::total_seconds() const {
 }
 
 void Timers::reset() {
-  for (Part& part : parts_) part.seconds = 0.0, part.calls = 0;
+  for (Part& part : parts_) part.seconds = 0.0;
 }
 
+namespace {
+
+// The root's names of parts, on every rank: a rank without blocks may never have timed some of them.
+std::vector<std::string> common_parts(const Timers& timers, const Communicator& communicator) {
+  std::string names;
+  for (const Timers::Part& part : timers.parts()) names += part.name + "\n";
+  communicator.broadcast(names);
+  std::vector<std::string> parts;
+  std::istringstream lines(names);
+  for (std::string name; std::getline(lines, name);) parts.push_back(name);
+  return parts;
+}
+
+}  // namespace
+
 std::string timing_table(const Timers& timers, const Communicator& communicator) {
-  std::vector<double> mine;
-  for (const Timers::Part& part : timers.parts()) mine.push_back(part.seconds);
-  std::vector<double> least = mine, most = mine;
+  const std::vector<std::string> parts = common_parts(timers, communicator);
+  std::vector<double> least;
+  for (const std::string& part : parts) least.push_back(timers.seconds(part));
+  std::vector<double> most = least;
   communicator.min_in_place(std::span<double>(least));
   communicator.max_in_place(std::span<double>(most));
   double whole = 0.0;
   for (const double seconds : most) whole += seconds;
   std::string table =
-      fmt::format("{:<20}{:>10}{:>10}{:>8}{:>10}\n", "part", "least s", "most s", "share", "calls");
-  for (std::size_t n = 0; n < mine.size(); ++n)
-    table +=
-        fmt::format("{:<20}{:>10.3f}{:>10.3f}{:>7.1f}%{:>10}\n", timers.parts()[n].name, least[n],
-                    most[n], whole > 0 ? 100 * most[n] / whole : 0.0, timers.parts()[n].calls);
+      fmt::format("{:<20}{:>10}{:>10}{:>8}\n", "part", "least s", "most s", "share");
+  for (std::size_t n = 0; n < parts.size(); ++n)
+    table += fmt::format("{:<20}{:>10.3f}{:>10.3f}{:>7.1f}%\n", parts[n], least[n], most[n],
+                         whole > 0 ? 100 * most[n] / whole : 0.0);
   return table;
 }
 

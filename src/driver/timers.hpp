@@ -30,7 +30,6 @@ class Timers {
   struct Part {
     std::string name;
     double seconds = 0.0;
-    std::int64_t calls = 0;
   };
   const std::vector<Part>& parts() const { return parts_; }
   double seconds(const std::string& name) const;
@@ -46,9 +45,8 @@ class Timers {
   Clock clock_;
 };
 
-// A table of the parts: smallest, mean and largest seconds over the ranks, and the share of the
-// whole. Ranks must have timed the same parts in the same order. Collective; the root gets the
-// text.
+// A table of the root's parts: smallest and largest seconds over the ranks, and the share of the whole.
+// Collective.
 std::string timing_table(const Timers& timers, const Communicator& communicator);
 
 }  // namespace octant::driver

@@ -70,43 +70,52 @@ class LimitedLinear final : public Interpolation {
 
 namespace detail {
 
-// Reads the coarse state around the cells of one task.
-struct CoarseReader {
-  const CoarseState& coarse;
-  const InterpolationTask& task;
+// Where the values of one coarse cell and of its six face neighbours lie: variable n of neighbour p is
+// at offset[p] + n * stride[p] of its buffer, at both times.
+struct CoarseStencil {
+  const double *earlier[7], *later[7];
+  std::int64_t stride[7];
 
-  // Value of variable n at cell c of the block in place `place` (0 the block itself, then its
-  // faces).
-  KOKKOS_FORCEINLINE_FUNCTION double at(int place, const int (&c)[3], int n) const {
-    const CellBox& box = coarse.boxes(task.source[place]);
-    const std::int64_t offset =
-        box.offset(c[0], c[1], c[2]) + static_cast<std::int64_t>(n) * box.stride_variable;
-    const double earlier = coarse.earlier.buffer[box.buffer][offset];
-    if (coarse.theta == 0.0) return earlier;
-    return (1.0 - coarse.theta) * earlier + coarse.theta * coarse.later.buffer[box.buffer][offset];
+  // `c` is the cell in the block beneath; its neighbours may lie in the blocks beside that.
+  KOKKOS_FORCEINLINE_FUNCTION CoarseStencil(const CoarseState& coarse,
+                                            const InterpolationTask& task, const int (&c)[3]) {
+    place(coarse, task.source[0], c, 0);
+    for (int axis = 0; axis < 3; ++axis)
+      for (int side = 0; side < 2; ++side) {
+        int d[3] = {c[0], c[1], c[2]};
+        d[axis] += 2 * side - 1;
+        const bool inside = d[axis] >= 0 && d[axis] < coarse.block_size;
+        if (!inside) d[axis] -= (2 * side - 1) * coarse.block_size;
+        place(coarse, task.source[inside ? 0 : 1 + 2 * axis + side], d, 1 + 2 * axis + side);
+      }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION double neighbour(const int (&c)[3], int axis, int step,
-                                               int block_size, int n) const {
-    int d[3] = {c[0], c[1], c[2]};
-    d[axis] += step;
-    int place = 0;
-    if (d[axis] < 0) place = 1 + 2 * axis, d[axis] += block_size;
-    if (d[axis] >= block_size) place = 2 + 2 * axis, d[axis] -= block_size;
-    return at(place, d, n);
+  KOKKOS_FORCEINLINE_FUNCTION double value(int p, int n, double theta) const {
+    const double then = earlier[p][n * stride[p]];
+    return theta == 0.0 ? then : (1.0 - theta) * then + theta * later[p][n * stride[p]];
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void read(const int (&c)[3], int block_size, int variables,
-                                        CoarseCell& cell) const {
-    for (int n = 0; n < variables; ++n) {
-      const double centre = at(0, c, n);
-      cell.value[n] = centre;
-      for (int axis = 0; axis < 3; ++axis)
-        cell.slope[axis][n] = minmod(centre - neighbour(c, axis, -1, block_size, n),
-                                     neighbour(c, axis, +1, block_size, n) - centre);
-    }
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void place(const CoarseState& coarse, int box_index,
+                                         const int (&c)[3], int p) {
+    const CellBox& box = coarse.boxes(box_index);
+    const std::int64_t offset = box.offset(c[0], c[1], c[2]);
+    earlier[p] = coarse.earlier.buffer[box.buffer] + offset;
+    later[p] = coarse.later.buffer[box.buffer] + offset;
+    stride[p] = box.stride_variable;
   }
 };
+
+KOKKOS_FORCEINLINE_FUNCTION void read_cell(const CoarseStencil& stencil, double theta,
+                                           int variables, CoarseCell& cell) {
+  for (int n = 0; n < variables; ++n) {
+    const double centre = stencil.value(0, n, theta);
+    cell.value[n] = centre;
+    for (int axis = 0; axis < 3; ++axis)
+      cell.slope[axis][n] = minmod(centre - stencil.value(1 + 2 * axis, n, theta),
+                                   stencil.value(2 + 2 * axis, n, theta) - centre);
+  }
+}
 
 }  // namespace detail
 
@@ -118,11 +127,9 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
   const Limit limit = limit_;
   const auto count = static_cast<int>(tasks.extent(0));
   if (count == 0) return;
-  const int block_size = coarse.block_size;
   Kokkos::parallel_for(
       "interpolate", Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const InterpolationTask& task = tasks(team.league_rank());
-        const detail::CoarseReader reader{coarse, task};
         const CellBox target = fine.boxes(task.target);
         double* to = fine.buffer[target.buffer];
         const int ni = task.cells[0], nj = task.cells[1], nk = task.cells[2];
@@ -130,7 +137,7 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
           const int i = cell_index % ni, j = cell_index / ni % nj, k = cell_index / (ni * nj);
           const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
           CoarseCell cell;
-          reader.read(c, block_size, variables, cell);
+          detail::read_cell(detail::CoarseStencil(coarse, task, c), coarse.theta, variables, cell);
           const double scale =
               0.25 * limit(cell.value, cell.slope[0], cell.slope[1], cell.slope[2], variables);
           const std::int64_t corner =
