@@ -98,8 +98,8 @@ TEST(Accuracy, oblique_sound_wave_converges_at_second_order_with_hancock) {
   }
 }
 
-// The errors of space and time have opposite signs: on the coarsest grid they cancel in part, and the
-// rate approaches two from below.
+// The errors of space and time have opposite signs: on the coarsest grid they cancel in part, and
+// the rate approaches two from below.
 TEST(Accuracy, oblique_sound_wave_converges_at_second_order_with_rk2_and_ppm) {
   const auto e = wave_errors(Scheme::rk2, Reconstruction::ppm);
   EXPECT_LT(e[0], 0.02);
