@@ -30,7 +30,6 @@ std::vector<mesh::Variable> conserved_variables(const hydro::HydroOptions& optio
 mesh::FieldSetup field_setup(const AmrOptions& options) {
   return {.variables = conserved_variables(options.hydro),
           .ghosts = options.hydro.ghosts(),
-          .patch = options.mesh.block_size >= 16 ? 16 : 8,
           .spares = options.hydro.scheme == hydro::Scheme::muscl_hancock ? 1 : 2};
 }
 

@@ -20,16 +20,18 @@ std::vector<double> gather(const mesh::BlockLayout& layout, const double* blocks
   const int cells = layout.block_size * layout.block_size * layout.block_size;
   const auto count = static_cast<std::int64_t>(slots.size()) * cells;
   const auto slot = upload_slots(slots);
-  const auto gathered = mesh::uninitialised<double>("field", count);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
+                                                                         values.size());
+  // The same memory where the device is the host: output must not hold a field twice.
+  const auto gathered = Kokkos::create_mirror_view(mesh::DeviceSpace{}, host);
   Kokkos::parallel_for(
       "gather field", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count),
       KOKKOS_LAMBDA(std::int64_t n) {
         gathered(n) = value(blocks + slot(n / cells) * layout.stride_slot + n % cells);
       });
-  std::vector<double> host(static_cast<std::size_t>(count));
-  Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> view(host.data(), host.size());
-  Kokkos::deep_copy(view, gathered);
-  return host;
+  Kokkos::deep_copy(host, gathered);
+  return values;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "mesh/halo.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "comm/route.hpp"
 #include "mesh/device.hpp"
@@ -87,6 +88,29 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
   halo.interpolations = to_device("interpolation tasks", tasks);
 }
 
+// Tiles that hold a rank's blocks of one level.
+std::int64_t count_tiles(const TreeLevel& blocks, int blocks_per_patch) {
+  const int shift = 3 * std::countr_zero(static_cast<unsigned>(blocks_per_patch));
+  std::int64_t tiles = 0;
+  Key last = k_no_key;
+  for (const int slot : blocks.own()) {
+    tiles += blocks.key(slot) >> shift != last;
+    last = blocks.key(slot) >> shift;
+  }
+  return tiles;
+}
+
+// Large patches sweep a cell about 1.4 times as fast, but also the cells of blocks that are missing
+// in them. Results do not depend on the choice, so each rank makes its own.
+int choose_patch(const TreeLevel& blocks, int block_size) {
+  constexpr double k_gain_of_large_patches = 1.4;
+  if (block_size >= 16) return 16;
+  if (block_size == 2) return 8;
+  const auto large = static_cast<double>(count_tiles(blocks, 16 / block_size)) * 16 * 16 * 16;
+  const auto small = static_cast<double>(count_tiles(blocks, 8 / block_size)) * 8 * 8 * 8;
+  return large < k_gain_of_large_patches * small ? 16 : 8;
+}
+
 }  // namespace
 
 std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts,
@@ -96,7 +120,8 @@ std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, 
   std::vector<Tiling> tilings;
   for (int l = 0; l < levels; ++l) {
     needs.emplace_back(tree, l);
-    tilings.emplace_back(tree, l, patch);
+    tilings.emplace_back(tree, l,
+                         patch > 0 ? patch : choose_patch(tree.level(l), layout.block_size));
   }
   for (int l = levels - 1; l >= 0; --l) {
     tilings[l].require_ghosts(needs[l], ghosts);

@@ -73,8 +73,8 @@ struct LevelHalo {
 // Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
 using BlockFluxRequests = std::vector<std::vector<FluxRequest>>;
 
-// Builds the halos of all levels. `ghosts` is the reach of a sweep; `patch` the side of a tile;
-// `requests[level]` the flux requests. Collective.
+// Builds the halos of all levels. `ghosts` is the reach of a sweep; `patch` the side of a tile, or
+// 0 to choose it for each level; `requests[level]` the flux requests. Collective.
 std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts,
                                    int patch, const std::vector<BlockFluxRequests>& requests);
 
