@@ -8,6 +8,7 @@
 #include "decomp/cost.hpp"
 #include "decomp/partition.hpp"
 #include "hydro/diagnostics.hpp"
+#include "hydro/dual_energy.hpp"
 #include "hydro/integrator.hpp"
 #include "hydro/interpolation.hpp"
 #include "hydro/refinement.hpp"
@@ -208,6 +209,9 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
   for (int s = 0; s < static_cast<int>(stages.size()); ++s)
     sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
   mesh_.fields(level).commit(stage_target(static_cast<int>(stages.size()) - 1));
+  if (options_.hydro.has_dual_energy())
+    hydro::synchronise_dual_energy(options_.hydro, mesh_.halo(level).tiles,
+                                   mesh_.fields(level).blocks(LevelFields::k_now));
   cell_updates_ += leaf_cells_here_[level];
 
   if (!has_finer) return;
