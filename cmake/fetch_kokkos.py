@@ -69,7 +69,11 @@ def index_url() -> str:
         return url
     pip = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     url = subprocess.run(pip, capture_output=True, text=True, check=False).stdout.strip()
-    return url or "https://pypi.org/simple"
+    if url:
+        return url
+    from pip._internal.models.index import PyPI
+
+    return PyPI.simple_url
 
 
 def from_index() -> bytes:
