@@ -5,8 +5,6 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
-#include "decomp/cost.hpp"
-#include "decomp/partition.hpp"
 #include "hydro/diagnostics.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/integrator.hpp"
@@ -62,7 +60,8 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       mesh_(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
             hydro::make_interpolation()),
       fastest_(options.mesh.max_level + 1, 0.0),
-      leaf_cells_here_(options.mesh.max_level + 1, 0) {
+      leaf_cells_here_(options.mesh.max_level + 1, 0),
+      level_times_(options.mesh.max_level + 1) {
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
       if (mesh_.geometry().boundary(axis, side) == mesh::Boundary::inflow)
@@ -257,12 +256,18 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
     const auto timing = timers_.time("ghost data");
     mesh_.start_ghosts(level, source, theta);
   }
+  Clock clock;
   const auto interior = sweep_tiles(arguments, 0, halo.interior_tiles);
+  double seconds = clock.seconds();
   {
     const auto timing = timers_.time("ghost data");
     mesh_.finish_ghosts(level, source);
   }
+  clock.restart();
   const auto border = sweep_tiles(arguments, halo.interior_tiles, tiles);
+  seconds += clock.seconds();
+  level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
+  level_times_[level].cells += leaf_cells_here_[level];
 
   double worst[2] = {std::max(interior.fastest, border.fastest),
                      static_cast<double>(interior.bad_tiles + border.bad_tiles)};
@@ -330,25 +335,60 @@ bool AmrSimulation::regrid() {
 
 void AmrSimulation::rebalance() {
   const auto timing = timers_.time("rebalance");
-  const mesh::Geometry& geometry = mesh_.geometry();
   const Communicator& communicator = mesh_.communicator();
   if (communicator.size() == 1) return;
-  const auto decomposition = decomposition_of(options_.balance.decomposition);
-  const MemoryWeights weights = memory_weights(geometry.block_size(), mesh_.layout().variables);
-  std::vector<std::vector<int>> owners;
+  const auto costs = block_costs();
+  std::vector<std::vector<int>> owners =
+      options_.balance.cost == "time" ? balance_each_level(costs) : balance_all_levels(costs);
   bool moves = false;
-  // Each level by itself: with sub-cycling ranks meet after every sub-step of every level.
-  for (int level = 0; level <= geometry.max_level(); ++level) {
-    const mesh::TreeLevel& blocks = mesh_.blocks(level);
-    std::vector<CostItem> items;
-    for (const int slot : blocks.own())
-      items.push_back({morton_decode(blocks.key(slot)), level, memory_cost(weights)});
-    owners.push_back({});
-    if (level <= mesh_.finest_level())
-      owners.back() = partition(decomposition, communicator, {geometry.extent(0)}, items);
-    for (const int owner : owners.back()) moves = moves || owner != communicator.rank();
-  }
+  for (const auto& level : owners)
+    for (const int owner : level) moves = moves || owner != communicator.rank();
   if (communicator.any(moves)) mesh_.migrate(owners);
+}
+
+// By level, the cost of every own block: its memory, corrected by the time that this rank took per
+// cell (eq. 4-6 and 12 of the paper that decomp/cost.hpp names).
+std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const MemoryWeights weights = memory_weights(geometry.block_size(), mesh_.layout().variables);
+  const auto factors =
+      time_factors(options_.balance.time_alpha, level_times_, reduction_over(mesh_.communicator()));
+  std::vector<std::vector<CostItem>> costs(geometry.max_level() + 1);
+  for (int level = 0; level <= geometry.max_level(); ++level) {
+    const double cost = memory_cost(weights) * factors[level] *
+                        options_.balance.substeps(level, options_.time.subcycle);
+    for (const int slot : mesh_.blocks(level).own())
+      costs[level].push_back({morton_decode(mesh_.blocks(level).key(slot)), level, cost});
+    level_times_[level] = {};
+  }
+  return costs;
+}
+
+// With sub-cycling ranks meet after every sub-step of every level: each must be balanced by itself.
+std::vector<std::vector<int>> AmrSimulation::balance_each_level(
+    const std::vector<std::vector<CostItem>>& costs) const {
+  const auto decomposition = decomposition_of(options_.balance.decomposition);
+  std::vector<std::vector<int>> owners(costs.size());
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    owners[level] =
+        partition(decomposition, mesh_.communicator(), {mesh_.geometry().extent(0)}, costs[level]);
+  return owners;
+}
+
+// For equal memory: children stay with their parents where the walls allow it.
+std::vector<std::vector<int>> AmrSimulation::balance_all_levels(
+    const std::vector<std::vector<CostItem>>& costs) const {
+  std::vector<CostItem> all;
+  for (const auto& level : costs) all.insert(all.end(), level.begin(), level.end());
+  const auto together = partition(decomposition_of(options_.balance.decomposition),
+                                  mesh_.communicator(), {mesh_.geometry().extent(0)}, all);
+  std::vector<std::vector<int>> owners;
+  auto next = together.begin();
+  for (const auto& level : costs) {
+    owners.emplace_back(next, next + static_cast<std::ptrdiff_t>(level.size()));
+    next += static_cast<std::ptrdiff_t>(level.size());
+  }
+  return owners;
 }
 
 }  // namespace octant::driver

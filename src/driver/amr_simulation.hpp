@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "decomp/cost.hpp"
+#include "decomp/partition.hpp"
 #include "driver/options.hpp"
 #include "driver/repair.hpp"
 #include "driver/timers.hpp"
@@ -63,6 +65,11 @@ class AmrSimulation {
   double level_limit(int level) const;  // longest stable step of a level by its fastest signal
   double fastest_signal(int level, const double* blocks) const;  // on this rank
   bool regrid();
+  std::vector<std::vector<CostItem>> block_costs();
+  std::vector<std::vector<int>> balance_each_level(
+      const std::vector<std::vector<CostItem>>& costs) const;
+  std::vector<std::vector<int>> balance_all_levels(
+      const std::vector<std::vector<CostItem>>& costs) const;
   void set_initial_state(int level);
   std::string describe_cell(int level, int slot, int cell) const;
 
@@ -73,6 +80,7 @@ class AmrSimulation {
   Floored floored_;
   std::vector<double> fastest_;                // by level: signal speed, over all ranks
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
+  std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;
