@@ -52,6 +52,8 @@ constexpr int stage_source(int stage) {
 
 // A fine level may grow faster than was foreseen; beyond this Courant number its steps are halved.
 constexpr double k_largest_courant = 0.98;
+// But not into more pieces of the coarser step than this: such a flow is broken.
+constexpr int k_most_pieces = 256;
 
 }  // namespace
 
@@ -228,7 +230,12 @@ void AmrSimulation::advance_finer(int level, double dt) {
   int pieces = options_.time.subcycle ? 2 : 1;
   for (double done = 0.0; done < 1.0; done += 1.0 / pieces) {
     const double longest = level_limit(level + 1) * k_largest_courant / options_.time.cfl;
-    while (dt / pieces > longest && pieces < (1 << 20)) pieces *= 2;
+    while (dt / pieces > longest && pieces <= k_most_pieces) pieces *= 2;
+    if (pieces > k_most_pieces)
+      throw RunError(
+          "step {}, time {}: signals on level {} became more than {} times as fast within one step "
+          "of level {}; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter",
+          step_, time_, level + 1, k_most_pieces / 2, level);
     advance(level + 1, dt / pieces, done, done + 1.0 / pieces);
   }
 }
