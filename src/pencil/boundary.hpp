@@ -60,7 +60,7 @@ std::vector<double> eigenvalues(const UniformAxis& axis);
 // n + 1 positions of the faces of n cells, ascending. In centres, row k is
 //   [(phi_(k+1) - phi_k) / (c_(k+1) - c_k) - (phi_k - phi_(k-1)) / (c_k - c_(k-1))] / height_k
 // with centres c half-way between faces, and ghost cells as high as the cells beside them. On
-// faces, centres and faces change places. Throws InputError for neumann conditions on faces.
+// faces, centres and faces change places. Throws InputError unless the faces ascend.
 TridiagonalMatrix second_derivative(std::span<const double> faces,
                                     const AxisConditions& conditions);
 

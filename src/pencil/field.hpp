@@ -37,6 +37,8 @@ class Field {
   double& operator()(int i, int j, int k) { return row(k, j)[i]; }
   double operator()(int i, int j, int k) const { return row(k, j)[i]; }
 
+  // Doubles before cell 0 of a row, ghosts included: keeps rows 32-byte aligned.
+  static constexpr int k_pad = 4;
   // Doubles from a row, or a plane, to the next one.
   std::ptrdiff_t row_stride() const { return row_; }
   std::ptrdiff_t plane_stride() const { return plane_; }
@@ -51,8 +53,6 @@ class Field {
   }
 
  private:
-  static constexpr int k_pad = 4;  // doubles before cell 0: keeps rows 32-byte aligned
-
   Box box_;
   int nx_, ny_, nz_;
   std::ptrdiff_t row_, plane_;
