@@ -77,7 +77,7 @@ class FieldTridiagonal {
   // Collective over the ranks of a column. Ghosts are left alone.
   void solve(Field& field, int slide = 0);
 
-  const TransposeTraffic& traffic() const;
+  TransposeTraffic traffic() const;
 
  private:
   struct State;
