@@ -41,7 +41,7 @@ class Partition {
         to_first_(algorithm_2 ? planes * matrices_.size() : 0),
         to_last_(algorithm_2 ? planes * matrices_.size() : 0),
         ends_{Buffer(2 * matrices_.size()), Buffer(2 * matrices_.size())},
-        weight_(lines.plane_size()) {}
+        weight_(algorithm_2 ? 0 : matrices_.size()) {}
 
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
@@ -59,20 +59,22 @@ class Partition {
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
     const double *r_n = plane(reciprocal_, n), *r_before = plane(reciprocal_, n - 1);
+    double* weights = weight_.data();
+    if (gather)
+      for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= -c * r_n[l];
     for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
-      double *x = d + at, *w = weight_.data() + at, *sum = first + at;
+      double *x = d + at, *sum = first + at;
       const double* y = d_before + at;
-      const auto r = matrices_.row(r_n, row), q = matrices_.row(r_before, row);
+      const auto r = matrices_.row(r_before, row), w = matrices_.row(weights, row);
       if (gather) {
 #pragma omp simd
         for (int i = 0; i < width; ++i) {
-          x[i] -= a * q[i] * y[i];
-          w[i] *= -c * r[i];
+          x[i] -= a * r[i] * y[i];
           sum[i] += w[i] * x[i];
         }
       } else {
 #pragma omp simd
-        for (int i = 0; i < width; ++i) x[i] -= a * q[i] * y[i];
+        for (int i = 0; i < width; ++i) x[i] -= a * r[i] * y[i];
       }
     });
   }
@@ -142,7 +144,7 @@ class Partition {
   void start(const double* d, double* first, bool gather) {
     if (!gather) return;
     std::copy_n(d, lines_.plane_size(), first);
-    std::fill_n(weight_.data(), lines_.plane_size(), 1.0);
+    std::fill_n(weight_.data(), matrices_.size(), 1.0);
   }
 
   // The steps of algorithm 2, "initialization", for one matrix.

@@ -47,7 +47,10 @@ struct PoissonSolver::State {
   bool is_singular() const;
   void make_solver();
 
-  double* plane(int k) { return spectral.data() + k * lines.plane_stride; }
+  double* plane(int k) { return spectral->data() + k * lines.plane_stride; }
+  // Coefficients after the transform along x, [plane][row][coefficient]: the x-pencil lies where
+  // the y-pencil does at other times.
+  double* by_rows() { return spectral->data(); }
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
@@ -65,10 +68,9 @@ struct PoissonSolver::State {
   Range columns;  // of this rank's y-pencil
   int y_size, blocks;
   Lines lines;
-  std::shared_ptr<TransposeBuffers> buffers = std::make_shared<TransposeBuffers>();
+  std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
-  Buffer by_rows;   // coefficients after the transform along x, [plane][row][coefficient]
-  Buffer spectral;  // y-pencil
+  std::shared_ptr<Buffer> spectral;
   Buffer carry, work;
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
@@ -113,16 +115,20 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   blocks = (columns.count() + k_columns - 1) / k_columns;
   const int rows = blocks * y_size;
   lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns};
-  spectral = Buffer(static_cast<std::size_t>(planes) * lines.plane_stride);
+  memory =
+      options.tridiagonal.memory ? options.tridiagonal.memory : std::make_shared<SolverMemory>();
+  spectral = options.planes ? options.planes : std::make_shared<Buffer>();
+  spectral->reserve(static_cast<std::size_t>(planes) * lines.plane_stride);
   carry = Buffer(lines.plane_stride);
   work = Buffer(lines.plane_stride);
   if (!y_is_local) {
-    by_rows = Buffer(static_cast<std::size_t>(row_box(rank).cells()));
+    spectral->reserve(static_cast<std::size_t>(row_box(rank).cells()));
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
         [&](int y_index) { return column_box(in_row(y_index)); }, Layout::ordered(row_box(rank)),
-        column_layout(), options.transpose, buffers);
+        column_layout(), options.transpose,
+        std::shared_ptr<TransposeBuffers>(memory, &memory->messages), true);
   }
   make_solver();
 }
@@ -179,7 +185,7 @@ void PoissonSolver::State::make_solver() {
   solver = make_line_solver(LineProblem<ShiftedMatrices>{
       grid.column(), planes_of, column_layout(), lines, blocked_matrices(),
       [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
-      options.tridiagonal, buffers});
+      options.tridiagonal, memory});
   solver->set_operator(problem.z, 0.0, 1.0);
 }
 
@@ -191,7 +197,7 @@ void PoissonSolver::State::transform_rows(int k, const double* rows, std::ptrdif
       transform.forward_x(rows + j * stride, plane(k) + j * k_columns, k_columns,
                           std::ptrdiff_t{y_size} * k_columns);
     else
-      transform.forward_x(rows + j * stride, by_rows.data() + (std::ptrdiff_t{k} * ny + j) * width,
+      transform.forward_x(rows + j * stride, by_rows() + (std::ptrdiff_t{k} * ny + j) * width,
                           width, 0);
   }
 }
@@ -210,7 +216,7 @@ void PoissonSolver::State::backward_columns(double* plane) {
 
 // The solution of plane k, which may be overwritten: in the plane, or in `work`.
 double* PoissonSolver::State::substitute(int k, bool in_place) {
-  const double* solution = solver->backward(spectral.data(), sweep_number(k), carry.data());
+  const double* solution = solver->backward(spectral->data(), sweep_number(k), carry.data());
   double* copy = in_place || solution == plane(k) ? plane(k) : work.data();
   if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
   return copy;
@@ -237,7 +243,7 @@ void PoissonSolver::forward(int k, const double* rows, std::ptrdiff_t row_stride
   if (s.y_is_local) s.forward_columns(s.plane(k));
   lap.add_to(s.times.transform_seconds);
   if (!s.y_is_local) return;
-  s.solver->forward(s.spectral.data(), s.sweep_number(k));
+  s.solver->forward(s.spectral->data(), s.sweep_number(k));
   lap.add_to(s.times.tridiagonal_seconds);
 }
 
@@ -246,16 +252,16 @@ void PoissonSolver::exchange() {
   const auto plane_of = [&](int n) { return s.sweep_number(n); };  // its own inverse
   Lap lap;
   if (!s.y_is_local) {
-    s.xy->forward(s.by_rows.data(), s.spectral.data());
+    s.xy->forward(s.by_rows(), s.spectral->data());
     lap.add_to(s.times.transpose_seconds);
     for (int n = 0; n < s.planes; ++n) {
       s.forward_columns(s.plane(plane_of(n)));
       lap.add_to(s.times.transform_seconds);
-      s.solver->forward(s.spectral.data(), n);
+      s.solver->forward(s.spectral->data(), n);
       lap.add_to(s.times.tridiagonal_seconds);
     }
   }
-  s.solver->exchange(s.spectral.data());
+  s.solver->exchange(s.spectral->data());
   lap.add_to(s.times.tridiagonal_seconds);
   if (!s.y_is_local) {
     for (int n = s.planes - 1; n >= 0; --n) {
@@ -264,7 +270,7 @@ void PoissonSolver::exchange() {
       s.backward_columns(plane);
       lap.add_to(s.times.transform_seconds);
     }
-    s.xy->backward(s.spectral.data(), s.by_rows.data());
+    s.xy->backward(s.spectral->data(), s.by_rows());
     lap.add_to(s.times.transpose_seconds);
   }
 }
@@ -282,7 +288,7 @@ void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
   } else {
     const int width = s.transform.width();
     for (int j = 0; j < s.ny; ++j)
-      s.transform.backward_x(s.by_rows.data() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
+      s.transform.backward_x(s.by_rows() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
                              rows + j * row_stride);
   }
   lap.add_to(s.times.transform_seconds);
@@ -306,8 +312,9 @@ PoissonReport PoissonSolver::report() const {
 
 std::size_t PoissonSolver::bytes() const {
   const State& s = *state_;
-  const std::size_t doubles = s.by_rows.size() + s.spectral.size() + s.carry.size() +
-                              s.work.size() + s.buffers->send.size() + s.buffers->receive.size();
+  const std::size_t doubles = s.spectral->size() + s.carry.size() + s.work.size() +
+                              s.memory->lines.size() + s.memory->messages.send.size() +
+                              s.memory->messages.receive.size();
   return doubles * sizeof(double) + s.solver->bytes();
 }
 
