@@ -41,7 +41,7 @@ class Partition {
         to_first_(algorithm_2 ? planes * matrices_.size() : 0),
         to_last_(algorithm_2 ? planes * matrices_.size() : 0),
         ends_{Buffer(2 * matrices_.size()), Buffer(2 * matrices_.size())},
-        weight_(algorithm_2 ? 0 : matrices_.size()) {}
+        weight_(matrices_.size()) {}
 
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
