@@ -2,6 +2,8 @@
 
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/transpose_bench.hpp"
+#include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
 
 namespace octant::bench {
@@ -9,7 +11,10 @@ namespace octant::bench {
 int run(const std::string& name, const std::vector<std::string>& options) {
   if (name == "hydro") return hydro_bench(options);
   if (name == "ghost") return ghost_bench(options);
-  throw InputError("there is no benchmark \"{}\"; expected hydro or ghost", name);
+  if (name == "transpose") return transpose_bench(options);
+  if (name == "tridiagonal") return tridiagonal_bench(options);
+  throw InputError("there is no benchmark \"{}\"; expected hydro, ghost, transpose or tridiagonal",
+                   name);
 }
 
 }  // namespace octant::bench
