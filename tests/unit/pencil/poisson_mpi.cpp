@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -125,8 +126,6 @@ TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
   const AxisConditions centre{neumann, neumann, Location::centre};
   const AxisConditions mixed{dirichlet, neumann, Location::centre};
   const AxisConditions face{dirichlet, dirichlet, Location::face};
-  const PencilGrid* const none = nullptr;
-  (void)none;
   for (const Cells& cells : {Cells{20, 18, 16}, Cells{35, 14, 17}})
     for (const auto& [x, y, z] :
          {std::array{AxisConditions{}, AxisConditions{}, centre},
