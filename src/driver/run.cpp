@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/memory.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/command_line.hpp"
 #include "driver/history.hpp"
