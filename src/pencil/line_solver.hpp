@@ -26,7 +26,7 @@ struct LineProblem {
   std::shared_ptr<SolverMemory> memory;
 };
 
-// Plane by plane, so that it fits into a caller's sweep over the planes: forward for n = 0 .. m - 1,
+// Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,
 // exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep.
 template <class Matrices>
 class LineSolver {
