@@ -18,21 +18,11 @@ Range columns_of(int width, int parts, int index) {
   return {2 * pairs.begin, std::min(2 * pairs.end, width)};
 }
 
-// The sum of times between marks, by what was done.
-class Lap {
- public:
-  void start() { clock_.restart(); }
-  void add_to(double& seconds) { seconds += clock_.restart(); }
-
- private:
-  Clock clock_;
-};
-
 }  // namespace
 
 // Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
 // so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
-// block after the other. Columns beyond the last one are zero.
+// block after the other. Columns beyond the last one are set to zero.
 struct PoissonSolver::State {
   State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options);
 
@@ -55,8 +45,9 @@ struct PoissonSolver::State {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
   void transform_rows(int k, const double* rows, std::ptrdiff_t stride);
-  void forward_columns(double* columns);
-  void backward_columns(double* columns);
+  void clear_padding(double* plane);
+  void forward_columns(double* plane);
+  void backward_columns(double* plane);
   double* substitute(int k, bool in_place);
 
   PencilGrid grid;
@@ -142,9 +133,8 @@ Layout PoissonSolver::State::column_layout() const {
 
 ShiftedMatrices PoissonSolver::State::blocked_matrices() const {
   const auto &x = transform.x_eigenvalues(), &y = transform.y_eigenvalues();
-  const int distinct = y_size == 0 ? 0 : transform.y_twin(y_size / 2) + 1;
+  const int kept = problem.y.periodic() ? y_size / 2 + 1 : y_size;
   ShiftedMatrices matrices{k_columns, {}, {}};
-  const int kept = problem.y.periodic() ? distinct : y_size;
   for (int block = 0; block < blocks; ++block) {
     for (int j = 0; j < y_size; ++j) matrices.of_row.push_back(block * kept + transform.y_twin(j));
     for (int j = 0; j < kept; ++j)
@@ -202,7 +192,15 @@ void PoissonSolver::State::transform_rows(int k, const double* rows, std::ptrdif
   }
 }
 
+void PoissonSolver::State::clear_padding(double* plane) {
+  const int used = columns.count() % k_columns;
+  if (used == 0) return;
+  double* row = plane + std::ptrdiff_t{blocks - 1} * y_size * k_columns;
+  for (int j = 0; j < y_size; ++j, row += k_columns) std::fill(row + used, row + k_columns, 0.0);
+}
+
 void PoissonSolver::State::forward_columns(double* plane) {
+  clear_padding(plane);
   for (int block = 0; block < blocks; ++block)
     transform.forward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
                         block == 0 && columns.begin == 0);
@@ -238,49 +236,49 @@ int PoissonSolver::planes() const { return state_->planes; }
 
 void PoissonSolver::forward(int k, const double* rows, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  Lap lap;
+  Clock lap;
   s.transform_rows(k, rows, row_stride);
   if (s.y_is_local) s.forward_columns(s.plane(k));
-  lap.add_to(s.times.transform_seconds);
+  s.times.transform_seconds += lap.restart();
   if (!s.y_is_local) return;
   s.solver->forward(s.spectral->data(), s.sweep_number(k));
-  lap.add_to(s.times.tridiagonal_seconds);
+  s.times.tridiagonal_seconds += lap.restart();
 }
 
 void PoissonSolver::exchange() {
   State& s = *state_;
   const auto plane_of = [&](int n) { return s.sweep_number(n); };  // its own inverse
-  Lap lap;
+  Clock lap;
   if (!s.y_is_local) {
     s.xy->forward(s.by_rows(), s.spectral->data());
-    lap.add_to(s.times.transpose_seconds);
+    s.times.transpose_seconds += lap.restart();
     for (int n = 0; n < s.planes; ++n) {
       s.forward_columns(s.plane(plane_of(n)));
-      lap.add_to(s.times.transform_seconds);
+      s.times.transform_seconds += lap.restart();
       s.solver->forward(s.spectral->data(), n);
-      lap.add_to(s.times.tridiagonal_seconds);
+      s.times.tridiagonal_seconds += lap.restart();
     }
   }
   s.solver->exchange(s.spectral->data());
-  lap.add_to(s.times.tridiagonal_seconds);
+  s.times.tridiagonal_seconds += lap.restart();
   if (!s.y_is_local) {
     for (int n = s.planes - 1; n >= 0; --n) {
       double* plane = s.substitute(plane_of(n), true);
-      lap.add_to(s.times.tridiagonal_seconds);
+      s.times.tridiagonal_seconds += lap.restart();
       s.backward_columns(plane);
-      lap.add_to(s.times.transform_seconds);
+      s.times.transform_seconds += lap.restart();
     }
     s.xy->backward(s.spectral->data(), s.by_rows());
-    lap.add_to(s.times.transpose_seconds);
+    s.times.transpose_seconds += lap.restart();
   }
 }
 
 void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  Lap lap;
+  Clock lap;
   if (s.y_is_local) {
     double* plane = s.substitute(k, false);
-    lap.add_to(s.times.tridiagonal_seconds);
+    s.times.tridiagonal_seconds += lap.restart();
     s.backward_columns(plane);
     for (int j = 0; j < s.ny; ++j)
       s.transform.backward_x(plane + j * k_columns, k_columns, std::ptrdiff_t{s.y_size} * k_columns,
@@ -291,7 +289,7 @@ void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
       s.transform.backward_x(s.by_rows() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
                              rows + j * row_stride);
   }
-  lap.add_to(s.times.transform_seconds);
+  s.times.transform_seconds += lap.restart();
 }
 
 void PoissonSolver::solve(Field& field, int slide) {
