@@ -34,6 +34,7 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
   octant::declare(schema, comm);
   driver::declare(schema, output);
   driver::declare(schema, run);
+  dns::declare(schema, statistics);
   if (problem) problem->declare(schema);
 }
 

@@ -183,6 +183,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
   file.attribute("/header", "mean_force", simulation.flow().mean_force());
   write_grid(file, simulation);
   write_fields(file, simulation);
+  simulation.statistics().store(file);
   file.commit();
 }
 
@@ -195,6 +196,7 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   shuffle.read(file, "/fields/v", state.v);
   shuffle.read(file, "/fields/w", state.w);
   shuffle.read(file, "/fields/p", state.p);
+  simulation.statistics().restore(file);
   simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
   simulation.resume(file.attribute<double>("/header", "time"),
                     file.attribute<std::int64_t>("/header", "step"));

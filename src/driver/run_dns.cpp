@@ -4,7 +4,6 @@
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
-#include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
@@ -77,9 +76,14 @@ class DnsModel final : public Model {
                        simulation_.totals().scaled_divergence);
   }
 
-  void write_snapshot(const std::string& path) override { write_dns_snapshot(simulation_, path); }
+  // Statistics so far go with every snapshot.
+  void write_snapshot(const std::string& path) override {
+    write_dns_snapshot(simulation_, path);
+    simulation_.statistics().write(options_.output.directory);
+  }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     write_dns_checkpoint(simulation_, progress, path);
+    simulation_.statistics().write(options_.output.directory);
   }
 
  private:
