@@ -177,6 +177,9 @@ std::vector<Column> columns(const Domain& d, const Means& means, double viscosit
   put("vorticity_z_rms", [&](int k) {
     return root(p.mean("enstrophy_z", k) - Profiles::square(p.mean("vorticity_z", k)));
   });
+  put("t", [&](int k) { return p.mean("t", k); });
+  put("t_rms", [&](int k) { return root(p.mean("tt", k) - Profiles::square(p.mean("t", k))); });
+  put_faces("wt", [&](int k) { return p.mean("wt", k); });
   put("total_stress", [&](int k) { return p.total_stress(k); });
   put("energy", [&](int k) { return p.energy(k); });
   put("production", [&](int k) { return p.production(k); });

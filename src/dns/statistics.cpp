@@ -50,6 +50,9 @@ enum Index {
   i_wuu,
   i_wvv,
   i_pw,
+  i_t,
+  i_tt,
+  i_wt,
   i_count
 };
 
@@ -82,6 +85,9 @@ constexpr Quantity k_quantities_sampled[i_count] = {
     {"wuu", true, k_cubed, "w u^2"},
     {"wvv", true, k_cubed, "w v^2"},
     {"pw", true, k_cubed, "p w"},
+    {"t", false, "scalar", "the scalar; 0 without one"},
+    {"tt", false, "scalar^2", "square of the scalar"},
+    {"wt", true, "scalar length / time", "w times the scalar"},
 };
 
 // The sum over a row of an expression of i, in an order that depends on n alone.
@@ -130,10 +136,13 @@ bool Statistics::is_due(std::int64_t step, double time) const {
   return is_on() && time >= options_.start && step % options_.interval == 0;
 }
 
-void Statistics::sample(const State& state, double time) {
+void Statistics::sample(const State& state, const Field* scalar, double time) {
   std::fill(rows_.begin(), rows_.end(), ReproducibleSum());
   // The lower side of the domain has no plane of its own, but is a face.
-  for (int k = domain_.box[2].begin == 0 ? -1 : 0; k < domain_.nz; ++k) sample_plane(state, k);
+  for (int k = domain_.box[2].begin == 0 ? -1 : 0; k < domain_.nz; ++k) {
+    sample_plane(state, k);
+    if (scalar != nullptr) sample_scalar(*scalar, state.w, k);
+  }
   reproducible_sum(domain_.pencils.row(), rows_);
   const double cells = static_cast<double>(domain_.grid.cells[0]) * domain_.grid.cells[1];
   for (std::size_t n = 0; n < sums_.size(); ++n) sums_[n] += rows_[n].to_double() / cells;
@@ -197,6 +206,17 @@ void Statistics::sample_plane(const State& state, int k) {
              square((v[i] - v[i - 1]) * xi) + square((v[i] - vs[i]) * yi) +
              square((w[i] - wb[i]) * zi);
     });
+  }
+}
+
+void Statistics::sample_scalar(const Field& scalar, const Field& w_field, int k) {
+  ReproducibleSum* sums = rows_.data() + static_cast<std::size_t>(k + 1) * i_count;
+  for (int j = 0; j < domain_.ny; ++j) {
+    const double *t = scalar.row(k, j), *above = scalar.row(k + 1, j), *w = w_field.row(k, j);
+    sums[i_wt] += row_sum_of(domain_.nx, [&](int i) { return 0.5 * w[i] * (t[i] + above[i]); });
+    if (k < 0) continue;
+    sums[i_t] += row_sum_of(domain_.nx, [&](int i) { return t[i]; });
+    sums[i_tt] += row_sum_of(domain_.nx, [&](int i) { return t[i] * t[i]; });
   }
 }
 

@@ -52,8 +52,8 @@ class Statistics {
   bool is_on() const { return options_.interval > 0; }
   bool is_due(std::int64_t step, double time) const;
 
-  // Adds the present state, whose ghosts are filled. The same bits on any process grid. Collective.
-  void sample(const State& state, double time);
+  // Adds the present state, and scalar if there is one, whose ghosts are filled. The same bits on any process grid. Collective.
+  void sample(const State& state, const Field* scalar, double time);
   std::int64_t samples() const { return samples_; }
 
   // Writes statistics.h5, with all means and spectra, and profiles.csv, with moments and the budget
@@ -67,6 +67,7 @@ class Statistics {
 
  private:
   void sample_plane(const State& state, int k);
+  void sample_scalar(const Field& scalar, const Field& w, int k);
   std::vector<double> gather_means() const;
 
   const Domain& domain_;

@@ -6,6 +6,7 @@
 
 #include "comm/options.hpp"
 #include "core/parameters.hpp"
+#include "dns/scalar.hpp"
 #include "dns/statistics.hpp"
 #include "driver/options.hpp"
 #include "pencil/tuning.hpp"
@@ -34,6 +35,7 @@ class DnsOptions {
   OutputOptions output;
   RunOptions run;
   dns::StatisticsOptions statistics;
+  dns::ScalarOptions scalar;
   std::unique_ptr<problems::FlowProblem> problem;
 
   // Reads and checks a file. Throws InputError.

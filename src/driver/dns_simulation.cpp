@@ -33,12 +33,13 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
     : options_(options),
       tuning_(choose(communicator, options)),
       domain_(communicator, options.make_grid(), options.make_boundaries(), tuning_.processes),
-      flow_(domain_, options.flow, solver_options(options, tuning_), options.comm),
+      flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm),
       statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
 void DnsSimulation::initialise() {
   const auto timing = timers_.time("initial state");
   options_.problem->set(domain_, flow_.state());
+  if (flow_.scalar()) options_.problem->set_scalar(domain_, flow_.scalar()->field());
   resume(0.0, 0);
 }
 
@@ -68,7 +69,7 @@ void DnsSimulation::step(double dt) {
   cell_updates_ += domain_.box.cells();
   if (!statistics_.is_due(step_, time_)) return;
   const auto timing = timers_.time("statistics");
-  statistics_.sample(flow_.state(), time_);
+  statistics_.sample(flow_.state(), flow_.scalar() ? &flow_.scalar()->field() : nullptr, time_);
 }
 
 }  // namespace octant::driver

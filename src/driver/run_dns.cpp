@@ -59,15 +59,22 @@ class DnsModel final : public Model {
   void step(double dt) override { simulation_.step(dt); }
 
   std::string history_header() const override {
-    return "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
-           "divergence,force,wall_shear_lower,wall_shear_upper";
+    std::string names =
+        "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
+        "divergence,force,wall_shear_lower,wall_shear_upper";
+    if (simulation_.flow().scalar()) names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
+    return names;
   }
   std::string history_row(double dt) const override {
     const dns::Totals& t = simulation_.totals();
-    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", simulation_.step_count(),
-                       simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
-                       t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
-                       simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
+    std::string row =
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", simulation_.step_count(),
+                    simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
+                    t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
+                    simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
+    if (simulation_.flow().scalar())
+      row += fmt::format(",{},{},{}", t.scalar_mean, t.scalar_flux[0], t.scalar_flux[1]);
+    return row;
   }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
