@@ -1,0 +1,75 @@
+// Displacements and velocities of matter by Lagrangian perturbation theory of first and second
+// order (Bouchet, Colombi, Hivon & Juszkiewicz 1995, A&A 296, 575) on a periodic grid.
+//
+// A particle from q is at x = q + D1 psi1(q) + D2 psi2(q), where psi1 = -grad phi1,
+// psi2 = grad phi2 and, with the linear overdensity delta at D1 = 1,
+//   laplacian(phi1) = delta,
+//   laplacian(phi2) = sum over i < j of (d_i d_i phi1 d_j d_j phi1 - (d_i d_j phi1)^2).
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "pencil/fourier.hpp"
+
+namespace octant::cosmology {
+
+// Growth at some scale factor a: D1, and D2 = -3/7 D1^2 in a universe of matter; f1 and f2 are
+// d ln D / d ln a; `rate` is a H in km/s per comoving Mpc/h, which is a E(a) 100 km/s.
+struct LagrangianGrowth {
+  double d1 = 1.0, f1 = 1.0;
+  double d2 = -3.0 / 7.0, f2 = 2.0;
+  double rate = 100.0;
+};
+
+enum class LagrangianOrder { first = 1, second = 2 };
+
+// The fields of this rank's x-pencil, [z][y][x], values at the cells' centres. Every function is
+// collective over the grid's ranks; the bits do not depend on their number.
+//
+// Odd derivatives leave out modes of half the sampling rate along their axis, as they must. Products
+// of second order are formed on the grid itself: their aliases, below the first-order displacement
+// by the rms overdensity, stay in.
+//
+// Memory: some six numbers per cell.
+class LagrangianFields {
+ public:
+  // Factor of a mode's amplitude, given its wave number in h/Mpc.
+  using Filter = std::function<double(double)>;
+
+  // `values` times the filter, mode by mode, is the overdensity at D1 = 1; its mean is dropped. The
+  // box is given in Mpc/h along x; cells are cubes.
+  LagrangianFields(const pencil::PencilGrid& grid, double box, std::span<const double> values,
+                   const Filter& filter, LagrangianOrder order = LagrangianOrder::second);
+
+  // The linear overdensity d1 delta.
+  std::vector<double> overdensity(double d1);
+  // Along one axis, 0 to 2, in comoving Mpc/h.
+  std::vector<double> displacement(int axis, const LagrangianGrowth& growth);
+  // Peculiar velocity in km/s: a H (f1 D1 psi1 + f2 D2 psi2).
+  std::vector<double> velocity(int axis, const LagrangianGrowth& growth);
+
+ private:
+  using Complex = std::complex<double>;
+
+  double wave_number(int mode, int axis) const;
+  double odd_wave_number(int mode, int axis) const;  // 0 at half the sampling rate
+  std::vector<double> tidal_field(int i, int j);     // d_i d_j phi1
+  std::vector<double> second_order_source();
+  std::vector<Complex> spectrum(std::span<const double> values, const Filter& filter);
+  // Sums of both orders' displacements with these weights.
+  std::vector<double> displaced(int axis, double first, double second);
+  // The field whose modes are `coefficient(mode, n)`, n counting this rank's modes.
+  std::vector<double> field(
+      const std::function<Complex(const pencil::Mode&, std::size_t)>& coefficient);
+
+  pencil::Cells cells_;
+  double spacing_;  // Mpc/h
+  std::size_t own_cells_;
+  pencil::PeriodicFourier fourier_;
+  std::vector<Complex> first_, second_;  // delta and laplacian(phi2), in the order of visits
+};
+
+}  // namespace octant::cosmology
