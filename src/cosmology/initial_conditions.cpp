@@ -1,7 +1,6 @@
 #include "cosmology/initial_conditions.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/error.hpp"
 #include "cosmology/grafic_conditions.hpp"

@@ -1,6 +1,7 @@
 #include "cosmology/initial_generator.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include "core/error.hpp"
 #include "cosmology/noise.hpp"
@@ -34,9 +35,12 @@ GeneratedConditions::GeneratedConditions(const Communicator& communicator,
   const pencil::Cells cells{side, side, side};
   processes_ = pencil::fitting_process_grid(communicator.size(), cells);
 
-  const LinearPower power(options.spectrum);
+  // The corner of the modes, so that a table that ends before fails on every rank.
+  const double largest_k = std::sqrt(3.0) * std::numbers::pi * side / header.box;
+  std::optional<LinearPower> power;
+  communicator.agree([&] { static_cast<void>(power.emplace(options.spectrum)(largest_k)); });
   const double volume_per_cell = std::pow(header.box / side, 3);
-  const auto amplitude = [&](double k) { return std::sqrt(power(k) / volume_per_cell); };
+  const auto amplitude = [&](double k) { return std::sqrt((*power)(k) / volume_per_cell); };
   const bool takes_part = communicator.rank() < processes_.ranks();
   const Communicator active = communicator.split(takes_part ? 0 : 1);
   if (!takes_part) return;
