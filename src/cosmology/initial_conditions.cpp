@@ -133,8 +133,8 @@ void declare(ParameterSchema& schema, InitialOptions& options) {
               .min = 0,
               .max = 1 << 20});
   schema.add("initial.seed", options.seed,
-             {.meaning = "Seed of the generator's random phases; grids of twice the cells refine "
-                         "the same structures",
+             {.meaning = "Seed of the generator's random waves; grids of any number of cells "
+                         "share the waves that they can hold",
               .min = 0});
   schema.add("initial.order", options.order,
              {.meaning = "Order of Lagrangian perturbation theory", .min = 1, .max = 2});

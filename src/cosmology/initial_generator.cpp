@@ -39,15 +39,15 @@ GeneratedConditions::GeneratedConditions(const Communicator& communicator,
   const double largest_k = std::sqrt(3.0) * std::numbers::pi * side / header.box;
   std::optional<LinearPower> power;
   communicator.agree([&] { static_cast<void>(power.emplace(options.spectrum)(largest_k)); });
-  const double volume_per_cell = std::pow(header.box / side, 3);
-  const auto amplitude = [&](double k) { return std::sqrt((*power)(k) / volume_per_cell); };
   const bool takes_part = communicator.rank() < processes_.ranks();
   const Communicator active = communicator.split(takes_part ? 0 : 1);
   if (!takes_part) return;
   const pencil::PencilGrid grid(active, cells, processes_);
-  const std::vector<double> noise =
-      white_noise(options.seed, side, grid.box(pencil::Orientation::x));
-  fields_.emplace(grid, header.box, noise, amplitude, options.order);
+  const double volume_per_cell = std::pow(header.box / side, 3);
+  const auto overdensity = [&](const pencil::Mode& mode, double k) {
+    return noise_mode(options.seed, mode, cells) * std::sqrt((*power)(k) / volume_per_cell);
+  };
+  fields_.emplace(grid, header.box, overdensity, options.order);
 }
 
 bool GeneratedConditions::has(InitialField field) const {

@@ -7,20 +7,33 @@
 
 namespace octant::cosmology {
 
-using pencil::Mode;
-
-LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
-                                   std::span<const double> values, const Filter& filter,
-                                   LagrangianOrder order)
+LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box)
     : cells_(grid.cells()),
       spacing_(box / grid.cells()[0]),
       own_cells_(static_cast<std::size_t>(grid.box(pencil::Orientation::x).cells())),
-      fourier_(grid) {
-  OCTANT_REQUIRE(values.size() == own_cells_, "{} values were given for {} cells", values.size(),
-                 own_cells_);
-  first_ = spectrum(values, filter);
-  if (order == LagrangianOrder::second)
-    second_ = spectrum(second_order_source(), [](double) { return 1.0; });
+      fourier_(grid) {}
+
+LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
+                                   std::span<const double> overdensity, LagrangianOrder order)
+    : LagrangianFields(grid, box) {
+  OCTANT_REQUIRE(overdensity.size() == own_cells_, "{} values were given for {} cells",
+                 overdensity.size(), own_cells_);
+  first_ = spectrum(overdensity);
+  solve(order);
+}
+
+LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
+                                   const Coefficient& overdensity, LagrangianOrder order)
+    : LagrangianFields(grid, box) {
+  fourier_.for_each_mode([&](const Mode& mode, Complex&) {
+    const double k = std::sqrt(squared_wave_number(mode));
+    first_.push_back(k == 0.0 ? Complex{} : overdensity(mode, k));
+  });
+  solve(order);
+}
+
+void LagrangianFields::solve(LagrangianOrder order) {
+  if (order == LagrangianOrder::second) second_ = spectrum(second_order_source());
 }
 
 double LagrangianFields::wave_number(int mode, int axis) const {
@@ -31,15 +44,17 @@ double LagrangianFields::odd_wave_number(int mode, int axis) const {
   return 2 * mode == cells_[axis] ? 0.0 : wave_number(mode, axis);
 }
 
-std::vector<std::complex<double>> LagrangianFields::spectrum(std::span<const double> values,
-                                                             const Filter& filter) {
+double LagrangianFields::squared_wave_number(const Mode& mode) const {
+  const double x = wave_number(mode.x, 0), y = wave_number(mode.y, 1), z = wave_number(mode.z, 2);
+  return x * x + y * y + z * z;
+}
+
+std::vector<std::complex<double>> LagrangianFields::spectrum(std::span<const double> values) {
   std::vector<Complex> coefficients;
   fourier_.forward(values.data());
   fourier_.for_each_mode([&](const Mode& mode, Complex& coefficient) {
-    const double kx = wave_number(mode.x, 0), ky = wave_number(mode.y, 1),
-                 kz = wave_number(mode.z, 2);
-    const double k = std::sqrt(kx * kx + ky * ky + kz * kz);
-    coefficients.push_back(k == 0.0 ? Complex{} : coefficient * filter(k));
+    const bool is_mean = mode.x == 0 && mode.y == 0 && mode.z == 0;
+    coefficients.push_back(is_mean ? Complex{} : coefficient);
   });
   return coefficients;
 }
@@ -56,8 +71,7 @@ std::vector<double> LagrangianFields::field(
 std::vector<double> LagrangianFields::tidal_field(int i, int j) {
   return field([&](const Mode& mode, std::size_t n) {
     const int modes[3] = {mode.x, mode.y, mode.z};
-    double square = 0.0;
-    for (int axis = 0; axis < 3; ++axis) square += std::pow(wave_number(modes[axis], axis), 2);
+    const double square = squared_wave_number(mode);
     if (square == 0.0) return Complex{};
     const double product = i == j ? std::pow(wave_number(modes[i], i), 2)
                                   : odd_wave_number(modes[i], i) * odd_wave_number(modes[j], j);
@@ -87,8 +101,7 @@ std::vector<double> LagrangianFields::overdensity(double d1) {
 std::vector<double> LagrangianFields::displaced(int axis, double first, double second) {
   return field([&](const Mode& mode, std::size_t n) {
     const int modes[3] = {mode.x, mode.y, mode.z};
-    double square = 0.0;
-    for (int d = 0; d < 3; ++d) square += std::pow(wave_number(modes[d], d), 2);
+    const double square = squared_wave_number(mode);
     if (square == 0.0) return Complex{};
     Complex sum = first * first_[n];
     if (!second_.empty()) sum -= second * second_[n];

@@ -29,20 +29,22 @@ enum class LagrangianOrder { first = 1, second = 2 };
 // The fields of this rank's x-pencil, [z][y][x], values at the cells' centres. Every function is
 // collective over the grid's ranks; the bits do not depend on their number.
 //
-// Odd derivatives leave out modes of half the sampling rate along their axis, as they must. Products
-// of second order are formed on the grid itself: their aliases, below the first-order displacement
-// by the rms overdensity, stay in.
+// Odd derivatives leave out modes of half the sampling rate along their axis, as they must. The
+// products of second order are formed on the grid itself: their aliases, smaller than the
+// first-order displacements by the rms overdensity, stay in.
 //
 // Memory: some six numbers per cell.
 class LagrangianFields {
  public:
-  // Factor of a mode's amplitude, given its wave number in h/Mpc.
-  using Filter = std::function<double(double)>;
-
-  // `values` times the filter, mode by mode, is the overdensity at D1 = 1; its mean is dropped. The
-  // box is given in Mpc/h along x; cells are cubes.
-  LagrangianFields(const pencil::PencilGrid& grid, double box, std::span<const double> values,
-                   const Filter& filter, LagrangianOrder order = LagrangianOrder::second);
+  // The overdensity at D1 = 1, cell by cell, or mode by mode: the coefficient that an unscaled
+  // transform of the cells' values would give for a mode of wave number k in h/Mpc. Its mean is
+  // dropped. The box is given in Mpc/h along x; cells are cubes.
+  using Mode = pencil::Mode;
+  using Coefficient = std::function<std::complex<double>(const Mode&, double k)>;
+  LagrangianFields(const pencil::PencilGrid& grid, double box, std::span<const double> overdensity,
+                   LagrangianOrder order = LagrangianOrder::second);
+  LagrangianFields(const pencil::PencilGrid& grid, double box, const Coefficient& overdensity,
+                   LagrangianOrder order = LagrangianOrder::second);
 
   // The linear overdensity d1 delta.
   std::vector<double> overdensity(double d1);
@@ -54,16 +56,18 @@ class LagrangianFields {
  private:
   using Complex = std::complex<double>;
 
+  LagrangianFields(const pencil::PencilGrid& grid, double box);
+  void solve(LagrangianOrder order);
   double wave_number(int mode, int axis) const;
   double odd_wave_number(int mode, int axis) const;  // 0 at half the sampling rate
-  std::vector<double> tidal_field(int i, int j);     // d_i d_j phi1
+  double squared_wave_number(const Mode& mode) const;
+  std::vector<Complex> spectrum(std::span<const double> values);
+  std::vector<double> tidal_field(int i, int j);  // d_i d_j phi1
   std::vector<double> second_order_source();
-  std::vector<Complex> spectrum(std::span<const double> values, const Filter& filter);
   // Sums of both orders' displacements with these weights.
   std::vector<double> displaced(int axis, double first, double second);
   // The field whose modes are `coefficient(mode, n)`, n counting this rank's modes.
-  std::vector<double> field(
-      const std::function<Complex(const pencil::Mode&, std::size_t)>& coefficient);
+  std::vector<double> field(const std::function<Complex(const Mode&, std::size_t)>& coefficient);
 
   pencil::Cells cells_;
   double spacing_;  // Mpc/h

@@ -122,8 +122,8 @@ std::array<int, 3> origin_of(const std::string& level, const GraficHeader& heade
     const double place = static_cast<double>(header.offset[axis]) / header.spacing;
     origin[axis] = static_cast<int>(std::lround(place));
     if (std::abs(place - origin[axis]) > k_tolerance)
-      throw InputError("'{}' begins at cell {} along {}: levels must begin at whole cells",
-                       level, place, "xyz"[axis]);
+      throw InputError("'{}' begins at cell {} along {}: levels must begin at whole cells", level,
+                       place, "xyz"[axis]);
   }
   return origin;
 }
@@ -131,9 +131,10 @@ std::array<int, 3> origin_of(const std::string& level, const GraficHeader& heade
 void check_whole_box(const std::string& name, const GraficLevel& level) {
   const int side = level.number < 31 ? 1 << level.number : 0;
   if (level.header.cells != std::array{side, side, side})
-    throw InputError("'{}' must be the whole box, of {} cells along each axis, but has {}; is a "
-                     "coarser level missing?", name,
-                     side, fmt::join(level.header.cells, " x "));
+    throw InputError(
+        "'{}' must be the whole box, of {} cells along each axis, but has {}; is a "
+        "coarser level missing?",
+        name, side, fmt::join(level.header.cells, " x "));
   if (level.origin != std::array{0, 0, 0})
     throw InputError("'{}' must be the whole box, but begins at cell {}", name,
                      fmt::join(level.origin, ", "));

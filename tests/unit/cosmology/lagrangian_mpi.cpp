@@ -39,7 +39,7 @@ class Lagrangian : public testing::Test {
     return values;
   }
   LagrangianFields fields(const Function& overdensity) const {
-    return {grid, k_box, sampled(overdensity), [](double) { return 1.0; }};
+    return {grid, k_box, sampled(overdensity)};
   }
   void expect_equal(const std::vector<double>& values, const Function& function,
                     double tolerance) const {
@@ -148,8 +148,9 @@ std::uint64_t fingerprint(const PencilGrid& grid, const std::vector<double>& val
 
 TEST_F(Lagrangian, the_bits_are_the_same_on_every_number_of_ranks) {
   const auto made_on = [&](const PencilGrid& ranks) {
-    const auto noise = white_noise(1, k_side, ranks.box(pencil::Orientation::x));
-    LagrangianFields fields(ranks, k_box, noise, [](double k) { return 1.0 / k; });
+    LagrangianFields fields(ranks, k_box, [&](const pencil::Mode& mode, double k) {
+      return noise_mode(1, mode, ranks.cells()) / k;
+    });
     std::vector<std::uint64_t> prints{fingerprint(ranks, fields.overdensity(0.5))};
     for (int axis = 0; axis < 3; ++axis) {
       prints.push_back(fingerprint(ranks, fields.displacement(axis, k_both)));

@@ -1,20 +1,31 @@
 #include "cosmology/noise.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "comm/communicator.hpp"
 
 namespace octant::cosmology {
 namespace {
 
-using pencil::Box;
-using pencil::Range;
+using pencil::Cells;
 
-Box cube(int begin, int end) { return {{Range{begin, end}, Range{begin, end}, Range{begin, end}}}; }
+std::vector<double> cells_of_noise(std::uint64_t seed, const Cells& cells) {
+  const pencil::PencilGrid grid(Communicator::world(), cells, {1, 1});
+  pencil::PeriodicFourier fourier(grid);
+  fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& value) {
+    value = noise_mode(seed, mode, cells);
+  });
+  std::vector<double> values(static_cast<std::size_t>(cells[0]) * cells[1] * cells[2]);
+  fourier.backward(values.data());
+  return values;
+}
 
-TEST(WhiteNoise, is_normal_and_uncorrelated) {
+TEST(WhiteNoise, is_normal_and_uncorrelated_in_space) {
   const int n = 64;
-  const auto noise = white_noise(7, n, cube(0, n));
+  const auto noise = cells_of_noise(7, {n, n, n});
   const auto count = static_cast<double>(noise.size());
   double mean = 0.0, square = 0.0, fourth = 0.0;
   for (const double value : noise) {
@@ -23,7 +34,7 @@ TEST(WhiteNoise, is_normal_and_uncorrelated) {
     fourth += std::pow(value, 4) / count;
   }
   const double error = 1.0 / std::sqrt(count);
-  EXPECT_LT(std::abs(mean), 4.0 * error);
+  EXPECT_LT(std::abs(mean), 1e-12);
   EXPECT_LT(std::abs(square - 1.0), 4.0 * std::sqrt(2.0) * error);
   EXPECT_LT(std::abs(fourth - 3.0), 4.0 * std::sqrt(96.0) * error);
   for (const int distance : {1, 2, 3, n, n * n, n * n + n + 1}) {
@@ -34,29 +45,43 @@ TEST(WhiteNoise, is_normal_and_uncorrelated) {
   }
 }
 
-TEST(WhiteNoise, of_a_finer_grid_has_that_of_the_coarser_one_as_its_means) {
-  const int n = 12;
-  const auto coarse = white_noise(3, n, cube(0, n)), fine = white_noise(3, 2 * n, cube(0, 2 * n));
-  for (int z = 0; z < n; ++z)
-    for (int y = 0; y < n; ++y)
-      for (int x = 0; x < n; ++x) {
-        double sum = 0.0;
-        for (int c = 0; c < 8; ++c)
-          sum += fine[((2 * z + c / 4) * 2 * n + 2 * y + c / 2 % 2) * 2 * n + 2 * x + c % 2];
-        EXPECT_NEAR(sum / std::sqrt(8.0), coarse[(z * n + y) * n + x], 1e-14);
+TEST(WhiteNoise, waves_of_any_length_have_variance_1_and_independent_parts) {
+  const int most = 12;
+  double real = 0.0, imaginary = 0.0, product = 0.0, count = 0.0;
+  for (int z = 1; z <= most; ++z)
+    for (int y = -most; y <= most; ++y)
+      for (int x = -most; x <= most; ++x, ++count) {
+        const auto wave = noise_wave(3, x, y, z);
+        real += wave.real() * wave.real();
+        imaginary += wave.imag() * wave.imag();
+        product += wave.real() * wave.imag();
       }
+  const double error = 1.0 / std::sqrt(2.0 * count);
+  EXPECT_NEAR(real / count, 0.5, 4.0 * error);
+  EXPECT_NEAR(imaginary / count, 0.5, 4.0 * error);
+  EXPECT_NEAR(product / count, 0.0, 4.0 * error);
 }
 
-TEST(WhiteNoise, of_a_cell_does_not_depend_on_the_box_asked_for) {
-  const int n = 24;
-  const auto all = white_noise(5, n, cube(0, n));
-  const Box box{{Range{3, 24}, Range{7, 8}, Range{10, 17}}};
-  const auto part = white_noise(5, n, box);
-  std::size_t next = 0;
-  for (int z = 10; z < 17; ++z)
-    for (int x = 3; x < 24; ++x) EXPECT_EQ(part[next++], all[(z * n + 7) * n + x]);
-  EXPECT_EQ(next, part.size());
-  EXPECT_NE(white_noise(6, n, box), part);
+TEST(WhiteNoise, opposite_waves_are_conjugate_and_seeds_differ) {
+  for (const auto& [x, y, z] :
+       {Cells{1, 2, 3}, Cells{4, 0, 0}, Cells{5, -2, 0}, Cells{-3, 1, -7}}) {
+    EXPECT_EQ(noise_wave(5, x, y, z), std::conj(noise_wave(5, -x, -y, -z)));
+    EXPECT_NE(noise_wave(5, x, y, z), noise_wave(6, x, y, z));
+  }
+  EXPECT_EQ(noise_wave(5, 0, 0, 0), 0.0);
+}
+
+TEST(WhiteNoise, modes_of_the_grid_belong_to_real_values) {
+  // A transform back and forth leaves the modes as they were only if they are those of real values.
+  for (const Cells& cells : {Cells{6, 4, 8}, Cells{5, 6, 7}}) {
+    const pencil::PencilGrid grid(Communicator::world(), cells, {1, 1});
+    pencil::PeriodicFourier fourier(grid);
+    fourier.forward(cells_of_noise(2, cells).data());
+    fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& value) {
+      EXPECT_LT(std::abs(value - noise_mode(2, mode, cells)), 1e-12)
+          << mode.x << " " << mode.y << " " << mode.z;
+    });
+  }
 }
 
 }  // namespace
