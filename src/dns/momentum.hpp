@@ -1,9 +1,9 @@
 // The right-hand side of the momentum equation and its Runge-Kutta update, one row at a time.
 //
 // Advection is in the symmetry-preserving form (Verstappen & Veldman, J. Comput. Phys. 187, 2003):
-// every face takes the neighbour's value alone, since what the cell itself contributes cancels where
-// div u = 0. With diffusion, a face then costs one coefficient and one multiply-add, and the cell
-// itself a constant.
+// every face takes the neighbour's value alone, since what the cell itself contributes cancels
+// where div u = 0. With diffusion, a face then costs one coefficient and one multiply-add, and the
+// cell itself a constant.
 #pragma once
 
 #include <cmath>

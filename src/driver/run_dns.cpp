@@ -4,6 +4,7 @@
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
+#include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"

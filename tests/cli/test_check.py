@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from running import ROOT, octant, run_well
 
 # The example's blast with one level less: seconds, and enough memory to tell a wrong estimate.
