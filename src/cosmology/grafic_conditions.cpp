@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "cosmology/lagrangian.hpp"
 
 namespace octant::cosmology {
 
@@ -62,12 +63,13 @@ pencil::Box extent_of(const GraficLevel& level) {
 }  // namespace
 
 GraficConditions::GraficConditions(const Communicator& communicator, const std::string& path,
-                                   const InitialHeader& expected, const GrowthAt& growth)
+                                   const InitialHeader& expected, const Expansion& expansion)
     : InitialConditions(communicator), folder_(communicator, path) {
   if (!has({InitialQuantity::dark_velocity}))
     throw InputError("the levels of '{}' hold no ic_velcx, ic_velcy and ic_velcz", path);
   header_ = agreed(folder_, expected);
-  growth_ = growth(header_.scale_factor);
+  velocity_per_displacement_ = velocity_rate(expansion.background(), header_.scale_factor) *
+                               expansion.growth(header_.scale_factor).first_rate;
   for (const GraficLevel& level : folder_.levels())
     levels_.push_back({1 << level.number, extent_of(level)});
   while (folder_.has(file_of({InitialQuantity::scalar, scalars_}))) ++scalars_;
@@ -92,7 +94,7 @@ std::vector<double> GraficConditions::compute(int level, InitialField field) {
   double factor = 1.0;
   if (field.quantity == InitialQuantity::displacement && !folder_.has(file_of(field))) {
     field.quantity = InitialQuantity::dark_velocity;
-    factor = 1.0 / (growth_.rate * growth_.f1);
+    factor = 1.0 / velocity_per_displacement_;
   }
   const pencil::Box extent = levels_.at(static_cast<std::size_t>(level)).extent;
   const pencil::Range planes = spread(level).box(communicator_.rank())[2];

@@ -14,7 +14,7 @@ class GraficConditions : public InitialConditions {
   // no velocities of dark matter, and a scale factor, box or cosmology in the files that is not the
   // expected one (a scale factor or box of 0 expects nothing).
   GraficConditions(const Communicator& communicator, const std::string& path,
-                   const InitialHeader& expected, const GrowthAt& growth);
+                   const InitialHeader& expected, const Expansion& expansion);
 
   bool has(InitialField field) const override;
   CellSpread spread(int level) const override;
@@ -25,7 +25,7 @@ class GraficConditions : public InitialConditions {
 
  private:
   GraficFolder folder_;
-  LagrangianGrowth growth_;
+  double velocity_per_displacement_ = 0.0;  // a H f1, km/s per comoving Mpc/h
 };
 
 }  // namespace octant::cosmology

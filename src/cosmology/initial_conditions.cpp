@@ -153,9 +153,10 @@ void declare(ParameterSchema& schema, InitialOptions& options) {
 std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,
                                                            const InitialOptions& options,
                                                            const InitialHeader& header,
-                                                           const GrowthAt& growth, int base_cells) {
+                                                           const Expansion& expansion,
+                                                           int base_cells) {
   if (options.kind == "grafic")
-    return std::make_unique<GraficConditions>(communicator, options.path, header, growth);
+    return std::make_unique<GraficConditions>(communicator, options.path, header, expansion);
   GeneratorOptions generator;
   generator.side = options.cells > 0 ? options.cells : base_cells;
   generator.seed = static_cast<std::uint64_t>(options.seed);
@@ -167,8 +168,7 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
   generator.spectrum.spectral_index = options.spectral_index;
   generator.spectrum.transfer = options.transfer;
   generator.spectrum.table = options.table;
-  return std::make_unique<GeneratedConditions>(communicator, generator, header,
-                                               growth(header.scale_factor));
+  return std::make_unique<GeneratedConditions>(communicator, generator, header, expansion);
 }
 
 }  // namespace octant::cosmology

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,7 +11,7 @@
 #include "comm/communicator.hpp"
 #include "core/parameters.hpp"
 #include "cosmology/cell_delivery.hpp"
-#include "cosmology/lagrangian.hpp"
+#include "cosmology/expansion.hpp"
 
 namespace octant::cosmology {
 
@@ -124,16 +123,15 @@ struct InitialOptions {
 
 void declare(ParameterSchema& schema, InitialOptions& options);
 
-using GrowthAt = std::function<LagrangianGrowth(double scale_factor)>;
-
-// The initial conditions that the options ask for, of a universe as in `header`; with
+// The initial conditions that the options ask for, of a universe as in `header` and `expansion`; with
 // initial.kind = "grafic" a scale factor or box of 0 there is taken from the files. base_cells is
 // the side of the generator's grid where initial.cells is 0. Collective. Throws InputError on every
 // rank.
 std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,
                                                            const InitialOptions& options,
                                                            const InitialHeader& header,
-                                                           const GrowthAt& growth, int base_cells);
+                                                           const Expansion& expansion,
+                                                           int base_cells);
 
 // Writes all levels and fields as a folder of grafic2 files that `kind = "grafic"` reads.
 // Collective. Throws RunError on every rank if that fails on one.

@@ -24,10 +24,11 @@ void check(const GeneratorOptions& options, const InitialHeader& header) {
 
 GeneratedConditions::GeneratedConditions(const Communicator& communicator,
                                          const GeneratorOptions& options,
-                                         const InitialHeader& header,
-                                         const LagrangianGrowth& growth)
-    : InitialConditions(communicator), growth_(growth) {
+                                         const InitialHeader& header, const Expansion& expansion)
+    : InitialConditions(communicator) {
   check(options, header);
+  growth_ = expansion.growth(header.scale_factor);
+  rate_ = velocity_rate(expansion.background(), header.scale_factor);
   const int side = options.side;
   header_ = header;
   levels_.push_back({side, pencil::Box{{pencil::Range{0, side}, pencil::Range{0, side},
@@ -65,9 +66,9 @@ CellSpread GeneratedConditions::spread(int) const { return {levels_.front().exte
 std::vector<double> GeneratedConditions::compute(int, InitialField field) {
   if (!fields_) return {};
   switch (field.quantity) {
-    case InitialQuantity::overdensity: return fields_->overdensity(growth_.d1);
+    case InitialQuantity::overdensity: return fields_->overdensity(growth_.first);
     case InitialQuantity::displacement: return fields_->displacement(field.index, growth_);
-    default: return fields_->velocity(field.index, growth_);
+    default: return fields_->velocity(field.index, growth_, rate_);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cosmology/initial_conditions.hpp"
+#include "cosmology/lagrangian.hpp"
 #include "cosmology/transfer.hpp"
 
 namespace octant::cosmology {
@@ -24,7 +25,7 @@ class GeneratedConditions : public InitialConditions {
  public:
   // Collective. Throws InputError on every rank: no box or scale factor, and as LinearPower.
   GeneratedConditions(const Communicator& communicator, const GeneratorOptions& options,
-                      const InitialHeader& header, const LagrangianGrowth& growth);
+                      const InitialHeader& header, const Expansion& expansion);
 
   bool has(InitialField field) const override;
   CellSpread spread(int level) const override;
@@ -34,7 +35,8 @@ class GeneratedConditions : public InitialConditions {
   std::string missing(InitialField field) const override;
 
  private:
-  LagrangianGrowth growth_;
+  Growth growth_;
+  double rate_ = 0.0;  // velocity_rate()
   pencil::ProcessGrid processes_;
   std::optional<LagrangianFields> fields_;  // on ranks that hold cells
 };

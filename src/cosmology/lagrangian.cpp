@@ -7,6 +7,10 @@
 
 namespace octant::cosmology {
 
+double velocity_rate(const Background& background, double a) {
+  return 100.0 * a * background.hubble(a);
+}
+
 LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box)
     : cells_(grid.cells()),
       spacing_(box / grid.cells()[0]),
@@ -109,12 +113,13 @@ std::vector<double> LagrangianFields::displaced(int axis, double first, double s
   });
 }
 
-std::vector<double> LagrangianFields::displacement(int axis, const LagrangianGrowth& growth) {
-  return displaced(axis, growth.d1, growth.d2);
+std::vector<double> LagrangianFields::displacement(int axis, const Growth& growth) {
+  return displaced(axis, growth.first, growth.second);
 }
 
-std::vector<double> LagrangianFields::velocity(int axis, const LagrangianGrowth& growth) {
-  return displaced(axis, growth.rate * growth.f1 * growth.d1, growth.rate * growth.f2 * growth.d2);
+std::vector<double> LagrangianFields::velocity(int axis, const Growth& growth, double rate) {
+  return displaced(axis, rate * growth.first_rate * growth.first,
+                   rate * growth.second_rate * growth.second);
 }
 
 }  // namespace octant::cosmology

@@ -12,19 +12,15 @@
 #include <span>
 #include <vector>
 
+#include "cosmology/expansion.hpp"
 #include "pencil/fourier.hpp"
 
 namespace octant::cosmology {
 
-// Growth at some scale factor a: D1, and D2 = -3/7 D1^2 in a universe of matter; f1 and f2 are
-// d ln D / d ln a; `rate` is a H in km/s per comoving Mpc/h, which is a E(a) 100 km/s.
-struct LagrangianGrowth {
-  double d1 = 1.0, f1 = 1.0;
-  double d2 = -3.0 / 7.0, f2 = 2.0;
-  double rate = 100.0;
-};
-
 enum class LagrangianOrder { first = 1, second = 2 };
+
+// a H in km/s per comoving Mpc/h.
+double velocity_rate(const Background& background, double a);
 
 // The fields of this rank's x-pencil, [z][y][x], values at the cells' centres. Every function is
 // collective over the grid's ranks; the bits do not depend on their number.
@@ -49,9 +45,9 @@ class LagrangianFields {
   // The linear overdensity d1 delta.
   std::vector<double> overdensity(double d1);
   // Along one axis, 0 to 2, in comoving Mpc/h.
-  std::vector<double> displacement(int axis, const LagrangianGrowth& growth);
-  // Peculiar velocity in km/s: a H (f1 D1 psi1 + f2 D2 psi2).
-  std::vector<double> velocity(int axis, const LagrangianGrowth& growth);
+  std::vector<double> displacement(int axis, const Growth& growth);
+  // Peculiar velocity rate (f1 D1 psi1 + f2 D2 psi2) in km/s, with velocity_rate(). f = d ln D / d ln a.
+  std::vector<double> velocity(int axis, const Growth& growth, double rate);
 
  private:
   using Complex = std::complex<double>;
