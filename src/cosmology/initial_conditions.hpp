@@ -123,10 +123,10 @@ struct InitialOptions {
 
 void declare(ParameterSchema& schema, InitialOptions& options);
 
-// The initial conditions that the options ask for, of a universe as in `header` and `expansion`; with
-// initial.kind = "grafic" a scale factor or box of 0 there is taken from the files. base_cells is
-// the side of the generator's grid where initial.cells is 0. Collective. Throws InputError on every
-// rank.
+// The initial conditions that the options ask for, of the universe that `header` and `expansion`
+// describe. With initial.kind = "grafic" a scale factor or box of 0 in the header is taken from the
+// files. base_cells is the side of the generator's grid where initial.cells is 0. Collective.
+// Throws InputError on every rank.
 std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,
                                                            const InitialOptions& options,
                                                            const InitialHeader& header,

@@ -46,7 +46,8 @@ class LagrangianFields {
   std::vector<double> overdensity(double d1);
   // Along one axis, 0 to 2, in comoving Mpc/h.
   std::vector<double> displacement(int axis, const Growth& growth);
-  // Peculiar velocity rate (f1 D1 psi1 + f2 D2 psi2) in km/s, with velocity_rate(). f = d ln D / d ln a.
+  // Peculiar velocity in km/s: rate (f1 D1 psi1 + f2 D2 psi2) with f = d ln D / d ln a and the
+  // rate of velocity_rate().
   std::vector<double> velocity(int axis, const Growth& growth, double rate);
 
  private:
