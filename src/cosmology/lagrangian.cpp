@@ -29,6 +29,7 @@ LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
 LagrangianFields::LagrangianFields(const pencil::PencilGrid& grid, double box,
                                    const Coefficient& overdensity, LagrangianOrder order)
     : LagrangianFields(grid, box) {
+  first_.reserve(own_cells_ / 2 + own_cells_ / 16);
   fourier_.for_each_mode([&](const Mode& mode, Complex&) {
     const double k = std::sqrt(squared_wave_number(mode));
     first_.push_back(k == 0.0 ? Complex{} : overdensity(mode, k));
@@ -55,6 +56,7 @@ double LagrangianFields::squared_wave_number(const Mode& mode) const {
 
 std::vector<std::complex<double>> LagrangianFields::spectrum(std::span<const double> values) {
   std::vector<Complex> coefficients;
+  coefficients.reserve(own_cells_ / 2 + own_cells_ / 16);
   fourier_.forward(values.data());
   fourier_.for_each_mode([&](const Mode& mode, Complex& coefficient) {
     const bool is_mean = mode.x == 0 && mode.y == 0 && mode.z == 0;
