@@ -1,0 +1,36 @@
+// Where a level ends: the share of every cell of a grid that its blocks cover, and what follows for
+// the equations of cells beside the end.
+//
+// As in Guillet & Teyssier (2011, section 3.2), the mask 2 cover - 1 of a coarse grid places the
+// boundary where its linear interpolation vanishes, and cells with a mask of 0 or less take no part.
+// But a correction vanishes in the centre of the first fine cell outside, where the solution is
+// given, half a finest cell further.
+#pragma once
+
+#include "core/pack.hpp"
+#include "gravity/patches.hpp"
+
+namespace octant::gravity {
+
+// What a neighbour adds to the diagonal, 6, of a cell. `inside` and `outside` are the masks of the
+// cell and its neighbour; `overshoot` is half a finest cell in units of this grid's.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V boundary_term(const V& inside, const V& outside, double overshoot) {
+  const V distance = inside / (inside - outside) + V(overshoot);
+  return select(outside > V(0.0), V(0.0), V(1.0) / distance - V(1.0));
+}
+
+// A field of a grid, [slot][k][j][split i], 1 in the pieces of own patches and 0 elsewhere.
+DeviceArray<double> covered_cells(const LevelPatches& patches);
+
+// The mean of 2^3 cells of own patches, on the grid with patches of half the side.
+DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
+                                    const DeviceArray<double>& cover);
+
+// The diagonals of own patches of a grid whose cells are 2^halvings finest ones wide, 0 where
+// masked. `cover` needs copies to a depth of 1.
+DeviceArray<double> diagonals(const LevelPatches& patches,
+                              const DeviceArray<const PatchTable>& tables, int side, int halvings,
+                              const DeviceArray<double>& cover);
+
+}  // namespace octant::gravity
