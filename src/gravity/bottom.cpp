@@ -29,7 +29,7 @@ std::vector<Segment> to_root(std::int64_t count) {
 
 }  // namespace
 
-Bottom::Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic, int halvings,
+Bottom::Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic, bool finest,
                const DeviceArray<double>& cover, const CommOptions& options)
     : communicator_(patches.communicator()),
       exchanger_(fmt::format("gravity bottom level {}", patches.level()), communicator_, options) {
@@ -65,10 +65,10 @@ Bottom::Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic,
     index.insert(patch.key, static_cast<std::int32_t>(n));
     const BlockCoordinates corner = morton_decode(patch.key);
     for (int c = 0; c < k_cells; ++c)
-      cells.push_back({{2 * std::int64_t{corner[0]} + (c & 1),
-                        2 * std::int64_t{corner[1]} + (c >> 1 & 1),
-                        2 * std::int64_t{corner[2]} + (c >> 2)},
-                       patch.cover[c]});
+      cells.push_back(
+          {{2 * std::int64_t{corner[0]} + (c & 1), 2 * std::int64_t{corner[1]} + (c >> 1 & 1),
+            2 * std::int64_t{corner[2]} + (c >> 2)},
+           patch.cover[c]});
   }
   for (const Key key : wanted.items) wanted_.push_back(*index.find(key));
   arrived_.resize(cells.size());
@@ -76,7 +76,7 @@ Bottom::Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic,
   phi_.assign(cells.size(), 0.0);
   auto extent = patches.extent();
   for (auto& e : extent) e *= 2;
-  solver_ = std::make_unique<CoarseSolver>(cells, extent, periodic, halvings);
+  solver_ = std::make_unique<CoarseSolver>(cells, extent, periodic, finest);
 }
 
 void Bottom::gather(const DeviceArray<double>& f) {

@@ -11,8 +11,9 @@ namespace octant::gravity {
 
 class Bottom {
  public:
-  // `cover` of own patches, [slot][8]. Collective, as all functions.
-  Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic, int halvings,
+  // `cover` of own patches, [slot][8]; `finest`: this grid is the level itself. Collective, as all
+  // functions.
+  Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic, bool finest,
          const DeviceArray<double>& cover, const CommOptions& options);
 
   // One V-cycle from phi = 0, for f of own patches; phi comes back with all copies.

@@ -11,8 +11,8 @@ namespace octant::gravity {
 
 namespace {
 
-constexpr int k_sweeps = 2;          // before and after each coarse correction
-constexpr int k_few_cells = 8;       // need no coarser grid
+constexpr int k_sweeps = 2;     // before and after each coarse correction
+constexpr int k_few_cells = 8;  // need no coarser grid
 constexpr int k_most_iterations = 200;
 constexpr double k_coarsest_reduction = 1e-3;  // of the residual
 
@@ -41,15 +41,14 @@ std::vector<CoarseCell> coarsened(const std::vector<CoarseCell>& cells) {
 
 }  // namespace
 
-CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells,
-                           std::array<std::int64_t, 3> extent, const std::array<bool, 3>& periodic,
-                           int halvings)
+CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
+                           const std::array<bool, 3>& periodic, bool finest)
     : periodic_(periodic) {
   std::vector<CoarseCell> present = cells;
   std::vector<std::int32_t> index;
   Positions fine_positions;
   for (;;) {
-    grids_.push_back(make_grid(present, extent, halvings, index));
+    grids_.push_back(make_grid(present, extent, finest, index));
     Grid& grid = grids_.back();
     if (grids_.size() == 1) index_ = index;
     KeyTable<std::int32_t> table;
@@ -63,7 +62,7 @@ CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells,
     if (grid.cells <= k_few_cells || !even) break;
     present = coarsened(present);
     for (auto& e : extent) e /= 2;
-    ++halvings;
+    finest = false;
     fine_positions = std::move(positions);
   }
 }
@@ -78,7 +77,7 @@ bool CoarseSolver::wrap(std::array<std::int64_t, 3>& c,
 }
 
 CoarseSolver::Grid CoarseSolver::make_grid(const std::vector<CoarseCell>& cells,
-                                           std::array<std::int64_t, 3> extent, int halvings,
+                                           std::array<std::int64_t, 3> extent, bool finest,
                                            std::vector<std::int32_t>& index_of) const {
   Grid grid;
   grid.extent = extent;
@@ -99,14 +98,15 @@ CoarseSolver::Grid CoarseSolver::make_grid(const std::vector<CoarseCell>& cells,
 
   for (const int n : active) {
     std::array<std::int32_t, 6> next;
-    const double inside = 2.0 * cells[n].cover - 1.0, overshoot = std::ldexp(0.5, -halvings);
+    const double inside = 2.0 * cells[n].cover - 1.0;
     double diagonal = 6.0;
     for (int face = 0; face < 6; ++face) {
       auto c = cells[n].position;
       c[face / 2] += face % 2 == 0 ? -1 : 1;
       const std::int32_t* other = wrap(c, extent) ? present.find(key_of(c)) : nullptr;
       next[face] = other ? index_of[*other] : grid.cells;
-      diagonal += boundary_term(inside, other ? 2.0 * cells[*other].cover - 1.0 : -1.0, overshoot);
+      if (!finest)
+        diagonal += boundary_term(inside, other ? 2.0 * cells[*other].cover - 1.0 : -1.0);
     }
     grid.next.push_back(next);
     grid.diagonal.push_back(diagonal);
@@ -184,10 +184,10 @@ void CoarseSolver::solve_coarsest(const Grid& grid) const {
   for (int n = 0; n < k_most_iterations && squared > enough; ++n) {
     for (int c = 0; c < cells; ++c) {
       const auto& next = grid.next[c];
-      image[c] = grid.diagonal[c] * direction[c] -
-                 (((direction[next[0]] + direction[next[1]]) +
-                   (direction[next[2]] + direction[next[3]])) +
-                  (direction[next[4]] + direction[next[5]]));
+      image[c] =
+          grid.diagonal[c] * direction[c] -
+          (((direction[next[0]] + direction[next[1]]) + (direction[next[2]] + direction[next[3]])) +
+           (direction[next[4]] + direction[next[5]]));
     }
     const double curvature = product(direction, image);
     if (!(curvature > 0.0)) return;  // a constant, which periodic grids leave open
@@ -198,8 +198,7 @@ void CoarseSolver::solve_coarsest(const Grid& grid) const {
     }
     const double before = squared;
     squared = product(residual, residual);
-    for (int c = 0; c < cells; ++c)
-      direction[c] = residual[c] + squared / before * direction[c];
+    for (int c = 0; c < cells; ++c) direction[c] = residual[c] + squared / before * direction[c];
   }
 }
 
@@ -223,8 +222,7 @@ double CoarseSolver::residual_norm(std::span<const double> f, std::span<const do
   finest.phi[finest.cells] = 0.0;
   double norm = 0.0;
   for (int c = 0; c < finest.cells; ++c) {
-    const double r =
-        (finest.f[c] - neighbours(finest, c)) + finest.diagonal[c] * finest.phi[c];
+    const double r = (finest.f[c] - neighbours(finest, c)) + finest.diagonal[c] * finest.phi[c];
     norm += r * r;
   }
   return norm;

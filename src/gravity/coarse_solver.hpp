@@ -20,9 +20,9 @@ struct CoarseCell {
 // Solves sum(neighbours) - d phi = f (multiplied by h^2) with the diagonals of mask.hpp. Serial.
 class CoarseSolver {
  public:
-  // The grid has `extent` cells along each axis, each 2^halvings finest ones wide.
+  // The grid has `extent` cells along each axis; `finest`: it is the level itself, not coarsened.
   CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
-               const std::array<bool, 3>& periodic, int halvings);
+               const std::array<bool, 3>& periodic, bool finest);
 
   // One V-cycle; from phi = 0 if `from_zero`. f and phi in the order of the cells; phi of masked
   // cells is 0.
@@ -34,17 +34,17 @@ class CoarseSolver {
  private:
   struct Grid {
     std::array<std::int64_t, 3> extent;
-    int cells = 0;                                  // active ones; red before black
-    std::vector<std::array<std::int32_t, 6>> next;  // neighbours; `cells` where masked
-    std::vector<std::array<std::int32_t, 8>> above; // coarse cells that interpolate to it
-    std::vector<std::int32_t> parent;               // in the coarser grid, or its `cells`
+    int cells = 0;                                   // active ones; red before black
+    std::vector<std::array<std::int32_t, 6>> next;   // neighbours; `cells` where masked
+    std::vector<std::array<std::int32_t, 8>> above;  // coarse cells that interpolate to it
+    std::vector<std::int32_t> parent;                // in the coarser grid, or its `cells`
     std::vector<double> diagonal;
     mutable std::vector<double> phi, f;  // one more than cells: phi stays 0 there
   };
   using Positions = std::vector<std::array<std::int64_t, 3>>;
 
   Grid make_grid(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
-                 int halvings, std::vector<std::int32_t>& index_of) const;
+                 bool finest, std::vector<std::int32_t>& index_of) const;
   void link(Grid& fine, const Positions& fine_positions, const Grid& coarse,
             const KeyTable<std::int32_t>& coarse_index) const;
   bool wrap(std::array<std::int64_t, 3>& c, const std::array<std::int64_t, 3>& extent) const;

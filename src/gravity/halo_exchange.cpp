@@ -15,8 +15,8 @@ HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
   std::vector<Segment> sends, receives;
   packs_ = mesh::to_device("patch packs", plan_copies(patches.sent(), sends));
   unpacks_ = mesh::to_device("patch unpacks", plan_copies(patches.received(), receives));
-  plan_ = std::make_unique<ExchangePlan>(patches.communicator(), std::move(sends),
-                                         std::move(receives));
+  plan_ =
+      std::make_unique<ExchangePlan>(patches.communicator(), std::move(sends), std::move(receives));
   send_ = mesh::uninitialised<double>("patch message", plan_->items_sent());
   receive_ = mesh::uninitialised<double>("patch message", plan_->items_received());
 }
@@ -68,10 +68,8 @@ void HaloExchange::copy(const DeviceArray<const Copy>& tasks, double* field, dou
           double* line = message + task.offset + row * ni;
           for (int i = 0; i < ni; ++i) {
             double& cell = cells[split(i + task.begin[0], side)];
-            if (pack)
-              line[i] = cell;
-            else
-              cell = line[i];
+            if (pack) line[i] = cell;
+            else cell = line[i];
           }
         });
       });

@@ -19,7 +19,32 @@ DeviceArray<double> patch_field(const std::string& label, const LevelPatches& pa
   return mesh::uninitialised<double>(label, patches.slots() * cells_of(side));
 }
 
+// By own patch, the sum over its cells of the values or of their squares, in an order of its own.
+DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
+                               bool squared) {
+  const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
+  const std::int64_t cells = cells_of(patches.side());
+  Kokkos::parallel_for(
+      "gravity: patch sums", Kokkos::RangePolicy<>(0, patches.own()),
+      KOKKOS_LAMBDA(const std::int64_t patch) {
+        const double* values = field.data() + patch * cells;
+        double lanes[8] = {};
+        for (std::int64_t c = 0; c < cells; c += 8)
+          for (int n = 0; n < 8; ++n)
+            lanes[n] += squared ? values[c + n] * values[c + n] : values[c + n];
+        sums(patch) = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+                      ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+      });
+  return sums;
+}
+
 }  // namespace
+
+void shift(const DeviceArray<double>& field, double constant) {
+  Kokkos::parallel_for(
+      "gravity: shift", Kokkos::RangePolicy<>(0, field.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t n) { field(n) += constant; });
+}
 
 LevelSolver::LevelSolver(const mesh::Tree& tree, int level, const CommOptions& options)
     : patches_(tree, level), tables_(mesh::to_device("patch tables", patches_.tables())) {
@@ -29,12 +54,15 @@ LevelSolver::LevelSolver(const mesh::Tree& tree, int level, const CommOptions& o
 }
 
 void LevelSolver::group_patches() {
-  std::vector<std::int32_t> groups[2][2];
+  std::vector<std::int32_t> groups[2][2], masked;
   for (int slot = 0; slot < patches_.own(); ++slot) {
     bool border = false;
     for (const int next : patches_.tables()[slot]) border = border || next >= patches_.own();
     groups[border][patches_.masked()[slot]].push_back(slot);
+    if (patches_.masked()[slot]) masked.push_back(slot);
   }
+  masked_ = mesh::to_device("masked", patches_.masked());
+  masked_patches_ = mesh::to_device("masked patches", masked);
   for (int border = 0; border < 2; ++border)
     for (int masked = 0; masked < 2; ++masked)
       groups_[border][masked] = mesh::to_device("patches", groups[border][masked]);
@@ -43,17 +71,17 @@ void LevelSolver::group_patches() {
 void LevelSolver::build_grids(const std::array<bool, 3>& periodic, const CommOptions& options) {
   const auto halo = [&](int side, int depth) {
     return std::make_unique<HaloExchange>(
-        patches_, side, depth, fmt::format("gravity level {}: {}^3 cells to a depth of {}",
-                                           patches_.level(), side, depth),
+        patches_, side, depth,
+        fmt::format("gravity level {}: {}^3 cells to a depth of {}", patches_.level(), side, depth),
         options);
   };
   DeviceArray<double> cover = covered_cells(patches_);
-  int side = patches_.side(), halvings = 0;
-  for (; side > 2; side /= 2, ++halvings) {
+  int side = patches_.side();
+  for (; side > 2; side /= 2) {
     Grid grid{side, {}, halo(side, 2), {}, {}, {}};
     if (patches_.any_masked()) {
       grid.near->run(cover.data());
-      grid.diagonal = diagonals(patches_, tables_, side, halvings, cover);
+      grid.diagonal = diagonals(patches_, tables_, side, grids_.empty(), cover);
       grid.near->run(grid.diagonal.data());
     }
     cover = coarsened_cover(patches_, side, cover);
@@ -69,7 +97,7 @@ void LevelSolver::build_grids(const std::array<bool, 3>& periodic, const CommOpt
     deep_halo_ = halo(patches_.side(), 3);
     diagonal_ = grids_[0].diagonal;
   }
-  bottom_ = std::make_unique<Bottom>(patches_, periodic, halvings, cover, options);
+  bottom_ = std::make_unique<Bottom>(patches_, periodic, grids_.empty(), cover, options);
 }
 
 DeviceArray<double> LevelSolver::make_field(const std::string& label) const {
@@ -85,33 +113,11 @@ double LevelSolver::total(const DeviceArray<double>& terms) const {
 }
 
 double LevelSolver::norm(const DeviceArray<double>& field) const {
-  const auto terms = mesh::uninitialised<double>("norms", patches_.own());
-  const auto cells = static_cast<int>(cells_of(patches_.side()));
-  Kokkos::parallel_for(
-      "gravity: norm", Kokkos::RangePolicy<>(0, patches_.own()), KOKKOS_LAMBDA(const int patch) {
-        const double* values = field.data() + static_cast<std::int64_t>(patch) * cells;
-        double sums[8] = {};
-        for (int c = 0; c < cells; c += 8)
-          for (int n = 0; n < 8; ++n) sums[n] += values[c + n] * values[c + n];
-        terms(patch) =
-            ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-      });
-  return std::sqrt(total(terms));
+  return std::sqrt(total(patch_sums(patches_, field, true)));
 }
 
 double LevelSolver::sum(const DeviceArray<double>& field) const {
-  const auto terms = mesh::uninitialised<double>("sums", patches_.own());
-  const auto cells = static_cast<int>(cells_of(patches_.side()));
-  Kokkos::parallel_for(
-      "gravity: sum", Kokkos::RangePolicy<>(0, patches_.own()), KOKKOS_LAMBDA(const int patch) {
-        const double* values = field.data() + static_cast<std::int64_t>(patch) * cells;
-        double sums[8] = {};
-        for (int c = 0; c < cells; c += 8)
-          for (int n = 0; n < 8; ++n) sums[n] += values[c + n];
-        terms(patch) =
-            ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-      });
-  return total(terms);
+  return total(patch_sums(patches_, field, false));
 }
 
 // --- V-cycle -----------------------------------------------------------------------------------

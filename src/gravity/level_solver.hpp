@@ -13,8 +13,11 @@ struct SolveReport {
   int cycles = 0;
   double first_residual = 0.0, residual = 0.0;  // before and after, relative to the reference
   double reference = 0.0;
-  std::int64_t rounds = 0;                      // halo exchanges on the finest grid
+  std::int64_t rounds = 0;  // halo exchanges on the finest grid
 };
+
+// Adds a constant to all values.
+void shift(const DeviceArray<double>& field, double constant);
 
 // Everything that a level's solves have in common between two changes of the mesh. Collective.
 class LevelSolver {
@@ -24,6 +27,9 @@ class LevelSolver {
   const LevelPatches& patches() const { return patches_; }
   const DeviceArray<const PatchTable>& tables() const { return tables_; }
   const DeviceArray<double>& diagonal() const { return diagonal_; }  // empty if nothing is masked
+  // By own slot; and the own slots of masked patches.
+  const DeviceArray<const std::uint8_t>& masked() const { return masked_; }
+  const DeviceArray<const std::int32_t>& masked_patches() const { return masked_patches_; }
   // Of the finest grid, to a depth of 2.
   HaloExchange& halo() { return grids_.empty() ? *bottom_halo_ : *grids_[0].near; }
 
@@ -50,7 +56,7 @@ class LevelSolver {
     int side;
     DeviceArray<double> diagonal;
     std::unique_ptr<HaloExchange> near;  // to a depth of 2
-    DeviceArray<double> phi, next, f;          // of coarse grids, while a solve is under way
+    DeviceArray<double> phi, next, f;    // of coarse grids, while a solve is under way
   };
   void build_grids(const std::array<bool, 3>& periodic, const CommOptions& options);
   void group_patches();
@@ -60,18 +66,20 @@ class LevelSolver {
   double descend_finest(const DeviceArray<double>& norms);
   void correct();
   double total(const DeviceArray<double>& terms) const;
-  SolveReport solve_bottom(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                           double reference, double tolerance, int most_cycles);
+  SolveReport solve_bottom(DeviceArray<double>& phi, const DeviceArray<double>& f, double reference,
+                           double tolerance, int most_cycles);
   [[noreturn]] void give_up(const SolveReport& report, double tolerance) const;
 
   LevelPatches patches_;
   DeviceArray<const PatchTable> tables_;
   DeviceArray<double> diagonal_;
+  DeviceArray<const std::uint8_t> masked_;
+  DeviceArray<const std::int32_t> masked_patches_;
   // Own patches: [needs other ranks' cells][masked].
   DeviceArray<const std::int32_t> groups_[2][2];
   std::vector<Grid> grids_;
   DeviceArray<double> bottom_f_, bottom_phi_;
-  std::unique_ptr<HaloExchange> deep_halo_;  // of the finest grid, to a depth of 3
+  std::unique_ptr<HaloExchange> deep_halo_;    // of the finest grid, to a depth of 3
   std::unique_ptr<HaloExchange> bottom_halo_;  // where the finest grid is the bottom
   std::unique_ptr<Bottom> bottom_;
 };

@@ -1,7 +1,5 @@
 #include "gravity/mask.hpp"
 
-#include <cmath>
-
 #include "core/error.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
@@ -13,9 +11,8 @@ namespace {
 std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
 
 template <int T>
-void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, int halvings,
+void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool finest,
                      const double* cover, double* diagonal) {
-  const double overshoot = std::ldexp(0.5, -halvings);
   TeamPolicy policy(own, k_team_size);
   policy.set_scratch_size(1, Kokkos::PerTeam(PatchScratch<T, 2>::bytes()));
   Kokkos::parallel_for(
@@ -33,7 +30,7 @@ void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, int h
             double sum = 6.0;
             for (const double* other : {around.left, around.right, around.below_y, around.above_y,
                                         around.below_z, around.above_z})
-              sum += boundary_term(inside, 2.0 * other[e] - 1.0, overshoot);
+              if (!finest) sum += boundary_term(inside, 2.0 * other[e] - 1.0);
             cells[(k * T + j) * T + split(i, T)] = inside > 0.0 ? sum : 0.0;
           }
         });
@@ -75,8 +72,7 @@ DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
         const double* fine = cover.data() + patch * side * side * side;
         double sum = 0.0;
         for (int line = 0; line < 4; ++line) {
-          const double* row =
-              fine + ((2 * k + (line >> 1)) * side + 2 * j + (line & 1)) * side + i;
+          const double* row = fine + ((2 * k + (line >> 1)) * side + 2 * j + (line & 1)) * side + i;
           sum += row[0] + row[C];
         }
         coarse((patch * C * C + k * C + j) * C + split(i, C)) = 0.125 * sum;
@@ -85,12 +81,12 @@ DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
 }
 
 DeviceArray<double> diagonals(const LevelPatches& patches,
-                              const DeviceArray<const PatchTable>& tables, int side, int halvings,
+                              const DeviceArray<const PatchTable>& tables, int side, bool finest,
                               const DeviceArray<double>& cover) {
   const DeviceArray<double> diagonal("diagonal", patches.slots() * cells_of(side));
   if (patches.own() == 0) return diagonal;
   const auto write = [&](auto T) {
-    write_diagonals<T.value>(patches.own(), tables, halvings, cover.data(), diagonal.data());
+    write_diagonals<T.value>(patches.own(), tables, finest, cover.data(), diagonal.data());
   };
   switch (side) {
     case 16: write(std::integral_constant<int, 16>{}); break;

@@ -2,9 +2,10 @@
 // the equations of cells beside the end.
 //
 // As in Guillet & Teyssier (2011, section 3.2), the mask 2 cover - 1 of a coarse grid places the
-// boundary where its linear interpolation vanishes, and cells with a mask of 0 or less take no part.
-// But a correction vanishes in the centre of the first fine cell outside, where the solution is
-// given, half a finest cell further.
+// boundary, where its corrections vanish, at the zero of the mask's linear interpolation, and cells
+// with a mask of 0 or less take no part. The solution itself is given in the centres of the finest
+// cells outside; to move the coarse boundary there, half a finest cell further, was tried: V-cycles
+// then converge only half as fast.
 #pragma once
 
 #include "core/pack.hpp"
@@ -12,12 +13,11 @@
 
 namespace octant::gravity {
 
-// What a neighbour adds to the diagonal, 6, of a cell. `inside` and `outside` are the masks of the
-// cell and its neighbour; `overshoot` is half a finest cell in units of this grid's.
+// What a neighbour adds to the diagonal, 6, of a coarse cell. `inside` and `outside` are the masks
+// of the cell and its neighbour.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V boundary_term(const V& inside, const V& outside, double overshoot) {
-  const V distance = inside / (inside - outside) + V(overshoot);
-  return select(outside > V(0.0), V(0.0), V(1.0) / distance - V(1.0));
+KOKKOS_FORCEINLINE_FUNCTION V boundary_term(const V& inside, const V& outside) {
+  return select(outside > V(0.0), V(0.0), -outside / inside);
 }
 
 // A field of a grid, [slot][k][j][split i], 1 in the pieces of own patches and 0 elsewhere.
@@ -27,10 +27,10 @@ DeviceArray<double> covered_cells(const LevelPatches& patches);
 DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
                                     const DeviceArray<double>& cover);
 
-// The diagonals of own patches of a grid whose cells are 2^halvings finest ones wide, 0 where
-// masked. `cover` needs copies to a depth of 1.
+// The diagonals of own patches of the finest or of a coarse grid, 0 where masked. `cover` needs
+// copies to a depth of 1.
 DeviceArray<double> diagonals(const LevelPatches& patches,
-                              const DeviceArray<const PatchTable>& tables, int side, int halvings,
+                              const DeviceArray<const PatchTable>& tables, int side, bool finest,
                               const DeviceArray<double>& cover);
 
 }  // namespace octant::gravity

@@ -68,8 +68,8 @@ Multipoles::Multipoles(const LevelPatches& patches, const mesh::Geometry& geomet
         const double corner[3] = {lower(3 * patch), lower(3 * patch + 1), lower(3 * patch + 2)};
         Moments moments;
         patch_moments(
-            T, corner, h,
-            [&](int i, int j, int k) { return cells[(k * T + j) * T + split(i, T)]; }, moments);
+            T, corner, h, [&](int i, int j, int k) { return cells[(k * T + j) * T + split(i, T)]; },
+            moments);
         for (int n = 0; n < k_terms; ++n) sums(std::int64_t{patch} * k_terms + n) = moments[n];
       });
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, sums);

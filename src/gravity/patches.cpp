@@ -195,8 +195,8 @@ void LevelPatches::fill_tables(const std::vector<PatchFacts>& own_facts) {
     }
     if (blocks < full) masked_[slot] = 1;
   });
-  any_masked_ = communicator_.any(std::any_of(masked_.begin(), masked_.end(),
-                                              [](std::uint8_t masked) { return masked != 0; }));
+  any_masked_ = communicator_.any(
+      std::any_of(masked_.begin(), masked_.end(), [](std::uint8_t masked) { return masked != 0; }));
 }
 
 void LevelPatches::exchange_copies() {

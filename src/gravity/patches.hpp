@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "comm/exchanger.hpp"
-#include "mesh/tree.hpp"
 #include "mesh/tiles.hpp"
+#include "mesh/tree.hpp"
 
 namespace octant::gravity {
 

@@ -71,72 +71,76 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
   const std::int64_t cells = std::int64_t{P} * P * P;
   const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
-  for_rows("gravity: pack pieces", leaving_, P,
-           KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-             double* line = sent.data() + rows.in_message(n, j, k);
-             for (int i = 0; i < P; ++i)
-               line[i] = value(values, piece.block, rows.in_block(piece, j, k) + i);
-           });
+  for_rows(
+      "gravity: pack pieces", leaving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        double* line = sent.data() + rows.in_message(n, j, k);
+        for (int i = 0; i < P; ++i)
+          line[i] = value(values, piece.block, rows.in_block(piece, j, k) + i);
+      });
   Kokkos::fence();
   exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells));
-  for_rows("gravity: blocks to patches", local_, P,
-           KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
-             const std::int64_t from = rows.in_block(piece, j, k);
-             double* to = patches + rows.in_patch(piece, j, k);
-             for (int e = 0; e < P / 2; ++e) {
-               to[e] = value(values, piece.block, from + 2 * e);
-               to[e + half] = value(values, piece.block, from + 2 * e + 1);
-             }
-           });
+  for_rows(
+      "gravity: blocks to patches", local_, P,
+      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
+        const std::int64_t from = rows.in_block(piece, j, k);
+        double* to = patches + rows.in_patch(piece, j, k);
+        for (int e = 0; e < P / 2; ++e) {
+          to[e] = value(values, piece.block, from + 2 * e);
+          to[e + half] = value(values, piece.block, from + 2 * e + 1);
+        }
+      });
   Kokkos::fence();
   exchanger_.finish();
-  for_rows("gravity: unpack pieces", arriving_, P,
-           KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-             const double* line = received.data() + rows.in_message(n, j, k);
-             double* to = patches + rows.in_patch(piece, j, k);
-             for (int e = 0; e < P / 2; ++e) {
-               to[e] = line[2 * e];
-               to[e + half] = line[2 * e + 1];
-             }
-           });
+  for_rows(
+      "gravity: unpack pieces", arriving_, P,
+      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        const double* line = received.data() + rows.in_message(n, j, k);
+        double* to = patches + rows.in_patch(piece, j, k);
+        for (int e = 0; e < P / 2; ++e) {
+          to[e] = line[2 * e];
+          to[e + half] = line[2 * e + 1];
+        }
+      });
 }
 
-void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks, double shift) {
+void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const Rows rows{block_size_, side_, piece_};
   const int P = piece_, half = side_ / 2;
   const std::int64_t cells = std::int64_t{P} * P * P;
   // The way back: what arrived in patches leaves, and what left blocks arrives.
   const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
-  for_rows("gravity: pack pieces", arriving_, P,
-           KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-             const double* from = patches + rows.in_patch(piece, j, k);
-             double* line = sent.data() + rows.in_message(n, j, k);
-             for (int e = 0; e < P / 2; ++e) {
-               line[2 * e] = from[e];
-               line[2 * e + 1] = from[e + half];
-             }
-           });
+  for_rows(
+      "gravity: pack pieces", arriving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        const double* from = patches + rows.in_patch(piece, j, k);
+        double* line = sent.data() + rows.in_message(n, j, k);
+        for (int e = 0; e < P / 2; ++e) {
+          line[2 * e] = from[e];
+          line[2 * e + 1] = from[e + half];
+        }
+      });
   Kokkos::fence();
   exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells),
                            Direction::reverse);
-  for_rows("gravity: patches to blocks", local_, P,
-           KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
-             const double* from = patches + rows.in_patch(piece, j, k);
-             double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
-             for (int e = 0; e < P / 2; ++e) {
-               to[2 * e] = from[e] + shift;
-               to[2 * e + 1] = from[e + half] + shift;
-             }
-           });
+  for_rows(
+      "gravity: patches to blocks", local_, P,
+      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
+        const double* from = patches + rows.in_patch(piece, j, k);
+        double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
+        for (int e = 0; e < P / 2; ++e) {
+          to[2 * e] = from[e];
+          to[2 * e + 1] = from[e + half];
+        }
+      });
   Kokkos::fence();
   exchanger_.finish();
-  for_rows("gravity: unpack pieces", leaving_, P,
-           KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-             const double* line = received.data() + rows.in_message(n, j, k);
-             double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
-             for (int i = 0; i < P; ++i) to[i] = line[i] + shift;
-           });
+  for_rows(
+      "gravity: unpack pieces", leaving_, P,
+      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        const double* line = received.data() + rows.in_message(n, j, k);
+        double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
+        for (int i = 0; i < P; ++i) to[i] = line[i];
+      });
 }
 
 }  // namespace octant::gravity

@@ -29,8 +29,8 @@ class PieceTransfer {
   // Sets the cells of own patches that blocks cover; other cells keep their values.
   void to_patches(const Combination& values, double* patches);
 
-  // Sets the cells of own blocks to value + shift.
-  void to_blocks(const double* patches, const BlockField& blocks, double shift = 0.0);
+  // Sets the cells of own blocks.
+  void to_blocks(const double* patches, const BlockField& blocks);
 
  private:
   int block_size_, side_, piece_;

@@ -36,8 +36,8 @@ KOKKOS_FORCEINLINE_FUNCTION Pack residual(const PatchScratch<T, 3>& phi,
                                           const PatchScratch<T, 2>& f,
                                           const PatchScratch<T, 2>& diagonal, int parity, int j,
                                           int k, int e) {
-  const Pack around = PackOf::load(f.pairs(parity, j, k) + e) -
-                      Neighbours<T, 3>(phi, parity, j, k).sum(e);
+  const Pack around =
+      PackOf::load(f.pairs(parity, j, k) + e) - Neighbours<T, 3>(phi, parity, j, k).sum(e);
   const Pack centre = PackOf::load(phi.pairs(parity, j, k) + e);
   if constexpr (!Masked) return around + Pack(6.0) * centre;
   const Pack d = PackOf::load(diagonal.pairs(parity, j, k) + e);
@@ -46,8 +46,7 @@ KOKKOS_FORCEINLINE_FUNCTION Pack residual(const PatchScratch<T, 3>& phi,
 
 // The coarse right-hand side is 4 times the mean residual, because h^2 is 4 times as large.
 template <bool Masked, int T>
-KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Team& team,
-                                                   const PatchScratch<T, 3>& phi,
+KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Team& team, const PatchScratch<T, 3>& phi,
                                                    const PatchScratch<T, 2>& f,
                                                    const PatchScratch<T, 2>& diagonal,
                                                    double* coarse, double* row_norms) {
@@ -166,9 +165,8 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_coarse(const Team& team, const PatchTabl
     const int offset = ((k & (C - 1)) * C + (j & (C - 1))) * C;
     double* row = box + ((k + 2) * CoarseBox<T>::side + j + 2) * CoarseBox<T>::row;
     const auto value = [&](int side, int i) {
-      return slots[side] < 0
-                 ? 0.0
-                 : field[slots[side] * std::int64_t{C * C * C} + offset + split(i, C)];
+      return slots[side] < 0 ? 0.0
+                             : field[slots[side] * std::int64_t{C * C * C} + offset + split(i, C)];
     };
     for (int i = -2; i < 0; ++i) row[i + 2] = value(0, C + i);
     for (int i = 0; i < C; ++i) row[i + 2] = value(1, i);
