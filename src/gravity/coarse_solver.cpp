@@ -99,17 +99,17 @@ CoarseSolver::Grid CoarseSolver::make_grid(const std::vector<CoarseCell>& cells,
   for (const int n : active) {
     std::array<std::int32_t, 6> next;
     const double inside = 2.0 * cells[n].cover - 1.0;
-    double diagonal = 6.0;
+    double boundary = 0.0;
     for (int face = 0; face < 6; ++face) {
       auto c = cells[n].position;
       c[face / 2] += face % 2 == 0 ? -1 : 1;
       const std::int32_t* other = wrap(c, extent) ? present.find(key_of(c)) : nullptr;
       next[face] = other ? index_of[*other] : grid.cells;
-      if (!finest)
-        diagonal += boundary_term(inside, other ? 2.0 * cells[*other].cover - 1.0 : -1.0);
+      boundary += boundary_term(inside, other ? 2.0 * cells[*other].cover - 1.0 : -1.0);
     }
     grid.next.push_back(next);
-    grid.diagonal.push_back(diagonal);
+    if (boundary == 0.0) boundary = hole_term(cells[n].cover);
+    grid.diagonal.push_back(finest ? 6.0 : 6.0 + boundary);
   }
   grid.phi.assign(grid.cells + 1, 0.0);
   grid.f.assign(grid.cells + 1, 0.0);

@@ -27,10 +27,12 @@ void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool 
             const int parity = i & 1, e = i >> 1;
             const Neighbours<T, 2> around(share, parity, j, k);
             const double inside = 2.0 * share.pairs(parity, j, k)[e] - 1.0;
-            double sum = 6.0;
+            double boundary = 0.0;
             for (const double* other : {around.left, around.right, around.below_y, around.above_y,
                                         around.below_z, around.above_z})
-              if (!finest) sum += boundary_term(inside, 2.0 * other[e] - 1.0);
+              boundary += boundary_term(inside, 2.0 * other[e] - 1.0);
+            if (boundary == 0.0) boundary = hole_term(0.5 + 0.5 * inside);
+            const double sum = finest ? 6.0 : 6.0 + boundary;
             cells[(k * T + j) * T + split(i, T)] = inside > 0.0 ? sum : 0.0;
           }
         });
