@@ -1,15 +1,40 @@
 #include "bench/bench.hpp"
 
+#include <array>
+
+#include "bench/dns_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/transpose_bench.hpp"
+#include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
 
 namespace octant::bench {
 
+namespace {
+
+struct Benchmark {
+  const char* name;
+  int (*run)(const std::vector<std::string>& options);
+};
+
+constexpr std::array k_benchmarks{
+    Benchmark{"hydro", hydro_bench},
+    Benchmark{"ghost", ghost_bench},
+    Benchmark{"transpose", transpose_bench},
+    Benchmark{"tridiagonal", tridiagonal_bench},
+    Benchmark{"dns", dns_bench},
+};
+
+}  // namespace
+
 int run(const std::string& name, const std::vector<std::string>& options) {
-  if (name == "hydro") return hydro_bench(options);
-  if (name == "ghost") return ghost_bench(options);
-  throw InputError("there is no benchmark \"{}\"; expected hydro or ghost", name);
+  std::string names;
+  for (const Benchmark& benchmark : k_benchmarks) {
+    if (name == benchmark.name) return benchmark.run(options);
+    names += std::string(names.empty() ? "" : ", ") + benchmark.name;
+  }
+  throw InputError("there is no benchmark \"{}\"; expected one of {}", name, names);
 }
 
 }  // namespace octant::bench

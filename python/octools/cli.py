@@ -11,10 +11,12 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from octools import cans
 from octools.compare import Comparison, compare, vector_scales
 from octools.errors import OctoolsError
 from octools.fields import find_field
 from octools.figure import Picture, save_plot
+from octools.flow import FlowSnapshot
 from octools.history import drifts, read_history, save_history
 from octools.movie import default_name, save_movie
 from octools.profile import (
@@ -199,7 +201,13 @@ def compare_command(
     ] = False,
     fields: Annotated[str | None, typer.Option(help="Comma-separated. [default: all]")] = None,
 ) -> None:
-    """Compare two snapshots cell by cell; exit code 1 if they differ by more than the tolerance."""
+    """Compare two snapshots cell by cell, or a flow with a folder of CaNS's final fields.
+
+    The exit code is 1 if they differ by more than the tolerance.
+    """
+    if cans.is_cans_folder(b):
+        _compare_with_cans(a, b, tolerance)
+        return
     with Snapshot(resolve(a)) as left, Snapshot(resolve(b)) as right:
         result = compare(left, right, _names(fields))
     if result.identical:
@@ -217,6 +225,34 @@ def compare_command(
     console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
     if worst > tolerance:
         raise typer.Exit(1)
+
+
+def _compare_with_cans(run: Path, folder: Path, tolerance: float) -> None:
+    differences = cans.compare(FlowSnapshot.read(resolve(run)), folder)
+    for d in differences:
+        where = ", ".join(map(str, reversed(d.where)))
+        console.print(f"{d.name}: {d.largest:.6g} at cell ({where}); values up to {d.scale:.6g}")
+    worst = max(d.largest for d in differences)
+    verdict = "within" if worst <= tolerance else "above"
+    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
+    if worst > tolerance:
+        raise typer.Exit(1)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="CaNS's parameter file, input.nml.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="TOML file. [default: beside the source]")
+    ] = None,
+    initial: Annotated[
+        Path | None,
+        typer.Option(help="Folder with initial fields u_init.npy, ... [default: the source's]"),
+    ] = None,
+) -> None:
+    """Turn a parameter file of CaNS into one of Octant."""
+    written = cans.convert(source, output or source.with_suffix(".toml"), initial)
+    console.print(f"wrote {written}")
 
 
 @app.command()

@@ -34,6 +34,9 @@ class Communicator {
   // All ranks of the run; needs a living Runtime.
   static Communicator world();
 
+  // The ranks that give the same colour >= 0, in the order of their ranks. Collective.
+  Communicator split(int colour) const { return Communicator(mpi::split(*comm_, colour)); }
+
   int rank() const { return mpi::rank(*comm_); }
   int size() const { return mpi::size(*comm_); }
   bool is_root() const { return rank() == 0; }

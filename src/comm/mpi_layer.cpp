@@ -138,6 +138,12 @@ CommPointer world() {
 int rank(const Comm& comm) { return comm.rank; }
 int size(const Comm& comm) { return comm.size; }
 
+CommPointer split(const Comm& comm, int colour) {
+  MPI_Comm part;
+  check(MPI_Comm_split(comm.handle, colour, comm.rank, &part), "MPI_Comm_split");
+  return std::make_shared<Comm>(part, true);
+}
+
 int new_tag(Comm& comm) {
   constexpr int k_smallest_guaranteed_limit = 32767;
   const int tag = comm.next_tag;

@@ -27,6 +27,9 @@ CommPointer world();
 int rank(const Comm& comm);
 int size(const Comm& comm);
 
+// The ranks that give the same colour, in the order of their ranks. Collective over `comm`.
+CommPointer split(const Comm& comm, int colour);
+
 // A message tag that no other caller has. Ranks that call in the same order get the same tags.
 int new_tag(Comm& comm);
 // Never handed out: for set-up, whose messages are all received before a call returns.

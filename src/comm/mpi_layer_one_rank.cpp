@@ -26,6 +26,7 @@ CommPointer world() {
 
 int rank(const Comm&) { return 0; }
 int size(const Comm&) { return 1; }
+CommPointer split(const Comm&, int) { return std::make_shared<Comm>(); }
 int new_tag(Comm& comm) { return comm.next_tag++; }
 
 bool all_arrive(double) { return true; }

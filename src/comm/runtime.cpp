@@ -5,10 +5,12 @@
 #include <Kokkos_Core.hpp>
 
 #include "comm/mpi_layer.hpp"
+#include "core/memory.hpp"
 
 namespace octant {
 
 Runtime::Runtime(int& argc, char**& argv) {
+  return_freed_memory_to_system();
   mpi::initialize(argc, argv);
   // Its warnings are advice on binding threads, repeated by every rank.
   Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));

@@ -1,8 +1,7 @@
-// Wall time and memory of this process.
+// Wall time.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 
 namespace octant {
 
@@ -21,13 +20,5 @@ class Clock {
   using Steady = std::chrono::steady_clock;
   Steady::time_point start_ = Steady::now();
 };
-
-// Resident memory of this process in bytes, now and at its highest so far. Zero where the system
-// does not tell (no /proc).
-struct MemoryUse {
-  std::int64_t current = 0;
-  std::int64_t peak = 0;
-};
-MemoryUse memory_use();
 
 }  // namespace octant

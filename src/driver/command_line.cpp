@@ -10,7 +10,10 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/check.hpp"
+#include "driver/dns_options.hpp"
+#include "driver/dns_snapshot.hpp"
 #include "driver/run_amr.hpp"
+#include "driver/run_dns.hpp"
 #include "driver/snapshot.hpp"
 
 namespace octant::driver {
@@ -27,6 +30,38 @@ void print_on_root(const std::string& text) {
   if (Communicator::world().is_root()) fmt::print("{}", text);
 }
 
+bool is_dns(const RunRequest& request) {
+  bool dns = false;
+  Communicator::world().agree(
+      [&] { dns = ParameterSchema::peek(request.file, "model", request.overrides) == "dns"; });
+  return dns;
+}
+
+int run_model(const RunRequest& request) {
+  return is_dns(request) ? run_dns(request) : run_amr(request);
+}
+
+int check_model(const RunRequest& request) {
+  return is_dns(request) ? check_dns(request) : check(request);
+}
+
+// The tables of both models; of one section, where a model has it.
+std::string manual(const std::string& section) {
+  if (section == "grid" || section == "dns") return dns_manual(section);
+  std::string text = "# model = \"amr\"\n\n" + parameter_manual(section);
+  const bool both = section.empty() || section == "problem" || section == "time";
+  if (both) text += "\n# model = \"dns\"\n\n" + dns_manual(section);
+  return both ? text : parameter_manual(section);
+}
+
+std::string describe(const std::string& path) {
+  const Communicator world = Communicator::world();
+  const Hdf5Reader file(world, path);
+  const bool dns = file.exists("/header") && file.has_attribute("/header", "model") &&
+                   file.attribute<std::string>("/header", "model") == "dns";
+  return dns ? describe_dns_snapshot(file) : describe_snapshot(world, path);
+}
+
 // Declares the commands; the chosen one leaves what to do in `action`.
 void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& bench,
                       std::function<int()>& action) {
@@ -39,20 +74,22 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   run->add_option("--restart", arguments.run.restart, "latest, or a checkpoint");
   run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");
   run->callback([&] {
-    action = [&] { return arguments.run.dry_run ? check(arguments.run) : run_amr(arguments.run); };
+    action = [&] {
+      return arguments.run.dry_run ? check_model(arguments.run) : run_model(arguments.run);
+    };
   });
 
   auto* check_command =
       app.add_subcommand("check", "Check a parameter file; estimate memory and cost");
   check_command->add_option("file", arguments.run.file, "Parameter file")->required();
   check_command->add_option("--set", arguments.run.overrides, "section.key=value");
-  check_command->callback([&] { action = [&] { return check(arguments.run); }; });
+  check_command->callback([&] { action = [&] { return check_model(arguments.run); }; });
 
   auto* params = app.add_subcommand("params", "Tables of all parameters");
   params->add_option("section", arguments.section, "Only this section");
   params->callback([&] {
     action = [&] {
-      print_on_root(parameter_manual(arguments.section));
+      print_on_root(manual(arguments.section));
       return k_done;
     };
   });
@@ -61,7 +98,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   info->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
   info->callback([&] {
     action = [&] {
-      print_on_root(describe_snapshot(Communicator::world(), arguments.file));
+      print_on_root(describe(arguments.file));
       return k_done;
     };
   });

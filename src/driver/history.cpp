@@ -13,28 +13,6 @@ namespace octant::driver {
 
 namespace {
 
-std::string header(int max_level) {
-  std::string line =
-      "step,time,a,dt,mass,momentum_x,momentum_y,momentum_z,kinetic,internal,potential,total_"
-      "energy,"
-      "absolute_momentum,floored_cells,floored_mass,floored_energy";
-  for (int l = 0; l <= max_level; ++l) line += fmt::format(",blocks_{}", l);
-  for (int l = 0; l <= max_level; ++l) line += fmt::format(",leaf_cells_{}", l);
-  return line + "\n";
-}
-
-std::string row(const AmrSimulation& s, double dt) {
-  const Totals& t = s.totals();
-  const Floored& f = s.floored();
-  std::string line = fmt::format("{},{},1,{},{},{},{},{},{},{},0,{},{},{},{},{}", s.step_count(),
-                                 s.time(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
-                                 t.kinetic_energy, t.total_energy - t.kinetic_energy,
-                                 t.total_energy, t.absolute_momentum, f.cells, f.mass, f.energy);
-  for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
-  for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
-  return line + "\n";
-}
-
 // The rows of an earlier run before `step`.
 std::string rows_before(const std::string& path, std::int64_t step) {
   std::ifstream earlier(path);
@@ -47,24 +25,26 @@ std::string rows_before(const std::string& path, std::int64_t step) {
 
 }  // namespace
 
-History::History(const AmrSimulation& simulation, const std::string& directory, bool restarted)
+History::History(const Model& model, const std::string& directory)
     : path_(directory + "/history.csv") {
-  const Communicator& communicator = simulation.mesh().communicator();
+  const Communicator& communicator = model.communicator();
   communicator.agree([&] {
     if (!communicator.is_root()) return;
-    const std::string kept = restarted ? rows_before(path_, simulation.step_count()) : "";
+    const std::int64_t step = model.step_count();
+    const std::string kept = step > 0 ? rows_before(path_, step) : "";
     file_.reset(std::fopen(path_.c_str(), "w"));
     if (!file_) throw InputError("{}: cannot be written: {}", path_, std::strerror(errno));
-    const std::string begin = header(simulation.mesh().geometry().max_level()) + kept;
+    const std::string begin = model.history_header() + "\n" + kept;
     if (std::fputs(begin.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
       throw InputError("{}: cannot be written: {}", path_, std::strerror(errno));
   });
 }
 
-void History::append(const AmrSimulation& simulation, double dt) {
-  simulation.mesh().communicator().agree([&] {
+void History::append(const Model& model, double dt) {
+  const std::string row = model.history_row(dt) + "\n";
+  model.communicator().agree([&] {
     if (!file_) return;
-    if (std::fputs(row(simulation, dt).c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
+    if (std::fputs(row.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
       throw RunError("{}: cannot be written: {}", path_, std::strerror(errno));
   });
 }

@@ -1,11 +1,11 @@
-// history.csv: one row per coarse step with the conserved quantities and the size of the mesh.
+// history.csv: one row per step with what the model measures.
 #pragma once
 
 #include <cstdio>
 #include <memory>
 #include <string>
 
-#include "driver/amr_simulation.hpp"
+#include "driver/run.hpp"
 
 namespace octant::driver {
 
@@ -13,11 +13,11 @@ namespace octant::driver {
 class History {
  public:
   // Throws InputError on every rank if the file cannot be written.
-  History(const AmrSimulation& simulation, const std::string& directory, bool restarted);
+  History(const Model& model, const std::string& directory);
 
   // Appends the present state and the step that follows from it. Throws RunError on every rank if
   // the disk is full.
-  void append(const AmrSimulation& simulation, double dt);
+  void append(const Model& model, double dt);
 
  private:
   struct Close {

@@ -7,21 +7,6 @@
 
 namespace octant::driver {
 
-namespace {
-
-void declare(ParameterSchema& schema, TimeOptions& o) {
-  schema.add("time.end", o.end,
-             {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
-  schema.add("time.max_steps", o.max_steps, {.meaning = "Most coarse steps", .min = 0});
-  schema.add("time.cfl", o.cfl,
-             {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
-              .max = 1.0,
-              .above = 0.0});
-  schema.add("time.subcycle", o.subcycle,
-             {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
-                         "levels take the same step"});
-}
-
 void declare(ParameterSchema& schema, OutputOptions& o) {
   schema.add("output.directory", o.directory, {.meaning = "Where all results go"});
   schema.add(
@@ -36,11 +21,39 @@ void declare(ParameterSchema& schema, OutputOptions& o) {
   schema.add("output.checkpoint_keep", o.checkpoint_keep,
              {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
   schema.add("output.history_interval", o.history_interval,
-             {.unit = "steps", .meaning = "Coarse steps between rows of history.csv", .min = 1});
+             {.unit = "steps", .meaning = "Steps between rows of history.csv", .min = 1});
   schema.add(
       "output.pictures", o.pictures,
       {.meaning = "Commands of octools that ./octant gives the output directory when the run "
                   "is done, such as \"plot --outlines\" or \"profile\""});
+}
+
+void declare(ParameterSchema& schema, RunOptions& o) {
+  schema.add("run.walltime", o.walltime,
+             {.unit = "s",
+              .meaning = "Wall-clock seconds after which the run writes a checkpoint "
+                         "and stops; 0: no limit",
+              .min = 0});
+  schema.add("run.walltime_margin", o.walltime_margin,
+             {.unit = "s", .meaning = "Seconds before that at which it stops", .min = 0});
+  schema.add("run.control_file", o.control_file,
+             {.meaning = "File in the output directory that is looked for at every step: "
+                         "stop = true, dump = true, or new intervals of [output]"});
+}
+
+namespace {
+
+void declare(ParameterSchema& schema, TimeOptions& o) {
+  schema.add("time.end", o.end,
+             {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
+  schema.add("time.max_steps", o.max_steps, {.meaning = "Most coarse steps", .min = 0});
+  schema.add("time.cfl", o.cfl,
+             {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
+              .max = 1.0,
+              .above = 0.0});
+  schema.add("time.subcycle", o.subcycle,
+             {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
+                         "levels take the same step"});
 }
 
 void declare(ParameterSchema& schema, RefineOptions& o) {
@@ -71,19 +84,6 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
   schema.add("refine.interval", o.interval,
              {.unit = "steps", .meaning = "Coarse steps between changes of the mesh", .min = 1});
   o.region.declare(schema);
-}
-
-void declare(ParameterSchema& schema, RunOptions& o) {
-  schema.add("run.walltime", o.walltime,
-             {.unit = "s",
-              .meaning = "Wall-clock seconds after which the run writes a checkpoint "
-                         "and stops; 0: no limit",
-              .min = 0});
-  schema.add("run.walltime_margin", o.walltime_margin,
-             {.unit = "s", .meaning = "Seconds before that at which it stops", .min = 0});
-  schema.add("run.control_file", o.control_file,
-             {.meaning = "File in the output directory that is looked for at every coarse step: "
-                         "stop = true, dump = true, or new intervals of [output]"});
 }
 
 // The index of a primitive variable by its name in snapshots.
@@ -124,7 +124,7 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
 }
 
 void AmrOptions::declare_all(ParameterSchema& schema) {
-  schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr"}});
+  schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr", "dns"}});
   schema.add("problem.name", problem_name,
              {.meaning = "The initial conditions",
               .choices = problems::problem_names(),

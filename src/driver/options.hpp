@@ -58,6 +58,9 @@ struct RunOptions {
   std::string control_file = "control.toml";
 };
 
+void declare(ParameterSchema& schema, OutputOptions& options);
+void declare(ParameterSchema& schema, RunOptions& options);
+
 // Everything that a parameter file says about an AMR run.
 class AmrOptions {
  public:

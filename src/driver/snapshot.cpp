@@ -1,9 +1,5 @@
 #include "driver/snapshot.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <regex>
-
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
@@ -12,7 +8,7 @@
 #include "decomp/key_order.hpp"
 #include "hydro/field_access.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/row_shuffle.hpp"
+#include "io/row_batches.hpp"
 
 namespace octant::driver {
 
@@ -64,8 +60,18 @@ void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char*
   put("git_revision", std::string(k_git_revision));
 }
 
+// Fields are written and read in batches of this size, so that output needs hardly more memory than
+// the run itself.
+constexpr std::int64_t k_batch_bytes = 1 << 20;
+
+std::int64_t rows_per_batch(int block_size) {
+  const std::int64_t row_bytes = sizeof(double) * block_size * block_size * block_size;
+  return std::max<std::int64_t>(1, k_batch_bytes / row_bytes);
+}
+
 // Writes the blocks of a level and leaves the way that its fields will take.
-RowShuffle write_level_structure(Hdf5Writer& file, const AmrSimulation& simulation, int level) {
+std::vector<RowBatch> write_level_structure(Hdf5Writer& file, const AmrSimulation& simulation,
+                                            int level) {
   const mesh::Mesh& mesh = simulation.mesh();
   const mesh::TreeLevel& blocks = mesh.blocks(level);
   std::vector<Key> keys;
@@ -78,7 +84,8 @@ RowShuffle write_level_structure(Hdf5Writer& file, const AmrSimulation& simulati
     origins.insert(origins.end(), origin.begin(), origin.end());
   }
   const std::vector<std::int32_t> owners(keys.size(), mesh.communicator().rank());
-  RowShuffle rows(mesh.communicator(), rows_in_key_order(mesh.communicator(), keys));
+  const auto places = rows_in_key_order(mesh.communicator(), keys);
+  RowShuffle rows(mesh.communicator(), places);
   const std::string group = level_group("mesh", level) + "/";
   const auto put = [&]<class T>(const char* name, const std::vector<T>& values,
                                 std::vector<std::int64_t> shape, const DatasetMeaning& meaning) {
@@ -96,17 +103,26 @@ RowShuffle write_level_structure(Hdf5Writer& file, const AmrSimulation& simulati
   put("refined", refined, {}, {"1", "mask of refined octants, bit ix + 2 iy + 4 iz"});
   put("owner", owners, {}, {"1", "rank that owned the block"});
   file.attribute(level_group("mesh", level), "cell_size", mesh.geometry().cell_size(level));
-  return rows;
+  return row_batches(mesh.communicator(), places, rows_per_batch(mesh.layout().block_size));
 }
 
-// Writes one field of a level: `values` are [own block][cell].
-void write_field(Hdf5Writer& file, RowShuffle& rows, int level, int block_size,
-                 const std::string& name, const std::vector<double>& values,
-                 const DatasetMeaning& meaning) {
-  const std::int64_t N = block_size;
-  const auto written = rows.to_writers(std::span<const double>(values), N * N * N);
-  file.dataset(level_group("hydro", level) + "/" + name, rows.range(), {N, N, N},
-               std::span<const double>(written), meaning);
+// Writes one field of a level. values(slots) gives it for some blocks, [block][cell].
+template <class Values>
+void write_field(Hdf5Writer& file, std::vector<RowBatch>& batches, const mesh::Mesh& mesh,
+                 int level, const std::string& name, const DatasetMeaning& meaning,
+                 const Values& values) {
+  const std::int64_t N = mesh.layout().block_size;
+  const auto& slots = mesh.blocks(level).own();
+  const std::int64_t total = mesh.communicator().sum(std::ssize(slots));
+  const Hdf5Rows rows = file.create_dataset<double>(level_group("hydro", level) + "/" + name, total,
+                                                    {N, N, N}, meaning);
+  for (RowBatch& batch : batches) {
+    std::vector<int> chosen;
+    for (const std::int64_t n : batch.own) chosen.push_back(slots[static_cast<std::size_t>(n)]);
+    const std::vector<double> own = values(chosen);
+    const auto written = batch.shuffle.to_writers(std::span<const double>(own), N * N * N);
+    file.write_rows(rows, batch.range, std::span<const double>(written));
+  }
 }
 
 DatasetMeaning conserved_meaning(const std::string& name) {
@@ -124,13 +140,13 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
   Hdf5Writer file(mesh.communicator(), path);
   write_header(file, simulation, "snapshot");
   for (int level = 0; level <= mesh.finest_level(); ++level) {
-    RowShuffle rows = write_level_structure(file, simulation, level);
+    auto batches = write_level_structure(file, simulation, level);
+    const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
     for (const auto& field : hydro::primitive_fields(gas))
-      write_field(
-          file, rows, level, mesh.layout().block_size, field.name,
-          hydro::read_primitive(gas, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
-                                mesh.blocks(level).own(), field.variable),
-          {field.units, field.description});
+      write_field(file, batches, mesh, level, field.name, {field.units, field.description},
+                  [&](std::span<const int> slots) {
+                    return hydro::read_primitive(gas, mesh.layout(), blocks, slots, field.variable);
+                  });
   }
   file.commit();
 }
@@ -148,14 +164,14 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
   file.attribute("/header", "floored_mass", floored.mass);
   file.attribute("/header", "floored_energy", floored.energy);
   for (int level = 0; level <= mesh.finest_level(); ++level) {
-    RowShuffle rows = write_level_structure(file, simulation, level);
+    auto batches = write_level_structure(file, simulation, level);
+    const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
     for (int n = 0; n < mesh.layout().variables; ++n) {
       const std::string& name = mesh.variables()[n].name;
-      write_field(
-          file, rows, level, mesh.layout().block_size, name,
-          hydro::read_conserved(mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
-                                mesh.blocks(level).own(), n),
-          conserved_meaning(name));
+      write_field(file, batches, mesh, level, name, conserved_meaning(name),
+                  [&](std::span<const int> slots) {
+                    return hydro::read_conserved(mesh.layout(), blocks, slots, n);
+                  });
     }
   }
   file.commit();
@@ -222,6 +238,21 @@ mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange ra
   return blocks;
 }
 
+// Reads conserved variable n of a level, whose blocks this rank owns in the order of the file.
+void read_field(const Hdf5Reader& file, mesh::Mesh& mesh, int level, int n, RowRange range) {
+  const std::string name = level_group("hydro", level) + "/" + mesh.variables()[n].name;
+  const std::span<const int> slots = mesh.blocks(level).own();
+  const std::int64_t batch = rows_per_batch(mesh.layout().block_size);
+  const std::int64_t most = mesh.communicator().max(range.count);
+  for (std::int64_t first = 0; first < most; first += batch) {
+    const std::int64_t begin = std::min(first, range.count);
+    const std::int64_t count = std::min(batch, range.count - begin);
+    hydro::write_conserved(mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
+                           slots.subspan(begin, count), n,
+                           file.read<double>(name, {range.begin + begin, count}));
+  }
+}
+
 }  // namespace
 
 OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& path) {
@@ -240,10 +271,7 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   mesh.replace_blocks(levels);
   for (int level = 0; level <= finest; ++level)
     for (int n = 0; n < mesh.layout().variables; ++n)
-      hydro::write_conserved(
-          mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), mesh.blocks(level).own(), n,
-          file.read<double>(level_group("hydro", level) + "/" + mesh.variables()[n].name,
-                            ranges[level]));
+      read_field(file, mesh, level, n, ranges[level]);
   simulation.set_time(file.attribute<double>("/header", "time"),
                       file.attribute<std::int64_t>("/header", "step"));
   simulation.set_floored({file.attribute<std::int64_t>("/header", "floored_cells"),
@@ -253,51 +281,6 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
           .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
           .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
-}
-
-namespace {
-
-// The checkpoints of a directory, newest first.
-std::vector<std::string> checkpoints_in(const std::string& directory) {
-  static const std::regex pattern("checkpoint_[0-9]{5,}\\.h5");
-  std::vector<std::string> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
-    if (std::regex_match(entry.path().filename().string(), pattern))
-      found.push_back(entry.path().string());
-  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a > b;
-  });
-  return found;
-}
-
-}  // namespace
-
-std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
-                            const std::string& directory) {
-  if (wish != "latest") return wish;
-  std::string found;
-  communicator.agree([&] {
-    if (!communicator.is_root()) return;
-    const auto all = checkpoints_in(directory);
-    if (all.empty())
-      throw InputError(
-          "--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
-          "start without --restart",
-          directory);
-    found = all.front();
-  });
-  communicator.broadcast(found);
-  return found;
-}
-
-void remove_old_checkpoints(const std::string& directory, int keep) {
-  const auto all = checkpoints_in(directory);
-  for (std::size_t n = keep; n < all.size(); ++n) {
-    std::error_code error;
-    if (!std::filesystem::remove(all[n], error) && error)
-      log::warn("{}: cannot be removed: {}", all[n], error.message());
-  }
 }
 
 std::string describe_snapshot(const Communicator& communicator, const std::string& path) {

@@ -56,6 +56,14 @@ struct DatasetMeaning {
   std::string description;
 };
 
+// A dataset of a file that is being written: where its rows lie.
+struct Hdf5Rows {
+  std::string path;
+  ElementType type;
+  std::int64_t total = 0, row_bytes = 0;
+  std::int64_t place = 0;  // of the first row, in bytes from the beginning of the file
+};
+
 // Writes a new file. The file gets its name with commit() and is absent before (WholeFile).
 //
 // Any function throws RunError on all ranks when it fails on one: disk full, no permission, a name
@@ -79,7 +87,25 @@ class Hdf5Writer {
   template <Element T>
   void dataset(const std::string& path, RowRange range, const std::vector<std::int64_t>& row_shape,
                std::span<const T> data, const DatasetMeaning& meaning) {
-    write_dataset(path, range, row_shape, element_type<T>(), std::as_bytes(data), meaning);
+    const Hdf5Rows rows =
+        create(path, covered_rows(path, range), row_shape, element_type<T>(), meaning);
+    write(rows, range, element_type<T>(), std::as_bytes(data));
+  }
+
+  // Creates the dataset [total][row_shape...] of elements T, to be filled by write_rows: for
+  // datasets that would take too much memory in one piece.
+  template <Element T>
+  Hdf5Rows create_dataset(const std::string& path, std::int64_t total,
+                          const std::vector<std::int64_t>& row_shape,
+                          const DatasetMeaning& meaning) {
+    return create(path, total, row_shape, element_type<T>(), meaning);
+  }
+
+  // Writes some rows of a dataset, others on every rank; a range may be empty. All rows must have
+  // been written before commit(): what was not is undefined.
+  template <Element T>
+  void write_rows(const Hdf5Rows& rows, RowRange range, std::span<const T> data) {
+    write(rows, range, element_type<T>(), std::as_bytes(data));
   }
 
   // Brings everything to the disk, checks that the file can be opened and has its full length, and
@@ -87,9 +113,12 @@ class Hdf5Writer {
   void commit();
 
  private:
-  void write_dataset(const std::string& path, RowRange range,
-                     const std::vector<std::int64_t>& row_shape, ElementType type,
-                     std::span<const std::byte> data, const DatasetMeaning& meaning);
+  std::int64_t covered_rows(const std::string& path, RowRange range) const;
+  Hdf5Rows create(const std::string& path, std::int64_t total,
+                  const std::vector<std::int64_t>& row_shape, ElementType type,
+                  const DatasetMeaning& meaning);
+  void write(const Hdf5Rows& rows, RowRange range, ElementType type,
+             std::span<const std::byte> data);
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -147,12 +147,8 @@ void Hdf5Writer::attribute(const std::string& object, const std::string& name,
   });
 }
 
-void Hdf5Writer::write_dataset(const std::string& path, RowRange range,
-                               const std::vector<std::int64_t>& row_shape, ElementType type,
-                               std::span<const std::byte> data, const DatasetMeaning& meaning) {
-  const std::int64_t row_bytes =
-      std::accumulate(row_shape.begin(), row_shape.end(),
-                      static_cast<std::int64_t>(element_bytes(type)), std::multiplies<>());
+// The rows of all ranks together; throws if their ranges leave gaps or overlap.
+std::int64_t Hdf5Writer::covered_rows(const std::string& path, RowRange range) const {
   CoverageSums sums = coverage_sums(range);
   state_->communicator.sum_in_place(std::span<std::uint64_t>(sums));
   const auto total = static_cast<std::int64_t>(sums[0]);
@@ -160,14 +156,20 @@ void Hdf5Writer::write_dataset(const std::string& path, RowRange range,
     OCTANT_REQUIRE(range.begin >= 0 && range.count >= 0 && range.end() <= total &&
                        sums == coverage_sums({0, total}),
                    "the ranks' rows of '{}' leave gaps or overlap", path);
-    OCTANT_REQUIRE(std::ssize(data) == range.count * row_bytes,
-                   "'{}' has {} rows of {} bytes here, but {} bytes were given", path, range.count,
-                   row_bytes, data.size());
+  });
+  return total;
+}
+
+Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
+                            const std::vector<std::int64_t>& row_shape, ElementType type,
+                            const DatasetMeaning& meaning) {
+  Hdf5Rows rows{path, type, total};
+  rows.row_bytes =
+      std::accumulate(row_shape.begin(), row_shape.end(),
+                      static_cast<std::int64_t>(element_bytes(type)), std::multiplies<>());
+  state_->on_root([&] {
     OCTANT_REQUIRE(!meaning.units.empty() && !meaning.description.empty(),
                    "'{}' needs units and a description", path);
-  });
-  std::int64_t place = 0;
-  state_->on_root([&] {
     std::vector<std::int64_t> shape{total};
     shape.insert(shape.end(), row_shape.begin(), row_shape.end());
     const Hdf5Handle dataset(
@@ -177,10 +179,23 @@ void Hdf5Writer::write_dataset(const std::string& path, RowRange range,
         H5Dclose);
     write_attribute(dataset, "units", meaning.units);
     write_attribute(dataset, "description", meaning.description);
-    place = static_cast<std::int64_t>(H5Dget_offset(dataset));
+    rows.place = static_cast<std::int64_t>(H5Dget_offset(dataset));
   });
-  state_->communicator.broadcast(place);
-  state_->run([&] { state_->part->write_at(place + range.begin * row_bytes, data); });
+  state_->communicator.broadcast(rows.place);
+  return rows;
+}
+
+void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
+                       std::span<const std::byte> data) {
+  state_->run([&] {
+    OCTANT_REQUIRE(type == rows.type && range.begin >= 0 && range.end() <= rows.total,
+                   "rows {} to {} of another type or number than the {} of '{}'", range.begin,
+                   range.end(), rows.total, rows.path);
+    OCTANT_REQUIRE(std::ssize(data) == range.count * rows.row_bytes,
+                   "'{}' has {} rows of {} bytes here, but {} bytes were given", rows.path,
+                   range.count, rows.row_bytes, data.size());
+    state_->part->write_at(rows.place + range.begin * rows.row_bytes, data);
+  });
 }
 
 void Hdf5Writer::commit() {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/clock.hpp"
+#include "core/memory.hpp"
 
 namespace octant {
 namespace {

@@ -1,4 +1,6 @@
-#include "core/clock.hpp"
+#include "core/memory.hpp"
+
+#include <malloc.h>
 
 #include <fstream>
 #include <sstream>
@@ -18,6 +20,13 @@ MemoryUse memory_use() {
     if (name == "VmHWM:") use.peak = kilobytes * 1024;
   }
   return use;
+}
+
+void return_freed_memory_to_system() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // setting it ends its automatic growth
+  mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#endif
 }
 
 }  // namespace octant

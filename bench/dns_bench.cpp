@@ -1,0 +1,207 @@
+#include "bench/dns_bench.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+#include "bench/triad.hpp"
+#include "core/clock.hpp"
+#include "core/memory.hpp"
+#include "driver/command_line.hpp"
+#include "driver/dns_simulation.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+// A turbulent channel at its usual resolution; the step is far below the limit of stability.
+driver::DnsOptions run_options(const DnsCase& dns_case) {
+  driver::DnsOptions options;
+  options.problem = problems::make_flow_problem("channel");
+  options.grid.cells = dns_case.cells;
+  options.grid.size = {12.0, 6.0, 2.0};
+  options.grid.stretching = "tanh";
+  options.flow.viscosity = 1.0 / 2800.0;
+  options.flow.diffusion = dns_case.diffusion;
+  options.flow.poisson = dns_case.poisson;
+  options.flow.forcing = "bulk_velocity";
+  options.pencil.process_grid = dns_case.process_grid;
+  options.pencil.plans = dns_case.plans;
+  options.problem->prepare({options.make_grid(), options.make_boundaries(), options.flow});
+  return options;
+}
+
+constexpr double k_step = 5e-4;
+
+// Seconds and bytes so far, which are subtracted before and after a step.
+struct Meter {
+  std::vector<std::pair<std::string, double>> parts;
+  double bytes = 0.0;
+
+  explicit Meter(const dns::Flow& flow) {
+    const dns::StepSeconds& s = flow.seconds();
+    const pencil::PoissonReport p = flow.poisson_report(), d = flow.diffusion_report();
+    const double pressure =
+        p.transform_seconds + p.tridiagonal_seconds + p.xy.seconds + p.z.seconds;
+    const double velocity =
+        d.transform_seconds + d.tridiagonal_seconds + d.xy.seconds + d.z.seconds;
+    parts = {{"momentum", s.momentum},
+             {"FFT", p.transform_seconds + d.transform_seconds},
+             {"tridiagonal", p.tridiagonal_seconds + d.tridiagonal_seconds},
+             {"transposes x-y", p.xy.seconds + d.xy.seconds},
+             {"transposes y-z", p.z.seconds + d.z.seconds},
+             {"implicit diffusion", s.diffusion - velocity},
+             {"divergence", s.poisson - pressure},
+             {"correction", s.correction},
+             {"halo", s.ghosts}};
+    bytes = static_cast<double>(p.xy.bytes + p.z.bytes + d.xy.bytes + d.z.bytes);
+    for (const ExchangeCount& count : flow.halo_report()) bytes += static_cast<double>(count.bytes);
+  }
+};
+
+JsonObject json(const DnsResult& r, double triad) {
+  JsonObject parts;
+  for (const auto& [name, seconds] : r.parts) parts.add(name, 1e9 * seconds / r.cells());
+  JsonObject object;
+  object.add("cells_x", r.dns_case.cells[0])
+      .add("cells_y", r.dns_case.cells[1])
+      .add("cells_z", r.dns_case.cells[2])
+      .add("diffusion", r.dns_case.diffusion)
+      .add("poisson", r.dns_case.poisson)
+      .add("ranks", r.ranks)
+      .add("process_grid", r.process_grid)
+      .add("seconds_per_step", r.seconds)
+      .add("nanoseconds_per_cell", r.nanoseconds_per_cell())
+      .add("bytes_sent_per_step", r.bytes_sent)
+      .add("fields_of_memory", r.fields_of_memory)
+      .add("scaled_divergence", r.scaled_divergence)
+      .add("triad_bytes_per_second", triad)
+      .add("parts", parts);
+  return object;
+}
+
+constexpr const char* k_row = "{:<14} {:<11} {:<6} {:>6} {:>9} {:>9} {:>10} {:>7} {:>9}";
+
+std::string row(const DnsResult& r) {
+  const auto& cells = r.dns_case.cells;
+  return fmt::format(
+      k_row, fmt::format("{}x{}x{}", cells[0], cells[1], cells[2]), r.dns_case.diffusion,
+      r.dns_case.poisson, r.process_grid, fmt::format("{:.2f}", 1e3 * r.seconds),
+      fmt::format("{:.1f}", r.nanoseconds_per_cell()), fmt::format("{:.3f}", 1e-6 * r.bytes_sent),
+      fmt::format("{:.1f}", r.fields_of_memory), fmt::format("{:.1e}", r.scaled_divergence));
+}
+
+std::string breakdown(const DnsResult& r) {
+  std::string text;
+  for (const auto& [name, seconds] : r.parts)
+    if (seconds > 0.0)
+      text +=
+          fmt::format("{}{} {:.1f}", text.empty() ? "    " : ", ", name, 1e9 * seconds / r.cells());
+  return text;
+}
+
+struct Request {
+  DnsCase common;
+  std::vector<int> cells{128, 64, 72};
+  Choice diffusions{{"explicit", "implicit_z", "implicit"}, "all"};
+  Choice methods{{"ftm", "ptdma"}, "ftm"};
+  int steps = 20;
+  std::string json_file;
+
+  std::vector<DnsCase> selected() const {
+    std::vector<DnsCase> all;
+    for (const std::string& method : methods.selected())
+      for (const std::string& diffusion : diffusions.selected()) {
+        all.push_back(common);
+        all.back().cells = {cells[0], cells[1], cells[2]};
+        all.back().diffusion = diffusion;
+        all.back().poisson = method;
+      }
+    return all;
+  }
+};
+
+void declare(CLI::App& app, Request& request) {
+  app.add_option("--cells", request.cells, "Cells along x, y and z")
+      ->delimiter(',')
+      ->expected(3)
+      ->check(CLI::Range(4, 1 << 20))
+      ->capture_default_str();
+  add_choice(app, "--diffusion", request.diffusions, "Diffusion in time");
+  add_choice(app, "--poisson", request.methods, "Solver of lines along z");
+  app.add_option("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4")
+      ->capture_default_str();
+  app.add_option("--plans", request.common.plans, "FFTW's plans: estimated or measured")
+      ->check(CLI::IsMember({"estimated", "measured"}))
+      ->capture_default_str();
+  app.add_option("--steps", request.steps, "Steps of each case; the fastest is reported")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_json_option(app, request.json_file);
+}
+
+}  // namespace
+
+DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case, int steps) {
+  DnsResult result;
+  result.dns_case = dns_case;
+  result.ranks = communicator.size();
+  const auto memory_before = static_cast<double>(memory_use().current);
+  const driver::DnsOptions options = run_options(dns_case);
+  driver::DnsSimulation simulation(communicator, options);
+  result.process_grid = pencil::to_string(simulation.tuning().processes);
+  simulation.initialise();
+  simulation.step(k_step);  // touches all memory for the first time
+  for (int n = 0; n < steps; ++n) {
+    const Meter before(simulation.flow());
+    communicator.barrier();
+    const Clock clock;
+    simulation.step(k_step);
+    const double seconds = communicator.max(clock.seconds());
+    if (n > 0 && seconds >= result.seconds) continue;
+    result.seconds = seconds;
+    result.parts = Meter(simulation.flow()).parts;
+    for (std::size_t p = 0; p < result.parts.size(); ++p)
+      result.parts[p].second -= before.parts[p].second;
+    result.bytes_sent = Meter(simulation.flow()).bytes - before.bytes;
+  }
+  for (auto& [name, seconds] : result.parts) seconds = communicator.max(seconds);
+  result.bytes_sent = communicator.max(result.bytes_sent);
+  const double field = 8.0 * static_cast<double>(simulation.domain().box.cells());
+  const double memory = static_cast<double>(memory_use().current) - memory_before;
+  result.fields_of_memory = communicator.max(memory / field);
+  simulation.measure();
+  result.scaled_divergence = simulation.totals().scaled_divergence;
+  return result;
+}
+
+int dns_bench(const std::vector<std::string>& options) {
+  CLI::App app("Speed of whole steps of a channel flow", "octant bench dns");
+  Request request;
+  declare(app, request);
+  if (!parse(app, options)) return driver::k_done;
+
+  const Communicator communicator = Communicator::world();
+  Report report(communicator, request.json_file);
+  const double triad = triad_bytes_per_second(communicator);
+  report.line(
+      fmt::format("{} rank(s); triad {:.1f} GB/s; fastest of {} steps\n"
+                  "ns: wall time of a step per cell of the grid; MB: sent per step by the "
+                  "busiest rank\nfields: memory of a rank over that of a field; div: "
+                  "largest divergence over speed / cell size\n",
+                  communicator.size(), 1e-9 * triad, request.steps));
+  report.line(fmt::format(k_row, "cells", "diffusion", "lines", "ranks", "ms", "ns", "MB", "fields",
+                          "div"));
+  for (const DnsCase& dns_case : request.selected()) {
+    const DnsResult result = measure_dns(communicator, dns_case, request.steps);
+    report.line(row(result));
+    report.line(breakdown(result));
+    report.add(json(result, triad));
+  }
+  report.finish();
+  return driver::k_done;
+}
+
+}  // namespace octant::bench

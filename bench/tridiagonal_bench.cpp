@@ -1,0 +1,196 @@
+#include "bench/tridiagonal_bench.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/options.hpp"
+#include "bench/pencil_options.hpp"
+#include "core/clock.hpp"
+#include "driver/command_line.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+using pencil::Condition;
+using pencil::PtdmaFlavour;
+using pencil::TridiagonalMethod;
+
+pencil::TridiagonalOptions options_of(const TridiagonalCase& setup) {
+  pencil::TridiagonalOptions options;
+  options.backend = setup.backend;
+  if (setup.method == "ftm") return options;
+  options.method = TridiagonalMethod::ptdma;
+  if (setup.method == "algorithm_1") options.flavour = PtdmaFlavour::algorithm_1;
+  if (setup.method == "algorithm_2") options.flavour = PtdmaFlavour::algorithm_2;
+  return options;
+}
+
+// Twice as dense at the walls as a uniform axis, roughly.
+std::vector<double> faces(int n) {
+  std::vector<double> positions;
+  for (int k = 0; k <= n; ++k)
+    positions.push_back(0.5 + 0.5 * std::tanh(2.0 * k / n - 1.0) / std::tanh(1.0));
+  return positions;
+}
+
+// 1 - 1e-4 d2/dz2.
+pencil::TridiagonalMatrix diffusion(const pencil::TridiagonalMatrix& second_derivative) {
+  pencil::TridiagonalMatrix matrix = second_derivative;
+  for (auto* part : {&matrix.lower, &matrix.diagonal, &matrix.upper})
+    for (double& value : *part) value *= -1e-4;
+  for (double& value : matrix.diagonal) value += 1.0;
+  return matrix;
+}
+
+void fill(pencil::Field& field) {
+  for (int k = 0; k < field.nz(); ++k)
+    for (int j = 0; j < field.ny(); ++j)
+      for (int i = 0; i < field.nx(); ++i) field(i, j, k) = std::sin(1.0 + i + 3.0 * j + 7.0 * k);
+}
+
+struct Traffic {
+  RankStatistics messages, bytes;
+};
+
+Traffic per_call(const Communicator& communicator, const pencil::TransposeTraffic& traffic,
+                 int solves) {
+  return {rank_statistics(communicator, traffic.messages / solves),
+          rank_statistics(communicator, traffic.bytes / solves)};
+}
+
+constexpr const char* k_row = "{:<6} {:<12} {:<9} {:>9} {:>12} {:>11} {:>11} {:>11} {:>12} {:>11}";
+
+std::string spread(const RankStatistics& s, double unit) {
+  return fmt::format("{:.0f}/{:.0f}", unit * s.mean, unit * static_cast<double>(s.most));
+}
+
+std::string row(const TridiagonalCase& setup, const TridiagonalResult& r) {
+  return fmt::format(k_row, pencil::to_string(setup.processes), setup.method,
+                     pencil::to_string(setup.backend), spread(r.messages, 1.0),
+                     spread(r.bytes, 1e-3), fmt::format("{:.2e}", r.tridiagonal_seconds),
+                     fmt::format("{:.2e}", r.solve_seconds), spread(r.field_messages, 1.0),
+                     spread(r.field_bytes, 1e-3), fmt::format("{:.2e}", r.field_seconds));
+}
+
+JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
+  JsonObject object;
+  object.add("process_grid", pencil::to_string(setup.processes))
+      .add("method", setup.method)
+      .add("backend", pencil::to_string(setup.backend))
+      .add("ranks", setup.processes.ranks())
+      .add("cells_x", setup.cells[0])
+      .add("cells_y", setup.cells[1])
+      .add("cells_z", setup.cells[2])
+      .add("messages_mean", r.messages.mean)
+      .add("messages_max", r.messages.most)
+      .add("bytes_mean", r.bytes.mean)
+      .add("bytes_max", r.bytes.most)
+      .add("tridiagonal_seconds", r.tridiagonal_seconds)
+      .add("solve_seconds", r.solve_seconds)
+      .add("field_messages_max", r.field_messages.most)
+      .add("field_bytes_mean", r.field_bytes.mean)
+      .add("field_bytes_max", r.field_bytes.most)
+      .add("field_seconds", r.field_seconds);
+  return object;
+}
+
+struct Request {
+  PencilChoice pencils;
+  Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}, "all"};
+  Choice backends{{"pairwise", "p2p", "alltoall", "ksection"}, "p2p"};
+  int repeats = 20;
+  std::string json_file;
+};
+
+void declare(CLI::App& app, Request& request) {
+  declare(app, request.pencils);
+  add_choice(app, "--method", request.methods, "Full transpose, or a flavour of P-TDMA");
+  add_choice(app, "--backend", request.backends, "How messages travel");
+  app.add_option("--repeats", request.repeats, "Timed solves; the median is reported")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_json_option(app, request.json_file);
+}
+
+}  // namespace
+
+TridiagonalResult measure_tridiagonal(const Communicator& communicator,
+                                      const TridiagonalCase& setup, int repeats) {
+  const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
+  const pencil::AxisConditions walls{Condition::neumann, Condition::neumann};
+  const pencil::PoissonProblem problem{3.0 / setup.cells[0],
+                                       1.5 / setup.cells[1],
+                                       {},
+                                       {},
+                                       pencil::second_derivative(faces(setup.cells[2]), walls),
+                                       true};
+  const pencil::PoissonOptions options{options_of(setup), setup.backend, false};
+  pencil::PoissonSolver poisson(grid, problem, options);
+  pencil::Field field(grid.box(pencil::Orientation::x));
+
+  TridiagonalResult result;
+  std::vector<double> tridiagonal;
+  double before = 0.0;
+  result.solve_seconds = median_of_slowest(communicator, repeats, [&] {
+    fill(field);
+    const Clock clock;
+    poisson.solve(field);
+    const double seconds = clock.seconds(), total = poisson.report().tridiagonal_seconds;
+    tridiagonal.push_back(communicator.max(total - before));
+    before = total;
+    return seconds;
+  });
+  tridiagonal.erase(tridiagonal.begin());  // the one that warmed up
+  result.tridiagonal_seconds = tridiagonal[median_index(tridiagonal)];
+  const Traffic traffic = per_call(communicator, poisson.report().z, repeats + 1);
+  result.messages = traffic.messages, result.bytes = traffic.bytes;
+
+  pencil::FieldTridiagonal lines(grid, setup.cells[2], false, options.tridiagonal);
+  lines.set_matrix(diffusion(problem.z));
+  result.field_seconds = median_of_slowest(communicator, repeats, [&] {
+    fill(field);
+    const Clock clock;
+    lines.solve(field);
+    return clock.seconds();
+  });
+  const Traffic field_traffic = per_call(communicator, lines.traffic(), repeats + 1);
+  result.field_messages = field_traffic.messages, result.field_bytes = field_traffic.bytes;
+  return result;
+}
+
+int tridiagonal_bench(const std::vector<std::string>& options) {
+  CLI::App app("Tridiagonal systems along z: full transpose and P-TDMA",
+               "octant bench tridiagonal");
+  Request request;
+  declare(app, request);
+  if (!parse(app, options)) return driver::k_done;
+
+  const Communicator communicator = Communicator::world();
+  TridiagonalCase setup;
+  setup.cells = request.pencils.shape();
+  const auto grids = request.pencils.grids(communicator.size(), 2);
+  Report report(communicator, request.json_file);
+  report.line(fmt::format(
+      "{} x {} x {} cells, {} rank(s), periodic along x and y, walls along z\nmessages and kB: "
+      "mean/most of the ranks, sent along z per solve; seconds of the median of {}\n",
+      setup.cells[0], setup.cells[1], setup.cells[2], communicator.size(), request.repeats));
+  report.line(fmt::format(k_row, "", "", "", "Poisson", "", "", "", "diffusion", "", ""));
+  report.line(fmt::format(k_row, "ranks", "method", "backend", "messages", "kB", "tridiagonal",
+                          "whole solve", "messages", "kB", "seconds"));
+  for (const pencil::ProcessGrid processes : grids)
+    for (const std::string& backend : request.backends.selected())
+      for (const std::string& method : request.methods.selected()) {
+        setup.processes = processes;
+        setup.backend = pencil::transpose_backend(backend);
+        setup.method = method;
+        const TridiagonalResult result = measure_tridiagonal(communicator, setup, request.repeats);
+        report.line(row(setup, result));
+        report.add(json(setup, result));
+      }
+  report.finish();
+  return driver::k_done;
+}
+
+}  // namespace octant::bench

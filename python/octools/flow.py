@@ -1,0 +1,120 @@
+"""Reading snapshots of model "dns": fields on one staggered grid."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from octools.errors import OctoolsError, unknown_name
+from octools.snapshot import AXES, Array
+
+COMPONENTS = ("u", "v", "w")
+
+
+@dataclass(frozen=True)
+class FlowSnapshot:
+    """A snapshot or checkpoint of an incompressible flow.
+
+    Attributes
+    ----------
+    path
+        The file.
+    time, step
+        When it was written.
+    viscosity
+        Kinematic viscosity.
+    size
+        Edge lengths of the domain, shape (3,).
+    centres, faces
+        Positions of the cells' centres and of their upper faces along x, y and z.
+    parameters
+        The run's resolved parameters, as nested tables.
+    """
+
+    path: Path
+    time: float
+    step: int
+    viscosity: float
+    size: Array
+    centres: tuple[Array, Array, Array]
+    faces: tuple[Array, Array, Array]
+    parameters: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> FlowSnapshot:
+        """Read all but the fields.
+
+        Raises
+        ------
+        OctoolsError
+            If the file is no snapshot of a flow.
+        """
+        try:
+            with h5py.File(path) as file:
+                header, grid = file["header"].attrs, file["grid"]
+                return cls(
+                    path,
+                    float(header["time"]),
+                    int(header["step"]),
+                    float(header["viscosity"]),
+                    np.asarray(header["box_size"], dtype=float),
+                    tuple(grid[a][...] for a in AXES),
+                    tuple(grid[f"{a}_face"][...] for a in AXES),
+                    tomllib.loads(_text(header["parameters"])),
+                )
+        except (KeyError, OSError, ValueError) as cause:
+            raise OctoolsError(f"{path} is not a whole snapshot of a flow: {cause}") from cause
+
+    def fields(self) -> list[str]:
+        """Names of the stored fields."""
+        with h5py.File(self.path) as file:
+            return sorted(file["fields"])
+
+    def load(self, name: str) -> Array:
+        """Read a stored field, shape (n_z, n_y, n_x), at its own places."""
+        with h5py.File(self.path) as file:
+            if name not in file["fields"]:
+                raise unknown_name("field", name, file["fields"], str(self.path))
+            return np.asarray(file["fields"][name][...], dtype=float)
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A section of the run's parameters; empty where it has none."""
+        return dict(self.parameters.get(name, {}))
+
+    def at_centres(self, name: str) -> Array:
+        """A field, or ``speed``, at the cells' centres, shape (n_z, n_y, n_x)."""
+        if name == "speed":
+            return np.sqrt(sum(self.at_centres(c) ** 2 for c in COMPONENTS))
+        values = self.load(name)
+        if name not in COMPONENTS:
+            return values
+        component = COMPONENTS.index(name)
+        axis = 2 - component
+        below = np.roll(values, 1, axis=axis)
+        below[(slice(None),) * axis + (0,)] = self._lower_face(component, values, axis)
+        return 0.5 * (values + below)
+
+    def _lower_face(self, component: int, values: Array, axis: int) -> Array | float:
+        """Give a normal velocity on the lower side of its axis."""
+        flow = self.section("dns")
+        if flow.get(f"boundary_{AXES[component]}", ["periodic"])[0] == "periodic":
+            return np.take(values, -1, axis=axis)
+        return float(flow.get(f"velocity_{AXES[component]}_lower", [0.0] * 3)[component])
+
+
+def is_flow(path: Path) -> bool:
+    """Tell whether a file is a snapshot of model "dns"."""
+    try:
+        with h5py.File(path) as file:
+            return "header" in file and _text(file["header"].attrs.get("model", "")) == "dns"
+    except OSError:
+        return False
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

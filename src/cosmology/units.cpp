@@ -1,0 +1,28 @@
+#include "cosmology/units.hpp"
+
+#include <cmath>
+
+namespace octant::cosmology {
+
+namespace {
+constexpr double k_megaparsec = 1e6 * constants::k_parsec;
+}
+
+double hubble_constant(double h) { return 100.0 * h * 1e5 / k_megaparsec; }
+
+double critical_density(double h) {
+  const double hubble = hubble_constant(h);
+  return 3.0 * hubble * hubble / (8.0 * M_PI * constants::k_gravitational);
+}
+
+CodeUnits supercomoving_units(const Box& box, double a) {
+  const double length = a * box.megaparsecs / box.h * k_megaparsec;
+  const double density = box.omega_m * critical_density(box.h) / (a * a * a);
+  return {.length = length,
+          .mass = density * length * length * length,
+          .time = a * a / hubble_constant(box.h)};
+}
+
+double poisson_coupling(double omega_m, double a) { return 1.5 * omega_m * a; }
+
+}  // namespace octant::cosmology

@@ -1,0 +1,49 @@
+// The grid, its boundaries, and the part of it that this rank holds.
+#pragma once
+
+#include "dns/boundaries.hpp"
+#include "dns/grid.hpp"
+#include "pencil/field.hpp"
+#include "pencil/grid.hpp"
+
+namespace octant::dns {
+
+using pencil::Field;
+
+enum Component { k_u, k_v, k_w, k_components };
+
+struct Domain {
+  Grid grid;
+  Boundaries boundaries;
+  pencil::PencilGrid pencils;
+  pencil::Box box;         // of this rank: x is whole
+  int nx, ny, nz;          // its cells
+  ZLine dz_cell, dz_face;  // its part of the grid's lines
+
+  // Collective.
+  Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
+         pencil::ProcessGrid processes);
+
+  // Whether this rank's cells end at a side of the domain that is not periodic.
+  bool ends(int axis, int end) const;
+  // Rows, or planes, or cells of a row along an axis in which the momentum equation holds for a
+  // component: the face on an upper side that is not periodic has a value of its own.
+  int unknowns(int component, int axis) const;
+  // Whether no other rank holds cells.
+  bool is_alone() const { return pencils.communicator().size() == 1; }
+};
+
+// A rank's velocity and pressure.
+struct State {
+  Field u, v, w, p;
+
+  explicit State(const Domain& domain)
+      : u(domain.box), v(domain.box), w(domain.box), p(domain.box) {}
+
+  Field& velocity(int component) { return component == k_u ? u : component == k_v ? v : w; }
+  const Field& velocity(int component) const {
+    return const_cast<State*>(this)->velocity(component);
+  }
+};
+
+}  // namespace octant::dns

@@ -1,0 +1,224 @@
+#include "dns/flow.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+Vector body_force(const FlowParameters& parameters) {
+  Vector force{};
+  if (parameters.forcing_kind() == Forcing::pressure_gradient)
+    force[parameters.forcing_direction()] = parameters.pressure_gradient;
+  return force;
+}
+
+// The planes are eliminated in the order in which a stage makes them, on any process grid alike.
+pencil::PoissonOptions swept(pencil::PoissonOptions options, Diffusion diffusion) {
+  options.tridiagonal.sweep =
+      diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
+  return options;
+}
+
+}  // namespace
+
+Flow::Flow(const Domain& domain, const FlowParameters& parameters,
+           const pencil::PoissonOptions& poisson, const CommOptions& comm)
+    : domain_(domain),
+      parameters_(parameters),
+      diffusion_(parameters.diffusion_kind()),
+      forcing_(parameters.forcing_kind()),
+      forced_(parameters.forcing_direction()),
+      state_(domain),
+      ghosts_(domain, comm),
+      momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
+      fused_(domain.is_alone() && !domain.boundaries.periodic(2) &&
+             diffusion_ != Diffusion::implicit_all),
+      projection_(domain, ghosts_, swept(poisson, diffusion_), !fused_) {
+  pencil::PoissonOptions upwards = poisson;
+  upwards.tridiagonal.sweep = pencil::Sweep::up;
+  if (diffusion_ == Diffusion::implicit_z)
+    along_z_ = std::make_unique<DiffusionAlongZ>(domain, upwards.tridiagonal);
+  if (diffusion_ == Diffusion::implicit_all)
+    along_all_ = std::make_unique<DiffusionAlongAll>(domain, upwards);
+}
+
+void Flow::complete() {
+  const Ghosted all[] = {
+      {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
+  ghosts_.fill(all);
+}
+
+void Flow::fill_ghosts() {
+  const Ghosted all[] = {
+      {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
+  ghosts_.fill_y_and_z(all);
+}
+
+void Flow::step(double dt) {
+  mean_force_ = 0.0;
+  for (int n = 0; n < k_stages; ++n) {
+    const Stage stage = runge_kutta_stage(n, dt);
+    clock_.restart();
+    begin_mean(stage);
+    if (along_z_) along_z_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
+    if (along_all_) along_all_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
+    if (!fused_) general_stage(n, stage);
+    else if (diffusion_ == Diffusion::explicit_all) explicit_stage(n, stage);
+    else implicit_z_stage(n, stage);
+    mean_force_ += push_ / dt;
+  }
+  if (forcing_ == Forcing::pressure_gradient) mean_force_ = parameters_.pressure_gradient;
+}
+
+void Flow::explicit_stage(int n, const Stage& stage) {
+  const int nz = domain_.nz;
+  ghosts_.close_z(state_.w, 0, -1);
+  for (int k = 0; k < nz; ++k) {
+    momentum_.plane(state_, k, n, stage);
+    add_to_mean(k);
+    lap(seconds_.momentum);
+    for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, -1));
+    ghosts_.close_y(state_.v, k, -1);
+    if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1);
+    projection_.forward(state_, k, -1, stage.gamma);
+    lap(seconds_.poisson);
+  }
+  projection_.exchange();
+  end_mean();
+  lap(seconds_.momentum);
+  for (int k = nz - 1; k >= 0; --k) {
+    projection_.backward(k);
+    projection_.fill_plane(k);
+    if (k == nz - 1) projection_.fill_side(1);
+    lap(seconds_.poisson);
+    correct(k, -1, stage);
+    lap(seconds_.correction);
+  }
+  fill_ghosts();
+  lap(seconds_.ghosts);
+}
+
+void Flow::implicit_z_stage(int n, const Stage& stage) {
+  const int nz = domain_.nz;
+  for (int k = 0; k < nz; ++k) {
+    momentum_.plane(state_, k, n, stage);
+    add_to_mean(k);
+    lap(seconds_.momentum);
+    along_z_->eliminate(state_, k);
+    lap(seconds_.diffusion);
+  }
+  end_mean();
+  ghosts_.close_z(state_.w, 1, -1);
+  lap(seconds_.momentum);
+  along_z_->substitute(state_, k_w, nz - 1);
+  for (int k = nz - 1; k >= 0; --k) {
+    along_z_->substitute(state_, k_u, k);
+    along_z_->substitute(state_, k_v, k);
+    if (k > 0) along_z_->substitute(state_, k_w, k - 1);
+    else ghosts_.close_z(state_.w, 0, 0);
+    lap(seconds_.diffusion);
+    for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j));
+    ghosts_.close_y(state_.v, k, 0);
+    projection_.forward(state_, k, 0, stage.gamma);
+    lap(seconds_.poisson);
+  }
+  projection_.exchange();
+  for (int k = 0; k < nz; ++k) {
+    projection_.backward(k);
+    projection_.fill_plane(k);
+    if (k == 0) projection_.fill_side(0);
+    lap(seconds_.poisson);
+    if (k > 0) correct(k - 1, 0, stage);
+    lap(seconds_.correction);
+  }
+  projection_.fill_side(1);
+  correct(nz - 1, 0, stage);
+  lap(seconds_.correction);
+  fill_ghosts();
+  lap(seconds_.ghosts);
+}
+
+void Flow::general_stage(int n, const Stage& stage) {
+  const int nz = domain_.nz;
+  for (int k = 0; k < nz; ++k) {
+    momentum_.plane(state_, k, n, stage);
+    add_to_mean(k);
+  }
+  end_mean();
+  lap(seconds_.momentum);
+  if (along_z_) along_z_->solve(state_);
+  if (along_all_)
+    along_all_->solve(state_, forcing_ == Forcing::bulk_velocity ? forced_ : -1, push_);
+  lap(seconds_.diffusion);
+  ghosts_.close_prediction(state_, -1);
+  lap(seconds_.ghosts);
+  const bool up = diffusion_ == Diffusion::explicit_all;
+  for (int m = 0; m < nz; ++m) projection_.forward(state_, up ? m : nz - 1 - m, -1, stage.gamma);
+  projection_.exchange();
+  for (int m = 0; m < nz; ++m) projection_.backward(up ? nz - 1 - m : m);
+  lap(seconds_.poisson);
+  projection_.fill_all(ghosts_);
+  lap(seconds_.ghosts);
+  for (int k = nz - 1; k >= 0; --k) correct(k, -1, stage);
+  lap(seconds_.correction);
+  fill_ghosts();
+  lap(seconds_.ghosts);
+}
+
+void Flow::correct(int k, int slide, const Stage& stage) {
+  const double half = -0.5 * parameters_.viscosity * stage.gamma;
+  Projection::Step step{.gamma_dt = stage.gamma};
+  if (diffusion_ != Diffusion::explicit_all) step.implicit_z = half;
+  if (diffusion_ == Diffusion::implicit_all) step.implicit_xy = half;
+  if (forcing_ == Forcing::bulk_velocity && !along_all_) {
+    step.forced = forced_;
+    step.forcing = along_z_ ? push_ * along_z_->response(forced_, k) : push_;
+  }
+  projection_.correct(state_, k, slide, step);
+}
+
+void Flow::begin_mean(const Stage& stage) {
+  mean_ = ReproducibleSum();
+  push_ = 0.0;
+  // Of the implicit diffusion one half is already in the predicted velocity. The other half sums up
+  // to the friction at the walls.
+  if (forcing_ == Forcing::bulk_velocity && diffusion_ != Diffusion::explicit_all)
+    add_wall_friction(0.5 * parameters_.viscosity * stage.gamma);
+}
+
+void Flow::add_to_mean(int k) {
+  if (forcing_ == Forcing::bulk_velocity) momentum_.add_to_mean(state_, k, forced_, mean_);
+}
+
+void Flow::end_mean() {
+  if (forcing_ != Forcing::bulk_velocity) return;
+  reproducible_sum(domain_.pencils.communicator(), std::span(&mean_, 1));
+  const double cell = domain_.grid.dx * domain_.grid.dy;
+  push_ = parameters_.bulk_velocity - mean_.to_double() * cell / domain_.grid.volume();
+}
+
+void Flow::add_wall_friction(double factor) {
+  const Field& field = state_.velocity(forced_);
+  const int nx = domain_.nx, ny = domain_.ny, nz = domain_.nz;
+  // Adds factor times the sum of (outside - inside) over a row times `scale`.
+  const auto add = [&](const double* outside, const double* inside, double scale) {
+    mean_ += factor * scale * (row_sum(outside, nx) - row_sum(inside, nx));
+  };
+  if (domain_.ends(2, 0))
+    for (int j = 0; j < ny; ++j) add(field.row(-1, j), field.row(0, j), 1.0 / domain_.dz_face[-1]);
+  if (domain_.ends(2, 1))
+    for (int j = 0; j < ny; ++j)
+      add(field.row(nz, j), field.row(nz - 1, j), 1.0 / domain_.dz_face[nz - 1]);
+  if (diffusion_ != Diffusion::implicit_all) return;
+  const double dy2 = domain_.grid.dy * domain_.grid.dy;
+  for (int k = 0; k < nz; ++k) {
+    const double scale = domain_.dz_cell[k] / dy2;
+    if (domain_.ends(1, 0)) add(field.row(k, -1), field.row(k, 0), scale);
+    if (domain_.ends(1, 1)) add(field.row(k, ny), field.row(k, ny - 1), scale);
+  }
+}
+
+pencil::PoissonReport Flow::diffusion_report() const {
+  return along_all_ ? along_all_->report() : pencil::PoissonReport{};
+}
+
+}  // namespace octant::dns

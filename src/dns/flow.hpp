@@ -1,0 +1,88 @@
+// Incompressible flow: velocity and pressure on this rank's pencil, advanced in time.
+//
+//   Wray's three-stage Runge-Kutta scheme with incremental pressure correction and symmetry-
+//   preserving second-order differences; see Diez Sanhueza, Peeters & Costa, Comput. Phys. Commun.
+//   316 (2025) 109811, eq. 3-11.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/clock.hpp"
+#include "dns/domain.hpp"
+#include "dns/ghosts.hpp"
+#include "dns/implicit_diffusion.hpp"
+#include "dns/momentum_sweep.hpp"
+#include "dns/projection.hpp"
+#include "pencil/tuning.hpp"
+
+namespace octant::dns {
+
+// Seconds that this rank spent in the parts of its steps.
+struct StepSeconds {
+  double momentum = 0, diffusion = 0, divergence = 0, poisson = 0, correction = 0, ghosts = 0;
+};
+
+class Flow {
+ public:
+  // Collective. `domain` must outlive the flow.
+  Flow(const Domain& domain, const FlowParameters& parameters,
+       const pencil::PoissonOptions& poisson, const CommOptions& comm);
+
+  // The state; after writing to its cells, call complete(), which fills the ghosts.
+  State& state() { return state_; }
+  const State& state() const { return state_; }
+  void complete();
+
+  // One time step. Collective.
+  void step(double dt);
+
+  // What the forcing of the last step amounts to: the mean force per mass along its axis.
+  double mean_force() const { return mean_force_; }
+  void set_mean_force(double force) { mean_force_ = force; }  // for restart
+
+  const Domain& domain() const { return domain_; }
+  const FlowParameters& parameters() const { return parameters_; }
+  const StepSeconds& seconds() const { return seconds_; }
+  pencil::PoissonReport poisson_report() const { return projection_.report(); }
+  pencil::PoissonReport diffusion_report() const;
+  std::vector<ExchangeCount> halo_report() const { return ghosts_.report(); }
+
+ private:
+  // A stage on one rank with sides along z: everything that a plane needs follows while it is in
+  // cache.
+  void explicit_stage(int n, const Stage& stage);
+  void implicit_z_stage(int n, const Stage& stage);
+  // A stage on any process grid: one sweep after the other.
+  void general_stage(int n, const Stage& stage);
+  void correct(int k, int slide, const Stage& stage);
+  void fill_ghosts();
+
+  // The forcing that gives the predicted velocity its mean, from the sums of a stage.
+  void begin_mean(const Stage& stage);
+  void add_to_mean(int k);
+  void end_mean();
+  void add_wall_friction(double factor);
+
+  void lap(double& part) { part += clock_.restart(); }
+
+  const Domain& domain_;
+  FlowParameters parameters_;
+  Diffusion diffusion_;
+  Forcing forcing_;
+  int forced_;
+  State state_;
+  Ghosts ghosts_;
+  MomentumSweep momentum_;
+  bool fused_;
+  Projection projection_;
+  std::unique_ptr<DiffusionAlongZ> along_z_;
+  std::unique_ptr<DiffusionAlongAll> along_all_;
+  ReproducibleSum mean_;
+  double push_ = 0.0;  // forcing of the present stage, as a velocity
+  double mean_force_ = 0.0;
+  Clock clock_;
+  StepSeconds seconds_;
+};
+
+}  // namespace octant::dns

@@ -1,0 +1,170 @@
+#include "dns/ghosts.hpp"
+
+#include <algorithm>
+
+namespace octant::dns {
+
+namespace {
+
+// Applies an operation to a whole row, ghosts included, or to all rows of a plane.
+void set_row(double* row, int nx, double value) { std::fill(row - 1, row + nx + 1, value); }
+
+// ghost = 2 value - inside, or = inside.
+struct Mirror {
+  double factor, offset;
+  void row(double* ghost, const double* inside, int nx) const {
+    for (int i = -1; i <= nx; ++i) ghost[i] = offset + factor * inside[i];
+  }
+};
+
+Mirror mirror(Condition condition, double value) {
+  if (condition == Condition::dirichlet) return {-1.0, 2.0 * value};
+  return {1.0, 0.0};
+}
+
+}  // namespace
+
+Ghosts::Ghosts(const Domain& domain, const CommOptions& options,
+               const std::array<std::array<double, 2>, 3>& scalar_values)
+    : domain_(domain),
+      halo_(domain.pencils,
+            {domain.boundaries.periodic(0), domain.boundaries.periodic(1),
+             domain.boundaries.periodic(2)},
+            options) {
+  const Boundaries& b = domain.boundaries;
+  for (int axis = 0; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end) {
+      for (int c = 0; c < k_components; ++c)
+        rules_[c][axis][end] = {b.of_velocity(c, axis, end), b.velocity(axis, end)[c], c == axis};
+      rules_[k_pressure][axis][end] = {b.of_pressure(axis, end), 0.0, false};
+      rules_[k_scalar][axis][end] = {b.of_scalar(axis, end), scalar_values[axis][end], false};
+    }
+}
+
+void Ghosts::fill_x(int quantity, double* row) const {
+  const int nx = domain_.nx;
+  const Rule &lower = rule(quantity, 0, 0), &upper = rule(quantity, 0, 1);
+  if (lower.condition == Condition::periodic) {
+    row[-1] = row[nx - 1];
+    row[nx] = row[0];
+    return;
+  }
+  if (lower.on_face) {
+    row[-1] = lower.value;
+    if (upper.condition == Condition::dirichlet) row[nx - 1] = upper.value;
+    return;
+  }
+  const Mirror below = mirror(lower.condition, lower.value);
+  const Mirror above = mirror(upper.condition, upper.value);
+  row[-1] = below.offset + below.factor * row[0];
+  row[nx] = above.offset + above.factor * row[nx - 1];
+}
+
+void Ghosts::fill_y_sides(int quantity, Field& field, int k) const {
+  const int nx = domain_.nx, ny = domain_.ny;
+  for (int end = 0; end < 2; ++end) {
+    if (!domain_.ends(1, end)) continue;
+    const Rule& r = rule(quantity, 1, end);
+    if (!r.on_face) {
+      const int inside = end == 0 ? 0 : ny - 1, ghost = end == 0 ? -1 : ny;
+      mirror(r.condition, r.value).row(field.row(k, ghost), field.row(k, inside), nx);
+    } else if (r.condition == Condition::dirichlet) {
+      set_row(field.row(k, end == 0 ? -1 : ny - 1), nx, r.value);
+    }
+  }
+}
+
+void Ghosts::fill_y(int quantity, Field& field, int k) const {
+  if (domain_.boundaries.periodic(1)) {
+    field.copy_row(k, -1, domain_.ny - 1);
+    field.copy_row(k, domain_.ny, 0);
+  } else {
+    fill_y_sides(quantity, field, k);
+  }
+}
+
+void Ghosts::fill_z_sides(int quantity, Field& field) const {
+  const int nx = domain_.nx, ny = domain_.ny, nz = domain_.nz;
+  for (int end = 0; end < 2; ++end) {
+    if (!domain_.ends(2, end)) continue;
+    const Rule& r = rule(quantity, 2, end);
+    for (int j = -1; j <= ny; ++j) {
+      if (!r.on_face) {
+        const int inside = end == 0 ? 0 : nz - 1, ghost = end == 0 ? -1 : nz;
+        mirror(r.condition, r.value).row(field.row(ghost, j), field.row(inside, j), nx);
+      } else if (r.condition == Condition::dirichlet) {
+        set_row(field.row(end == 0 ? -1 : nz - 1, j), nx, r.value);
+      }
+    }
+  }
+}
+
+void Ghosts::fill(std::span<const Ghosted> all) {
+  for (const auto& [field, quantity] : all)
+    for (int k = 0; k < domain_.nz; ++k)
+      for (int j = 0; j < domain_.ny; ++j) fill_x(quantity, field->row(k, j));
+  fill_y_and_z(all);
+}
+
+void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
+  std::array<Field*, 8> fields{};
+  std::size_t count = 0;
+  for (const auto& [field, quantity] : all) {
+    fields[count++] = field;
+    for (int k = 0; k < domain_.nz; ++k) fill_y_sides(quantity, *field, k);
+  }
+  const std::span<Field* const> exchanged(fields.data(), count);
+  halo_.fill_y(exchanged);
+  for (const auto& [field, quantity] : all) fill_z_sides(quantity, *field);
+  halo_.fill_z(exchanged);
+}
+
+void Ghosts::close_x(double* u_row) const {
+  const int nx = domain_.nx;
+  const Rule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
+  if (lower.condition == Condition::periodic) {
+    u_row[-1] = u_row[nx - 1];
+    return;
+  }
+  u_row[-1] = lower.value;
+  u_row[nx - 1] = upper.condition == Condition::dirichlet ? upper.value : u_row[nx - 2];
+}
+
+void Ghosts::close_y(Field& v, int k, int slide) const {
+  const int nx = domain_.nx, ny = domain_.ny;
+  if (domain_.boundaries.periodic(1)) {
+    v.copy_row(k, -1, ny - 1, slide);
+    return;
+  }
+  if (domain_.ends(1, 0)) set_row(v.row(k, -1, slide), nx, rule(k_v, 1, 0).value);
+  if (!domain_.ends(1, 1)) return;
+  const Rule& upper = rule(k_v, 1, 1);
+  if (upper.condition == Condition::dirichlet) set_row(v.row(k, ny - 1, slide), nx, upper.value);
+  else v.copy_row(k, ny - 1, ny - 2, slide);
+}
+
+void Ghosts::close_z(Field& w, int end, int slide) const {
+  if (!domain_.ends(2, end)) return;
+  const int nx = domain_.nx, nz = domain_.nz;
+  const Rule& r = rule(k_w, 2, end);
+  for (int j = 0; j < domain_.ny; ++j) {
+    double* boundary = w.row(end == 0 ? -1 : nz - 1, j, slide);
+    if (r.condition == Condition::dirichlet) set_row(boundary, nx, r.value);
+    else std::copy_n(w.row(nz - 2, j, slide), nx, boundary);
+  }
+}
+
+void Ghosts::close_prediction(State& state, int slide) {
+  for (int k = 0; k < domain_.nz; ++k) {
+    for (int j = 0; j < domain_.ny; ++j) close_x(state.u.row(k, j, slide));
+    if (!domain_.boundaries.periodic(1)) close_y(state.v, k, slide);
+  }
+  close_z(state.w, 0, slide);
+  close_z(state.w, 1, slide);
+  Field* v[] = {&state.v};
+  Field* w[] = {&state.w};
+  halo_.fill_y(v, slide);
+  halo_.fill_z(w, slide);
+}
+
+}  // namespace octant::dns

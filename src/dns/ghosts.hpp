@@ -1,0 +1,61 @@
+// Ghost cells: what other ranks hold, and what the boundaries of the domain prescribe.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "dns/domain.hpp"
+
+namespace octant::dns {
+
+// A field and which quantity it is.
+struct Ghosted {
+  Field* field;
+  int quantity;
+};
+
+// Quantities beyond the velocity components: the pressure, or its correction, and a scalar.
+inline constexpr int k_pressure = k_components, k_scalar = k_pressure + 1;
+inline constexpr int k_quantities = k_scalar + 1;
+
+class Ghosts {
+ public:
+  // `scalar_values` are the scalar's at the sides. Collective.
+  Ghosts(const Domain& domain, const CommOptions& options,
+         const std::array<std::array<double, 2>, 3>& scalar_values = {});
+
+  // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary.
+  // Collective.
+  void fill(std::span<const Ghosted> all);
+  // The same where all_x has been called for every row.
+  void fill_y_and_z(std::span<const Ghosted> all);
+
+  // What the divergence of the predicted velocity needs: the faces on the boundaries, and those
+  // below the first row and plane. Collective.
+  void close_prediction(State& state, int slide);
+
+  // The parts of it that one rank can do alone, row by row and plane by plane.
+  void fill_x(int quantity, double* row) const;
+  void fill_y(int quantity, Field& field, int k) const;  // y must be local
+  void close_x(double* u_row) const;
+  void close_y(Field& v, int k, int slide) const;    // y must be local
+  void close_z(Field& w, int end, int slide) const;  // nothing where z continues there
+
+  std::vector<ExchangeCount> report() const { return halo_.report(); }
+
+ private:
+  struct Rule {
+    Condition condition = Condition::periodic;
+    double value = 0.0;
+    bool on_face = false;
+  };
+  const Rule& rule(int quantity, int axis, int end) const { return rules_[quantity][axis][end]; }
+  void fill_y_sides(int quantity, Field& field, int k) const;
+  void fill_z_sides(int quantity, Field& field) const;
+
+  const Domain& domain_;
+  pencil::Halo halo_;
+  std::array<std::array<std::array<Rule, 2>, 3>, k_quantities> rules_;
+};
+
+}  // namespace octant::dns

@@ -1,0 +1,31 @@
+// What a flow is like as a whole: energy, means, extremes, divergence, and the step it allows.
+#pragma once
+
+#include <array>
+
+#include "dns/flow.hpp"
+
+namespace octant::dns {
+
+// Means are over the volume, and the same bits on any number of ranks.
+struct Totals {
+  Vector kinetic{};                    // mean of 1/2 q^2 of each component
+  Vector mean{};                       // of each component
+  Vector largest{};                    // absolute value of each component
+  double divergence = 0.0;             // largest absolute value
+  double scaled_divergence = 0.0;      // the same divided by advection_rate
+  double advection_rate = 0.0;         // largest |u|/dx + |v|/dy + |w|/dz
+  std::array<double, 2> wall_shear{};  // viscosity du/dz at the lower and upper side along z
+
+  double kinetic_energy() const { return kinetic[0] + kinetic[1] + kinetic[2]; }
+};
+
+// Throws RunError, naming a cell and its values, if the state holds what is no number. Collective.
+Totals measure(const Flow& flow);
+
+// The longest step that is stable by linear theory, times cfl: the advection and diffusion that are
+// explicit must stay within sqrt(3) and 2.51, the limits of Wray's scheme on the imaginary and the
+// real axis.
+double stable_step(const Flow& flow, const Totals& totals, double cfl);
+
+}  // namespace octant::dns

@@ -1,0 +1,75 @@
+#include "dns/momentum_sweep.hpp"
+
+#include "dns/operators.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+template <Diffusion diffusion>
+constexpr std::array kernels_of{&momentum_row<diffusion, false, true>,
+                                &momentum_row<diffusion, true, true>,
+                                &momentum_row<diffusion, true, false>};
+
+}  // namespace
+
+Stage runge_kutta_stage(int n, double dt) {
+  constexpr double alpha[k_stages] = {8.0 / 15.0, 5.0 / 12.0, 3.0 / 4.0};
+  constexpr double beta[k_stages] = {0.0, -17.0 / 60.0, -5.0 / 12.0};
+  return {dt * alpha[n], dt * beta[n], dt * (alpha[n] + beta[n])};
+}
+
+MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion,
+                             const Vector& force)
+    : domain_(domain), rhs_{Field(domain.box), Field(domain.box), Field(domain.box)} {
+  for (int c = 0; c < k_components; ++c)
+    for (int k = 0; k < domain.nz; ++k)
+      operators_[c].push_back(plane_operator(domain, viscosity, force[c], c, k));
+  switch (diffusion) {
+    case Diffusion::explicit_all: kernels_ = kernels_of<Diffusion::explicit_all>; break;
+    case Diffusion::implicit_z: kernels_ = kernels_of<Diffusion::implicit_z>; break;
+    case Diffusion::implicit_all: kernels_ = kernels_of<Diffusion::implicit_all>; break;
+  }
+}
+
+void MomentumSweep::plane(State& state, int k, int n, const Stage& stage) {
+  const auto& [u, v, w, p] = state;
+  const std::ptrdiff_t row = u.row_stride(), plane = u.plane_stride();
+  const int nx = domain_.nx, ny = domain_.ny, u_cells = domain_.unknowns(k_u, 0);
+  const int v_rows = domain_.unknowns(k_v, 1), w_planes = domain_.unknowns(k_w, 2);
+  const RowKernel kernel = kernels_[n];
+  for (int j = 0; j < ny; ++j) {
+    const double *uc = u.row(k, j), *vc = v.row(k, j), *wc = w.row(k, j), *pc = p.row(k, j);
+    const double* vs = vc - row;
+    const double* wb = wc - plane;
+    kernel(u_cells, row, plane, operators_[k_u][k],
+           {{uc, uc + 1}, {vc, vc + 1}, {vs, vs + 1}, {wc, wc + 1}, {wb, wb + 1}}, stage,
+           {uc, pc, pc + 1, rhs_[k_u].row(k, j), state.u.row(k, j, -1)});
+    if (j < v_rows)
+      kernel(nx, row, plane, operators_[k_v][k],
+             {{uc, uc + row}, {vc, vc + row}, {vc, vs}, {wc, wc + row}, {wb, wb + row}}, stage,
+             {vc, pc, pc + row, rhs_[k_v].row(k, j), state.v.row(k, j, -1)});
+    if (k < w_planes)
+      kernel(nx, row, plane, operators_[k_w][k],
+             {{uc, uc + plane}, {vc, vc + plane}, {vs, vs + plane}, {wc, wc + plane}, {wc, wb}},
+             stage, {wc, pc, pc + plane, rhs_[k_w].row(k, j), state.w.row(k, j, -1)});
+  }
+}
+
+void MomentumSweep::add_to_mean(const State& state, int k, int component,
+                                ReproducibleSum& sum) const {
+  for (int j = 0; j < domain_.ny; ++j)
+    sum += row_sum(state.velocity(component).row(k, j, -1), domain_.nx) * domain_.dz_cell[k];
+}
+
+double row_sum(const double* values, int n) {
+  constexpr int lanes = 8;
+  double sums[lanes] = {};
+  int i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) sums[l] += values[i + l];
+  for (int l = 0; i < n; ++i, ++l) sums[l] += values[i];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+}  // namespace octant::dns

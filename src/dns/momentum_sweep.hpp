@@ -1,0 +1,43 @@
+// The predicted velocity of a Runge-Kutta stage, plane by plane (eq. 3, 7).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "comm/reproducible_sum.hpp"
+#include "dns/domain.hpp"
+#include "dns/momentum.hpp"
+#include "dns/options.hpp"
+
+namespace octant::dns {
+
+// Wray's coefficients alpha, beta and gamma = alpha + beta of stage n, times dt.
+Stage runge_kutta_stage(int n, double dt);
+inline constexpr int k_stages = 3;
+
+class MomentumSweep {
+ public:
+  // `force` is per mass.
+  MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
+
+  // Call it for the planes 0 .. nz - 1 in this order. Reads the state at home with its ghosts, and
+  // writes the unknowns of plane k one place lower.
+  void plane(State& state, int k, int n, const Stage& stage);
+
+  // The sum over this rank's cells of a predicted component times the height of its cell, from row
+  // to row in an order of its own: add it up over the planes.
+  void add_to_mean(const State& state, int k, int component, ReproducibleSum& sum) const;
+
+ private:
+  using RowKernel = void (*)(int, std::ptrdiff_t, std::ptrdiff_t, const PlaneOperator&,
+                             const Transport&, const Stage&, const MomentumRows&);
+  const Domain& domain_;
+  std::array<std::vector<PlaneOperator>, k_components> operators_;  // by plane
+  std::array<Field, k_components> rhs_;
+  std::array<RowKernel, k_stages> kernels_;
+};
+
+// The sum of n numbers in an order that depends on n alone.
+double row_sum(const double* values, int n);
+
+}  // namespace octant::dns

@@ -1,0 +1,138 @@
+#include "dns/operators.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+using pencil::TridiagonalMatrix;
+
+// Couplings of an unknown to those below and above it.
+struct Couplings {
+  double below, above;
+};
+
+Couplings at_centre(const Grid& g, int k) {
+  return {1.0 / (g.dz_cell[k] * g.dz_face[k - 1]), 1.0 / (g.dz_cell[k] * g.dz_face[k])};
+}
+Couplings at_face(const Grid& g, int k) {
+  return {1.0 / (g.dz_face[k] * g.dz_cell[k]), 1.0 / (g.dz_face[k] * g.dz_cell[k + 1])};
+}
+
+// What a ghost at a centre is, as a multiple of the value inside.
+double ghost_factor(Condition condition) { return condition == Condition::dirichlet ? -1.0 : 1.0; }
+
+TridiagonalMatrix centre_matrix(const Grid& grid, Condition lower, Condition upper) {
+  TridiagonalMatrix m;
+  const int n = grid.cells[2];
+  m.periodic = lower == Condition::periodic;
+  for (int k = 0; k < n; ++k) {
+    const auto [below, above] = at_centre(grid, k);
+    m.lower.push_back(below);
+    m.upper.push_back(above);
+    m.diagonal.push_back(-(below + above));
+  }
+  if (m.periodic) return m;
+  m.diagonal.front() += ghost_factor(lower) * m.lower.front();
+  m.diagonal.back() += ghost_factor(upper) * m.upper.back();
+  return m;
+}
+
+TridiagonalMatrix face_matrix(const Grid& grid, bool periodic) {
+  TridiagonalMatrix m;
+  m.periodic = periodic;
+  for (int k = 0; k < grid.cells[2] - (periodic ? 0 : 1); ++k) {
+    const auto [below, above] = at_face(grid, k);
+    m.lower.push_back(below);
+    m.upper.push_back(above);
+    m.diagonal.push_back(-(below + above));
+  }
+  return m;
+}
+
+pencil::AxisConditions conditions(const Boundaries& b, int component, int axis) {
+  return {b.of_velocity(component, axis, 0), b.of_velocity(component, axis, 1),
+          component == axis ? pencil::Location::face : pencil::Location::centre};
+}
+
+}  // namespace
+
+TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries) {
+  return centre_matrix(grid, boundaries.of_pressure(2, 0), boundaries.of_pressure(2, 1));
+}
+
+TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries, int component) {
+  if (component == k_w) return face_matrix(grid, boundaries.periodic(2));
+  return centre_matrix(grid, boundaries.of_velocity(component, 2, 0),
+                       boundaries.of_velocity(component, 2, 1));
+}
+
+double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
+                       int end) {
+  if (boundaries.of_velocity(component, axis, end) != Condition::dirichlet) return 0.0;
+  const double layers = component == axis ? 1.0 : 2.0;
+  if (axis < 2) return layers / (grid.spacing(axis) * grid.spacing(axis));
+  const int n = grid.cells[2];
+  if (component == k_w) return end == 0 ? at_face(grid, 0).below : at_face(grid, n - 2).above;
+  return layers * (end == 0 ? at_centre(grid, 0).below : at_centre(grid, n - 1).above);
+}
+
+TridiagonalMatrix helmholtz(const TridiagonalMatrix& second_derivative, double factor) {
+  TridiagonalMatrix m = second_derivative;
+  for (double& value : m.lower) value *= factor;
+  for (double& value : m.upper) value *= factor;
+  for (double& value : m.diagonal) value = 1.0 + factor * value;
+  return m;
+}
+
+pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries) {
+  const auto along = [&](int axis) {
+    return pencil::AxisConditions{boundaries.of_pressure(axis, 0), boundaries.of_pressure(axis, 1),
+                                  pencil::Location::centre};
+  };
+  return {grid.dx,
+          grid.dy,
+          along(0),
+          along(1),
+          pressure_z_matrix(grid, boundaries),
+          along(2).allows_constant()};
+}
+
+pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boundaries,
+                                        int component) {
+  return {grid.dx,
+          grid.dy,
+          conditions(boundaries, component, 0),
+          conditions(boundaries, component, 1),
+          velocity_z_matrix(grid, boundaries, component),
+          conditions(boundaries, component, 2).allows_constant()};
+}
+
+PlaneOperator plane_operator(const Domain& d, double viscosity, double force, int component,
+                             int k) {
+  const double dx = d.grid.dx, dy = d.grid.dy;
+  PlaneOperator o{};
+  o.transport_x = 0.25 / dx;
+  o.transport_y = 0.25 / dy;
+  o.weight_minus = o.weight_plus = 1.0;
+  o.diffusion_x = viscosity / (dx * dx);
+  o.diffusion_y = viscosity / (dy * dy);
+  o.force = force;
+  if (component == k_w) {
+    const double dz = d.dz_face[k];
+    o.transport_z = 0.25 / dz;
+    o.weight_minus = d.dz_cell[k] / dz;
+    o.weight_plus = d.dz_cell[k + 1] / dz;
+    o.diffusion_below = viscosity / (dz * d.dz_cell[k]);
+    o.diffusion_above = viscosity / (dz * d.dz_cell[k + 1]);
+    o.gradient = 1.0 / dz;
+  } else {
+    const double dz = d.dz_cell[k];
+    o.transport_z = 0.25 / dz;
+    o.diffusion_below = viscosity / (dz * d.dz_face[k - 1]);
+    o.diffusion_above = viscosity / (dz * d.dz_face[k]);
+    o.gradient = component == k_u ? 1.0 / dx : 1.0 / dy;
+  }
+  return o;
+}
+
+}  // namespace octant::dns

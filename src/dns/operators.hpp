@@ -1,0 +1,35 @@
+// Second-order difference operators of the velocity components and the pressure, as numbers.
+#pragma once
+
+#include "dns/domain.hpp"
+#include "dns/momentum.hpp"
+#include "pencil/poisson.hpp"
+
+namespace octant::dns {
+
+// The matrix of d2/dz2 for the unknown planes of the whole grid. A value that a boundary prescribes
+// adds boundary_weight times itself to the right-hand side of the plane beside it.
+pencil::TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries);
+pencil::TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries,
+                                            int component);
+
+// What the second derivative along an axis takes from the value at its boundary: 0 where that has
+// no gradient or continues, else 2 / spacing^2 (centres, whose ghost is 2 value - inside) or
+// 1 / spacing^2 (faces).
+double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
+                       int end);
+
+// identity + factor d2/dz2.
+pencil::TridiagonalMatrix helmholtz(const pencil::TridiagonalMatrix& second_derivative,
+                                    double factor);
+
+// The solves of the pressure correction (eq. 4) and of a velocity component (eq. 8).
+pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries);
+pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boundaries,
+                                        int component);
+
+// Coefficients of a component in plane k of this rank.
+PlaneOperator plane_operator(const Domain& domain, double viscosity, double force, int component,
+                             int k);
+
+}  // namespace octant::dns

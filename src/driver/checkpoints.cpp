@@ -1,0 +1,58 @@
+#include "driver/checkpoints.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+// The checkpoints of a directory, newest first.
+std::vector<std::string> checkpoints_in(const std::string& directory) {
+  static const std::regex pattern("checkpoint_[0-9]{5,}\\.h5");
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
+    if (std::regex_match(entry.path().filename().string(), pattern))
+      found.push_back(entry.path().string());
+  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a > b;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
+                            const std::string& directory) {
+  if (wish != "latest") return wish;
+  std::string found;
+  communicator.agree([&] {
+    if (!communicator.is_root()) return;
+    const auto all = checkpoints_in(directory);
+    if (all.empty())
+      throw InputError(
+          "--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
+          "start without --restart",
+          directory);
+    found = all.front();
+  });
+  communicator.broadcast(found);
+  return found;
+}
+
+void remove_old_checkpoints(const std::string& directory, int keep) {
+  const auto all = checkpoints_in(directory);
+  for (std::size_t n = keep; n < all.size(); ++n) {
+    std::error_code error;
+    if (!std::filesystem::remove(all[n], error) && error)
+      log::warn("{}: cannot be removed: {}", all[n], error.message());
+  }
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,18 @@
+// The checkpoint files of a run's directory.
+#pragma once
+
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace octant::driver {
+
+// The checkpoint that --restart names: `wish` is a path, or "latest" for the newest whole one in
+// the directory. Throws InputError if there is none. Collective.
+std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
+                            const std::string& directory);
+
+// Removes all but the newest checkpoints. On the root.
+void remove_old_checkpoints(const std::string& directory, int keep);
+
+}  // namespace octant::driver

@@ -1,0 +1,70 @@
+#include "driver/dns_options.hpp"
+
+#include "core/error.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+void declare(ParameterSchema& schema, FlowTimeOptions& o) {
+  schema.add("time.end", o.end,
+             {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
+  schema.add("time.max_steps", o.max_steps, {.meaning = "Most steps", .min = 0});
+  schema.add("time.cfl", o.cfl,
+             {.meaning = "Step over the longest one that linear theory calls stable",
+              .max = 1.0,
+              .above = 0.0});
+  schema.add(
+      "time.step", o.step,
+      {.unit = "time", .meaning = "Length of every step; 0: as long as time.cfl allows", .min = 0});
+}
+
+}  // namespace
+
+void DnsOptions::declare_all(ParameterSchema& schema) {
+  schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr", "dns"}});
+  schema.add("problem.name", problem_name,
+             {.meaning = "The initial conditions",
+              .choices = problems::flow_problem_names(),
+              .required = true});
+  dns::declare(schema, grid);
+  pencil::declare(schema, pencil);
+  dns::declare(schema, flow);
+  declare(schema, time);
+  octant::declare(schema, comm);
+  driver::declare(schema, output);
+  driver::declare(schema, run);
+  if (problem) problem->declare(schema);
+}
+
+DnsOptions DnsOptions::from_file(const std::string& path,
+                                 const ParameterSchema::Overrides& overrides) {
+  DnsOptions options;
+  const auto name = ParameterSchema::peek(path, "problem.name", overrides);
+  if (name) options.problem = problems::make_flow_problem(*name);
+  ParameterSchema schema;
+  options.declare_all(schema);
+  schema.read_file(path, overrides);
+  const dns::Boundaries boundaries = options.make_boundaries();
+  const dns::Grid grid = options.make_grid();
+  if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
+  options.resolved_ = schema.resolved_toml();
+  return options;
+}
+
+std::string dns_manual(const std::string& section) {
+  DnsOptions options;
+  ParameterSchema schema;
+  options.declare_all(schema);
+  std::string text = section == "problem" ? "" : schema.markdown(section);
+  if (!section.empty() && section != "problem") return text;
+  for (const std::string& name : problems::flow_problem_names()) {
+    ParameterSchema own;
+    const auto problem = problems::make_flow_problem(name);
+    problem->declare(own);
+    text += fmt::format("\n## problem.name = \"{}\"\n\n{}", name, own.markdown("problem"));
+  }
+  return text;
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,56 @@
+// All parameters of a run with model = "dns", and their declaration.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "comm/options.hpp"
+#include "core/parameters.hpp"
+#include "dns/domain.hpp"
+#include "driver/options.hpp"
+#include "pencil/tuning.hpp"
+#include "problems/flow_problem.hpp"
+
+namespace octant::driver {
+
+// Section [time].
+struct FlowTimeOptions {
+  double end = 1.0;
+  std::int64_t max_steps = 1'000'000'000;
+  double cfl = 0.8;
+  double step = 0.0;  // fixed; 0: as long as is stable
+};
+
+// Everything that a parameter file says about a DNS run.
+class DnsOptions {
+ public:
+  std::string model = "dns";
+  std::string problem_name;
+  dns::GridOptions grid;
+  dns::FlowParameters flow;
+  pencil::PencilOptions pencil;
+  CommOptions comm;
+  FlowTimeOptions time;
+  OutputOptions output;
+  RunOptions run;
+  std::unique_ptr<problems::FlowProblem> problem;
+
+  // Reads and checks a file. Throws InputError.
+  static DnsOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
+
+  // Every parameter with its value, as TOML.
+  const std::string& resolved() const { return resolved_; }
+
+  dns::Grid make_grid() const { return {grid, make_boundaries().periodic(2)}; }
+  dns::Boundaries make_boundaries() const { return {flow, grid.size}; }
+
+ private:
+  friend std::string dns_manual(const std::string& section);
+  void declare_all(ParameterSchema& schema);
+  std::string resolved_;
+};
+
+// The tables of all parameters of model = "dns", or of one section, in Markdown.
+std::string dns_manual(const std::string& section);
+
+}  // namespace octant::driver

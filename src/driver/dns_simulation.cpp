@@ -1,0 +1,68 @@
+#include "driver/dns_simulation.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "dns/operators.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+pencil::Tuning choose(const Communicator& communicator, const DnsOptions& options) {
+  pencil::TuningProblem problem;
+  problem.cells = options.grid.cells;
+  problem.poisson = dns::pressure_problem(options.make_grid(), options.make_boundaries());
+  problem.tridiagonal.method = options.flow.tridiagonal_method();
+  if (options.flow.diffusion_kind() == dns::Diffusion::implicit_z) problem.field_solves = 3;
+  return pencil::tune(communicator, problem, options.pencil);
+}
+
+pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::Tuning& tuning) {
+  pencil::PoissonOptions solver;
+  solver.tridiagonal.method = options.flow.tridiagonal_method();
+  solver.tridiagonal.backend = tuning.backend;
+  solver.transpose = tuning.backend;
+  solver.measured_plans = options.pencil.measured_plans();
+  return solver;
+}
+
+}  // namespace
+
+DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions& options)
+    : options_(options),
+      tuning_(choose(communicator, options)),
+      domain_(communicator, options.make_grid(), options.make_boundaries(), tuning_.processes),
+      flow_(domain_, options.flow, solver_options(options, tuning_), options.comm) {}
+
+void DnsSimulation::initialise() {
+  const auto timing = timers_.time("initial state");
+  options_.problem->set(domain_, flow_.state());
+  resume(0.0, 0);
+}
+
+void DnsSimulation::resume(double time, std::int64_t step) {
+  flow_.complete();
+  time_ = time;
+  step_ = step;
+}
+
+void DnsSimulation::measure() {
+  const auto timing = timers_.time("measuring");
+  totals_ = dns::measure(flow_);
+}
+
+double DnsSimulation::stable_dt() const {
+  if (options_.time.step > 0.0) return options_.time.step;
+  return std::min(dns::stable_step(flow_, totals_, options_.time.cfl), options_.time.end);
+}
+
+void DnsSimulation::step(double dt) {
+  const auto timing = timers_.time("steps");
+  flow_.step(dt);
+  time_ += dt;
+  ++step_;
+  cell_updates_ += domain_.box.cells();
+}
+
+}  // namespace octant::driver

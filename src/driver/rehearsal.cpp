@@ -1,0 +1,142 @@
+#include "driver/rehearsal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "driver/amr_simulation.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+// The factors by which a base grid can be coarsened in whole blocks, largest first.
+std::vector<int> coarsenings(const mesh::MeshOptions& mesh) {
+  int common = 0;
+  for (const int cells : mesh.base_cells) common = std::gcd(common, cells / mesh.block_size);
+  std::vector<int> factors;
+  for (int factor = common; factor > 1; --factor)
+    if (common % factor == 0) factors.push_back(factor);
+  return factors;
+}
+
+AmrOptions coarse_options(const AmrOptions& run, const std::string& file,
+                          ParameterSchema::Overrides overrides, int coarsening) {
+  const auto& cells = run.mesh.base_cells;
+  overrides.push_back(fmt::format("mesh.base_cells=[{}, {}, {}]", cells[0] / coarsening,
+                                  cells[1] / coarsening, cells[2] / coarsening));
+  if (run.time.max_steps < std::numeric_limits<int>::max())
+    overrides.push_back(
+        fmt::format("time.max_steps={}", (run.time.max_steps + coarsening - 1) / coarsening));
+  return AmrOptions::from_file(file, overrides);
+}
+
+// Notes the present size of the mesh where it is larger than before.
+void note_size(const AmrSimulation& simulation, RunSize& size) {
+  const auto& blocks = simulation.totals().blocks;
+  size.blocks.resize(blocks.size(), 0.0);
+  for (std::size_t l = 0; l < blocks.size(); ++l)
+    size.blocks[l] = std::max(size.blocks[l], static_cast<double>(blocks[l]));
+  const mesh::Mesh& mesh = simulation.mesh();
+  const auto bytes = mesh.communicator().max(static_cast<double>(mesh.bytes()));
+  const double total = std::accumulate(blocks.begin(), blocks.end(), 0.0);
+  size.bytes_per_block = std::max(size.bytes_per_block, bytes / total);
+}
+
+Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& options, int coarsening,
+                        double seconds) {
+  Rehearsal rehearsal;
+  rehearsal.coarsening = coarsening;
+  Clock clock;
+  AmrSimulation simulation(communicator, options);
+  const double end = options.time.end * (1.0 - 1e-14);
+  try {
+    simulation.initialise();
+    while (!rehearsal.whole && communicator.max(clock.seconds()) < seconds) {
+      simulation.adapt();
+      simulation.measure();
+      note_size(simulation, rehearsal.size);
+      simulation.step(std::min(simulation.stable_dt(), options.time.end - simulation.time()));
+      rehearsal.whole =
+          simulation.time() >= end || simulation.step_count() >= options.time.max_steps;
+    }
+  } catch (const RunError& error) {  // on every rank
+    rehearsal.failure = error.what();
+  }
+  rehearsal.time = simulation.time();
+  rehearsal.size.updates = static_cast<double>(communicator.sum(simulation.cell_updates()));
+  rehearsal.size.updates_per_second = rehearsal.size.updates / communicator.max(clock.seconds());
+  return rehearsal;
+}
+
+// A number of blocks, or of anything else that grows with resolution, in one run: of resolution s
+// (1 is the run itself), where `cover` would fill the domain.
+struct Growth {
+  double s, value, cover;
+
+  bool is_everywhere() const { return value >= 0.95 * cover; }
+};
+
+// The value at s = 1. Values grow with s^2 along surfaces and with s^3 in volumes; two of them tell
+// the mixture, unless the coarser one is of a grid on which even a surface was everywhere.
+double extrapolate_growth(const Growth& coarse, const Growth& fine) {
+  const double surface_only = fine.value / (fine.s * fine.s), volume_only = surface_only / fine.s;
+  if (fine.is_everywhere()) return volume_only;
+  if (coarse.is_everywhere()) return surface_only;
+  const double volume = (surface_only - coarse.value / (coarse.s * coarse.s)) / (fine.s - coarse.s);
+  return std::clamp(surface_only - volume * fine.s + volume, surface_only, volume_only);
+}
+
+// The same from a single run: between surface and volume.
+double extrapolate_growth(const Growth& run) {
+  return run.value / std::pow(run.s, run.is_everywhere() ? 3.0 : 2.5);
+}
+
+}  // namespace
+
+std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
+                                const ParameterSchema::Overrides& overrides, double seconds) {
+  const AmrOptions run = AmrOptions::from_file(file, overrides);
+  std::vector<Rehearsal> rehearsals;
+  Clock clock;
+  double last_seconds = 0.0;
+  for (const int coarsening : coarsenings(run.mesh)) {
+    const double left = seconds - communicator.max(clock.seconds());
+    if (!rehearsals.empty()) {  // steps times blocks along surfaces: a growth that is often met
+      const double growth = std::pow(rehearsals.back().coarsening / coarsening, 3);
+      if (growth * last_seconds > left) break;
+    }
+    Clock lap;
+    const AmrOptions options = coarse_options(run, file, overrides, coarsening);
+    const Rehearsal rehearsal = rehearse_once(communicator, options, coarsening, left);
+    last_seconds = communicator.max(lap.seconds());
+    if (rehearsal.whole || rehearsals.empty()) rehearsals.push_back(rehearsal);
+    if (!rehearsal.whole) break;
+  }
+  return rehearsals;
+}
+
+RunSize extrapolate(const std::vector<Rehearsal>& rehearsals, double base_blocks) {
+  const auto at_one = [&](auto value, double full_cover) {
+    const auto growth = [&](const Rehearsal& rehearsal) {
+      const double s = 1.0 / rehearsal.coarsening;
+      return Growth{s, value(rehearsal), full_cover * s * s * s};
+    };
+    if (rehearsals.size() == 1) return extrapolate_growth(growth(rehearsals[0]));
+    return extrapolate_growth(growth(rehearsals.end()[-2]), growth(rehearsals.end()[-1]));
+  };
+  RunSize size = rehearsals.back().size;
+  const auto updates = [](const Rehearsal& run) { return run.size.updates * run.coarsening; };
+  size.updates = at_one(updates, std::numeric_limits<double>::infinity());
+  double cover = base_blocks;
+  for (std::size_t l = 0; l < size.blocks.size(); ++l, cover *= 8.0) {
+    const auto blocks = [&](const Rehearsal& run) { return run.size.blocks.at(l); };
+    size.blocks[l] = l == 0 ? base_blocks : std::min(cover, at_one(blocks, cover));
+  }
+  return size;
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,210 @@
+#include "driver/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/memory.hpp"
+#include "driver/checkpoints.hpp"
+#include "driver/command_line.hpp"
+#include "driver/history.hpp"
+#include "driver/run_control.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+// One run from its parameters to its exit code.
+class Run {
+ public:
+  Run(Model& model, const RunRequest& request)
+      : model_(model),
+        communicator_(model.communicator()),
+        settings_(model.settings()),
+        output_(settings_.output),
+        directory_(output_.directory) {
+    prepare_directory(!request.restart.empty());
+    model_.log_beginning();
+    if (request.restart.empty()) {
+      model_.initialise();
+    } else {
+      const std::string path = find_checkpoint(communicator_, request.restart, directory_);
+      progress_ = model_.read_checkpoint(path);
+      log::info("restarted from {} at step {}, time {}", path, model_.step_count(), model_.time());
+    }
+  }
+
+  int run() {
+    History history(model_, directory_);
+    RunControl control(settings_.run, directory_, communicator_);
+    if (model_.step_count() == 0) snapshot();
+    ExitCode code = k_done;
+    while (!finished()) {
+      const Wishes wishes = control.look(output_, step_seconds_);
+      if (wishes.dump) snapshot();
+      if (wishes.stop) {
+        log::info("stopping at step {}: {}", model_.step_count(), wishes.reason);
+        checkpoint();
+        code = k_stopped_early;
+        break;
+      }
+      coarse_step(history);
+      if (snapshot_is_due()) snapshot();
+      if (checkpoint_is_due(control.seconds())) checkpoint();
+    }
+    finish(history, code);
+    return code;
+  }
+
+ private:
+  void prepare_directory(bool restart) {
+    communicator_.agree([&] {
+      if (!communicator_.is_root()) return;
+      std::error_code error;
+      std::filesystem::create_directories(directory_, error);
+      if (error)
+        throw InputError("output.directory = \"{}\": cannot be made: {}", directory_,
+                         error.message());
+      std::ofstream resolved(directory_ + "/run.toml");
+      resolved << settings_.resolved;
+      resolved.flush();
+      if (!resolved)
+        throw InputError(
+            "output.directory = \"{}\": run.toml cannot be written there; check its "
+            "permissions and the space left",
+            directory_);
+      if (!restart) remove_old_checkpoints(directory_, 0);
+    });
+    communicator_.agree(
+        [&] { log::start(communicator_.rank(), communicator_.is_root() ? log_path() : ""); });
+  }
+
+  std::string log_path() const { return directory_ + "/log.txt"; }
+
+  bool finished() const {
+    return model_.time() >= settings_.end * (1.0 - 1e-14) ||
+           model_.step_count() >= settings_.max_steps;
+  }
+
+  void coarse_step(History& history) {
+    Clock clock;
+    model_.prepare_step();
+    const double dt = next_dt();
+    if (model_.step_count() % output_.history_interval == 0) history.append(model_, dt);
+    const std::int64_t updates = model_.cell_updates();
+    model_.step(dt);
+    step_seconds_ = communicator_.max(clock.seconds());
+    log_step(dt, static_cast<double>(communicator_.sum(model_.cell_updates() - updates)));
+  }
+
+  // The longest stable step that does not pass the end or an output time.
+  double next_dt() const {
+    const double dt = model_.stable_dt(), time = model_.time();
+    OCTANT_REQUIRE(std::isfinite(dt) && dt > 1e-14 * std::max(settings_.end, time),
+                   "step {}, time {}: the time step {} is no step at all; some signal is far too "
+                   "fast",
+                   model_.step_count(), time, dt);
+    const double next = std::min(settings_.end, next_snapshot_time());
+    return next - time <= dt * (1.0 + 1e-12) ? next - time : dt;
+  }
+
+  double next_snapshot_time() const {
+    double next = settings_.end;
+    if (output_.snapshot_interval > 0.0) {
+      const double interval = output_.snapshot_interval;
+      next = std::min(
+          next, (std::floor(progress_.last_snapshot_time / interval + 1e-9) + 1.0) * interval);
+    }
+    for (const double time : output_.snapshot_times)
+      if (time > progress_.last_snapshot_time) next = std::min(next, time);
+    return next;
+  }
+
+  bool snapshot_is_due() const {
+    return !finished() && model_.time() >= next_snapshot_time() * (1.0 - 1e-14);
+  }
+
+  bool checkpoint_is_due(double seconds) {
+    const bool due = output_.checkpoint_interval > 0.0 && !finished() &&
+                     seconds - last_checkpoint_seconds_ >= output_.checkpoint_interval;
+    if (!communicator_.any(due)) return false;
+    last_checkpoint_seconds_ = seconds;
+    return true;
+  }
+
+  void snapshot() {
+    const auto timing = model_.timers().time("output");
+    const std::string path = fmt::format("{}/snap_{:05d}.h5", directory_, progress_.next_snapshot);
+    model_.write_snapshot(path);
+    ++progress_.next_snapshot;
+    progress_.last_snapshot_time = model_.time();
+    log::info("wrote {} at time {:.6g}", path, model_.time());
+  }
+
+  void checkpoint() {
+    const auto timing = model_.timers().time("output");
+    const std::string path =
+        fmt::format("{}/checkpoint_{:05d}.h5", directory_, progress_.next_checkpoint);
+    ++progress_.next_checkpoint;
+    model_.write_checkpoint(progress_, path);
+    if (communicator_.is_root()) remove_old_checkpoints(directory_, output_.checkpoint_keep);
+    log::info("wrote {} at time {:.6g}", path, model_.time());
+  }
+
+  void log_step(double dt, double updates) const {
+    const auto memory = memory_use();
+    const double most = communicator_.max(static_cast<double>(memory.current));
+    const std::string state = model_.status();
+    const double left = (settings_.end - model_.time()) / dt * step_seconds_;
+    log::status("step {} t {:.5g} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {:.0f} s left",
+                model_.step_count(), model_.time(), dt, state, 1e-6 * updates / step_seconds_,
+                1e-6 * most, left);
+    log::debug("step {} time {} dt {} {}", model_.step_count(), model_.time(), dt, state);
+  }
+
+  void finish(History& history, ExitCode code) {
+    model_.measure();
+    history.append(model_, 0.0);
+    if (code == k_done) snapshot();
+    model_.write_results(directory_);
+    const std::string table = timing_table(model_.timers(), communicator_);
+    const auto memory = memory_use();
+    const double least = communicator_.min(static_cast<double>(memory.peak));
+    const double most = communicator_.max(static_cast<double>(memory.peak));
+    const auto updates = static_cast<double>(communicator_.sum(model_.cell_updates()));
+    const double sweeping = communicator_.max(model_.timers().total_seconds());
+    log::info("{}", table);
+    log::info(
+        "{:.4g} cell updates, {:.2f} million per second; peak memory per rank {:.0f} to {:.0f} "
+        "MB",
+        updates, 1e-6 * updates / sweeping, 1e-6 * least, 1e-6 * most);
+    if (code != k_done) return;
+    log::info("done: time {:.6g} after {} steps", model_.time(), model_.step_count());
+    announce_results();
+  }
+
+  // Tells who started the program, if it asked, where there are results to make pictures of.
+  void announce_results() const {
+    const char* file = std::getenv("OCTANT_DONE_FILE");
+    if (file != nullptr && communicator_.is_root() && !output_.pictures.empty())
+      std::ofstream(file) << directory_ << '\n';
+  }
+
+  Model& model_;
+  Communicator communicator_;
+  RunSettings settings_;
+  OutputOptions output_;  // run control may change its intervals
+  std::string directory_;
+  OutputProgress progress_;
+  double step_seconds_ = 0.0, last_checkpoint_seconds_ = 0.0;
+};
+
+}  // namespace
+
+int run(Model& model, const RunRequest& request) { return Run(model, request).run(); }
+
+}  // namespace octant::driver

@@ -1,0 +1,87 @@
+// The course of a run, whatever is simulated: its directory, outputs, run control and the loop over
+// steps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "driver/options.hpp"
+#include "driver/timers.hpp"
+
+namespace octant::driver {
+
+// What the command line says about a run.
+struct RunRequest {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string output;   // instead of output.directory
+  std::string restart;  // "", "latest" or the path of a checkpoint
+  bool dry_run = false;
+};
+
+// What the outputs of a run have come to; part of a checkpoint.
+struct OutputProgress {
+  std::int64_t next_snapshot = 0, next_checkpoint = 0;  // numbers of the next files
+  double last_snapshot_time = 0.0;
+};
+
+// What a run needs to know of its parameters.
+struct RunSettings {
+  double end;
+  std::int64_t max_steps;
+  OutputOptions output;
+  RunOptions run;
+  std::string resolved;  // all parameters as TOML
+};
+
+// A simulation as its run sees it. All functions are collective.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual const Communicator& communicator() const = 0;
+  virtual RunSettings settings() const = 0;
+  virtual Timers& timers() = 0;
+
+  // Writes to the log what is going to run.
+  virtual void log_beginning() const = 0;
+
+  // The state at time 0, or that of a checkpoint. Throw InputError.
+  virtual void initialise() = 0;
+  virtual OutputProgress read_checkpoint(const std::string& path) = 0;
+
+  virtual double time() const = 0;
+  virtual std::int64_t step_count() const = 0;
+
+  // Prepares the next step and measures the state: needed before stable_dt and history_row. Throws
+  // RunError if the state is broken.
+  virtual void prepare_step() = 0;
+  // Measures the state, when no further step follows.
+  virtual void measure() = 0;
+  virtual double stable_dt() const = 0;
+  virtual void step(double dt) = 0;
+
+  // Names and values of the columns of history.csv, without the end of the line.
+  virtual std::string history_header() const = 0;
+  virtual std::string history_row(double dt) const = 0;
+
+  // Cells that this rank has advanced by a step since the run began.
+  virtual std::int64_t cell_updates() const = 0;
+  // Few words about the state for the status line.
+  virtual std::string status() const = 0;
+
+  // Write a file, whole or not at all. Throw RunError on every rank if that fails.
+  virtual void write_snapshot(const std::string& path) = 0;
+  virtual void write_checkpoint(const OutputProgress& progress, const std::string& path) = 0;
+  // Called when the run ends well or stops early, after its last step: for results that are not
+  // part of a snapshot.
+  virtual void write_results(const std::string& /*directory*/) {}
+};
+
+// Runs a model to its end and returns the exit code. Throws InputError before the first step,
+// RunError after it. Collective.
+int run(Model& model, const RunRequest& request);
+
+}  // namespace octant::driver

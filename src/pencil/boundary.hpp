@@ -1,0 +1,67 @@
+// Boundary conditions along one axis, the second-order difference operator that they make, and its
+// eigenvalues.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pencil/tridiagonal.hpp"
+
+namespace octant::pencil {
+
+enum class Condition { periodic, dirichlet, neumann };
+std::string to_string(Condition condition);
+
+// Where the unknowns lie along the axis: in cell centres or on cell faces.
+enum class Location { centre, face };
+
+// Homogeneous conditions at both ends of an axis with n stored entries; values that a boundary
+// prescribes belong in the right-hand side. Ghosts follow from the conditions:
+//
+//   centre  dirichlet: ghost = -inside;  neumann: ghost = inside
+//   face    periodic, or dirichlet below: entry i lies on the upper face of cell i, the lower
+//           boundary is not stored. dirichlet above: entry n - 1 lies on the boundary; it is no
+//           unknown, and keeps its value. neumann above: entry n - 1 lies on the boundary and is
+//           an unknown, entry n mirrors entry n - 2.
+//           neumann below: entry i lies on the lower face of cell i, so that entry 0 lies on the
+//           boundary and is an unknown, entry -1 mirrors entry 1. With dirichlet above, the
+//           upper boundary is then not stored.
+struct AxisConditions {
+  Condition lower = Condition::periodic, upper = Condition::periodic;
+  Location location = Location::centre;
+
+  bool periodic() const { return lower == Condition::periodic; }
+  // Whether a constant satisfies both conditions.
+  bool allows_constant() const;
+  bool operator==(const AxisConditions&) const = default;
+};
+std::string to_string(const AxisConditions& conditions);
+
+// Throws InputError unless either both ends are periodic or none is. `axis` names it: "x".
+void check_conditions(const AxisConditions& conditions, const std::string& axis);
+
+// How many of the n stored entries are unknowns: all, or n - 1 (dirichlet on both faces). The first
+// entry is always one.
+int unknowns(int entries, const AxisConditions& conditions);
+
+// A uniform axis: n stored entries at distance `spacing`.
+struct UniformAxis {
+  int entries;
+  double spacing;
+  AxisConditions conditions;
+};
+
+// Eigenvalues (<= 0) of (phi_(i-1) - 2 phi_i + phi_(i+1)) / spacing^2 in the order in which the
+// axis' transform puts its coefficients (transform.hpp).
+std::vector<double> eigenvalues(const UniformAxis& axis);
+
+// The matrix of the second derivative on a stretched axis, for the unknowns only. `faces` are the
+// n + 1 positions of the faces of n cells, ascending. In centres, row k is
+//   [(phi_(k+1) - phi_k) / (c_(k+1) - c_k) - (phi_k - phi_(k-1)) / (c_k - c_(k-1))] / height_k
+// with centres c half-way between faces, and ghost cells as high as the cells beside them. On
+// faces, centres and faces change places. Throws InputError unless the faces ascend.
+TridiagonalMatrix second_derivative(std::span<const double> faces,
+                                    const AxisConditions& conditions);
+
+}  // namespace octant::pencil

@@ -1,0 +1,162 @@
+#ifdef OCTANT_FFTW
+
+#include <algorithm>
+#include <random>
+
+#include <fftw3.h>
+
+#include "core/error.hpp"
+#include "pencil/buffer.hpp"
+#include "pencil/fft.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+fftw_complex* complex(double* values) { return reinterpret_cast<fftw_complex*>(values); }
+
+bool is_complex(TransformKind kind) {
+  return kind == TransformKind::complex_forward || kind == TransformKind::complex_backward;
+}
+
+fftw_r2r_kind real_kind(TransformKind kind) {
+  using enum TransformKind;
+  switch (kind) {
+    case real_to_halfcomplex: return FFTW_R2HC;
+    case halfcomplex_to_real: return FFTW_HC2R;
+    case dct1: return FFTW_REDFT00;
+    case dct2: return FFTW_REDFT10;
+    case dct3: return FFTW_REDFT01;
+    case dct4: return FFTW_REDFT11;
+    case dst1: return FFTW_RODFT00;
+    case dst2: return FFTW_RODFT10;
+    case dst3: return FFTW_RODFT01;
+    case dst4: return FFTW_RODFT11;
+    default: throw RunError("this transform is not one of real numbers to real numbers");
+  }
+}
+
+class Plan {
+ public:
+  Plan(fftw_plan plan, int size) : plan_(plan) {
+    OCTANT_REQUIRE(plan != nullptr, "FFTW has no transform of {} point(s) of this kind", size);
+  }
+  ~Plan() { fftw_destroy_plan(plan_); }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  fftw_plan get() const { return plan_; }
+
+ private:
+  fftw_plan plan_;
+};
+
+// Measured plans leave wisdom behind, which an estimated plan would take up.
+unsigned effort(bool measured) {
+  if (!measured) fftw_forget_wisdom();
+  return measured ? FFTW_MEASURE : FFTW_ESTIMATE;
+}
+
+class Row final : public Transform {
+ public:
+  Row(TransformKind kind, int size, unsigned flags)
+      : kind_(kind), plan_(make(kind, size, flags), size) {}
+
+  void execute(double* in, double* out) const override {
+    using enum TransformKind;
+    switch (kind_) {
+      case real_to_complex: fftw_execute_dft_r2c(plan_.get(), in, complex(out)); break;
+      case complex_to_real: fftw_execute_dft_c2r(plan_.get(), complex(in), out); break;
+      case complex_forward:
+      case complex_backward: fftw_execute_dft(plan_.get(), complex(in), complex(out)); break;
+      default: fftw_execute_r2r(plan_.get(), in, out);
+    }
+  }
+
+ private:
+  static fftw_plan make(TransformKind kind, int n, unsigned flags) {
+    using enum TransformKind;
+    Buffer in(2 * n + 2), out(2 * n + 2);
+    double *a = in.data(), *b = out.data();
+    switch (kind) {
+      case real_to_complex: return fftw_plan_dft_r2c_1d(n, a, complex(b), flags);
+      case complex_to_real: return fftw_plan_dft_c2r_1d(n, complex(a), b, flags);
+      case complex_forward: return fftw_plan_dft_1d(n, complex(a), complex(b), FFTW_FORWARD, flags);
+      case complex_backward:
+        return fftw_plan_dft_1d(n, complex(a), complex(b), FFTW_BACKWARD, flags);
+      default: return fftw_plan_r2r_1d(n, a, b, real_kind(kind), flags);
+    }
+  }
+
+  TransformKind kind_;
+  Plan plan_;
+};
+
+// `batch` columns at once; one after the other where FFTW would not treat them alike.
+class Columns final : public Transform {
+ public:
+  Columns(TransformKind kind, int size, unsigned flags)
+      : Columns(kind, size, is_complex(kind) ? k_columns / 2 : k_columns, flags) {}
+  Columns(TransformKind kind, int size, int batch, unsigned flags)
+      : complex_(is_complex(kind)), batch_(batch), plan_(make(kind, size, batch, flags), size) {}
+
+  void execute(double* in, double* out) const override {
+    const int columns = complex_ ? k_columns / 2 : k_columns, width = k_columns / columns;
+    for (int n = 0; n < columns; n += batch_) {
+      if (complex_)
+        fftw_execute_dft(plan_.get(), complex(in + n * width), complex(out + n * width));
+      else fftw_execute_r2r(plan_.get(), in + n, out + n);
+    }
+  }
+
+  // Whether the same line in every column gives the same bits everywhere.
+  bool treats_all_alike(int size) const {
+    const int width = complex_ ? 2 : 1;
+    Buffer block(static_cast<std::size_t>(size) * k_columns);
+    std::mt19937 random(size);
+    std::uniform_real_distribution<double> value(-1.0, 1.0);
+    for (int j = 0; j < size; ++j) {
+      double* row = block.data() + j * k_columns;
+      for (int n = 0; n < width; ++n) row[n] = value(random);
+      for (int n = width; n < k_columns; ++n) row[n] = row[n - width];
+    }
+    execute(block.data(), block.data());
+    for (int j = 0; j < size; ++j) {
+      const double* row = block.data() + j * k_columns;
+      if (!std::equal(row + width, row + k_columns, row)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static fftw_plan make(TransformKind kind, int n, int batch, unsigned flags) {
+    Buffer block(static_cast<std::size_t>(n) * k_columns);
+    double* a = block.data();
+    if (is_complex(kind)) {
+      const int sign = kind == TransformKind::complex_forward ? FFTW_FORWARD : FFTW_BACKWARD;
+      return fftw_plan_many_dft(1, &n, batch, complex(a), nullptr, k_columns / 2, 1, complex(a),
+                                nullptr, k_columns / 2, 1, sign, flags);
+    }
+    const fftw_r2r_kind real = real_kind(kind);
+    return fftw_plan_many_r2r(1, &n, batch, a, nullptr, k_columns, 1, a, nullptr, k_columns, 1,
+                              &real, flags);
+  }
+
+  bool complex_;
+  int batch_;
+  Plan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
+                                          bool measured) {
+  const unsigned flags = effort(measured);
+  if (shape == TransformShape::row) return std::make_unique<Row>(kind, size, flags);
+  auto columns = std::make_unique<Columns>(kind, size, flags);
+  if (columns->treats_all_alike(size)) return columns;
+  return std::make_unique<Columns>(kind, size, 1, flags | FFTW_UNALIGNED);
+}
+
+}  // namespace octant::pencil
+
+#endif

@@ -1,0 +1,93 @@
+// Which cells of a three-dimensional array a rank holds: pencils on a two-dimensional grid of ranks.
+//
+// The array is cut along two axes; along the third every rank holds whole lines. Fields live in
+// x-pencils; transforms along y and whole-line solves along z turn the array into y- and z-pencils:
+//
+//   orientation   x           y           z
+//   x-pencil      whole       cut by p_y  cut by p_z
+//   y-pencil      cut by p_y  whole       cut by p_z
+//   z-pencil      cut by p_y  cut by p_z  whole
+//
+// Sizes need not be divisible: part n of N cells in P parts begins at cell n N / P.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace octant::pencil {
+
+// Cells begin .. end - 1 along one axis.
+struct Range {
+  int begin = 0, end = 0;
+
+  int count() const { return end > begin ? end - begin : 0; }
+  bool contains(int n) const { return n >= begin && n < end; }
+  bool operator==(const Range&) const = default;
+};
+Range intersection(Range a, Range b);
+// Part `index` of `parts` of the cells 0 .. cells - 1.
+Range part(int cells, int parts, int index);
+
+// Cells along x, y and z.
+using Cells = std::array<int, 3>;
+
+// The cells of one rank: a range along x, y and z.
+struct Box {
+  std::array<Range, 3> range;
+
+  Range operator[](int axis) const { return range[axis]; }
+  Cells shape() const { return {range[0].count(), range[1].count(), range[2].count()}; }
+  std::int64_t cells() const;
+  bool operator==(const Box&) const = default;
+};
+Box intersection(const Box& a, const Box& b);
+
+// The axis along which a pencil is whole.
+enum class Orientation { x, y, z };
+
+// Ranks along y and z of the x-pencils.
+struct ProcessGrid {
+  int y = 1, z = 1;
+
+  int ranks() const { return y * z; }
+  bool operator==(const ProcessGrid&) const = default;
+};
+std::string to_string(ProcessGrid processes);
+
+// Throws InputError, naming grid.process_grid, unless y * z is the number of ranks, y divides no
+// axis into more parts than it has cells (n_y along y) and z likewise (n_z along z).
+void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells);
+
+// A value: copies stand for the same ranks. Rank = z_index * p_y + y_index, so that the partners of
+// the x-y transposes, which move most, are neighbours. Memory: independent of the ranks.
+class PencilGrid {
+ public:
+  // Throws InputError as check_process_grid. Collective.
+  PencilGrid(const Communicator& communicator, const Cells& cells, ProcessGrid processes);
+
+  const Cells& cells() const { return cells_; }
+  ProcessGrid processes() const { return processes_; }
+  const Communicator& communicator() const { return all_; }
+  int y_index() const { return all_.rank() % processes_.y; }
+  int z_index() const { return all_.rank() / processes_.y; }
+  int rank_of(int y_index, int z_index) const { return z_index * processes_.y + y_index; }
+
+  // Ranks of the same z_index by ascending y_index, which the x-y transposes join; and those of the
+  // same y_index by ascending z_index, which the y-z transposes and P-TDMA join.
+  const Communicator& row() const { return row_; }
+  const Communicator& column() const { return column_; }
+
+  // The cells of this rank, or of another one.
+  Box box(Orientation orientation) const { return box(orientation, all_.rank()); }
+  Box box(Orientation orientation, int rank) const;
+
+ private:
+  Cells cells_;
+  ProcessGrid processes_;
+  Communicator all_, row_, column_;
+};
+
+}  // namespace octant::pencil

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <optional>
+
+#include "pencil/field.hpp"
+
+namespace octant::pencil {
+
+// The exchange along one axis. A piece is what fills the ghosts at one end of a neighbour; the
+// pieces for one rank follow each other, the one for its lower end first.
+struct Halo::Side {
+  Side(const std::string& name, const Communicator& ranks, bool periodic,
+       const CommOptions& options);
+
+  bool is_local() const { return ranks.size() == 1; }
+  // Exchanges `pieces` of equal length: pack(end, values) reads what a neighbour needs from this
+  // end (0 below, 1 above), unpack(end, values) fills the ghosts beyond it.
+  template <class Pack, class Unpack>
+  void exchange(std::size_t length, const Pack& pack, const Unpack& unpack);
+
+  Communicator ranks;
+  bool periodic;
+  std::optional<int> neighbour[2];           // below and above
+  std::vector<int> send_ends, receive_ends;  // of the pieces, in the order of the buffers
+  std::optional<ExchangePlan> plan;
+  Exchanger exchanger;
+  Buffer send, receive;
+};
+
+Halo::Side::Side(const std::string& name, const Communicator& ranks, bool periodic,
+                 const CommOptions& options)
+    : ranks(ranks), periodic(periodic), exchanger(name, ranks, options) {
+  const int size = ranks.size(), rank = ranks.rank();
+  if (size == 1) return;
+  if (rank > 0 || periodic) neighbour[0] = (rank - 1 + size) % size;
+  if (rank < size - 1 || periodic) neighbour[1] = (rank + 1) % size;
+  std::vector<Segment> segments;
+  for (int other = 0; other < size; ++other) {
+    if (other != neighbour[0] && other != neighbour[1]) continue;
+    std::int64_t pieces = 0;
+    // Our upper end fills the lower ghosts of the one above, and comes first.
+    for (const int end : {1, 0})
+      if (neighbour[end] == other) send_ends.push_back(end), ++pieces;
+    for (const int end : {0, 1})
+      if (neighbour[end] == other) receive_ends.push_back(end);
+    segments.push_back({other, pieces});
+  }
+  plan.emplace(ranks, segments, segments);
+}
+
+template <class Pack, class Unpack>
+void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& unpack) {
+  if (send.size() < 2 * length) send = Buffer(2 * length), receive = Buffer(2 * length);
+  double* out = send.data();
+  for (const int end : send_ends) pack(end, out), out += length;
+  exchanger.run(*plan, send.data(), receive.data(), static_cast<int>(length));
+  const double* in = receive.data();
+  for (const int end : receive_ends) unpack(end, in), in += length;
+}
+
+Halo::Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const CommOptions& options)
+    : periodic_x_(periodic[0]) {
+  y_ = std::make_unique<Side>("halo y", grid.row(), periodic[1], options);
+  z_ = std::make_unique<Side>("halo z", grid.column(), periodic[2], options);
+}
+
+Halo::~Halo() = default;
+Halo::Halo(Halo&&) noexcept = default;
+Halo& Halo::operator=(Halo&&) noexcept = default;
+
+bool Halo::y_is_local() const { return y_->is_local(); }
+bool Halo::z_is_local() const { return z_->is_local(); }
+
+void Halo::fill_x(std::span<Field* const> fields, int slide) {
+  if (!periodic_x_) return;
+  for (Field* field : fields)
+    for (int k = 0; k < field->nz(); ++k)
+      for (int j = 0; j < field->ny(); ++j) field->wrap_row(field->row(k, j, slide));
+}
+
+void Halo::fill_y(std::span<Field* const> fields, int slide) {
+  if (!fields.empty()) fill_y(fields, 0, fields[0]->nz(), slide);
+}
+
+void Halo::fill_y(std::span<Field* const> fields, int first, int end, int slide) {
+  if (fields.empty() || first >= end) return;
+  const int ny = fields[0]->ny();
+  if (y_->is_local()) {
+    if (!y_->periodic) return;
+    for (Field* field : fields)
+      for (int k = first; k < end; ++k) {
+        field->copy_row(k, -1, ny - 1, slide);
+        field->copy_row(k, ny, 0, slide);
+      }
+    return;
+  }
+  const std::ptrdiff_t stride = fields[0]->row_stride(), pad = Field::k_pad;
+  const auto for_each_row = [&](int j, const auto& move) {
+    for (Field* field : fields)
+      for (int k = first; k < end; ++k) move(field->row(k, j, slide) - pad);
+  };
+  y_->exchange(
+      static_cast<std::size_t>(stride) * (end - first) * fields.size(),
+      [&](int side, double* values) {
+        for_each_row(side == 0 ? 0 : ny - 1,
+                     [&](const double* row) { values = std::copy_n(row, stride, values); });
+      },
+      [&](int side, const double* values) {
+        for_each_row(side == 0 ? -1 : ny, [&](double* row) {
+          std::copy_n(values, stride, row);
+          values += stride;
+        });
+      });
+}
+
+void Halo::fill_z(std::span<Field* const> fields, int slide) {
+  if (fields.empty()) return;
+  const int nz = fields[0]->nz();
+  const std::ptrdiff_t stride = fields[0]->plane_stride();
+  const auto plane = [&](Field* field, int k) { return field->row(k, -1, slide) - Field::k_pad; };
+  if (z_->is_local()) {
+    if (!z_->periodic) return;
+    for (Field* field : fields) {
+      std::copy_n(plane(field, nz - 1), stride, plane(field, -1));
+      std::copy_n(plane(field, 0), stride, plane(field, nz));
+    }
+    return;
+  }
+  z_->exchange(
+      static_cast<std::size_t>(stride) * fields.size(),
+      [&](int side, double* values) {
+        for (Field* field : fields)
+          values = std::copy_n(plane(field, side == 0 ? 0 : nz - 1), stride, values);
+      },
+      [&](int side, const double* values) {
+        for (Field* field : fields) {
+          std::copy_n(values, stride, plane(field, side == 0 ? -1 : nz));
+          values += stride;
+        }
+      });
+}
+
+void Halo::fill(std::span<Field* const> fields, int slide) {
+  fill_x(fields, slide);
+  fill_y(fields, slide);
+  fill_z(fields, slide);
+}
+
+std::vector<ExchangeCount> Halo::report() const {
+  std::vector<ExchangeCount> counts = y_->exchanger.report();
+  for (const ExchangeCount& count : z_->exchanger.report()) counts.push_back(count);
+  return counts;
+}
+
+}  // namespace octant::pencil

@@ -1,0 +1,376 @@
+#include "pencil/line_solver.hpp"
+
+#include <utility>
+
+#include "pencil/cyclic_reduction.hpp"
+#include "pencil/partition.hpp"
+#include "pencil/reduced_system.hpp"
+#include "pencil/thomas.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+// Planes of an array of lines, by their number in the order of a sweep.
+struct SweptPlanes {
+  double* base;
+  std::ptrdiff_t stride;
+  int last;  // planes - 1
+  Sweep sweep;
+
+  double* operator()(int n) const { return base + (sweep == Sweep::up ? n : last - n) * stride; }
+};
+
+// Lines of a dense box.
+Lines dense_lines(const Box& box) {
+  const int width = box[0].count(), rows = box[1].count();
+  return {width > 0 ? rows : 0, width, width, std::ptrdiff_t{width} * rows};
+}
+
+// The rows of whole lines that a rank of a column gets.
+Range rows_of(Range rows, int ranks, int rank) {
+  const Range own = part(rows.count(), ranks, rank);
+  return {rows.begin + own.begin, rows.begin + own.end};
+}
+
+bool holds_first_line(const Box& all, const Box& part) {
+  return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
+}
+
+// All planes are on one rank, and the matrix is not periodic.
+template <class Matrices>
+class WholeLines final : public LineSolver<Matrices> {
+ public:
+  explicit WholeLines(const LineProblem<Matrices>& problem)
+      : sweep_(problem.options.sweep),
+        planes_(problem.matrix.size()),
+        stride_(problem.lines.plane_stride),
+        thomas_(problem.matrices, problem.lines, planes_, problem.singular) {}
+
+  void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
+    thomas_.set(PlaneCoefficients(matrix, {0, planes_}, sweep_, identity, laplacian));
+  }
+  void forward(double* planes, int n) override {
+    const SweptPlanes plane = swept(planes);
+    thomas_.eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
+  }
+  void exchange(double*) override {}
+  const double* backward(double* planes, int n, double* carry) override {
+    const SweptPlanes plane = swept(planes);
+    double* solution = carry ? carry : plane(n);
+    const double* after = carry ? carry : plane(n == planes_ - 1 ? n : n + 1);
+    thomas_.substitute(n, solution, plane(n), after);
+    return solution;
+  }
+  TransposeTraffic traffic() const override { return {}; }
+  std::size_t bytes() const override { return thomas_.bytes(); }
+
+ private:
+  SweptPlanes swept(double* planes) const { return {planes, stride_, planes_ - 1, sweep_}; }
+
+  Sweep sweep_;
+  int planes_;
+  std::ptrdiff_t stride_;
+  Thomas<Matrices> thomas_;
+};
+
+// Reduces this rank's planes to two, and solves the reduced system of the column: P-TDMA; and
+// periodic lines on one rank, whose two end planes are the reduced system.
+template <class Matrices>
+class PartitionedLines final : public LineSolver<Matrices> {
+ public:
+  explicit PartitionedLines(const LineProblem<Matrices>& problem);
+
+  void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
+  void forward(double* planes, int n) override;
+  void exchange(double* planes) override;
+  const double* backward(double* planes, int n, double* carry) override;
+
+  TransposeTraffic traffic() const override {
+    const TransposeTraffic& all = exchange_.traffic();
+    return {all.calls - set_up_.calls, all.messages - set_up_.messages, all.bytes - set_up_.bytes,
+            all.seconds - set_up_.seconds};
+  }
+  std::size_t bytes() const override { return partition_.bytes(); }
+
+ private:
+  static Box ends_of(const LineProblem<Matrices>& problem, int rank);
+  static Box whole_of(const LineProblem<Matrices>& problem, int rank);
+  static Layout ends_layout(const LineProblem<Matrices>& problem);
+
+  SweptPlanes swept(double* planes) const {
+    return {planes, lines_.plane_stride, planes_ - 1, sweep_};
+  }
+  SweptPlanes swept_gathered() {
+    return {gathered_.data(), dense_.plane_stride, 2 * ranks_ - 1, sweep_};
+  }
+  // The end plane that is swept first (0) or last (1); in memory they have their natural order.
+  double* end(int which) {
+    const bool lower = (which == 0) == (sweep_ == Sweep::up);
+    return ends_.data() + (lower ? 0 : lines_.plane_size());
+  }
+  void set_reduced(const EndCoefficients& own);
+  void exchange_coefficient(const Buffer& own, Buffer& all);
+  void middle_sweep(double* planes);
+
+  Sweep sweep_;
+  PtdmaFlavour flavour_;
+  int planes_, rank_, ranks_;
+  bool homogeneous_ = true;
+  std::function<Range(int)> planes_of_;
+  Lines lines_, dense_;
+  Matrices matrices_, dense_matrices_;
+  Partition<Matrices> partition_;
+  std::unique_ptr<CyclicReduction<Matrices>> algorithm_1_;
+  Buffer ends_;      // both end planes of this rank
+  Buffer gathered_;  // those of all ranks, on whole lines, in natural order
+  Transpose exchange_;
+  ReducedSystem<Matrices> reduced_;
+  TransposeTraffic set_up_;  // what the exchange of coefficients sent
+};
+
+template <class Matrices>
+Box PartitionedLines<Matrices>::ends_of(const LineProblem<Matrices>& problem, int rank) {
+  return {problem.layout.box[0], problem.layout.box[1], {2 * rank, 2 * rank + 2}};
+}
+
+template <class Matrices>
+Box PartitionedLines<Matrices>::whole_of(const LineProblem<Matrices>& problem, int rank) {
+  const int ranks = problem.column.size();
+  return {problem.layout.box[0], rows_of(problem.layout.box[1], ranks, rank), {0, 2 * ranks}};
+}
+
+template <class Matrices>
+Layout PartitionedLines<Matrices>::ends_layout(const LineProblem<Matrices>& problem) {
+  Layout layout = problem.layout;
+  layout.box = ends_of(problem, problem.column.rank());
+  layout.stride[2] = static_cast<std::ptrdiff_t>(problem.lines.plane_size());
+  return layout;
+}
+
+template <class Matrices>
+PartitionedLines<Matrices>::PartitionedLines(const LineProblem<Matrices>& problem)
+    : sweep_(problem.options.sweep),
+      flavour_(problem.options.flavour),
+      planes_(problem.layout.box[2].count()),
+      rank_(problem.column.rank()),
+      ranks_(problem.column.size()),
+      planes_of_(problem.planes_of),
+      lines_(problem.lines),
+      dense_(dense_lines(whole_of(problem, rank_))),
+      matrices_(problem.matrices),
+      dense_matrices_(
+          problem.dense_matrices(whole_of(problem, rank_)[0], whole_of(problem, rank_)[1])),
+      partition_(matrices_, lines_, planes_, flavour_ == PtdmaFlavour::algorithm_2),
+      ends_(2 * lines_.plane_size()),
+      gathered_(2 * ranks_ * dense_.plane_stride),
+      exchange_(
+          "tridiagonal ends", problem.column, [&](int rank) { return ends_of(problem, rank); },
+          [&](int rank) { return whole_of(problem, rank); }, ends_layout(problem),
+          Layout::ordered(whole_of(problem, rank_)), problem.options.backend, problem.buffers),
+      reduced_(dense_matrices_, dense_, 2 * ranks_, problem.matrix.periodic,
+               problem.singular && holds_first_line(problem.layout.box, whole_of(problem, rank_))) {
+  if (flavour_ == PtdmaFlavour::algorithm_1)
+    algorithm_1_ = std::make_unique<CyclicReduction<Matrices>>(matrices_, lines_, planes_);
+}
+
+template <class Matrices>
+void PartitionedLines<Matrices>::set_operator(const TridiagonalMatrix& matrix, double identity,
+                                              double laplacian) {
+  homogeneous_ = identity == 0.0;
+  const auto coefficients = [&](int rank) {
+    return PlaneCoefficients(matrix, planes_of_(rank), sweep_, identity, laplacian);
+  };
+  if constexpr (std::is_same_v<Matrices, SharedMatrix>) {
+    // Every rank computes the ends of all: nothing is sent.
+    Buffer a(2 * ranks_), c(2 * ranks_);
+    for (int n = 0; n < ranks_; ++n) {
+      const int rank = sweep_ == Sweep::up ? n : ranks_ - 1 - n;
+      Partition<SharedMatrix> other({}, Lines{0, 0, 0, 0}, planes_of_(rank).count(), false);
+      other.set(coefficients(rank));
+      for (const int which : {0, 1}) {
+        a.data()[2 * n + which] = other.end_coefficients().a.data()[which];
+        c.data()[2 * n + which] = other.end_coefficients().c.data()[which];
+      }
+    }
+    reduced_.set(a.data(), c.data(), homogeneous_);
+  }
+  if (algorithm_1_) {
+    algorithm_1_->set(coefficients(rank_));
+    return;
+  }
+  partition_.set(coefficients(rank_));
+  if constexpr (!std::is_same_v<Matrices, SharedMatrix>) {
+    const TransposeTraffic before = exchange_.traffic();
+    set_reduced(partition_.end_coefficients());
+    const TransposeTraffic& after = exchange_.traffic();
+    set_up_.calls += after.calls - before.calls;
+    set_up_.messages += after.messages - before.messages;
+    set_up_.bytes += after.bytes - before.bytes;
+    set_up_.seconds += after.seconds - before.seconds;
+  }
+}
+
+template <class Matrices>
+void PartitionedLines<Matrices>::set_reduced(const EndCoefficients& own) {
+  Buffer a(2 * ranks_ * dense_matrices_.size()), c(a.size());
+  exchange_coefficient(own.a, a);
+  exchange_coefficient(own.c, c);
+  reduced_.set(a.data(), c.data(), homogeneous_);
+}
+
+// `own`: [first, last][coefficient of our lines]; `all`: [plane][coefficient of whole lines].
+template <class Matrices>
+void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
+  for (const int which : {0, 1})
+    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+      for (int i = 0; i < width; ++i)
+        end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(row, i)];
+    });
+  exchange_.forward(ends_.data(), gathered_.data());
+  const SweptPlanes gathered = swept_gathered();
+  for (int n = 0; n < 2 * ranks_; ++n)
+    for_each_row(dense_, [&](int row, std::ptrdiff_t at, auto width) {
+      for (int i = 0; i < width; ++i)
+        all.data()[n * dense_matrices_.size() + dense_matrices_.place(row, i)] =
+            gathered(n)[at + i];
+    });
+}
+
+template <class Matrices>
+void PartitionedLines<Matrices>::forward(double* planes, int n) {
+  const SweptPlanes plane = swept(planes);
+  double* before = plane(n == 0 ? 0 : n - 1);
+  if (algorithm_1_) algorithm_1_->eliminate(n, plane(n), before);
+  else partition_.eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+}
+
+// Of the flavours with three sweeps.
+template <class Matrices>
+void PartitionedLines<Matrices>::middle_sweep(double* planes) {
+  const SweptPlanes plane = swept(planes);
+  for (int n = planes_ - 3; n >= 0; --n) {
+    if (algorithm_1_) algorithm_1_->reduce(n, plane(n), plane(n + 1));
+    else partition_.reduce(n, plane(n), plane(n + 1));
+  }
+}
+
+template <class Matrices>
+void PartitionedLines<Matrices>::exchange(double* planes) {
+  const SweptPlanes plane = swept(planes);
+  if (flavour_ != PtdmaFlavour::two_sweeps) middle_sweep(planes);
+  if (algorithm_1_) {
+    if constexpr (!std::is_same_v<Matrices, SharedMatrix>)
+      set_reduced(algorithm_1_->end_coefficients());
+    std::copy_n(plane(0), lines_.plane_size(), end(0));
+    std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
+  } else {
+    partition_.scale(0, end(0), flavour_ == PtdmaFlavour::two_sweeps ? end(0) : plane(0));
+    partition_.scale(planes_ - 1, end(1), plane(planes_ - 1));
+  }
+  exchange_.forward(ends_.data(), gathered_.data());
+  reduced_.solve(swept_gathered());
+  exchange_.backward(gathered_.data(), ends_.data());
+}
+
+template <class Matrices>
+const double* PartitionedLines<Matrices>::backward(double* planes, int n, double* carry) {
+  const SweptPlanes plane = swept(planes);
+  if (n == 0 || n == planes_ - 1) {
+    const double* solution = end(n == 0 ? 0 : 1);
+    double* target = carry ? carry : plane(n);
+    for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
+      std::copy_n(solution + at, int{width}, target + at);
+    });
+    return target;
+  }
+  if (flavour_ == PtdmaFlavour::two_sweeps) {
+    double* solution = carry ? carry : plane(n);
+    partition_.substitute(n, solution, plane(n), carry ? carry : plane(n + 1), end(0));
+    return solution;
+  }
+  if (algorithm_1_) algorithm_1_->reconstruct(n, plane(n), end(0), end(1));
+  else partition_.reconstruct(n, plane(n), end(0), end(1));
+  return plane(n);
+}
+
+// Makes lines whole by a transpose, solves them there, and sends them back.
+template <class Matrices>
+class TransposedLines final : public LineSolver<Matrices> {
+ public:
+  explicit TransposedLines(const LineProblem<Matrices>& problem)
+      : box_(whole_of(problem, problem.column.rank())),
+        sweep_(problem.options.sweep),
+        stride_(problem.lines.plane_stride),
+        planes_(problem.layout.box[2].count()),
+        transpose_(
+            "tridiagonal lines", problem.column,
+            [&](int rank) {
+              return Box{problem.layout.box[0], problem.layout.box[1], problem.planes_of(rank)};
+            },
+            [&](int rank) { return whole_of(problem, rank); }, problem.layout,
+            Layout::ordered(box_), problem.options.backend, problem.buffers),
+        whole_(static_cast<std::size_t>(box_.cells())),
+        solver_(make_line_solver(whole_problem(problem))) {}
+
+  void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
+    solver_->set_operator(matrix, identity, laplacian);
+  }
+  void forward(double*, int) override {}
+  void exchange(double* planes) override {
+    transpose_.forward(planes, whole_.data());
+    const int all = box_[2].count();
+    for (int n = 0; n < all; ++n) solver_->forward(whole_.data(), n);
+    solver_->exchange(whole_.data());
+    for (int n = all - 1; n >= 0; --n) solver_->backward(whole_.data(), n, nullptr);
+    transpose_.backward(whole_.data(), planes);
+  }
+  const double* backward(double* planes, int n, double*) override {
+    return SweptPlanes{planes, stride_, planes_ - 1, sweep_}(n);
+  }
+  TransposeTraffic traffic() const override { return transpose_.traffic(); }
+  std::size_t bytes() const override { return whole_.size() * sizeof(double) + solver_->bytes(); }
+
+ private:
+  static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
+    const Box& box = problem.layout.box;
+    return {box[0], rows_of(box[1], problem.column.size(), rank), {0, problem.matrix.size()}};
+  }
+  LineProblem<Matrices> whole_problem(const LineProblem<Matrices>& problem) const {
+    LineProblem<Matrices> whole = problem;
+    whole.column = problem.column.split(problem.column.rank());
+    whole.planes_of = [all = box_[2]](int) { return all; };
+    whole.layout = Layout::ordered(box_);
+    whole.lines = dense_lines(box_);
+    whole.matrices = problem.dense_matrices(box_[0], box_[1]);
+    whole.singular = problem.singular && holds_first_line(problem.layout.box, box_);
+    whole.buffers = nullptr;
+    return whole;
+  }
+
+  Box box_;  // of the whole lines
+  Sweep sweep_;
+  std::ptrdiff_t stride_;
+  int planes_;
+  Transpose transpose_;
+  Buffer whole_;
+  std::unique_ptr<LineSolver<Matrices>> solver_;
+};
+
+}  // namespace
+
+template <class Matrices>
+std::unique_ptr<LineSolver<Matrices>> make_line_solver(const LineProblem<Matrices>& problem) {
+  const bool one_rank = problem.column.size() == 1;
+  if (one_rank && !problem.matrix.periodic) return std::make_unique<WholeLines<Matrices>>(problem);
+  if (one_rank || problem.options.method == TridiagonalMethod::ptdma)
+    return std::make_unique<PartitionedLines<Matrices>>(problem);
+  return std::make_unique<TransposedLines<Matrices>>(problem);
+}
+
+template std::unique_ptr<LineSolver<SharedMatrix>> make_line_solver(
+    const LineProblem<SharedMatrix>&);
+template std::unique_ptr<LineSolver<ShiftedMatrices>> make_line_solver(
+    const LineProblem<ShiftedMatrices>&);
+
+}  // namespace octant::pencil

@@ -1,0 +1,55 @@
+// Solves the tridiagonal systems of the lines that a rank's planes hold, together with the other
+// ranks of its column. Internal to pencil/.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "pencil/lines.hpp"
+#include "pencil/transpose.hpp"
+
+namespace octant::pencil {
+
+// What is to be solved. Lines are columns x of rows y in planes z, counted in the whole array.
+template <class Matrices>
+struct LineProblem {
+  Communicator column;  // the ranks that hold other planes of the same lines, by ascending planes
+  std::function<Range(int rank)> planes_of;  // of a rank of the column
+  Layout layout;                             // of this rank's planes; box: lines and planes
+  Lines lines;                               // the same memory as rows
+  Matrices matrices;                         // of `lines`
+  // Of the lines x of the rows y, dense: what a rank gets of whole lines.
+  std::function<Matrices(Range x, Range y)> dense_matrices;
+  TridiagonalMatrix matrix;
+  bool singular = false;  // the line of the first x and the first y has a singular matrix
+  TridiagonalOptions options;
+  std::shared_ptr<TransposeBuffers> buffers;
+};
+
+// Plane by plane, so that it fits into a caller's sweep over the planes: forward for n = 0 .. m - 1,
+// exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep.
+template <class Matrices>
+class LineSolver {
+ public:
+  virtual ~LineSolver() = default;
+
+  // identity + laplacian * matrix. Collective over the column.
+  virtual void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) = 0;
+
+  // `planes` is line 0 of this rank's plane 0. Plane n must hold its right-hand side.
+  virtual void forward(double* planes, int n) = 0;
+  // Collective over the column.
+  virtual void exchange(double* planes) = 0;
+  // The solution of plane n: in its place, or in `carry`, a plane of memory that is handed in
+  // unchanged from call to call so that the solution need not be written to the planes. With no
+  // carry it is always in its place.
+  virtual const double* backward(double* planes, int n, double* carry) = 0;
+
+  virtual TransposeTraffic traffic() const = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+template <class Matrices>
+std::unique_ptr<LineSolver<Matrices>> make_line_solver(const LineProblem<Matrices>& problem);
+
+}  // namespace octant::pencil

@@ -1,0 +1,130 @@
+#include "pencil/plane_transform.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/error.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+bool is_aligned(const double* address) {
+  constexpr std::uintptr_t k_alignment = 16;
+  return reinterpret_cast<std::uintptr_t>(address) % k_alignment == 0;
+}
+
+std::vector<double> packed_eigenvalues(const UniformAxis& x) {
+  const std::vector<double> values = eigenvalues(x);
+  if (!x.conditions.periodic()) return values;
+  const auto n = static_cast<int>(values.size());
+  // The second number of an odd row is always 0: any eigenvalue but 0 will do.
+  const double unused = -1.0 / (x.spacing * x.spacing);
+  std::vector<double> packed{values[0], n % 2 == 0 ? values[n / 2] : unused};
+  for (int m = 1; 2 * m < n; ++m) packed.insert(packed.end(), {values[m], values[m]});
+  return packed;
+}
+
+void check_axis(const UniformAxis& axis, const std::string& name) {
+  check_conditions(axis.conditions, name);
+  const int n = unknowns(axis.entries, axis.conditions);
+  const bool dct1 = axis.conditions.location == Location::face &&
+                    axis.conditions.lower == Condition::neumann &&
+                    axis.conditions.upper == Condition::neumann;
+  if (n < (dct1 ? 2 : 1))
+    throw InputError("{} cell(s) along {} are too few for boundaries that are {}", axis.entries,
+                     name, to_string(axis.conditions));
+}
+
+}  // namespace
+
+PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool measured)
+    : x_periodic_(x.conditions.periodic()),
+      y_periodic_(y.conditions.periodic()),
+      y_complex_(x_periodic_ && y_periodic_),
+      x_size_(unknowns(x.entries, x.conditions)),
+      y_size_(unknowns(y.entries, y.conditions)) {
+  check_axis(x, "x");
+  check_axis(y, "y");
+  using enum TransformKind;
+  const auto make = [&](TransformKind kind, TransformShape shape, int size) {
+    return make_transform(kind, shape, size, measured);
+  };
+  const TransformPair along_x = transform_of(x.conditions, x_size_);
+  const TransformPair along_y = transform_of(y.conditions, y_size_);
+  x_forward_ = make(x_periodic_ ? real_to_complex : along_x.forward, TransformShape::row, x_size_);
+  x_backward_ =
+      make(x_periodic_ ? complex_to_real : along_x.backward, TransformShape::row, x_size_);
+  y_forward_ =
+      make(y_complex_ ? complex_forward : along_y.forward, TransformShape::columns, y_size_);
+  y_backward_ =
+      make(y_complex_ ? complex_backward : along_y.backward, TransformShape::columns, y_size_);
+  scale_ = 1.0 / (along_x.scale * along_y.scale);
+  x_eigenvalues_ = packed_eigenvalues(x);
+  y_eigenvalues_ = eigenvalues(y);
+  row_ = Buffer(x_size_);
+  coefficients_ = Buffer(x_size_ + 2);
+}
+
+void PlaneTransform::forward_x(const double* row, double* coefficients, int block,
+                               std::ptrdiff_t block_stride) {
+  double* packed = coefficients_.data();
+  auto* in = const_cast<double*>(row);  // the plan keeps its input
+  if (!is_aligned(row)) in = std::copy_n(row, x_size_, row_.data()) - x_size_;
+  x_forward_->execute(in, packed);
+  if (x_periodic_ && x_size_ % 2 == 0) packed[1] = packed[x_size_];
+  for (int begin = 0; begin < width(); begin += block, coefficients += block_stride) {
+    const int count = std::min(block, width() - begin);
+    for (int i = 0; i < count; ++i) coefficients[i] = scale_ * packed[begin + i];
+  }
+}
+
+void PlaneTransform::backward_x(const double* coefficients, int block, std::ptrdiff_t block_stride,
+                                double* row) {
+  double* packed = coefficients_.data();
+  for (int begin = 0; begin < width(); begin += block, coefficients += block_stride)
+    std::copy_n(coefficients, std::min(block, width() - begin), packed + begin);
+  if (x_periodic_) {
+    if (x_size_ % 2 == 0) packed[x_size_] = packed[1], packed[x_size_ + 1] = 0.0;
+    packed[1] = 0.0;
+  }
+  if (is_aligned(row)) {
+    x_backward_->execute(packed, row);
+    return;
+  }
+  x_backward_->execute(packed, row_.data());
+  std::copy_n(row_.data(), x_size_, row);
+}
+
+void PlaneTransform::forward_y(double* columns, bool first) const {
+  y_forward_->execute(columns, columns);
+  if (y_complex_ && first) take_pair_apart(columns);
+}
+
+void PlaneTransform::backward_y(double* columns, bool first) const {
+  if (y_complex_ && first) join_pair(columns);
+  y_backward_->execute(columns, columns);
+}
+
+// The transform of a + i b with real columns a and b is Z = A + i B. Rows m and n - m take the real
+// parts of A_m and B_m, and their imaginary parts: so each number keeps its column's eigenvalue.
+void PlaneTransform::take_pair_apart(double* columns) const {
+  for (int m = 1; 2 * m < y_size_; ++m) {
+    double *z = columns + m * k_columns, *mirror = columns + (y_size_ - m) * k_columns;
+    const double a_real = 0.5 * (z[0] + mirror[0]), a_imaginary = 0.5 * (z[1] - mirror[1]);
+    const double b_real = 0.5 * (z[1] + mirror[1]), b_imaginary = 0.5 * (mirror[0] - z[0]);
+    z[0] = a_real, z[1] = b_real;
+    mirror[0] = a_imaginary, mirror[1] = b_imaginary;
+  }
+}
+
+void PlaneTransform::join_pair(double* columns) const {
+  for (int m = 1; 2 * m < y_size_; ++m) {
+    double *z = columns + m * k_columns, *mirror = columns + (y_size_ - m) * k_columns;
+    const double a_real = z[0], b_real = z[1], a_imaginary = mirror[0], b_imaginary = mirror[1];
+    z[0] = a_real - b_imaginary, z[1] = a_imaginary + b_real;
+    mirror[0] = a_real + b_imaginary, mirror[1] = b_real - a_imaginary;
+  }
+}
+
+}  // namespace octant::pencil

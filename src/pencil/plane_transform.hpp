@@ -1,0 +1,52 @@
+// Transforms along x and y of planes that hold the unknowns of a problem. Internal to pencil/.
+//
+// A row along x becomes `width` real coefficients. A periodic row of even length n is packed as
+//   r_0 r_(n/2) r_1 i_1 r_2 i_2 ..      (the paper's appendix A with its last number moved to front)
+// and one of odd length as r_0 0 r_1 i_1 ... The pairs that follow the first one are complex
+// numbers with one eigenvalue each, so that a periodic y is transformed as complex columns; the
+// first pair, two real columns, is taken apart after that. Other columns are real ones.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "pencil/boundary.hpp"
+#include "pencil/buffer.hpp"
+#include "pencil/fft.hpp"
+
+namespace octant::pencil {
+
+class PlaneTransform {
+ public:
+  // Throws InputError for axes that have no transform.
+  PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool measured);
+
+  // Coefficients of a row, and the eigenvalue of each; the same along y.
+  int width() const { return static_cast<int>(x_eigenvalues_.size()); }
+  const std::vector<double>& x_eigenvalues() const { return x_eigenvalues_; }
+  const std::vector<double>& y_eigenvalues() const { return y_eigenvalues_; }
+  // Which rows of coefficients share their eigenvalue with row j: the first of them.
+  int y_twin(int j) const { return y_periodic_ ? std::min(j, y_size_ - j) : j; }
+
+  // Coefficient c of a row goes to, or comes from, c / block * block_stride + c % block. Both
+  // directions together leave a row as it is: the factors of x and y are applied here.
+  void forward_x(const double* row, double* coefficients, int block, std::ptrdiff_t block_stride);
+  void backward_x(const double* coefficients, int block, std::ptrdiff_t block_stride, double* row);
+
+  // k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
+  void forward_y(double* columns, bool first) const;
+  void backward_y(double* columns, bool first) const;
+
+ private:
+  void take_pair_apart(double* columns) const;
+  void join_pair(double* columns) const;
+
+  bool x_periodic_, y_periodic_, y_complex_;
+  int x_size_, y_size_;
+  double scale_;
+  std::vector<double> x_eigenvalues_, y_eigenvalues_;
+  std::unique_ptr<Transform> x_forward_, x_backward_, y_forward_, y_backward_;
+  Buffer row_, coefficients_;  // one of each, aligned
+};
+
+}  // namespace octant::pencil

@@ -1,0 +1,314 @@
+#include "pencil/poisson.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "pencil/line_solver.hpp"
+#include "pencil/plane_transform.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+// A rank's columns of coefficients: whole pairs, so that complex numbers stay together.
+Range columns_of(int width, int parts, int index) {
+  const Range pairs = part((width + 1) / 2, parts, index);
+  return {2 * pairs.begin, std::min(2 * pairs.end, width)};
+}
+
+// The sum of times between marks, by what was done.
+class Lap {
+ public:
+  void start() { clock_.restart(); }
+  void add_to(double& seconds) { seconds += clock_.restart(); }
+
+ private:
+  Clock clock_;
+};
+
+}  // namespace
+
+// Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
+// so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
+// block after the other. Columns beyond the last one are zero.
+struct PoissonSolver::State {
+  State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options);
+
+  // Boxes of the unknowns of a rank: cells, then coefficients by rows and by columns.
+  Box cells(int rank) const;
+  Box row_box(int rank) const;
+  Box column_box(int rank) const;
+
+  Layout column_layout() const;
+  ShiftedMatrices blocked_matrices() const;
+  ShiftedMatrices dense_matrices(Range x, Range y) const;
+  bool is_singular() const;
+  void make_solver();
+
+  double* plane(int k) { return spectral.data() + k * lines.plane_stride; }
+  int sweep_number(int k) const {
+    return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
+  }
+  void transform_rows(int k, const double* rows, std::ptrdiff_t stride);
+  void forward_columns(double* columns);
+  void backward_columns(double* columns);
+  double* substitute(int k, bool in_place);
+
+  PencilGrid grid;
+  PoissonProblem problem;
+  PoissonOptions options;
+  PlaneTransform transform;
+  int ny, planes;  // unknown rows and planes of this rank's x-pencil
+  bool y_is_local;
+  Range columns;  // of this rank's y-pencil
+  int y_size, blocks;
+  Lines lines;
+  std::shared_ptr<TransposeBuffers> buffers = std::make_shared<TransposeBuffers>();
+  std::optional<Transpose> xy;
+  Buffer by_rows;   // coefficients after the transform along x, [plane][row][coefficient]
+  Buffer spectral;  // y-pencil
+  Buffer carry, work;
+  std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
+  PoissonReport times;
+};
+
+Box PoissonSolver::State::cells(int rank) const {
+  const Cells& n = grid.cells();
+  const Box unknown{
+      {Range{0, unknowns(n[0], problem.x)}, {0, unknowns(n[1], problem.y)}, {0, problem.z.size()}}};
+  return intersection(grid.box(Orientation::x, rank), unknown);
+}
+
+Box PoissonSolver::State::row_box(int rank) const {
+  const Box box = cells(rank);
+  return {Range{0, transform.width()}, box[1], box[2]};
+}
+
+Box PoissonSolver::State::column_box(int rank) const {
+  const int parts = grid.processes().y;
+  return {columns_of(transform.width(), parts, rank % parts),
+          Range{0, unknowns(grid.cells()[1], problem.y)}, cells(rank)[2]};
+}
+
+PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem& given,
+                            const PoissonOptions& chosen)
+    : grid(pencil_grid),
+      problem(given),
+      options(chosen),
+      transform({grid.cells()[0], given.spacing_x, given.x},
+                {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans) {
+  OCTANT_REQUIRE(
+      problem.z.size() >= (problem.z.periodic ? 2 : 1) && problem.z.size() <= grid.cells()[2],
+      "a matrix of {} planes does not fit {} cells along z", problem.z.size(), grid.cells()[2]);
+  if (options.tridiagonal.method == TridiagonalMethod::ptdma)
+    check_ptdma_planes(grid, problem.z.size());
+  const int rank = grid.communicator().rank();
+  ny = cells(rank)[1].count();
+  planes = cells(rank)[2].count();
+  y_is_local = grid.processes().y == 1;
+  columns = column_box(rank)[0];
+  y_size = column_box(rank)[1].count();
+  blocks = (columns.count() + k_columns - 1) / k_columns;
+  const int rows = blocks * y_size;
+  lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns};
+  spectral = Buffer(static_cast<std::size_t>(planes) * lines.plane_stride);
+  carry = Buffer(lines.plane_stride);
+  work = Buffer(lines.plane_stride);
+  if (!y_is_local) {
+    by_rows = Buffer(static_cast<std::size_t>(row_box(rank).cells()));
+    const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
+    xy.emplace(
+        "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
+        [&](int y_index) { return column_box(in_row(y_index)); }, Layout::ordered(row_box(rank)),
+        column_layout(), options.transpose, buffers);
+  }
+  make_solver();
+}
+
+Layout PoissonSolver::State::column_layout() const {
+  return {column_box(grid.communicator().rank()),
+          {1, k_columns, lines.plane_stride},
+          k_columns,
+          std::int64_t{y_size} * k_columns};
+}
+
+ShiftedMatrices PoissonSolver::State::blocked_matrices() const {
+  const auto &x = transform.x_eigenvalues(), &y = transform.y_eigenvalues();
+  const int distinct = y_size == 0 ? 0 : transform.y_twin(y_size / 2) + 1;
+  ShiftedMatrices matrices{k_columns, {}, {}};
+  const int kept = problem.y.periodic() ? distinct : y_size;
+  for (int block = 0; block < blocks; ++block) {
+    for (int j = 0; j < y_size; ++j) matrices.of_row.push_back(block * kept + transform.y_twin(j));
+    for (int j = 0; j < kept; ++j)
+      for (int i = 0; i < k_columns; ++i) {
+        const int column = std::min(columns.begin + block * k_columns + i, transform.width() - 1);
+        matrices.shifts.push_back(x[column] + y[j]);
+      }
+  }
+  return matrices;
+}
+
+ShiftedMatrices PoissonSolver::State::dense_matrices(Range x, Range y) const {
+  ShiftedMatrices matrices{x.count(), {}, {}};
+  std::vector<int> place(y_size, -1);  // of the coefficients of each row's twin
+  int kept = 0;
+  for (int j = y.begin; j < y.end; ++j) {
+    int& found = place[transform.y_twin(j)];
+    if (found < 0) {
+      found = kept++;
+      for (int i = x.begin; i < x.end; ++i)
+        matrices.shifts.push_back(transform.x_eigenvalues()[i] + transform.y_eigenvalues()[j]);
+    }
+    matrices.of_row.push_back(found);
+  }
+  return matrices;
+}
+
+bool PoissonSolver::State::is_singular() const {
+  return columns.begin == 0 && columns.count() > 0 && problem.x.allows_constant() &&
+         problem.y.allows_constant() && problem.z_allows_constant;
+}
+
+void PoissonSolver::State::make_solver() {
+  const auto planes_of = [grid = grid, n = problem.z.size()](int z_index) {
+    return intersection(grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index))[2],
+                        Range{0, n});
+  };
+  solver = make_line_solver(LineProblem<ShiftedMatrices>{
+      grid.column(), planes_of, column_layout(), lines, blocked_matrices(),
+      [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
+      options.tridiagonal, buffers});
+  solver->set_operator(problem.z, 0.0, 1.0);
+}
+
+// Plane k along x, to where the columns, or the transpose, take it from.
+void PoissonSolver::State::transform_rows(int k, const double* rows, std::ptrdiff_t stride) {
+  const int width = transform.width();
+  for (int j = 0; j < ny; ++j) {
+    if (y_is_local)
+      transform.forward_x(rows + j * stride, plane(k) + j * k_columns, k_columns,
+                          std::ptrdiff_t{y_size} * k_columns);
+    else
+      transform.forward_x(rows + j * stride, by_rows.data() + (std::ptrdiff_t{k} * ny + j) * width,
+                          width, 0);
+  }
+}
+
+void PoissonSolver::State::forward_columns(double* plane) {
+  for (int block = 0; block < blocks; ++block)
+    transform.forward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
+                        block == 0 && columns.begin == 0);
+}
+
+void PoissonSolver::State::backward_columns(double* plane) {
+  for (int block = 0; block < blocks; ++block)
+    transform.backward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
+                         block == 0 && columns.begin == 0);
+}
+
+// The solution of plane k, which may be overwritten: in the plane, or in `work`.
+double* PoissonSolver::State::substitute(int k, bool in_place) {
+  const double* solution = solver->backward(spectral.data(), sweep_number(k), carry.data());
+  double* copy = in_place || solution == plane(k) ? plane(k) : work.data();
+  if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
+  return copy;
+}
+
+PoissonSolver::PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
+                             const PoissonOptions& options)
+    : state_(std::make_unique<State>(grid, problem, options)) {}
+
+PoissonSolver::~PoissonSolver() = default;
+PoissonSolver::PoissonSolver(PoissonSolver&&) noexcept = default;
+PoissonSolver& PoissonSolver::operator=(PoissonSolver&&) noexcept = default;
+
+void PoissonSolver::set_operator(double identity, double laplacian) {
+  state_->solver->set_operator(state_->problem.z, identity, laplacian);
+}
+
+int PoissonSolver::planes() const { return state_->planes; }
+
+void PoissonSolver::forward(int k, const double* rows, std::ptrdiff_t row_stride) {
+  State& s = *state_;
+  Lap lap;
+  s.transform_rows(k, rows, row_stride);
+  if (s.y_is_local) s.forward_columns(s.plane(k));
+  lap.add_to(s.times.transform_seconds);
+  if (!s.y_is_local) return;
+  s.solver->forward(s.spectral.data(), s.sweep_number(k));
+  lap.add_to(s.times.tridiagonal_seconds);
+}
+
+void PoissonSolver::exchange() {
+  State& s = *state_;
+  const auto plane_of = [&](int n) { return s.sweep_number(n); };  // its own inverse
+  Lap lap;
+  if (!s.y_is_local) {
+    s.xy->forward(s.by_rows.data(), s.spectral.data());
+    lap.add_to(s.times.transpose_seconds);
+    for (int n = 0; n < s.planes; ++n) {
+      s.forward_columns(s.plane(plane_of(n)));
+      lap.add_to(s.times.transform_seconds);
+      s.solver->forward(s.spectral.data(), n);
+      lap.add_to(s.times.tridiagonal_seconds);
+    }
+  }
+  s.solver->exchange(s.spectral.data());
+  lap.add_to(s.times.tridiagonal_seconds);
+  if (!s.y_is_local) {
+    for (int n = s.planes - 1; n >= 0; --n) {
+      double* plane = s.substitute(plane_of(n), true);
+      lap.add_to(s.times.tridiagonal_seconds);
+      s.backward_columns(plane);
+      lap.add_to(s.times.transform_seconds);
+    }
+    s.xy->backward(s.spectral.data(), s.by_rows.data());
+    lap.add_to(s.times.transpose_seconds);
+  }
+}
+
+void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
+  State& s = *state_;
+  Lap lap;
+  if (s.y_is_local) {
+    double* plane = s.substitute(k, false);
+    lap.add_to(s.times.tridiagonal_seconds);
+    s.backward_columns(plane);
+    for (int j = 0; j < s.ny; ++j)
+      s.transform.backward_x(plane + j * k_columns, k_columns, std::ptrdiff_t{s.y_size} * k_columns,
+                             rows + j * row_stride);
+  } else {
+    const int width = s.transform.width();
+    for (int j = 0; j < s.ny; ++j)
+      s.transform.backward_x(s.by_rows.data() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
+                             rows + j * row_stride);
+  }
+  lap.add_to(s.times.transform_seconds);
+}
+
+void PoissonSolver::solve(Field& field, int slide) {
+  const auto plane_of = [&](int n) { return state_->sweep_number(n); };
+  for (int n = 0; n < planes(); ++n)
+    forward(plane_of(n), field.row(plane_of(n), 0, slide), field.row_stride());
+  exchange();
+  for (int n = planes() - 1; n >= 0; --n)
+    backward(plane_of(n), field.row(plane_of(n), 0, slide), field.row_stride());
+}
+
+PoissonReport PoissonSolver::report() const {
+  PoissonReport report = state_->times;
+  if (state_->xy) report.xy = state_->xy->traffic();
+  report.z = state_->solver->traffic();
+  return report;
+}
+
+std::size_t PoissonSolver::bytes() const {
+  const State& s = *state_;
+  const std::size_t doubles = s.by_rows.size() + s.spectral.size() + s.carry.size() +
+                              s.work.size() + s.buffers->send.size() + s.buffers->receive.size();
+  return doubles * sizeof(double) + s.solver->bytes();
+}
+
+}  // namespace octant::pencil

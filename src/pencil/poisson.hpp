@@ -1,0 +1,90 @@
+// Fast direct solver of  identity * phi + laplacian * (d2/dx2 + d2/dy2 + d2/dz2) phi = f  with
+// second-order differences, uniform in x and y, by transforms along x and y and a tridiagonal
+// system along z for each pair of wave numbers (paper, section 2.2, eq. 12).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pencil/boundary.hpp"
+#include "pencil/field.hpp"
+#include "pencil/grid.hpp"
+#include "pencil/tridiagonal.hpp"
+
+namespace octant::pencil {
+
+// What the solver has to solve. `z` is the matrix of d2/dz2 for the unknown planes (see
+// second_derivative). Entries of the field that are no unknowns keep their values.
+struct PoissonProblem {
+  double spacing_x = 1.0, spacing_y = 1.0;
+  AxisConditions x, y;
+  TridiagonalMatrix z;
+  // Whether a constant along z has second derivative 0: neumann or periodic at both ends.
+  bool z_allows_constant = false;
+};
+
+struct PoissonOptions {
+  TridiagonalOptions tridiagonal;                      // along z
+  TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
+  // FFTW measures its plans: faster by some per cent, but bits may differ from run to run.
+  bool measured_plans = false;
+};
+
+// Seconds spent and data sent by this rank, over all solves.
+struct PoissonReport {
+  double transform_seconds = 0.0, tridiagonal_seconds = 0.0, transpose_seconds = 0.0;
+  TransposeTraffic xy, z;
+};
+
+// Constructed once; all memory is allocated there. A field is solved in place by solve(), or plane
+// by plane, so that a caller's own sweeps over the planes are fused with the solver's:
+//
+//   for (int k : up or down as options.sweep) solver.forward(k, right-hand side of plane k);
+//   solver.exchange();
+//   for (int k : the opposite order)          solver.backward(k, solution of plane k);
+//
+// With p_y = 1, forward transforms a plane in x and y while it is in cache, and with p_z = 1 or
+// P-TDMA eliminates it as well; backward substitutes and transforms back. Otherwise exchange() does
+// what needs other ranks' data.
+//
+// If identity is 0 and every axis is periodic or neumann at both ends, the solution is defined up
+// to a constant: it is fixed by a zero mean over the last plane that is eliminated (n_z - 1 with
+// Sweep::up, 0 with Sweep::down). The right-hand side's integral must vanish; what is left of it
+// ends up as an error of that plane's mean.
+class PoissonSolver {
+ public:
+  // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. Collective. Throws
+  // InputError for conditions that do not fit, and if P-TDMA finds too few planes on a rank.
+  PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
+                const PoissonOptions& options = {});
+  ~PoissonSolver();
+  PoissonSolver(PoissonSolver&&) noexcept;
+  PoissonSolver& operator=(PoissonSolver&&) noexcept;
+
+  // Changes the operator: Helmholtz problems of a new time step. With ftm it costs nothing but one
+  // division per pair of unknowns in the next solve; with P-TDMA the factors are made anew and the
+  // reduced ones exchanged. Collective.
+  void set_operator(double identity, double laplacian);
+
+  // Collective.
+  void solve(Field& field, int slide = 0);
+
+  // One plane of this rank, 0 <= k < planes(). `rows` is cell 0 of row 0, and rows lie
+  // `row_stride` doubles apart (alignment of 16 bytes saves a copy). forward only reads; backward
+  // writes the unknowns and nothing else. exchange is collective.
+  int planes() const;  // unknown planes of this rank
+  void forward(int k, const double* rows, std::ptrdiff_t row_stride);
+  void exchange();
+  void backward(int k, double* rows, std::ptrdiff_t row_stride);
+
+  PoissonReport report() const;
+  std::size_t bytes() const;  // memory held
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octant::pencil

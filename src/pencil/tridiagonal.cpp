@@ -1,0 +1,95 @@
+#include "pencil/tridiagonal.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "pencil/line_solver.hpp"
+
+namespace octant::pencil {
+
+ThomasFactors::ThomasFactors(const TridiagonalMatrix& matrix, Sweep sweep) {
+  OCTANT_REQUIRE(!matrix.periodic, "Thomas' algorithm alone does not solve periodic systems");
+  const int n = matrix.size();
+  const PlaneCoefficients coefficients(matrix, {0, n}, sweep, 0.0, 1.0);
+  lower.resize(n), reciprocal.resize(n), back.resize(n);
+  for (int m = 0; m < n; ++m) {
+    const int k = sweep == Sweep::up ? m : n - 1 - m, before = sweep == Sweep::up ? k - 1 : k + 1;
+    const double product =
+        m == 0 ? 0.0 : coefficients.before[m] * coefficients.after[m - 1] * reciprocal[before];
+    lower[k] = coefficients.before[m];
+    reciprocal[k] = 1.0 / (coefficients.diagonal[m] - product);
+    back[k] = coefficients.after[m] * reciprocal[k];
+  }
+}
+
+namespace {
+
+// The first `unknown_planes` planes of the grid, as far as a rank of the column holds them.
+Range unknown_planes_of(const PencilGrid& grid, int unknown_planes, int z_index) {
+  const Box box = grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index));
+  return intersection(box[2], {0, unknown_planes});
+}
+
+}  // namespace
+
+void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
+  const int parts = grid.processes().z;
+  if (parts == 1) return;
+  for (int n = 0; n < parts; ++n) {
+    const int count = unknown_planes_of(grid, unknown_planes, n).count();
+    if (count >= 2) continue;
+    throw InputError(
+        "dns.poisson = \"ptdma\" needs at least 2 planes on every rank along z; with "
+        "grid.process_grid = \"{}\" and {} planes, the ranks of part {} hold {}: use fewer ranks "
+        "along z, or \"ftm\"",
+        to_string(grid.processes()), unknown_planes, n, count);
+  }
+}
+
+struct FieldTridiagonal::State {
+  int planes;  // unknown ones of this rank
+  std::unique_ptr<LineSolver<SharedMatrix>> solver;
+};
+
+FieldTridiagonal::FieldTridiagonal(const PencilGrid& grid, int unknown_planes, bool periodic,
+                                   const TridiagonalOptions& options) {
+  if (options.method == TridiagonalMethod::ptdma) check_ptdma_planes(grid, unknown_planes);
+  const Box box = grid.box(Orientation::x);
+  const Field shape({box[0], box[1], {0, 1}});
+  const Range planes = unknown_planes_of(grid, unknown_planes, grid.z_index());
+  const std::vector<double> zeros(unknown_planes);
+  const LineProblem<SharedMatrix> problem{
+      grid.column(),
+      [grid, unknown_planes](int rank) { return unknown_planes_of(grid, unknown_planes, rank); },
+      {{box[0], box[1], planes},
+       {1, shape.row_stride(), shape.plane_stride()},
+       std::max(shape.nx(), 1),
+       0},
+      {shape.ny(), shape.nx(), shape.row_stride(), shape.plane_stride()},
+      {},
+      [](Range, Range) { return SharedMatrix{}; },
+      {zeros, zeros, zeros, periodic},
+      false,
+      options,
+      nullptr};
+  state_.reset(new State{planes.count(), make_line_solver(problem)});
+}
+
+FieldTridiagonal::~FieldTridiagonal() = default;
+FieldTridiagonal::FieldTridiagonal(FieldTridiagonal&&) noexcept = default;
+FieldTridiagonal& FieldTridiagonal::operator=(FieldTridiagonal&&) noexcept = default;
+
+void FieldTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
+  state_->solver->set_operator(matrix, 0.0, 1.0);
+}
+
+void FieldTridiagonal::solve(Field& field, int slide) {
+  double* planes = field.row(0, 0, slide);
+  for (int n = 0; n < state_->planes; ++n) state_->solver->forward(planes, n);
+  state_->solver->exchange(planes);
+  for (int n = state_->planes - 1; n >= 0; --n) state_->solver->backward(planes, n, nullptr);
+}
+
+TransposeTraffic FieldTridiagonal::traffic() const { return state_->solver->traffic(); }
+
+}  // namespace octant::pencil

@@ -1,0 +1,87 @@
+// Tridiagonal systems along z, many at once: on whole lines, or distributed over the ranks.
+//
+//   a_k phi_(k-1) + (b_k + shift) phi_k + c_k phi_(k+1) = d_k        (paper, eq. 13)
+//
+// Methods:
+//   ftm    full transpose: lines are made whole by a transpose, solved by Thomas' algorithm, and
+//          sent back. Same bits on every process grid.
+//   ptdma  each rank reduces its planes to the two at its ends, the reduced system of two planes
+//          per rank is solved on whole lines, and the planes between follow (section 2.2.4). Only
+//          the end planes travel. Needs at least two planes per rank; agrees with ftm to round-off.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pencil/field.hpp"
+#include "pencil/grid.hpp"
+#include "pencil/transpose.hpp"
+
+namespace octant::pencil {
+
+// The matrix of all planes, known to every rank. Periodic: row 0 couples to the last unknown by
+// lower[0], and the last row to unknown 0 by upper.back(); otherwise these two are not used.
+struct TridiagonalMatrix {
+  std::vector<double> lower, diagonal, upper;
+  bool periodic = false;
+
+  int size() const { return static_cast<int>(diagonal.size()); }
+};
+
+enum class TridiagonalMethod { ftm, ptdma };
+// Of P-TDMA: algorithm 1 of the paper, which reduces matrix and right-hand side together in every
+// solve; algorithm 2, which reduces the matrix once and stores reciprocals; and the same factors in
+// two sweeps over the planes instead of three, which fit the fused loops of a solver.
+enum class PtdmaFlavour { algorithm_1, algorithm_2, two_sweeps };
+// The order in which planes are eliminated; they are back-substituted in the opposite one.
+enum class Sweep { up, down };
+
+struct TridiagonalOptions {
+  TridiagonalMethod method = TridiagonalMethod::ftm;
+  PtdmaFlavour flavour = PtdmaFlavour::two_sweeps;
+  Sweep sweep = Sweep::up;
+  TransposeBackend backend = TransposeBackend::p2p;
+};
+
+// Thomas' algorithm for one matrix whose lines are whole, to be fused with other loops:
+//   up:    d_k <- (d_k - lower_k d_(k-1)) reciprocal_k, then phi_k = d_k - back_k phi_(k+1)
+// with lower_0 = 0 and back_(n-1) = 0; down: the same with k - 1 and k + 1 exchanged, where `lower`
+// then holds the coefficients of phi_(k+1). Not for periodic matrices.
+struct ThomasFactors {
+  std::vector<double> lower, reciprocal, back;
+
+  ThomasFactors() = default;
+  ThomasFactors(const TridiagonalMatrix& matrix, Sweep sweep);
+};
+
+// Throws InputError, naming the ranks, unless P-TDMA finds at least two unknown planes on each rank
+// along z.
+void check_ptdma_planes(const PencilGrid& grid, int unknown_planes);
+
+// One matrix for all lines of a field along z: implicit diffusion (paper, eq. 11). The right-hand
+// side is in the field's cells, the solution replaces it. Solves the first matrix.size() planes of
+// the grid; further ones (a wall's face) keep their values. With p_z = 1 nothing is sent.
+class FieldTridiagonal {
+ public:
+  // Collective. Throws InputError if P-TDMA finds too few planes on a rank.
+  FieldTridiagonal(const PencilGrid& grid, int unknown_planes, bool periodic,
+                   const TridiagonalOptions& options);
+  ~FieldTridiagonal();
+  FieldTridiagonal(FieldTridiagonal&&) noexcept;
+  FieldTridiagonal& operator=(FieldTridiagonal&&) noexcept;
+
+  // Takes a new matrix, of the size and periodicity of the constructor. Local: every rank computes
+  // the reduced coefficients of all from the matrix alone. O(n_z) operations.
+  void set_matrix(const TridiagonalMatrix& matrix);
+  // Collective over the ranks of a column. Ghosts are left alone.
+  void solve(Field& field, int slide = 0);
+
+  TransposeTraffic traffic() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octant::pencil

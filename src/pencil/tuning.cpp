@@ -1,0 +1,142 @@
+#include "pencil/tuning.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<ProcessGrid> PencilOptions::forced_grid() const {
+  if (process_grid == "auto") return std::nullopt;
+  const std::size_t cross = process_grid.find('x');
+  if (cross != std::string::npos) {
+    const auto y = number(std::string_view(process_grid).substr(0, cross));
+    const auto z = number(std::string_view(process_grid).substr(cross + 1));
+    if (y && z) return ProcessGrid{*y, *z};
+  }
+  throw InputError(
+      "grid.process_grid = \"{}\": expected \"auto\", or ranks along y and z as in \"2x4\"",
+      process_grid);
+}
+
+std::optional<TransposeBackend> PencilOptions::forced_backend() const {
+  if (transpose == "auto") return std::nullopt;
+  return transpose_backend(transpose);
+}
+
+void declare(ParameterSchema& schema, PencilOptions& options) {
+  schema.add("grid.process_grid", options.process_grid,
+             {.meaning = "Ranks along y and z, as \"2x4\"; auto measures and takes the fastest"});
+  schema.add("grid.transpose", options.transpose,
+             {.meaning = "How transposes move their messages; auto measures and takes the fastest",
+              .choices = {"auto", "pairwise", "p2p", "alltoall", "ksection"}});
+  schema.add("grid.plans", options.plans,
+             {.meaning = "FFT plans: measured ones are faster by some per cent, but results may "
+                         "then differ in the last bits from run to run",
+              .choices = {"estimated", "measured"}});
+}
+
+namespace {
+
+bool fits(const TuningProblem& problem, ProcessGrid processes) {
+  if (processes.y > problem.cells[1] || processes.z > problem.cells[2]) return false;
+  if (problem.tridiagonal.method == TridiagonalMethod::ftm || processes.z == 1) return true;
+  const int planes = problem.poisson.z.size();
+  for (int n = 0; n < processes.z; ++n)
+    if (intersection(part(problem.cells[2], processes.z, n), {0, planes}).count() < 2) return false;
+  return true;
+}
+
+std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
+  std::vector<ProcessGrid> grids;
+  for (int y = 1; y <= ranks; ++y)
+    if (ranks % y == 0 && fits(problem, {y, ranks / y})) grids.push_back({y, ranks / y});
+  if (grids.empty())
+    throw InputError("no process grid of {} ranks fits {} x {} x {} cells: use fewer ranks", ranks,
+                     problem.cells[0], problem.cells[1], problem.cells[2]);
+  return grids;
+}
+
+// Seconds of the solves of a time step: the least of the trials, each by its slowest rank.
+double measure(const Communicator& communicator, const TuningProblem& problem,
+               ProcessGrid processes, PoissonOptions options, int trials) {
+  const PencilGrid grid(communicator, problem.cells, processes);
+  PoissonSolver poisson(grid, problem.poisson, options);
+  const TridiagonalMatrix& z = problem.poisson.z;
+  FieldTridiagonal lines(grid, z.size(), z.periodic, options.tridiagonal);
+  TridiagonalMatrix identity{std::vector<double>(z.size()), std::vector<double>(z.size(), 1.0),
+                             std::vector<double>(z.size()), z.periodic};
+  lines.set_matrix(identity);
+  Field field(grid.box(Orientation::x));
+  double least = std::numeric_limits<double>::max();
+  for (int trial = 0; trial <= trials; ++trial) {
+    communicator.barrier();
+    const Clock clock;
+    for (int n = 0; n < problem.field_solves; ++n) lines.solve(field);
+    poisson.solve(field);
+    const double seconds = communicator.max(clock.seconds());
+    if (trial > 0) least = std::min(least, seconds);  // the first one warms up
+  }
+  return least;
+}
+
+}  // namespace
+
+Tuning tune(const Communicator& communicator, const TuningProblem& problem,
+            const PencilOptions& options, int trials) {
+  const auto grid = options.forced_grid();
+  const auto backend = options.forced_backend();
+  std::vector<ProcessGrid> grids;
+  if (grid) {
+    check_process_grid(*grid, communicator.size(), problem.cells);
+    grids = {*grid};
+  } else {
+    grids = candidates(communicator.size(), problem);
+  }
+  std::vector<TransposeBackend> backends;
+  if (backend) backends = {*backend};
+  else backends.assign(std::begin(k_transpose_backends), std::end(k_transpose_backends));
+
+  Tuning tuning{grids.front(), backend.value_or(TransposeBackend::p2p), {}};
+  if (communicator.size() == 1 || grids.size() * backends.size() == 1) return tuning;
+  for (const ProcessGrid processes : grids)
+    for (const TransposeBackend way : backends) {
+      PoissonOptions trial{problem.tridiagonal, way, options.measured_plans()};
+      trial.tridiagonal.backend = way;
+      tuning.rows.push_back(
+          {processes, way, measure(communicator, problem, processes, trial, trials)});
+    }
+  std::stable_sort(tuning.rows.begin(), tuning.rows.end(),
+                   [](const TuningRow& a, const TuningRow& b) { return a.seconds < b.seconds; });
+  tuning.processes = tuning.rows.front().processes;
+  tuning.backend = tuning.rows.front().backend;
+  return tuning;
+}
+
+std::string Tuning::table() const {
+  if (rows.empty()) return "";
+  std::string text = fmt::format("{:>12} {:>10} {:>12}\n", "process grid", "transpose", "seconds");
+  for (const TuningRow& row : rows)
+    text += fmt::format("{:>12} {:>10} {:>12.3e}\n", to_string(row.processes),
+                        to_string(row.backend), row.seconds);
+  return text;
+}
+
+}  // namespace octant::pencil

@@ -1,0 +1,61 @@
+// Chooses the process grid and the way of communication for a problem by measuring them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pencil/poisson.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::pencil {
+
+// Parameters grid.process_grid, grid.transpose and grid.plans.
+struct PencilOptions {
+  std::string process_grid = "auto";  // or "2x4": ranks along y and z
+  std::string transpose = "auto";     // or the name of a TransposeBackend
+  std::string plans = "estimated";    // or "measured": see PoissonOptions
+
+  // What is forced, none for "auto". Throws InputError for a text that is neither.
+  std::optional<ProcessGrid> forced_grid() const;
+  std::optional<TransposeBackend> forced_backend() const;
+  bool measured_plans() const { return plans == "measured"; }
+};
+
+void declare(ParameterSchema& schema, PencilOptions& options);
+
+struct TuningRow {
+  ProcessGrid processes;
+  TransposeBackend backend;
+  double seconds;  // of one time step's solves on the slowest rank; the least of a few trials
+};
+
+// What was chosen, and what was measured: nothing if all was forced or there is one rank.
+struct Tuning {
+  ProcessGrid processes;
+  TransposeBackend backend = TransposeBackend::p2p;
+  std::vector<TuningRow> rows;  // fastest first
+
+  std::string table() const;  // to print; empty if nothing was measured
+};
+
+// What a time step solves.
+struct TuningProblem {
+  Cells cells;
+  PoissonProblem poisson;
+  TridiagonalOptions tridiagonal;
+  int field_solves =
+      0;  // solves of FieldTridiagonal per Poisson solve: 3 with z-implicit diffusion
+};
+
+// Times `trials` solves on every process grid that fits with every backend, skipping what is
+// forced. Never chooses another method, and no choice alters arithmetic. Throws InputError for a
+// forced process grid that does not fit, and if none fits. Collective; the same result on every
+// rank.
+Tuning tune(const Communicator& communicator, const TuningProblem& problem,
+            const PencilOptions& options, int trials = 3);
+
+}  // namespace octant::pencil

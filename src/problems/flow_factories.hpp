@@ -1,0 +1,16 @@
+// What makes each flow problem (private to problems/): one function per file, listed in
+// flow_registry.cpp.
+#pragma once
+
+#include "problems/flow_problem.hpp"
+
+namespace octant::problems {
+
+std::unique_ptr<FlowProblem> make_cavity();
+std::unique_ptr<FlowProblem> make_channel();
+std::unique_ptr<FlowProblem> make_couette();
+std::unique_ptr<FlowProblem> make_isotropic();
+std::unique_ptr<FlowProblem> make_stored_flow();
+std::unique_ptr<FlowProblem> make_taylor_green();
+
+}  // namespace octant::problems

@@ -1,0 +1,100 @@
+// Turbulence without a mean in a periodic box: waves of random direction and phase, each
+// solenoidal, with the energy spectrum  E(k) ~ k^4 exp(-2 (k / k_peak)^2).
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "core/random.hpp"
+#include "problems/flow_factories.hpp"
+
+namespace octant::problems {
+
+namespace {
+
+class Isotropic final : public FlowProblem {
+ public:
+  void declare(ParameterSchema& schema) override {
+    schema.add("problem.speed", speed_,
+               {.unit = "velocity",
+                .meaning = "Root mean square of each velocity component",
+                .above = 0.0});
+    schema.add("problem.peak_wave", peak_,
+               {.meaning = "Wavelengths in the box at which the energy peaks", .above = 0.0});
+    schema.add("problem.modes", modes_, {.meaning = "Number of waves", .min = 1, .max = 10000});
+    schema.add("problem.seed", seed_, {.meaning = "Seed of the waves", .min = 0});
+  }
+
+  void prepare(const FlowSetting& setting) override {
+    for (int axis = 0; axis < 3; ++axis)
+      if (!setting.boundaries.periodic(axis))
+        throw InputError(
+            "problem.name = \"isotropic\" needs periodic sides, but dns.boundary_{} has "
+            "others",
+            static_cast<char>('x' + axis));
+    const auto& size = setting.grid.size;
+    double energy = 0.0;
+    for (int n = 0; n < modes_; ++n) {
+      waves_.push_back(wave(n, size));
+      for (const double a : waves_.back().amplitude) energy += 0.25 * a * a;
+    }
+    const double wanted = 1.5 * speed_ * speed_, factor = std::sqrt(wanted / energy);
+    for (Wave& w : waves_)
+      for (double& a : w.amplitude) a *= factor;
+  }
+
+  double velocity(int component, const Place& place) const override {
+    double sum = 0.0;
+    for (const Wave& w : waves_)
+      sum += w.amplitude[component] *
+             std::cos(w.vector[0] * place.position[0] + w.vector[1] * place.position[1] +
+                      w.vector[2] * place.position[2] + w.phase);
+    return sum;
+  }
+
+ private:
+  using Triple = std::array<double, 3>;
+  struct Wave {
+    Triple vector, amplitude;
+    double phase;
+  };
+
+  // Wave vectors fit the box: a random direction and length, rounded to whole wavelengths.
+  Wave wave(int n, const Triple& size) const {
+    const RandomStream random(seed_, static_cast<std::uint64_t>(n), 0);
+    const double length = 0.3 * peak_ + 2.2 * peak_ * random.uniform(0);
+    Wave w{};
+    Triple direction{}, other{};
+    for (std::uint32_t c = 0; c < 3; ++c) {
+      direction[c] = random.normal_pair(4 + c).first;
+      other[c] = random.normal_pair(8 + c).first;
+    }
+    const double norm = std::sqrt(dot(direction, direction));
+    Triple whole{};
+    for (int c = 0; c < 3; ++c) whole[c] = std::round(length * direction[c] / norm);
+    if (dot(whole, whole) == 0.0) whole[n % 3] = 1.0;
+    for (int c = 0; c < 3; ++c) w.vector[c] = 2.0 * M_PI * whole[c] / size[c];
+    const double k = std::sqrt(dot(whole, whole)), x = k / peak_;
+    const double along = dot(other, w.vector) / dot(w.vector, w.vector);
+    for (int c = 0; c < 3; ++c) other[c] -= along * w.vector[c];
+    // Waves are evenly spread over lengths, so that each stands for E(k) dk.
+    const double strength = x * x * std::exp(-x * x) / std::sqrt(dot(other, other));
+    for (int c = 0; c < 3; ++c) w.amplitude[c] = strength * other[c];
+    w.phase = 2.0 * M_PI * random.uniform(1);
+    return w;
+  }
+
+  static double dot(const Triple& a, const Triple& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  }
+
+  double speed_ = 1.0, peak_ = 3.0;
+  int modes_ = 200;
+  std::int64_t seed_ = 1;
+  std::vector<Wave> waves_;
+};
+
+}  // namespace
+
+std::unique_ptr<FlowProblem> make_isotropic() { return std::make_unique<Isotropic>(); }
+
+}  // namespace octant::problems

@@ -1,0 +1,41 @@
+// A flow that goes on from stored fields: a snapshot, or a file with the datasets /fields/u, v, w
+// and p, each [k][j][i], of the run's own grid.
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "dns/field_file.hpp"
+#include "problems/flow_factories.hpp"
+
+namespace octant::problems {
+
+namespace {
+
+class StoredFlow final : public FlowProblem {
+ public:
+  void declare(ParameterSchema& schema) override {
+    schema.add("problem.path", path_, {.meaning = "The file that holds the fields"});
+  }
+  void prepare(const FlowSetting&) override {
+    if (path_.empty())
+      throw InputError("problem.path is missing: name the file that holds the initial fields");
+  }
+
+  double velocity(int, const Place&) const override { return 0.0; }
+
+  void set(const dns::Domain& domain, dns::State& state) const override {
+    const Hdf5Reader file(domain.pencils.communicator(), path_);
+    dns::FieldShuffle shuffle(domain);
+    shuffle.read(file, "/fields/u", state.u);
+    shuffle.read(file, "/fields/v", state.v);
+    shuffle.read(file, "/fields/w", state.w);
+    shuffle.read(file, "/fields/p", state.p);
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<FlowProblem> make_stored_flow() { return std::make_unique<StoredFlow>(); }
+
+}  // namespace octant::problems

@@ -1,0 +1,104 @@
+#include <cmath>
+#include <numbers>
+
+#include <gtest/gtest.h>
+
+#include "comm/reproducible_sum.hpp"
+#include "pencil/fourier.hpp"
+#include "tests/unit/pencil/reference.hpp"
+
+namespace octant::pencil {
+namespace {
+
+using namespace reference;
+
+std::vector<double> own_values(const Array& array, const PencilGrid& grid) {
+  const Box box = grid.box(Orientation::x);
+  std::vector<double> values;
+  for (int k = box[2].begin; k < box[2].end; ++k)
+    for (int j = box[1].begin; j < box[1].end; ++j)
+      for (int i = 0; i < array.cells[0]; ++i) values.push_back(array(i, j, k));
+  return values;
+}
+
+std::complex<double> direct_sum(const Array& array, const Mode& mode) {
+  std::complex<double> sum = 0.0;
+  for (int k = 0; k < array.cells[2]; ++k)
+    for (int j = 0; j < array.cells[1]; ++j)
+      for (int i = 0; i < array.cells[0]; ++i) {
+        const double phase = static_cast<double>(mode.x) * i / array.cells[0] +
+                             static_cast<double>(mode.y) * j / array.cells[1] +
+                             static_cast<double>(mode.z) * k / array.cells[2];
+        sum += array(i, j, k) * std::polar(1.0, -2.0 * std::numbers::pi * phase);
+      }
+  return sum;
+}
+
+TEST(PeriodicFourier, GivesEveryModeOnce) {
+  for (const Cells& cells : {Cells{6, 5, 8}, Cells{7, 8, 9}})
+    for (const ProcessGrid processes : process_grids(world().size(), 5, 8)) {
+      const PencilGrid grid(world(), cells, processes);
+      PeriodicFourier fourier(grid);
+      const Array array = random_array(cells, 1);
+      fourier.forward(own_values(array, grid).data());
+      std::int64_t modes = 0;
+      fourier.for_each_mode([&](const Mode& mode, std::complex<double>& coefficient) {
+        modes += mode.weight;
+        EXPECT_LE(std::abs(coefficient - direct_sum(array, mode)), 1e-12 * 400);
+      });
+      EXPECT_EQ(world().sum(modes), std::int64_t{cells[0]} * cells[1] * cells[2]);
+    }
+}
+
+TEST(PeriodicFourier, SolvesPoissonsEquationWithTheSameBitsOnEveryProcessGrid) {
+  const Cells cells{16, 12, 10};
+  const Array source = random_array(cells, 2);
+  const auto solution = [&](const PencilGrid& grid, TransposeBackend backend) {
+    PeriodicFourier fourier(grid, backend);
+    std::vector<double> values = own_values(source, grid);
+    fourier.forward(values.data());
+    fourier.for_each_mode([&](const Mode& mode, std::complex<double>& coefficient) {
+      const double k2 = mode.x * mode.x + mode.y * mode.y + mode.z * mode.z;
+      coefficient = k2 == 0.0 ? 0.0 : coefficient / -k2;
+    });
+    fourier.backward(values.data());
+    Field field(grid.box(Orientation::x));
+    auto next = values.begin();
+    for (int k = 0; k < field.nz(); ++k)
+      for (int j = 0; j < field.ny(); ++j, next += field.nx())
+        std::copy_n(next, field.nx(), field.row(k, j));
+    return gathered(field, grid).values;
+  };
+  const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
+  const auto expected = solution(alone, TransposeBackend::p2p);
+  for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
+    for (const TransposeBackend backend : k_transpose_backends)
+      EXPECT_EQ(solution(PencilGrid(world(), cells, processes), backend), expected)
+          << to_string(processes) << " " << to_string(backend);
+}
+
+TEST(PeriodicFourier, KeepsParsevalsSumReproducibly) {
+  const Cells cells{8, 9, 10};
+  const PencilGrid grid(world(), cells, fitting_process_grid(world().size(), cells, 1));
+  PeriodicFourier fourier(grid);
+  const Array array = random_array(cells, 3);
+  fourier.forward(own_values(array, grid).data());
+  ReproducibleSum power[1];
+  fourier.for_each_mode([&](const Mode& mode, std::complex<double>& coefficient) {
+    power[0] += mode.weight * std::norm(coefficient);
+  });
+  reproducible_sum(world(), power);
+  double squares = 0.0;
+  for (const double value : array.values) squares += value * value;
+  EXPECT_NEAR(power[0].to_double() / (squares * 8 * 9 * 10), 1.0, 1e-13);
+}
+
+TEST(FittingProcessGrid, UsesNoMoreRanksThanTheArrayIsWorth) {
+  EXPECT_EQ(fitting_process_grid(1, {8, 8, 8}), (ProcessGrid{1, 1}));
+  EXPECT_EQ(fitting_process_grid(64, {8, 8, 8}), (ProcessGrid{2, 2}));
+  EXPECT_EQ(fitting_process_grid(64, {64, 64, 64}), (ProcessGrid{8, 8}));
+  EXPECT_EQ(fitting_process_grid(7, {4, 4, 4}), (ProcessGrid{1, 1}));
+}
+
+}  // namespace
+}  // namespace octant::pencil

@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "tests/unit/pencil/reference.hpp"
+
+namespace octant::pencil {
+namespace {
+
+using namespace reference;
+using enum Condition;
+
+const std::vector<AxisConditions> k_all_conditions = {
+    {periodic, periodic, Location::centre}, {dirichlet, dirichlet, Location::centre},
+    {neumann, neumann, Location::centre},   {dirichlet, neumann, Location::centre},
+    {neumann, dirichlet, Location::centre}, {periodic, periodic, Location::face},
+    {dirichlet, dirichlet, Location::face}, {neumann, neumann, Location::face},
+    {dirichlet, neumann, Location::face},   {neumann, dirichlet, Location::face}};
+
+// Cells along z for which the matrix has as many unknowns as the array has planes, or one less.
+int cells_along_z(const AxisConditions& z, int planes) {
+  const bool both_ends = z.location == Location::face && z.lower == neumann && z.upper == neumann;
+  return both_ends ? planes - 1 : planes;
+}
+
+PoissonProblem problem_of(const AxisConditions& x, const AxisConditions& y, const AxisConditions& z,
+                          const Cells& cells) {
+  const auto faces = stretched_faces(cells_along_z(z, cells[2]));
+  return {1.0 / cells[0], 0.7 / cells[1], x, y, second_derivative(faces, z), z.allows_constant()};
+}
+
+// A random right-hand side; of a singular operator, one in its range.
+Array right_hand_side(const Operator& op, const Cells& cells, unsigned seed) {
+  const PoissonProblem& p = op.problem;
+  const Array random = random_array(cells, seed);
+  const bool singular =
+      op.identity == 0.0 && p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
+  return singular ? op.apply(random) : random;
+}
+
+Array solved(const PencilGrid& grid, const Operator& op, const Array& f,
+             const PoissonOptions& options = {}) {
+  PoissonSolver solver(grid, op.problem, options);
+  if (op.identity != 0.0 || op.laplacian != 1.0) solver.set_operator(op.identity, op.laplacian);
+  Field field = local_part(f, grid);
+  solver.solve(field);
+  return gathered(field, grid);
+}
+
+PoissonOptions with(TridiagonalMethod method, PtdmaFlavour flavour = PtdmaFlavour::two_sweeps,
+                    Sweep sweep = Sweep::up) {
+  PoissonOptions options;
+  options.tridiagonal = {method, flavour, sweep, TransposeBackend::p2p};
+  return options;
+}
+
+const PtdmaFlavour k_flavours[] = {PtdmaFlavour::algorithm_1, PtdmaFlavour::algorithm_2,
+                                   PtdmaFlavour::two_sweeps};
+
+double largest_difference(const Array& a, const Array& b) {
+  double most = 0.0;
+  for (std::size_t n = 0; n < a.values.size(); ++n)
+    most = std::max(most, std::abs(a.values[n] - b.values[n]));
+  return most;
+}
+
+constexpr double k_backward_error = 1e-12;
+
+TEST(Poisson, IsInvertedForEveryPairOfConditionsAlongXAndY) {
+  const Cells cells{13, 10, 17};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  for (const ProcessGrid processes : process_grids(world().size(), 10, 8)) {
+    const PencilGrid grid(world(), cells, processes);
+    for (const AxisConditions& x : k_all_conditions)
+      for (const AxisConditions& y : k_all_conditions) {
+        const Operator op{problem_of(x, y, walls, cells)};
+        const Array f = right_hand_side(op, cells, 1);
+        EXPECT_LE(op.backward_error(solved(grid, op, f), f), k_backward_error)
+            << to_string(processes) << ": x " << to_string(x) << ", y " << to_string(y);
+      }
+  }
+}
+
+TEST(Poisson, IsInvertedForEveryPairOfConditionsAlongZByEveryMethod) {
+  const Cells cells{8, 9, 19};
+  const AxisConditions x{}, y{neumann, neumann, Location::centre};
+  for (const ProcessGrid processes : process_grids(world().size(), 9, 9)) {
+    const PencilGrid grid(world(), cells, processes);
+    for (const AxisConditions& z : k_all_conditions)
+      for (const Sweep sweep : {Sweep::up, Sweep::down})
+        for (const double identity : {0.0, 1.0}) {
+          const Operator op{problem_of(x, y, z, cells), identity, identity == 0.0 ? 1.0 : -0.01};
+          const Array f = right_hand_side(op, cells, 2);
+          const std::string what =
+              fmt::format("{}: z {}, {}, identity {}", to_string(processes), to_string(z),
+                          sweep == Sweep::up ? "up" : "down", identity);
+          const Array ftm =
+              solved(grid, op, f, with(TridiagonalMethod::ftm, PtdmaFlavour::two_sweeps, sweep));
+          EXPECT_LE(op.backward_error(ftm, f), k_backward_error) << "ftm " << what;
+          for (const PtdmaFlavour flavour : k_flavours) {
+            const Array ptdma = solved(grid, op, f, with(TridiagonalMethod::ptdma, flavour, sweep));
+            EXPECT_LE(op.backward_error(ptdma, f), k_backward_error)
+                << "flavour " << static_cast<int>(flavour) << " " << what;
+            EXPECT_LE(largest_difference(ptdma, ftm), 1e-11 * ftm.largest())
+                << "flavour " << static_cast<int>(flavour) << " " << what;
+          }
+        }
+  }
+}
+
+TEST(Poisson, IsInvertedForOddPrimeAndIndivisibleSizes) {
+  const AxisConditions walls{dirichlet, neumann, Location::centre};
+  for (const Cells& cells : {Cells{7, 11, 16}, Cells{1, 9, 17}, Cells{37, 8, 18}, Cells{30, 31, 23},
+                             Cells{2, 8, 16}, Cells{64, 8, 16}, Cells{48, 20, 24}})
+    for (const ProcessGrid processes : process_grids(world().size(), 8, 8)) {
+      const PencilGrid grid(world(), cells, processes);
+      const Operator op{problem_of({}, {}, walls, cells)};
+      const Array f = random_array(cells, 3);
+      for (const auto method : {TridiagonalMethod::ftm, TridiagonalMethod::ptdma})
+        EXPECT_LE(op.backward_error(solved(grid, op, f, with(method)), f), k_backward_error)
+            << to_string(processes) << ": " << cells[0] << " x " << cells[1] << " x " << cells[2];
+    }
+}
+
+TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
+  const AxisConditions centre{neumann, neumann, Location::centre};
+  const AxisConditions mixed{dirichlet, neumann, Location::centre};
+  const AxisConditions face{dirichlet, dirichlet, Location::face};
+  for (const Cells& cells : {Cells{20, 18, 16}, Cells{35, 14, 17}})
+    for (const auto& [x, y, z] :
+         {std::array{AxisConditions{}, AxisConditions{}, centre},
+          std::array{AxisConditions{}, mixed, AxisConditions{}}, std::array{face, mixed, mixed},
+          std::array{centre, AxisConditions{}, face}}) {
+      const Operator op{problem_of(x, y, z, cells)};
+      const Array f = right_hand_side(op, cells, 4);
+      const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
+      for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+        PoissonOptions options = with(TridiagonalMethod::ftm, PtdmaFlavour::two_sweeps, sweep);
+        const Array expected = solved(alone, op, f, options);
+        for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
+          for (const TransposeBackend backend : k_transpose_backends) {
+            options.transpose = options.tridiagonal.backend = backend;
+            const PencilGrid grid(world(), cells, processes);
+            EXPECT_EQ(solved(grid, op, f, options).values, expected.values)
+                << to_string(processes) << " " << to_string(backend);
+          }
+      }
+    }
+}
+
+TEST(Poisson, KeepsEntriesThatAreNoUnknowns) {
+  const Cells cells{9, 8, 16};
+  const AxisConditions face{dirichlet, dirichlet, Location::face};
+  const Operator op{problem_of(face, face, face, cells)};
+  const Array f = random_array(cells, 5);
+  for (const ProcessGrid processes : process_grids(world().size(), 8, 6)) {
+    const Array phi = solved(PencilGrid(world(), cells, processes), op, f);
+    for (int j = 0; j < cells[1]; ++j) EXPECT_EQ(phi(8, j, 3), f(8, j, 3));
+    for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 7, 3), f(i, 7, 3));
+    for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 2, 15), f(i, 2, 15));
+  }
+}
+
+TEST(Poisson, FixesTheConstantByTheMeanOfTheLastPlane) {
+  const Cells cells{12, 10, 16};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  const Operator op{problem_of({}, {}, walls, cells)};
+  const Array f = right_hand_side(op, cells, 6);
+  for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
+    for (const auto method : {TridiagonalMethod::ftm, TridiagonalMethod::ptdma})
+      for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+        const PencilGrid grid(world(), cells, processes);
+        const Array phi = solved(grid, op, f, with(method, PtdmaFlavour::two_sweeps, sweep));
+        double sum = 0.0;
+        for (int j = 0; j < cells[1]; ++j)
+          for (int i = 0; i < cells[0]; ++i) sum += phi(i, j, sweep == Sweep::up ? 15 : 0);
+        EXPECT_LE(std::abs(sum), 1e-12 * phi.largest() * cells[0] * cells[1]);
+      }
+}
+
+TEST(Poisson, SolvesPlaneByPlaneAsWholeFields) {
+  const Cells cells{16, 9, 16};
+  const AxisConditions walls{dirichlet, dirichlet, Location::centre};
+  const Operator op{problem_of({}, {}, walls, cells)};
+  const Array f = random_array(cells, 7);
+  for (const ProcessGrid processes : process_grids(world().size(), 8, 8)) {
+    const PencilGrid grid(world(), cells, processes);
+    const Array expected = solved(grid, op, f);
+    PoissonSolver solver(grid, op.problem);
+    const Field source = local_part(f, grid);
+    Field solution(grid.box(Orientation::x));
+    std::vector<double> plane(static_cast<std::size_t>(source.ny()) * 17 + 1);  // odd addresses
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      for (int k = 0; k < solver.planes(); ++k)
+        solver.forward(k, source.row(k, 0), source.row_stride());
+      solver.exchange();
+      for (int k = solver.planes() - 1; k >= 0; --k) {
+        solver.backward(k, plane.data() + 1, 17);
+        for (int j = 0; j < source.ny(); ++j)
+          std::copy_n(plane.data() + 1 + 17 * j, 16, solution.row(k, j));
+      }
+      EXPECT_EQ(gathered(solution, grid).values, expected.values);
+    }
+  }
+}
+
+TEST(Poisson, RefusesConditionsAndPartitionsThatDoNotFit) {
+  const PencilGrid alone(world().split(world().rank()), {8, 8, 8}, {1, 1});
+  const AxisConditions half{periodic, neumann, Location::centre};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  PoissonProblem problem = problem_of({}, {}, walls, {8, 8, 8});
+  problem.x = half;
+  EXPECT_THROW(PoissonSolver(alone, problem), InputError);
+  if (world().size() == 1) return;
+  const Cells thin{8, 8, 2 * world().size() - 1};
+  const PencilGrid grid(world(), thin, {1, world().size()});
+  const PoissonProblem fits = problem_of({}, {}, walls, thin);
+  EXPECT_THROW(PoissonSolver(grid, fits, with(TridiagonalMethod::ptdma)), InputError);
+  EXPECT_NO_THROW(PoissonSolver(grid, fits, with(TridiagonalMethod::ftm)));
+}
+
+TEST(Poisson, WorksWithTwoAndThreePlanesPerRank) {
+  for (const int planes : {2, 3}) {
+    const Cells cells{10, 9, planes * world().size()};
+    const PencilGrid grid(world(), cells, {1, world().size()});
+    for (const AxisConditions& z :
+         {k_all_conditions[0], k_all_conditions[1], k_all_conditions[2]}) {
+      const Operator op{problem_of({}, k_all_conditions[1], z, cells)};
+      const Array f = random_array(cells, 8);
+      for (const PtdmaFlavour flavour : k_flavours)
+        EXPECT_LE(
+            op.backward_error(solved(grid, op, f, with(TridiagonalMethod::ptdma, flavour)), f),
+            k_backward_error)
+            << planes << " planes, flavour " << static_cast<int>(flavour);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octant::pencil

@@ -1,0 +1,199 @@
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "tests/unit/pencil/reference.hpp"
+
+namespace octant::pencil {
+namespace {
+
+using namespace reference;
+using enum Condition;
+
+constexpr PtdmaFlavour k_flavours[] = {PtdmaFlavour::algorithm_1, PtdmaFlavour::algorithm_2,
+                                       PtdmaFlavour::two_sweeps};
+
+// 1 - 0.02 d2/dz2 on a stretched axis: implicit diffusion.
+TridiagonalMatrix diffusion(const AxisConditions& conditions, int cells) {
+  TridiagonalMatrix matrix = second_derivative(stretched_faces(cells), conditions);
+  for (auto* part : {&matrix.lower, &matrix.diagonal, &matrix.upper})
+    for (double& value : *part) value *= -0.02;
+  for (double& value : matrix.diagonal) value += 1.0;
+  return matrix;
+}
+
+Array solved(const PencilGrid& grid, const TridiagonalMatrix& matrix, const Array& f,
+             const TridiagonalOptions& options, int slide = 0) {
+  FieldTridiagonal solver(grid, matrix.size(), matrix.periodic, options);
+  solver.set_matrix(matrix);
+  Field field = local_part(f, grid);
+  if (slide != 0)
+    for (int k = 0; k < field.nz(); ++k)
+      for (int j = 0; j < field.ny(); ++j)
+        std::copy_n(field.row(k, j), field.nx(), field.row(k, j, slide));
+  solver.solve(field, slide);
+  if (slide != 0)
+    for (int k = field.nz() - 1; k >= 0; --k)
+      for (int j = 0; j < field.ny(); ++j)
+        std::copy_n(field.row(k, j, slide), field.nx(), field.row(k, j));
+  return gathered(field, grid);
+}
+
+double backward_error(const TridiagonalMatrix& a, const Array& phi, const Array& f) {
+  const int n = a.size();
+  double most = 0.0, norm = 0.0;
+  for (int k = 0; k < n; ++k) {
+    norm = std::max(norm, std::abs(a.lower[k]) + std::abs(a.diagonal[k]) + std::abs(a.upper[k]));
+    for (int j = 0; j < f.cells[1]; ++j)
+      for (int i = 0; i < f.cells[0]; ++i) {
+        double sum = a.diagonal[k] * phi(i, j, k) - f(i, j, k);
+        if (k > 0 || a.periodic) sum += a.lower[k] * phi(i, j, (k + n - 1) % n);
+        if (k < n - 1 || a.periodic) sum += a.upper[k] * phi(i, j, (k + 1) % n);
+        most = std::max(most, std::abs(sum));
+      }
+  }
+  return most / (norm * phi.largest() + f.largest());
+}
+
+TEST(FieldTridiagonal, IsInvertedByEveryMethodAndLeavesTheWallAlone) {
+  const Cells cells{7, 8, 18};
+  const Array f = random_array(cells, 1);
+  for (const ProcessGrid processes : process_grids(world().size(), 8, 8)) {
+    const PencilGrid grid(world(), cells, processes);
+    for (const AxisConditions& conditions :
+         {AxisConditions{}, AxisConditions{dirichlet, dirichlet, Location::centre},
+          AxisConditions{dirichlet, neumann, Location::centre},
+          AxisConditions{dirichlet, dirichlet, Location::face}})
+      for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+        const TridiagonalMatrix matrix = diffusion(conditions, cells[2]);
+        const Array ftm = solved(grid, matrix, f, {TridiagonalMethod::ftm, {}, sweep});
+        EXPECT_LE(backward_error(matrix, ftm, f), 1e-13) << to_string(processes);
+        for (const PtdmaFlavour flavour : k_flavours) {
+          const Array phi = solved(grid, matrix, f, {TridiagonalMethod::ptdma, flavour, sweep});
+          EXPECT_LE(backward_error(matrix, phi, f), 1e-13)
+              << to_string(processes) << " flavour " << static_cast<int>(flavour);
+          if (matrix.size() == cells[2]) continue;
+          for (int i = 0; i < 7; ++i) EXPECT_EQ(phi(i, 3, 17), f(i, 3, 17));
+        }
+      }
+  }
+}
+
+TEST(FieldTridiagonal, HasTheSameBitsOnEveryProcessGridWithTheFullTranspose) {
+  const Cells cells{6, 8, 16};
+  const Array f = random_array(cells, 2);
+  const TridiagonalMatrix matrix = diffusion({dirichlet, dirichlet, Location::centre}, cells[2]);
+  const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
+  for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+    TridiagonalOptions options{TridiagonalMethod::ftm, {}, sweep};
+    const Array expected = solved(alone, matrix, f, options);
+    for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
+      for (const TransposeBackend backend : k_transpose_backends)
+        for (const int slide : {0, -1}) {
+          options.backend = backend;
+          EXPECT_EQ(solved(PencilGrid(world(), cells, processes), matrix, f, options, slide).values,
+                    expected.values)
+              << to_string(processes) << " " << to_string(backend);
+        }
+  }
+}
+
+TEST(FieldTridiagonal, TakesANewMatrixWithoutTalking) {
+  const Cells cells{6, 8, 4 * world().size()};
+  const PencilGrid grid(world(), cells, {1, world().size()});
+  const Array f = random_array(cells, 3);
+  FieldTridiagonal solver(grid, cells[2], false, {TridiagonalMethod::ptdma});
+  for (const double factor : {1.0, 3.0}) {
+    TridiagonalMatrix matrix = diffusion({neumann, neumann, Location::centre}, cells[2]);
+    for (double& value : matrix.diagonal) value *= factor;
+    const std::int64_t before = solver.traffic().bytes;
+    solver.set_matrix(matrix);
+    EXPECT_EQ(solver.traffic().bytes, before);
+    Field field = local_part(f, grid);
+    solver.solve(field);
+    EXPECT_LE(backward_error(matrix, gathered(field, grid), f), 1e-13);
+  }
+}
+
+TEST(ThomasFactors, SolveALineInBothDirections) {
+  const int n = 11;
+  const TridiagonalMatrix matrix = diffusion({dirichlet, neumann, Location::centre}, n);
+  const Array f = random_array({1, 1, n}, 4);
+  for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+    const ThomasFactors factors(matrix, sweep);
+    const int step = sweep == Sweep::up ? 1 : -1, first = sweep == Sweep::up ? 0 : n - 1;
+    Array phi = f;
+    for (int m = 0, k = first; m < n; ++m, k += step)
+      phi(0, 0, k) = (phi(0, 0, k) - (m == 0 ? 0.0 : factors.lower[k] * phi(0, 0, k - step))) *
+                     factors.reciprocal[k];
+    for (int m = n - 2, k = first + step * (n - 2); m >= 0; --m, k -= step)
+      phi(0, 0, k) -= factors.back[k] * phi(0, 0, k + step);
+    EXPECT_LE(backward_error(matrix, phi, f), 1e-14);
+  }
+}
+
+// The paper's section 2.2.3: two planes of n_x n_y / p_y values per rank and direction, of which a
+// share of 1 / p_z stays on the rank.
+TEST(Ptdma, SendsTwoPlanesPerRankHoweverManyRanksThereAreAlongZ) {
+  const int ranks = world().size();
+  const Cells cells{32, 24, 4 * ranks};
+  for (const ProcessGrid processes : process_grids(ranks, 3, 8)) {
+    const PencilGrid grid(world(), cells, processes);
+    const PoissonProblem problem{
+        1.0,
+        1.0,
+        {},
+        {},
+        second_derivative(stretched_faces(cells[2]), {neumann, neumann, Location::centre}),
+        true};
+    PoissonOptions options;
+    options.tridiagonal.method = TridiagonalMethod::ptdma;
+    PoissonSolver solver(grid, problem, options);
+    Field field = local_part(random_array(cells, 5), grid);
+    solver.solve(field);
+    const int columns = 2 * part(cells[0] / 2, processes.y, grid.y_index()).count();
+    const int kept = part(cells[1], processes.z, grid.z_index()).count();
+    // Forward all rows but the own ones travel; backward, the other ranks' planes of the own rows.
+    const std::int64_t forward = 2 * columns * (cells[1] - kept);
+    const std::int64_t backward = 2 * columns * kept * (processes.z - 1);
+    EXPECT_EQ(solver.report().z.bytes, 8 * (forward + backward)) << to_string(processes);
+    EXPECT_LE(forward, 2 * cells[0] * cells[1] / processes.y);
+  }
+}
+
+TEST(Ptdma, MovesLessThanATenthOfTheFullTransposeOnTwoByFourRanks) {
+  if (world().size() != 8) return;
+  const Cells cells{32, 16, 128};
+  const PencilGrid grid(world(), cells, {2, 4});
+  const PoissonProblem problem{
+      1.0,
+      1.0,
+      {},
+      {},
+      second_derivative(stretched_faces(cells[2]), {neumann, neumann, Location::centre}),
+      true};
+  std::int64_t bytes[2];
+  for (const auto method : {TridiagonalMethod::ftm, TridiagonalMethod::ptdma}) {
+    PoissonOptions options;
+    options.tridiagonal.method = method;
+    PoissonSolver solver(grid, problem, options);
+    Field field = local_part(random_array(cells, 6), grid);
+    solver.solve(field);
+    bytes[static_cast<int>(method)] = world().sum(solver.report().z.bytes);
+  }
+  EXPECT_LT(10 * bytes[1], bytes[0]);
+  EXPECT_EQ(16 * bytes[1], bytes[0]);  // 2 planes of 32
+}
+
+TEST(Ptdma, RefusesFewerThanTwoPlanesOnARank) {
+  const int ranks = world().size();
+  if (ranks == 1) return;
+  const PencilGrid thin(world(), {4, 4, 2 * ranks - 1}, {1, ranks});
+  EXPECT_THROW(FieldTridiagonal(thin, 2 * ranks - 1, false, {TridiagonalMethod::ptdma}),
+               InputError);
+  const PencilGrid wall(world(), {4, 4, 2 * ranks}, {1, ranks});
+  EXPECT_THROW(check_ptdma_planes(wall, 2 * ranks - 1), InputError);
+  EXPECT_NO_THROW(check_ptdma_planes(wall, 2 * ranks));
+}
+
+}  // namespace
+}  // namespace octant::pencil

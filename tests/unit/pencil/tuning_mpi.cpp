@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "pencil/tuning.hpp"
+#include "tests/unit/pencil/reference.hpp"
+
+namespace octant::pencil {
+namespace {
+
+using namespace reference;
+
+TuningProblem small_problem(TridiagonalMethod method) {
+  const Cells cells{8, 8, 16};
+  const AxisConditions walls{Condition::neumann, Condition::neumann, Location::centre};
+  TuningProblem problem{
+      cells, {1.0, 1.0, {}, {}, second_derivative(stretched_faces(16), walls), true}, {}, 3};
+  problem.tridiagonal.method = method;
+  return problem;
+}
+
+TEST(Tuning, MeasuresEveryGridThatFitsWithEveryBackendAndTakesTheFastest) {
+  const int ranks = world().size();
+  for (const auto method : {TridiagonalMethod::ftm, TridiagonalMethod::ptdma}) {
+    const Tuning tuning = tune(world(), small_problem(method), {}, 1);
+    EXPECT_EQ(tuning.processes.ranks(), ranks);
+    if (ranks == 1) {
+      EXPECT_TRUE(tuning.rows.empty());
+      EXPECT_EQ(tuning.table(), "");
+      continue;
+    }
+    EXPECT_EQ(tuning.rows.size(), 4 * process_grids(ranks, 8, 8).size());
+    EXPECT_EQ(tuning.rows.front().processes, tuning.processes);
+    EXPECT_EQ(tuning.rows.front().backend, tuning.backend);
+    for (const TuningRow& row : tuning.rows) {
+      EXPECT_GE(row.seconds, tuning.rows.front().seconds);
+      EXPECT_NE(tuning.table().find(to_string(row.processes)), std::string::npos);
+    }
+    // All ranks made the same choice.
+    EXPECT_EQ(world().max(tuning.processes.y), world().min(tuning.processes.y));
+    EXPECT_EQ(world().max(static_cast<int>(tuning.backend)),
+              world().min(static_cast<int>(tuning.backend)));
+  }
+}
+
+TEST(Tuning, IsSkippedWhereAllIsForced) {
+  PencilOptions options;
+  options.process_grid = "1x" + std::to_string(world().size());
+  options.transpose = "alltoall";
+  const Tuning tuning = tune(world(), small_problem(TridiagonalMethod::ftm), options);
+  EXPECT_TRUE(tuning.rows.empty());
+  EXPECT_EQ(tuning.processes, (ProcessGrid{1, world().size()}));
+  EXPECT_EQ(tuning.backend, TransposeBackend::alltoall);
+}
+
+TEST(Tuning, RefusesGridsThatDoNotFit) {
+  const TuningProblem problem = small_problem(TridiagonalMethod::ftm);
+  for (const std::string text : {"2", "x", "2x", "axb", "-1x-1", "3x5", "0x0", "1x1x1"}) {
+    PencilOptions options;
+    options.process_grid = text;
+    EXPECT_THROW(tune(world(), problem, options), InputError) << text;
+  }
+}
+
+TEST(PencilOptions, AreParameters) {
+  PencilOptions options;
+  ParameterSchema schema;
+  declare(schema, options);
+  schema.read_text("[grid]\nprocess_grid = \"2x4\"\ntranspose = \"pairwise\"\n", "test");
+  EXPECT_EQ(options.forced_grid(), (ProcessGrid{2, 4}));
+  EXPECT_EQ(options.forced_backend(), TransposeBackend::pairwise);
+  EXPECT_FALSE(options.measured_plans());
+  EXPECT_THROW(schema.read_text("[grid]\ntranspose = \"fast\"\n", "test"), InputError);
+}
+
+}  // namespace
+}  // namespace octant::pencil
