@@ -45,7 +45,7 @@ InitialHeader agreed(const GraficFolder& folder, const InitialHeader& expected) 
   compare(folder.path(), "cosmology.omega_lambda", file.omega_lambda, expected.omega_lambda);
   compare(folder.path(), "cosmology.h", file.hubble / 100.0, expected.hubble / 100.0);
   InitialHeader header = expected;
-  if (expected.box > 0.0) compare(folder.path(), "cosmology.box (Mpc/h)", box, expected.box);
+  if (expected.box > 0.0) compare(folder.path(), "the box in Mpc/h", box, expected.box);
   else header.box = box;
   if (expected.scale_factor > 0.0)
     compare(folder.path(), "the scale factor", file.scale_factor, expected.scale_factor);
