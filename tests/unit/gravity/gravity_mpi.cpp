@@ -32,10 +32,10 @@ Errors errors_of(const Gas& gas, const Gravity& gravity, const GaussianBall& bal
   std::vector<double> potential, exact_potential, force[2], exact_force[2];
   for (int level = 0; level <= gas.mesh.finest_level(); ++level) {
     const double volume = gas.mesh.geometry().cell_volume(level);
-    const auto phi = gravity.read(level, Field::potential);
+    const auto phi = read(gas, gravity, level, static_cast<int>(Field::potential));
     std::vector<double> g[3];
     for (int d = 0; d < 3; ++d)
-      g[d] = gravity.read(level, static_cast<Field>(static_cast<int>(Field::acceleration_x) + d));
+      g[d] = read(gas, gravity, level, static_cast<int>(Field::acceleration_x) + d);
     std::size_t n = 0;
     gas.for_cells(level, [&](const Point& x, std::int64_t at) {
       const std::size_t c = n++;
@@ -110,7 +110,7 @@ std::uint64_t fingerprint(const Gas& gas, const Gravity& gravity) {
   std::uint64_t sum = 0;
   for (int level = 0; level <= gas.mesh.finest_level(); ++level)
     for (int field = 0; field < k_fields; ++field)
-      for (const double value : gravity.read(level, static_cast<Field>(field)))
+      for (const double value : read(gas, gravity, level, field))
         sum += std::bit_cast<std::uint64_t>(value) * (2 * field + 1);
   return gas.mesh.communicator().sum(sum);
 }
