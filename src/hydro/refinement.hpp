@@ -17,7 +17,8 @@ enum class RefinementKind {
 };
 
 // A cell is flagged where the measure exceeds `threshold`. `variable` is the index of a primitive
-// variable (k_density ... k_pressure, then scalars as concentrations); the last two kinds ignore it.
+// variable (k_density ... k_pressure, then scalars as concentrations); the last two kinds ignore
+// it.
 struct RefinementCriterion {
   RefinementKind kind = RefinementKind::gradient;
   int variable = 0;

@@ -77,7 +77,7 @@ class IsothermalBall final : public Problem {
     return (1.0 - share) * psi_[n] + share * psi_[n + 1];
   }
 
-  double central_density_ = 1.0, radius_ = 0.3, extent_ = 4.0, contrast_ = 10.0;
+  double central_density_ = 1.0, radius_ = 0.3, extent_ = 4.0, contrast_ = 100.0;
   Position centre_{0.5, 0.5, 0.5};
 
   double squared_speed_ = 1.0;

@@ -1,8 +1,8 @@
 // A standing wave in a self-gravitating gas (Jeans 1902): it starts at rest with
 //   density = d0 (1 + s),  pressure = p0 (1 + gamma s),  s = amplitude * cos(k.x),
-// and then s(t) = amplitude * cos(k.x) cos(omega t) with omega^2 = c^2 k^2 - 4 pi G d0: waves longer
-// than the Jeans length, for which omega^2 < 0, grow like cosh(|omega| t). The mean density exerts
-// no force, as the potential of a periodic domain has it.
+// and then s(t) = amplitude * cos(k.x) cos(omega t) with omega^2 = c^2 k^2 - 4 pi G d0: waves
+// longer than the Jeans length, for which omega^2 < 0, grow like cosh(|omega| t). The mean density
+// exerts no force, as the potential of a periodic domain has it.
 #include <cmath>
 
 #include "core/error.hpp"

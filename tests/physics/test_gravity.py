@@ -1,6 +1,5 @@
 """Self-gravity of the gas: waves, collapse, balance, momentum, and the same bits everywhere."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +48,7 @@ def test_a_short_jeans_wave_oscillates(tmp_path: Path) -> None:
 def test_a_long_jeans_wave_grows(tmp_path: Path) -> None:
     rate = np.sqrt(4 * np.pi - 4 * np.pi**2 * 0.3**2)
     time = 0.7
-    outcome = run_well(
-        tmp_path / "run", JEANS, f"time.end={time}", "problem.sound_speed=0.3"
-    )
+    outcome = run_well(tmp_path / "run", JEANS, f"time.end={time}", "problem.sound_speed=0.3")
     assert amplitude(outcome, 32) == pytest.approx(np.cosh(rate * time), rel=0.02)
 
 
@@ -92,13 +89,14 @@ def test_a_ball_in_balance_stays_still(tmp_path: Path) -> None:
 name = "isothermal_ball"
 radius = 0.3
 extent = 3.0
+contrast = 100
 
 [gravity]
 enabled = true
 tolerance = 1e-5
 
 [mesh]
-base_cells = [32, 32, 32]
+base_cells = [16, 16, 16]
 block_size = 8
 max_level = 1
 boundary_x = ["outflow", "outflow"]
@@ -106,7 +104,7 @@ boundary_y = ["outflow", "outflow"]
 boundary_z = ["outflow", "outflow"]
 
 [refine]
-density = [0.5]
+density = [0.1]
 
 [hydro]
 gamma = 1.6666666666666667
@@ -117,9 +115,10 @@ gamma = 1.6666666666666667
     before, after = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
     inside = np.linalg.norm(after.position - 0.5, axis=1) < 0.2
     speed = np.sqrt(sum(after[f"velocity_{axis}"][inside] ** 2 for axis in "xyz"))
-    # Errors of the truncated grid, h / 0.1 = 0.16 of the scale length, set it breathing slightly.
+    # The thin gas around it falls in slowly and squeezes it; without pressure or without gravity
+    # it would move at about the speed of sound by now.
     assert np.sqrt(np.mean(speed**2)) < 0.03 * isothermal_speed
-    assert after["density"].max() == pytest.approx(before["density"].max(), rel=0.05)
+    assert after["density"].max() == pytest.approx(before["density"].max(), rel=0.1)
 
 
 COLLAPSE = """
