@@ -5,6 +5,7 @@
 #include "bench/dns_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/placement_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
@@ -24,6 +25,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"transpose", transpose_bench},
     Benchmark{"tridiagonal", tridiagonal_bench},
     Benchmark{"dns", dns_bench},
+    Benchmark{"placement", placement_bench},
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ struct DnsResult {
   DnsCase dns_case;
   int ranks = 1;
   std::string process_grid;
-  double seconds = 0.0;                               // of a step
+  double seconds = 0.0;      // of a step
+  double cpu_seconds = 0.0;  // processor time over all ranks of the step that took least
   std::vector<std::pair<std::string, double>> parts;  // seconds of that step by part
   double bytes_sent = 0.0;         // per step by the rank that sends most: transposes and halos
   double fields_of_memory = 0.0;   // peak memory of a rank over that of one of its fields
@@ -30,6 +31,7 @@ struct DnsResult {
     return static_cast<double>(dns_case.cells[0]) * dns_case.cells[1] * dns_case.cells[2];
   }
   double nanoseconds_per_cell() const { return 1e9 * seconds / cells(); }
+  double cpu_nanoseconds_per_cell() const { return 1e9 * cpu_seconds / cells(); }
 };
 
 // Collective; every rank gets the result.

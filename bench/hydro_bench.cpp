@@ -1,11 +1,11 @@
 #include "bench/hydro_bench.hpp"
 
 #include <algorithm>
-#include <ctime>
 
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
+#include "bench/cpu_time.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
@@ -16,13 +16,6 @@
 namespace octant::bench {
 
 namespace {
-
-// Processor time of all threads of this process: other people's load does not count.
-std::int64_t cpu_nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 void run_steps(driver::AmrSimulation& simulation, int steps) {
   for (int n = 0; n < steps; ++n) {

@@ -19,7 +19,7 @@ struct TridiagonalCase {
 };
 
 // Of one solve. Messages and bytes are those that a rank sends along z; seconds those of the
-// slowest rank in the median solve.
+// slowest rank, each the least of all repeats.
 struct TridiagonalResult {
   RankStatistics messages, bytes;
   double tridiagonal_seconds = 0.0;  // exchange included, transforms and x-y transposes excluded

@@ -16,7 +16,18 @@ from octools.compare import Comparison, compare, vector_scales
 from octools.errors import OctoolsError
 from octools.fields import find_field
 from octools.figure import Picture, save_plot
-from octools.flow import FlowSnapshot
+from octools.flow import FlowSnapshot, is_flow
+from octools.flow_figures import (
+    FlowSlice,
+    centre_line_references,
+    channel_errors,
+    in_wall_units,
+    read_table,
+    save_centre_lines,
+    save_channel,
+    save_flow_history,
+    save_slice,
+)
 from octools.history import drifts, read_history, save_history
 from octools.movie import default_name, save_movie
 from octools.profile import (
@@ -87,7 +98,10 @@ Colours = Annotated[str | None, typer.Option(help="A matplotlib colour map.")]
 @app.command()
 def plot(
     target: Target,
-    field: FieldName = "density",
+    field: Annotated[
+        str | None,
+        typer.Option("--field", "-f", help="Stored or derived field. [default: density, or speed]"),
+    ] = None,
     kind: KindOption = Kind.slice,
     axis: AxisOption = Axis.z,
     position: Position = None,
@@ -101,10 +115,18 @@ def plot(
     output: Output = None,
 ) -> None:
     """Draw a slice or a projection."""
+    path = resolve(target, snapshot)
+    if is_flow(path):
+        what = FlowSlice(field or "speed", axis.value, position, (low, high), colours)
+        destination = output or output_path(target, f"{path.stem}_{what.field}_{axis.value}.png")
+        values = save_slice(FlowSnapshot.read(path), what, destination)
+        console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
+        console.print(f"wrote {destination}")
+        return
+    field = field or "density"
     picture = Picture(
         field, kind.value, axis.value, position, mean, log, outlines, (low, high), colours
     )
-    path = resolve(target, snapshot)
     name = f"{path.stem}_{field}_{kind.value}_{axis.value}.png"
     destination = output or output_path(target, name)
     with Snapshot(path) as data:
@@ -165,11 +187,21 @@ def profile(
     density: Annotated[float | None, typer.Option(help="Density around a Sedov blast.")] = None,
     gamma: Annotated[float | None, typer.Option(help="Ratio of specific heats.")] = None,
     position: Annotated[float | None, typer.Option(help="Of a shock tube's diaphragm.")] = None,
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(help="Flows: tables of reference data (a channel: one; a cavity: u and w)."),
+    ] = None,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
-    """Draw a radial profile or one along a line, with its exact solution; write it as CSV too."""
+    """Draw a radial profile or one along a line, with its exact solution; write it as CSV too.
+
+    Of a flow: the statistics of a channel in wall units, or velocities on the centre lines.
+    """
     path = resolve(target, snapshot)
+    if is_flow(path):
+        _profile_flow(path, reference or [], output)
+        return
     given = {"energy": energy, "density": density, "gamma": gamma, "position": position}
     overrides = {name: value for name, value in given.items() if value is not None}
     with Snapshot(path) as data:
@@ -208,6 +240,9 @@ def compare_command(
     if cans.is_cans_folder(b):
         _compare_with_cans(a, b, tolerance)
         return
+    if is_flow(resolve(a)) and is_flow(resolve(b)):
+        _compare_flows(resolve(a), resolve(b), tolerance)
+        return
     with Snapshot(resolve(a)) as left, Snapshot(resolve(b)) as right:
         result = compare(left, right, _names(fields))
     if result.identical:
@@ -227,16 +262,31 @@ def compare_command(
         raise typer.Exit(1)
 
 
+def _compare_flows(a: Path, b: Path, tolerance: float) -> None:
+    left, right = FlowSnapshot.read(a), FlowSnapshot.read(b)
+    differences = {}
+    for name in left.fields():
+        ours, theirs = left.load(name), right.load(name)
+        if ours.shape != theirs.shape:
+            raise OctoolsError(f"the grids differ: {ours.shape} and {theirs.shape} in z, y, x")
+        differences[name] = float(np.abs(ours - theirs).max())
+        console.print(f"{name}: {differences[name]:.6g}; values up to {np.abs(theirs).max():.6g}")
+    _verdict(max(differences.values()), tolerance)
+
+
+def _verdict(worst: float, tolerance: float) -> None:
+    verdict = "within" if worst <= tolerance else "above"
+    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
+    if worst > tolerance:
+        raise typer.Exit(1)
+
+
 def _compare_with_cans(run: Path, folder: Path, tolerance: float) -> None:
     differences = cans.compare(FlowSnapshot.read(resolve(run)), folder)
     for d in differences:
         where = ", ".join(map(str, reversed(d.where)))
         console.print(f"{d.name}: {d.largest:.6g} at cell ({where}); values up to {d.scale:.6g}")
-    worst = max(d.largest for d in differences)
-    verdict = "within" if worst <= tolerance else "above"
-    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
-    if worst > tolerance:
-        raise typer.Exit(1)
+    _verdict(max(d.largest for d in differences), tolerance)
 
 
 @app.command()
@@ -260,7 +310,14 @@ def history(
     run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
     output: Output = None,
 ) -> None:
-    """Draw what a run conserved, its blocks per level and its time step."""
+    """Draw what a run conserved, its blocks per level and its time step.
+
+    Of a flow: kinetic energy, wall shear and the time step.
+    """
+    if "wall_shear_lower" in read_history(run).columns:
+        save_flow_history(run, output or output_path(run, "history.png"))
+        console.print(f"wrote {output or output_path(run, 'history.png')}")
+        return
     data = read_history(run)
     destination = output or output_path(run, "history.png")
     save_history(
@@ -329,6 +386,25 @@ def _measure(
     number = problem_axis(header) if axis is None else AXES.index(axis.value)
     names = _names(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
     return line_profile(data, number, middle, names)
+
+
+def _profile_flow(path: Path, references: list[Path], output: Path | None) -> None:
+    snapshot = FlowSnapshot.read(path)
+    destination = output or path.parent / "profile_flow.png"
+    statistics = path.parent / "profiles.csv"
+    if statistics.is_file():
+        wall = in_wall_units(read_table(statistics), snapshot.viscosity)
+        reference = read_table(references[0]) if references else None
+        save_channel(wall, reference, destination)
+        velocity, reynolds = wall["friction"]
+        console.print(f"friction velocity {velocity:.6g}, Re_tau {reynolds:.6g}")
+        for name, error in (channel_errors(wall, reference) if reference else {}).items():
+            console.print(f"largest difference in {name}: {100 * error:.3g} %")
+    else:
+        errors = save_centre_lines(snapshot, centre_line_references(references), destination)
+        for name, error in errors.items():
+            console.print(f"largest difference in {name}: {error:.4g}")
+    console.print(f"wrote {destination}")
 
 
 def _comparison_table(result: Comparison, scale: dict[str, float], relative: bool) -> Table:

@@ -83,11 +83,11 @@ class FlowSnapshot:
             return np.asarray(file["fields"][name][...], dtype=float)
 
     def section(self, name: str) -> dict[str, Any]:
-        """A section of the run's parameters; empty where it has none."""
+        """Return a section of the run's parameters; empty where it has none."""
         return dict(self.parameters.get(name, {}))
 
     def at_centres(self, name: str) -> Array:
-        """A field, or ``speed``, at the cells' centres, shape (n_z, n_y, n_x)."""
+        """Return a field, or ``speed``, at the cells' centres, shape (n_z, n_y, n_x)."""
         if name == "speed":
             return np.sqrt(sum(self.at_centres(c) ** 2 for c in COMPONENTS))
         values = self.load(name)

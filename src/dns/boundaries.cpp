@@ -120,13 +120,4 @@ Condition Boundaries::of_pressure(int axis, int end) const {
   }
 }
 
-Condition Boundaries::of_scalar(int axis, int end) const {
-  switch (sides_[axis][end]) {
-    case Side::periodic: return Condition::periodic;
-    case Side::wall:
-    case Side::inflow: return Condition::dirichlet;
-    default: return Condition::neumann;
-  }
-}
-
 }  // namespace octant::dns

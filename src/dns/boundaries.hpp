@@ -30,8 +30,6 @@ class Boundaries {
   // the velocity normal to a side has the value 0 in the pressure there.
   Condition of_velocity(int component, int axis, int end) const;
   Condition of_pressure(int axis, int end) const;
-  // The condition of a scalar that has a value at walls and where fluid enters.
-  Condition of_scalar(int axis, int end) const;
 
  private:
   void check_pair(const FlowParameters& parameters, int axis) const;

@@ -20,7 +20,7 @@ pencil::PoissonOptions swept(pencil::PoissonOptions options, Diffusion diffusion
 
 }  // namespace
 
-Flow::Flow(const Domain& domain, const FlowParameters& parameters,
+Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
            const pencil::PoissonOptions& poisson, const CommOptions& comm)
     : domain_(domain),
       parameters_(parameters),
@@ -28,7 +28,7 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters,
       forcing_(parameters.forcing_kind()),
       forced_(parameters.forcing_direction()),
       state_(domain),
-      ghosts_(domain, comm),
+      ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
       fused_(domain.is_alone() && !domain.boundaries.periodic(2) &&
              diffusion_ != Diffusion::implicit_all),
@@ -39,12 +39,16 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters,
     along_z_ = std::make_unique<DiffusionAlongZ>(domain, upwards.tridiagonal);
   if (diffusion_ == Diffusion::implicit_all)
     along_all_ = std::make_unique<DiffusionAlongAll>(domain, upwards);
+  if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
 }
 
 void Flow::complete() {
   const Ghosted all[] = {
       {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
   ghosts_.fill(all);
+  if (!scalar_) return;
+  const Ghosted carried[] = {{&scalar_->field(), k_scalar}};
+  ghosts_.fill(carried);
 }
 
 void Flow::fill_ghosts() {
@@ -58,6 +62,8 @@ void Flow::step(double dt) {
   for (int n = 0; n < k_stages; ++n) {
     const Stage stage = runge_kutta_stage(n, dt);
     clock_.restart();
+    if (scalar_) scalar_->advance(state_, ghosts_, stage);
+    lap(seconds_.scalar);
     begin_mean(stage);
     if (along_z_) along_z_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
     if (along_all_) along_all_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
@@ -73,8 +79,7 @@ void Flow::explicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   ghosts_.close_z(state_.w, 0, -1);
   for (int k = 0; k < nz; ++k) {
-    momentum_.plane(state_, k, n, stage);
-    add_to_mean(k);
+    predict(k, n, stage);
     lap(seconds_.momentum);
     for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, -1));
     ghosts_.close_y(state_.v, k, -1);
@@ -100,8 +105,7 @@ void Flow::explicit_stage(int n, const Stage& stage) {
 void Flow::implicit_z_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   for (int k = 0; k < nz; ++k) {
-    momentum_.plane(state_, k, n, stage);
-    add_to_mean(k);
+    predict(k, n, stage);
     lap(seconds_.momentum);
     along_z_->eliminate(state_, k);
     lap(seconds_.diffusion);
@@ -140,8 +144,7 @@ void Flow::implicit_z_stage(int n, const Stage& stage) {
 void Flow::general_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   for (int k = 0; k < nz; ++k) {
-    momentum_.plane(state_, k, n, stage);
-    add_to_mean(k);
+    predict(k, n, stage);
   }
   end_mean();
   lap(seconds_.momentum);
@@ -185,7 +188,9 @@ void Flow::begin_mean(const Stage& stage) {
     add_wall_friction(0.5 * parameters_.viscosity * stage.gamma);
 }
 
-void Flow::add_to_mean(int k) {
+void Flow::predict(int k, int n, const Stage& stage) {
+  momentum_.plane(state_, k, n, stage);
+  if (scalar_) scalar_->push(state_, k, stage);
   if (forcing_ == Forcing::bulk_velocity) momentum_.add_to_mean(state_, k, forced_, mean_);
 }
 

@@ -14,25 +14,29 @@
 #include "dns/implicit_diffusion.hpp"
 #include "dns/momentum_sweep.hpp"
 #include "dns/projection.hpp"
+#include "dns/scalar.hpp"
 #include "pencil/tuning.hpp"
 
 namespace octant::dns {
 
 // Seconds that this rank spent in the parts of its steps.
 struct StepSeconds {
-  double momentum = 0, diffusion = 0, divergence = 0, poisson = 0, correction = 0, ghosts = 0;
+  double momentum = 0, diffusion = 0, poisson = 0, correction = 0, ghosts = 0, scalar = 0;
 };
 
 class Flow {
  public:
   // Collective. `domain` must outlive the flow.
-  Flow(const Domain& domain, const FlowParameters& parameters,
+  Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
        const pencil::PoissonOptions& poisson, const CommOptions& comm);
 
   // The state; after writing to its cells, call complete(), which fills the ghosts.
   State& state() { return state_; }
   const State& state() const { return state_; }
   void complete();
+  // Null if the flow carries none.
+  Scalar* scalar() { return scalar_.get(); }
+  const Scalar* scalar() const { return scalar_.get(); }
 
   // One time step. Collective.
   void step(double dt);
@@ -55,12 +59,12 @@ class Flow {
   void implicit_z_stage(int n, const Stage& stage);
   // A stage on any process grid: one sweep after the other.
   void general_stage(int n, const Stage& stage);
+  void predict(int k, int n, const Stage& stage);
   void correct(int k, int slide, const Stage& stage);
   void fill_ghosts();
 
   // The forcing that gives the predicted velocity its mean, from the sums of a stage.
   void begin_mean(const Stage& stage);
-  void add_to_mean(int k);
   void end_mean();
   void add_wall_friction(double factor);
 
@@ -78,6 +82,7 @@ class Flow {
   Projection projection_;
   std::unique_ptr<DiffusionAlongZ> along_z_;
   std::unique_ptr<DiffusionAlongAll> along_all_;
+  std::unique_ptr<Scalar> scalar_;
   ReproducibleSum mean_;
   double push_ = 0.0;  // forcing of the present stage, as a velocity
   double mean_force_ = 0.0;

@@ -24,8 +24,7 @@ Mirror mirror(Condition condition, double value) {
 
 }  // namespace
 
-Ghosts::Ghosts(const Domain& domain, const CommOptions& options,
-               const std::array<std::array<double, 2>, 3>& scalar_values)
+Ghosts::Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar)
     : domain_(domain),
       halo_(domain.pencils,
             {domain.boundaries.periodic(0), domain.boundaries.periodic(1),
@@ -37,7 +36,7 @@ Ghosts::Ghosts(const Domain& domain, const CommOptions& options,
       for (int c = 0; c < k_components; ++c)
         rules_[c][axis][end] = {b.of_velocity(c, axis, end), b.velocity(axis, end)[c], c == axis};
       rules_[k_pressure][axis][end] = {b.of_pressure(axis, end), 0.0, false};
-      rules_[k_scalar][axis][end] = {b.of_scalar(axis, end), scalar_values[axis][end], false};
+      rules_[k_scalar][axis][end] = {scalar[axis][end].condition, scalar[axis][end].value, false};
     }
 }
 

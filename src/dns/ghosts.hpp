@@ -18,11 +18,17 @@ struct Ghosted {
 inline constexpr int k_pressure = k_components, k_scalar = k_pressure + 1;
 inline constexpr int k_quantities = k_scalar + 1;
 
+// What holds for the scalar at each side, by axis and end.
+struct ScalarSide {
+  Condition condition = Condition::neumann;
+  double value = 0.0;
+};
+using ScalarSides = std::array<std::array<ScalarSide, 2>, 3>;
+
 class Ghosts {
  public:
-  // `scalar_values` are the scalar's at the sides. Collective.
-  Ghosts(const Domain& domain, const CommOptions& options,
-         const std::array<std::array<double, 2>, 3>& scalar_values = {});
+  // Collective.
+  Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar = {});
 
   // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary.
   // Collective.

@@ -67,8 +67,8 @@ std::string broken_cell(const Domain& d, const State& s) {
   return "";
 }
 
-// viscosity times the mean of du/dz at a side along z, before the sum over ranks.
-void add_wall_shear(const Domain& d, const Field& u, int end, ReproducibleSum& sum) {
+// The sum of dq/dz at a side along z over this rank's cells.
+void add_wall_gradient(const Domain& d, const Field& u, int end, ReproducibleSum& sum) {
   if (!d.ends(2, end)) return;
   const int inside = end == 0 ? 0 : d.nz - 1, ghost = end == 0 ? -1 : d.nz;
   const double spacing = end == 0 ? -d.dz_face[-1] : d.dz_face[d.nz - 1];
@@ -76,7 +76,7 @@ void add_wall_shear(const Domain& d, const Field& u, int end, ReproducibleSum& s
     sum += (row_sum(u.row(ghost, j), d.nx) - row_sum(u.row(inside, j), d.nx)) / spacing;
 }
 
-enum Sum { k_mean = 0, k_kinetic = 3, k_shear = 6, k_sums = 8 };
+enum Sum { k_mean = 0, k_kinetic = 3, k_shear = 6, k_scalar_mean = 8, k_flux = 9, k_sums = 11 };
 
 }  // namespace
 
@@ -85,6 +85,7 @@ Totals measure(const Flow& flow) {
   const State& s = flow.state();
   std::array<ReproducibleSum, k_sums> sums;
   RowExtremes extremes;
+  const Scalar* scalar = flow.scalar();
   const std::ptrdiff_t row = s.v.row_stride(), plane = s.w.plane_stride();
   for (int k = 0; k < d.nz; ++k) {
     const double height[k_components] = {d.dz_cell[k], d.dz_cell[k], d.dz_face[k]};
@@ -92,6 +93,8 @@ Totals measure(const Flow& flow) {
       const double *u = s.u.row(k, j), *v = s.v.row(k, j), *w = s.w.row(k, j);
       take_row(extremes, {u, v, w, v - row, w - plane}, d.nx, 1.0 / d.grid.dx, 1.0 / d.grid.dy,
                1.0 / d.dz_cell[k]);
+      if (scalar != nullptr)
+        sums[k_scalar_mean] += height[0] * row_sum(scalar->field().row(k, j), d.nx);
       const double* components[] = {u, v, w};
       for (int c = 0; c < k_components; ++c) {
         sums[k_mean + c] += height[c] * row_sum(components[c], d.nx);
@@ -99,7 +102,10 @@ Totals measure(const Flow& flow) {
       }
     }
   }
-  for (int end = 0; end < 2; ++end) add_wall_shear(d, s.u, end, sums[k_shear + end]);
+  for (int end = 0; end < 2; ++end) {
+    add_wall_gradient(d, s.u, end, sums[k_shear + end]);
+    if (scalar != nullptr) add_wall_gradient(d, scalar->field(), end, sums[k_flux + end]);
+  }
   const Communicator& communicator = d.pencils.communicator();
   reproducible_sum(communicator, sums);
 
@@ -117,9 +123,14 @@ Totals measure(const Flow& flow) {
     });
     throw RunError("the flow has broken down: its kinetic energy is {}", t.kinetic_energy());
   }
-  for (int end = 0; end < 2; ++end)
-    t.wall_shear[end] = flow.parameters().viscosity * sums[k_shear + end].to_double() /
-                        (static_cast<double>(d.grid.cells[0]) * d.grid.cells[1]);
+  const double columns = static_cast<double>(d.grid.cells[0]) * d.grid.cells[1];
+  t.scalar_mean = sums[k_scalar_mean].to_double() * share;
+  for (int end = 0; end < 2; ++end) {
+    t.wall_shear[end] = flow.parameters().viscosity * sums[k_shear + end].to_double() / columns;
+    if (scalar != nullptr)
+      t.scalar_flux[end] =
+          -scalar->options().diffusivity * sums[k_flux + end].to_double() / columns;
+  }
   double largest[] = {t.largest[0], t.largest[1], t.largest[2], largest_of(extremes.divergence),
                       largest_of(extremes.rate)};
   communicator.max_in_place(std::span<double>(largest));
@@ -141,8 +152,11 @@ double stable_step(const Flow& flow, const Totals& totals, double cfl) {
     for (int k = 0; k < d.grid.cells[2]; ++k) smallest = std::min(smallest, d.grid.dz_cell[k]);
     inverse_squares += 1.0 / (smallest * smallest);
   }
-  const double explicit_rate = totals.advection_rate / std::sqrt(3.0) +
-                               4.0 * flow.parameters().viscosity * inverse_squares / 2.51;
+  double diffusivity = flow.parameters().viscosity;
+  if (flow.scalar() != nullptr)
+    diffusivity = std::max(diffusivity, flow.scalar()->options().diffusivity);
+  const double explicit_rate =
+      totals.advection_rate / std::sqrt(3.0) + 4.0 * diffusivity * inverse_squares / 2.51;
   return cfl / explicit_rate;  // infinite for a fluid at rest with implicit diffusion
 }
 

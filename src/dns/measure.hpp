@@ -17,6 +17,9 @@ struct Totals {
   double advection_rate = 0.0;         // largest |u|/dx + |v|/dy + |w|/dz
   std::array<double, 2> wall_shear{};  // viscosity du/dz at the lower and upper side along z
 
+  double scalar_mean = 0.0;             // of the scalar
+  std::array<double, 2> scalar_flux{};  // -diffusivity d/dz of it at both sides along z
+
   double kinetic_energy() const { return kinetic[0] + kinetic[1] + kinetic[2]; }
 };
 

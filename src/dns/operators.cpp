@@ -21,22 +21,6 @@ Couplings at_face(const Grid& g, int k) {
 // What a ghost at a centre is, as a multiple of the value inside.
 double ghost_factor(Condition condition) { return condition == Condition::dirichlet ? -1.0 : 1.0; }
 
-TridiagonalMatrix centre_matrix(const Grid& grid, Condition lower, Condition upper) {
-  TridiagonalMatrix m;
-  const int n = grid.cells[2];
-  m.periodic = lower == Condition::periodic;
-  for (int k = 0; k < n; ++k) {
-    const auto [below, above] = at_centre(grid, k);
-    m.lower.push_back(below);
-    m.upper.push_back(above);
-    m.diagonal.push_back(-(below + above));
-  }
-  if (m.periodic) return m;
-  m.diagonal.front() += ghost_factor(lower) * m.lower.front();
-  m.diagonal.back() += ghost_factor(upper) * m.upper.back();
-  return m;
-}
-
 TridiagonalMatrix face_matrix(const Grid& grid, bool periodic) {
   TridiagonalMatrix m;
   m.periodic = periodic;
@@ -56,14 +40,30 @@ pencil::AxisConditions conditions(const Boundaries& b, int component, int axis) 
 
 }  // namespace
 
+TridiagonalMatrix centre_z_matrix(const Grid& grid, Condition lower, Condition upper) {
+  TridiagonalMatrix m;
+  const int n = grid.cells[2];
+  m.periodic = lower == Condition::periodic;
+  for (int k = 0; k < n; ++k) {
+    const auto [below, above] = at_centre(grid, k);
+    m.lower.push_back(below);
+    m.upper.push_back(above);
+    m.diagonal.push_back(-(below + above));
+  }
+  if (m.periodic) return m;
+  m.diagonal.front() += ghost_factor(lower) * m.lower.front();
+  m.diagonal.back() += ghost_factor(upper) * m.upper.back();
+  return m;
+}
+
 TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries) {
-  return centre_matrix(grid, boundaries.of_pressure(2, 0), boundaries.of_pressure(2, 1));
+  return centre_z_matrix(grid, boundaries.of_pressure(2, 0), boundaries.of_pressure(2, 1));
 }
 
 TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries, int component) {
   if (component == k_w) return face_matrix(grid, boundaries.periodic(2));
-  return centre_matrix(grid, boundaries.of_velocity(component, 2, 0),
-                       boundaries.of_velocity(component, 2, 1));
+  return centre_z_matrix(grid, boundaries.of_velocity(component, 2, 0),
+                         boundaries.of_velocity(component, 2, 1));
 }
 
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,

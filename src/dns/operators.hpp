@@ -9,6 +9,7 @@ namespace octant::dns {
 
 // The matrix of d2/dz2 for the unknown planes of the whole grid. A value that a boundary prescribes
 // adds boundary_weight times itself to the right-hand side of the plane beside it.
+pencil::TridiagonalMatrix centre_z_matrix(const Grid& grid, Condition lower, Condition upper);
 pencil::TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries);
 pencil::TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries,
                                             int component);

@@ -31,10 +31,13 @@ void print_on_root(const std::string& text) {
 }
 
 bool is_dns(const RunRequest& request) {
-  bool dns = false;
-  Communicator::world().agree(
-      [&] { dns = ParameterSchema::peek(request.file, "model", request.overrides) == "dns"; });
-  return dns;
+  std::string model;
+  Communicator::world().agree([&] {
+    model = ParameterSchema::peek(request.file, "model", request.overrides).value_or("amr");
+    if (model != "amr" && model != "dns")
+      throw InputError("model = \"{}\": expected \"amr\" or \"dns\"", model);
+  });
+  return model == "dns";
 }
 
 int run_model(const RunRequest& request) {

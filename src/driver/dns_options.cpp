@@ -30,10 +30,12 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
   dns::declare(schema, grid);
   pencil::declare(schema, pencil);
   dns::declare(schema, flow);
+  dns::declare(schema, scalar);
   declare(schema, time);
   octant::declare(schema, comm);
   driver::declare(schema, output);
   driver::declare(schema, run);
+  dns::declare(schema, statistics);
   if (problem) problem->declare(schema);
 }
 
@@ -46,6 +48,7 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   options.declare_all(schema);
   schema.read_file(path, overrides);
   const dns::Boundaries boundaries = options.make_boundaries();
+  if (options.scalar.enabled) options.scalar.sides(boundaries);
   const dns::Grid grid = options.make_grid();
   if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
   options.resolved_ = schema.resolved_toml();

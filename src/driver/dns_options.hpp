@@ -6,7 +6,8 @@
 
 #include "comm/options.hpp"
 #include "core/parameters.hpp"
-#include "dns/domain.hpp"
+#include "dns/scalar.hpp"
+#include "dns/statistics.hpp"
 #include "driver/options.hpp"
 #include "pencil/tuning.hpp"
 #include "problems/flow_problem.hpp"
@@ -33,6 +34,8 @@ class DnsOptions {
   FlowTimeOptions time;
   OutputOptions output;
   RunOptions run;
+  dns::StatisticsOptions statistics;
+  dns::ScalarOptions scalar;
   std::unique_ptr<problems::FlowProblem> problem;
 
   // Reads and checks a file. Throws InputError.

@@ -33,11 +33,13 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
     : options_(options),
       tuning_(choose(communicator, options)),
       domain_(communicator, options.make_grid(), options.make_boundaries(), tuning_.processes),
-      flow_(domain_, options.flow, solver_options(options, tuning_), options.comm) {}
+      flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm),
+      statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
 void DnsSimulation::initialise() {
   const auto timing = timers_.time("initial state");
   options_.problem->set(domain_, flow_.state());
+  if (flow_.scalar()) options_.problem->set_scalar(domain_, flow_.scalar()->field());
   resume(0.0, 0);
 }
 
@@ -58,11 +60,16 @@ double DnsSimulation::stable_dt() const {
 }
 
 void DnsSimulation::step(double dt) {
-  const auto timing = timers_.time("steps");
-  flow_.step(dt);
+  {
+    const auto timing = timers_.time("steps");
+    flow_.step(dt);
+  }
   time_ += dt;
   ++step_;
   cell_updates_ += domain_.box.cells();
+  if (!statistics_.is_due(step_, time_)) return;
+  const auto timing = timers_.time("statistics");
+  statistics_.sample(flow_.state(), flow_.scalar() ? &flow_.scalar()->field() : nullptr, time_);
 }
 
 }  // namespace octant::driver

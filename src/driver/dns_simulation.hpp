@@ -7,6 +7,7 @@
 
 #include "dns/flow.hpp"
 #include "dns/measure.hpp"
+#include "dns/statistics.hpp"
 #include "driver/dns_options.hpp"
 #include "driver/timers.hpp"
 
@@ -37,6 +38,8 @@ class DnsSimulation {
   const dns::Domain& domain() const { return domain_; }
   dns::Flow& flow() { return flow_; }
   const dns::Flow& flow() const { return flow_; }
+  dns::Statistics& statistics() { return statistics_; }
+  const dns::Statistics& statistics() const { return statistics_; }
   const pencil::Tuning& tuning() const { return tuning_; }
   Timers& timers() { return timers_; }
 
@@ -46,6 +49,7 @@ class DnsSimulation {
   pencil::Tuning tuning_;
   dns::Domain domain_;
   dns::Flow flow_;
+  dns::Statistics statistics_;
   dns::Totals totals_;
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;

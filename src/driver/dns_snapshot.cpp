@@ -77,6 +77,9 @@ void write_fields(Hdf5Writer& file, const DnsSimulation& simulation) {
                 {"length / time", "velocity along z, on the upper z faces"});
   shuffle.write(file, "/fields/p", state.p,
                 {"length^2 / time^2", "pressure over density, at the centres, up to a constant"});
+  if (const dns::Scalar* scalar = simulation.flow().scalar())
+    shuffle.write(file, "/fields/t", scalar->field(),
+                  {"scalar", "the scalar that the flow carries, at the centres"});
 }
 
 // One quantity of a snapshot as a rectilinear mesh of its own points.
@@ -114,6 +117,7 @@ void write_xdmf(const DnsSimulation& simulation, const std::string& path) {
       simulation.time());
   text += xdmf_grid(simulation, file, "u", 0) + xdmf_grid(simulation, file, "v", 1) +
           xdmf_grid(simulation, file, "w", 2) + xdmf_grid(simulation, file, "p", -1);
+  if (simulation.flow().scalar()) text += xdmf_grid(simulation, file, "t", -1);
   text += "    </Grid>\n  </Domain>\n</Xdmf>\n";
   simulation.communicator().agree([&] {
     if (!simulation.communicator().is_root()) return;
@@ -183,6 +187,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
   file.attribute("/header", "mean_force", simulation.flow().mean_force());
   write_grid(file, simulation);
   write_fields(file, simulation);
+  simulation.statistics().store(file);
   file.commit();
 }
 
@@ -195,6 +200,9 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   shuffle.read(file, "/fields/v", state.v);
   shuffle.read(file, "/fields/w", state.w);
   shuffle.read(file, "/fields/p", state.p);
+  if (dns::Scalar* scalar = simulation.flow().scalar())
+    shuffle.read(file, "/fields/t", scalar->field());
+  simulation.statistics().restore(file);
   simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
   simulation.resume(file.attribute<double>("/header", "time"),
                     file.attribute<std::int64_t>("/header", "step"));

@@ -170,7 +170,6 @@ class Run {
     model_.measure();
     history.append(model_, 0.0);
     if (code == k_done) snapshot();
-    model_.write_results(directory_);
     const std::string table = timing_table(model_.timers(), communicator_);
     const auto memory = memory_use();
     const double least = communicator_.min(static_cast<double>(memory.peak));

@@ -75,9 +75,6 @@ class Model {
   // Write a file, whole or not at all. Throw RunError on every rank if that fails.
   virtual void write_snapshot(const std::string& path) = 0;
   virtual void write_checkpoint(const OutputProgress& progress, const std::string& path) = 0;
-  // Called when the run ends well or stops early, after its last step: for results that are not
-  // part of a snapshot.
-  virtual void write_results(const std::string& /*directory*/) {}
 };
 
 // Runs a model to its end and returns the exit code. Throws InputError before the first step,

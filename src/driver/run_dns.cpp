@@ -4,7 +4,6 @@
 
 #include "core/log.hpp"
 #include "core/memory.hpp"
-#include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
@@ -60,15 +59,22 @@ class DnsModel final : public Model {
   void step(double dt) override { simulation_.step(dt); }
 
   std::string history_header() const override {
-    return "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
-           "divergence,force,wall_shear_lower,wall_shear_upper";
+    std::string names =
+        "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
+        "divergence,force,wall_shear_lower,wall_shear_upper";
+    if (simulation_.flow().scalar()) names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
+    return names;
   }
   std::string history_row(double dt) const override {
     const dns::Totals& t = simulation_.totals();
-    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", simulation_.step_count(),
-                       simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
-                       t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
-                       simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
+    std::string row =
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", simulation_.step_count(),
+                    simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
+                    t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
+                    simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
+    if (simulation_.flow().scalar())
+      row += fmt::format(",{},{},{}", t.scalar_mean, t.scalar_flux[0], t.scalar_flux[1]);
+    return row;
   }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
@@ -77,9 +83,14 @@ class DnsModel final : public Model {
                        simulation_.totals().scaled_divergence);
   }
 
-  void write_snapshot(const std::string& path) override { write_dns_snapshot(simulation_, path); }
+  // Statistics so far go with every snapshot.
+  void write_snapshot(const std::string& path) override {
+    write_dns_snapshot(simulation_, path);
+    simulation_.statistics().write(options_.output.directory);
+  }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     write_dns_checkpoint(simulation_, progress, path);
+    simulation_.statistics().write(options_.output.directory);
   }
 
  private:

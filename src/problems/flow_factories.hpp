@@ -10,6 +10,7 @@ std::unique_ptr<FlowProblem> make_cavity();
 std::unique_ptr<FlowProblem> make_channel();
 std::unique_ptr<FlowProblem> make_couette();
 std::unique_ptr<FlowProblem> make_isotropic();
+std::unique_ptr<FlowProblem> make_rayleigh_benard();
 std::unique_ptr<FlowProblem> make_stored_flow();
 std::unique_ptr<FlowProblem> make_taylor_green();
 

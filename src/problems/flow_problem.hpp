@@ -46,9 +46,11 @@ class FlowProblem {
   // They must depend on their arguments alone. The first step makes the velocity solenoidal.
   virtual double velocity(int component, const Place& place) const = 0;
   virtual double pressure(const Place&) const { return 0.0; }
+  virtual double scalar(const Place&) const { return 0.0; }
 
   // Sets the cells of the state at time 0: by default from the functions above. Collective.
   virtual void set(const dns::Domain& domain, dns::State& state) const;
+  virtual void set_scalar(const dns::Domain& domain, dns::Field& scalar) const;
 };
 
 // The problem of this name. Throws InputError that lists the names, the nearest one first.

@@ -30,6 +30,11 @@ class StoredFlow final : public FlowProblem {
     shuffle.read(file, "/fields/p", state.p);
   }
 
+  void set_scalar(const dns::Domain& domain, dns::Field& scalar) const override {
+    dns::FieldShuffle(domain).read(Hdf5Reader(domain.pencils.communicator(), path_), "/fields/t",
+                                   scalar);
+  }
+
  private:
   std::string path_;
 };

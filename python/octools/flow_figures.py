@@ -1,0 +1,278 @@
+"""Pictures of incompressible flows: slices, profiles beside reference data, histories."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from octools.errors import OctoolsError, unknown_name
+from octools.figure import INK, SERIES, STYLE, save
+from octools.flow import COMPONENTS, FlowSnapshot
+from octools.history import read_history
+from octools.snapshot import AXES, Array
+
+FLUCTUATIONS = ("u_rms", "v_rms", "w_rms")
+
+
+@dataclass(frozen=True)
+class FlowSlice:
+    """What to draw: a field on the plane of cells nearest to a position on an axis.
+
+    Attributes
+    ----------
+    field
+        A stored field, or ``speed``.
+    axis
+        The axis that is looked along.
+    position
+        Where the slice is; None for half-way.
+    limits
+        Least and greatest value of the colours; None for those of the data.
+    colours
+        A matplotlib colour map; None to choose by the field.
+    """
+
+    field: str = "speed"
+    axis: str = "z"
+    position: float | None = None
+    limits: tuple[float | None, float | None] = (None, None)
+    colours: str | None = None
+
+
+def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
+    """Draw a slice, and return its values, shape (rows, columns)."""
+    known = [*snapshot.fields(), "speed"]
+    if what.field not in known:
+        raise unknown_name("field", what.field, known, str(snapshot.path))
+    axis = AXES.index(what.axis)
+    centres = snapshot.centres[axis]
+    position = 0.5 * snapshot.size[axis] if what.position is None else what.position
+    index = int(np.abs(centres - position).argmin())
+    values = np.take(snapshot.at_centres(what.field), index, axis=2 - axis)
+    right, up = (a for a in range(3) if a != axis)
+    edges = [np.concatenate([[0.0], snapshot.faces[a]]) for a in (right, up)]
+    signed = what.field not in ("speed", "t") and values.min() < 0 < values.max()
+    low, high = what.limits
+    if signed and low is None and high is None:
+        high = float(np.abs(values).max())
+        low = -high
+    with mpl.rc_context(STYLE):
+        aspect = snapshot.size[up] / snapshot.size[right]
+        figure = Figure(figsize=(7.5, float(np.clip(6.2 * aspect + 1.0, 2.2, 9.0))))
+        figure.set_layout_engine("constrained")
+        axes = figure.add_subplot()
+        shown = axes.pcolormesh(
+            *edges,
+            values,
+            vmin=low,
+            vmax=high,
+            cmap=what.colours or ("berlin" if signed else "inferno"),
+            rasterized=True,
+        )
+        axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
+        name = str(snapshot.section("problem").get("name", "flow")).replace("_", " ")
+        axes.set_title(
+            f"{name}   t = {snapshot.time:.4g}   {what.axis} = {centres[index]:.4g}", loc="left"
+        )
+        wide = aspect < 0.6
+        bar = figure.colorbar(
+            shown, ax=axes, location="bottom" if wide else "right", aspect=50 if wide else 25
+        )
+        bar.set_label(what.field)
+        bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+        save(figure, path)
+    return values
+
+
+def read_table(path: Path) -> dict[str, Array]:
+    """Read a table of numbers by column; lines with # before the names are left out."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError as cause:
+        raise OctoolsError(f"{path} cannot be read: {cause}") from cause
+    lines = [line for line in lines if line.strip()]
+    while lines and lines[0].startswith("#") and lines[1].startswith("#"):
+        lines.pop(0)
+    rows = list(csv.reader([line.lstrip("# ") for line in lines]))
+    try:
+        table = np.array([[float(cell) for cell in row] for row in rows[1:]])
+        return dict(zip(rows[0], table.T, strict=True))
+    except (ValueError, IndexError) as cause:
+        raise OctoolsError(f"{path} is no table of numbers: {cause}") from cause
+
+
+def in_wall_units(profile: dict[str, Array], viscosity: float) -> dict[str, Array]:
+    """Scale the statistics of a channel by the friction velocity, and average both halves.
+
+    Parameters
+    ----------
+    profile
+        The columns of ``profiles.csv``.
+    viscosity
+        Kinematic viscosity.
+
+    Returns
+    -------
+    dict
+        ``height`` (over the half-height), ``plus`` (distance from the wall in wall units), ``u``,
+        ``u_rms``, ``v_rms``, ``w_rms``, ``uw`` and ``total_stress``, each from the wall to the
+        middle; ``friction`` holds the friction velocity and its Reynolds number.
+    """
+    z = profile["z"]
+    height = z[0] + z[-1]
+    friction = np.sqrt(
+        0.5 * viscosity * (profile["u"][0] / z[0] + profile["u"][-1] / (height - z[-1]))
+    )
+    half = len(z) // 2
+
+    def fold(name: str, sign: float = 1.0) -> Array:
+        q = profile[name]
+        return 0.5 * (q[:half] + sign * q[::-1][:half])
+
+    result = {"height": z[:half] / (0.5 * height), "plus": z[:half] * friction / viscosity}
+    for name in ("u", *FLUCTUATIONS):
+        result[name] = fold(name) / friction
+    for name in ("uw", "total_stress"):
+        result[name] = fold(name, -1.0) / friction**2
+    result["friction"] = np.array([friction, 0.5 * height * friction / viscosity])
+    return result
+
+
+def channel_errors(wall: dict[str, Array], reference: dict[str, Array]) -> dict[str, float]:
+    """Measure how far a channel's statistics are from reference data, and from a straight stress.
+
+    Differences of the mean are over the reference's centre value, those of each root mean square
+    over that profile's peak; the stress over that at the wall.
+    """
+    y = reference["y_over_h"]
+
+    def off(ours: str, theirs: str) -> float:
+        expected = np.interp(wall["height"], y, reference[theirs])
+        return float(np.abs(wall[ours] - expected).max() / reference[theirs].max())
+
+    # The reference's y is normal to the walls and its z along the span: ours are z and y.
+    errors = {"u": off("u", "Uplus"), "u_rms": off("u_rms", "urms_plus")}
+    errors |= {"v_rms": off("v_rms", "wrms_plus"), "w_rms": off("w_rms", "vrms_plus")}
+    errors["total_stress"] = float(np.abs(wall["total_stress"] - (1 - wall["height"])).max())
+    return errors
+
+
+def save_channel(wall: dict[str, Array], reference: dict[str, Array] | None, path: Path) -> None:
+    """Draw means, root mean squares and stresses of a channel in wall units."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, 7.5), layout="constrained")
+        mean, rms, stress = figure.subplots(3, 1)
+        mean.semilogx(wall["plus"], wall["u"], color=SERIES[0], label="Octant")
+        mean.set(ylabel="mean velocity, wall units", xlabel="distance from the wall, wall units")
+        pairs = zip(FLUCTUATIONS, ("urms_plus", "wrms_plus", "vrms_plus"), SERIES, strict=False)
+        for name, theirs, colour in pairs:
+            rms.plot(wall["height"], wall[name], color=colour, label=name.replace("_", " "))
+            if reference is not None:
+                rms.plot(reference["y_over_h"], reference[theirs], ls=":", color=INK, lw=1.0)
+        rms.set(ylabel="fluctuations, wall units")
+        stress.plot(wall["height"], -wall["uw"], color=SERIES[1], label="-uw")
+        stress.plot(wall["height"], wall["total_stress"], color=SERIES[0], label="total")
+        stress.plot([0, 1], [1, 0], color=INK, ls=":", lw=1.0, label="exact")
+        stress.set(ylabel="shear stress", xlabel="distance from the wall over half-height")
+        if reference is not None:
+            mean.plot(
+                reference["yplus"][1:], reference["Uplus"][1:], ls=":", color=INK, label="reference"
+            )
+        mean.set_title(f"channel at Re_tau = {wall['friction'][1]:.1f}", loc="left")
+        for axes in (mean, rms, stress):
+            _tidy(axes)
+        save(figure, path)
+
+
+def centre_lines(snapshot: FlowSnapshot) -> dict[str, Array]:
+    """Give u on the line along z, and w on that along x, through the middle of the box.
+
+    Positions run over the cells' centres, velocities are interpolated to the line.
+    """
+    lines = {}
+    for name, along, others in (("u", 2, (0, 1)), ("w", 0, (1, 2))):
+        values = np.moveaxis(snapshot.at_centres(name), 2 - along, 0)
+        # What is left of [k][j][i]: the slower axis first.
+        for axis in sorted(others):
+            centres = snapshot.centres[axis]
+            middle = 0.5 * snapshot.size[axis]
+            above = int(np.clip(np.searchsorted(centres, middle), 1, len(centres) - 1))
+            share = (middle - centres[above - 1]) / (centres[above] - centres[above - 1])
+            values = (1 - share) * values[..., above - 1] + share * values[..., above]
+        lines[f"{name}_place"] = snapshot.centres[along]
+        lines[name] = values
+    return lines
+
+
+def centre_line_references(paths: list[Path]) -> dict[str, tuple[Array, Array]]:
+    """Read the lid-driven cavity of Albensoeder & Kuhlmann (2005) in this program's frame.
+
+    Their lid is the lower side of x, moving along y, of a box around the origin; ours is the upper
+    side of z, moving along x. Tables with a column ``v`` over x give u over z = 1/2 - x; those with
+    ``u`` over y give w over x, with the other sign.
+    """
+    found = {}
+    for path in paths:
+        table = read_table(path)
+        if "v" in table and "x" in table:
+            found["u"] = (0.5 - table["x"], table["v"])
+        elif "u" in table and "y" in table:
+            found["w"] = (0.5 + table["y"], -table["u"])
+        else:
+            raise OctoolsError(f"{path} has the columns {', '.join(table)}; expected x,v or y,u")
+    return found
+
+
+def save_centre_lines(
+    snapshot: FlowSnapshot, references: dict[str, tuple[Array, Array]], path: Path
+) -> dict[str, float]:
+    """Draw velocities on the centre lines, with reference points; return how far they are off."""
+    lines, errors = centre_lines(snapshot), {}
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, 6.5), layout="constrained")
+        for axes, (name, along) in zip(
+            figure.subplots(2, 1), (("u", "z"), ("w", "x")), strict=True
+        ):
+            axes.plot(lines[f"{name}_place"], lines[name], color=SERIES[0], label="Octant")
+            if name in references:
+                place, values = references[name]
+                axes.plot(place, values, "o", ms=3.5, mfc="none", color=INK, label="reference")
+                inside = (place > lines[f"{name}_place"][0]) & (place < lines[f"{name}_place"][-1])
+                ours = np.interp(place[inside], lines[f"{name}_place"], lines[name])
+                errors[name] = float(np.abs(ours - values[inside]).max())
+            axes.set(xlabel=along, ylabel=f"{name} on the centre line along {along}")
+            _tidy(axes)
+        save(figure, path)
+    return errors
+
+
+def save_flow_history(run: Path, path: Path) -> None:
+    """Draw kinetic energy, wall shear and the time step of a run against time."""
+    data = read_history(run)
+    time = data["time"]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 7.0), layout="constrained")
+        energy, shear, step = figure.subplots(3, 1, sharex=True)
+        for name, colour in zip(COMPONENTS, SERIES, strict=False):
+            energy.plot(time, data[f"kinetic_{name}"], color=colour, label=f"of {name}")
+        energy.set(ylabel="kinetic energy")
+        for side, sign, colour in (("lower", 1, SERIES[0]), ("upper", -1, SERIES[1])):
+            shear.plot(time, sign * data[f"wall_shear_{side}"], color=colour, label=side)
+        shear.set(ylabel="wall shear stress")
+        step.plot(time[:-1], data["dt"][:-1], color=SERIES[0], label="time step")
+        step.set(ylabel="time step", xlabel="time")
+        for axes in (energy, shear, step):
+            _tidy(axes)
+        save(figure, path)
+
+
+def _tidy(axes: Axes) -> None:
+    axes.legend(loc="best", fontsize=8.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.01)

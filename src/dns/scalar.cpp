@@ -1,0 +1,216 @@
+#include "dns/scalar.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "dns/operators.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+struct ScalarRows {
+  const double *t, *north, *south, *top, *bottom;  // the scalar
+  const double *u, *v, *v_south, *w, *w_bottom;    // velocities on the faces
+  double *rhs, *result;
+};
+
+// Coefficients of a plane: halves of the reciprocal spacings, and diffusivity / spacing^2.
+struct ScalarOperator {
+  double x, y, z, diffusion_x, diffusion_y, below, above;
+};
+
+// Explicit part of a stage: all of advection, of diffusion what is explicit, and of what is
+// implicit the half that Crank and Nicolson take from the present.
+template <Diffusion diffusion>
+void scalar_row(int n, const ScalarOperator& o, const Stage& s, const ScalarRows& r) {
+  constexpr bool along_z = diffusion != Diffusion::explicit_all;
+  constexpr bool along_all = diffusion == Diffusion::implicit_all;
+  const double half = 0.5 * s.gamma;
+#pragma GCC ivdep
+  for (int i = 0; i < n; ++i) {
+    const double c = r.t[i];
+    const double xy = o.diffusion_x * (r.t[i + 1] + r.t[i - 1] - 2.0 * c) +
+                      o.diffusion_y * (r.north[i] + r.south[i] - 2.0 * c);
+    const double z = o.above * (r.top[i] - c) - o.below * (c - r.bottom[i]);
+    double rhs = o.x * (r.u[i - 1] * r.t[i - 1] - r.u[i] * r.t[i + 1]) +
+                 o.y * (r.v_south[i] * r.south[i] - r.v[i] * r.north[i]) +
+                 o.z * (r.w_bottom[i] * r.bottom[i] - r.w[i] * r.top[i]);
+    double implicit = 0.0;
+    if constexpr (along_all) implicit += xy;
+    else rhs += xy;
+    if constexpr (along_z) implicit += z;
+    else rhs += z;
+    const double before = r.rhs[i];
+    r.rhs[i] = rhs;
+    r.result[i] = c + s.alpha * rhs + s.beta * before + half * implicit;
+  }
+}
+
+const char* end_name(int end) { return end == 0 ? "lower" : "upper"; }
+
+}  // namespace
+
+void declare(ParameterSchema& schema, ScalarOptions& o) {
+  schema.add("scalar.enabled", o.enabled,
+             {.meaning = "Carry a scalar, such as temperature, with the flow"});
+  schema.add("scalar.diffusivity", o.diffusivity,
+             {.unit = "length^2 / time", .meaning = "Diffusivity of the scalar", .above = 0.0});
+  schema.add("scalar.buoyancy", o.buoyancy,
+             {.unit = "velocity / time",
+              .meaning = "Acceleration along z per unit of the scalar (Boussinesq)"});
+  schema.add("scalar.reference", o.reference,
+             {.meaning = "Value of the scalar that has no buoyancy"});
+  for (int axis = 0; axis < 3; ++axis) {
+    const char name = static_cast<char>('x' + axis);
+    schema.add(fmt::format("scalar.boundary_{}", name), o.boundary[axis],
+               {.meaning = fmt::format("What holds below and above along {}, unless it is periodic "
+                                       "or an outflow: the value, or no flux",
+                                       name),
+                .choices = {"value", "insulated"}});
+    schema.add(fmt::format("scalar.values_{}", name), o.values[axis],
+               {.meaning = fmt::format("Values of the scalar below and above along {}", name)});
+  }
+}
+
+ScalarSides ScalarOptions::sides(const Boundaries& boundaries) const {
+  ScalarSides sides;
+  for (int axis = 0; axis < 3; ++axis) {
+    const char name = static_cast<char>('x' + axis);
+    if (boundary[axis].size() != 2 || values[axis].size() != 2)
+      throw InputError(
+          "scalar.boundary_{0} and scalar.values_{0} have {1} and {2} entries; expected "
+          "two each, below and above",
+          name, boundary[axis].size(), values[axis].size());
+    for (int end = 0; end < 2; ++end) {
+      const Side side = boundaries.side(axis, end);
+      const bool insulated = boundary[axis][end] == "insulated";
+      if (side == Side::inflow && insulated)
+        throw InputError(
+            "scalar.boundary_{0}: the {1} side is an inflow, where the scalar has a "
+            "value; expected \"value\"",
+            name, end_name(end));
+      Condition condition = insulated ? Condition::neumann : Condition::dirichlet;
+      if (side == Side::outflow) condition = Condition::neumann;
+      if (side == Side::periodic) condition = Condition::periodic;
+      sides[axis][end] = {condition, values[axis][end]};
+    }
+  }
+  return sides;
+}
+
+Scalar::Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
+               const pencil::PoissonOptions& poisson)
+    : domain_(domain),
+      options_(options),
+      sides_(options.sides(domain.boundaries)),
+      diffusion_(diffusion),
+      fields_{Field(domain.box), Field(domain.box)},
+      rhs_(domain.box) {
+  const auto along = [&](int axis) {
+    return pencil::AxisConditions{sides_[axis][0].condition, sides_[axis][1].condition,
+                                  pencil::Location::centre};
+  };
+  if (diffusion == Diffusion::implicit_z)
+    along_z_ = std::make_unique<pencil::FieldTridiagonal>(
+        domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2), poisson.tridiagonal);
+  if (diffusion == Diffusion::implicit_all)
+    along_all_ = std::make_unique<pencil::PoissonSolver>(
+        domain.pencils,
+        pencil::PoissonProblem{
+            domain.grid.dx, domain.grid.dy, along(0), along(1),
+            centre_z_matrix(domain.grid, sides_[2][0].condition, sides_[2][1].condition),
+            along(2).allows_constant()},
+        poisson);
+}
+
+void Scalar::advance(const State& state, Ghosts& ghosts, const Stage& stage) {
+  predict(state, stage);
+  std::swap(now_, before_);
+  if (diffusion_ != Diffusion::explicit_all) diffuse(stage);
+  const Ghosted all[] = {{now_, k_scalar}};
+  ghosts.fill(all);
+}
+
+void Scalar::predict(const State& state, const Stage& stage) {
+  const std::ptrdiff_t row = now_->row_stride(), plane = now_->plane_stride();
+  const double dx = domain_.grid.dx, dy = domain_.grid.dy, kappa = options_.diffusivity;
+  for (int k = 0; k < domain_.nz; ++k) {
+    const double dz = domain_.dz_cell[k];
+    const ScalarOperator o{0.5 / dx,
+                           0.5 / dy,
+                           0.5 / dz,
+                           kappa / (dx * dx),
+                           kappa / (dy * dy),
+                           kappa / (dz * domain_.dz_face[k - 1]),
+                           kappa / (dz * domain_.dz_face[k])};
+    for (int j = 0; j < domain_.ny; ++j) {
+      const double *t = now_->row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
+      const ScalarRows rows{t, t + row, t - row, t + plane, t - plane,      state.u.row(k, j),
+                            v, v - row, w,       w - plane, rhs_.row(k, j), before_->row(k, j)};
+      switch (diffusion_) {
+        case Diffusion::explicit_all:
+          scalar_row<Diffusion::explicit_all>(domain_.nx, o, stage, rows);
+          break;
+        case Diffusion::implicit_z:
+          scalar_row<Diffusion::implicit_z>(domain_.nx, o, stage, rows);
+          break;
+        case Diffusion::implicit_all:
+          scalar_row<Diffusion::implicit_all>(domain_.nx, o, stage, rows);
+          break;
+      }
+    }
+  }
+}
+
+void Scalar::diffuse(const Stage& stage) {
+  const double factor = 0.5 * options_.diffusivity * stage.gamma;
+  const double dz[] = {domain_.dz_cell[0] * domain_.dz_face[-1],
+                       domain_.dz_cell[domain_.nz - 1] * domain_.dz_face[domain_.nz - 1]};
+  const double squares[3] = {domain_.grid.dx * domain_.grid.dx, domain_.grid.dy * domain_.grid.dy,
+                             0.0};
+  // What the values at the sides add to the cells beside them: their ghosts are 2 value - inside.
+  for (int axis = along_all_ ? 0 : 2; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end) {
+      if (!domain_.ends(axis, end) || sides_[axis][end].condition != Condition::dirichlet) continue;
+      const double square = axis == 2 ? dz[end] : squares[axis];
+      const double amount = 2.0 * factor * sides_[axis][end].value / square;
+      const int cells[3] = {domain_.nx, domain_.ny, domain_.nz};
+      int begin[3] = {0, 0, 0}, stop[3] = {cells[0], cells[1], cells[2]};
+      begin[axis] = end == 0 ? 0 : cells[axis] - 1;
+      stop[axis] = begin[axis] + 1;
+      for (int k = begin[2]; k < stop[2]; ++k)
+        for (int j = begin[1]; j < stop[1]; ++j)
+          for (int i = begin[0]; i < stop[0]; ++i) (*now_)(i, j, k) += amount;
+    }
+  if (along_z_) {
+    along_z_->set_matrix(helmholtz(
+        centre_z_matrix(domain_.grid, sides_[2][0].condition, sides_[2][1].condition), -factor));
+    along_z_->solve(*now_);
+  } else {
+    along_all_->set_operator(1.0, -factor);
+    along_all_->solve(*now_);
+  }
+}
+
+void Scalar::push(State& state, int k, const Stage& stage) const {
+  if (options_.buoyancy == 0.0 || k >= domain_.unknowns(k_w, 2)) return;
+  const double both = domain_.dz_cell[k] + domain_.dz_cell[k + 1];
+  const double strength = 0.5 * stage.gamma * options_.buoyancy;
+  const double here = strength * domain_.dz_cell[k + 1] / both;  // linear between the centres
+  const double above = strength * domain_.dz_cell[k] / both;
+  const double none = 2.0 * strength * options_.reference;
+  const std::ptrdiff_t plane = now_->plane_stride();
+  for (int j = 0; j < domain_.ny; ++j) {
+    const double *t = now_->row(k, j), *old = before_->row(k, j);
+    double* w = state.w.row(k, j, -1);
+#pragma GCC ivdep
+    for (int i = 0; i < domain_.nx; ++i)
+      w[i] += here * (t[i] + old[i]) + above * (t[i + plane] + old[i + plane]) - none;
+  }
+}
+
+}  // namespace octant::dns

@@ -1,0 +1,68 @@
+// A scalar that the flow carries and that may drive it by its buoyancy (Boussinesq): temperature.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dns/domain.hpp"
+#include "dns/ghosts.hpp"
+#include "dns/momentum.hpp"
+#include "pencil/poisson.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::dns {
+
+// The parameters `scalar.*`.
+struct ScalarOptions {
+  bool enabled = false;
+  double diffusivity = 1e-2;
+  double buoyancy = 0.0, reference = 0.0;
+  // Below and above along x, y, z.
+  std::array<std::vector<std::string>, 3> boundary{
+      {{"value", "value"}, {"value", "value"}, {"value", "value"}}};
+  std::array<std::vector<double>, 3> values{{{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}};
+
+  // What holds at the sides. Throws InputError for lists that have not two entries.
+  ScalarSides sides(const Boundaries& boundaries) const;
+};
+void declare(ParameterSchema& schema, ScalarOptions& options);
+
+// Central differences that keep the sum of squares, and the same Runge-Kutta stages and treatment
+// of diffusion as the velocity. A stage advances the scalar first; the velocity then feels the mean
+// of its old and new buoyancy.
+class Scalar {
+ public:
+  // Collective.
+  Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
+         const pencil::PoissonOptions& poisson);
+
+  Field& field() { return *now_; }
+  const Field& field() const { return *now_; }
+  const ScalarOptions& options() const { return options_; }
+
+  // Advances by a stage with the velocity at its beginning. Collective.
+  void advance(const State& state, Ghosts& ghosts, const Stage& stage);
+
+  // Adds the buoyancy of the stage to the predicted w in plane k, one place lower.
+  void push(State& state, int k, const Stage& stage) const;
+
+ private:
+  void predict(const State& state, const Stage& stage);
+  void diffuse(const Stage& stage);
+
+  const Domain& domain_;
+  ScalarOptions options_;
+  ScalarSides sides_;
+  Diffusion diffusion_;
+  Field fields_[2], rhs_;
+  Field *now_ = &fields_[0], *before_ = &fields_[1];
+  std::unique_ptr<pencil::FieldTridiagonal> along_z_;
+  std::unique_ptr<pencil::PoissonSolver> along_all_;
+};
+
+}  // namespace octant::dns

@@ -1,0 +1,153 @@
+#include "dns/spectra.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace octant::dns {
+
+namespace {
+
+constexpr const char* k_axis_names[] = {"x", "y"};
+
+// The planes of a rank as rows of a dataset; each is held by all ranks of a row, and the first one
+// of these writes it.
+RowRange written_planes(const Domain& domain) {
+  const std::int64_t begin = domain.box[2].begin;
+  return {begin, domain.pencils.y_index() == 0 ? domain.nz : 0};
+}
+
+}  // namespace
+
+Spectra::Spectra(const Domain& domain, bool on) : domain_(domain) {
+  for (int axis = 0; axis < 2; ++axis) {
+    if (!on || !domain.boundaries.periodic(axis)) continue;
+    Axis& a = axes_[axis];
+    a.length = domain.grid.cells[axis];
+    a.transform = pencil::make_transform(pencil::TransformKind::real_to_complex,
+                                         pencil::TransformShape::row, a.length, false);
+    a.sums.resize(static_cast<std::size_t>(k_components) * domain.nz * a.waves());
+  }
+  const int longest = std::max(axes_[0].length, axes_[1].length);
+  line_ = pencil::Buffer(longest);
+  coefficients_ = pencil::Buffer(longest + 2);
+  plane_.resize(longest / 2 + 1);
+  if (axes_[1].length == 0) return;
+  using pencil::Orientation;
+  to_y_.emplace(pencil::Transpose::between(domain.pencils, Orientation::x, Orientation::y,
+                                           pencil::TransposeBackend::p2p, {0, 1, 2}, {1, 0, 2}));
+  x_pencil_.resize(domain.box.cells());
+  y_pencil_.resize(domain.pencils.box(Orientation::y).cells());
+}
+
+void Spectra::add_lines(Axis& axis, int component, int k, const double* lines, int count,
+                        std::ptrdiff_t stride) {
+  const int n = axis.length, waves = axis.waves();
+  std::fill_n(plane_.begin(), waves, ReproducibleSum());
+  const double scale = 1.0 / (static_cast<double>(n) * n);
+  for (int l = 0; l < count; ++l) {
+    std::copy_n(lines + l * stride, n, line_.data());
+    axis.transform->execute(line_.data(), coefficients_.data());
+    const double* c = coefficients_.data();
+    for (int m = 0; m < waves; ++m) {
+      const double both = m == 0 || 2 * m == n ? 1.0 : 2.0;  // wave numbers m and -m
+      plane_[m] += both * scale * (c[2 * m] * c[2 * m] + c[2 * m + 1] * c[2 * m + 1]);
+    }
+  }
+  reproducible_sum(domain_.pencils.row(), std::span(plane_.data(), waves));
+  const int other = domain_.grid.cells[&axis == &axes_[0] ? 1 : 0];
+  double* sums = axis.sums.data() + (static_cast<std::size_t>(component) * domain_.nz + k) * waves;
+  for (int m = 0; m < waves; ++m) sums[m] += plane_[m].to_double() / other;
+}
+
+void Spectra::sample(const State& state) {
+  for (int c = 0; c < k_components; ++c) {
+    const Field& field = state.velocity(c);
+    if (axes_[0].length > 0)
+      for (int k = 0; k < domain_.nz; ++k)
+        add_lines(axes_[0], c, k, field.row(k, 0), domain_.ny, field.row_stride());
+    if (!to_y_) continue;
+    double* to = x_pencil_.data();
+    for (int k = 0; k < domain_.nz; ++k)
+      for (int j = 0; j < domain_.ny; ++j) to = std::copy_n(field.row(k, j), domain_.nx, to);
+    to_y_->forward(x_pencil_.data(), y_pencil_.data());
+    const int n = axes_[1].length;
+    const int columns = domain_.pencils.box(pencil::Orientation::y)[0].count();
+    for (int k = 0; k < domain_.nz; ++k)
+      add_lines(axes_[1], c, k, y_pencil_.data() + static_cast<std::ptrdiff_t>(k) * columns * n,
+                columns, n);
+  }
+}
+
+void Spectra::write(Hdf5Writer& file, const std::string& group, std::int64_t samples,
+                    const std::vector<std::vector<double>>& mean_velocity) const {
+  const RowRange planes = written_planes(domain_);
+  for (int a = 0; a < 2; ++a) {
+    const Axis& axis = axes_[a];
+    if (axis.length == 0) continue;
+    const int waves = axis.waves();
+    for (int c = 0; c < k_components; ++c) {
+      const double* sums = axis.sums.data() + static_cast<std::size_t>(c) * domain_.nz * waves;
+      std::vector<double> spectrum(planes.count * waves), correlation(planes.count * waves);
+      for (std::int64_t k = 0; k < planes.count; ++k) {
+        double* e = spectrum.data() + k * waves;
+        for (int m = 0; m < waves; ++m) e[m] = sums[k * waves + m] / samples;
+        const double mean = mean_velocity[c][domain_.box[2].begin + k];
+        e[0] -= mean * mean;
+        for (int r = 0; r < waves; ++r)
+          for (int m = 0; m < waves; ++m)
+            correlation[k * waves + r] += e[m] * std::cos(2.0 * M_PI * m * r / axis.length);
+      }
+      const char* name = k_axis_names[a];
+      const char quantity = "uvw"[c];
+      file.dataset(fmt::format("{}/spectrum_{}_{}", group, quantity, name), planes, {waves},
+                   std::span<const double>(spectrum),
+                   {"length^2 / time^2", fmt::format("mean square of {}' by wave number along {}, "
+                                                     "in 2 pi / extent, in each plane",
+                                                     quantity, name)});
+      file.dataset(fmt::format("{}/correlation_{}_{}", group, quantity, name), planes, {waves},
+                   std::span<const double>(correlation),
+                   {"length^2 / time^2", fmt::format("mean of {0}'({1}) {0}'({1} + r) by r in "
+                                                     "cells, in each plane",
+                                                     quantity, name)});
+    }
+  }
+}
+
+std::string Spectra::dataset(int axis) const {
+  return fmt::format("/statistics/spectra_{}", k_axis_names[axis]);
+}
+
+void Spectra::store(Hdf5Writer& file) const {
+  for (int a = 0; a < 2; ++a) {
+    const Axis& axis = axes_[a];
+    if (axis.length == 0) continue;
+    const RowRange planes = written_planes(domain_);
+    const int waves = axis.waves();
+    std::vector<double> rows;  // [plane][component][wave number]
+    for (std::int64_t k = 0; k < planes.count; ++k)
+      for (int c = 0; c < k_components; ++c) {
+        const double* from =
+            axis.sums.data() + (static_cast<std::size_t>(c) * domain_.nz + k) * waves;
+        rows.insert(rows.end(), from, from + waves);
+      }
+    file.dataset(dataset(a), planes, {k_components, waves}, std::span<const double>(rows),
+                 {"length^2 / time^2", "sums of spectra over the samples"});
+  }
+}
+
+void Spectra::restore(const Hdf5Reader& file) {
+  for (int a = 0; a < 2; ++a) {
+    Axis& axis = axes_[a];
+    if (axis.length == 0) continue;
+    const int waves = axis.waves();
+    const auto rows = file.read<double>(dataset(a), {domain_.box[2].begin, domain_.nz});
+    for (int k = 0; k < domain_.nz; ++k)
+      for (int c = 0; c < k_components; ++c)
+        std::copy_n(rows.data() + (static_cast<std::size_t>(k) * k_components + c) * waves, waves,
+                    axis.sums.data() + (static_cast<std::size_t>(c) * domain_.nz + k) * waves);
+  }
+}
+
+}  // namespace octant::dns

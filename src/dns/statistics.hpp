@@ -1,0 +1,84 @@
+// Statistics of a flow while it runs: means over x, y and time of velocities, their products up to
+// fourth order, vorticity, dissipation and transport, in every plane, and spectra along x and y.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/reproducible_sum.hpp"
+#include "dns/domain.hpp"
+#include "dns/spectra.hpp"
+#include "io/hdf5_file.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::dns {
+
+// The parameters `statistics.*`.
+struct StatisticsOptions {
+  int interval = 0;
+  double start = 0.0;
+  bool spectra = true;
+};
+void declare(ParameterSchema& schema, StatisticsOptions& options);
+
+// What is averaged. Each quantity lives at the centres of the planes or at their upper faces, where
+// its factors do or where they have been averaged to: see statistics.cpp.
+struct Quantity {
+  const char* name;
+  bool on_face;
+  const char* units;
+  const char* description;
+};
+
+// Means of all quantities in all planes of the grid: the profiles of faces begin at the lower side.
+class Means {
+ public:
+  explicit Means(std::vector<double> values);  // [k = -1 .. n - 1][quantity]
+  double operator()(const char* name, int k) const;
+
+ private:
+  std::vector<double> values_;
+};
+
+class Statistics {
+ public:
+  // Collective.
+  Statistics(const Domain& domain, const StatisticsOptions& options, double viscosity);
+
+  bool is_on() const { return options_.interval > 0; }
+  bool is_due(std::int64_t step, double time) const;
+
+  // Adds the present state, and scalar if there is one, whose ghosts are filled. The same bits on
+  // any process grid. Collective.
+  void sample(const State& state, const Field* scalar, double time);
+  std::int64_t samples() const { return samples_; }
+
+  // Writes statistics.h5, with all means and spectra, and profiles.csv, with moments and the budget
+  // of turbulent kinetic energy at the centres of the planes. Nothing before the first sample.
+  // Collective.
+  void write(const std::string& directory) const;
+
+  // The sums in a checkpoint. Collective.
+  void store(Hdf5Writer& file) const;
+  void restore(const Hdf5Reader& file);
+
+ private:
+  void sample_plane(const State& state, int k);
+  void sample_scalar(const Field& scalar, const Field& w, int k);
+  std::vector<double> gather_means() const;
+
+  const Domain& domain_;
+  StatisticsOptions options_;
+  double viscosity_;
+  std::int64_t samples_ = 0;
+  double first_time_ = 0.0, last_time_ = 0.0;
+  std::vector<double> sums_;           // of plane means, [k = -1 .. nz - 1][quantity]
+  std::vector<ReproducibleSum> rows_;  // of the present sample, likewise
+  Spectra spectra_;
+};
+
+}  // namespace octant::dns

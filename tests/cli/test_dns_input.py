@@ -1,0 +1,124 @@
+"""Bad input for incompressible flow: one clear message, and exit code 2, before the first step."""
+
+from pathlib import Path
+
+import pytest
+
+from flows import SMALL_CAVITY, SMALL_CHANNEL
+from refusals import assert_refused
+from running import octant, run, run_well
+
+
+@pytest.mark.parametrize(
+    ("setting", "fragments"),
+    [
+        ('dns.boundary_x=["periodic", "wall"]', ["dns.boundary_x", "periodic", "wall"]),
+        ('dns.boundary_y=["outflow", "wall"]', ["dns.boundary_y", '"outflow", "wall"']),
+        ('dns.boundary_z=["wall"]', ["dns.boundary_z", "two"]),
+        ('dns.boundary_z=["wall", "stream"]', ["dns.boundary_z", "stream"]),
+        ('dns.boundary_x=["wall", "wall"]', ["dns.forcing", "dns.boundary_x", "periodic"]),
+        ("dns.velocity_z_upper=[0.0, 0.0, 1.0]", ["dns.velocity_z_upper", "wall"]),
+        ("dns.velocity_x_lower=[1.0, 0.0, 0.0]", ["dns.velocity_x_lower", "periodic"]),
+        ("dns.viscosity=-1.0", ["dns.viscosity"]),
+        ("dns.diffusion=implicitly", ["dns.diffusion", "implicit"]),
+        ("dns.viscositi=1.0", ["dns.viscositi", "dns.viscosity"]),
+        ("grid.cells=[24, 15, 1]", ["grid.cells"]),
+        ("problem.name=chanel", ["problem.name", "channel"]),
+        ("model=cfd", ["model", "dns"]),
+    ],
+)
+def test_wrong_parameters_are_refused(setting: str, fragments: list[str], tmp_path: Path) -> None:
+    assert_refused(run(tmp_path / "run", SMALL_CHANNEL, setting), *fragments)
+
+
+@pytest.mark.parametrize(
+    ("boundary", "velocity", "diffusion", "fragments"),
+    [
+        (["inflow", "outflow"], "lower=[1.0, 0.0, 0.0]", "implicit", ["outflow", "implicit_z"]),
+        (["inflow", "wall"], "lower=[1.0, 0.0, 0.0]", "explicit", ["leaves", "outflow"]),
+        (
+            ["inflow", "outflow"],
+            "lower=[-1.0, 0.0, 0.0]",
+            "explicit",
+            ["velocity_x_lower", "enters"],
+        ),
+    ],
+)
+def test_boundaries_that_do_not_go_together_are_refused(
+    boundary: list[str], velocity: str, diffusion: str, fragments: list[str], tmp_path: Path
+) -> None:
+    sides = ", ".join(f'"{side}"' for side in boundary)
+    outcome = run(
+        tmp_path / "run",
+        SMALL_CAVITY,
+        f"dns.boundary_x=[{sides}]",
+        f"dns.velocity_x_{velocity}",
+        f"dns.diffusion={diffusion}",
+    )
+    assert_refused(outcome, *fragments)
+
+
+def test_impossible_process_grids_are_refused(tmp_path: Path) -> None:
+    for processes in ("2x2", "1x99", "two"):
+        outcome = run(tmp_path / "run", SMALL_CHANNEL, f"grid.process_grid={processes}")
+        assert_refused(outcome, "grid.process_grid", processes)
+
+
+def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None:
+    outcome = run(
+        tmp_path / "run",
+        SMALL_CHANNEL,
+        "grid.cells=[8, 8, 4]",
+        "dns.poisson=ptdma",
+        "grid.process_grid=1x3",
+        ranks=3,
+    )
+    assert outcome.code == 2, outcome.text
+    assert "planes" in outcome.text
+
+
+def test_files_of_faces_are_checked(tmp_path: Path) -> None:
+    file = tmp_path / "faces.txt"
+    settings = ["grid.stretching=file", f"grid.stretching_file={file}", "grid.cells=[4, 4, 3]"]
+    assert_refused(run(tmp_path / "run", SMALL_CHANNEL, *settings), "faces.txt", "cannot be read")
+    for text, fragments in (
+        ("0 0.5 2", ["3 numbers", "4 faces"]),
+        ("0 0.5 0.4 2", ["ascend"]),
+        ("0 0.5 1.5 1.9", ["1.9", "grid.size"]),
+        ("0 0.5 one 2", ["no number"]),
+    ):
+        file.write_text(text)
+        assert_refused(run(tmp_path / "run", SMALL_CHANNEL, *settings), "faces.txt", *fragments)
+    file.write_text("0 0.5 1.5 2\n")
+    run_well(tmp_path / "run", SMALL_CHANNEL, *settings)
+
+
+def test_checkpoints_of_other_grids_are_refused(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    stop = ["run.walltime=0.001", "run.walltime_margin=0.0"]
+    assert run(place, SMALL_CHANNEL, *stop).code == 3
+    for setting, fragments in (
+        ("grid.cells=[24, 15, 14]", ["grid.cells"]),
+        ("grid.size=[4.0, 2.0, 1.0]", ["grid.size"]),
+        ("grid.stretching=cosine", ["grid.stretching"]),
+        ("problem.name=couette", ["problem.name"]),
+    ):
+        flow = SMALL_CHANNEL
+        if "couette" in setting:
+            flow = flow.replace("rolls = 0.2\n", "")
+        outcome = run(place, flow, setting, restart="latest")
+        assert_refused(outcome, "checkpoint_00000.h5", *fragments)
+    outcome = run(place, SMALL_CHANNEL, restart=place / "snap_00000.h5")
+    assert_refused(outcome, "snapshot")
+
+
+def test_check_and_info_describe_a_flow(tmp_path: Path) -> None:
+    outcome = run_well(tmp_path / "run", SMALL_CHANNEL)
+    checked = octant("check", tmp_path / "run.toml")
+    assert checked.code == 0
+    for text in ("viscosity = 0.002", "memory of the largest rank", "steps of 0.01"):
+        assert text in checked.text
+    described = octant("info", outcome.last_snapshot)
+    for text in ('problem "channel"', "24 x 15 x 13 cells", "step 12", "fields: p u v w"):
+        assert text in described.text
+    assert (outcome.directory / "snap_00001.xdmf").is_file()

@@ -1,0 +1,109 @@
+"""With the full transpose, a flow has the same bits on any process grid and across restarts."""
+
+from pathlib import Path
+
+import h5py
+import pytest
+
+from flows import (
+    SMALL_CAVITY,
+    SMALL_CHANNEL,
+    SMALL_DUCT,
+    SMALL_VORTICES,
+    differing_fields,
+    fields,
+    largest_difference,
+)
+from running import run, run_well
+
+CASES = {
+    "channel_explicit": (SMALL_CHANNEL, "explicit"),
+    "channel_implicit_z": (SMALL_CHANNEL, "implicit_z"),
+    "vortices_implicit_z": (SMALL_VORTICES, "implicit_z"),
+    "cavity_implicit": (SMALL_CAVITY, "implicit"),
+    "duct_implicit_z": (SMALL_DUCT, "implicit_z"),
+}
+STATISTICS = "statistics.interval=3"
+
+
+def on_ranks(directory: Path, flow: str, processes: str, *overrides: str, **how: object):
+    y, z = map(int, processes.split("x"))
+    return run_well(
+        directory / processes,
+        flow,
+        f"grid.process_grid={processes}",
+        STATISTICS,
+        *overrides,
+        ranks=y * z,
+        **how,
+    )
+
+
+def statistics(directory: Path) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    with h5py.File(directory / "statistics.h5") as file:
+        file.visititems(
+            lambda name, data: (
+                found.update({name: data[...].tobytes()})
+                if isinstance(data, h5py.Dataset)
+                else None
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_process_grids_give_the_same_bits(case: str, tmp_path: Path) -> None:
+    flow, diffusion = CASES[case]
+    alone = on_ranks(tmp_path, flow, "1x1", f"dns.diffusion={diffusion}")
+    for processes in ("1x2", "2x1", "2x2"):
+        other = on_ranks(tmp_path, flow, processes, f"dns.diffusion={diffusion}")
+        assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], processes
+        history = [(r.directory / "history.csv").read_text() for r in (other, alone)]
+        assert history[0] == history[1]
+        assert statistics(other.directory) == statistics(alone.directory)
+
+
+def test_backends_give_the_same_bits(tmp_path: Path) -> None:
+    alone = on_ranks(tmp_path, SMALL_CHANNEL, "1x1")
+    for backend in ("pairwise", "alltoall", "ksection"):
+        other = on_ranks(tmp_path / backend, SMALL_CHANNEL, "2x2", f"grid.transpose={backend}")
+        assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], backend
+
+
+@pytest.mark.parametrize("case", ["channel_implicit_z", "cavity_implicit", "duct_implicit_z"])
+def test_a_restart_on_another_process_grid_gives_the_same_bits(case: str, tmp_path: Path) -> None:
+    flow, diffusion = CASES[case]
+    setting = f"dns.diffusion={diffusion}"
+    whole = on_ranks(tmp_path, flow, "1x1", setting)
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    (cut / "control.toml").write_text("stop = true\n")
+    first = run(cut, flow, setting, STATISTICS, "grid.process_grid=1x1", "time.max_steps=7")
+    assert first.code == 3, first.text  # stopped before the first step
+    first = run(cut, flow, setting, STATISTICS, "run.walltime=0.01", "run.walltime_margin=0.0")
+    assert first.code == 3, first.text
+    second = run_well(
+        cut,
+        flow,
+        setting,
+        STATISTICS,
+        "grid.process_grid=2x2",
+        restart="latest",
+        ranks=4,
+    )
+    assert "restarted" in second.text
+    assert differing_fields(second.last_snapshot, whole.last_snapshot) == []
+    assert statistics(second.directory) == statistics(whole.directory)
+    rows = second.history()
+    assert list(rows["step"]) == list(range(13))
+
+
+def test_cyclic_reduction_agrees_to_round_off(tmp_path: Path) -> None:
+    for case in ("channel_implicit_z", "vortices_implicit_z", "cavity_implicit"):
+        flow, diffusion = CASES[case]
+        setting = f"dns.diffusion={diffusion}"
+        alone = on_ranks(tmp_path / case, flow, "1x1", setting)
+        other = on_ranks(tmp_path / case, flow, "1x3", setting, "dns.poisson=ptdma")
+        a, b = fields(alone.last_snapshot), fields(other.last_snapshot)
+        assert largest_difference(a, b, "uvwp") < 1e-12, case
