@@ -5,6 +5,7 @@
 #include "bench/dns_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/particle_bench.hpp"
 #include "bench/placement_bench.hpp"
 #include "bench/poisson_bench.hpp"
 #include "bench/transpose_bench.hpp"
@@ -28,6 +29,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"tridiagonal", tridiagonal_bench},
     Benchmark{"dns", dns_bench},
     Benchmark{"placement", placement_bench},
+    Benchmark{"particles", particle_bench},
 };
 
 }  // namespace

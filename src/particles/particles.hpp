@@ -6,8 +6,8 @@
 //
 //   density   deposit(level) once, then add_density(level, ...): clouds in cells, in whole numbers
 //             (masses.hpp), with the same bits on any number of ranks and threads
-//   motion    kick(level, ...), drift(level, ...), and synchronise(level) when all levels from there
-//             on are at the same time
+//   motion    kick(level, ...), drift(level, ...), and synchronise(level) when that level and all
+//             finer ones are at the same time
 //   mesh      adapt_to_mesh() after every change of the mesh; migrate(owners) before the mesh's own
 //   files     file_rows(), read, read_ids; add in batches
 #pragma once
