@@ -1,9 +1,8 @@
 #include "bench/pencil_options.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
-#include "bench/report.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "pencil/buffer.hpp"
@@ -38,15 +37,15 @@ void declare(CLI::App& app, PencilChoice& choice) {
       ->capture_default_str();
 }
 
-double median_of_slowest(const Communicator& communicator, int repeats,
-                         const std::function<double()>& seconds_of_one) {
-  std::vector<double> seconds;
+double least_of_slowest(const Communicator& communicator, int repeats,
+                        const std::function<double()>& seconds_of_one) {
+  double least = std::numeric_limits<double>::max();
   for (int n = 0; n <= repeats; ++n) {
     communicator.barrier();
     const double slowest = communicator.max(seconds_of_one());
-    if (n > 0) seconds.push_back(slowest);
+    if (n > 0) least = std::min(least, slowest);
   }
-  return seconds[median_index(seconds)];
+  return least;
 }
 
 double copy_bytes_per_second(const Communicator& communicator, std::int64_t entries) {

@@ -25,10 +25,10 @@ struct PencilChoice {
 };
 void declare(CLI::App& app, PencilChoice& choice);
 
-// Seconds of the slowest rank in each of `repeats` calls, after one that warms up: their median.
-// Collective.
-double median_of_slowest(const Communicator& communicator, int repeats,
-                         const std::function<double()>& seconds_of_one);
+// Seconds of the slowest rank in each of `repeats` calls, after one that warms up: the least of
+// them, because other people's load only adds. Collective.
+double least_of_slowest(const Communicator& communicator, int repeats,
+                        const std::function<double()>& seconds_of_one);
 
 // Bytes per second that all ranks together copy, counting what is read and what is written, between
 // arrays of `entries` doubles per rank. Collective.

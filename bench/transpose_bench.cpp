@@ -63,7 +63,7 @@ struct Request {
 void declare(CLI::App& app, Request& request) {
   declare(app, request.pencils);
   add_choice(app, "--backend", request.backends, "How messages travel");
-  app.add_option("--repeats", request.repeats, "Timed transposes; the median is reported")
+  app.add_option("--repeats", request.repeats, "Timed transposes; the fastest is reported")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_json_option(app, request.json_file);
@@ -81,7 +81,7 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
   TransposeResult result;
   result.processes = processes;
   result.backend = backend;
-  result.seconds = 0.5 * median_of_slowest(communicator, repeats, [&] {
+  result.seconds = 0.5 * least_of_slowest(communicator, repeats, [&] {
                      const Clock clock;
                      transpose.forward(source.data(), target.data());
                      transpose.backward(target.data(), source.data());
@@ -109,7 +109,7 @@ int transpose_bench(const std::vector<std::string>& options) {
       communicator, std::int64_t{cells[0]} * cells[1] * cells[2] / communicator.size());
   report.line(
       fmt::format("{} x {} x {} cells, {} rank(s); messages and kB: mean/most of the ranks "
-                  "per transpose; median of {}\na copy of the array moves {:.2f} GB/s\n",
+                  "per transpose; least of {}\na copy of the array moves {:.2f} GB/s\n",
                   cells[0], cells[1], cells[2], communicator.size(), request.repeats, 1e-9 * copy));
   report.line(fmt::format(k_row, "ranks", "axes", "backend", "messages", "kB", "seconds", "GB/s",
                           "of copy"));

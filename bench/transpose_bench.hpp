@@ -15,7 +15,7 @@ struct TransposeResult {
   std::string axes;  // "x-y"
   pencil::TransposeBackend backend = pencil::TransposeBackend::p2p;
   RankStatistics messages, bytes;  // that a rank sends per transpose
-  double seconds = 0.0;            // of the median one, packing included, of the slowest rank
+  double seconds = 0.0;            // of the fastest one, packing included, of its slowest rank
   double bytes_per_second = 0.0;   // over all ranks: every entry is read once and written once
 };
 

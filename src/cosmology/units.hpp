@@ -22,8 +22,8 @@ double hubble_constant(double h);
 double critical_density(double h);
 
 // Length, mass and time of the code as physical (not comoving) quantities in cgs at scale factor a:
-// a velocity of the code times units.velocity() is a peculiar velocity in cm/s, a pressure / density
-// times units.temperature() a temperature / mean molecular weight in K.
+// a velocity of the code times units.velocity() is a peculiar velocity in cm/s, a pressure over a
+// density times units.temperature() a temperature / mean molecular weight in K.
 CodeUnits supercomoving_units(const Box& box, double a);
 
 // Poisson's equation in these units: laplacian(phi) = coupling (rho - 1) with 3/2 omega_m a.

@@ -59,6 +59,20 @@ void PosixFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) 
   }
 }
 
+void PosixFile::read_at(std::int64_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const std::size_t count = std::min(bytes.size(), k_most_per_call);
+    const ssize_t read = ::pread(descriptor_, bytes.data(), count, offset);
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) {
+      throw RunError("cannot read {} bytes of '{}' from byte {} on: {}", bytes.size(), path_,
+                     offset, read == 0 ? "the file ends there" : system_reason());
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(read));
+    offset += read;
+  }
+}
+
 void PosixFile::resize(std::int64_t bytes) {
   if (::ftruncate(descriptor_, bytes) != 0) {
     throw RunError("cannot give '{}' a length of {} bytes: {}", path_, bytes, system_reason());

@@ -27,6 +27,9 @@ class PosixFile {
   // Writes all bytes at `offset`, beyond the present end as well.
   void write_at(std::int64_t offset, std::span<const std::byte> bytes);
 
+  // Fills `bytes` from `offset` on. Fails if the file ends before.
+  void read_at(std::int64_t offset, std::span<std::byte> bytes) const;
+
   // Cuts the file to this length, or extends it with zeros.
   void resize(std::int64_t bytes);
 

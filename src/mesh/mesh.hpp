@@ -42,6 +42,10 @@ class Mesh {
   const Communicator& communicator() const { return tree_.communicator(); }
   const Tree& tree() const { return tree_; }
   const TreeLevel& blocks(int level) const { return tree_.level(level); }
+  // By octant, the owner of an own block's child, or -1 where there is none.
+  const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
+    return child_owners_[level][slot];
+  }
   int finest_level() const { return finest_level_; }  // the finest level that exists on any rank
   const std::vector<Variable>& variables() const { return setup_.variables; }
   const BlockLayout& layout() const { return layout_; }
@@ -74,8 +78,8 @@ class Mesh {
   void clear_registers(int fine_level);
   // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
   void synchronise(int fine_level);
-  // The mean of fine cells into all coarser levels. Both collective.
-  void restrict_all();
+  // The mean of fine cells into all coarser levels down to `coarsest`. Both collective.
+  void restrict_all(int coarsest = 0);
 
   // --- change of structure, between coarse steps -----------------------------------------------
   // Refines and derefines so that flagged octants are covered, neighbours across faces, edges and

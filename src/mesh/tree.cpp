@@ -1,6 +1,7 @@
 #include "mesh/tree.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "comm/route.hpp"
 
@@ -110,17 +111,9 @@ std::vector<Tree::Question> Tree::open_questions() const {
   return questions;
 }
 
-void Tree::discover() {
-  for (TreeLevel& level : levels_) level.sort();
-  for (TreeLevel& level : levels_) level.forget_others(communicator_.rank());
-  if (communicator_.size() == 1) return;
-
+// Asks the directory for owners: -1 where there is no block.
+std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) const {
   const auto directory = build_directory();
-  std::vector<Question> questions = open_questions();
-  std::stable_sort(questions.begin(), questions.end(), [this](const auto& a, const auto& b) {
-    return home_of(a.level, a.key, communicator_.size()) <
-           home_of(b.level, b.key, communicator_.size());
-  });
   std::vector<int> homes(questions.size());
   for (std::size_t n = 0; n < questions.size(); ++n)
     homes[n] = home_of(questions[n].level, questions[n].key, communicator_.size());
@@ -131,11 +124,33 @@ void Tree::discover() {
     const auto* owner = directory[received.items[n].level].find(received.items[n].key);
     owners[n] = owner ? *owner : -1;
   }
-  // Answers arrive by home and then in the order of asking: the order of `questions`.
-  const auto answers = route<std::int32_t>(communicator_, received.sources, owners);
+  // Answers arrive by home and then in the order of asking.
+  const auto arrived = route<std::int32_t>(communicator_, received.sources, owners);
+  std::vector<std::size_t> order(questions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return homes[a] < homes[b]; });
+  std::vector<std::int32_t> answers(questions.size());
+  for (std::size_t n = 0; n < order.size(); ++n) answers[order[n]] = arrived.items[n];
+  return answers;
+}
+
+void Tree::discover() {
+  for (TreeLevel& level : levels_) level.sort();
+  for (TreeLevel& level : levels_) level.forget_others(communicator_.rank());
+  if (communicator_.size() == 1) return;
+
+  const std::vector<Question> questions = open_questions();
+  const auto owners = ask(questions);
   for (std::size_t n = 0; n < questions.size(); ++n)
-    if (answers.items[n] >= 0)
-      levels_[questions[n].level].learn(questions[n].key, answers.items[n]);
+    if (owners[n] >= 0) levels_[questions[n].level].learn(questions[n].key, owners[n]);
+}
+
+std::vector<std::int32_t> Tree::owners(int level, std::span<const Key> keys) const {
+  std::vector<Question> questions;
+  questions.reserve(keys.size());
+  for (const Key key : keys) questions.push_back({level, key});
+  return ask(questions);
 }
 
 std::vector<std::int64_t> Tree::global_counts() const {

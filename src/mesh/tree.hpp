@@ -68,6 +68,10 @@ class Tree {
   // is spread over all ranks by a hash of (level, key).
   void discover();
 
+  // The owner of the block with each key, or -1 where the level has none there: for positions that
+  // this rank knows nothing about. Collective, as discover().
+  std::vector<std::int32_t> owners(int level, std::span<const Key> keys) const;
+
   // Blocks over all ranks, by level. Collective.
   std::vector<std::int64_t> global_counts() const;
 
@@ -78,6 +82,7 @@ class Tree {
   };
   std::vector<KeyTable<std::int32_t>> build_directory() const;
   std::vector<Question> open_questions() const;
+  std::vector<std::int32_t> ask(const std::vector<Question>& questions) const;
 
   Geometry geometry_;
   Communicator communicator_;

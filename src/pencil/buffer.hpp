@@ -14,6 +14,13 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(std::size_t count);  // zeros; every page is touched here
 
+  // Makes it at least this long; what it held is lost then.
+  void reserve(std::size_t count) {
+    if (size_ >= count) return;
+    *this = Buffer();
+    *this = Buffer(count);
+  }
+
   double* data() { return data_.get(); }
   const double* data() const { return data_.get(); }
   std::size_t size() const { return size_; }

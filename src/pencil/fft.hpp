@@ -1,4 +1,4 @@
-// One-dimensional transforms of one length and kind: the one place that knows FFTW.
+// One-dimensional transforms of one length and kind: the one place that knows which library.
 //
 // Bits: a line's result depends on its values alone, never on how many lines a rank holds or where
 // they lie. A plan is estimated, not measured, always for the same batch, strides and alignment,

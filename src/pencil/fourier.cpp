@@ -1,8 +1,8 @@
 #include "pencil/fourier.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
-#include "core/error.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/fft.hpp"
 

@@ -1,4 +1,4 @@
-// Which cells of a three-dimensional array a rank holds: pencils on a two-dimensional grid of ranks.
+// Which cells of a three-dimensional array a rank holds: pencils on a two-dimensional rank grid.
 //
 // The array is cut along two axes; along the third every rank holds whole lines. Fields live in
 // x-pencils; transforms along y and whole-line solves along z turn the array into y- and z-pencils:

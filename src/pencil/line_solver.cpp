@@ -33,6 +33,11 @@ Range rows_of(Range rows, int ranks, int rank) {
   return {rows.begin + own.begin, rows.begin + own.end};
 }
 
+template <class Matrices>
+std::shared_ptr<TransposeBuffers> messages_of(const LineProblem<Matrices>& problem) {
+  return {problem.memory, &problem.memory->messages};
+}
+
 bool holds_first_line(const Box& all, const Box& part) {
   return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
 }
@@ -89,7 +94,7 @@ class PartitionedLines final : public LineSolver<Matrices> {
   TransposeTraffic traffic() const override {
     const TransposeTraffic& all = exchange_.traffic();
     return {all.calls - set_up_.calls, all.messages - set_up_.messages, all.bytes - set_up_.bytes,
-            all.seconds - set_up_.seconds};
+            all.seconds - set_up_.seconds, all.kept_bytes - set_up_.kept_bytes};
   }
   std::size_t bytes() const override { return partition_.bytes(); }
 
@@ -167,7 +172,7 @@ PartitionedLines<Matrices>::PartitionedLines(const LineProblem<Matrices>& proble
       exchange_(
           "tridiagonal ends", problem.column, [&](int rank) { return ends_of(problem, rank); },
           [&](int rank) { return whole_of(problem, rank); }, ends_layout(problem),
-          Layout::ordered(whole_of(problem, rank_)), problem.options.backend, problem.buffers),
+          Layout::ordered(whole_of(problem, rank_)), problem.options.backend, messages_of(problem)),
       reduced_(dense_matrices_, dense_, 2 * ranks_, problem.matrix.periodic,
                problem.singular && holds_first_line(problem.layout.box, whole_of(problem, rank_))) {
   if (flavour_ == PtdmaFlavour::algorithm_1)
@@ -208,6 +213,7 @@ void PartitionedLines<Matrices>::set_operator(const TridiagonalMatrix& matrix, d
     set_up_.messages += after.messages - before.messages;
     set_up_.bytes += after.bytes - before.bytes;
     set_up_.seconds += after.seconds - before.seconds;
+    set_up_.kept_bytes += after.kept_bytes - before.kept_bytes;
   }
 }
 
@@ -309,27 +315,30 @@ class TransposedLines final : public LineSolver<Matrices> {
               return Box{problem.layout.box[0], problem.layout.box[1], problem.planes_of(rank)};
             },
             [&](int rank) { return whole_of(problem, rank); }, problem.layout,
-            Layout::ordered(box_), problem.options.backend, problem.buffers),
-        whole_(static_cast<std::size_t>(box_.cells())),
-        solver_(make_line_solver(whole_problem(problem))) {}
+            Layout::ordered(box_), problem.options.backend, messages_of(problem)),
+        memory_(problem.memory),
+        solver_(make_line_solver(whole_problem(problem))) {
+    memory_->lines.reserve(static_cast<std::size_t>(box_.cells()));
+  }
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     solver_->set_operator(matrix, identity, laplacian);
   }
   void forward(double*, int) override {}
   void exchange(double* planes) override {
-    transpose_.forward(planes, whole_.data());
+    double* whole = memory_->lines.data();
+    transpose_.forward(planes, whole);
     const int all = box_[2].count();
-    for (int n = 0; n < all; ++n) solver_->forward(whole_.data(), n);
-    solver_->exchange(whole_.data());
-    for (int n = all - 1; n >= 0; --n) solver_->backward(whole_.data(), n, nullptr);
-    transpose_.backward(whole_.data(), planes);
+    for (int n = 0; n < all; ++n) solver_->forward(whole, n);
+    solver_->exchange(whole);
+    for (int n = all - 1; n >= 0; --n) solver_->backward(whole, n, nullptr);
+    transpose_.backward(whole, planes);
   }
   const double* backward(double* planes, int n, double*) override {
     return SweptPlanes{planes, stride_, planes_ - 1, sweep_}(n);
   }
   TransposeTraffic traffic() const override { return transpose_.traffic(); }
-  std::size_t bytes() const override { return whole_.size() * sizeof(double) + solver_->bytes(); }
+  std::size_t bytes() const override { return solver_->bytes(); }
 
  private:
   static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
@@ -344,7 +353,7 @@ class TransposedLines final : public LineSolver<Matrices> {
     whole.lines = dense_lines(box_);
     whole.matrices = problem.dense_matrices(box_[0], box_[1]);
     whole.singular = problem.singular && holds_first_line(problem.layout.box, box_);
-    whole.buffers = nullptr;
+    whole.memory = std::make_shared<SolverMemory>();
     return whole;
   }
 
@@ -353,7 +362,7 @@ class TransposedLines final : public LineSolver<Matrices> {
   std::ptrdiff_t stride_;
   int planes_;
   Transpose transpose_;
-  Buffer whole_;
+  std::shared_ptr<SolverMemory> memory_;
   std::unique_ptr<LineSolver<Matrices>> solver_;
 };
 

@@ -23,10 +23,10 @@ struct LineProblem {
   TridiagonalMatrix matrix;
   bool singular = false;  // the line of the first x and the first y has a singular matrix
   TridiagonalOptions options;
-  std::shared_ptr<TransposeBuffers> buffers;
+  std::shared_ptr<SolverMemory> memory;
 };
 
-// Plane by plane, so that it fits into a caller's sweep over the planes: forward for n = 0 .. m - 1,
+// Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,
 // exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep.
 template <class Matrices>
 class LineSolver {
@@ -46,7 +46,7 @@ class LineSolver {
   virtual const double* backward(double* planes, int n, double* carry) = 0;
 
   virtual TransposeTraffic traffic() const = 0;
-  virtual std::size_t bytes() const = 0;
+  virtual std::size_t bytes() const = 0;  // without what the problem brought along
 };
 
 template <class Matrices>

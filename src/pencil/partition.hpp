@@ -41,11 +41,12 @@ class Partition {
         to_first_(algorithm_2 ? planes * matrices_.size() : 0),
         to_last_(algorithm_2 ? planes * matrices_.size() : 0),
         ends_{Buffer(2 * matrices_.size()), Buffer(2 * matrices_.size())},
-        weight_(lines.plane_size()) {}
+        weight_(matrices_.size()) {}
 
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
-    for (std::size_t l = 0; l < matrices_.size(); ++l) factorise(l);
+    eliminate_matrices();
+    reduce_matrices();
   }
   const EndCoefficients& end_coefficients() const { return ends_; }
 
@@ -59,20 +60,22 @@ class Partition {
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
     const double *r_n = plane(reciprocal_, n), *r_before = plane(reciprocal_, n - 1);
+    double* weights = weight_.data();
+    if (gather)
+      for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= -c * r_n[l];
     for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
-      double *x = d + at, *w = weight_.data() + at, *sum = first + at;
+      double *x = d + at, *sum = first + at;
       const double* y = d_before + at;
-      const auto r = matrices_.row(r_n, row), q = matrices_.row(r_before, row);
+      const auto r = matrices_.row(r_before, row), w = matrices_.row(weights, row);
       if (gather) {
 #pragma omp simd
         for (int i = 0; i < width; ++i) {
-          x[i] -= a * q[i] * y[i];
-          w[i] *= -c * r[i];
+          x[i] -= a * r[i] * y[i];
           sum[i] += w[i] * x[i];
         }
       } else {
 #pragma omp simd
-        for (int i = 0; i < width; ++i) x[i] -= a * q[i] * y[i];
+        for (int i = 0; i < width; ++i) x[i] -= a * r[i] * y[i];
       }
     });
   }
@@ -138,49 +141,74 @@ class Partition {
   const double* plane(const Buffer& buffer, int n) const {
     return buffer.data() + n * matrices_.size();
   }
+  double* plane(Buffer& buffer, int n) { return buffer.data() + n * matrices_.size(); }
 
   void start(const double* d, double* first, bool gather) {
     if (!gather) return;
     std::copy_n(d, lines_.plane_size(), first);
-    std::fill_n(weight_.data(), lines_.plane_size(), 1.0);
+    std::fill_n(weight_.data(), matrices_.size(), 1.0);
   }
 
-  // The steps of algorithm 2, "initialization", for one matrix.
-  void factorise(std::size_t l) {
+  // Algorithm 2, step 1: rows 1 .. m - 1 downwards. The weights serve as a_n.
+  void eliminate_matrices() {
     const std::size_t size = matrices_.size();
-    const int m = planes_;
     const auto& [before, diagonal, after, factor, homogeneous] = coefficients_;
-    const double shift = factor * matrices_.shift(l);
-    const auto r = [&](int n) -> double& { return reciprocal_.data()[n * size + l]; };
-    const auto f = [&](int n) -> double& { return fill_.data()[n * size + l]; };
-
-    double a = before[1];  // of the last row that was eliminated
-    r(1) = 1.0 / (diagonal[1] + shift);
-    f(1) = a * r(1);
-    for (int n = 2; n < m; ++n) {
-      a = -before[n] * a * r(n - 1);
-      r(n) = 1.0 / (diagonal[n] + shift - before[n] * after[n - 1] * r(n - 1));
-      f(n) = a * r(n);
+    double* a = weight_.data();
+    for (int n = 1; n < planes_; ++n) {
+      double *r = plane(reciprocal_, n), *f = plane(fill_, n);
+      const double* r_before = plane(reciprocal_, n - 1);
+      const double A = before[n], product = n == 1 ? 0.0 : before[n] * after[n - 1];
+      const double row_diagonal = diagonal[n];
+#pragma omp simd
+      for (std::size_t l = 0; l < size; ++l) {
+        const double b = row_diagonal + factor * matrices_.shift(l);
+        a[l] = n == 1 ? A : -A * a[l] * r_before[l];
+        r[l] = 1.0 / (n == 1 ? b : b - product * r_before[l]);
+        f[l] = a[l] * r[l];
+      }
     }
-    // Rows m - 2 .. 1, so that they couple to planes 0 and m - 1; a_n and c_n are over b_n.
-    double a_over_b = f(m - 1), c_over_b = after[m - 1] * r(m - 1);
-    ends_.a.data()[size + l] = a_over_b;
-    ends_.c.data()[size + l] = c_over_b;
-    for (int n = m - 2; n >= 1; --n) {
-      a_over_b = n == m - 2 ? f(n) : f(n) - after[n] * r(n) * a_over_b;
-      c_over_b = n == m - 2 ? after[n] * r(n) : -after[n] * r(n) * c_over_b;
-      keep(n, l, a_over_b / r(n), c_over_b / r(n));
-    }
-    const bool folded = m > 2;  // row 1 into row 0
-    r(0) = 1.0 / (diagonal[0] + shift - (folded ? after[0] * a_over_b : 0.0));
-    ends_.a.data()[l] = before[0] * r(0);
-    ends_.c.data()[l] = (folded ? -after[0] * c_over_b : after[0]) * r(0);
   }
 
-  void keep(int n, std::size_t l, double a, double c) {
+  // Then upwards, so that rows m - 2 .. 1 couple to planes 0 and m - 1, and row 1 into row 0. What
+  // the ends' coefficients hold on the way is a_n / b_n and c_n / b_n.
+  void reduce_matrices() {
+    const std::size_t size = matrices_.size();
+    const auto& [before, diagonal, after, factor, homogeneous] = coefficients_;
+    double *a = ends_.a.data(), *c = ends_.c.data(), *a_last = a + size, *c_last = c + size;
+    const double *f_last = plane(fill_, planes_ - 1), *r_last = plane(reciprocal_, planes_ - 1);
+    for (std::size_t l = 0; l < size; ++l) {
+      a_last[l] = f_last[l];
+      c_last[l] = after[planes_ - 1] * r_last[l];
+    }
+    for (int n = planes_ - 2; n >= 1; --n) {
+      const double *r = plane(reciprocal_, n), *f = plane(fill_, n);
+      const double C = after[n];
+      const bool beside_last = n == planes_ - 2;
+#pragma omp simd
+      for (std::size_t l = 0; l < size; ++l) {
+        a[l] = beside_last ? f[l] : f[l] - C * r[l] * a[l];
+        c[l] = beside_last ? C * r[l] : -C * r[l] * c[l];
+      }
+      keep(n);
+    }
+    const bool folded = planes_ > 2;
+    double* r = plane(reciprocal_, 0);
+    for (std::size_t l = 0; l < size; ++l) {
+      const double b = diagonal[0] + factor * matrices_.shift(l);
+      r[l] = 1.0 / (folded ? b - after[0] * a[l] : b);
+      c[l] = (folded ? -after[0] * c[l] : after[0]) * r[l];
+      a[l] = before[0] * r[l];
+    }
+  }
+
+  void keep(int n) {
     if (to_first_.size() == 0) return;
-    to_first_.data()[n * matrices_.size() + l] = a;
-    to_last_.data()[n * matrices_.size() + l] = c;
+    double *to_first = plane(to_first_, n), *to_last = plane(to_last_, n);
+    const double *r = plane(reciprocal_, n), *a = ends_.a.data(), *c = ends_.c.data();
+    for (std::size_t l = 0; l < matrices_.size(); ++l) {
+      to_first[l] = a[l] / r[l];
+      to_last[l] = c[l] / r[l];
+    }
   }
 
   Matrices matrices_;

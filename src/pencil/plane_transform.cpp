@@ -69,9 +69,12 @@ PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool 
 void PlaneTransform::forward_x(const double* row, double* coefficients, int block,
                                std::ptrdiff_t block_stride) {
   double* packed = coefficients_.data();
-  auto* in = const_cast<double*>(row);  // the plan keeps its input
-  if (!is_aligned(row)) in = std::copy_n(row, x_size_, row_.data()) - x_size_;
-  x_forward_->execute(in, packed);
+  if (is_aligned(row)) {
+    x_forward_->execute(const_cast<double*>(row), packed);  // the plan keeps its input
+  } else {
+    std::copy_n(row, x_size_, row_.data());
+    x_forward_->execute(row_.data(), packed);
+  }
   if (x_periodic_ && x_size_ % 2 == 0) packed[1] = packed[x_size_];
   for (int begin = 0; begin < width(); begin += block, coefficients += block_stride) {
     const int count = std::min(block, width() - begin);

@@ -1,7 +1,7 @@
 // Transforms along x and y of planes that hold the unknowns of a problem. Internal to pencil/.
 //
 // A row along x becomes `width` real coefficients. A periodic row of even length n is packed as
-//   r_0 r_(n/2) r_1 i_1 r_2 i_2 ..      (the paper's appendix A with its last number moved to front)
+//   r_0 r_(n/2) r_1 i_1 r_2 i_2 ..      (the paper's appendix A, its last number moved to front)
 // and one of odd length as r_0 0 r_1 i_1 ... The pairs that follow the first one are complex
 // numbers with one eigenvalue each, so that a periodic y is transformed as complex columns; the
 // first pair, two real columns, is taken apart after that. Other columns are real ones.

@@ -18,21 +18,11 @@ Range columns_of(int width, int parts, int index) {
   return {2 * pairs.begin, std::min(2 * pairs.end, width)};
 }
 
-// The sum of times between marks, by what was done.
-class Lap {
- public:
-  void start() { clock_.restart(); }
-  void add_to(double& seconds) { seconds += clock_.restart(); }
-
- private:
-  Clock clock_;
-};
-
 }  // namespace
 
 // Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
 // so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
-// block after the other. Columns beyond the last one are zero.
+// block after the other. Columns beyond the last one are set to zero.
 struct PoissonSolver::State {
   State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options);
 
@@ -47,13 +37,17 @@ struct PoissonSolver::State {
   bool is_singular() const;
   void make_solver();
 
-  double* plane(int k) { return spectral.data() + k * lines.plane_stride; }
+  double* plane(int k) { return spectral->data() + k * lines.plane_stride; }
+  // Coefficients after the transform along x, [plane][row][coefficient]: the x-pencil lies where
+  // the y-pencil does at other times.
+  double* by_rows() { return spectral->data(); }
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
   void transform_rows(int k, const double* rows, std::ptrdiff_t stride);
-  void forward_columns(double* columns);
-  void backward_columns(double* columns);
+  void clear_padding(double* plane);
+  void forward_columns(double* plane);
+  void backward_columns(double* plane);
   double* substitute(int k, bool in_place);
 
   PencilGrid grid;
@@ -65,10 +59,9 @@ struct PoissonSolver::State {
   Range columns;  // of this rank's y-pencil
   int y_size, blocks;
   Lines lines;
-  std::shared_ptr<TransposeBuffers> buffers = std::make_shared<TransposeBuffers>();
+  std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
-  Buffer by_rows;   // coefficients after the transform along x, [plane][row][coefficient]
-  Buffer spectral;  // y-pencil
+  std::shared_ptr<Buffer> spectral;
   Buffer carry, work;
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
@@ -113,16 +106,20 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   blocks = (columns.count() + k_columns - 1) / k_columns;
   const int rows = blocks * y_size;
   lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns};
-  spectral = Buffer(static_cast<std::size_t>(planes) * lines.plane_stride);
+  memory =
+      options.tridiagonal.memory ? options.tridiagonal.memory : std::make_shared<SolverMemory>();
+  spectral = options.planes ? options.planes : std::make_shared<Buffer>();
+  spectral->reserve(static_cast<std::size_t>(planes) * lines.plane_stride);
   carry = Buffer(lines.plane_stride);
   work = Buffer(lines.plane_stride);
   if (!y_is_local) {
-    by_rows = Buffer(static_cast<std::size_t>(row_box(rank).cells()));
+    spectral->reserve(static_cast<std::size_t>(row_box(rank).cells()));
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
         [&](int y_index) { return column_box(in_row(y_index)); }, Layout::ordered(row_box(rank)),
-        column_layout(), options.transpose, buffers);
+        column_layout(), options.transpose,
+        std::shared_ptr<TransposeBuffers>(memory, &memory->messages), true);
   }
   make_solver();
 }
@@ -136,9 +133,8 @@ Layout PoissonSolver::State::column_layout() const {
 
 ShiftedMatrices PoissonSolver::State::blocked_matrices() const {
   const auto &x = transform.x_eigenvalues(), &y = transform.y_eigenvalues();
-  const int distinct = y_size == 0 ? 0 : transform.y_twin(y_size / 2) + 1;
+  const int kept = problem.y.periodic() ? y_size / 2 + 1 : y_size;
   ShiftedMatrices matrices{k_columns, {}, {}};
-  const int kept = problem.y.periodic() ? distinct : y_size;
   for (int block = 0; block < blocks; ++block) {
     for (int j = 0; j < y_size; ++j) matrices.of_row.push_back(block * kept + transform.y_twin(j));
     for (int j = 0; j < kept; ++j)
@@ -179,7 +175,7 @@ void PoissonSolver::State::make_solver() {
   solver = make_line_solver(LineProblem<ShiftedMatrices>{
       grid.column(), planes_of, column_layout(), lines, blocked_matrices(),
       [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
-      options.tridiagonal, buffers});
+      options.tridiagonal, memory});
   solver->set_operator(problem.z, 0.0, 1.0);
 }
 
@@ -191,12 +187,20 @@ void PoissonSolver::State::transform_rows(int k, const double* rows, std::ptrdif
       transform.forward_x(rows + j * stride, plane(k) + j * k_columns, k_columns,
                           std::ptrdiff_t{y_size} * k_columns);
     else
-      transform.forward_x(rows + j * stride, by_rows.data() + (std::ptrdiff_t{k} * ny + j) * width,
+      transform.forward_x(rows + j * stride, by_rows() + (std::ptrdiff_t{k} * ny + j) * width,
                           width, 0);
   }
 }
 
+void PoissonSolver::State::clear_padding(double* plane) {
+  const int used = columns.count() % k_columns;
+  if (used == 0) return;
+  double* row = plane + std::ptrdiff_t{blocks - 1} * y_size * k_columns;
+  for (int j = 0; j < y_size; ++j, row += k_columns) std::fill(row + used, row + k_columns, 0.0);
+}
+
 void PoissonSolver::State::forward_columns(double* plane) {
+  clear_padding(plane);
   for (int block = 0; block < blocks; ++block)
     transform.forward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
                         block == 0 && columns.begin == 0);
@@ -210,7 +214,7 @@ void PoissonSolver::State::backward_columns(double* plane) {
 
 // The solution of plane k, which may be overwritten: in the plane, or in `work`.
 double* PoissonSolver::State::substitute(int k, bool in_place) {
-  const double* solution = solver->backward(spectral.data(), sweep_number(k), carry.data());
+  const double* solution = solver->backward(spectral->data(), sweep_number(k), carry.data());
   double* copy = in_place || solution == plane(k) ? plane(k) : work.data();
   if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
   return copy;
@@ -232,49 +236,49 @@ int PoissonSolver::planes() const { return state_->planes; }
 
 void PoissonSolver::forward(int k, const double* rows, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  Lap lap;
+  Clock lap;
   s.transform_rows(k, rows, row_stride);
   if (s.y_is_local) s.forward_columns(s.plane(k));
-  lap.add_to(s.times.transform_seconds);
+  s.times.transform_seconds += lap.restart();
   if (!s.y_is_local) return;
-  s.solver->forward(s.spectral.data(), s.sweep_number(k));
-  lap.add_to(s.times.tridiagonal_seconds);
+  s.solver->forward(s.spectral->data(), s.sweep_number(k));
+  s.times.tridiagonal_seconds += lap.restart();
 }
 
 void PoissonSolver::exchange() {
   State& s = *state_;
   const auto plane_of = [&](int n) { return s.sweep_number(n); };  // its own inverse
-  Lap lap;
+  Clock lap;
   if (!s.y_is_local) {
-    s.xy->forward(s.by_rows.data(), s.spectral.data());
-    lap.add_to(s.times.transpose_seconds);
+    s.xy->forward(s.by_rows(), s.spectral->data());
+    s.times.transpose_seconds += lap.restart();
     for (int n = 0; n < s.planes; ++n) {
       s.forward_columns(s.plane(plane_of(n)));
-      lap.add_to(s.times.transform_seconds);
-      s.solver->forward(s.spectral.data(), n);
-      lap.add_to(s.times.tridiagonal_seconds);
+      s.times.transform_seconds += lap.restart();
+      s.solver->forward(s.spectral->data(), n);
+      s.times.tridiagonal_seconds += lap.restart();
     }
   }
-  s.solver->exchange(s.spectral.data());
-  lap.add_to(s.times.tridiagonal_seconds);
+  s.solver->exchange(s.spectral->data());
+  s.times.tridiagonal_seconds += lap.restart();
   if (!s.y_is_local) {
     for (int n = s.planes - 1; n >= 0; --n) {
       double* plane = s.substitute(plane_of(n), true);
-      lap.add_to(s.times.tridiagonal_seconds);
+      s.times.tridiagonal_seconds += lap.restart();
       s.backward_columns(plane);
-      lap.add_to(s.times.transform_seconds);
+      s.times.transform_seconds += lap.restart();
     }
-    s.xy->backward(s.spectral.data(), s.by_rows.data());
-    lap.add_to(s.times.transpose_seconds);
+    s.xy->backward(s.spectral->data(), s.by_rows());
+    s.times.transpose_seconds += lap.restart();
   }
 }
 
 void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  Lap lap;
+  Clock lap;
   if (s.y_is_local) {
     double* plane = s.substitute(k, false);
-    lap.add_to(s.times.tridiagonal_seconds);
+    s.times.tridiagonal_seconds += lap.restart();
     s.backward_columns(plane);
     for (int j = 0; j < s.ny; ++j)
       s.transform.backward_x(plane + j * k_columns, k_columns, std::ptrdiff_t{s.y_size} * k_columns,
@@ -282,10 +286,10 @@ void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
   } else {
     const int width = s.transform.width();
     for (int j = 0; j < s.ny; ++j)
-      s.transform.backward_x(s.by_rows.data() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
+      s.transform.backward_x(s.by_rows() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
                              rows + j * row_stride);
   }
-  lap.add_to(s.times.transform_seconds);
+  s.times.transform_seconds += lap.restart();
 }
 
 void PoissonSolver::solve(Field& field, int slide) {
@@ -306,8 +310,9 @@ PoissonReport PoissonSolver::report() const {
 
 std::size_t PoissonSolver::bytes() const {
   const State& s = *state_;
-  const std::size_t doubles = s.by_rows.size() + s.spectral.size() + s.carry.size() +
-                              s.work.size() + s.buffers->send.size() + s.buffers->receive.size();
+  const std::size_t doubles = s.spectral->size() + s.carry.size() + s.work.size() +
+                              s.memory->lines.size() + s.memory->messages.send.size() +
+                              s.memory->messages.receive.size();
   return doubles * sizeof(double) + s.solver->bytes();
 }
 

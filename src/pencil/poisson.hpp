@@ -28,8 +28,11 @@ struct PoissonProblem {
 struct PoissonOptions {
   TridiagonalOptions tridiagonal;                      // along z
   TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
-  // FFTW measures its plans: faster by some per cent, but bits may differ from run to run.
+  // FFTW measures its plans, which may be faster; bits may then differ from run to run.
   bool measured_plans = false;
+  // Where the planes lie between forward and backward. Solvers that share it (of the components of
+  // a vector) must not be interleaved plane by plane. None: the solver's own.
+  std::shared_ptr<Buffer> planes = nullptr;
 };
 
 // Seconds spent and data sent by this rank, over all solves.

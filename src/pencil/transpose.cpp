@@ -37,11 +37,6 @@ Layout Layout::ordered(const Box& box, std::array<int, 3> axes) {
   return layout;
 }
 
-void TransposeBuffers::reserve(std::int64_t sent, std::int64_t received) {
-  if (static_cast<std::int64_t>(send.size()) < sent) send = Buffer(sent);
-  if (static_cast<std::int64_t>(receive.size()) < received) receive = Buffer(received);
-}
-
 namespace {
 
 // The cells that go to, or come from, one rank, and their place in a message buffer. Within it,
@@ -197,7 +192,6 @@ void Transpose::State::copy_own(const Side& from, const Side& to, const double* 
                                 double* write) {
   const Part* own = from.with(ranks.rank());
   if (!own) return;
-  // Run by run through a buffer of one row would do as well, but runs differ on both sides.
   double* message = buffers->send.data() + own->begin;
   pack(from.layout, own->box, read, message);
   unpack(to.layout, own->box, message, write);
@@ -224,7 +218,8 @@ void Transpose::State::run_pairwise(const Side& from, const Side& to, const doub
 
 void Transpose::State::run_at_once(const Side& from, const Side& to, const double* read,
                                    double* write, Direction direction) {
-  double* receive = to.in_place ? write : buffers->receive.data();
+  Buffer& unused_or_second = from.in_place ? buffers->send : buffers->receive;
+  double* receive = to.in_place ? write : unused_or_second.data();
   if (!from.in_place)
     for (const Part& part : from.parts)
       pack(from.layout, part.box, read, buffers->send.data() + part.begin);
@@ -236,9 +231,13 @@ void Transpose::State::run_at_once(const Side& from, const Side& to, const doubl
 void Transpose::State::count(const Side& from) {
   traffic.calls += 1;
   for (const Part& part : from.parts) {
-    if (part.rank == ranks.rank()) continue;
-    traffic.messages += 1;
-    traffic.bytes += part.count * static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t bytes = part.count * static_cast<std::int64_t>(sizeof(double));
+    if (part.rank == ranks.rank()) {
+      traffic.kept_bytes += bytes;
+    } else {
+      traffic.messages += 1;
+      traffic.bytes += bytes;
+    }
   }
 }
 
@@ -253,7 +252,8 @@ void Transpose::State::run(const Side& from, const Side& to, const double* read,
 
 Transpose::Transpose(std::string name, const Communicator& communicator, const BoxOf& source_of,
                      const BoxOf& target_of, const Layout& source, const Layout& target,
-                     TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers)
+                     TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers,
+                     bool overlapping)
     : state_(new State{communicator,
                        side_of(source, communicator.size(), target_of),
                        side_of(target, communicator.size(), source_of),
@@ -266,10 +266,15 @@ Transpose::Transpose(std::string name, const Communicator& communicator, const B
   const int rank = communicator.rank();
   OCTANT_REQUIRE(source.box == source_of(rank) && target.box == target_of(rank),
                  "transpose {}: the layouts of rank {} hold other boxes than its own", name, rank);
-  // Both directions use both buffers.
+  // All is packed before anything is unpacked.
+  if (overlapping) state_->source.in_place = state_->target.in_place = false;
+  // Both directions use both buffers, unless one of the arrays takes the part of a buffer.
+  const bool pairwise = backend == TransposeBackend::pairwise;
+  const bool one_in_place = state_->source.in_place || state_->target.in_place;
   const std::int64_t most = std::max(state_->source.count(), state_->target.count());
-  state_->buffers->reserve(most, most);
-  if (backend == TransposeBackend::pairwise) {
+  state_->buffers->send.reserve(most);
+  if (pairwise || !one_in_place) state_->buffers->receive.reserve(most);
+  if (pairwise) {
     state_->make_steps(name);
     return;
   }

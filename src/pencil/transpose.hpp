@@ -40,17 +40,16 @@ struct Layout {
   }
 };
 
-// Send and receive buffers that several transposes may share, because only one runs at a time.
+// Message buffers that several transposes may share, because only one runs at a time.
 struct TransposeBuffers {
   Buffer send, receive;
-  // Makes them at least this long.
-  void reserve(std::int64_t sent, std::int64_t received);
 };
 
 // What this rank sent to others, over all calls.
 struct TransposeTraffic {
   std::int64_t calls = 0, messages = 0, bytes = 0;
   double seconds = 0.0;
+  std::int64_t kept_bytes = 0;  // that the rank would have sent to itself
 };
 
 class Transpose {
@@ -60,10 +59,12 @@ class Transpose {
   // From the boxes `source_of(rank)` to the boxes `target_of(rank)`, ranks counted in
   // `communicator`. Each side's boxes are disjoint; a cell that only one side has is not moved.
   // The layouts are this rank's, whose boxes are those of the functions. Collective over the
-  // communicator. Memory: the partners of this rank, and buffers as large as its two boxes.
+  // communicator. Memory: the partners of this rank, and buffers as
+  // large as its two boxes; of one, where a layout is that of the messages (slabs of planes).
   Transpose(std::string name, const Communicator& communicator, const BoxOf& source_of,
             const BoxOf& target_of, const Layout& source, const Layout& target,
-            TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers = nullptr);
+            TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers = nullptr,
+            bool overlapping = false);
   // Between two pencils of a grid with the given orders of axes: x <-> y among the ranks of a row,
   // y <-> z among those of a column, and x <-> z directly among all ranks whose boxes meet (paper's
   // appendix B).
@@ -74,7 +75,8 @@ class Transpose {
   Transpose(Transpose&&) noexcept;
   Transpose& operator=(Transpose&&) noexcept;
 
-  // Copies every cell to where it belongs; source and target must not overlap. Collective.
+  // Copies every cell to where it belongs. Source and target must not overlap unless the
+  // constructor was told that they do. Collective.
   void forward(const double* source, double* target);
   void backward(const double* target, double* source);
 

@@ -71,7 +71,7 @@ FieldTridiagonal::FieldTridiagonal(const PencilGrid& grid, int unknown_planes, b
       {zeros, zeros, zeros, periodic},
       false,
       options,
-      nullptr};
+      options.memory ? options.memory : std::make_shared<SolverMemory>()};
   state_.reset(new State{planes.count(), make_line_solver(problem)});
 }
 

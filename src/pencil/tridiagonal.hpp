@@ -37,11 +37,19 @@ enum class PtdmaFlavour { algorithm_1, algorithm_2, two_sweeps };
 // The order in which planes are eliminated; they are back-substituted in the opposite one.
 enum class Sweep { up, down };
 
+// Memory that is used only inside exchange() and solve(): solvers that are given the same hold it
+// once, however they are interleaved.
+struct SolverMemory {
+  TransposeBuffers messages;
+  Buffer lines;  // whole ones
+};
+
 struct TridiagonalOptions {
   TridiagonalMethod method = TridiagonalMethod::ftm;
   PtdmaFlavour flavour = PtdmaFlavour::two_sweeps;
   Sweep sweep = Sweep::up;
   TransposeBackend backend = TransposeBackend::p2p;
+  std::shared_ptr<SolverMemory> memory = nullptr;  // none: the solver's own
 };
 
 // Thomas' algorithm for one matrix whose lines are whole, to be fused with other loops:

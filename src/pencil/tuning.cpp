@@ -48,7 +48,7 @@ void declare(ParameterSchema& schema, PencilOptions& options) {
              {.meaning = "How transposes move their messages; auto measures and takes the fastest",
               .choices = {"auto", "pairwise", "p2p", "alltoall", "ksection"}});
   schema.add("grid.plans", options.plans,
-             {.meaning = "FFT plans: measured ones are faster by some per cent, but results may "
+             {.meaning = "FFT plans: measured ones may be faster, but results may "
                          "then differ in the last bits from run to run",
               .choices = {"estimated", "measured"}});
 }

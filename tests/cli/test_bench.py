@@ -55,6 +55,26 @@ def test_ghost_reports_every_pair(ranks: int) -> None:
         assert (result["bytes_min"] > 0) == (ranks > 1)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_transpose_reports_every_backend_beside_a_copy(ranks: int) -> None:
+    """One row per process grid, pair of axes and backend."""
+    results = json_on_stdout("transpose", "--cells", "16,12,12", "--repeats", 2, ranks=ranks)
+    assert len(results) == 12 * ranks  # 1x1, or 1x2 and 2x1
+    for result in results:
+        assert result["bytes_per_second"] > 0.0
+        assert result["copy_bytes_per_second"] > 0.0
+
+
+def test_tridiagonal_counts_fewer_bytes_for_ptdma() -> None:
+    """2 of 64 planes per rank travel instead of all."""
+    results = json_on_stdout(
+        "tridiagonal", "--cells", "16,16,128", "--repeats", 1, "--process-grid", "1x2", ranks=2
+    )
+    by_method = {result["method"]: result for result in results}
+    assert set(by_method) == {"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}
+    assert 32 * by_method["two_sweeps"]["bytes_mean"] == by_method["ftm"]["bytes_mean"]
+
+
 def test_json_goes_to_a_file(tmp_path: Path) -> None:
     """The table stays on the screen then."""
     file = tmp_path / "speed.json"

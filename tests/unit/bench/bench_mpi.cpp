@@ -3,7 +3,10 @@
 #include "bench/bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/poisson_bench.hpp"
+#include "bench/transpose_bench.hpp"
 #include "bench/triad.hpp"
+#include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
 
 namespace octant::bench {
@@ -41,6 +44,17 @@ TEST(HydroBench, RefinesTheBlastAndSubcyclesIt) {
   EXPECT_GT(result.cell_updates, 2 * result.leaf_cells);
 }
 
+TEST(PoissonBench, ConvergesOnUniformAndRefinedGridsInTwoRoundsPerCycle) {
+  for (const char* name : {"uniform", "amr"}) {
+    const PoissonResult result =
+        measure_poisson(world(), {.name = name, .cells = 32, .block_size = 4}, 1);
+    EXPECT_LE(result.report.residual, 1e-4) << name;
+    EXPECT_LT(result.convergence_factor(), 0.13) << name;
+    EXPECT_EQ(result.report.rounds, 2 * (result.report.cycles + 1)) << name;
+    EXPECT_GT(result.cpu_seconds, 0.0);
+  }
+}
+
 TEST(Triad, MovesBytes) { EXPECT_GT(triad_bytes_per_second(world(), 1 << 20), 0.0); }
 
 TEST(GhostBench, CountsTheSameBordersForEveryBackend) {
@@ -75,6 +89,32 @@ TEST(GhostBench, HasTheSurfaceOfCuboidsUnderKSection) {
   }
 }
 
+TEST(TransposeBench, CountsWhatLeavesARank) {
+  const int ranks = world().size();
+  const pencil::Cells cells{16, 12, 12};
+  for (const auto backend : {pencil::TransposeBackend::p2p, pencil::TransposeBackend::pairwise}) {
+    const TransposeResult result = measure_transpose(
+        world(), cells, {1, ranks}, pencil::Orientation::y, pencil::Orientation::z, backend, 2);
+    const double share = (ranks - 1.0) / ranks;
+    EXPECT_NEAR(result.bytes.mean, 8.0 * 16 * 12 * 12 / ranks * share, 1.0);
+    EXPECT_EQ(result.messages.most, ranks - 1);
+    EXPECT_GT(result.bytes_per_second, 0.0);
+  }
+}
+
+TEST(TridiagonalBench, ShowsThatPtdmaSendsTwoPlanesPerRank) {
+  const int ranks = world().size();
+  TridiagonalCase setup{{16, 12, 24}, {1, ranks}, "ftm"};
+  const TridiagonalResult full = measure_tridiagonal(world(), setup, 1);
+  EXPECT_GT(full.tridiagonal_seconds, 0.0);
+  EXPECT_LE(full.tridiagonal_seconds, full.solve_seconds);
+  for (const char* method : {"algorithm_1", "algorithm_2", "two_sweeps"}) {
+    setup.method = method;
+    const TridiagonalResult ends = measure_tridiagonal(world(), setup, 1);
+    EXPECT_NEAR(ends.field_bytes.mean * 24, full.field_bytes.mean * 2 * ranks, 24.0);
+  }
+}
+
 TEST(Benchmarks, RefuseUnknownNamesOptionsAndCases) {
   EXPECT_THROW(run("sedov", {}), InputError);
   EXPECT_THROW(run("hydro", {"--speed", "high"}), InputError);
@@ -82,6 +122,9 @@ TEST(Benchmarks, RefuseUnknownNamesOptionsAndCases) {
   EXPECT_THROW(run("hydro", {"--riemann", "roe"}), InputError);
   EXPECT_THROW(run("hydro", {"--block-size", "5"}), InputError);
   EXPECT_THROW(run("ghost", {"--cells", "-1"}), InputError);
+  EXPECT_THROW(run("transpose", {"--cells", "8,8"}), InputError);
+  EXPECT_THROW(run("transpose", {"--process-grid", "7x9"}), InputError);
+  EXPECT_THROW(run("tridiagonal", {"--method", "cramer"}), InputError);
   EXPECT_THROW(run("ghost", {"--json", "/no/such/folder/ghost.json"}), InputError);
 }
 

@@ -69,7 +69,7 @@ constexpr double k_backward_error = 1e-12;
 TEST(Poisson, IsInvertedForEveryPairOfConditionsAlongXAndY) {
   const Cells cells{13, 10, 17};
   const AxisConditions walls{neumann, neumann, Location::centre};
-  for (const ProcessGrid processes : process_grids(world().size(), 10, 8)) {
+  for (const ProcessGrid processes : selected_grids(world().size(), 10, 8)) {
     const PencilGrid grid(world(), cells, processes);
     for (const AxisConditions& x : k_all_conditions)
       for (const AxisConditions& y : k_all_conditions) {
@@ -84,7 +84,7 @@ TEST(Poisson, IsInvertedForEveryPairOfConditionsAlongXAndY) {
 TEST(Poisson, IsInvertedForEveryPairOfConditionsAlongZByEveryMethod) {
   const Cells cells{8, 9, 19};
   const AxisConditions x{}, y{neumann, neumann, Location::centre};
-  for (const ProcessGrid processes : process_grids(world().size(), 9, 9)) {
+  for (const ProcessGrid processes : selected_grids(world().size(), 9, 9)) {
     const PencilGrid grid(world(), cells, processes);
     for (const AxisConditions& z : k_all_conditions)
       for (const Sweep sweep : {Sweep::up, Sweep::down})
@@ -137,7 +137,7 @@ TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
       for (const Sweep sweep : {Sweep::up, Sweep::down}) {
         PoissonOptions options = with(TridiagonalMethod::ftm, PtdmaFlavour::two_sweeps, sweep);
         const Array expected = solved(alone, op, f, options);
-        for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
+        for (const ProcessGrid processes : selected_grids(world().size(), 8, 8))
           for (const TransposeBackend backend : k_transpose_backends) {
             options.transpose = options.tridiagonal.backend = backend;
             const PencilGrid grid(world(), cells, processes);

@@ -1,0 +1,254 @@
+#include "bench/particle_bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "bench/cpu_time.hpp"
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/random.hpp"
+#include "decomp/partition.hpp"
+#include "driver/command_line.hpp"
+#include "particles/particles.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+using particles::Particles;
+
+constexpr double k_courant = 0.4;
+
+mesh::Mesh make_mesh(const Communicator& communicator, const ParticleCase& c) {
+  mesh::MeshOptions options;
+  options.base_cells.fill(c.cells);
+  options.block_size = c.block_size;
+  options.max_level = c.name == "clustered" ? c.levels : 0;
+  return {mesh::Geometry(options),
+          communicator,
+          CommOptions{},
+          {.variables = {{"density"}}, .ghosts = 2},
+          std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()};
+}
+
+// Refines octants around the centre, each level in half the radius of the coarser one.
+void refine_centre(mesh::Mesh& mesh, Particles& particles) {
+  for (int round = 0; round < mesh.geometry().max_level(); ++round) {
+    mesh::FlagMasks flags(mesh.geometry().max_level() + 1);
+    for (int l = 0; l <= mesh.geometry().max_level(); ++l) {
+      flags[l].assign(mesh.blocks(l).slots(), 0);
+      const double side = mesh.geometry().cell_size(l) * mesh.geometry().octant_size();
+      for (const int slot : mesh.blocks(l).own()) {
+        const auto corner = mesh.geometry().origin(l, morton_decode(mesh.blocks(l).key(slot)));
+        for (int o = 0; o < 8; ++o) {
+          double square = 0.0;
+          for (int d = 0; d < 3; ++d)
+            square += std::pow(corner[d] + ((o >> d & 1) + 0.5) * side - 0.5, 2);
+          const int bit = 21 + (o & 1) + 4 * (o >> 1 & 1) + 16 * (o >> 2);
+          if (std::sqrt(square) < 0.25 / (1 << l)) flags[l][slot] |= std::uint64_t{1} << bit;
+        }
+      }
+    }
+    if (!mesh.regrid(flags)) return;
+    particles.adapt_to_mesh();
+  }
+}
+
+void distribute(mesh::Mesh& mesh, Particles& particles) {
+  std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
+  for (int l = 0; l <= mesh.finest_level(); ++l) {
+    std::vector<CostItem> items;
+    for (const int slot : mesh.blocks(l).own())
+      items.push_back({morton_decode(mesh.blocks(l).key(slot)), l, 1.0});
+    owners[l] =
+        partition(Decomposition::ksection, mesh.communicator(), {mesh.geometry().extent(0)}, items);
+  }
+  particles.migrate(owners);
+  mesh.migrate(owners);
+  particles.adapt_to_mesh();
+}
+
+// Particles all over the box; every second one in the clump, where there is one.
+particles::ParticleBatch make_particles(const Communicator& communicator, const ParticleCase& c) {
+  particles::ParticleBatch batch;
+  const std::int64_t ranks = communicator.size(), rank = communicator.rank();
+  for (std::int64_t id = c.particles * rank / ranks; id < c.particles * (rank + 1) / ranks; ++id) {
+    const RandomStream random(1, static_cast<std::uint64_t>(id), 0);
+    std::array<double, 3> x{random.uniform(0), random.uniform(1), random.uniform(2)};
+    if (c.name == "clustered" && id % 2 == 1) {
+      const auto a = random.normal_pair(4), b = random.normal_pair(5);
+      const double radius = 0.2 * std::pow(random.uniform(12), 2) /
+                            std::sqrt(a.first * a.first + a.second * a.second + b.first * b.first);
+      x = {0.5 + radius * a.first, 0.5 + radius * a.second, 0.5 + radius * b.first};
+    }
+    batch.position.push_back(x);
+    batch.velocity.push_back({2.0 * random.uniform(14) - 1.0, 2.0 * random.uniform(15) - 1.0,
+                              2.0 * random.uniform(16) - 1.0});
+    batch.mass.push_back(1.0);
+    batch.id.push_back(static_cast<std::uint64_t>(id));
+  }
+  return batch;
+}
+
+struct Fields {
+  std::vector<mesh::DeviceArray<double>> values;
+  std::int64_t cells;
+
+  explicit Fields(const mesh::Mesh& mesh) {
+    const std::int64_t N = mesh.geometry().block_size();
+    cells = N * N * N;
+    for (int l = 0; l <= mesh.finest_level(); ++l)
+      values.emplace_back("accelerations", 3 * cells * mesh.blocks(l).slots());
+  }
+  particles::VectorField at(int level) const {
+    if (level < 0) return {};
+    return {values[level].data(), 3 * cells, cells};
+  }
+};
+
+// One step of every level, each as long as its cells allow.
+void run_phase(ParticlePhase phase, Particles& particles, const mesh::Mesh& mesh,
+               const Fields& fields) {
+  if (phase == k_deposit) return particles.deposit(0);
+  if (phase == k_synchronise) return particles.synchronise(0);
+  for (int l = 0; l <= mesh.finest_level(); ++l) {
+    const double dt = k_courant * mesh.geometry().cell_size(l);
+    if (phase == k_kick) particles.kick(l, fields.at(l), fields.at(l - 1), dt);
+    else particles.drift(l, dt);
+  }
+}
+
+// Seconds of deposit, kick and drift.
+double seconds_of_step(const double (&seconds)[k_phases]) {
+  return seconds[k_deposit] + seconds[k_kick] + seconds[k_drift];
+}
+
+JsonObject json(const ParticleResult& r) {
+  JsonObject object;
+  const ParticleCase& c = r.particle_case;
+  object.add("case", c.name)
+      .add("particles", c.particles)
+      .add("cells", c.cells)
+      .add("block_size", c.block_size)
+      .add("ranks", r.ranks)
+      .add("threads", r.threads);
+  for (int phase = 0; phase < k_phases; ++phase) {
+    const std::string name = k_phase_names[phase];
+    object.add(name + "_seconds", r.seconds[phase])
+        .add(name + "_cpu_seconds", r.cpu_seconds[phase]);
+  }
+  return object.add("particles_per_second", c.particles / seconds_of_step(r.seconds))
+      .add("particles_per_cpu_second", c.particles / seconds_of_step(r.cpu_seconds));
+}
+
+constexpr const char* k_row = "{:<10} {:>5} {:<6} {:>8} {:>8} {:>8} {:>12} {:>16}  {}";
+
+std::string heading() {
+  return fmt::format(k_row, "case", "block", "", "deposit", "kick", "drift", "synchronise",
+                     "first three", "particles by level");
+}
+
+std::string row(const ParticleResult& r, const char* unit, const double (&seconds)[k_phases]) {
+  const ParticleCase& c = r.particle_case;
+  const auto million = [&](double s) {
+    return fmt::format("{:.1f}", 1e-6 * static_cast<double>(c.particles) / s);
+  };
+  return fmt::format(k_row, c.name, c.block_size, unit, million(seconds[k_deposit]),
+                     million(seconds[k_kick]), million(seconds[k_drift]),
+                     million(seconds[k_synchronise]), million(seconds_of_step(seconds)),
+                     fmt::join(r.by_level, " "));
+}
+
+struct Request {
+  Choice cases{{"uniform", "clustered"}, "all"};
+  std::vector<int> block_sizes{8};
+  ParticleCase common;
+  int repeats = 7;
+  std::string json_file;
+};
+
+void declare(CLI::App& app, Request& request) {
+  add_choice(app, "--case", request.cases, "One level, or refined levels around a clump");
+  app.add_option("--particles", request.common.particles, "Over all ranks")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--cells", request.common.cells, "Cells of level 0 along each axis")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--levels", request.common.levels, "Refined levels, where clustered")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  app.add_option("--block-size", request.block_sizes, "Cells along a block's edge, one or several")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--repeats", request.repeats, "Steps; the least times are reported")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_json_option(app, request.json_file);
+}
+
+}  // namespace
+
+ParticleResult measure_particles(const Communicator& communicator,
+                                 const ParticleCase& particle_case, int repeats) {
+  mesh::Mesh mesh = make_mesh(communicator, particle_case);
+  Particles particles("dark", mesh, CommOptions{});
+  refine_centre(mesh, particles);
+  particles.add(make_particles(communicator, particle_case));
+  distribute(mesh, particles);
+
+  ParticleResult result;
+  result.particle_case = particle_case;
+  result.ranks = communicator.size();
+  result.threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+  result.by_level = particles.global_counts();
+  const Fields fields(mesh);
+  std::fill_n(result.seconds, k_phases, std::numeric_limits<double>::infinity());
+  std::fill_n(result.cpu_seconds, k_phases, std::numeric_limits<double>::infinity());
+  for (int step = 0; step < repeats; ++step)
+    for (int n = 0; n < k_phases; ++n) {
+      communicator.barrier();
+      const std::int64_t cpu_before = cpu_nanoseconds();
+      const Clock clock;
+      run_phase(static_cast<ParticlePhase>(n), particles, mesh, fields);
+      result.seconds[n] = std::min(result.seconds[n], communicator.max(clock.seconds()));
+      const auto cpu = static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
+      result.cpu_seconds[n] = std::min(result.cpu_seconds[n], 1e-9 * cpu);
+    }
+  return result;
+}
+
+int particle_bench(const std::vector<std::string>& options) {
+  CLI::App app("Deposit, kick and drift of particles", "octant bench particles");
+  Request request;
+  declare(app, request);
+  if (!parse(app, options)) return driver::k_done;
+
+  const Communicator communicator = Communicator::world();
+  Report report(communicator, request.json_file);
+  report.line(
+      fmt::format("{} rank(s) of {} thread(s), {} particles, base {}^3; least of {} steps\n"
+                  "million particles per second of wall time, and of processor time of all cores\n",
+                  communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
+                  request.common.particles, request.common.cells, request.repeats));
+  report.line(heading());
+  for (const std::string& name : request.cases.selected())
+    for (const int block_size : request.block_sizes) {
+      ParticleCase particle_case = request.common;
+      particle_case.name = name;
+      particle_case.block_size = block_size;
+      const auto result = measure_particles(communicator, particle_case, request.repeats);
+      report.line(row(result, "M/s", result.seconds));
+      report.line(row(result, "M/cpu s", result.cpu_seconds));
+      report.add(json(result));
+    }
+  report.finish();
+  return driver::k_done;
+}
+
+}  // namespace octant::bench

@@ -1,0 +1,176 @@
+#include "cosmology/initial_conditions.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "cosmology/grafic_conditions.hpp"
+#include "cosmology/initial_generator.hpp"
+
+namespace octant::cosmology {
+
+namespace {
+
+using pencil::Box;
+using pencil::Range;
+
+const std::vector<std::string> k_kinds{"generate", "grafic"};
+const std::vector<std::string> k_transfers{"eisenstein_hu", "eisenstein_hu_smooth", "table"};
+
+// The cells, 2^shift times as large, that contain those of a box.
+Box coarsened(const Box& box, int shift) {
+  if (box.cells() == 0) return {};
+  Box coarse;
+  for (int axis = 0; axis < 3; ++axis)
+    coarse.range[axis] = {box[axis].begin >> shift, ((box[axis].end - 1) >> shift) + 1};
+  return coarse;
+}
+
+Box refined(const Box& box, int shift) {
+  Box fine;
+  for (int axis = 0; axis < 3; ++axis)
+    fine.range[axis] = {box[axis].begin << shift, box[axis].end << shift};
+  return fine;
+}
+
+std::int64_t place(const Box& box, int x, int y, int z) {
+  const auto [nx, ny, nz] = box.shape();
+  return (std::int64_t{z - box[2].begin} * ny + (y - box[1].begin)) * nx + (x - box[0].begin);
+}
+
+}  // namespace
+
+std::vector<double> InitialConditions::own(int level, InitialField field) {
+  if (!has(field)) throw InputError("{}", missing(field));
+  std::vector<double> values = compute(level, field);
+  if (field.quantity == InitialQuantity::overdensity) {
+    double least = values.empty() ? 0.0 : *std::min_element(values.begin(), values.end());
+    least = communicator_.min(least);
+    if (!(least > -1.0))
+      throw InputError(
+          "the initial overdensity of baryons is {:.4g} somewhere, but must be above -1: begin "
+          "earlier, or with larger cells",
+          least);
+  }
+  return values;
+}
+
+bool InitialConditions::is_covered(int level, const std::array<int, 3>& cell) const {
+  if (level + 1 >= std::ssize(levels_)) return false;
+  const Box& finer = levels_[static_cast<std::size_t>(level) + 1].extent;
+  return finer[0].contains(2 * cell[0]) && finer[1].contains(2 * cell[1]) &&
+         finer[2].contains(2 * cell[2]);
+}
+
+InitialCells::InitialCells(const Communicator& communicator, InitialConditions& from, int level,
+                           std::vector<Box> boxes)
+    : from_(from), level_(level), boxes_(std::move(boxes)), starts_(1, 0) {
+  for (const Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
+  const int finest = static_cast<int>(from.levels().size()) - 1;
+  for (int source = 0; source <= std::min(level, finest); ++source)
+    contributions_.push_back(contribution(communicator, source));
+  std::erase_if(contributions_,
+                [&](const Contribution& part) { return !communicator.any(!part.targets.empty()); });
+}
+
+// Of each box, what lies in the extent of this level, unless the next finer level that may
+// contribute holds it all.
+InitialCells::Contribution InitialCells::contribution(const Communicator& communicator, int level) {
+  const auto& levels = from_.levels();
+  const int shift = level_ - level;
+  std::vector<std::size_t> targets;
+  std::vector<Box> parts;
+  for (std::size_t n = 0; n < boxes_.size(); ++n) {
+    const bool has_finer = shift > 0 && level + 1 < std::ssize(levels);
+    if (has_finer) {
+      const Box finer = coarsened(boxes_[n], shift - 1);
+      if (intersection(finer, levels[static_cast<std::size_t>(level) + 1].extent) == finer)
+        continue;
+    }
+    const Box part =
+        intersection(coarsened(boxes_[n], shift), levels[static_cast<std::size_t>(level)].extent);
+    if (part.cells() == 0) continue;
+    targets.push_back(n);
+    parts.push_back(part);
+  }
+  return {level, std::move(targets),
+          CellDelivery(communicator, from_.spread(level), std::move(parts))};
+}
+
+std::vector<double> InitialCells::get(InitialField field) {
+  std::vector<double> values(static_cast<std::size_t>(starts_.back()));
+  for (Contribution& part : contributions_)
+    paint(part, part.delivery.deliver(from_.own(part.level, field)), values);
+  return values;
+}
+
+void InitialCells::paint(const Contribution& part, const std::vector<double>& from,
+                         std::vector<double>& values) const {
+  const int shift = level_ - part.level;
+  const double* coarse = from.data();
+  for (std::size_t n = 0; n < part.targets.size(); ++n) {
+    const Box& source = part.delivery.boxes()[n];
+    const Box& box = boxes_[part.targets[n]];
+    double* const to = values.data() + starts_[part.targets[n]];
+    const Box painted = intersection(refined(source, shift), box);
+    for (int z = painted[2].begin; z < painted[2].end; ++z)
+      for (int y = painted[1].begin; y < painted[1].end; ++y)
+        for (int x = painted[0].begin; x < painted[0].end; ++x)
+          to[place(box, x, y, z)] = coarse[place(source, x >> shift, y >> shift, z >> shift)];
+    coarse += source.cells();
+  }
+}
+
+void declare(ParameterSchema& schema, InitialOptions& options) {
+  schema.add("initial.kind", options.kind,
+             {.meaning = "Where initial conditions come from: the built-in generator, or grafic "
+                         "files as of MUSIC",
+              .choices = k_kinds});
+  schema.add("initial.path", options.path,
+             {.meaning = "Folder that holds level_005 and so on, for kind = \"grafic\""});
+  schema.add("initial.cells", options.cells,
+             {.meaning = "Cells along each side of the generator's grid, which makes as many "
+                         "particles; 0: as many as the base mesh",
+              .min = 0,
+              .max = 1 << 20});
+  schema.add("initial.seed", options.seed,
+             {.meaning = "Seed of the generator's random waves; grids of any number of cells "
+                         "share the waves that they can hold",
+              .min = 0});
+  schema.add("initial.order", options.order,
+             {.meaning = "Order of Lagrangian perturbation theory", .min = 1, .max = 2});
+  schema.add("initial.transfer", options.transfer,
+             {.meaning = "Transfer function: Eisenstein & Hu (1998) with or without acoustic "
+                         "peaks, or from initial.table",
+              .choices = k_transfers});
+  schema.add("initial.table", options.table,
+             {.meaning = "Text file of k in h/Mpc and linear P(k), for transfer = \"table\""});
+  schema.add("initial.sigma_8", options.sigma_8,
+             {.meaning = "Linear rms overdensity today in spheres of 8 Mpc/h", .above = 0.0});
+  schema.add("initial.spectral_index", options.spectral_index,
+             {.meaning = "Slope n_s of the primordial spectrum"});
+}
+
+std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,
+                                                           const InitialOptions& options,
+                                                           const InitialHeader& header,
+                                                           const Expansion& expansion,
+                                                           int base_cells) {
+  if (options.kind == "grafic" && options.path.empty())
+    throw InputError("initial.kind = \"grafic\" needs initial.path, the folder of the files");
+  if (options.kind == "grafic")
+    return std::make_unique<GraficConditions>(communicator, options.path, header, expansion);
+  GeneratorOptions generator;
+  generator.side = options.cells > 0 ? options.cells : base_cells;
+  generator.seed = static_cast<std::uint64_t>(options.seed);
+  generator.order = options.order == 1 ? LagrangianOrder::first : LagrangianOrder::second;
+  generator.spectrum.omega_m = header.omega_m;
+  generator.spectrum.omega_b = header.omega_b;
+  generator.spectrum.h = header.hubble / 100.0;
+  generator.spectrum.sigma_8 = options.sigma_8;
+  generator.spectrum.spectral_index = options.spectral_index;
+  generator.spectrum.transfer = options.transfer;
+  generator.spectrum.table = options.table;
+  return std::make_unique<GeneratedConditions>(communicator, generator, header, expansion);
+}
+
+}  // namespace octant::cosmology

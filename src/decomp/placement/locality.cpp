@@ -1,0 +1,96 @@
+#include "decomp/placement/locality.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "decomp/key_table.hpp"
+#include "decomp/morton.hpp"
+
+namespace octant::placement {
+
+namespace {
+
+using Place = std::array<std::int32_t, 3>;
+
+// Leaves by level and place.
+class LeafTable {
+ public:
+  explicit LeafTable(std::span<const Leaf> leaves) {
+    for (std::size_t n = 0; n < leaves.size(); ++n) {
+      const Leaf& leaf = leaves[n];
+      if (leaf.level < 0 || *std::min_element(leaf.place.begin(), leaf.place.end()) < 0)
+        throw InputError("leaf {}: levels and places begin with 0", n);
+      if (std::ssize(levels_) <= leaf.level) levels_.resize(leaf.level + 1);
+      levels_[leaf.level].insert(key(leaf.place), static_cast<std::int32_t>(n));
+    }
+  }
+
+  // The leaf at a place of a level, or -1.
+  std::int32_t at(int level, const Place& place) const {
+    if (level < 0 || level >= std::ssize(levels_)) return -1;
+    if (*std::min_element(place.begin(), place.end()) < 0) return -1;
+    const std::int32_t* found = levels_[level].find(key(place));
+    return found ? *found : -1;
+  }
+
+ private:
+  static Key key(const Place& place) { return morton_encode({place[0], place[1], place[2]}); }
+  std::vector<KeyTable<std::int32_t>> levels_;
+};
+
+std::int32_t bytes_across(const Place& step, const ContactBytes& bytes) {
+  const int axes = std::abs(step[0]) + std::abs(step[1]) + std::abs(step[2]);
+  return axes == 1 ? bytes.face : axes == 2 ? bytes.edge : bytes.corner;
+}
+
+// Where a coarser leaf, as seen from a finer one's level, lies: -1, 0 or 1 along each axis.
+Place step_to_coarser(const Place& fine, const Place& coarse) {
+  Place step;
+  for (int d = 0; d < 3; ++d)
+    step[d] = fine[d] < 2 * coarse[d] ? 1 : fine[d] > 2 * coarse[d] + 1 ? -1 : 0;
+  return step;
+}
+
+}  // namespace
+
+std::vector<Contact> contacts(std::span<const Leaf> leaves, const ContactBytes& bytes) {
+  const LeafTable table(leaves);
+  std::vector<Contact> result;
+  for (std::int32_t n = 0; n < std::ssize(leaves); ++n) {
+    const Leaf& leaf = leaves[n];
+    std::vector<std::int32_t> coarser;
+    for (int s = 0; s < 27; ++s) {
+      const Place step{s % 3 - 1, s / 3 % 3 - 1, s / 9 - 1};
+      if (s == 13) continue;
+      Place beside = leaf.place;
+      for (int d = 0; d < 3; ++d) beside[d] += step[d];
+      if (const auto same = table.at(leaf.level, beside); same >= 0) {
+        result.push_back({n, same, bytes_across(step, bytes)});
+        continue;
+      }
+      if (*std::min_element(beside.begin(), beside.end()) < 0) continue;
+      const Place above{beside[0] / 2, beside[1] / 2, beside[2] / 2};
+      const auto coarse = table.at(leaf.level - 1, above);
+      if (coarse < 0 || std::find(coarser.begin(), coarser.end(), coarse) != coarser.end())
+        continue;
+      coarser.push_back(coarse);
+      const auto across = bytes_across(step_to_coarser(leaf.place, above), bytes);
+      result.push_back({n, coarse, across});
+      result.push_back({coarse, n, across});
+    }
+  }
+  return result;
+}
+
+Traffic traffic(std::span<const Contact> contacts, const Owners& owners, int ranks_per_node) {
+  Traffic sum;
+  for (const Contact& contact : contacts) {
+    const int from = owners[contact.from], to = owners[contact.to];
+    sum.all += contact.bytes;
+    if (from != to) sum.off_rank += contact.bytes;
+    if (from / ranks_per_node != to / ranks_per_node) sum.off_node += contact.bytes;
+  }
+  return sum;
+}
+
+}  // namespace octant::placement

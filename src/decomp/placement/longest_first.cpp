@@ -1,0 +1,94 @@
+// Placements without order along the curve.
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+#include "decomp/placement/checks.hpp"
+#include "decomp/placement/contiguous.hpp"
+
+namespace octant::placement {
+
+namespace {
+
+// Deals out blocks to ranks, the dearest block first, each to the least loaded rank; ties go to the
+// lower index.
+void deal_out(Costs costs, std::vector<std::int32_t> blocks, const std::vector<std::int32_t>& ranks,
+              Owners& owners) {
+  std::sort(blocks.begin(), blocks.end(), [&](std::int32_t a, std::int32_t b) {
+    return costs[a] != costs[b] ? costs[a] > costs[b] : a < b;
+  });
+  using Load = std::pair<double, std::int32_t>;
+  std::vector<Load> empty;
+  for (const std::int32_t rank : ranks) empty.emplace_back(0.0, rank);
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> least(std::greater<>(),
+                                                                     std::move(empty));
+  for (const std::int32_t block : blocks) {
+    auto [load, rank] = least.top();
+    least.pop();
+    owners[block] = rank;
+    least.emplace(load + costs[block], rank);
+  }
+}
+
+std::vector<std::int32_t> all_of(std::size_t count) {
+  std::vector<std::int32_t> indices(count);
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+// `count` ranks from both ends of the list of loads, so many from each that their mean load is that
+// of all: marks them.
+std::vector<bool> extremes(const std::vector<double>& load, std::size_t count) {
+  auto order = all_of(load.size());
+  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    return load[a] != load[b] ? load[a] > load[b] : a < b;
+  });
+  const double mean = std::accumulate(load.begin(), load.end(), 0.0) / load.size();
+  std::vector<bool> chosen(load.size(), false);
+  std::size_t top = 0, bottom = load.size();
+  double surplus = 0.0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::int32_t rank = surplus <= 0.0 ? order[top++] : order[--bottom];
+    chosen[rank] = true;
+    surplus += load[rank] - mean;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Owners longest_first(Costs costs, int ranks) {
+  check_input(costs, ranks);
+  Owners owners(costs.size());
+  deal_out(costs, all_of(costs.size()), all_of(static_cast<std::size_t>(ranks)), owners);
+  return owners;
+}
+
+Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) {
+  check_input(costs, ranks);
+  if (!(percent >= 0.0 && percent <= 100.0))
+    throw InputError("balance.cplx_x = {}: a percentage, from 0 to 100", percent);
+  if (percent == 100.0) return longest_first(costs, ranks);
+  const auto count = static_cast<std::size_t>(percent / 100.0 * ranks);
+  if (count < 2 || costs.empty()) return start;
+  const auto before = loads(costs, start, ranks);
+  const auto chosen = extremes(before, count);
+  std::vector<std::int32_t> some_ranks, their_blocks;
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    if (chosen[rank]) some_ranks.push_back(rank);
+  for (std::int32_t block = 0; block < std::ssize(costs); ++block)
+    if (chosen[start[block]]) their_blocks.push_back(block);
+  Owners owners = start;
+  deal_out(costs, std::move(their_blocks), some_ranks, owners);
+  const auto after = loads(costs, owners, ranks);
+  const bool better = *std::max_element(after.begin(), after.end()) <=
+                      *std::max_element(before.begin(), before.end());
+  return better ? owners : start;
+}
+
+Owners cplx(Costs costs, int ranks, double percent) {
+  return rebalance_extremes(costs, ranks, percent,
+                            percent == 100.0 ? Owners{} : exact(costs, ranks));
+}
+
+}  // namespace octant::placement

@@ -1,0 +1,99 @@
+#include "gravity/block_kernels.hpp"
+
+#include "core/pack.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+using Policy = Kokkos::TeamPolicy<>;
+
+// Calls body(slot, cell) for all cells of the blocks.
+template <class Body>
+void for_cells(const char* name, const BlockRange& blocks, const Body& body) {
+  if (blocks.count() == 0) return;
+  const auto slots = blocks.slots;
+  const std::int64_t cells = blocks.cells();
+  Kokkos::parallel_for(
+      name, Policy(blocks.count(), Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
+        const std::int64_t slot = slots(team.league_rank());
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, cells),
+                             [&](std::int64_t cell) { body(slot, cell); });
+      });
+  Kokkos::fence();
+}
+
+}  // namespace
+
+void copy_blocks(const BlockRange& blocks, const BlockField& from, const BlockField& to) {
+  for_cells(
+      "gravity: copy blocks", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        to.data[slot * to.stride + cell] = from.data[slot * from.stride + cell];
+      });
+}
+
+void clear_blocks(const BlockRange& blocks, const BlockField& field) {
+  for_cells(
+      "gravity: clear blocks", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        field.data[slot * field.stride + cell] = 0.0;
+      });
+}
+
+void kick_blocks(const BlockRange& blocks, double dt, const VectorField& acceleration,
+                 const BlockField& density, const VectorField& momentum, const BlockField& energy) {
+  for_cells(
+      "gravity: kick", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        const double rho = density.data[slot * density.stride + cell];
+        const double* g = acceleration.x.data + slot * acceleration.x.stride + cell;
+        double* m = momentum.x.data + slot * momentum.x.stride + cell;
+        double work = 0.0;  // times rho
+        for (int d = 0; d < 3;
+             ++d, g += acceleration.stride_component, m += momentum.stride_component) {
+          const double change = dt * rho * *g;
+          work += change * (*m + 0.5 * change);
+          *m += change;
+        }
+        energy.data[slot * energy.stride + cell] += work / rho;
+      });
+}
+
+double strongest_of(const BlockRange& blocks, const VectorField& acceleration) {
+  const auto slots = blocks.slots;
+  const std::int64_t cells = blocks.cells();
+  double strongest = 0.0;
+  Kokkos::parallel_reduce(
+      "gravity: strongest", Kokkos::RangePolicy<>(0, blocks.count()),
+      KOKKOS_LAMBDA(const std::int64_t n, double& most) {
+        const double* g = acceleration.x.data + slots(n) * acceleration.x.stride;
+        const std::int64_t y = acceleration.stride_component, z = 2 * y;
+        for (std::int64_t c = 0; c < cells; ++c)
+          most = max(most, (absolute(g[c]) + absolute(g[c + y])) + absolute(g[c + z]));
+      },
+      Kokkos::Max<double>(strongest));
+  return max(strongest, 0.0);
+}
+
+std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::uint8_t>& refined,
+                               const BlockField& density, const BlockField& potential) {
+  const auto slots = blocks.slots;
+  const auto masks = mesh::to_device("refined", refined);
+  const auto sums = mesh::uninitialised<double>("binding energies", blocks.count());
+  const int N = blocks.block_size, half = N / 2;
+  Kokkos::parallel_for(
+      "gravity: binding energy", Kokkos::RangePolicy<>(0, blocks.count()),
+      KOKKOS_LAMBDA(const std::int64_t n) {
+        const double* rho = density.data + slots(n) * density.stride;
+        const double* phi = potential.data + slots(n) * potential.stride;
+        double sum = 0.0;
+        for (int c = 0; c < N * N * N; ++c) {
+          const int octant = (c % N >= half) + 2 * (c / N % N >= half) + 4 * (c / (N * N) >= half);
+          if (!(masks(n) >> octant & 1)) sum += rho[c] * phi[c];
+        }
+        sums(n) = sum;
+      });
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, sums);
+  return {host.data(), host.data() + host.size()};
+}
+
+}  // namespace octant::gravity

@@ -1,0 +1,38 @@
+// Kernels on fields of own blocks: what gravity does outside its patches.
+#pragma once
+
+#include "gravity/piece_transfer.hpp"
+
+namespace octant::gravity {
+
+// Which blocks, and what their cells look like.
+struct BlockRange {
+  DeviceArray<const std::int32_t> slots;
+  int block_size = 0;
+
+  int count() const { return static_cast<int>(slots.extent(0)); }
+  std::int64_t cells() const { return std::int64_t{block_size} * block_size * block_size; }
+};
+
+// Three fields, one after the other: component d lies d * stride_component further.
+struct VectorField {
+  BlockField x;
+  std::int64_t stride_component = 0;
+};
+
+void copy_blocks(const BlockRange& blocks, const BlockField& from, const BlockField& to);
+void clear_blocks(const BlockRange& blocks, const BlockField& field);
+
+// momentum += dt rho g, and the energy grows by what the kinetic energy grows.
+void kick_blocks(const BlockRange& blocks, double dt, const VectorField& acceleration,
+                 const BlockField& density, const VectorField& momentum, const BlockField& energy);
+
+// Largest |gx| + |gy| + |gz|; 0 without blocks.
+double strongest_of(const BlockRange& blocks, const VectorField& acceleration);
+
+// By block, the sum of density * potential over cells outside refined octants; `refined` holds one
+// mask per block.
+std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::uint8_t>& refined,
+                               const BlockField& density, const BlockField& potential);
+
+}  // namespace octant::gravity

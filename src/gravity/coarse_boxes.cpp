@@ -1,0 +1,223 @@
+#include "gravity/coarse_boxes.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "comm/route.hpp"
+#include "gravity/patch_scratch.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+constexpr int k_reach = 2;  // coarse cells of a box beyond its patch
+
+// A part of one fine patch's box that lies in one coarse patch.
+struct Part {
+  Key coarse;
+  std::int32_t fine_slot;
+  std::array<std::int16_t, 3> in_box, in_patch, size;
+};
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+// One axis of a box: where it is cut by coarse patches.
+struct Cut {
+  std::int64_t patch;  // wrapped into the domain
+  std::int16_t in_box, in_patch, size;
+};
+
+std::vector<Cut> cut_axis(std::int64_t first, int side, int patch_side, std::int64_t extent,
+                          bool periodic) {
+  std::vector<Cut> cuts;
+  for (std::int64_t c = first; c < first + side;) {
+    const std::int64_t patch = floor_divide(c, patch_side);
+    const std::int64_t end = std::min((patch + 1) * patch_side, first + side);
+    const std::int64_t wrapped = periodic ? (patch % extent + extent) % extent : patch;
+    if (wrapped >= 0 && wrapped < extent)
+      cuts.push_back({wrapped, static_cast<std::int16_t>(c - first),
+                      static_cast<std::int16_t>(c - patch * patch_side),
+                      static_cast<std::int16_t>(end - c)});
+    c = end;
+  }
+  return cuts;
+}
+
+void count_cells(std::vector<Segment>& segments, int rank, std::int64_t cells) {
+  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
+  segments.back().count += cells;
+}
+
+}  // namespace
+
+CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
+                         const mesh::Geometry& geometry, const CommOptions& options)
+    : geometry_(geometry),
+      level_(fine.level()),
+      own_(fine.own()),
+      fine_side_(fine.side()),
+      side_(fine.side() / 2 + 2 * k_reach),
+      row_(rounded_up(side_)),
+      exchanger_(fmt::format("gravity boxes level {}", fine.level()), fine.communicator(),
+                 options) {
+  if (coarse) plan_copies(fine, *coarse);
+  find_far_cells(fine, coarse == nullptr);
+}
+
+void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coarse) {
+  coarse_side_ = coarse.side();
+  std::vector<Part> parts;
+  for (int slot = 0; slot < own_; ++slot) {
+    const BlockCoordinates corner = morton_decode(fine.key(slot));
+    std::array<std::vector<Cut>, 3> cuts;
+    for (int d = 0; d < 3; ++d)
+      cuts[d] = cut_axis(std::int64_t{corner[d]} * fine_side_ / 2 - k_reach, side_, coarse_side_,
+                         coarse.extent()[d], geometry_.periodic(d));
+    for (const Cut& z : cuts[2])
+      for (const Cut& y : cuts[1])
+        for (const Cut& x : cuts[0])
+          parts.push_back({morton_encode({static_cast<BlockCoordinate>(x.patch),
+                                          static_cast<BlockCoordinate>(y.patch),
+                                          static_cast<BlockCoordinate>(z.patch)}),
+                           slot,
+                           {x.in_box, y.in_box, z.in_box},
+                           {x.in_patch, y.in_patch, z.in_patch},
+                           {x.size, y.size, z.size}});
+  }
+  std::vector<Key> keys;
+  for (const Part& part : parts) keys.push_back(part.coarse);
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  const std::vector<PatchFacts> facts = coarse.directory().ask(keys);
+  const auto owner = [&](const Part& part) {
+    return facts[std::lower_bound(keys.begin(), keys.end(), part.coarse) - keys.begin()].owner;
+  };
+  std::erase_if(parts, [&](const Part& part) { return owner(part) < 0; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [&](const Part& a, const Part& b) { return owner(a) < owner(b); });
+
+  const auto copy_of = [](std::int32_t slot, const std::array<std::int16_t, 3>& begin,
+                          const Part& part, std::int64_t& offset) {
+    Copy copy{slot, begin, begin, offset};
+    std::int64_t cells = 1;
+    for (int d = 0; d < 3; ++d) {
+      copy.end[d] = static_cast<std::int16_t>(copy.end[d] + part.size[d]);
+      cells *= part.size[d];
+    }
+    offset += cells;
+    return std::pair(copy, cells);
+  };
+  std::vector<Copy> unpacks, packs;
+  std::vector<Segment> receives, sends;
+  std::vector<int> owners;
+  std::int64_t offset = 0;
+  for (const Part& part : parts) {
+    const auto [copy, cells] = copy_of(part.fine_slot, part.in_box, part, offset);
+    unpacks.push_back(copy);
+    owners.push_back(owner(part));
+    count_cells(receives, owners.back(), cells);
+  }
+  const auto asked = route<Part>(fine.communicator(), owners, parts);
+  offset = 0;
+  for (std::size_t n = 0; n < asked.items.size(); ++n) {
+    const Part& part = asked.items[n];
+    const auto [copy, cells] = copy_of(coarse.find(part.coarse), part.in_patch, part, offset);
+    packs.push_back(copy);
+    count_cells(sends, asked.sources[n], cells);
+  }
+  packs_ = mesh::to_device("box packs", packs);
+  unpacks_ = mesh::to_device("box unpacks", unpacks);
+  plan_ =
+      std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
+}
+
+void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
+  std::vector<std::int64_t> cells;
+  const double width = 2.0 * geometry_.cell_size(level_);
+  // Ghost cells of the base level are interpolated across its boundary.
+  const int inside = base ? 1 : 0;
+  for (int slot = 0; slot < own_; ++slot) {
+    const BlockCoordinates corner = morton_decode(fine.key(slot));
+    bool near = false;
+    for (int d = 0; d < 3; ++d)
+      near =
+          near || (!geometry_.periodic(d) && (corner[d] == 0 || corner[d] + 1 == fine.extent()[d]));
+    if (!near) continue;
+    for (int n = 0; n < side_ * side_ * side_; ++n) {
+      const std::array<int, 3> in_box{n % side_, n / side_ % side_, n / (side_ * side_)};
+      std::array<double, 3> position;
+      bool far = false;
+      for (int d = 0; d < 3; ++d) {
+        const std::int64_t c = std::int64_t{corner[d]} * fine_side_ / 2 - k_reach + in_box[d];
+        const std::int64_t extent = fine.extent()[d] * fine_side_ / 2;
+        far = far || (!geometry_.periodic(d) && (c < inside || c >= extent - inside));
+        position[d] = geometry_.lower()[d] + (static_cast<double>(c) + 0.5) * width;
+      }
+      if (!far) continue;
+      cells.push_back(((std::int64_t{slot} * side_ + in_box[2]) * side_ + in_box[1]) * row_ +
+                      in_box[0]);
+      far_positions_.push_back(position);
+    }
+  }
+  far_cells_ = mesh::to_device("far cells", cells);
+}
+
+void CoarseBoxes::fill(const double* coarse_phi, const Multipoles& far, double G) {
+  using Policy = Kokkos::TeamPolicy<>;
+  const int side = side_, row = row_, C = coarse_side_;
+  boxes_ = DeviceArray<double>("coarse boxes", std::int64_t{own_} * side * side * row);
+  const DeviceArray<double> boxes = boxes_;
+  if (plan_) {
+    const auto sent = mesh::uninitialised<double>("box message", plan_->items_sent());
+    const auto received = mesh::uninitialised<double>("box message", plan_->items_received());
+    const auto packs = packs_, unpacks = unpacks_;
+    if (packs.extent(0) > 0)
+      Kokkos::parallel_for(
+          "gravity: pack boxes", Policy(static_cast<int>(packs.extent(0)), Kokkos::AUTO),
+          KOKKOS_LAMBDA(const Policy::member_type& team) {
+            const Copy& task = packs(team.league_rank());
+            const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
+                      nk = task.end[2] - task.begin[2];
+            const double* cells = coarse_phi + std::int64_t{task.slot} * C * C * C;
+            double* message = sent.data() + task.offset;
+            Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int n) {
+              const double* line =
+                  cells + ((task.begin[2] + n / nj) * C + task.begin[1] + n % nj) * C;
+              for (int i = 0; i < ni; ++i) message[n * ni + i] = line[split(task.begin[0] + i, C)];
+            });
+          });
+    Kokkos::fence();
+    exchanger_.run<double>(*plan_, sent.data(), received.data(), 1);
+    if (unpacks.extent(0) > 0)
+      Kokkos::parallel_for(
+          "gravity: unpack boxes", Policy(static_cast<int>(unpacks.extent(0)), Kokkos::AUTO),
+          KOKKOS_LAMBDA(const Policy::member_type& team) {
+            const Copy& task = unpacks(team.league_rank());
+            const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
+                      nk = task.end[2] - task.begin[2];
+            double* box = boxes.data() + std::int64_t{task.slot} * side * side * row;
+            const double* message = received.data() + task.offset;
+            Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int n) {
+              double* line = box +
+                             ((task.begin[2] + n / nj) * side + task.begin[1] + n % nj) * row +
+                             task.begin[0];
+              for (int i = 0; i < ni; ++i) line[i] = message[n * ni + i];
+            });
+          });
+    Kokkos::fence();
+  }
+  if (far_positions_.empty()) return;
+  std::vector<double> values;
+  for (const auto& x : far_positions_) values.push_back(G * far.potential(x));
+  const auto potentials = mesh::to_device("far potentials", values);
+  const auto cells = far_cells_;
+  Kokkos::parallel_for(
+      "gravity: far cells", Kokkos::RangePolicy<>(0, values.size()),
+      KOKKOS_LAMBDA(const std::int64_t n) { boxes(cells(n)) = potentials(n); });
+}
+
+}  // namespace octant::gravity

@@ -1,0 +1,45 @@
+// The coarser level's potential beneath and around every own patch of a level: what ghost cells
+// beyond the level, and cells of new blocks, are interpolated from.
+#pragma once
+
+#include "gravity/multipoles.hpp"
+
+namespace octant::gravity {
+
+// Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
+// patch_scratch.hpp. Cells beyond a boundary that is not periodic hold the potential of the
+// multipoles; so do, on the base level, all cells near such a boundary.
+class CoarseBoxes {
+ public:
+  // `coarse` is null for the base level. Collective.
+  CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
+              const CommOptions& options);
+
+  // Fills the boxes from a field of the coarser level's own patches and from G times the potential
+  // of `far`. Collective.
+  void fill(const double* coarse_phi, const Multipoles& far, double G);
+  void release() { boxes_ = {}; }
+  const double* data() const { return boxes_.data(); }  // [own slot][doubles of a CoarseBox]
+
+ private:
+  // A region of a box or of a coarse patch, and where it lies in the message.
+  struct Copy {
+    std::int32_t slot;
+    std::array<std::int16_t, 3> begin, end;
+    std::int64_t offset;
+  };
+  void plan_copies(const LevelPatches& fine, const LevelPatches& coarse);
+  void find_far_cells(const LevelPatches& fine, bool base);
+
+  mesh::Geometry geometry_;
+  int level_, own_, fine_side_, coarse_side_ = 0;
+  int side_, row_;  // of a box
+  std::unique_ptr<ExchangePlan> plan_;
+  DeviceArray<const Copy> packs_, unpacks_;
+  Exchanger exchanger_;
+  std::vector<std::array<double, 3>> far_positions_;
+  DeviceArray<const std::int64_t> far_cells_;
+  DeviceArray<double> boxes_;
+};
+
+}  // namespace octant::gravity

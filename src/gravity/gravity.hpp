@@ -1,0 +1,117 @@
+// The face of gravity/: the potential of the gas on every level of a mesh, and what it does to the
+// gas.
+//
+// A level is solved by itself: its right-hand side is its own density (the mean of finer cells
+// where there are any), and the values beyond its end are interpolated from the coarser level. So a
+// level can be solved at every one of its own time steps, with the coarser potential extrapolated
+// to that time.
+//
+//   laplacian(phi) = 4 pi G (rho - mean)   in a periodic domain
+//   laplacian(phi) = 4 pi G rho            in one without periodic boundaries, phi = 0 at infinity
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gravity/block_kernels.hpp"
+#include "gravity/carry_over.hpp"
+#include "gravity/interpolated.hpp"
+#include "gravity/options.hpp"
+#include "gravity/piece_transfer.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant::gravity {
+
+// What gravity stores of a cell.
+enum class Field { potential, previous_potential, acceleration_x, acceleration_y, acceleration_z };
+inline constexpr int k_fields = 5;
+inline constexpr const char* k_field_names[k_fields] = {
+    "potential", "previous_potential", "acceleration_x", "acceleration_y", "acceleration_z"};
+
+// Times at which a level's potentials hold: the present and the previous one.
+struct PotentialTimes {
+  double now = 0.0, previous = 0.0;
+  bool solved = false;  // at least once
+};
+
+// Solves so far on one level.
+struct LevelStatistics {
+  std::int64_t solves = 0, cycles = 0, most_cycles = 0, rounds = 0;
+};
+
+class Gravity {
+ public:
+  // Throws InputError where domain and gravity do not fit. The mesh must outlive this.
+  Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options);
+
+  // To be called whenever blocks were made, removed or moved: takes the potentials along, and
+  // interpolates those of new blocks. Returns the coarsest level with new blocks, whose forces,
+  // and those of finer levels, must be solved for; or one past the finest level. Collective.
+  int adapt_to_mesh();
+
+  // Potential and acceleration of a level from its present density. Coarser levels must have been
+  // solved before. Throws RunError if the tolerance is not reached. Collective.
+  SolveReport solve(int level, double time);
+
+  // Accelerates the gas of a level's own blocks for the time dt: momentum += dt rho g, and total
+  // energy grows by what kinetic energy grows.
+  void kick(int level, double dt);
+
+  // Largest |gx| + |gy| + |gz| of a level, over all ranks.
+  double strongest(int level) const { return levels_[level].strongest; }
+
+  // Half the sum of mass * potential over leaf cells. Collective.
+  double potential_energy() const;
+
+  // Stored fields of own blocks, in the order of Field, by slot of the mesh.
+  const mesh::BlockLayout& layout() const { return layout_; }
+  double* fields(int level) const { return levels_[level].blocks.values.data(); }
+  PotentialTimes times(int level) const { return levels_[level].times; }
+  void set_times(int level, const PotentialTimes& times) { levels_[level].times = times; }
+  // After a restart, once stored fields and times are set: measures anew what solving measures.
+  // Collective.
+  void resume();
+
+  const LevelStatistics& statistics(int level) const { return levels_[level].statistics; }
+  std::int64_t bytes() const;  // of stored fields on this rank
+
+ private:
+  struct Level {
+    StoredBlocks blocks;  // [slot][field][k][j][i]
+    PotentialTimes times;
+    double strongest = 0.0;
+    LevelStatistics statistics;
+    BlockRange own;
+    std::unique_ptr<LevelSolver> solver;
+    std::unique_ptr<PieceTransfer> transfer;
+    std::unique_ptr<CoarseBoxes> boxes;
+  };
+  void connect(int level);
+  void measure_sources();
+  void measure_strongest(int level);
+  bool carry_blocks(int level);
+  void interpolate_new_blocks(int level, const std::vector<std::uint8_t>& is_new);
+  void fill_boxes(int level, const Combination& coarse_potential);
+  Combination potential_at(int level, double time) const;
+  double base_cells() const;
+  DeviceArray<double> right_hand_side(int level, double& reference);
+  void remove_mean(int level, const DeviceArray<double>& phi) const;
+  void store_forces(int level, const DeviceArray<double>& phi);
+  BlockField stored(int level, Field field) const;
+  VectorField stored_acceleration(int level) const;
+  BlockField gas(int level, int variable) const;
+  int variable(const std::string& name) const;
+
+  GravityOptions options_;
+  mesh::Mesh& mesh_;
+  CommOptions comm_options_;
+  mesh::BlockLayout layout_;
+  int density_, momentum_, energy_;  // indices of the gas's variables
+  bool isolated_;
+  double mean_density_ = 0.0;
+  Multipoles far_;
+  std::vector<Level> levels_;
+  Exchanger migration_;
+};
+
+}  // namespace octant::gravity

@@ -1,0 +1,174 @@
+#include "gravity/interpolated.hpp"
+
+#include "core/error.hpp"
+#include "gravity/patch_scratch.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+// Calls body with the side of the level's patches as a type, unless this rank has none.
+template <class Body>
+void with_side(const LevelPatches& patches, const Body& body) {
+  if (patches.own() == 0) return;
+  switch (patches.side()) {
+    case 16: return body(std::integral_constant<int, 16>{});
+    case 8: return body(std::integral_constant<int, 8>{});
+    case 4: return body(std::integral_constant<int, 4>{});
+    case 2: return body(std::integral_constant<int, 2>{});
+    default: throw RunError("gravity: no kernel for patches of {}^3 cells", patches.side());
+  }
+}
+
+TeamPolicy policy(int patches, std::size_t bytes) {
+  TeamPolicy policy(patches, k_team_size);
+  policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
+  return policy;
+}
+
+// Replaces the masked cells within `depth` by interpolated values, or keeps nothing but those.
+enum class Elsewhere { keep, clear };
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T>& coarse,
+                                             const PatchScratch<T, 2>& diagonal, int depth,
+                                             Elsewhere elsewhere, const PatchScratch<T, 2>& phi) {
+  for_rows<T>(team, depth, [&](int j, int k) {
+    const auto put = [&](int parity, int e, Pack interpolated) OCTANT_INLINE_LAMBDA {
+      double* to = phi.pairs(parity, j, k) + e;
+      const Pack kept = elsewhere == Elsewhere::keep ? PackOf::load(to) : Pack(0.0);
+      const auto inside = PackOf::load(diagonal.pairs(parity, j, k) + e) > Pack(0.0);
+      PackOf::store(to, select(inside, kept, interpolated));
+    };
+    interpolate_row(coarse, j, k, [&](int e, Pack even, Pack odd) OCTANT_INLINE_LAMBDA {
+      put(0, e, even);
+      put(1, e, odd);
+    });
+  });
+}
+
+template <int T>
+void move_boundary(const LevelSolver& solver, const double* boxes, double* f) {
+  const auto tables = solver.tables();
+  const double* diagonals = solver.diagonal().data();
+  const auto masked = solver.masked_patches();
+  Kokkos::parallel_for(
+      "gravity: boundary values", policy(masked.size(), 2 * PatchScratch<T, 2>::bytes()),
+      KOKKOS_LAMBDA(const Team& team) {
+        const std::int64_t patch = masked(team.league_rank());
+        const PatchScratch<T, 2> diagonal(team), given(team);
+        gather(team, tables(patch), diagonals, 2, diagonal);
+        team.team_barrier();
+        const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
+        fill_masked(team, box, diagonal, 1, Elsewhere::clear, given);
+        team.team_barrier();
+        double* cells = f + patch * std::int64_t{T * T * T};
+        for_rows<T>(team, 0, [&](int j, int k) {
+          for (int parity = 0; parity < 2; ++parity) {
+            const Neighbours<T, 2> around(given, parity, j, k);
+            const double* d = diagonal.pairs(parity, j, k);
+            double* row = cells + (k * T + j) * T + parity * (T / 2);
+            for_pairs(0, T / 2, [&](int e) {
+              const Pack sum = around.sum(e);
+              for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
+                if (d[e + lane] > 0.0) row[e + lane] -= PackOf::lane(sum, lane);
+            });
+          }
+        });
+      });
+}
+
+template <int T>
+void interpolate_patches(const LevelSolver& solver, const double* boxes, double* phi) {
+  Kokkos::parallel_for(
+      "gravity: interpolate", policy(solver.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
+        const std::int64_t patch = team.league_rank();
+        const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
+        double* cells = phi + patch * std::int64_t{T * T * T};
+        for_rows<T>(team, 0, [&](int j, int k) {
+          double* row = cells + (k * T + j) * T;
+          interpolate_row(box, j, k, [&](int e, Pack even, Pack odd) OCTANT_INLINE_LAMBDA {
+            for (int lane = 0; lane < PackOf::width; ++lane) {
+              if (e + lane < 0 || e + lane >= T / 2) continue;
+              row[e + lane] = PackOf::lane(even, lane);
+              row[e + lane + T / 2] = PackOf::lane(odd, lane);
+            }
+          });
+        });
+      });
+}
+
+// phi(i + 1) - phi(i - 1) and phi(i + 2) - phi(i - 2) of the cells of one parity in a row.
+template <int T>
+struct Differences {
+  const double *below, *above, *far_below, *far_above;
+
+  KOKKOS_FORCEINLINE_FUNCTION Differences(const PatchScratch<T, 2>& phi, int axis, int parity,
+                                          int j, int k) {
+    if (axis == 0) {
+      below = phi.pairs(1 - parity, j, k) - 1 + parity;
+      above = below + 1;
+      far_below = phi.pairs(parity, j, k) - 1;
+      far_above = far_below + 2;
+    } else {
+      const int y = axis == 1 ? 1 : 0, z = 1 - y;
+      below = phi.pairs(parity, j - y, k - z);
+      above = phi.pairs(parity, j + y, k + z);
+      far_below = phi.pairs(parity, j - 2 * y, k - 2 * z);
+      far_above = phi.pairs(parity, j + 2 * y, k + 2 * z);
+    }
+  }
+};
+
+template <int T>
+void accelerate(const LevelSolver& solver, const double* boxes, const double* phi, int axis,
+                int order, double cell_size, double* result) {
+  const auto tables = solver.tables();
+  const double* diagonals = solver.diagonal().data();
+  const auto masked = solver.masked();
+  const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
+  const double far = order == 4 ? 1.0 / (12.0 * cell_size) : 0.0;
+  Kokkos::parallel_for(
+      "gravity: acceleration", policy(solver.patches().own(), 2 * PatchScratch<T, 2>::bytes()),
+      KOKKOS_LAMBDA(const Team& team) {
+        const std::int64_t patch = team.league_rank();
+        const PatchScratch<T, 2> potential(team), diagonal(team);
+        gather(team, tables(patch), phi, 2, potential);
+        if (masked(patch)) {
+          gather(team, tables(patch), diagonals, 2, diagonal);
+          team.team_barrier();
+          const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
+          fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential);
+        }
+        team.team_barrier();
+        double* cells = result + patch * std::int64_t{T * T * T};
+        for_rows<T>(team, 0, [&](int j, int k) {
+          for (int parity = 0; parity < 2; ++parity) {
+            const Differences<T> d(potential, axis, parity, j, k);
+            double* row = cells + (k * T + j) * T + parity * (T / 2);
+            for (int e = 0; e < T / 2; ++e)
+              row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
+          }
+        });
+      });
+}
+
+}  // namespace
+
+void move_boundary_into(const LevelSolver& solver, const CoarseBoxes& boxes, double* f) {
+  if (solver.masked_patches().size() == 0) return;
+  with_side(solver.patches(), [&](auto T) { move_boundary<T.value>(solver, boxes.data(), f); });
+}
+
+void interpolate_potential(const LevelSolver& solver, const CoarseBoxes& boxes, double* phi) {
+  with_side(solver.patches(),
+            [&](auto T) { interpolate_patches<T.value>(solver, boxes.data(), phi); });
+}
+
+void acceleration(const LevelSolver& solver, const CoarseBoxes& boxes, const double* phi, int axis,
+                  int order, double cell_size, double* result) {
+  with_side(solver.patches(), [&](auto T) {
+    accelerate<T.value>(solver, boxes.data(), phi, axis, order, cell_size, result);
+  });
+}
+
+}  // namespace octant::gravity

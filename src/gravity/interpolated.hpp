@@ -1,0 +1,21 @@
+// What is computed from the coarser level's potential around a level: the values given beyond its
+// end, the potential of new blocks, and the force, which reads both.
+#pragma once
+
+#include "gravity/coarse_boxes.hpp"
+
+namespace octant::gravity {
+
+// Moves the values given in the cells next to the level's end into the right-hand side of own
+// patches: f -= sum of the masked neighbours' potentials.
+void move_boundary_into(const LevelSolver& solver, const CoarseBoxes& boxes, double* f);
+
+// Sets all cells of own patches to the interpolated potential.
+void interpolate_potential(const LevelSolver& solver, const CoarseBoxes& boxes, double* phi);
+
+// One component of -grad phi in own patches by differences of the given order, 2 or 4. phi needs
+// copies to a depth of 2.
+void acceleration(const LevelSolver& solver, const CoarseBoxes& boxes, const double* phi, int axis,
+                  int order, double cell_size, double* result);
+
+}  // namespace octant::gravity

@@ -1,0 +1,102 @@
+#include "gravity/mask.hpp"
+
+#include "core/error.hpp"
+#include "gravity/patch_scratch.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
+
+template <int T>
+void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool finest,
+                     const double* cover, double* diagonal) {
+  TeamPolicy policy(own, k_team_size);
+  policy.set_scratch_size(1, Kokkos::PerTeam(PatchScratch<T, 2>::bytes()));
+  Kokkos::parallel_for(
+      "gravity: diagonals", policy, KOKKOS_LAMBDA(const Team& team) {
+        const int patch = team.league_rank();
+        const PatchScratch<T, 2> share(team);
+        gather(team, tables(patch), cover, 1, share);
+        team.team_barrier();
+        double* cells = diagonal + patch * std::int64_t{T * T * T};
+        for_rows<T>(team, 0, [&](int j, int k) {
+          for (int i = 0; i < T; ++i) {
+            const int parity = i & 1, e = i >> 1;
+            const Neighbours<T, 2> around(share, parity, j, k);
+            const double inside = 2.0 * share.pairs(parity, j, k)[e] - 1.0;
+            double boundary = 0.0;
+            for (const double* other : {around.left, around.right, around.below_y, around.above_y,
+                                        around.below_z, around.above_z})
+              boundary += boundary_term(inside, 2.0 * other[e] - 1.0);
+            if (boundary == 0.0) boundary = hole_term(0.5 + 0.5 * inside);
+            const double sum = finest ? 6.0 : 6.0 + boundary;
+            cells[(k * T + j) * T + split(i, T)] = inside > 0.0 ? sum : 0.0;
+          }
+        });
+      });
+}
+
+}  // namespace
+
+DeviceArray<double> covered_cells(const LevelPatches& patches) {
+  const int side = patches.side(), piece = patches.piece_side();
+  const DeviceArray<double> cover("cover", patches.slots() * cells_of(side));
+  std::vector<Piece> all = patches.local_pieces();
+  all.insert(all.end(), patches.arriving_pieces().begin(), patches.arriving_pieces().end());
+  const auto pieces = mesh::to_device("pieces", all);
+  Kokkos::parallel_for(
+      "gravity: covered cells", Kokkos::RangePolicy<>(0, all.size()),
+      KOKKOS_LAMBDA(const std::int64_t n) {
+        const Piece& p = pieces(n);
+        double* cells = cover.data() + p.patch * std::int64_t{side} * side * side;
+        for (int k = 0; k < piece; ++k)
+          for (int j = 0; j < piece; ++j)
+            for (int i = 0; i < piece; ++i)
+              cells[((p.in_patch[2] + k) * side + p.in_patch[1] + j) * side +
+                    split(p.in_patch[0] + i, side)] = 1.0;
+      });
+  return cover;
+}
+
+DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
+                                    const DeviceArray<double>& cover) {
+  const int C = side / 2;
+  const DeviceArray<double> coarse("cover", patches.slots() * cells_of(C));
+  Kokkos::parallel_for(
+      "gravity: coarsen cover", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
+      KOKKOS_LAMBDA(const std::int64_t n) {
+        const auto i = static_cast<int>(n % C), j = static_cast<int>(n / C % C),
+                   k = static_cast<int>(n / (C * C) % C);
+        const std::int64_t patch = n / (C * C * C);
+        const double* fine = cover.data() + patch * side * side * side;
+        double sum = 0.0;
+        for (int line = 0; line < 4; ++line) {
+          const double* row = fine + ((2 * k + (line >> 1)) * side + 2 * j + (line & 1)) * side + i;
+          sum += row[0] + row[C];
+        }
+        coarse((patch * C * C + k * C + j) * C + split(i, C)) = 0.125 * sum;
+      });
+  return coarse;
+}
+
+DeviceArray<double> diagonals(const LevelPatches& patches,
+                              const DeviceArray<const PatchTable>& tables, int side, bool finest,
+                              const DeviceArray<double>& cover) {
+  const DeviceArray<double> diagonal("diagonal", patches.slots() * cells_of(side));
+  if (patches.own() == 0) return diagonal;
+  const auto write = [&](auto T) {
+    write_diagonals<T.value>(patches.own(), tables, finest, cover.data(), diagonal.data());
+  };
+  switch (side) {
+    case 16: write(std::integral_constant<int, 16>{}); break;
+    case 8: write(std::integral_constant<int, 8>{}); break;
+    case 4: write(std::integral_constant<int, 4>{}); break;
+    default: throw RunError("gravity: no grid with patches of {}^3 cells", side);
+  }
+  return diagonal;
+}
+
+}  // namespace octant::gravity

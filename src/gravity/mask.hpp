@@ -1,0 +1,42 @@
+// Where a level ends: the share of every cell of a grid that its blocks cover, and what follows for
+// the equations of cells beside the end.
+//
+// As in Guillet & Teyssier (2011, section 3.2), the mask 2 cover - 1 of a coarse grid places the
+// boundary, where its corrections vanish, at the zero of the mask's linear interpolation, and cells
+// with a mask of 0 or less take no part. The solution itself is given in the centres of the finest
+// cells outside; to move the coarse boundary there, half a finest cell further, was tried: V-cycles
+// then converge only half as fast.
+#pragma once
+
+#include "core/pack.hpp"
+#include "gravity/patches.hpp"
+
+namespace octant::gravity {
+
+// What a neighbour adds to the diagonal, 6, of a coarse cell. `inside` and `outside` are the masks
+// of the cell and its neighbour.
+KOKKOS_FORCEINLINE_FUNCTION double boundary_term(double inside, double outside) {
+  return outside > 0.0 ? 0.0 : -outside / inside;
+}
+
+// What a coarse cell adds that has a hole of which no neighbour knows. A cube of side a holds the
+// potential like a capacity of about 8 a; twice that allows for several holes in a cell. Without
+// this term nothing ties down coarse grids that see no boundary but holes, and V-cycles diverge.
+KOKKOS_FORCEINLINE_FUNCTION double hole_term(double cover) {
+  return cover < 1.0 ? 16.0 * Kokkos::cbrt(1.0 - cover) : 0.0;
+}
+
+// A field of a grid, [slot][k][j][split i], 1 in the pieces of own patches and 0 elsewhere.
+DeviceArray<double> covered_cells(const LevelPatches& patches);
+
+// The mean of 2^3 cells of own patches, on the grid with patches of half the side.
+DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
+                                    const DeviceArray<double>& cover);
+
+// The diagonals of own patches of the finest or of a coarse grid, 0 where masked. `cover` needs
+// copies to a depth of 1.
+DeviceArray<double> diagonals(const LevelPatches& patches,
+                              const DeviceArray<const PatchTable>& tables, int side, bool finest,
+                              const DeviceArray<double>& cover);
+
+}  // namespace octant::gravity

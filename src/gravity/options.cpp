@@ -1,0 +1,27 @@
+#include "gravity/options.hpp"
+
+#include "core/parameters.hpp"
+
+namespace octant::gravity {
+
+void declare(ParameterSchema& schema, GravityOptions& o) {
+  schema.add("gravity.enabled", o.enabled, {.meaning = "Gas attracts itself"});
+  schema.add("gravity.base", o.base,
+             {.meaning = "Solver of the base level", .choices = {"multigrid"}});
+  schema.add("gravity.tolerance", o.tolerance,
+             {.meaning = "Residual of the Poisson equation, relative to its right-hand side, at "
+                         "which a level's solution is good enough",
+              .max = 0.1,
+              .above = 0.0});
+  schema.add("gravity.max_cycles", o.max_cycles,
+             {.meaning = "V-cycles after which a run stops that has not reached it", .min = 1});
+  schema.add("gravity.constant", o.constant,
+             {.unit = "length^3 / (mass time^2)",
+              .meaning = "Newton's constant in code units",
+              .above = 0.0});
+  schema.add(
+      "gravity.gradient_order", o.gradient_order,
+      {.meaning = "Order of the differences that make the force: 2 or 4", .min = 2, .max = 4});
+}
+
+}  // namespace octant::gravity

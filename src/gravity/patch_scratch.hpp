@@ -1,0 +1,141 @@
+// A patch with the cells around it in a team's scratch, and what fills and combines such patches:
+// the parts of which the kernels of the solver are made.
+#pragma once
+
+#include "core/pack.hpp"
+#include "gravity/halo_exchange.hpp"
+
+namespace octant::gravity {
+
+using TeamPolicy = Kokkos::TeamPolicy<>;
+using Team = TeamPolicy::member_type;
+using PackOf = PackTraits<Pack>;
+
+constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width * PackOf::width; }
+
+// One thread per team on a CPU, where a pack is a whole register.
+inline constexpr int k_team_size = PackOf::width > 1 ? 1 : 64;
+
+// Cells -Depth .. T-1+Depth along y and z. Along x, rows hold pairs (even cell, odd cell) -2 ..
+// T/2+1, all even cells first; kernels work on whole packs of pairs, so that the outermost ones may
+// come to hold anything.
+template <int T, int Depth>
+struct PatchScratch {
+  static constexpr int half = rounded_up(T / 2 + 4), row = 2 * half, rows = T + 2 * Depth;
+  static constexpr int margin = 8, doubles = rows * rows * row + 2 * margin;
+  double* data;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit PatchScratch(const Team& team)
+      : data(static_cast<double*>(
+            team.team_scratch(1).get_shmem_aligned(doubles * sizeof(double), 64))) {}
+  static constexpr std::size_t bytes() { return doubles * sizeof(double) + 64; }
+
+  // Pair 0 of the even (parity 0) or odd cells of a row; pairs are contiguous.
+  KOKKOS_FORCEINLINE_FUNCTION double* pairs(int parity, int j, int k) const {
+    return data + margin + ((k + Depth) * rows + j + Depth) * row + parity * half + 2;
+  }
+};
+
+// Coarse cells -2 .. T/2+1 along each axis around a patch of T^3 fine cells, in natural order.
+template <int T>
+struct CoarseBox {
+  static constexpr int side = T / 2 + 4, row = rounded_up(side), doubles = side * side * row;
+  const double* data;
+  KOKKOS_FORCEINLINE_FUNCTION const double* line(int j, int k) const {  // cell -2 of a row
+    return data + ((k + 2) * side + j + 2) * row;
+  }
+};
+
+// Calls body(j, k) for all rows within `depth` of a patch.
+template <int T, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Body& body) {
+  const int across = T + 2 * depth;
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across), [&](int plane) {
+    for (int j = -depth; j < T + depth; ++j) body(j, plane - depth);
+  });
+}
+
+// Calls body(e) for the packs of pairs that begin with pair `first` and cover `count`.
+template <class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_pairs(int first, int count, const Body& body) {
+  for (int e = first; e < first + count; e += PackOf::width) body(e);
+}
+
+KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
+  return i < 0 ? 0 : i < side ? 1 : 2;
+}
+
+template <int Count>
+KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
+  for (int n = 0; n < Count; ++n) to[n] = from ? from[n] : 0.0;
+}
+
+// Fills the cells within `depth` of an own patch from the patches around it; 0 where there is none.
+template <int T, int Depth>
+KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
+                                        const double* field, int depth,
+                                        const PatchScratch<T, Depth>& to) {
+  constexpr int near = T / 2 < 2 ? T / 2 : 2;
+  constexpr std::int64_t cells = T * T * T;
+  for_rows<T>(team, depth, [&](int j, int k) {
+    const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
+    const int offset = ((k & (T - 1)) * T + (j & (T - 1))) * T;
+    const auto line = [&](int side) {
+      return slots[side] < 0 ? nullptr : field + slots[side] * cells + offset;
+    };
+    const double *below = line(0), *here = line(1), *above = line(2);
+    for (int parity = 0; parity < 2; ++parity) {
+      double* pairs = to.pairs(parity, j, k);
+      const int from = parity * (T / 2);
+      copy_pairs<near>(below ? below + from + T / 2 - near : nullptr, pairs - near);
+      copy_pairs<T / 2>(here ? here + from : nullptr, pairs);
+      copy_pairs<near>(above ? above + from : nullptr, pairs + T / 2);
+    }
+  });
+}
+
+// The sum of the six neighbours of the cells of one parity in a row, from pair e on.
+template <int T, int Depth>
+struct Neighbours {
+  const double *left, *right, *below_y, *above_y, *below_z, *above_z;
+
+  KOKKOS_FORCEINLINE_FUNCTION Neighbours(const PatchScratch<T, Depth>& field, int parity, int j,
+                                         int k)
+      // An even cell lies between the odd cells of the pair before and its own; an odd one between
+      // the even cells of its own pair and the next.
+      : left(field.pairs(1 - parity, j, k) - 1 + parity),
+        right(left + 1),
+        below_y(field.pairs(parity, j - 1, k)),
+        above_y(field.pairs(parity, j + 1, k)),
+        below_z(field.pairs(parity, j, k - 1)),
+        above_z(field.pairs(parity, j, k + 1)) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION Pack sum(int e) const {
+    return ((PackOf::load(left + e) + PackOf::load(right + e)) +
+            (PackOf::load(below_y + e) + PackOf::load(above_y + e))) +
+           (PackOf::load(below_z + e) + PackOf::load(above_z + e));
+  }
+};
+
+// Trilinear interpolation to a row of fine cells: weights 3/4 and 1/4 along each axis. Calls
+// put(e, even, odd) for packs of pairs from -1 on that cover -1 .. T/2.
+template <int T, class Put>
+KOKKOS_FORCEINLINE_FUNCTION void interpolate_row(const CoarseBox<T>& coarse, int j, int k,
+                                                 const Put& put) {
+  constexpr int width = PackOf::width, entries = CoarseBox<T>::row;
+  const int jc = j >> 1, jn = jc + ((j & 1) ? 1 : -1), kc = k >> 1, kn = kc + ((k & 1) ? 1 : -1);
+  const double *cc = coarse.line(jc, kc), *nc = coarse.line(jn, kc), *cn = coarse.line(jc, kn),
+               *nn = coarse.line(jn, kn);
+  double y[entries + 2 * width];  // coarse cells from -2 on
+  const Pack near(0.75), far(0.25);
+  for (int i = 0; i < entries; i += width)
+    PackOf::store(y + i, near * (near * PackOf::load(cc + i) + far * PackOf::load(cn + i)) +
+                             far * (near * PackOf::load(nc + i) + far * PackOf::load(nn + i)));
+  for (int i = entries; i < entries + 2 * width; ++i) y[i] = 0.0;
+  for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
+    const Pack centre = near * PackOf::load(y + e + 2);
+    put(e, centre + far * PackOf::load(y + e + 1), centre + far * PackOf::load(y + e + 3));
+  });
+}
+
+}  // namespace octant::gravity

@@ -1,0 +1,272 @@
+#include "gravity/patches.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <tuple>
+
+#include "comm/route.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
+
+void count_item(std::vector<Segment>& segments, int rank) {
+  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
+  ++segments.back().count;
+}
+
+std::vector<std::size_t> order_by(std::span<const int> ranks) {
+  std::vector<std::size_t> order(ranks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
+  return order;
+}
+
+}  // namespace
+
+int patch_side(const mesh::Geometry& geometry, int level) {
+  const BlockCoordinates blocks = geometry.extent(level);
+  int side = k_largest_patch;
+  for (const auto extent : blocks)
+    while ((std::int64_t{extent} * geometry.block_size()) % side != 0) side /= 2;
+  return side;
+}
+
+// --- directory ---------------------------------------------------------------------------------
+
+PatchDirectory::PatchDirectory(const Communicator& communicator,
+                               std::span<const Registration> registrations)
+    : communicator_(communicator) {
+  std::vector<int> homes;
+  for (const Registration& r : registrations) homes.push_back(home_of(r.patch));
+  const auto received = route<Registration>(communicator, homes, registrations);
+  KeyTable<Key> first_blocks;
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const Registration& r = received.items[n];
+    const PatchFacts* known = entries_.find(r.patch);
+    PatchFacts facts = known ? *known : PatchFacts{};
+    if (!known || r.first_block < *first_blocks.find(r.patch)) {
+      facts.owner = received.sources[n];
+      first_blocks.insert(r.patch, r.first_block);
+    }
+    facts.blocks += r.blocks;
+    entries_.insert(r.patch, facts);
+  }
+}
+
+int PatchDirectory::home_of(Key key) const {
+  auto h = static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15u;
+  if constexpr (sizeof(Key) > 8) h ^= static_cast<std::uint64_t>(key >> 64);
+  return static_cast<int>((h ^ (h >> 32)) % static_cast<std::uint64_t>(communicator_.size()));
+}
+
+std::vector<PatchFacts> PatchDirectory::ask(std::span<const Key> patches) const {
+  std::vector<int> homes;
+  for (const Key key : patches) homes.push_back(home_of(key));
+  const auto order = order_by(homes);
+  std::vector<int> targets;
+  std::vector<Key> questions;
+  for (const auto n : order) {
+    targets.push_back(homes[n]);
+    questions.push_back(patches[n]);
+  }
+  const auto asked = route<Key>(communicator_, targets, questions);
+  std::vector<PatchFacts> found(asked.items.size());
+  for (std::size_t n = 0; n < found.size(); ++n)
+    if (const PatchFacts* known = entries_.find(asked.items[n])) found[n] = *known;
+  // Answers arrive by home and then in the order of asking.
+  const auto answers = route<PatchFacts>(communicator_, asked.sources, found);
+  std::vector<PatchFacts> facts(patches.size());
+  for (std::size_t n = 0; n < order.size(); ++n) facts[order[n]] = answers.items[n];
+  return facts;
+}
+
+// --- patches -----------------------------------------------------------------------------------
+
+LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
+    : communicator_(tree.communicator()),
+      level_(level),
+      side_(patch_side(tree.geometry(), level)),
+      block_size_(tree.geometry().block_size()),
+      piece_side_(std::min(side_, block_size_)),
+      shift_(log2_of(side_) - log2_of(block_size_)),
+      registrations_(touched_patches(tree.level(level))),
+      directory_(communicator_, registrations_) {
+  const BlockCoordinates blocks = tree.geometry().extent(level);
+  for (int d = 0; d < 3; ++d) {
+    extent_[d] = std::int64_t{blocks[d]} * block_size_ / side_;
+    periodic_[d] = tree.geometry().periodic(d);
+  }
+  std::vector<Key> touched;
+  for (const auto& r : registrations_) touched.push_back(r.patch);
+  const std::vector<PatchFacts> facts = directory_.ask(touched);
+  std::vector<PatchFacts> own_facts;
+  for (std::size_t n = 0; n < touched.size(); ++n)
+    if (facts[n].owner == communicator_.rank()) {
+      keys_.push_back(touched[n]);
+      own_facts.push_back(facts[n]);
+    }
+  own_ = static_cast<int>(keys_.size());
+  fill_tables(own_facts);
+  exchange_copies();
+  match_pieces(tree.level(level), touched, facts);
+  registrations_ = {};
+}
+
+// By key, because own blocks are.
+std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
+    const mesh::TreeLevel& blocks) const {
+  std::vector<PatchDirectory::Registration> all;
+  const int parts = shift_ < 0 ? 1 << (-3 * shift_) : 1;
+  for (const int slot : blocks.own()) {
+    const Key key = blocks.key(slot);
+    const Key first = shift_ < 0 ? key << (-3 * shift_) : key >> (3 * shift_);
+    for (int n = 0; n < parts; ++n) {
+      const Key patch = first + static_cast<Key>(n);
+      if (all.empty() || all.back().patch != patch) all.push_back({patch, key, 0});
+      ++all.back().blocks;
+    }
+  }
+  return all;
+}
+
+int LevelPatches::find(Key key) const {
+  const auto end = keys_.begin() + own_;
+  const auto found = std::lower_bound(keys_.begin(), end, key);
+  return found != end && *found == key ? static_cast<int>(found - keys_.begin()) : -1;
+}
+
+std::optional<Key> LevelPatches::neighbour(Key key, const std::array<int, 3>& offset) const {
+  BlockCoordinates extent;
+  for (int d = 0; d < 3; ++d) extent[d] = static_cast<BlockCoordinate>(extent_[d]);
+  return neighbour_key(key, offset, extent, periodic_);
+}
+
+void LevelPatches::fill_tables(const std::vector<PatchFacts>& own_facts) {
+  const int full = shift_ > 0 ? 1 << (3 * shift_) : 1;
+  KeyTable<std::int32_t> index;  // of other ranks' patches
+  std::vector<Key> others;
+  std::vector<std::uint32_t> directions;
+  tables_.resize(own_);
+  const auto for_neighbours = [&](auto&& visit) {
+    for (int slot = 0; slot < own_; ++slot)
+      for (int n = 0; n < 27; ++n)
+        visit(slot, n, neighbour(keys_[slot], {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}));
+  };
+  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
+    tables_[slot][n] = key ? find(*key) : -1;
+    if (!key || tables_[slot][n] >= 0) return;
+    const std::int32_t* known = index.find(*key);
+    const int other = known ? *known : static_cast<int>(others.size());
+    if (!known) {
+      index.insert(*key, other);
+      others.push_back(*key);
+      directions.push_back(0);
+    }
+    directions[other] |= 1u << n;
+  });
+  const std::vector<PatchFacts> facts = directory_.ask(others);
+  std::vector<int> existing;
+  for (std::size_t n = 0; n < others.size(); ++n)
+    if (facts[n].owner >= 0) existing.push_back(static_cast<int>(n));
+  std::sort(existing.begin(), existing.end(), [&](int a, int b) {
+    return std::tuple(facts[a].owner, others[a]) < std::tuple(facts[b].owner, others[b]);
+  });
+  std::vector<std::int32_t> slot_of(others.size(), -1);
+  for (const int n : existing) {
+    slot_of[n] = slots();
+    received_.push_back({facts[n].owner, slot_of[n], directions[n]});
+    keys_.push_back(others[n]);
+  }
+  masked_.assign(own_, 0);
+  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
+    std::int32_t& entry = tables_[slot][n];
+    int blocks = 0;
+    if (entry >= 0) {
+      blocks = own_facts[entry].blocks;
+    } else if (key) {
+      const int other = *index.find(*key);
+      entry = slot_of[other];
+      blocks = facts[other].blocks;
+    }
+    if (blocks < full) masked_[slot] = 1;
+  });
+  any_masked_ = communicator_.any(
+      std::any_of(masked_.begin(), masked_.end(), [](std::uint8_t masked) { return masked != 0; }));
+}
+
+void LevelPatches::exchange_copies() {
+  struct Request {
+    Key key;
+    std::uint32_t directions;
+  };
+  std::vector<int> owners;
+  std::vector<Request> requests;
+  for (const SharedPatch& copy : received_) {
+    owners.push_back(copy.rank);
+    requests.push_back({keys_[copy.slot], copy.directions});
+  }
+  const auto asked = route<Request>(communicator_, owners, requests);
+  for (std::size_t n = 0; n < asked.items.size(); ++n)
+    sent_.push_back({asked.sources[n], find(asked.items[n].key), asked.items[n].directions});
+}
+
+void LevelPatches::match_pieces(const mesh::TreeLevel& blocks, const std::vector<Key>& touched,
+                                const std::vector<PatchFacts>& facts) {
+  struct Announcement {
+    Key patch;
+    std::array<std::int16_t, 3> in_patch;
+  };
+  std::vector<Piece> leaving;
+  std::vector<int> owners;
+  std::vector<Announcement> announcements;
+  const int parts = shift_ < 0 ? 1 << (-3 * shift_) : 1;
+  std::size_t at = 0;  // in `touched`, which is in the order of this loop
+  for (const int slot : blocks.own()) {
+    const Key key = blocks.key(slot);
+    for (int n = 0; n < parts; ++n) {
+      const Key patch =
+          shift_ < 0 ? (key << (-3 * shift_)) + static_cast<Key>(n) : key >> (3 * shift_);
+      while (touched[at] != patch) ++at;
+      Piece piece{slot, -1, {0, 0, 0}, {0, 0, 0}};
+      const BlockCoordinates in_block = morton_decode(static_cast<Key>(n));
+      const BlockCoordinates in_patch =
+          morton_decode(key & ((Key{1} << (3 * std::max(shift_, 0))) - 1));
+      for (int d = 0; d < 3; ++d) {
+        piece.in_block[d] = static_cast<std::int16_t>(in_block[d] * piece_side_);
+        piece.in_patch[d] = static_cast<std::int16_t>(in_patch[d] * piece_side_);
+      }
+      if (facts[at].owner == communicator_.rank()) {
+        piece.patch = find(patch);
+        local_.push_back(piece);
+      } else {
+        leaving.push_back(piece);
+        owners.push_back(facts[at].owner);
+        announcements.push_back({patch, piece.in_patch});
+      }
+    }
+  }
+  std::vector<int> targets;
+  std::vector<Announcement> announced;
+  std::vector<Segment> sends, receives;
+  for (const auto n : order_by(owners)) {
+    leaving_.push_back(leaving[n]);
+    targets.push_back(owners[n]);
+    announced.push_back(announcements[n]);
+    count_item(sends, owners[n]);
+  }
+  const auto arrived = route<Announcement>(communicator_, targets, announced);
+  for (std::size_t n = 0; n < arrived.items.size(); ++n) {
+    const Announcement& a = arrived.items[n];
+    arriving_.push_back({-1, find(a.patch), {0, 0, 0}, a.in_patch});
+    count_item(receives, arrived.sources[n]);
+  }
+  piece_plan_ =
+      std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));
+}
+
+}  // namespace octant::gravity

@@ -1,0 +1,83 @@
+// Cloud in cell: which eight cells a particle shares its mass among, and reads its force from.
+//
+// The cloud is a cube of the size of a cell of the particle's level, centred on it (Hockney &
+// Eastwood, Computer Simulation Using Particles, 1981, section 5-3). The cells and their shares are
+// a function of position and level alone, never of the block that the particle is listed under.
+#pragma once
+
+#include <cmath>
+
+#include "mesh/geometry.hpp"
+#include "particles/neighbourhood.hpp"
+
+namespace octant::particles {
+
+// Where positions lie among the cells of one level.
+struct LevelFrame {
+  double lower[3], upper[3];  // of the domain
+  double cells_per_length;
+  BlockCoordinate cells[3];  // of the domain
+  bool periodic[3];
+  int block_size;
+
+  LevelFrame(const mesh::Geometry& geometry, int level)
+      : cells_per_length(1.0 / geometry.cell_size(level)), block_size(geometry.block_size()) {
+    for (int d = 0; d < 3; ++d) {
+      lower[d] = geometry.lower()[d];
+      upper[d] = geometry.upper()[d];
+      cells[d] = geometry.extent(level)[d] * block_size;
+      periodic[d] = geometry.periodic(d);
+    }
+  }
+
+  // In cells from the lower end. Between levels this differs by an exact power of two, so that a
+  // particle is in a cell of one level just if it is in the coarser cell around it.
+  KOKKOS_INLINE_FUNCTION double in_cells(int d, double x) const {
+    return (x - lower[d]) * cells_per_length;
+  }
+  // The cell that holds a position inside the domain.
+  KOKKOS_INLINE_FUNCTION BlockCoordinate cell_of(int d, double x) const {
+    const auto cell = static_cast<BlockCoordinate>(in_cells(d, x));
+    return cell < cells[d] ? cell : cells[d] - 1;  // rounding just below the upper end
+  }
+  KOKKOS_INLINE_FUNCTION bool holds(int d, double x) const { return x >= lower[d] && x < upper[d]; }
+};
+
+// Cells are counted from the first cell of the home block.
+struct Cloud {
+  int cell[3][2];    // along each axis the lower and the upper one
+  double weight[3];  // of the upper one
+
+  KOKKOS_INLINE_FUNCTION bool inside(int block_size) const {
+    bool in = true;
+    for (int d = 0; d < 3; ++d) in = in && cell[d][0] >= 0 && cell[d][1] < block_size;
+    return in;
+  }
+};
+
+// Beyond a wall a cloud goes on in the last cell before it.
+KOKKOS_INLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
+                                      const double (&position)[3]) {
+  Cloud cloud;
+  for (int d = 0; d < 3; ++d) {
+    const double centre = frame.in_cells(d, position[d]) - 0.5;
+    const double below = Kokkos::floor(centre);
+    cloud.weight[d] = centre - below;
+    const auto lower = static_cast<BlockCoordinate>(below);
+    BlockCoordinate first = lower - home.first_cell[d], second = first + 1;
+    if (frame.periodic[d]) {
+      if (first < -k_depth) first += frame.cells[d];
+      if (first > frame.block_size) first -= frame.cells[d];
+      second = first + 1;
+    } else if (lower < 0) {
+      first = second;
+    } else if (lower == frame.cells[d] - 1) {
+      second = first;
+    }
+    cloud.cell[d][0] = static_cast<int>(first);
+    cloud.cell[d][1] = static_cast<int>(second);
+  }
+  return cloud;
+}
+
+}  // namespace octant::particles

@@ -1,0 +1,287 @@
+// Which block a particle is listed under, and its way there: after drifts, between levels, after
+// changes of the mesh, and into the run.
+//
+// A rank knows the blocks beside its own, its parents and those beside them. So it sends a particle
+// to the owner of the next block that it knows on the way, and that one sends it on: few hops, and
+// nobody needs a list of blocks.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "particles/cloud.hpp"
+#include "particles/particles.hpp"
+
+namespace octant::particles {
+
+namespace {
+
+using Position = std::array<double, 3>;
+
+bool inside(const LevelFrame& frame, const Position& x) {
+  return frame.holds(0, x[0]) && frame.holds(1, x[1]) && frame.holds(2, x[2]);
+}
+
+Key key_of(const LevelFrame& frame, const Position& x) {
+  BlockCoordinates block;
+  for (int d = 0; d < 3; ++d) block[d] = frame.cell_of(d, x[d]) / frame.block_size;
+  return morton_encode(block);
+}
+
+// Octant of its block that holds a position.
+int octant_at(const LevelFrame& frame, const Position& x) {
+  int octant = 0;
+  for (int d = 0; d < 3; ++d)
+    octant |= (frame.cell_of(d, x[d]) % frame.block_size >= frame.block_size / 2) << d;
+  return octant;
+}
+
+// Rows that are not in their block any more, or in an octant with particles of its own level.
+std::vector<std::int32_t> find_movers(const ParticleSet& set, const Neighbourhood& near,
+                                      const LevelFrame& frame, bool may_descend) {
+  const ParticleColumns p = set.columns();
+  const auto blocks = near.blocks;
+  const auto slots = static_cast<int>(blocks.extent(0));
+  const int N = frame.block_size;
+  return select_rows(
+      set.count(), KOKKOS_LAMBDA(int n) {
+        const std::int32_t home = p.home[n];
+        if (home < 0 || home >= slots) return true;
+        int octant = 0;
+        for (int d = 0; d < 3; ++d) {
+          const double x = p.position[d][n];
+          if (!frame.holds(d, x)) return true;
+          const BlockCoordinate cell = frame.cell_of(d, x) - blocks(home).first_cell[d];
+          if (blocks(home).first_cell[d] < 0 || cell < 0 || cell >= N) return true;
+          octant |= (cell >= N / 2) << d;
+        }
+        return may_descend && (blocks(home).refined >> octant & 1) != 0;
+      });
+}
+
+}  // namespace
+
+Particles::Home Particles::home_of(int level, int coarsest, int finest, const Position& position,
+                                   int slot) const {
+  const int rank = mesh_.communicator().rank();
+  for (;;) {
+    const LevelFrame frame(mesh_.geometry(), level);
+    const Key key = key_of(frame, position);
+    const mesh::Node* node = mesh_.blocks(level).find(key);
+    if (node && node->owner != rank) return {level, node->owner, -1};
+    if (node) {
+      const int octant = octant_at(frame, position);
+      if (level == finest || !(mesh_.blocks(level).refined(node->slot) >> octant & 1))
+        return {level, rank, node->slot};
+      const int owner = mesh_.child_owners(level, node->slot)[octant];
+      ++level;
+      if (owner != rank) return {level, owner, -1};
+    } else {
+      if (level == coarsest) return {level, rank, slot};
+      // A block that has just vanished tells its parent's owner even where no block remained.
+      const mesh::Node* parent = mesh_.blocks(level - 1).find(parent_key(key));
+      const std::int32_t* former = levels_[level].parents.find(key);
+      if (!parent && !former) return {coarsest, rank, -1};
+      const int owner = parent ? parent->owner : *former;
+      --level;
+      if (owner != rank) return {level, owner, -1};
+    }
+  }
+}
+
+// Beyond the end of its level a particle stays under its last block, as long as that one's
+// neighbourhood holds its cloud.
+void Particles::check_stay(int level, const Position& position, int slot) {
+  const LevelFrame frame(mesh_.geometry(), level);
+  double excursion = 0.0;
+  if (slot >= 0) {
+    const BlockCoordinates block = morton_decode(mesh_.blocks(level).key(slot));
+    for (int d = 0; d < 3; ++d) {
+      double x = frame.in_cells(d, position[d]) - static_cast<double>(block[d]) * frame.block_size;
+      if (frame.periodic[d] && x < -k_depth) x += frame.cells[d];
+      if (frame.periodic[d] && x > frame.block_size + k_depth) x -= frame.cells[d];
+      excursion = std::max({excursion, -x, x - frame.block_size});
+    }
+  }
+  if (slot >= 0 && excursion < k_largest_excursion) return;
+  trouble_ = fmt::format(
+      "a {} particle at ({}, {}, {}) has left level {} by more than {} cells before that was "
+      "synchronised with the coarser level; use a smaller time.cfl",
+      kind_, position[0], position[1], position[2], level, k_largest_excursion);
+}
+
+void Particles::find_homes(int coarsest, int finest) {
+  Travellers leaving;
+  const int last = std::min<int>(finest, static_cast<int>(levels_.size()) - 1);
+  for (int level = coarsest; level <= last; ++level)
+    collect_movers(level, coarsest, finest, leaving);
+  deliver(std::move(leaving), coarsest, finest);
+  for (int level = coarsest; level <= last; ++level)
+    levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
+}
+
+// Gives the particles of one level new homes on this rank, or puts them among those that leave.
+void Particles::collect_movers(int level, int coarsest, int finest, Travellers& leaving) {
+  ParticleSet& set = levels_[level].set;
+  const LevelFrame frame(mesh_.geometry(), level);
+  const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest);
+  if (movers.empty()) return;
+  std::array<std::vector<double>, 3> x;
+  for (int d = 0; d < 3; ++d) x[d] = set.reals(k_position + d, movers);
+  const auto homes = set.homes(movers);
+
+  const int rank = mesh_.communicator().rank();
+  std::vector<std::int32_t> moved, new_homes, departing, gone;
+  std::vector<Home> destinations;
+  for (std::size_t n = 0; n < movers.size(); ++n) {
+    const Position position{x[0][n], x[1][n], x[2][n]};
+    if (!inside(frame, position)) {
+      if (!std::isfinite(position[0] + position[1] + position[2]))
+        trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", kind_, level,
+                               position[0], position[1], position[2]);
+      ++lost_;
+      gone.push_back(movers[n]);
+      continue;
+    }
+    const Home home = home_of(level, coarsest, finest, position, homes[n]);
+    if (home.owner != rank || home.level != level) {
+      departing.push_back(movers[n]);
+      gone.push_back(movers[n]);
+      destinations.push_back(home);
+    } else if (home.slot != homes[n]) {
+      moved.push_back(movers[n]);
+      new_homes.push_back(home.slot);
+    } else {
+      check_stay(level, position, home.slot);
+    }
+  }
+  set.set_homes(moved, new_homes);
+  const std::vector<Word> words = set.words(departing);
+  set.remove(gone);
+
+  const auto width = static_cast<std::size_t>(set.row_words());
+  std::vector<std::vector<Word>> arriving(levels_.size());
+  std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  for (std::size_t n = 0; n < destinations.size(); ++n) {
+    const Home& to = destinations[n];
+    const auto row = std::span(words).subspan(n * width, width);
+    if (to.owner == rank) {
+      arriving[to.level].insert(arriving[to.level].end(), row.begin(), row.end());
+      slots[to.level].push_back(to.slot);
+    } else {
+      leaving.ranks.push_back(to.owner);
+      leaving.words.push_back(static_cast<Word>(to.level));
+      leaving.words.insert(leaving.words.end(), row.begin(), row.end());
+    }
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], slots[l]);
+}
+
+// Sends travellers from rank to rank until all are at home.
+void Particles::deliver(Travellers leaving, int coarsest, int finest) {
+  const Communicator& communicator = mesh_.communicator();
+  for (;;) {
+    enum { k_all_home, k_some_travel, k_broken };
+    const int state = !trouble_.empty()       ? k_broken
+                      : leaving.ranks.empty() ? k_all_home
+                                              : k_some_travel;
+    const int worst = communicator.max(state);
+    if (worst == k_all_home) return;
+    communicator.agree([&] {
+      if (!trouble_.empty()) throw RunError("{}", trouble_);
+    });
+    const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
+    const auto arrived =
+        route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
+    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest);
+  }
+}
+
+// Takes those in whose home is here; returns the others with their next ranks.
+Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest, int finest) {
+  const int rank = mesh_.communicator().rank();
+  const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
+  std::vector<std::vector<Word>> arriving(levels_.size());
+  std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  Travellers onward;
+  for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
+    const auto row = std::span(arrived.words).subspan(n * width, width);
+    Position position;
+    for (int d = 0; d < 3; ++d) position[d] = std::bit_cast<double>(row[1 + k_position + d]);
+    const Home home = home_of(static_cast<int>(row[0]), coarsest, finest, position, -1);
+    if (home.owner != rank) {
+      onward.ranks.push_back(home.owner);
+      onward.words.push_back(static_cast<Word>(home.level));
+      onward.words.insert(onward.words.end(), row.begin() + 1, row.end());
+      continue;
+    }
+    if (home.slot < 0) check_stay(home.level, position, home.slot);
+    arriving[home.level].insert(arriving[home.level].end(), row.begin() + 1, row.end());
+    slots[home.level].push_back(home.slot);
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], slots[l]);
+  return onward;
+}
+
+void Particles::synchronise(int coarsest) { find_homes(coarsest, mesh_.finest_level()); }
+
+void Particles::adapt_to_mesh() {
+  const int N = mesh_.geometry().block_size();
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = levels_[l];
+    level.neighbourhood = std::make_unique<Neighbourhood>(mesh_.tree(), static_cast<int>(l));
+    level.mass = {};
+    level.mass = mesh::uninitialised<std::int64_t>(
+        "masses", std::int64_t{mesh_.blocks(static_cast<int>(l)).slots()} * N * N * N);
+  }
+  // Also particles of a level that has vanished altogether.
+  find_homes(0, mesh_.geometry().max_level());
+  for (int l = 1; l < static_cast<int>(levels_.size()); ++l) {
+    levels_[l].parents.clear();
+    for (const int slot : mesh_.blocks(l).own()) {
+      const Key key = mesh_.blocks(l).key(slot);
+      levels_[l].parents.insert(key, mesh_.blocks(l - 1).find(parent_key(key))->owner);
+    }
+  }
+}
+
+void Particles::migrate(const std::vector<std::vector<int>>& owners) {
+  const Communicator& communicator = mesh_.communicator();
+  const int rank = communicator.rank();
+  Travellers leaving;
+  for (int l = 0; l <= mesh_.finest_level(); ++l) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(l);
+    ParticleSet& set = levels_[l].set;
+    std::vector<std::int32_t> owner_of(blocks.slots(), rank);
+    for (std::size_t n = 0; n < blocks.own().size(); ++n) owner_of[blocks.own()[n]] = owners[l][n];
+    const auto table = mesh::to_device("new owners", owner_of);
+    const ParticleColumns p = set.columns();
+    const auto rows = select_rows(
+        set.count(), KOKKOS_LAMBDA(int n) { return table(p.home[n]) != rank; });
+    const auto homes = set.homes(rows);
+    const auto words = set.words(rows);
+    const auto width = static_cast<std::size_t>(set.row_words());
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      leaving.ranks.push_back(owner_of[homes[n]]);
+      leaving.words.push_back(static_cast<Word>(l));
+      const auto row = std::span(words).subspan(n * width, width);
+      leaving.words.insert(leaving.words.end(), row.begin(), row.end());
+    }
+    set.remove(rows);
+  }
+  const std::size_t width = levels_[0].set.row_words() + 1;
+  const auto routed = route_bytes(communicator, leaving.ranks,
+                                  std::as_bytes(std::span(leaving.words)), width * sizeof(Word));
+  const auto words = items_of<Word>(routed.items);
+  std::vector<std::vector<Word>> arriving(levels_.size());
+  std::vector<std::vector<std::int32_t>> homes(levels_.size());
+  for (std::size_t n = 0; n < routed.sources.size(); ++n) {
+    const auto row = std::span(words).subspan(n * width, width);
+    arriving[row[0]].insert(arriving[row[0]].end(), row.begin() + 1, row.end());
+    homes[row[0]].push_back(-1);  // adapt_to_mesh() finds them
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], homes[l]);
+}
+
+}  // namespace octant::particles

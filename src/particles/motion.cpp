@@ -1,0 +1,111 @@
+// Kick and drift.
+#include "particles/cloud.hpp"
+#include "particles/particles.hpp"
+
+namespace octant::particles {
+
+namespace {
+
+KOKKOS_FORCEINLINE_FUNCTION double between(double a, double b, double weight) {
+  return a + weight * (b - a);
+}
+
+}  // namespace
+
+void Particles::kick(int level, const VectorField& here, const VectorField& coarser, double dt) {
+  const Neighbourhood& near = *levels_[level].neighbourhood;
+  const auto ghosts = mesh::uninitialised<double>("ghost accelerations", 3 * near.around.ghosts());
+  CellArrays<const double> fields{};
+  fields.source[k_here] = {here.data, here.stride_slot, here.stride_component, 1};
+  fields.source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
+  near.around.fetch(fields, 3, ghosts.data(), levels_[level].forces);
+  fields.source[k_ghost] = {ghosts.data(), 0, 1, 3};
+
+  const ParticleColumns p = levels_[level].set.columns();
+  const auto blocks = near.blocks;
+  const auto places = near.places;
+  const LevelFrame frame(mesh_.geometry(), level);
+  const int N = frame.block_size;
+  Kokkos::parallel_for(
+      "kick", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+        const std::int32_t home = p.home[n];
+        const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+        const Cloud cloud = cloud_of(frame, blocks(home), x);
+        const Place* around = places.data() + 27 * std::int64_t{home};
+        const bool inside = cloud.inside(N);
+        const CellArray<const double>& own = fields.source[k_here];
+        const double* const block = own.data + home * own.stride_slot;
+        const double* cell[8];
+        std::int64_t stride[8];
+        for (int c = 0; c < 8; ++c) {
+          const int i = cloud.cell[0][c & 1], j = cloud.cell[1][c >> 1 & 1],
+                    k = cloud.cell[2][c >> 2];
+          stride[c] = own.stride_component;
+          cell[c] = inside ? block + (k * N + j) * N + i
+                           : find_cell(around, fields, N, i, j, k, stride[c]);
+        }
+        // Interpolated along one axis after the other: a constant comes out to the last bit.
+        for (int d = 0; d < 3; ++d) {
+          double g[4];
+          for (int c = 0; c < 4; ++c)
+            g[c] = between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]],
+                           cloud.weight[0]);
+          p.velocity[d][n] += dt * between(between(g[0], g[1], cloud.weight[1]),
+                                           between(g[2], g[3], cloud.weight[1]), cloud.weight[2]);
+        }
+      });
+  Kokkos::fence();
+}
+
+void Particles::drift(int level, double dt) {
+  const ParticleColumns p = levels_[level].set.columns();
+  const LevelFrame frame(mesh_.geometry(), level);
+  bool reflects[3][2];
+  for (int d = 0; d < 3; ++d)
+    for (int side = 0; side < 2; ++side)
+      reflects[d][side] = mesh_.geometry().boundary(d, side) == mesh::Boundary::reflecting;
+  Kokkos::parallel_for(
+      "drift", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+        for (int d = 0; d < 3; ++d) {
+          double x = p.position[d][n] + dt * p.velocity[d][n];
+          if (!frame.holds(d, x)) {
+            const double lower = frame.lower[d], upper = frame.upper[d], size = upper - lower;
+            if (frame.periodic[d]) {
+              x -= size * Kokkos::floor((x - lower) / size);
+              if (x >= upper) x = lower;  // rounding, from just below the lower end
+            } else if (reflects[d][x >= upper]) {
+              x = 2.0 * (x >= upper ? upper : lower) - x;
+              if (x == upper) x = Kokkos::nextafter(upper, lower);
+              p.velocity[d][n] = -p.velocity[d][n];
+            }
+          }
+          p.position[d][n] = x;
+        }
+      });
+  Kokkos::fence();
+  find_homes(level, level);
+}
+
+std::vector<double> Particles::crossing_times() const {
+  std::vector<double> fastest(levels_.size(), 0.0);
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const ParticleColumns p = levels_[l].set.columns();
+    Kokkos::parallel_reduce(
+        "fastest particle", levels_[l].set.count(),
+        KOKKOS_LAMBDA(int n, double& most) {
+          for (int d = 0; d < 3; ++d) {
+            const double speed = Kokkos::abs(p.velocity[d][n]);
+            most = speed > most ? speed : most;
+          }
+        },
+        Kokkos::Max<double>(fastest[l]));
+  }
+  for (double& speed : fastest) speed = std::max(speed, 0.0);  // a level without particles
+  mesh_.communicator().max_in_place(std::span<double>(fastest));
+  std::vector<double> times(levels_.size());
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    times[l] = mesh_.geometry().cell_size(static_cast<int>(l)) / fastest[l];
+  return times;
+}
+
+}  // namespace octant::particles

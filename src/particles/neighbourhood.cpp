@@ -1,0 +1,152 @@
+#include "particles/neighbourhood.hpp"
+
+#include "core/error.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::particles {
+
+using mesh::Node;
+using mesh::Region;
+
+// Finds what every position resolves to. Boxes of ghosts may grow until all are known: places are
+// written afterwards.
+class Neighbourhood::Builder {
+ public:
+  Builder(const mesh::Tree& tree, int level)
+      : tree_(tree), level_(level), N_(tree.geometry().block_size()) {}
+
+  // The position `offset` blocks away from a block.
+  void look_around(const BlockCoordinates& block, const std::array<int, 3>& offset,
+                   RemoteCells& remote) {
+    BlockCoordinates beside;
+    for (int d = 0; d < 3; ++d) beside[d] = block[d] + offset[d];
+    Finding found;
+    if (tree_.geometry().wrap(level_, beside)) {
+      const Key key = morton_encode(beside);
+      const Region near = part_near(offset);
+      if (const Node* node = tree_.level(level_).find(key)) found = here(*node, key, near, remote);
+      else found = coarser(key, near, remote);
+    }
+    findings_.push_back(found);
+  }
+
+  // The coarser cells beneath a block.
+  void look_beneath(Key key, RemoteCells& remote) {
+    findings_.push_back(coarser(key, part_near({0, 0, 0}), remote));
+  }
+
+  std::vector<Place> places(const RemoteCells& remote) const {
+    std::vector<Place> places;
+    places.reserve(findings_.size());
+    for (const Finding& found : findings_) places.push_back(place(found, remote));
+    return places;
+  }
+
+  void skip(int positions) { findings_.resize(findings_.size() + positions); }
+
+ private:
+  struct Finding {
+    std::int32_t source = Place::k_nowhere;
+    std::int32_t shift = 0, slot = 0, box = 0;
+    std::array<int, 3> corner{0, 0, 0};  // of the cells beneath the position in the coarser block
+  };
+
+  // The cells of the block at `offset` that are within reach.
+  Region part_near(const std::array<int, 3>& offset) const {
+    Region r;
+    for (int d = 0; d < 3; ++d) {
+      r.begin[d] = static_cast<std::int16_t>(offset[d] < 0 ? N_ - k_depth : 0);
+      r.end[d] = static_cast<std::int16_t>(offset[d] > 0 ? k_depth : N_);
+    }
+    return r;
+  }
+
+  Finding here(const Node& node, Key key, const Region& near, RemoteCells& remote) const {
+    Finding found;
+    found.source = node.slot >= 0 ? k_here : k_ghost;
+    if (node.slot >= 0) found.slot = node.slot;
+    else found.box = remote.want(k_here, key, node.owner, near);
+    return found;
+  }
+
+  Finding coarser(Key key, const Region& near, RemoteCells& remote) const {
+    const Node* node = level_ > 0 ? tree_.level(level_ - 1).find(parent_key(key)) : nullptr;
+    OCTANT_REQUIRE(node, "particles: a block of level {} has no block of level {} beside it",
+                   level_, level_ - 1);
+    Finding found;
+    found.shift = 1;
+    for (int d = 0; d < 3; ++d) found.corner[d] = (octant_of(key) >> d & 1) * N_ / 2;
+    found.source = node->slot >= 0 ? k_coarser : k_ghost;
+    if (node->slot >= 0) {
+      found.slot = node->slot;
+      return found;
+    }
+    Region beneath;
+    for (int d = 0; d < 3; ++d) {
+      beneath.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
+      beneath.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
+    }
+    found.box = remote.want(k_coarser, parent_key(key), node->owner, beneath);
+    return found;
+  }
+
+  Place place(const Finding& found, const RemoteCells& remote) const {
+    Place p;
+    p.source = found.source;
+    p.shift = found.shift;
+    p.slot = found.slot;
+    if (found.source == Place::k_nowhere) return p;
+    Region r;
+    r.end.fill(static_cast<std::int16_t>(N_));
+    if (found.source == k_ghost) {
+      r = remote.region(found.box);
+      p.origin = remote.first_ghost(found.box);
+    }
+    p.stride_j = r.end[0] - r.begin[0];
+    p.stride_k = p.stride_j * (r.end[1] - r.begin[1]);
+    p.origin += std::int64_t{found.corner[2] - r.begin[2]} * p.stride_k +
+                (found.corner[1] - r.begin[1]) * p.stride_j + found.corner[0] - r.begin[0];
+    return p;
+  }
+
+  const mesh::Tree& tree_;
+  int level_, N_;
+  std::vector<Finding> findings_;
+};
+
+Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
+  const mesh::TreeLevel& level_blocks = tree.level(level);
+  const int N = tree.geometry().block_size();
+  std::vector<HomeBlock> homes(level_blocks.slots());
+  Builder sides(tree, level), bottoms(tree, level);
+  for (int slot = 0; slot < level_blocks.slots(); ++slot) {
+    const Key key = level_blocks.key(slot);
+    if (key == k_no_key) {
+      sides.skip(27);
+      bottoms.skip(1);
+      continue;
+    }
+    const BlockCoordinates block = morton_decode(key);
+    for (int d = 0; d < 3; ++d) homes[slot].first_cell[d] = block[d] * N;
+    homes[slot].refined = level_blocks.refined(slot);
+    for (int n = 0; n < 27; ++n)
+      sides.look_around(block, {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, around);
+    if (level > 0) bottoms.look_beneath(key, beneath);
+    else bottoms.skip(1);
+  }
+  around.agree(tree, level);
+  beneath.agree(tree, level);
+  own = mesh::to_device("own blocks", std::vector<std::int32_t>(level_blocks.own().begin(),
+                                                                level_blocks.own().end()));
+  blocks = mesh::to_device("home blocks", homes);
+  places = mesh::to_device("places around blocks", sides.places(around));
+  parents = mesh::to_device("places beneath blocks", bottoms.places(beneath));
+}
+
+std::int64_t Neighbourhood::bytes() const {
+  return static_cast<std::int64_t>(blocks.extent(0) * sizeof(HomeBlock) +
+                                   (places.extent(0) + parents.extent(0)) * sizeof(Place)) +
+         around.bytes() + beneath.bytes();
+}
+
+}  // namespace octant::particles

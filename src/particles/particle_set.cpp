@@ -1,0 +1,210 @@
+#include "particles/particle_set.hpp"
+
+#include <bit>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace octant::particles {
+
+namespace {
+
+using mesh::to_device;
+using mesh::uninitialised;
+
+// Sorted again when one row in this many has moved.
+constexpr int k_tolerated_order = 8;
+
+template <class T>
+using HostView = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+template <class T>
+void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& rows,
+            const DeviceArray<T>& to) {
+  Kokkos::parallel_for(
+      "gather rows", rows.extent(0), KOKKOS_LAMBDA(int n) { to(n) = column(rows(n)); });
+}
+
+template <class T>
+std::vector<T> values_of(const DeviceArray<T>& column, const std::vector<std::int32_t>& rows) {
+  std::vector<T> values(rows.size());
+  const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
+  gather(column, to_device("rows", rows), gathered);
+  Kokkos::deep_copy(HostView<T>(values.data(), values.size()), gathered);
+  return values;
+}
+
+template <class T>
+void put(const std::vector<T>& values, const DeviceArray<T>& column, int first) {
+  const auto end = first + static_cast<int>(values.size());
+  Kokkos::deep_copy(Kokkos::subview(column, std::pair(first, end)),
+                    HostView<const T>(values.data(), values.size()));
+}
+
+}  // namespace
+
+ParticleSet::ParticleSet(int extra_columns) : reals_(k_real_columns + extra_columns) {}
+
+template <class Visit>
+void ParticleSet::for_columns(const Visit& visit) {
+  for (auto& column : reals_) visit(column);
+  visit(ids_);
+  visit(homes_);
+}
+
+ParticleColumns ParticleSet::columns() const {
+  ParticleColumns c{};
+  for (int d = 0; d < 3; ++d) {
+    c.position[d] = reals_[k_position + d].data();
+    c.velocity[d] = reals_[k_velocity + d].data();
+  }
+  c.mass = reals_[k_mass].data();
+  c.id = ids_.data();
+  c.home = homes_.data();
+  return c;
+}
+
+std::vector<double> ParticleSet::reals(int column, const std::vector<std::int32_t>& rows) const {
+  return values_of(reals_[column], rows);
+}
+
+std::vector<std::uint64_t> ParticleSet::ids(const std::vector<std::int32_t>& rows) const {
+  return values_of(ids_, rows);
+}
+
+std::vector<std::int32_t> ParticleSet::homes(const std::vector<std::int32_t>& rows) const {
+  return values_of(homes_, rows);
+}
+
+std::vector<Word> ParticleSet::words(const std::vector<std::int32_t>& rows) const {
+  const auto columns = reals_.size();
+  std::vector<Word> words(rows.size() * row_words());
+  for (std::size_t c = 0; c < columns; ++c) {
+    const auto values = values_of(reals_[c], rows);
+    for (std::size_t n = 0; n < rows.size(); ++n)
+      words[n * row_words() + c] = std::bit_cast<Word>(values[n]);
+  }
+  const auto ids = values_of(ids_, rows);
+  for (std::size_t n = 0; n < rows.size(); ++n) words[n * row_words() + columns] = ids[n];
+  return words;
+}
+
+void ParticleSet::reserve(std::int64_t rows) {
+  OCTANT_REQUIRE(rows <= std::numeric_limits<std::int32_t>::max(),
+                 "{} particles of one level on one rank; use more ranks", rows);
+  if (rows <= static_cast<std::int64_t>(homes_.extent(0))) return;
+  const std::int64_t capacity = rows + rows / 4;
+  for_columns([&](auto& column) {
+    auto grown =
+        uninitialised<typename std::decay_t<decltype(column)>::value_type>("particles", capacity);
+    const auto used = std::pair(0, count_);
+    Kokkos::deep_copy(Kokkos::subview(grown, used), Kokkos::subview(column, used));
+    column = grown;
+  });
+}
+
+void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes) {
+  if (homes.empty()) return;
+  reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
+  const auto columns = reals_.size();
+  std::vector<double> values(homes.size());
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t n = 0; n < homes.size(); ++n)
+      values[n] = std::bit_cast<double>(words[n * row_words() + c]);
+    put(values, reals_[c], count_);
+  }
+  std::vector<std::uint64_t> ids(homes.size());
+  for (std::size_t n = 0; n < homes.size(); ++n) ids[n] = words[n * row_words() + columns];
+  put(ids, ids_, count_);
+  put(homes, homes_, count_);
+  count_ += static_cast<int>(homes.size());
+  disorder_ += static_cast<std::int64_t>(homes.size());
+}
+
+void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
+  if (rows.empty()) return;
+  const int left = count_ - static_cast<int>(rows.size());
+  std::vector<std::int32_t> holes, movers;
+  auto next = rows.begin();
+  for (; next != rows.end() && *next < left; ++next) holes.push_back(*next);
+  for (int row = left; row < count_; ++row) {
+    if (next != rows.end() && *next == row) ++next;
+    else movers.push_back(row);
+  }
+  const auto to = to_device("holes", holes), from = to_device("movers", movers);
+  const auto count = static_cast<int>(holes.size());
+  for_columns([&](const auto& c) {
+    const auto column = c;
+    Kokkos::parallel_for(
+        "fill holes", count, KOKKOS_LAMBDA(int n) { column(to(n)) = column(from(n)); });
+  });
+  count_ = left;
+  disorder_ += count;
+}
+
+void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
+  count_ = static_cast<int>(source.extent(0));
+  for_columns([&](auto& column) {
+    auto sorted = uninitialised<typename std::decay_t<decltype(column)>::value_type>(
+        "particles", static_cast<std::int64_t>(column.extent(0)));
+    gather(column, source, sorted);
+    column = sorted;
+  });
+}
+
+void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
+                            const std::vector<std::int32_t>& homes) {
+  if (rows.empty()) return;
+  const auto at = to_device("rows", rows), slots = to_device("homes", homes);
+  const auto column = homes_;
+  Kokkos::parallel_for(
+      "set homes", rows.size(), KOKKOS_LAMBDA(int n) { column(at(n)) = slots(n); });
+  Kokkos::fence();
+  disorder_ += static_cast<std::int64_t>(rows.size());
+}
+
+DeviceArray<std::int32_t> ParticleSet::count_homes(int slots) const {
+  const DeviceArray<std::int32_t> counts("particles by home", slots);
+  const auto homes = homes_;
+  Kokkos::parallel_for(
+      "count homes", count_, KOKKOS_LAMBDA(int n) {
+        if (homes(n) >= 0) Kokkos::atomic_add(&counts(homes(n)), 1);
+      });
+  return counts;
+}
+
+std::vector<std::int32_t> ParticleSet::counts(int slots) const {
+  std::vector<std::int32_t> host(slots);
+  Kokkos::deep_copy(HostView<std::int32_t>(host.data(), host.size()), count_homes(slots));
+  return host;
+}
+
+void ParticleSet::sort_if_disordered(int slots) {
+  if (disorder_ * k_tolerated_order > count_) sort(slots);
+}
+
+void ParticleSet::sort(int slots) {
+  const auto place = count_homes(slots);
+  Kokkos::parallel_scan(
+      "first particles", slots, KOKKOS_LAMBDA(int slot, int& sum, bool last) {
+        const int here = place(slot);
+        if (last) place(slot) = sum;
+        sum += here;
+      });
+  const auto source = uninitialised<std::int32_t>("order", count_);
+  const auto homes = homes_;
+  Kokkos::parallel_for(
+      "order particles", count_,
+      KOKKOS_LAMBDA(int n) { source(Kokkos::atomic_fetch_add(&place(homes(n)), 1)) = n; });
+  permute(source);
+  Kokkos::fence();
+  disorder_ = 0;
+}
+
+std::int64_t ParticleSet::bytes() const {
+  return static_cast<std::int64_t>(homes_.extent(0)) *
+         (row_words() * static_cast<std::int64_t>(sizeof(Word)) +
+          static_cast<std::int64_t>(sizeof(std::int32_t)));
+}
+
+}  // namespace octant::particles

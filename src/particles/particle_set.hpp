@@ -1,0 +1,101 @@
+// ParticleSet: the particles of one level on one rank, column by column in device memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mesh/device.hpp"
+
+namespace octant::particles {
+
+template <class T>
+using DeviceArray = mesh::DeviceArray<T>;
+
+// What kernels see of a set. Lengths and velocities are in code units.
+struct ParticleColumns {
+  double* position[3];
+  double* velocity[3];
+  double* mass;
+  std::uint64_t* id;
+  std::int32_t* home;  // slot of the block whose neighbourhood serves the particle; -1: none yet
+};
+
+// A value of a row that travels between sets or ranks: a double's bits, or an id.
+using Word = std::uint64_t;
+
+// The real columns of every set; those that a kind of particles adds follow.
+enum RealColumn { k_position = 0, k_velocity = 3, k_mass = 6, k_real_columns = 7 };
+
+// Rows are in no order that a result could depend on: sorted by home as far as speed asks for it.
+class ParticleSet {
+ public:
+  // Columns beyond those that all particles have.
+  explicit ParticleSet(int extra_columns);
+
+  int count() const { return count_; }
+  ParticleColumns columns() const;
+  double* extra(int n) const { return reals_[k_real_columns + n].data(); }
+
+  // Words of a row: the real columns, the extra ones, the id.
+  int row_words() const { return static_cast<int>(reals_.size()) + 1; }
+
+  // The values of some rows: of a real column, ids, homes, or everything, [row][word].
+  std::vector<double> reals(int column, const std::vector<std::int32_t>& rows) const;
+  std::vector<std::uint64_t> ids(const std::vector<std::int32_t>& rows) const;
+  std::vector<std::int32_t> homes(const std::vector<std::int32_t>& rows) const;
+  std::vector<Word> words(const std::vector<std::int32_t>& rows) const;
+
+  // Adds rows at the end. Throws RunError beyond 2^31 - 1 particles.
+  void append(std::span<const Word> words, const std::vector<std::int32_t>& homes);
+  // Removes rows, given in ascending order; the last ones take their places.
+  void remove(const std::vector<std::int32_t>& rows);
+  // Row n becomes what row source(n) was; there will be as many rows as sources.
+  void permute(const DeviceArray<const std::int32_t>& source);
+
+  void set_homes(const std::vector<std::int32_t>& rows, const std::vector<std::int32_t>& homes);
+
+  // Brings particles of one block together (a counting sort by home, 0 .. slots - 1, which all rows
+  // must have) if many came or moved since the last time. The order within a block is arbitrary.
+  void sort_if_disordered(int slots);
+
+  // The number of particles by home. Rows without a home are not counted.
+  std::vector<std::int32_t> counts(int slots) const;
+
+  std::int64_t bytes() const;
+
+ private:
+  template <class Visit>
+  void for_columns(const Visit& visit);
+  DeviceArray<std::int32_t> count_homes(int slots) const;
+  void reserve(std::int64_t rows);
+  void sort(int slots);
+
+  int count_ = 0;
+  std::int64_t disorder_ = 0;  // rows that came or changed their home since the last sort
+  std::vector<DeviceArray<double>> reals_;
+  DeviceArray<std::uint64_t> ids_;
+  DeviceArray<std::int32_t> homes_;
+};
+
+// The rows 0 .. count - 1 for which `wanted(row)` holds, in ascending order.
+template <class Wanted>
+std::vector<std::int32_t> select_rows(int count, const Wanted& wanted) {
+  const DeviceArray<std::int32_t> found(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "selected rows"), count);
+  int total = 0;
+  Kokkos::parallel_scan(
+      "select rows", count,
+      KOKKOS_LAMBDA(int row, int& place, bool last) {
+        if (!wanted(row)) return;
+        if (last) found(place) = row;
+        ++place;
+      },
+      total);
+  std::vector<std::int32_t> rows(total);
+  Kokkos::View<std::int32_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(rows.data(), total);
+  Kokkos::deep_copy(host, Kokkos::subview(found, std::pair(0, total)));
+  return rows;
+}
+
+}  // namespace octant::particles

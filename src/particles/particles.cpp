@@ -1,0 +1,210 @@
+#include "particles/particles.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+#include "decomp/key_order.hpp"
+#include "particles/cloud.hpp"
+
+namespace octant::particles {
+
+Particles::Particles(std::string kind, mesh::Mesh& mesh, const CommOptions& comm_options,
+                     std::vector<std::string> extra_columns)
+    : kind_(std::move(kind)), mesh_(mesh), extra_columns_(std::move(extra_columns)) {
+  const auto exchanger = [&](const char* what, int level) {
+    return Exchanger(fmt::format("{} {} level {}", kind_, what, level), mesh.communicator(),
+                     comm_options);
+  };
+  for (int l = 0; l <= mesh.geometry().max_level(); ++l)
+    levels_.push_back({.set = ParticleSet(static_cast<int>(extra_columns_.size())),
+                       .neighbourhood = nullptr,
+                       .mass = {},
+                       .forces = exchanger("forces", l),
+                       .masses = exchanger("masses", l),
+                       .sums = exchanger("sums of masses", l)});
+  adapt_to_mesh();
+}
+
+// --- into the run ------------------------------------------------------------------------------
+
+void Particles::check(const ParticleBatch& batch) const {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const std::size_t count = batch.size();
+  bool fits = batch.position.size() == count && batch.velocity.size() == count &&
+              batch.mass.size() == count && batch.extra.size() == extra_columns_.size();
+  for (const auto& column : batch.extra) fits = fits && column.size() == count;
+  OCTANT_REQUIRE(fits, "{} particles: the columns of a batch differ in length", kind_);
+  const auto [x0, y0, z0] = geometry.lower();
+  const auto [x1, y1, z1] = geometry.upper();
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto& [x, y, z] = batch.position[n];
+    const auto& [u, v, w] = batch.velocity[n];
+    if (!(x >= x0 && x <= x1 && y >= y0 && y <= y1 && z >= z0 && z <= z1))
+      throw InputError(
+          "{} particle {} is at ({}, {}, {}), outside of the domain ({}, {}, {}) to ({}, {}, {}); "
+          "check mesh.lower and mesh.upper and the units of the positions",
+          kind_, batch.id[n], x, y, z, x0, y0, z0, x1, y1, z1);
+    if (!(batch.mass[n] > 0.0) || !std::isfinite(batch.mass[n]) || !std::isfinite(u + v + w))
+      throw InputError(
+          "{} particle {} has mass {} and velocity ({}, {}, {}); expected a positive mass and a "
+          "finite velocity",
+          kind_, batch.id[n], batch.mass[n], u, v, w);
+  }
+}
+
+// The words of a row, as ParticleSet::words. A particle at the upper end is put inside.
+std::vector<Word> Particles::row_of(const ParticleBatch& batch, std::size_t n) const {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  std::vector<Word> row;
+  for (int d = 0; d < 3; ++d) {
+    double x = batch.position[n][d];
+    const double lower = geometry.lower()[d], upper = geometry.upper()[d];
+    if (x == upper) x = geometry.periodic(d) ? lower : std::nextafter(upper, lower);
+    row.push_back(std::bit_cast<Word>(x));
+  }
+  for (const double v : batch.velocity[n]) row.push_back(std::bit_cast<Word>(v));
+  row.push_back(std::bit_cast<Word>(batch.mass[n]));
+  for (const auto& column : batch.extra) row.push_back(std::bit_cast<Word>(column[n]));
+  row.push_back(batch.id[n]);
+  return row;
+}
+
+void Particles::add(const ParticleBatch& batch) {
+  mesh_.communicator().agree([&] { check(batch); });
+  const LevelFrame frame(mesh_.geometry(), 0);
+  Travellers travellers;
+  std::vector<Key> keys;
+  for (std::size_t n = 0; n < batch.size(); ++n) {
+    const std::vector<Word> row = row_of(batch, n);
+    BlockCoordinates block;
+    for (int d = 0; d < 3; ++d)
+      block[d] = frame.cell_of(d, std::bit_cast<double>(row[k_position + d])) / frame.block_size;
+    keys.push_back(morton_encode(block));
+    travellers.words.push_back(0);  // the base level
+    travellers.words.insert(travellers.words.end(), row.begin(), row.end());
+  }
+  // The directory is asked once for each base block.
+  std::vector<Key> blocks = keys;
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  const auto owners = mesh_.tree().owners(0, blocks);
+  for (const Key key : keys)
+    travellers.ranks.push_back(
+        owners[std::lower_bound(blocks.begin(), blocks.end(), key) - blocks.begin()]);
+  deliver(std::move(travellers), 0, mesh_.finest_level());
+  for (int l = 0; l <= mesh_.finest_level(); ++l)
+    levels_[l].set.sort_if_disordered(mesh_.blocks(l).slots());
+}
+
+// --- measures ----------------------------------------------------------------------------------
+
+std::int64_t Particles::count() const {
+  std::int64_t count = 0;
+  for (const Level& level : levels_) count += level.set.count();
+  return count;
+}
+
+std::vector<std::int64_t> Particles::global_counts() const {
+  std::vector<std::int64_t> counts;
+  for (const Level& level : levels_) counts.push_back(level.set.count());
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(counts));
+  return counts;
+}
+
+ParticleTotals Particles::totals() const {
+  enum { k_mass_sum, k_momentum_sum, k_kinetic_sum = 4, k_sums };
+  std::vector<ReproducibleSum> sums(k_sums);
+  std::vector<std::int64_t> all(count());
+  for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
+  const auto masses = read_masses(all), velocities = read_velocities(all);
+  for (std::size_t n = 0; n < masses.size(); ++n) {
+    const double* v = &velocities[3 * n];
+    sums[k_mass_sum] += masses[n];
+    for (int d = 0; d < 3; ++d) sums[k_momentum_sum + d] += masses[n] * v[d];
+    sums[k_kinetic_sum] += 0.5 * masses[n] * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  }
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  ParticleTotals totals;
+  totals.count = mesh_.communicator().sum(count());
+  totals.mass = sums[k_mass_sum].to_double();
+  totals.kinetic_energy = sums[k_kinetic_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals.momentum[d] = sums[k_momentum_sum + d].to_double();
+  return totals;
+}
+
+std::vector<std::int32_t> Particles::counts_by_slot(int level) const {
+  return levels_[level].set.counts(mesh_.blocks(level).slots());
+}
+
+std::int64_t Particles::bytes() const {
+  std::int64_t total = 0;
+  for (const Level& level : levels_)
+    total += level.set.bytes() + level.neighbourhood->bytes() +
+             static_cast<std::int64_t>(level.mass.size() * sizeof(std::int64_t) +
+                                       level.parents.size_bytes());
+  return total;
+}
+
+// --- columns, for files ------------------------------------------------------------------------
+
+std::vector<std::int64_t> Particles::file_rows() const {
+  std::vector<std::int64_t> all(count());
+  for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
+  const auto ids = read_ids(all);
+  return rows_in_key_order(mesh_.communicator(), std::vector<Key>(ids.begin(), ids.end()));
+}
+
+// Reads `width` values of each of some own particles, in the order asked for, level by level:
+// read_rows(set, rows, column) returns one of the columns.
+template <class Read>
+auto Particles::read(std::span<const std::int64_t> own, int width, const Read& read_rows) const {
+  using Value = typename decltype(read_rows(levels_[0].set, {}, 0))::value_type;
+  std::vector<Value> values(own.size() * width);
+  std::int64_t first = 0;
+  for (const Level& level : levels_) {
+    std::vector<std::int32_t> rows;
+    std::vector<std::size_t> places;
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      if (own[n] < first || own[n] >= first + level.set.count()) continue;
+      rows.push_back(static_cast<std::int32_t>(own[n] - first));
+      places.push_back(n);
+    }
+    first += level.set.count();
+    if (rows.empty()) continue;
+    for (int c = 0; c < width; ++c) {
+      const auto column = read_rows(level.set, rows, c);
+      for (std::size_t n = 0; n < rows.size(); ++n) values[places[n] * width + c] = column[n];
+    }
+  }
+  return values;
+}
+
+std::vector<double> Particles::read_reals(int column, int width,
+                                          std::span<const std::int64_t> own) const {
+  using Rows = std::vector<std::int32_t>;
+  return read(own, width, [column](const ParticleSet& set, const Rows& rows, int c) {
+    return set.reals(column + c, rows);
+  });
+}
+
+std::vector<double> Particles::read_positions(std::span<const std::int64_t> own) const {
+  return read_reals(k_position, 3, own);
+}
+std::vector<double> Particles::read_velocities(std::span<const std::int64_t> own) const {
+  return read_reals(k_velocity, 3, own);
+}
+std::vector<double> Particles::read_masses(std::span<const std::int64_t> own) const {
+  return read_reals(k_mass, 1, own);
+}
+std::vector<double> Particles::read_extra(int column, std::span<const std::int64_t> own) const {
+  return read_reals(k_real_columns + column, 1, own);
+}
+std::vector<std::uint64_t> Particles::read_ids(std::span<const std::int64_t> own) const {
+  using Rows = std::vector<std::int32_t>;
+  return read(own, 1, [](const ParticleSet& set, const Rows& rows, int) { return set.ids(rows); });
+}
+
+}  // namespace octant::particles

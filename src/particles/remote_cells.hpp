@@ -1,0 +1,78 @@
+// Cells of other ranks' blocks that this rank reads, or adds to: its ghosts.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "comm/exchanger.hpp"
+#include "decomp/key_table.hpp"
+#include "mesh/halo.hpp"
+
+namespace octant::particles {
+
+template <class T>
+using DeviceArray = mesh::DeviceArray<T>;
+
+// Where cells lie.
+enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };  // this level, the coarser
+
+// Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
+// ghosts ([cell][component]). Null: what is added there is dropped.
+template <class T>
+struct CellArray {
+  T* data = nullptr;
+  std::int64_t stride_slot = 0, stride_component = 0;
+  std::int64_t stride_cell = 1;
+};
+
+template <class T>
+struct CellArrays {
+  CellArray<T> source[k_sources];
+};
+
+// The ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the
+// plan's receive buffer stands for one cell of another rank.
+class RemoteCells {
+ public:
+  // Asks for a region of a block, in its own cells; several regions of a block grow into one.
+  // Returns the number of the box.
+  int want(Source source, Key key, int owner, const mesh::Region& region);
+
+  // Sends the wishes to the owners and makes the plan. Collective.
+  void agree(const mesh::Tree& tree, int level);
+
+  // A box and its first ghost, after agree().
+  const mesh::Region& region(int box) const { return boxes_[box].region; }
+  std::int64_t first_ghost(int box) const { return boxes_[box].first; }
+
+  std::int64_t ghosts() const { return plan_->items_received(); }
+
+  // Brings the values of `components` from the owners: fills ghosts [ghost][component]. Collective.
+  void fetch(const CellArrays<const double>& fields, int components, double* ghosts,
+             Exchanger& exchanger) const;
+
+  // Adds the ghosts' values to the owners' cells. Collective. `overflow` as in masses.hpp.
+  void give_back(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
+                 const DeviceArray<std::int32_t>& overflow, Exchanger& exchanger) const;
+
+  std::int64_t bytes() const;
+
+ private:
+  struct Box {
+    Source source;
+    int owner;
+    Key key;
+    mesh::Region region;
+    std::int64_t first = 0;
+  };
+  struct SentCell {
+    std::int32_t source, slot, cell;
+  };
+
+  std::vector<Box> boxes_;
+  KeyTable<std::int32_t> box_of_[2];  // by source
+  DeviceArray<const SentCell> sent_;
+  std::unique_ptr<ExchangePlan> plan_;
+};
+
+}  // namespace octant::particles

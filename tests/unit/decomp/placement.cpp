@@ -1,0 +1,188 @@
+#include "decomp/placement/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/error.hpp"
+#include "decomp/placement/locality.hpp"
+
+namespace octant::placement {
+namespace {
+
+// Costs like those of blocks: between 50 and 100, most of them cheap.
+std::vector<double> random_costs(int blocks, std::uint64_t seed) {
+  std::vector<double> costs;
+  for (int n = 0; n < blocks; ++n) {
+    const double uniform =
+        static_cast<double>((seed * 6364136223846793005ULL + (n + 1) * 0x9E3779B97F4A7C15ULL) *
+                                0xBF58476D1CE4E5B9ULL >>
+                            40) /
+        static_cast<double>(1 << 24);
+    costs.push_back(std::min(100.0, 50.0 + std::floor(-10.0 * std::log(1.0 - uniform))));
+  }
+  return costs;
+}
+
+// The smallest largest load of contiguous pieces, by trying all: O(n^2 r).
+double best_contiguous(const std::vector<double>& costs, int ranks) {
+  const std::size_t n = costs.size();
+  std::vector<double> least(n + 1, std::numeric_limits<double>::infinity());
+  least[0] = 0.0;
+  for (int k = 0; k < ranks; ++k) {
+    auto next = least;
+    for (std::size_t end = 1; end <= n; ++end) {
+      double piece = 0.0;
+      for (std::size_t begin = end; begin-- > 0;) {
+        piece += costs[begin];
+        next[end] = std::min(next[end], std::max(least[begin], piece));
+      }
+    }
+    least = next;
+  }
+  return least[n];
+}
+
+double largest_load(const std::vector<double>& costs, const Owners& owners, int ranks) {
+  const auto sums = loads(costs, owners, ranks);
+  return *std::max_element(sums.begin(), sums.end());
+}
+
+bool is_contiguous(const Owners& owners) { return std::is_sorted(owners.begin(), owners.end()); }
+
+int ranks_in_use(const Owners& owners) {
+  return static_cast<int>(std::set<std::int32_t>(owners.begin(), owners.end()).size());
+}
+
+TEST(Placement, exact_is_the_best_of_all_contiguous_partitions) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const int blocks = 1 + static_cast<int>(seed * 7 % 13), ranks = 1 + static_cast<int>(seed % 6);
+    const auto costs = random_costs(blocks, seed);
+    const Owners owners = exact(costs, ranks);
+    ASSERT_TRUE(is_contiguous(owners));
+    ASSERT_EQ(largest_load(costs, owners, ranks), best_contiguous(costs, ranks))
+        << blocks << " blocks, " << ranks << " ranks, seed " << seed;
+    ASSERT_EQ(ranks_in_use(owners), std::min(blocks, ranks));
+  }
+}
+
+TEST(Placement, exact_finds_costs_that_are_not_whole_numbers_and_differ_by_orders) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    auto costs = random_costs(12, seed);
+    for (std::size_t n = 0; n < costs.size(); ++n)
+      costs[n] = std::exp(0.3 * (costs[n] - 50.0)) / 3.0;
+    EXPECT_NEAR(largest_load(costs, exact(costs, 4), 4) / best_contiguous(costs, 4), 1.0, 1e-14);
+  }
+}
+
+TEST(Placement, two_sizes_are_the_best_of_those_sizes) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const int blocks = 4 + static_cast<int>(seed % 9), ranks = 4;
+    const auto costs = random_costs(blocks, seed);
+    double best = std::numeric_limits<double>::infinity();
+    for (int choice = 0; choice < 1 << ranks; ++choice) {  // bit k: piece k is large
+      if (__builtin_popcount(static_cast<unsigned>(choice)) != blocks % ranks) continue;
+      double largest = 0.0;
+      for (int k = 0, begin = 0; k < ranks; ++k) {
+        const int end = begin + blocks / ranks + (choice >> k & 1);
+        double piece = 0.0;
+        for (; begin < end; ++begin) piece += costs[begin];
+        largest = std::max(largest, piece);
+      }
+      best = std::min(best, largest);
+    }
+    const Owners owners = two_sizes(costs, ranks);
+    EXPECT_TRUE(is_contiguous(owners));
+    EXPECT_EQ(largest_load(costs, owners, ranks), best);
+  }
+}
+
+TEST(Placement, no_policy_leaves_a_rank_empty_or_a_block_out) {
+  for (const int blocks : {33, 70, 200}) {
+    const auto costs = random_costs(blocks, 5);
+    const int ranks = 33;
+    for (const Owners& owners :
+         {baseline(costs, ranks), exact(costs, ranks), longest_first(costs, ranks),
+          two_sizes(costs, ranks), two_sizes_chunked(costs, ranks, 10), cplx(costs, ranks, 37.0),
+          node_windows(costs, ranks, 8)}) {
+      EXPECT_EQ(std::ssize(owners), blocks);
+      EXPECT_EQ(ranks_in_use(owners), ranks);
+      EXPECT_GE(*std::min_element(owners.begin(), owners.end()), 0);
+      EXPECT_LT(*std::max_element(owners.begin(), owners.end()), ranks);
+    }
+  }
+}
+
+TEST(Placement, cplx_is_its_start_at_0_and_longest_first_at_100_and_never_worse_than_its_start) {
+  const auto costs = random_costs(410, 3);
+  const int ranks = 187;
+  EXPECT_EQ(cplx(costs, ranks, 0.0), exact(costs, ranks));
+  EXPECT_EQ(cplx(costs, ranks, 100.0), longest_first(costs, ranks));
+  double before = largest_load(costs, exact(costs, ranks), ranks);
+  for (const double percent : {5.0, 25.0, 50.0, 75.0})
+    EXPECT_LE(largest_load(costs, cplx(costs, ranks, percent), ranks), before);
+}
+
+TEST(Placement, node_windows_keep_nodes_contiguous_and_are_never_worse_than_exact) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto costs = random_costs(281, seed);
+    const int ranks = 128, per_node = 16;
+    const Owners owners = node_windows(costs, ranks, per_node);
+    Owners nodes = owners;
+    for (auto& node : nodes) node /= per_node;
+    EXPECT_TRUE(is_contiguous(nodes));
+    EXPECT_LE(largest_load(costs, owners, ranks), largest_load(costs, exact(costs, ranks), ranks));
+  }
+}
+
+TEST(Placement, zones_cover_all_blocks_and_ranks_in_whole_nodes_of_equal_cost) {
+  const auto costs = random_costs(1000, 8);
+  const auto parts = zones(costs, 450, 100, 16);
+  std::int64_t block = 0;
+  int rank = 0;
+  for (const Zone& zone : parts) {
+    EXPECT_EQ(zone.first_block, block);
+    EXPECT_EQ(zone.first_rank, rank);
+    EXPECT_LE(zone.ranks, 100);
+    EXPECT_EQ(zone.first_rank % 16, 0);
+    block += zone.blocks;
+    rank += zone.ranks;
+    double cost = 0.0;
+    for (std::int64_t n = 0; n < zone.blocks; ++n) cost += costs[zone.first_block + n];
+    EXPECT_NEAR(cost / zone.ranks, 60.0 * 1000 / 450, 8.0);
+  }
+  EXPECT_EQ(block, 1000);
+  EXPECT_EQ(rank, 450);
+}
+
+TEST(Placement, refuses_costs_that_are_no_positive_numbers) {
+  const std::vector<double> zero{1.0, 0.0}, none{1.0, std::nan("")}, fine{1.0};
+  EXPECT_THROW(exact(zero, 2), InputError);
+  EXPECT_THROW(longest_first(none, 2), InputError);
+  EXPECT_THROW(baseline(fine, 0), InputError);
+  EXPECT_THROW(cplx(fine, 1, 101.0), InputError);
+}
+
+TEST(Traffic, counts_faces_edges_and_corners_on_one_level_and_across_two) {
+  // One refined root between two whole ones along x.
+  std::vector<Leaf> leaves{{0, {0, 0, 0}}};
+  for (int n = 0; n < 8; ++n) leaves.push_back({1, {2 + (n & 1), n >> 1 & 1, n >> 2}});
+  leaves.push_back({0, {2, 0, 0}});
+  const auto touching = contacts(leaves, {100, 10, 1});
+  // Each whole root touches four fine leaves by face; the fine ones touch each other: 12 faces, 12
+  // edges, 4 corners; all in both directions.
+  const Owners alone(leaves.size(), 0);
+  EXPECT_EQ(traffic(touching, alone, 1).all, 2 * (8 * 100 + 12 * 100 + 12 * 10 + 4));
+  EXPECT_EQ(traffic(touching, alone, 1).off_rank, 0);
+  Owners owners(leaves.size(), 1);
+  owners.front() = 0;
+  owners.back() = 2;
+  EXPECT_EQ(traffic(touching, owners, 2).off_rank, 2 * 800);
+  EXPECT_EQ(traffic(touching, owners, 2).off_node, 2 * 400);
+}
+
+}  // namespace
+}  // namespace octant::placement

@@ -1,0 +1,252 @@
+// Potentials and forces on whole meshes: against analytic solutions, and bit for bit.
+#include <bit>
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "tests/unit/gravity/gravity_fixture.hpp"
+
+namespace octant::gravity::test {
+namespace {
+
+constexpr GaussianBall k_ball{.centre = {0.47, 0.52, 0.55}, .width = 0.06, .mass = 1.0};
+
+// Errors over leaf cells, relative to the same norm of the exact solution.
+struct Errors {
+  double potential;       // L2
+  double force;           // L1, of cells away from a level jump
+  double force_at_jumps;  // L1, of cells next to one
+};
+
+bool is_leaf(const Gas& gas, int level, std::int64_t at) {
+  const int N = gas.mesh.layout().block_size;
+  const auto slot = static_cast<int>(at / gas.mesh.layout().stride_slot);
+  const auto c = static_cast<int>(at % gas.mesh.layout().stride_slot);
+  const int octant = (c % N >= N / 2) + 2 * (c / N % N >= N / 2) + 4 * (c / (N * N) >= N / 2);
+  return !(gas.mesh.blocks(level).refined(slot) >> octant & 1);
+}
+
+Errors errors_of(const Gas& gas, const Gravity& gravity, const GaussianBall& ball,
+                 const std::function<bool(const Point&, int)>& near_jump) {
+  const Communicator& communicator = gas.mesh.communicator();
+  std::vector<double> potential, exact_potential, force[2], exact_force[2];
+  for (int level = 0; level <= gas.mesh.finest_level(); ++level) {
+    const double volume = gas.mesh.geometry().cell_volume(level);
+    const auto phi = read(gas, gravity, level, static_cast<int>(Field::potential));
+    std::vector<double> g[3];
+    for (int d = 0; d < 3; ++d)
+      g[d] = read(gas, gravity, level, static_cast<int>(Field::acceleration_x) + d);
+    std::size_t n = 0;
+    gas.for_cells(level, [&](const Point& x, std::int64_t at) {
+      const std::size_t c = n++;
+      if (!is_leaf(gas, level, at)) return;
+      potential.push_back(volume * std::pow(phi[c] - ball.potential(x), 2));
+      exact_potential.push_back(volume * std::pow(ball.potential(x), 2));
+      const bool jump = near_jump(x, level);
+      for (int d = 0; d < 3; ++d) {
+        force[jump].push_back(volume * std::abs(g[d][c] - ball.acceleration(x, d)));
+        exact_force[jump].push_back(volume * std::abs(ball.acceleration(x, d)));
+      }
+    });
+  }
+  const auto ratio = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    return reproducible_sum(communicator, a) / std::max(reproducible_sum(communicator, b), 1e-300);
+  };
+  return {std::sqrt(ratio(potential, exact_potential)), ratio(force[0], exact_force[0]),
+          ratio(force[1], exact_force[1])};
+}
+
+Gravity solved(Gas& gas, double tolerance = 1e-8, int gradient_order = 4) {
+  Gravity gravity({.tolerance = tolerance, .gradient_order = gradient_order}, gas.mesh, {});
+  gravity.adapt_to_mesh();
+  for (int level = 0; level <= gas.mesh.finest_level(); ++level) gravity.solve(level, 0.0);
+  return gravity;
+}
+
+Errors on_a_uniform_mesh(int cells, int gradient_order) {
+  Gas gas(box({cells, cells, cells}, 8, 0, "outflow"));
+  gas.set_density([](const Point& x) { return k_ball.density(x); });
+  return errors_of(gas, solved(gas, 1e-8, gradient_order), k_ball,
+                   [](const Point&, int) { return false; });
+}
+
+TEST(Potential, of_a_ball_converges_at_second_order_on_uniform_meshes) {
+  const Errors coarse = on_a_uniform_mesh(32, 2), fine = on_a_uniform_mesh(64, 2);
+  EXPECT_GT(std::log2(coarse.potential / fine.potential), 1.9);
+  EXPECT_GT(std::log2(coarse.force / fine.force), 1.9);
+  EXPECT_LT(on_a_uniform_mesh(64, 4).force, fine.force);
+}
+
+// The same physical regions are refined at both resolutions: cubes of 1/2 and 1/4 of the box.
+Errors on_a_refined_mesh(int cells, int block_size) {
+  Gas gas(box({cells, cells, cells}, block_size, 2, "outflow"));
+  const auto inside = [](const Point& x, double half) {
+    return std::abs(x[0] - 0.5) < half && std::abs(x[1] - 0.5) < half &&
+           std::abs(x[2] - 0.5) < half;
+  };
+  for (int round = 0; round < 2; ++round)
+    gas.refine([&](const Point& x, int level) { return inside(x, level == 0 ? 0.25 : 0.125); });
+  gas.set_density([](const Point& x) { return k_ball.density(x); });
+  const auto near_jump = [&](const Point& x, int level) {
+    const double h = 2.0 * gas.mesh.geometry().cell_size(level);
+    for (const double half : {0.25, 0.125})
+      if (inside(x, half + h) && !inside(x, half - h)) return true;
+    return false;
+  };
+  return errors_of(gas, solved(gas), k_ball, near_jump);
+}
+
+TEST(Potential, of_a_ball_converges_at_second_order_on_refined_meshes) {
+  const Errors coarse = on_a_refined_mesh(32, 4), fine = on_a_refined_mesh(64, 4);
+  EXPECT_GT(std::log2(coarse.potential / fine.potential), 1.9);
+  EXPECT_GT(std::log2(coarse.force / fine.force), 1.9);
+  EXPECT_GT(std::log2(coarse.force_at_jumps / fine.force_at_jumps), 1.0);
+}
+
+// --- other masses on a uniform grid ------------------------------------------------------------
+
+// The L2 error of the potential of any density, relative to the exact one.
+double potential_error(int cells, const Function& density, const Function& exact) {
+  Gas gas(box({cells, cells, cells}, 8, 0, "outflow"));
+  gas.set_density(density);
+  const Gravity gravity = solved(gas, 1e-6);
+  const auto phi = read(gas, gravity, 0, static_cast<int>(Field::potential));
+  std::vector<double> errors, squares;
+  gas.for_cells(0, [&](const Point& x, std::int64_t) {
+    errors.push_back(std::pow(phi[errors.size()] - exact(x), 2));
+    squares.push_back(std::pow(exact(x), 2));
+  });
+  return std::sqrt(reproducible_sum(gas.mesh.communicator(), errors) /
+                   reproducible_sum(gas.mesh.communicator(), squares));
+}
+
+TEST(Potential, of_two_bodies_converges_at_second_order) {
+  const GaussianBall a{.centre = {0.35, 0.45, 0.55}, .width = 0.07, .mass = 1.0};
+  const GaussianBall b{.centre = {0.65, 0.5, 0.4}, .width = 0.06, .mass = 0.4};
+  const auto density = [&](const Point& x) { return a.density(x) + b.density(x); };
+  const auto exact = [&](const Point& x) { return a.potential(x) + b.potential(x); };
+  const double coarse = potential_error(16, density, exact);
+  EXPECT_GT(std::log2(coarse / potential_error(32, density, exact)), 1.8);
+}
+
+// The share of a cell within the radius, from 8^3 points.
+double covered_share(const Point& centre, double h, double radius) {
+  int inside = 0;
+  for (int n = 0; n < 512; ++n) {
+    const auto r = [&](int d, int place) {
+      return centre[d] - 0.5 + ((place + 0.5) / 8 - 0.5) * h;
+    };
+    inside += std::hypot(r(0, n % 8), r(1, n / 8 % 8), r(2, n / 64)) < radius;
+  }
+  return inside / 512.0;
+}
+
+TEST(Potential, of_a_uniform_sphere_converges_at_second_order) {
+  constexpr double radius = 0.3;
+  const auto exact = [](const Point& x) {  // mass 1
+    const double r = std::hypot(x[0] - 0.5, x[1] - 0.5, x[2] - 0.5);
+    return r > radius ? -1.0 / r : -0.5 / radius * (3.0 - r * r / (radius * radius));
+  };
+  const auto error = [&](int cells) {
+    const auto density = [cells](const Point& x) {
+      return covered_share(x, 1.0 / cells, radius) / (4.0 / 3.0 * M_PI * std::pow(radius, 3));
+    };
+    return potential_error(cells, density, exact);
+  };
+  EXPECT_GT(std::log2(error(16) / error(32)), 1.8);
+}
+
+// --- bits --------------------------------------------------------------------------------------
+
+// The sum of all fields' bits as integers: equal only, in practice, where every value is.
+std::uint64_t fingerprint(const Gas& gas, const Gravity& gravity) {
+  std::uint64_t sum = 0;
+  for (int level = 0; level <= gas.mesh.finest_level(); ++level)
+    for (int field = 0; field < k_fields; ++field)
+      for (const double value : read(gas, gravity, level, field))
+        sum += std::bit_cast<std::uint64_t>(value) * (2 * field + 1);
+  return gas.mesh.communicator().sum(sum);
+}
+
+void scatter_blocks(Gas& gas, std::uint64_t seed) {
+  const auto ranks = static_cast<std::uint64_t>(gas.mesh.communicator().size());
+  std::vector<std::vector<int>> owners(gas.mesh.geometry().max_level() + 1);
+  for (int level = 0; level <= gas.mesh.geometry().max_level(); ++level)
+    for (const int slot : gas.mesh.blocks(level).own()) {
+      const auto key = static_cast<std::uint64_t>(gas.mesh.blocks(level).key(slot));
+      owners[level].push_back(static_cast<int>(RandomStream(seed, 16 * key + level, 0).uniform(0) *
+                                               static_cast<double>(ranks)));
+    }
+  gas.mesh.migrate(owners);
+}
+
+void refine_at_random(Gas& gas, std::uint64_t seed) {
+  mesh::FlagMasks flags(gas.mesh.geometry().max_level() + 1);
+  for (int l = 0; l <= gas.mesh.geometry().max_level(); ++l) {
+    flags[l].assign(gas.mesh.blocks(l).slots(), 0);
+    for (const int slot : gas.mesh.blocks(l).own())
+      for (const int bit : {21, 22, 25, 26, 37, 38, 41, 42}) {
+        const auto key = static_cast<std::uint64_t>(gas.mesh.blocks(l).key(slot));
+        if (RandomStream(seed, 16 * key + l, 0).uniform(bit) < 0.1)
+          flags[l][slot] |= std::uint64_t{1} << bit;
+      }
+  }
+  gas.mesh.regrid(flags);
+}
+
+double lumps(const Point& x) {
+  return 1.0 + 0.5 * std::sin(2 * M_PI * x[0]) * std::cos(4 * M_PI * x[1]) +
+         0.3 * std::sin(2 * M_PI * (x[2] + x[0]));
+}
+
+struct Bits {
+  int block_size;
+  const char* boundary;
+};
+class BitsOf : public testing::TestWithParam<Bits> {};
+
+TEST_P(BitsOf, potentials_do_not_depend_on_who_owns_the_blocks) {
+  const auto [block_size, boundary] = GetParam();
+  std::vector<std::uint64_t> found;
+  for (const std::uint64_t seed : {0, 1}) {
+    Gas gas(box({32, 16, 16}, block_size, 2, boundary));
+    for (int round = 0; round < 2; ++round) refine_at_random(gas, 7 + round);
+    if (seed > 0) scatter_blocks(gas, seed);
+    gas.set_density(lumps);
+    Gravity gravity({.tolerance = 1e-6}, gas.mesh, {});
+    gravity.adapt_to_mesh();
+    for (const double time : {0.0, 0.1})
+      for (int level = 0; level <= gas.mesh.finest_level(); ++level) gravity.solve(level, time);
+    found.push_back(fingerprint(gas, gravity));
+    // Blocks take their values along.
+    scatter_blocks(gas, seed + 10);
+    EXPECT_EQ(gravity.adapt_to_mesh(), gas.mesh.finest_level() + 1);
+    EXPECT_EQ(fingerprint(gas, gravity), found.back());
+  }
+  EXPECT_EQ(found[1], found[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gravity, BitsOf,
+                         testing::Values(Bits{2, "periodic"}, Bits{4, "periodic"},
+                                         Bits{8, "outflow"}, Bits{16, "periodic"}));
+
+TEST(Gravity, new_blocks_start_from_the_interpolated_potential) {
+  Gas gas(box({32, 32, 32}, 8, 1));
+  gas.set_density(lumps);
+  Gravity gravity = solved(gas);
+  gas.refine([](const Point& x, int) { return x[0] < 0.4; });
+  gas.set_density(lumps);
+  EXPECT_EQ(gravity.adapt_to_mesh(), 1);
+  // What is left to improve is of the order of h^2.
+  EXPECT_LT(gravity.solve(1, 0.0).first_residual, 0.1);
+}
+
+TEST(Gravity, refuses_domains_that_are_periodic_along_some_axes_only) {
+  auto options = box({16, 16, 16}, 8);
+  options.boundary[1] = {"outflow", "outflow"};
+  Gas gas(options);
+  EXPECT_THROW(Gravity({}, gas.mesh, {}), InputError);
+}
+
+}  // namespace
+}  // namespace octant::gravity::test

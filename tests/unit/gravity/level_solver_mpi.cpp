@@ -1,0 +1,113 @@
+// One level that fills a periodic domain, where the discrete solution is known.
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "tests/unit/gravity/gravity_fixture.hpp"
+
+namespace octant::gravity::test {
+namespace {
+
+// Calls visit(centre, value) for every cell of own patches of a field.
+template <class Visit>
+void for_patch_cells(const LevelPatches& patches, const mesh::Geometry& geometry,
+                     const DeviceArray<double>& field, const Visit& visit) {
+  const int T = patches.side();
+  const double h = geometry.cell_size(patches.level());
+  for (int slot = 0; slot < patches.own(); ++slot) {
+    const BlockCoordinates corner = morton_decode(patches.key(slot));
+    for (int k = 0; k < T; ++k)
+      for (int j = 0; j < T; ++j)
+        for (int i = 0; i < T; ++i) {
+          const Point x{(corner[0] * T + i + 0.5) * h, (corner[1] * T + j + 0.5) * h,
+                        (corner[2] * T + k + 0.5) * h};
+          visit(x, field.data()[((std::int64_t{slot} * T + k) * T + j) * T + split(i, T)]);
+        }
+  }
+}
+
+// Waves along all axes: an eigenfunction of the discrete Laplacian.
+struct Wave {
+  Point k;
+  double operator()(const Point& x) const {
+    return std::sin(k[0] * x[0] + 0.3) * std::cos(k[1] * x[1]) * std::sin(k[2] * x[2] + 1.1);
+  }
+  double laplacian(const Point& x, double h) const {  // times h^2
+    double eigenvalue = 0.0;
+    for (const double kd : k) eigenvalue -= 2.0 * (1.0 - std::cos(kd * h));
+    return eigenvalue * (*this)(x);
+  }
+};
+
+struct Shape {
+  std::array<int, 3> cells;
+  int block_size;
+};
+
+struct Solved {
+  SolveReport report;
+  double error = 0.0;
+  std::vector<double> phi;
+};
+
+Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20) {
+  const Gas gas(box(shape.cells, shape.block_size));
+  const mesh::Geometry& geometry = gas.mesh.geometry();
+  LevelSolver solver(gas.mesh.tree(), 0, {});
+  Wave wave;
+  for (int d = 0; d < 3; ++d) wave.k[d] = 2 * M_PI * (d + 1) / geometry.upper()[d];
+  DeviceArray<double> phi = solver.make_field("phi"), f = solver.make_field("f");
+  Kokkos::deep_copy(phi, 0.0);
+  for_patch_cells(solver.patches(), geometry, f, [&](const Point& x, double& value) {
+    value = wave.laplacian(x, geometry.cell_size(0));
+  });
+  solver.halo().run(f.data());
+  Solved result;
+  result.report = solver.solve(phi, f, solver.norm(f), tolerance, most_cycles);
+  for_patch_cells(solver.patches(), geometry, phi, [&](const Point& x, double& value) {
+    result.error = std::max(result.error, std::abs(value - wave(x)));
+    result.phi.push_back(value);
+  });
+  result.error = gas.mesh.communicator().max(result.error);
+  return result;
+}
+
+class OnUniformGrids : public testing::TestWithParam<Shape> {};
+
+TEST_P(OnUniformGrids, the_discrete_solution_is_found) {
+  const Solved solved = solve_wave(GetParam(), 1e-9);
+  EXPECT_LT(solved.error, 1e-7);
+  EXPECT_LE(solved.report.cycles, 9);
+}
+
+// Extents with few factors of two, down to those that have no patch of more than 2^3 cells.
+INSTANTIATE_TEST_SUITE_P(LevelSolver, OnUniformGrids,
+                         testing::Values(Shape{{32, 32, 32}, 8}, Shape{{64, 32, 48}, 4},
+                                         Shape{{16, 16, 16}, 2}, Shape{{32, 32, 32}, 32},
+                                         Shape{{24, 12, 36}, 4}, Shape{{20, 20, 20}, 2},
+                                         Shape{{6, 10, 14}, 2}, Shape{{32, 32, 32}, 16}));
+
+TEST(LevelSolver, takes_four_cycles_to_a_tolerance_of_1e_4_and_two_rounds_in_each) {
+  const Solved solved = solve_wave({{64, 64, 64}, 8}, 1e-4);
+  EXPECT_LE(solved.report.cycles, 4);
+  // The last sweep, which finds that all is well, needs two as well.
+  EXPECT_EQ(solved.report.rounds, 2 * solved.report.cycles + 2);
+}
+
+TEST(LevelSolver, gives_the_same_bits_for_every_block_size) {
+  const Solved reference = solve_wave({{32, 32, 32}, 2}, 1e-6);
+  if (Communicator::world().size() > 1) return;  // ranks hold other patches
+  for (const int block_size : {4, 8, 16, 32})
+    EXPECT_EQ(solve_wave({{32, 32, 32}, block_size}, 1e-6).phi, reference.phi);
+}
+
+TEST(LevelSolver, says_with_numbers_that_it_did_not_converge) {
+  try {
+    solve_wave({{32, 32, 32}, 8}, 1e-10, 3);
+    FAIL() << "no error";
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("after 3 V-cycles"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace octant::gravity::test
