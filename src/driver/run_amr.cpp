@@ -97,7 +97,7 @@ class AmrModel final : public Model {
   }
 
   // How hard the potentials were to find.
-  void write_results(const std::string&) override {
+  void log_end() const override {
     const gravity::Gravity* gravity = simulation_.gravity();
     if (!gravity) return;
     for (int level = 0; level <= options_.mesh.max_level; ++level) {

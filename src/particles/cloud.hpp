@@ -48,9 +48,11 @@ struct Cloud {
   int cell[3][2];    // along each axis the lower and the upper one
   double weight[3];  // of the upper one
 
+  // Whether all eight cells are those of the home block.
   KOKKOS_INLINE_FUNCTION bool inside(int block_size) const {
     bool in = true;
-    for (int d = 0; d < 3; ++d) in = in && cell[d][0] >= 0 && cell[d][1] < block_size;
+    for (int d = 0; d < 3; ++d)
+      in = in && cell[d][0] >= 0 && cell[d][1] < block_size && cell[d][0] < cell[d][1];
     return in;
   }
 };
@@ -78,6 +80,28 @@ KOKKOS_INLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& 
     cloud.cell[d][1] = static_cast<int>(second);
   }
   return cloud;
+}
+
+// The addresses of a cloud's eight cells, x first, and the distances to their next components.
+// `places` are those of all blocks, by slot.
+template <class T>
+KOKKOS_INLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home, const Place* places,
+                                       const CellArrays<T>& arrays, int block_size, T* (&cell)[8],
+                                       std::int64_t (&stride_component)[8]) {
+  const int N = block_size;
+  if (cloud.inside(N)) {
+    const CellArray<T>& own = arrays.source[k_here];
+    T* first = own.data + home * own.stride_slot + (cloud.cell[2][0] * N + cloud.cell[1][0]) * N +
+               cloud.cell[0][0];
+    for (int c = 0; c < 8; ++c) {
+      cell[c] = first + ((c >> 2) * N + (c >> 1 & 1)) * N + (c & 1);
+      stride_component[c] = own.stride_component;
+    }
+  } else {
+    for (int c = 0; c < 8; ++c)
+      cell[c] = find_cell(places + 27 * std::int64_t{home}, arrays, N, cloud.cell[0][c & 1],
+                          cloud.cell[1][c >> 1 & 1], cloud.cell[2][c >> 2], stride_component[c]);
+  }
 }
 
 }  // namespace octant::particles

@@ -31,19 +31,9 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = cloud_of(frame, blocks(home), x);
-        const Place* around = places.data() + 27 * std::int64_t{home};
-        const bool inside = cloud.inside(N);
-        const CellArray<const double>& own = fields.source[k_here];
-        const double* const block = own.data + home * own.stride_slot;
         const double* cell[8];
         std::int64_t stride[8];
-        for (int c = 0; c < 8; ++c) {
-          const int i = cloud.cell[0][c & 1], j = cloud.cell[1][c >> 1 & 1],
-                    k = cloud.cell[2][c >> 2];
-          stride[c] = own.stride_component;
-          cell[c] = inside ? block + (k * N + j) * N + i
-                           : find_cell(around, fields, N, i, j, k, stride[c]);
-        }
+        find_cells(cloud, home, places.data(), fields, N, cell, stride);
         // Interpolated along one axis after the other: a constant comes out to the last bit.
         for (int d = 0; d < 3; ++d) {
           double g[4];

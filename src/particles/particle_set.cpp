@@ -26,6 +26,40 @@ void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>&
 }
 
 template <class T>
+void fill_holes(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& holes,
+                const DeviceArray<const std::int32_t>& movers) {
+  Kokkos::parallel_for(
+      "fill holes", holes.extent(0),
+      KOKKOS_LAMBDA(int n) { column(holes(n)) = column(movers(n)); });
+}
+
+DeviceArray<std::int32_t> count_homes(const DeviceArray<std::int32_t>& homes, int rows, int slots) {
+  const DeviceArray<std::int32_t> counts("particles by home", slots);
+  Kokkos::parallel_for(
+      "count homes", rows, KOKKOS_LAMBDA(int n) {
+        if (homes(n) >= 0) Kokkos::atomic_add(&counts(homes(n)), 1);
+      });
+  return counts;
+}
+
+// The rows in the order of their homes.
+DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, int rows,
+                                        int slots) {
+  const auto place = count_homes(homes, rows, slots);
+  Kokkos::parallel_scan(
+      "first particles", slots, KOKKOS_LAMBDA(int slot, int& sum, bool last) {
+        const int here = place(slot);
+        if (last) place(slot) = sum;
+        sum += here;
+      });
+  const auto order = uninitialised<std::int32_t>("order", rows);
+  Kokkos::parallel_for(
+      "order particles", rows,
+      KOKKOS_LAMBDA(int n) { order(Kokkos::atomic_fetch_add(&place(homes(n)), 1)) = n; });
+  return order;
+}
+
+template <class T>
 std::vector<T> values_of(const DeviceArray<T>& column, const std::vector<std::int32_t>& rows) {
   std::vector<T> values(rows.size());
   const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
@@ -132,14 +166,9 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
     else movers.push_back(row);
   }
   const auto to = to_device("holes", holes), from = to_device("movers", movers);
-  const auto count = static_cast<int>(holes.size());
-  for_columns([&](const auto& c) {
-    const auto column = c;
-    Kokkos::parallel_for(
-        "fill holes", count, KOKKOS_LAMBDA(int n) { column(to(n)) = column(from(n)); });
-  });
+  for_columns([&](const auto& column) { fill_holes(column, to, from); });
+  disorder_ += static_cast<std::int64_t>(holes.size());
   count_ = left;
-  disorder_ += count;
 }
 
 void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
@@ -163,40 +192,16 @@ void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
   disorder_ += static_cast<std::int64_t>(rows.size());
 }
 
-DeviceArray<std::int32_t> ParticleSet::count_homes(int slots) const {
-  const DeviceArray<std::int32_t> counts("particles by home", slots);
-  const auto homes = homes_;
-  Kokkos::parallel_for(
-      "count homes", count_, KOKKOS_LAMBDA(int n) {
-        if (homes(n) >= 0) Kokkos::atomic_add(&counts(homes(n)), 1);
-      });
-  return counts;
-}
-
 std::vector<std::int32_t> ParticleSet::counts(int slots) const {
   std::vector<std::int32_t> host(slots);
-  Kokkos::deep_copy(HostView<std::int32_t>(host.data(), host.size()), count_homes(slots));
+  Kokkos::deep_copy(HostView<std::int32_t>(host.data(), host.size()),
+                    count_homes(homes_, count_, slots));
   return host;
 }
 
 void ParticleSet::sort_if_disordered(int slots) {
-  if (disorder_ * k_tolerated_order > count_) sort(slots);
-}
-
-void ParticleSet::sort(int slots) {
-  const auto place = count_homes(slots);
-  Kokkos::parallel_scan(
-      "first particles", slots, KOKKOS_LAMBDA(int slot, int& sum, bool last) {
-        const int here = place(slot);
-        if (last) place(slot) = sum;
-        sum += here;
-      });
-  const auto source = uninitialised<std::int32_t>("order", count_);
-  const auto homes = homes_;
-  Kokkos::parallel_for(
-      "order particles", count_,
-      KOKKOS_LAMBDA(int n) { source(Kokkos::atomic_fetch_add(&place(homes(n)), 1)) = n; });
-  permute(source);
+  if (disorder_ * k_tolerated_order <= count_) return;
+  permute(order_by_home(homes_, count_, slots));
   Kokkos::fence();
   disorder_ = 0;
 }

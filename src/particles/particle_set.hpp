@@ -67,9 +67,7 @@ class ParticleSet {
  private:
   template <class Visit>
   void for_columns(const Visit& visit);
-  DeviceArray<std::int32_t> count_homes(int slots) const;
   void reserve(std::int64_t rows);
-  void sort(int slots);
 
   int count_ = 0;
   std::int64_t disorder_ = 0;  // rows that came or changed their home since the last sort

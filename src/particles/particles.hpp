@@ -73,9 +73,9 @@ class Particles {
   void deposit(int coarsest);
   // Adds a level's density, of the last deposit, to own blocks.
   void add_density(int level, const ScalarField& density) const;
-  // The mass in a cell of `mass(level)`, [slot][cell], is that many quanta.
-  double quantum() const { return quantum_; }
+  // The mass in each cell of own blocks, [slot][cell], in quanta of that much.
   const DeviceArray<std::int64_t>& mass(int level) const { return levels_[level].mass; }
+  double quantum(int level) const { return levels_[level].quantum; }
 
   // --- motion ----------------------------------------------------------------------------------
   // v += dt g for a level's particles, with g interpolated by the clouds that deposit() uses.
@@ -134,7 +134,8 @@ class Particles {
   struct Level {
     ParticleSet set;
     std::unique_ptr<Neighbourhood> neighbourhood;
-    DeviceArray<std::int64_t> mass;    // in quanta, [slot][cell]
+    DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]
+    double quantum = 1.0;
     KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
     Exchanger forces, masses, sums;
   };
@@ -151,11 +152,7 @@ class Particles {
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
 
-  void measure_quantum();
-  void add_clouds(int level, const CellArrays<std::int64_t>& cells,
-                  const DeviceArray<std::int32_t>& overflow) const;
-  void add_to_parents(int level, const CellArrays<std::int64_t>& cells,
-                      const DeviceArray<std::int32_t>& overflow) const;
+  double measured_quantum() const;
   CellArray<std::int64_t> mass_array(int level) const;
 
   void find_homes(int coarsest, int finest);
@@ -174,7 +171,6 @@ class Particles {
   mesh::Mesh& mesh_;
   std::vector<std::string> extra_columns_;
   std::vector<Level> levels_;
-  double quantum_ = 1.0;
   std::int64_t lost_ = 0;
   std::string trouble_;  // what went wrong on this rank since the ranks last agreed
 };

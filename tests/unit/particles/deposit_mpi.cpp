@@ -80,9 +80,9 @@ TEST_P(Deposit, gives_every_cell_the_shares_of_the_clouds_that_touch_it) {
   swarm.particles.deposit(0);
   reference.particles.deposit(0);
   const Expectation expected(reference);
-  const double tolerance = 100.0 * swarm.particles.quantum();  // of some 30 clouds in a cell
+  const double tolerance = 100.0 * swarm.particles.quantum(0);  // of some 30 clouds in a cell
   swarm.for_masses([&](int l, const Cell& cell, std::int64_t mass) {
-    EXPECT_NEAR(static_cast<double>(mass) * swarm.particles.quantum(),
+    EXPECT_NEAR(static_cast<double>(mass) * swarm.particles.quantum(0),
                 expected.masses().at({l, cell}), tolerance)
         << "level " << l << " cell " << cell[0] << " " << cell[1] << " " << cell[2];
   });
@@ -97,7 +97,7 @@ TEST_P(Deposit, conserves_mass_to_the_last_quantum) {
   swarm.particles.deposit(0);
   std::int64_t expected = 0, found = 0;
   for (const double m : batch.mass)
-    expected += static_cast<std::int64_t>(m / swarm.particles.quantum() + 0.5);
+    expected += static_cast<std::int64_t>(m / swarm.particles.quantum(0) + 0.5);
   swarm.for_masses([&](int l, const Cell&, std::int64_t mass) { found += l == 0 ? mass : 0; });
   EXPECT_EQ(Communicator::world().sum(found), Communicator::world().sum(expected));
 }
@@ -136,7 +136,7 @@ Masses masses_of(const Point& position) {
   swarm.particles.deposit(0);
   Masses masses;
   swarm.for_masses([&](int l, const Cell& cell, std::int64_t mass) {
-    if (mass > 0) masses[{l, cell}] = static_cast<double>(mass) * swarm.particles.quantum();
+    if (mass > 0) masses[{l, cell}] = static_cast<double>(mass) * swarm.particles.quantum(0);
   });
   return masses;
 }
