@@ -28,8 +28,6 @@ class Bottom {
   Outcome solve(const DeviceArray<double>& f, const DeviceArray<double>& phi, double target,
                 int most);
 
-  std::int64_t rounds() const { return rounds_; }
-
  private:
   struct PatchCells {
     Key key;
@@ -47,7 +45,6 @@ class Bottom {
   std::unique_ptr<CoarseSolver> solver_;
   std::vector<std::int32_t> arriving_, wanted_;  // patches by arrival; by rank and slot
   std::vector<double> arrived_, f_, phi_;
-  std::int64_t rounds_ = 0;
 };
 
 }  // namespace octant::gravity

@@ -289,11 +289,4 @@ double Gravity::potential_energy() const {
   return reproducible_sum(mesh_.communicator(), terms);
 }
 
-std::int64_t Gravity::bytes() const {
-  std::int64_t total = 0;
-  for (const Level& level : levels_)
-    total += static_cast<std::int64_t>(level.blocks.values.size() * sizeof(double));
-  return total;
-}
-
 }  // namespace octant::gravity

@@ -73,7 +73,6 @@ class Gravity {
   void resume();
 
   const LevelStatistics& statistics(int level) const { return levels_[level].statistics; }
-  std::int64_t bytes() const;  // of stored fields on this rank
 
  private:
   struct Level {

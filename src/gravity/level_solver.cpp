@@ -187,7 +187,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   }
   const auto norms = mesh::uninitialised<double>("residuals", patches_.own());
   SolveReport report{.reference = reference};
-  const std::int64_t rounds_before = rounds(0);
+  const std::int64_t rounds_before = finest_rounds();
   for (;; ++report.cycles) {
     report.residual = descend_finest(norms) / reference;
     if (report.cycles == 0) report.first_residual = report.residual;
@@ -197,7 +197,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   }
   grids_[0].near->finish();
   if (!(report.residual <= tolerance)) give_up(report, tolerance);
-  report.rounds = rounds(0) - rounds_before;
+  report.rounds = finest_rounds() - rounds_before;
   phi = grids_[0].phi;
   for (Grid& grid : grids_) grid.phi = grid.next = grid.f = {};
   bottom_f_ = bottom_phi_ = {};
@@ -221,11 +221,6 @@ void LevelSolver::give_up(const SolveReport& report, double tolerance) const {
       "right-hand side, at first it was {:.3g}, and {:.3g} was asked for; raise gravity.tolerance "
       "or look for a density that is not finite",
       patches_.level(), report.cycles, report.residual, report.first_residual, tolerance);
-}
-
-std::int64_t LevelSolver::rounds(int g) const {
-  if (grids_.empty()) return bottom_->rounds();
-  return grids_[g].near->rounds() + (g == 0 ? deep_halo_->rounds() : 0);
 }
 
 }  // namespace octant::gravity

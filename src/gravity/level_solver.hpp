@@ -51,10 +51,6 @@ class LevelSolver {
   double norm(const DeviceArray<double>& field) const;
   double sum(const DeviceArray<double>& field) const;
 
-  // Halo exchanges so far on grid g (0: the finest).
-  std::int64_t rounds(int g) const;
-  int grids() const { return static_cast<int>(grids_.size()); }
-
  private:
   struct Grid {
     int side;
@@ -71,6 +67,7 @@ class LevelSolver {
   double descend_finest(const DeviceArray<double>& norms);
   void correct();
   double total(const DeviceArray<double>& terms) const;
+  std::int64_t finest_rounds() const { return grids_[0].near->rounds() + deep_halo_->rounds(); }
   SolveReport solve_bottom(DeviceArray<double>& phi, const DeviceArray<double>& f, double reference,
                            double tolerance, int most_cycles);
   [[noreturn]] void give_up(const SolveReport& report, double tolerance) const;
