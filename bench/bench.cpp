@@ -7,6 +7,7 @@
 #include "bench/hydro_bench.hpp"
 #include "bench/particle_bench.hpp"
 #include "bench/placement_bench.hpp"
+#include "bench/poisson_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
@@ -23,6 +24,7 @@ struct Benchmark {
 constexpr std::array k_benchmarks{
     Benchmark{"hydro", hydro_bench},
     Benchmark{"ghost", ghost_bench},
+    Benchmark{"poisson", poisson_bench},
     Benchmark{"transpose", transpose_bench},
     Benchmark{"tridiagonal", tridiagonal_bench},
     Benchmark{"dns", dns_bench},

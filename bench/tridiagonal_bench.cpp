@@ -53,13 +53,14 @@ void fill(pencil::Field& field) {
 }
 
 struct Traffic {
-  RankStatistics messages, bytes;
+  RankStatistics messages, bytes, kept_bytes;
 };
 
 Traffic per_call(const Communicator& communicator, const pencil::TransposeTraffic& traffic,
                  int solves) {
   return {rank_statistics(communicator, traffic.messages / solves),
-          rank_statistics(communicator, traffic.bytes / solves)};
+          rank_statistics(communicator, traffic.bytes / solves),
+          rank_statistics(communicator, traffic.kept_bytes / solves)};
 }
 
 constexpr const char* k_row = "{:<6} {:<12} {:<9} {:>9} {:>12} {:>11} {:>11} {:>11} {:>12} {:>11}";
@@ -89,6 +90,7 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
       .add("messages_max", r.messages.most)
       .add("bytes_mean", r.bytes.mean)
       .add("bytes_max", r.bytes.most)
+      .add("kept_bytes_mean", r.kept_bytes.mean)
       .add("tridiagonal_seconds", r.tridiagonal_seconds)
       .add("solve_seconds", r.solve_seconds)
       .add("field_messages_max", r.field_messages.most)
@@ -148,6 +150,7 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
   });
   const Traffic traffic = per_call(communicator, poisson.report().z, repeats + 1);
   result.messages = traffic.messages, result.bytes = traffic.bytes;
+  result.kept_bytes = traffic.kept_bytes;
 
   pencil::FieldTridiagonal lines(grid, setup.cells[2], false, options.tridiagonal);
   lines.set_matrix(diffusion(problem.z));

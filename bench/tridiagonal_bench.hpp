@@ -22,6 +22,7 @@ struct TridiagonalCase {
 // slowest rank, each the least of all repeats.
 struct TridiagonalResult {
   RankStatistics messages, bytes;
+  RankStatistics kept_bytes;         // of the exchange, that stay on the rank
   double tridiagonal_seconds = 0.0;  // exchange included, transforms and x-y transposes excluded
   double solve_seconds = 0.0;        // the whole Poisson solve
   RankStatistics field_messages, field_bytes;

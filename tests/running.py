@@ -218,7 +218,8 @@ def bits(path: Path) -> dict[str, bytes]:
     with h5py.File(path) as file:
         for level, mesh in file["mesh"].items():
             order = np.argsort(mesh["key"][...], kind="stable")
-            for room, group in (("mesh", mesh), ("hydro", file["hydro"][level])):
+            for room in ("mesh", "hydro", "gravity"):
+                group = file[f"{room}/{level}"] if room in file else {}
                 for name, data in group.items():
                     if name != "owner":
                         found[f"{room}/{level}/{name}"] = data[...][order].tobytes()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from octools import cans
+from octools import cans, ics
 from octools.compare import Comparison, compare, vector_scales
 from octools.errors import OctoolsError
 from octools.fields import find_field
@@ -29,6 +29,7 @@ from octools.flow_figures import (
     save_slice,
 )
 from octools.history import drifts, read_history, save_history
+from octools.linear import LinearTheory, Spectrum, power_spectrum
 from octools.movie import default_name, save_movie
 from octools.profile import (
     EXACT_NAMES,
@@ -329,6 +330,87 @@ def history(
             f"{label:<28}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
         )
     console.print(f"wrote {destination}")
+
+
+@app.command(name="ics")
+def ics_command(
+    target: Annotated[
+        Path, typer.Argument(help="A folder of grafic files, a snapshot, or a run directory.")
+    ],
+    omega_b: Annotated[float, typer.Option(min=0.0, help="Baryons, for linear theory.")] = 0.047,
+    sigma_8: Annotated[float, typer.Option(min=0.0, help="Of the linear spectrum today.")] = 0.81,
+    spectral_index: Annotated[float, typer.Option(help="Of the primordial spectrum.")] = 0.967,
+    snapshot: Annotated[int, typer.Option("--snapshot", help="Which snapshot of a run.")] = 0,
+    output: Output = None,
+) -> None:
+    """Summarise initial conditions, and compare their power spectrum with linear theory.
+
+    Of a snapshot, the gas on the base grid is measured; what the run's parameters say of omega_b,
+    sigma_8 and the spectral index goes before these options.
+    """
+    given = {"omega_b": omega_b, "sigma_8": sigma_8, "spectral_index": spectral_index}
+    if ics.is_grafic(target):
+        levels = ics.read_levels(target)
+        universe = levels[0].universe
+        theory = _linear_theory(universe, given)
+        what, delta = ics.overdensity(levels[0], theory)
+        for level in levels:
+            console.print(_level_table(level))
+    else:
+        path = resolve(target, snapshot if target.is_dir() else None)
+        with Snapshot(path) as data:
+            universe, delta = ics.base_overdensity(data)
+            stored = {
+                "omega_b": data.header.parameter("cosmology.omega_b"),
+                "sigma_8": data.header.parameter("initial.sigma_8"),
+                "spectral_index": data.header.parameter("initial.spectral_index"),
+            }
+        given |= {name: value for name, value in stored.items() if value is not None}
+        theory, what = _linear_theory(universe, given), "gas"
+    title = f"{what}, {delta.shape[0]}³ in {universe.box:.6g} Mpc/h, z = {universe.redshift:.4g}"
+    spectrum = power_spectrum(delta, universe.box, theory, universe.scale_factor)
+    destination = output or output_path(target, "ics.png")
+    ics.save_spectrum(spectrum, title, destination)
+    console.print(f"{title}; standard deviation {delta.std():.5g}")
+    console.print(_spectrum_table(spectrum))
+    console.print(f"wrote {destination}")
+
+
+def _linear_theory(universe: ics.Universe, given: dict[str, float]) -> LinearTheory:
+    return LinearTheory(universe.omega_m, universe.omega_lambda, h=universe.h, **given)
+
+
+def _level_table(level: ics.GraficLevel) -> Table:
+    universe = level.universe
+    cells = " x ".join(map(str, level.cells))
+    where = ", ".join(map(str, level.origin))
+    table = Table(
+        title=f"level {level.number}: {cells} cells of {universe.box / 2**level.number:.6g} Mpc/h "
+        f"from cell ({where}) on; a = {universe.scale_factor:.7g}, "
+        f"omega_m = {universe.omega_m:.6g}, omega_lambda = {universe.omega_lambda:.6g}, "
+        f"h = {universe.h:.6g}",
+        title_justify="left",
+        title_style="",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("field")
+    for column in ("mean", "standard deviation", "least", "greatest"):
+        table.add_column(column, justify="right")
+    for name, *numbers in ics.moments(level):
+        table.add_row(name, *(f"{number:.5g}" for number in numbers))
+    return table
+
+
+def _spectrum_table(spectrum: Spectrum) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("k [h/Mpc]", "P [(Mpc/h)^3]", "linear", "ratio", "modes"):
+        table.add_column(column, justify="right")
+    rows = (spectrum.k, spectrum.power, spectrum.expected, spectrum.modes)
+    for k, power, expected, modes in zip(*rows, strict=True):
+        ratio = f"{power / expected:.3f}"
+        table.add_row(f"{k:.4f}", f"{power:.4g}", f"{expected:.4g}", ratio, f"{modes:.0f}")
+    return table
 
 
 @app.command()

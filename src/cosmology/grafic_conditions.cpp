@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "cosmology/lagrangian.hpp"
 
@@ -36,7 +37,7 @@ void compare(const std::string& path, const char* name, double found, double exp
       path, name, found, expected);
 }
 
-// The box is computed in double precision from the spacing; the rest is the run's where it agrees.
+// The run's own numbers where the files agree with them.
 InitialHeader agreed(const GraficFolder& folder, const InitialHeader& expected) {
   const GraficLevel& base = folder.levels().front();
   const GraficHeader& file = base.header;
@@ -44,12 +45,13 @@ InitialHeader agreed(const GraficFolder& folder, const InitialHeader& expected) 
   compare(folder.path(), "cosmology.omega_m", file.omega_m, expected.omega_m);
   compare(folder.path(), "cosmology.omega_lambda", file.omega_lambda, expected.omega_lambda);
   compare(folder.path(), "cosmology.h", file.hubble / 100.0, expected.hubble / 100.0);
-  InitialHeader header = expected;
-  if (expected.box > 0.0) compare(folder.path(), "cosmology.box (Mpc/h)", box, expected.box);
+  InitialHeader header = expected;  // in double precision
+  if (expected.box > 0.0) compare(folder.path(), "the box in Mpc/h", box, expected.box);
   else header.box = box;
+  const double scale_factor = file.scale_factor;
   if (expected.scale_factor > 0.0)
-    compare(folder.path(), "the scale factor", file.scale_factor, expected.scale_factor);
-  header.scale_factor = file.scale_factor;
+    compare(folder.path(), "the scale factor", scale_factor, expected.scale_factor);
+  else header.scale_factor = scale_factor;
   return header;
 }
 
@@ -59,57 +61,6 @@ pencil::Box extent_of(const GraficLevel& level) {
     extent.range[axis] = {level.origin[axis], level.origin[axis] + level.header.cells[axis]};
   return extent;
 }
-
-}  // namespace
-
-GraficConditions::GraficConditions(const Communicator& communicator, const std::string& path,
-                                   const InitialHeader& expected, const Expansion& expansion)
-    : InitialConditions(communicator), folder_(communicator, path) {
-  if (!has({InitialQuantity::dark_velocity}))
-    throw InputError("the levels of '{}' hold no ic_velcx, ic_velcy and ic_velcz", path);
-  header_ = agreed(folder_, expected);
-  velocity_per_displacement_ = velocity_rate(expansion.background(), header_.scale_factor) *
-                               expansion.growth(header_.scale_factor).first_rate;
-  for (const GraficLevel& level : folder_.levels())
-    levels_.push_back({1 << level.number, extent_of(level)});
-  while (folder_.has(file_of({InitialQuantity::scalar, scalars_}))) ++scalars_;
-}
-
-bool GraficConditions::has(InitialField field) const {
-  if (field.quantity == InitialQuantity::displacement) return true;
-  return folder_.has(file_of(field));
-}
-
-std::string GraficConditions::missing(InitialField field) const {
-  return fmt::format("the levels of '{}' hold no {}, which is needed", folder_.path(),
-                     file_of(field));
-}
-
-CellSpread GraficConditions::spread(int level) const {
-  const pencil::Box& extent = levels_.at(static_cast<std::size_t>(level)).extent;
-  return {extent, {1, std::min(communicator_.size(), extent[2].count())}};
-}
-
-std::vector<double> GraficConditions::compute(int level, InitialField field) {
-  double factor = 1.0;
-  if (field.quantity == InitialQuantity::displacement && !folder_.has(file_of(field))) {
-    field.quantity = InitialQuantity::dark_velocity;
-    factor = 1.0 / velocity_per_displacement_;
-  }
-  const pencil::Box extent = levels_.at(static_cast<std::size_t>(level)).extent;
-  const pencil::Range planes = spread(level).box(communicator_.rank())[2];
-  std::vector<double> values;
-  communicator_.agree([&] {
-    if (planes.count() == 0) return;
-    const GraficFile file(folder_.file(level, file_of(field)));
-    const auto read = file.planes({planes.begin - extent[2].begin, planes.count()});
-    values.assign(read.begin(), read.end());
-  });
-  for (double& value : values) value *= factor;
-  return values;
-}
-
-namespace {
 
 const std::vector<InitialField>& fields_of_files() {
   using enum InitialQuantity;
@@ -144,7 +95,111 @@ int level_number(const InitialLevel& level) {
   return number;
 }
 
+// Place of a cell in the values of a box.
+std::size_t place(const pencil::Box& box, int x, int y, int z) {
+  const auto [nx, ny, nz] = box.shape();
+  const std::int64_t row = std::int64_t{z - box[2].begin} * ny + (y - box[1].begin);
+  return static_cast<std::size_t>(row * nx + (x - box[0].begin));
+}
+
+// The same region in cells of twice, or half, the resolution.
+pencil::Box doubled(const pencil::Box& box) {
+  pencil::Box fine;
+  for (int axis = 0; axis < 3; ++axis) fine.range[axis] = {2 * box[axis].begin, 2 * box[axis].end};
+  return fine;
+}
+pencil::Box halved(const pencil::Box& box) {
+  pencil::Box coarse;
+  for (int axis = 0; axis < 3; ++axis)
+    coarse.range[axis] = {box[axis].begin / 2, box[axis].end / 2};
+  return coarse;
+}
+
 }  // namespace
+
+GraficConditions::GraficConditions(const Communicator& communicator, const std::string& path,
+                                   const InitialHeader& expected, const Expansion& expansion)
+    : InitialConditions(communicator), folder_(communicator, path) {
+  if (!has({InitialQuantity::dark_velocity}))
+    throw InputError("the levels of '{}' hold no ic_velcx, ic_velcy and ic_velcz", path);
+  header_ = agreed(folder_, expected);
+  velocity_per_displacement_ = velocity_rate(expansion.background(), header_.scale_factor) *
+                               expansion.growth(header_.scale_factor).first_rate;
+  for (const GraficLevel& level : folder_.levels())
+    levels_.push_back({1 << level.number, extent_of(level)});
+  while (folder_.has(file_of({InitialQuantity::scalar, scalars_}))) ++scalars_;
+}
+
+bool GraficConditions::has(InitialField field) const {
+  if (field.quantity == InitialQuantity::displacement) return true;
+  return folder_.has(file_of(field));
+}
+
+std::string GraficConditions::missing(InitialField field) const {
+  return fmt::format("the levels of '{}' hold no {}, which is needed", folder_.path(),
+                     file_of(field));
+}
+
+CellSpread GraficConditions::spread(int level) const {
+  const pencil::Box& extent = levels_.at(static_cast<std::size_t>(level)).extent;
+  return {extent, {1, std::min(communicator_.size(), extent[2].count())}};
+}
+
+std::vector<double> GraficConditions::compute(int level, InitialField field) {
+  if (field.quantity == InitialQuantity::overdensity && levels_.size() > 1) {
+    if (overdensities_.empty()) read_consistent_overdensities();
+    return overdensities_.at(static_cast<std::size_t>(level));
+  }
+  const std::string name = file_of(field);
+  if (folder_.has(name)) return read(level, name);
+  std::vector<double> values = read(level, file_of({InitialQuantity::dark_velocity, field.index}));
+  for (double& value : values) value /= velocity_per_displacement_;
+  return values;
+}
+
+std::vector<double> GraficConditions::read(int level, const std::string& name) {
+  const pencil::Range planes = spread(level).box(communicator_.rank())[2];
+  const int first = levels_.at(static_cast<std::size_t>(level)).extent[2].begin;
+  std::vector<double> values;
+  communicator_.agree([&] {
+    if (planes.count() == 0) return;
+    const auto single =
+        GraficFile(folder_.file(level, name)).planes({planes.begin - first, planes.count()});
+    values.assign(single.begin(), single.end());
+  });
+  return values;
+}
+
+void GraficConditions::read_consistent_overdensities() {
+  const int count = static_cast<int>(levels_.size());
+  overdensities_.resize(levels_.size());
+  for (int level = count - 1; level >= 0; --level) {
+    overdensities_[static_cast<std::size_t>(level)] =
+        read(level, file_of({InitialQuantity::overdensity}));
+    if (level + 1 < count) restrict_to(level);
+  }
+  const double mean = reproducible_sum(communicator_, overdensities_.front()) /
+                      static_cast<double>(levels_.front().extent.cells());
+  for (auto& values : overdensities_)
+    for (double& value : values) value -= mean;
+}
+
+void GraficConditions::restrict_to(int level) {
+  const auto n = static_cast<std::size_t>(level);
+  const pencil::Box own = spread(level).box(communicator_.rank());
+  const pencil::Box held = intersection(own, halved(levels_[n + 1].extent));
+  const pencil::Box fine = held.cells() > 0 ? doubled(held) : pencil::Box{};
+  CellDelivery delivery(communicator_, spread(level + 1), {fine});
+  const std::vector<double> values = delivery.deliver(overdensities_[n + 1]);
+  for (int z = held[2].begin; z < held[2].end; ++z)
+    for (int y = held[1].begin; y < held[1].end; ++y)
+      for (int x = held[0].begin; x < held[0].end; ++x) {
+        double sum = 0.0;
+        for (int c = 0; c < 8; ++c)
+          sum += values[place(fine, 2 * x + (c & 1), 2 * y + (c >> 1 & 1), 2 * z + (c >> 2))];
+        overdensities_[n][place(own, x, y, z)] = sum / 8.0;
+      }
+}
 
 void write_grafic_folder(const Communicator& communicator, InitialConditions& from,
                          const std::string& folder) {

@@ -155,6 +155,8 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
                                                            const InitialHeader& header,
                                                            const Expansion& expansion,
                                                            int base_cells) {
+  if (options.kind == "grafic" && options.path.empty())
+    throw InputError("initial.kind = \"grafic\" needs initial.path, the folder of the files");
   if (options.kind == "grafic")
     return std::make_unique<GraficConditions>(communicator, options.path, header, expansion);
   GeneratorOptions generator;

@@ -66,7 +66,7 @@ class InitialConditions {
   bool is_covered(int level, const std::array<int, 3>& cell) const;
 
  protected:
-  InitialConditions(const Communicator& communicator) : communicator_(communicator) {}
+  explicit InitialConditions(const Communicator& communicator) : communicator_(communicator) {}
 
   virtual std::vector<double> compute(int level, InitialField field) = 0;
   // In the user's terms, with what would be needed to have it.
@@ -109,7 +109,7 @@ class InitialCells {
   std::vector<Contribution> contributions_;  // from the coarsest to the finest
 };
 
-// Section [initial] of a parameter file, and the spectrum's part of [cosmology].
+// Section [initial] of a parameter file; see declare for what each means.
 struct InitialOptions {
   std::string kind = "generate";
   std::string path;

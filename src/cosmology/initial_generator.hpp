@@ -19,7 +19,7 @@ struct GeneratorOptions {
 
 // One level: white noise times the square root of the spectrum, moved by Lagrangian perturbation
 // theory. Gas and dark matter are one fluid; the gas's overdensity is the linear one, and its
-// velocity at a cell's centre is that of the dark matter that comes from there. Memory: some eight
+// velocity at a cell's centre is that of the dark matter that comes from there. Memory: some ten
 // numbers per cell, spread over as many ranks as the grid is worth.
 class GeneratedConditions : public InitialConditions {
  public:

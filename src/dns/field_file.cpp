@@ -1,6 +1,7 @@
 #include "dns/field_file.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -8,62 +9,44 @@
 
 namespace octant::dns {
 
-namespace {
-
-pencil::Box slab(const Domain& domain, int rank) {
+void write_field(Hdf5Writer& file, const Domain& domain, const std::string& dataset,
+                 const Field& field, const DatasetMeaning& meaning) {
   const auto& cells = domain.grid.cells;
-  const RowRange planes = even_share(cells[2], rank, domain.pencils.communicator().size());
-  pencil::Box box;
-  box.range[0] = {0, cells[0]};
-  box.range[1] = {0, cells[1]};
-  box.range[2] = {static_cast<int>(planes.begin), static_cast<int>(planes.end())};
-  return box;
+  Hdf5Rows rows = file.create_dataset<double>(dataset, cells[2], {cells[1], cells[0]}, meaning);
+  // From here on a row is one along x, of which a rank holds some neighbours in each plane.
+  rows.total *= cells[1];
+  rows.row_bytes /= cells[1];
+  std::vector<double> plane(static_cast<std::size_t>(domain.ny) * domain.nx);
+  const int most = domain.pencils.communicator().max(domain.nz);
+  for (int k = 0; k < most; ++k) {
+    const bool here = k < domain.nz;
+    const std::int64_t at_z = domain.box[2].begin + k;
+    for (int j = 0; here && j < domain.ny; ++j)
+      std::copy_n(field.row(k, j), domain.nx,
+                  plane.data() + static_cast<std::ptrdiff_t>(j) * domain.nx);
+    const RowRange range =
+        here ? RowRange{at_z * cells[1] + domain.box[1].begin, domain.ny} : RowRange{0, 0};
+    file.write_rows(rows, range, here ? std::span<const double>(plane) : std::span<const double>());
+  }
 }
 
-pencil::Transpose make_transpose(const Domain& domain) {
-  const pencil::PencilGrid& pencils = domain.pencils;
-  const auto source = [&pencils](int rank) { return pencils.box(pencil::Orientation::x, rank); };
-  const auto target = [&domain](int rank) { return slab(domain, rank); };
-  const int rank = pencils.communicator().rank();
-  return pencil::Transpose("fields in files", pencils.communicator(), source, target,
-                           pencil::Layout::ordered(source(rank)),
-                           pencil::Layout::ordered(target(rank)), pencil::TransposeBackend::p2p);
-}
-
-}  // namespace
-
-FieldShuffle::FieldShuffle(const Domain& domain)
-    : domain_(domain),
-      planes_(even_share(domain.grid.cells[2], domain.pencils.communicator().rank(),
-                         domain.pencils.communicator().size())),
-      to_planes_(make_transpose(domain)),
-      pencil_(static_cast<std::size_t>(domain.box.cells())),
-      slab_(static_cast<std::size_t>(planes_.count) * domain.grid.cells[1] * domain.grid.cells[0]) {
-}
-
-void FieldShuffle::write(Hdf5Writer& file, const std::string& dataset, const Field& field,
-                         const DatasetMeaning& meaning) {
-  double* to = pencil_.data();
-  for (int k = 0; k < domain_.nz; ++k)
-    for (int j = 0; j < domain_.ny; ++j) to = std::copy_n(field.row(k, j), domain_.nx, to);
-  to_planes_.forward(pencil_.data(), slab_.data());
-  file.dataset(dataset, planes_, {domain_.grid.cells[1], domain_.grid.cells[0]},
-               std::span<const double>(slab_), meaning);
-}
-
-void FieldShuffle::read(const Hdf5Reader& file, const std::string& dataset, Field& field) {
-  const auto& cells = domain_.grid.cells;
+void read_field(const Hdf5Reader& file, const Domain& domain, const std::string& dataset,
+                Field& field) {
+  const auto& cells = domain.grid.cells;
   const std::vector<std::int64_t> expected{cells[2], cells[1], cells[0]};
   const auto shape = file.shape(dataset);
   if (shape != expected)
     throw InputError("{}: {} has the shape {}, but grid.cells asks for {} (planes, rows, cells)",
                      file.path(), dataset, shape, expected);
-  slab_ = file.read<double>(dataset, planes_);
-  to_planes_.backward(slab_.data(), pencil_.data());
-  const double* from = pencil_.data();
-  for (int k = 0; k < domain_.nz; ++k)
-    for (int j = 0; j < domain_.ny; ++j, from += domain_.nx)
-      std::copy_n(from, domain_.nx, field.row(k, j));
+  const int most = domain.pencils.communicator().max(domain.nz);
+  for (int k = 0; k < most; ++k) {
+    const bool here = k < domain.nz;
+    const std::vector<double> plane =
+        file.read<double>(dataset, {here ? domain.box[2].begin + k : 0, here ? 1 : 0});
+    for (int j = 0; here && j < domain.ny; ++j)
+      std::copy_n(plane.data() + static_cast<std::ptrdiff_t>(domain.box[1].begin + j) * domain.nx,
+                  domain.nx, field.row(k, j));
+  }
 }
 
 }  // namespace octant::dns

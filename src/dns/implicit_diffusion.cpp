@@ -22,6 +22,17 @@ std::vector<double> response_to_one(const pencil::ThomasFactors& f) {
   return x;
 }
 
+// Makes a matrix as large as the grid, with planes at its end that keep what they hold: the face of
+// w on a wall.
+void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
+  if (m.size() < planes) m.upper.back() = 0.0;
+  while (m.size() < planes) {
+    m.lower.push_back(0.0);
+    m.diagonal.push_back(1.0);
+    m.upper.push_back(0.0);
+  }
+}
+
 // Whether two components have the same conditions, and so the same operator: where an axis is
 // periodic it does not matter whether unknowns are faces or centres.
 bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem& b) {
@@ -62,22 +73,20 @@ void BoundarySources::add(State& state, int component, int k, double factor) con
 }
 
 DiffusionAlongZ::DiffusionAlongZ(const Domain& domain, const pencil::TridiagonalOptions& options)
-    : domain_(domain), sources_(domain, false) {
-  for (const int c : {k_u, k_w}) {
-    const int m = matrix_of(c);
-    second_derivative_[m] = velocity_z_matrix(domain.grid, domain.boundaries, c);
-    solvers_[m] = std::make_unique<pencil::FieldTridiagonal>(
-        domain.pencils, second_derivative_[m].size(), second_derivative_[m].periodic, options);
-  }
+    : domain_(domain),
+      sources_(domain, false),
+      solver_(domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2), options) {
+  for (const int c : {k_u, k_w})
+    second_derivative_[matrix_of(c)] = velocity_z_matrix(domain.grid, domain.boundaries, c);
 }
 
 void DiffusionAlongZ::set_factor(double factor) {
   if (factor == factor_) return;
   factor_ = factor;
   for (int m = 0; m < 2; ++m) {
-    const pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[m], -factor);
-    solvers_[m]->set_matrix(matrix);
-    if (!matrix.periodic) factors_[m] = pencil::ThomasFactors(matrix, pencil::Sweep::up);
+    matrix_[m] = helmholtz(second_derivative_[m], -factor);
+    if (!matrix_[m].periodic) factors_[m] = pencil::ThomasFactors(matrix_[m], pencil::Sweep::up);
+    keep_last_planes(matrix_[m], domain_.grid.cells[2]);
   }
   if (!second_derivative_[0].periodic) response_ = response_to_one(factors_[0]);
 }
@@ -85,7 +94,8 @@ void DiffusionAlongZ::set_factor(double factor) {
 void DiffusionAlongZ::solve(State& state) {
   for (int c = 0; c < k_components; ++c) {
     for (int k = 0; k < domain_.nz; ++k) sources_.add(state, c, k, factor_);
-    solvers_[matrix_of(c)]->solve(state.velocity(c), -1);
+    if (c != k_v) solver_.set_matrix(matrix_[matrix_of(c)]);
+    solver_.solve(state.velocity(c), -1);
   }
 }
 

@@ -51,9 +51,9 @@ class DiffusionAlongZ {
   const Domain& domain_;
   BoundarySources sources_;
   double factor_ = 0.0;
+  pencil::FieldTridiagonal solver_;  // of all planes; one for all components saves memory
   // Of u and v, whose boundary conditions along z are the same, and of w.
-  std::array<pencil::TridiagonalMatrix, 2> second_derivative_;
-  std::array<std::unique_ptr<pencil::FieldTridiagonal>, 2> solvers_;
+  std::array<pencil::TridiagonalMatrix, 2> second_derivative_, matrix_;
   std::array<pencil::ThomasFactors, 2> factors_;  // empty if z is periodic
   std::vector<double> response_;                  // of u and v, in all planes
 };

@@ -34,11 +34,21 @@ Spectra::Spectra(const Domain& domain, bool on) : domain_(domain) {
   coefficients_ = pencil::Buffer(longest + 2);
   plane_.resize(longest / 2 + 1);
   if (axes_[1].length == 0) return;
-  using pencil::Orientation;
-  to_y_.emplace(pencil::Transpose::between(domain.pencils, Orientation::x, Orientation::y,
-                                           pencil::TransposeBackend::p2p, {0, 1, 2}, {1, 0, 2}));
-  x_pencil_.resize(domain.box.cells());
-  y_pencil_.resize(domain.pencils.box(Orientation::y).cells());
+  // One plane at a time, among the ranks that share it.
+  const pencil::PencilGrid& pencils = domain.pencils;
+  const auto plane_of = [&pencils](pencil::Orientation orientation, int y_index) {
+    pencil::Box box = pencils.box(orientation, pencils.rank_of(y_index, pencils.z_index()));
+    box.range[2] = {0, 1};
+    return box;
+  };
+  const auto along_x = [&](int rank) { return plane_of(pencil::Orientation::x, rank); };
+  const auto along_y = [&](int rank) { return plane_of(pencil::Orientation::y, rank); };
+  const int own = pencils.y_index();
+  to_y_.emplace("spectra", pencils.row(), along_x, along_y,
+                pencil::Layout::ordered(along_x(own), {0, 1, 2}),
+                pencil::Layout::ordered(along_y(own), {1, 0, 2}), pencil::TransposeBackend::p2p);
+  x_plane_.resize(along_x(own).cells());
+  y_plane_.resize(along_y(own).cells());
 }
 
 void Spectra::add_lines(Axis& axis, int component, int k, const double* lines, int count,
@@ -68,15 +78,13 @@ void Spectra::sample(const State& state) {
       for (int k = 0; k < domain_.nz; ++k)
         add_lines(axes_[0], c, k, field.row(k, 0), domain_.ny, field.row_stride());
     if (!to_y_) continue;
-    double* to = x_pencil_.data();
-    for (int k = 0; k < domain_.nz; ++k)
+    const int n = axes_[1].length, columns = static_cast<int>(y_plane_.size()) / n;
+    for (int k = 0; k < domain_.nz; ++k) {
+      double* to = x_plane_.data();
       for (int j = 0; j < domain_.ny; ++j) to = std::copy_n(field.row(k, j), domain_.nx, to);
-    to_y_->forward(x_pencil_.data(), y_pencil_.data());
-    const int n = axes_[1].length;
-    const int columns = domain_.pencils.box(pencil::Orientation::y)[0].count();
-    for (int k = 0; k < domain_.nz; ++k)
-      add_lines(axes_[1], c, k, y_pencil_.data() + static_cast<std::ptrdiff_t>(k) * columns * n,
-                columns, n);
+      to_y_->forward(x_plane_.data(), y_plane_.data());
+      add_lines(axes_[1], c, k, y_plane_.data(), columns, n);
+    }
   }
 }
 

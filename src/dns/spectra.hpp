@@ -47,7 +47,7 @@ class Spectra {
   const Domain& domain_;
   Axis axes_[2];
   std::optional<pencil::Transpose> to_y_;
-  std::vector<double> x_pencil_, y_pencil_;
+  std::vector<double> x_plane_, y_plane_;
   pencil::Buffer line_, coefficients_;
   std::vector<ReproducibleSum> plane_;
 };

@@ -52,8 +52,8 @@ class Statistics {
   bool is_on() const { return options_.interval > 0; }
   bool is_due(std::int64_t step, double time) const;
 
-  // Adds the present state, and scalar if there is one, whose ghosts are filled. The same bits on
-  // any process grid. Collective.
+  // Adds the present state, and the scalar if there is one; their ghosts are filled. The same bits
+  // on any process grid. Collective.
   void sample(const State& state, const Field* scalar, double time);
   std::int64_t samples() const { return samples_; }
 

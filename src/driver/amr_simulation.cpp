@@ -5,6 +5,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "hydro/diagnostics.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/integrator.hpp"
@@ -61,9 +62,14 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
     : options_(options),
       mesh_(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
             hydro::make_interpolation()),
+      gravity_(options.gravity.enabled
+                   ? std::make_unique<gravity::Gravity>(options.gravity, mesh_, options.comm)
+                   : nullptr),
       fastest_(options.mesh.max_level + 1, 0.0),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
-      level_times_(options.mesh.max_level + 1) {
+      level_times_(options.mesh.max_level + 1),
+      clocks_(options.mesh.max_level + 1, 0.0),
+      level_dt_(options.mesh.max_level + 1, 0.0) {
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
       if (mesh_.geometry().boundary(axis, side) == mesh::Boundary::inflow)
@@ -107,6 +113,7 @@ void AmrSimulation::initialise() {
     rebalance();
   }
   mesh_.restrict_all();
+  if (gravity_) adapt_gravity();
 }
 
 void AmrSimulation::set_time(double time, std::int64_t step) {
@@ -160,6 +167,7 @@ void AmrSimulation::measure() {
   totals_.total_energy = sums[k_total_sum].to_double();
   totals_.kinetic_energy = sums[k_kinetic_sum].to_double();
   totals_.absolute_momentum = sums[k_absolute_sum].to_double();
+  if (gravity_) totals_.potential_energy = gravity_->potential_energy();
 }
 
 std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
@@ -181,23 +189,30 @@ std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
   return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
 }
 
-double AmrSimulation::level_limit(int level) const {
-  return options_.time.cfl * mesh_.geometry().cell_size(level) / fastest_[level];
+// A signal that falls with the strongest acceleration g shall not cross more than `courant` cells:
+// v dt + g dt^2 / 2 = courant dx.
+double AmrSimulation::level_limit(int level, double courant) const {
+  const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
+  if (!gravity_) return distance / v;
+  return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * gravity_->strongest(level) * distance));
 }
 
 double AmrSimulation::stable_dt() const {
-  double dt = level_limit(0);
+  double dt = level_limit(0, options_.time.cfl);
   for (int level = 1; level <= mesh_.finest_level(); ++level)
-    dt = std::min(dt, level_limit(level) * (options_.time.subcycle ? 1 << level : 1));
+    dt = std::min(
+        dt, level_limit(level, options_.time.cfl) * (options_.time.subcycle ? 1 << level : 1));
   return dt;
 }
 
 // --- time step ---------------------------------------------------------------------------------
 
 void AmrSimulation::step(double dt) {
+  std::fill(clocks_.begin(), clocks_.end(), time_);
   advance(0, dt, 0.0, 1.0);
   time_ += dt;
   ++step_;
+  if (gravity_) finish_kicks(0);
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
@@ -205,6 +220,10 @@ void AmrSimulation::step(double dt) {
 void AmrSimulation::advance(int level, double dt, double begin, double end) {
   const bool has_finer = level < mesh_.finest_level();
   if (has_finer) mesh_.clear_registers(level + 1);
+  if (gravity_) {
+    const auto timing = timers_.time("gravity");
+    gravity_->kick(level, 0.5 * dt);
+  }
 
   const auto stages = hydro::stages(options_.hydro.scheme);
   for (int s = 0; s < static_cast<int>(stages.size()); ++s)
@@ -214,6 +233,8 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
     hydro::synchronise_dual_energy(options_.hydro, mesh_.halo(level).tiles,
                                    mesh_.fields(level).blocks(LevelFields::k_now));
   cell_updates_ += leaf_cells_here_[level];
+  clocks_[level] += dt;
+  level_dt_[level] = dt;
 
   if (!has_finer) return;
   advance_finer(level, dt);
@@ -229,7 +250,7 @@ void AmrSimulation::advance_finer(int level, double dt) {
   // Pieces of the coarse step; powers of two, so that fractions are exact.
   int pieces = options_.time.subcycle ? 2 : 1;
   for (double done = 0.0; done < 1.0; done += 1.0 / pieces) {
-    const double longest = level_limit(level + 1) * k_largest_courant / options_.time.cfl;
+    const double longest = level_limit(level + 1, k_largest_courant);
     while (dt / pieces > longest && pieces <= k_most_pieces) pieces *= 2;
     if (pieces > k_most_pieces)
       throw RunError(
@@ -237,7 +258,24 @@ void AmrSimulation::advance_finer(int level, double dt) {
           "of level {}; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter",
           step_, time_, level + 1, k_most_pieces / 2, level);
     advance(level + 1, dt / pieces, done, done + 1.0 / pieces);
+    if (gravity_ && done + 1.0 / pieces < 1.0) finish_kicks(level + 1);
   }
+}
+
+// The second half of the kicks of all levels that have arrived at the time of level `coarsest`,
+// with the forces that their new densities exert; coarser levels are still under way, and their
+// potentials are extrapolated.
+void AmrSimulation::finish_kicks(int coarsest) {
+  const auto timing = timers_.time("gravity");
+  const double time = coarsest == 0 ? time_ : clocks_[coarsest];
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
+    clocks_[level] = time;
+    const auto report = gravity_->solve(level, time);
+    log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level,
+               time, report.cycles, report.first_residual, report.residual);
+    gravity_->kick(level, 0.5 * level_dt_[level]);
+  }
+  mesh_.restrict_all(coarsest);
 }
 
 void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
@@ -313,8 +351,18 @@ hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& argum
 // --- adaptation --------------------------------------------------------------------------------
 
 void AmrSimulation::adapt() {
-  if (mesh_.geometry().max_level() > 0 && step_ % options_.refine.interval == 0) regrid();
-  if (step_ > 0 && step_ % options_.balance.interval == 0) rebalance();
+  bool changed = false;
+  if (mesh_.geometry().max_level() > 0 && step_ % options_.refine.interval == 0) changed = regrid();
+  if (step_ > 0 && step_ % options_.balance.interval == 0) changed = rebalance() || changed;
+  if (gravity_ && changed) adapt_gravity();
+}
+
+// Takes potentials along and solves for those of new blocks.
+void AmrSimulation::adapt_gravity() {
+  const auto timing = timers_.time("gravity");
+  const int first_changed = gravity_->adapt_to_mesh();
+  for (int level = first_changed; level <= mesh_.finest_level(); ++level)
+    gravity_->solve(level, time_);
 }
 
 bool AmrSimulation::regrid() {
@@ -329,8 +377,8 @@ bool AmrSimulation::regrid() {
     mesh_.fill_ghosts(level, LevelFields::k_now, 1.0);
     const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
     hydro::flag_cells(options_.hydro, mesh_.halo(level).tiles,
-                      mesh_.pointers(level, LevelFields::k_now),
-                      options_.refine.criteria(level, options_.hydro), buffer, masks);
+                      mesh_.pointers(level, LevelFields::k_now), options_.criteria(level), buffer,
+                      masks);
     options_.problem->flag_cells(mesh_, level, masks);
     options_.refine.region.flag_cells(mesh_, level, masks);
     Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
@@ -340,17 +388,19 @@ bool AmrSimulation::regrid() {
   return mesh_.regrid(flags);
 }
 
-void AmrSimulation::rebalance() {
+bool AmrSimulation::rebalance() {
   const auto timing = timers_.time("rebalance");
   const Communicator& communicator = mesh_.communicator();
-  if (communicator.size() == 1) return;
+  if (communicator.size() == 1) return false;
   const auto costs = block_costs();
   std::vector<std::vector<int>> owners =
       options_.balance.cost == "time" ? balance_each_level(costs) : balance_all_levels(costs);
   bool moves = false;
   for (const auto& level : owners)
     for (const int owner : level) moves = moves || owner != communicator.rank();
-  if (communicator.any(moves)) mesh_.migrate(owners);
+  if (!communicator.any(moves)) return false;
+  mesh_.migrate(owners);
+  return true;
 }
 
 // By level, the cost of every own block: its memory, corrected by the time that this rank took per

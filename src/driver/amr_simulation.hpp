@@ -10,6 +10,7 @@
 #include "driver/options.hpp"
 #include "driver/repair.hpp"
 #include "driver/timers.hpp"
+#include "gravity/gravity.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
 
@@ -19,6 +20,7 @@ namespace octant::driver {
 struct Totals {
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
+  double potential_energy = 0;                   // of self-gravity
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
 };
 
@@ -50,19 +52,23 @@ class AmrSimulation {
   const mesh::Mesh& mesh() const { return mesh_; }
   const AmrOptions& options() const { return options_; }
   Timers& timers() { return timers_; }
+  gravity::Gravity* gravity() { return gravity_.get(); }  // null without self-gravity
+  const gravity::Gravity* gravity() const { return gravity_.get(); }
 
   // For restart: the state of the mesh is set by the caller.
   void set_time(double time, std::int64_t step);
   void set_floored(const Floored& floored) { floored_ = floored; }
-  // Moves blocks so that every rank carries its share of the cost.
-  void rebalance();
+  // Moves blocks so that every rank carries its share of the cost. True if any moved.
+  bool rebalance();
 
  private:
   void advance(int level, double dt, double begin, double end);
   void advance_finer(int level, double dt);
   void sweep_stage(int level, int stage, double dt, double theta);
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int begin, int end);
-  double level_limit(int level) const;  // longest stable step of a level by its fastest signal
+  void adapt_gravity();
+  void finish_kicks(int coarsest);
+  double level_limit(int level, double courant) const;           // longest stable step of a level
   double fastest_signal(int level, const double* blocks) const;  // on this rank
   bool regrid();
   std::vector<std::vector<CostItem>> block_costs();
@@ -75,6 +81,7 @@ class AmrSimulation {
 
   const AmrOptions& options_;
   mesh::Mesh mesh_;
+  std::unique_ptr<gravity::Gravity> gravity_;
   Timers timers_;
   Totals totals_;
   Floored floored_;
@@ -82,6 +89,7 @@ class AmrSimulation {
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
+  std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;
 };

@@ -67,19 +67,20 @@ void write_grid(Hdf5Writer& file, const DnsSimulation& simulation) {
 }
 
 void write_fields(Hdf5Writer& file, const DnsSimulation& simulation) {
-  dns::FieldShuffle shuffle(simulation.domain());
+  const dns::Domain& domain = simulation.domain();
   const dns::State& state = simulation.flow().state();
-  shuffle.write(file, "/fields/u", state.u,
-                {"length / time", "velocity along x, on the upper x faces"});
-  shuffle.write(file, "/fields/v", state.v,
-                {"length / time", "velocity along y, on the upper y faces"});
-  shuffle.write(file, "/fields/w", state.w,
-                {"length / time", "velocity along z, on the upper z faces"});
-  shuffle.write(file, "/fields/p", state.p,
-                {"length^2 / time^2", "pressure over density, at the centres, up to a constant"});
+  dns::write_field(file, domain, "/fields/u", state.u,
+                   {"length / time", "velocity along x, on the upper x faces"});
+  dns::write_field(file, domain, "/fields/v", state.v,
+                   {"length / time", "velocity along y, on the upper y faces"});
+  dns::write_field(file, domain, "/fields/w", state.w,
+                   {"length / time", "velocity along z, on the upper z faces"});
+  dns::write_field(
+      file, domain, "/fields/p", state.p,
+      {"length^2 / time^2", "pressure over density, at the centres, up to a constant"});
   if (const dns::Scalar* scalar = simulation.flow().scalar())
-    shuffle.write(file, "/fields/t", scalar->field(),
-                  {"scalar", "the scalar that the flow carries, at the centres"});
+    dns::write_field(file, domain, "/fields/t", scalar->field(),
+                     {"scalar", "the scalar that the flow carries, at the centres"});
 }
 
 // One quantity of a snapshot as a rectilinear mesh of its own points.
@@ -194,14 +195,14 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
 OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string& path) {
   const Hdf5Reader file(simulation.communicator(), path);
   check_header(file, simulation);
-  dns::FieldShuffle shuffle(simulation.domain());
+  const dns::Domain& domain = simulation.domain();
   dns::State& state = simulation.flow().state();
-  shuffle.read(file, "/fields/u", state.u);
-  shuffle.read(file, "/fields/v", state.v);
-  shuffle.read(file, "/fields/w", state.w);
-  shuffle.read(file, "/fields/p", state.p);
+  dns::read_field(file, domain, "/fields/u", state.u);
+  dns::read_field(file, domain, "/fields/v", state.v);
+  dns::read_field(file, domain, "/fields/w", state.w);
+  dns::read_field(file, domain, "/fields/p", state.p);
   if (dns::Scalar* scalar = simulation.flow().scalar())
-    shuffle.read(file, "/fields/t", scalar->field());
+    dns::read_field(file, domain, "/fields/t", scalar->field());
   simulation.statistics().restore(file);
   simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
   simulation.resume(file.attribute<double>("/header", "time"),

@@ -1,6 +1,7 @@
 #include "driver/options.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
@@ -75,6 +76,11 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
              {.unit = "density",
               .meaning = "Density above which a cell of level 0, 1, ... is refined",
               .min = 0});
+  schema.add("refine.jeans", o.jeans,
+             {.unit = "cells",
+              .meaning = "Cells are refined that are larger than the Jeans length "
+                         "c sqrt(pi / (G rho)) divided by this; 0: never",
+              .min = 0});
   schema.add("refine.buffer", o.buffer,
              {.unit = "cells",
               .meaning = "Cells around a flagged one that are refined with it; at "
@@ -123,6 +129,17 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
   return all;
 }
 
+std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level) const {
+  auto all = refine.criteria(level, hydro);
+  if (refine.jeans > 0.0) {
+    // dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho.
+    const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
+    all.push_back({hydro::RefinementKind::jeans, hydro::k_pressure,
+                   gravity.constant * dx * dx / (M_PI * hydro.gamma), 0.0});
+  }
+  return all;
+}
+
 void AmrOptions::declare_all(ParameterSchema& schema) {
   schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr", "dns"}});
   schema.add("problem.name", problem_name,
@@ -132,6 +149,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, mesh);
   declare(schema, time);
   hydro_parameters.declare(schema);
+  declare(schema, gravity);
   declare(schema, refine);
   declare(schema, balance);
   declare(schema, comm);
@@ -145,7 +163,10 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
   const mesh::Geometry geometry(mesh);
   refine.region.check(geometry);
-  if (problem) problem->prepare({geometry, hydro});
+  if (refine.jeans > 0.0 && !gravity.enabled)
+    throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
+                     refine.jeans);
+  if (problem) problem->prepare({geometry, hydro, gravity.enabled ? gravity.constant : 0.0});
   resolved_ = schema.resolved_toml();
 }
 

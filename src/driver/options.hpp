@@ -9,6 +9,7 @@
 #include "comm/options.hpp"
 #include "core/parameters.hpp"
 #include "decomp/options.hpp"
+#include "gravity/options.hpp"
 #include "hydro/options.hpp"
 #include "hydro/parameters.hpp"
 #include "hydro/refinement.hpp"
@@ -43,6 +44,7 @@ struct RefineOptions {
   std::vector<double> gradient, curvature;
   double floor = 1e-10;
   std::vector<double> density;
+  double jeans = 0.0;  // see AmrOptions::criteria
   int buffer = 1;
   int interval = 1;
   problems::RefinedRegion region;
@@ -69,6 +71,7 @@ class AmrOptions {
   mesh::MeshOptions mesh;
   hydro::HydroOptions hydro;  // from hydro_parameters
   hydro::HydroParameters hydro_parameters;
+  gravity::GravityOptions gravity;
   CommOptions comm;
   BalanceOptions balance;
   TimeOptions time;
@@ -82,6 +85,9 @@ class AmrOptions {
   // The same from the text that a checkpoint holds.
   static AmrOptions from_text(const std::string& text, const std::string& source,
                               const ParameterSchema::Overrides& overrides);
+
+  // The criteria of refinement on one level, that of the Jeans length included.
+  std::vector<hydro::RefinementCriterion> criteria(int level) const;
 
   // Every parameter with its value, as TOML.
   std::string resolved() const;

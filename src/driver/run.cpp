@@ -177,6 +177,7 @@ class Run {
     const auto updates = static_cast<double>(communicator_.sum(model_.cell_updates()));
     const double sweeping = communicator_.max(model_.timers().total_seconds());
     log::info("{}", table);
+    model_.log_end();
     log::info(
         "{:.4g} cell updates, {:.2f} million per second; peak memory per rank {:.0f} to {:.0f} "
         "MB",

@@ -47,6 +47,8 @@ class Model {
 
   // Writes to the log what is going to run.
   virtual void log_beginning() const = 0;
+  // Writes to the log what the model has to say about the whole run, at its end.
+  virtual void log_end() const {}
 
   // The state at time 0, or that of a checkpoint. Throw InputError.
   virtual void initialise() = 0;

@@ -22,10 +22,11 @@ std::string header(int max_level) {
 std::string row(const AmrSimulation& s, double dt) {
   const Totals& t = s.totals();
   const Floored& f = s.floored();
-  std::string line = fmt::format("{},{},1,{},{},{},{},{},{},{},0,{},{},{},{},{}", s.step_count(),
+  std::string line = fmt::format("{},{},1,{},{},{},{},{},{},{},{},{},{},{},{},{}", s.step_count(),
                                  s.time(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
                                  t.kinetic_energy, t.total_energy - t.kinetic_energy,
-                                 t.total_energy, t.absolute_momentum, f.cells, f.mass, f.energy);
+                                 t.potential_energy, t.total_energy + t.potential_energy,
+                                 t.absolute_momentum, f.cells, f.mass, f.energy);
   for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
   for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
   return line;
@@ -93,6 +94,19 @@ class AmrModel final : public Model {
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     driver::write_checkpoint(simulation_, progress, path);
+  }
+
+  // How hard the potentials were to find.
+  void log_end() const override {
+    const gravity::Gravity* gravity = simulation_.gravity();
+    if (!gravity) return;
+    for (int level = 0; level <= options_.mesh.max_level; ++level) {
+      const auto& s = gravity->statistics(level);
+      if (s.solves > 0)
+        log::info("gravity: level {}: {} solves with {:.2f} V-cycles in the mean, {} at most",
+                  level, s.solves, static_cast<double>(s.cycles) / static_cast<double>(s.solves),
+                  s.most_cycles);
+    }
   }
 
  private:

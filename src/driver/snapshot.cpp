@@ -109,13 +109,13 @@ std::vector<RowBatch> write_level_structure(Hdf5Writer& file, const AmrSimulatio
 // Writes one field of a level. values(slots) gives it for some blocks, [block][cell].
 template <class Values>
 void write_field(Hdf5Writer& file, std::vector<RowBatch>& batches, const mesh::Mesh& mesh,
-                 int level, const std::string& name, const DatasetMeaning& meaning,
-                 const Values& values) {
+                 const char* room, int level, const std::string& name,
+                 const DatasetMeaning& meaning, const Values& values) {
   const std::int64_t N = mesh.layout().block_size;
   const auto& slots = mesh.blocks(level).own();
   const std::int64_t total = mesh.communicator().sum(std::ssize(slots));
-  const Hdf5Rows rows = file.create_dataset<double>(level_group("hydro", level) + "/" + name, total,
-                                                    {N, N, N}, meaning);
+  const Hdf5Rows rows =
+      file.create_dataset<double>(level_group(room, level) + "/" + name, total, {N, N, N}, meaning);
   for (RowBatch& batch : batches) {
     std::vector<int> chosen;
     for (const std::int64_t n : batch.own) chosen.push_back(slots[static_cast<std::size_t>(n)]);
@@ -132,6 +132,28 @@ DatasetMeaning conserved_meaning(const std::string& name) {
   return {"mass / length^3", "density of a passive scalar"};
 }
 
+// What gravity stores; all of it in a checkpoint, the present potential and force in a snapshot.
+void write_gravity(Hdf5Writer& file, std::vector<RowBatch>& batches,
+                   const AmrSimulation& simulation, int level, bool checkpoint) {
+  const gravity::Gravity* gravity = simulation.gravity();
+  if (!gravity) return;
+  for (int n = 0; n < gravity::k_fields; ++n) {
+    const std::string name = gravity::k_field_names[n];
+    if (!checkpoint && name == "previous_potential") continue;
+    const bool potential = name.ends_with("potential");
+    write_field(file, batches, simulation.mesh(), "gravity", level, name,
+                {potential ? "length^2 / time^2" : "length / time^2",
+                 potential ? "potential of self-gravity" : "component of its force per mass"},
+                [&](std::span<const int> slots) {
+                  return hydro::read_conserved(gravity->layout(), gravity->fields(level), slots, n);
+                });
+  }
+  if (!checkpoint) return;
+  const gravity::PotentialTimes times = gravity->times(level);
+  file.attribute(level_group("gravity", level), "time", times.now);
+  file.attribute(level_group("gravity", level), "previous_time", times.previous);
+}
+
 }  // namespace
 
 void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
@@ -143,10 +165,11 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
     for (const auto& field : hydro::primitive_fields(gas))
-      write_field(file, batches, mesh, level, field.name, {field.units, field.description},
+      write_field(file, batches, mesh, "hydro", level, field.name, {field.units, field.description},
                   [&](std::span<const int> slots) {
                     return hydro::read_primitive(gas, mesh.layout(), blocks, slots, field.variable);
                   });
+    write_gravity(file, batches, simulation, level, false);
   }
   file.commit();
 }
@@ -168,11 +191,12 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
     for (int n = 0; n < mesh.layout().variables; ++n) {
       const std::string& name = mesh.variables()[n].name;
-      write_field(file, batches, mesh, level, name, conserved_meaning(name),
+      write_field(file, batches, mesh, "hydro", level, name, conserved_meaning(name),
                   [&](std::span<const int> slots) {
                     return hydro::read_conserved(mesh.layout(), blocks, slots, n);
                   });
     }
+    write_gravity(file, batches, simulation, level, true);
   }
   file.commit();
 }
@@ -223,6 +247,9 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
           "{}: the checkpoint has no field \"{}\"; were hydro.scalars or "
           "hydro.dual_energy other than now?",
           path, variable.name);
+  if (simulation.gravity() && !file.exists(level_group("gravity", 0) + "/potential"))
+    throw InputError("{}: the checkpoint has no potential; was gravity.enabled other than now?",
+                     path);
 }
 
 mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange range) {
@@ -238,18 +265,32 @@ mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange ra
   return blocks;
 }
 
-// Reads conserved variable n of a level, whose blocks this rank owns in the order of the file.
-void read_field(const Hdf5Reader& file, mesh::Mesh& mesh, int level, int n, RowRange range) {
-  const std::string name = level_group("hydro", level) + "/" + mesh.variables()[n].name;
+// Reads variable n of a level's stored blocks, which this rank owns in the order of the file.
+void read_field(const Hdf5Reader& file, const std::string& name, const mesh::Mesh& mesh, int level,
+                const mesh::BlockLayout& layout, double* blocks, int n, RowRange range) {
   const std::span<const int> slots = mesh.blocks(level).own();
   const std::int64_t batch = rows_per_batch(mesh.layout().block_size);
   const std::int64_t most = mesh.communicator().max(range.count);
   for (std::int64_t first = 0; first < most; first += batch) {
     const std::int64_t begin = std::min(first, range.count);
     const std::int64_t count = std::min(batch, range.count - begin);
-    hydro::write_conserved(mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
-                           slots.subspan(begin, count), n,
+    hydro::write_conserved(layout, blocks, slots.subspan(begin, count), n,
                            file.read<double>(name, {range.begin + begin, count}));
+  }
+}
+
+void read_gravity(const Hdf5Reader& file, AmrSimulation& simulation,
+                  const std::vector<RowRange>& ranges) {
+  gravity::Gravity& gravity = *simulation.gravity();
+  gravity.adapt_to_mesh();
+  for (int level = 0; level < static_cast<int>(ranges.size()); ++level) {
+    const std::string group = level_group("gravity", level);
+    for (int n = 0; n < gravity::k_fields; ++n)
+      read_field(file, group + "/" + gravity::k_field_names[n], simulation.mesh(), level,
+                 gravity.layout(), gravity.fields(level), n, ranges[level]);
+    gravity.set_times(level, {.now = file.attribute<double>(group, "time"),
+                              .previous = file.attribute<double>(group, "previous_time"),
+                              .solved = true});
   }
 }
 
@@ -271,13 +312,19 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   mesh.replace_blocks(levels);
   for (int level = 0; level <= finest; ++level)
     for (int n = 0; n < mesh.layout().variables; ++n)
-      read_field(file, mesh, level, n, ranges[level]);
+      read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, mesh, level,
+                 mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n, ranges[level]);
+  if (simulation.gravity()) read_gravity(file, simulation, ranges);
   simulation.set_time(file.attribute<double>("/header", "time"),
                       file.attribute<std::int64_t>("/header", "step"));
   simulation.set_floored({file.attribute<std::int64_t>("/header", "floored_cells"),
                           file.attribute<double>("/header", "floored_mass"),
                           file.attribute<double>("/header", "floored_energy")});
-  simulation.rebalance();
+  const bool moved = simulation.rebalance();
+  if (gravity::Gravity* gravity = simulation.gravity()) {
+    if (moved) gravity->adapt_to_mesh();
+    gravity->resume();
+  }
   return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
           .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
           .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};

@@ -110,6 +110,7 @@ CoarseSolver::Grid CoarseSolver::make_grid(const std::vector<CoarseCell>& cells,
     grid.next.push_back(next);
     if (boundary == 0.0) boundary = hole_term(cells[n].cover);
     grid.diagonal.push_back(finest ? 6.0 : 6.0 + boundary);
+    grid.open = grid.open && boundary == 0.0;
   }
   grid.phi.assign(grid.cells + 1, 0.0);
   grid.f.assign(grid.cells + 1, 0.0);
@@ -179,6 +180,12 @@ void CoarseSolver::solve_coarsest(const Grid& grid) const {
   std::vector<double> residual(cells), direction(cells + 1, 0.0), image(cells);
   for (int c = 0; c < cells; ++c)
     residual[c] = direction[c] = (neighbours(grid, c) - grid.diagonal[c] * grid.phi[c]) - grid.f[c];
+  if (grid.open) {
+    // Only a right-hand side without a mean has a solution; rounding must not make it grow.
+    double mean = 0.0;
+    for (int c = 0; c < cells; ++c) mean += residual[c] / cells;
+    for (int c = 0; c < cells; ++c) direction[c] = residual[c] -= mean;
+  }
   double squared = product(residual, residual);
   const double enough = k_coarsest_reduction * k_coarsest_reduction * squared;
   for (int n = 0; n < k_most_iterations && squared > enough; ++n) {
@@ -190,7 +197,7 @@ void CoarseSolver::solve_coarsest(const Grid& grid) const {
            (direction[next[4]] + direction[next[5]]));
     }
     const double curvature = product(direction, image);
-    if (!(curvature > 0.0)) return;  // a constant, which periodic grids leave open
+    if (!(curvature > 0.0)) return;
     const double step = squared / curvature;
     for (int c = 0; c < cells; ++c) {
       grid.phi[c] += step * direction[c];

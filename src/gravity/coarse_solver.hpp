@@ -39,6 +39,7 @@ class CoarseSolver {
     std::vector<std::array<std::int32_t, 8>> above;  // coarse cells that interpolate to it
     std::vector<std::int32_t> parent;                // in the coarser grid, or its `cells`
     std::vector<double> diagonal;
+    bool open = true;  // no boundary anywhere: the solution is known up to a constant
     mutable std::vector<double> phi, f;  // one more than cells: phi stays 0 there
   };
   using Positions = std::vector<std::array<std::int64_t, 3>>;

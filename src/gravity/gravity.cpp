@@ -174,6 +174,7 @@ double Gravity::base_cells() const {
   return cells;
 }
 
+// What all levels' equations need to know of the whole domain.
 void Gravity::measure_sources() {
   Level& base = levels_[0];
   const DeviceArray<double> density = base.solver->make_field("density");
@@ -253,7 +254,17 @@ void Gravity::store_forces(int level, const DeviceArray<double>& phi) {
         g.data(),
         stored(level, static_cast<Field>(static_cast<int>(Field::acceleration_x) + axis)));
   }
+  measure_strongest(level);
+}
+
+void Gravity::measure_strongest(int level) {
+  Level& l = levels_[level];
   l.strongest = mesh_.communicator().max(strongest_of(l.own, stored_acceleration(level)));
+}
+
+void Gravity::resume() {
+  measure_sources();
+  for (int level = 0; level <= mesh_.finest_level(); ++level) measure_strongest(level);
 }
 
 // --- gas ---------------------------------------------------------------------------------------
@@ -275,35 +286,6 @@ double Gravity::potential_energy() const {
       terms.push_back(half_volume * sum);
   }
   return reproducible_sum(mesh_.communicator(), terms);
-}
-
-// --- input and output --------------------------------------------------------------------------
-
-std::vector<double> Gravity::read(int level, Field field) const {
-  const std::int64_t cells =
-      std::int64_t{layout_.block_size} * layout_.block_size * layout_.block_size;
-  const auto host =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, levels_[level].blocks.values);
-  std::vector<double> values;
-  for (const int slot : mesh_.blocks(level).own()) {
-    const double* from = host.data() + slot * layout_.stride_slot +
-                         static_cast<int>(field) * layout_.stride_variable;
-    values.insert(values.end(), from, from + cells);
-  }
-  return values;
-}
-
-void Gravity::write(int level, Field field, const std::vector<double>& values) {
-  const std::int64_t cells =
-      std::int64_t{layout_.block_size} * layout_.block_size * layout_.block_size;
-  const auto device = levels_[level].blocks.values;
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, device);
-  std::int64_t n = 0;
-  for (const int slot : mesh_.blocks(level).own())
-    std::copy_n(values.begin() + n++ * cells, cells,
-                host.data() + slot * layout_.stride_slot +
-                    static_cast<int>(field) * layout_.stride_variable);
-  Kokkos::deep_copy(device, host);
 }
 
 std::int64_t Gravity::bytes() const {

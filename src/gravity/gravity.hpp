@@ -49,10 +49,6 @@ class Gravity {
   // and those of finer levels, must be solved for; or one past the finest level. Collective.
   int adapt_to_mesh();
 
-  // Reads from the base level's density what all levels' equations need: the mean density, or the
-  // moments of an isolated system. Solving the base level does it, too. Collective.
-  void measure_sources();
-
   // Potential and acceleration of a level from its present density. Coarser levels must have been
   // solved before. Throws RunError if the tolerance is not reached. Collective.
   SolveReport solve(int level, double time);
@@ -67,11 +63,14 @@ class Gravity {
   // Half the sum of mass * potential over leaf cells. Collective.
   double potential_energy() const;
 
-  // One field of own blocks in the order of TreeLevel::own(), [block][k][j][i], and back.
-  std::vector<double> read(int level, Field field) const;
-  void write(int level, Field field, const std::vector<double>& values);
+  // Stored fields of own blocks, in the order of Field, by slot of the mesh.
+  const mesh::BlockLayout& layout() const { return layout_; }
+  double* fields(int level) const { return levels_[level].blocks.values.data(); }
   PotentialTimes times(int level) const { return levels_[level].times; }
   void set_times(int level, const PotentialTimes& times) { levels_[level].times = times; }
+  // After a restart, once stored fields and times are set: measures anew what solving measures.
+  // Collective.
+  void resume();
 
   const LevelStatistics& statistics(int level) const { return levels_[level].statistics; }
   std::int64_t bytes() const;  // of stored fields on this rank
@@ -88,6 +87,8 @@ class Gravity {
     std::unique_ptr<CoarseBoxes> boxes;
   };
   void connect(int level);
+  void measure_sources();
+  void measure_strongest(int level);
   bool carry_blocks(int level);
   void interpolate_new_blocks(int level, const std::vector<std::uint8_t>& is_new);
   void fill_boxes(int level, const Combination& coarse_potential);

@@ -25,15 +25,19 @@ struct Patch {
   }
 };
 
+constexpr int k_jeans = -1;  // in place of a variable: pressure / density^2
+
 KOKKOS_FORCEINLINE_FUNCTION double primitive(const double* cell, int stride, int variable,
                                              const Gas& gas) {
   if (variable == k_density) return cell[0];
   const double inverse = 1.0 / cell[0];
-  if (variable != k_pressure) return cell[variable * stride] * inverse;
+  if (variable != k_pressure && variable != k_jeans) return cell[variable * stride] * inverse;
   const double mx = cell[k_momentum_x * stride], my = cell[k_momentum_y * stride],
                mz = cell[k_momentum_z * stride];
   const double kinetic = 0.5 * ((mx * mx + my * my) + mz * mz) * inverse;
-  return max((gas.gamma - 1.0) * (cell[k_energy * stride] - kinetic), gas.pressure_floor);
+  const double pressure =
+      max((gas.gamma - 1.0) * (cell[k_energy * stride] - kinetic), gas.pressure_floor);
+  return variable == k_pressure ? pressure : pressure * inverse * inverse;
 }
 
 // Fills row (j, k) of the patch from the boxes around the tile; beyond the patch only across faces.
@@ -63,6 +67,7 @@ struct Measure {
     switch (criterion.kind) {
       case RefinementKind::gradient: return jump(q, 1) || jump(q, row) || jump(q, plane);
       case RefinementKind::second_derivative: return curvature(q, row, plane);
+      case RefinementKind::jeans: return q[0] < criterion.threshold;
       default: return q[0] > criterion.threshold;
     }
   }
@@ -114,8 +119,9 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
   const int M = tiles.patch, N = tiles.block_size, run = std::min(M, N);
   for (const RefinementCriterion& criterion : criteria) {
     const Measure measure{criterion};
-    const int variable =
-        criterion.kind == RefinementKind::density ? int{k_density} : criterion.variable;
+    const int variable = criterion.kind == RefinementKind::density ? int{k_density}
+                         : criterion.kind == RefinementKind::jeans ? k_jeans
+                                                                   : criterion.variable;
     Policy policy(tiles.count(), Kokkos::AUTO);
     policy.set_scratch_size(0, Kokkos::PerTeam(Patch::bytes(M)));
     Kokkos::parallel_for(

@@ -12,11 +12,13 @@ namespace octant::hydro {
 enum class RefinementKind {
   gradient,           // largest over the axes of |q+ - q-| / (|q+| + |q-| + floor)
   second_derivative,  // Loehner (1987): |d2 q| over |dq| and a noise term, all axes in one ratio
-  density             // the density itself
+  density,            // the density itself
+  jeans               // the inverse of pressure / density^2: flagged where that is below threshold
 };
 
 // A cell is flagged where the measure exceeds `threshold`. `variable` is the index of a primitive
-// variable (k_density ... k_pressure, then scalars as concentrations); `density` ignores it.
+// variable (k_density ... k_pressure, then scalars as concentrations); the last two kinds ignore
+// it.
 struct RefinementCriterion {
   RefinementKind kind = RefinementKind::gradient;
   int variable = 0;

@@ -191,8 +191,8 @@ void Mesh::synchronise(int fine_level) {
                            octant_exchangers_[fine_level]);
 }
 
-void Mesh::restrict_all() {
-  for (int l = finest_level_; l > 0; --l)
+void Mesh::restrict_all(int coarsest) {
+  for (int l = finest_level_; l > coarsest; --l)
     jumps_[l]->restrict_to_parents(fields_[l].blocks(LevelFields::k_now),
                                    fields_[l - 1].blocks(LevelFields::k_now),
                                    octant_exchangers_[l]);

@@ -78,8 +78,8 @@ class Mesh {
   void clear_registers(int fine_level);
   // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
   void synchronise(int fine_level);
-  // The mean of fine cells into all coarser levels. Both collective.
-  void restrict_all();
+  // The mean of fine cells into all coarser levels down to `coarsest`. Both collective.
+  void restrict_all(int coarsest = 0);
 
   // --- change of structure, between coarse steps -----------------------------------------------
   // Refines and derefines so that flagged octants are covered, neighbours across faces, edges and

@@ -94,7 +94,7 @@ class PartitionedLines final : public LineSolver<Matrices> {
   TransposeTraffic traffic() const override {
     const TransposeTraffic& all = exchange_.traffic();
     return {all.calls - set_up_.calls, all.messages - set_up_.messages, all.bytes - set_up_.bytes,
-            all.seconds - set_up_.seconds};
+            all.seconds - set_up_.seconds, all.kept_bytes - set_up_.kept_bytes};
   }
   std::size_t bytes() const override { return partition_.bytes(); }
 
@@ -213,6 +213,7 @@ void PartitionedLines<Matrices>::set_operator(const TridiagonalMatrix& matrix, d
     set_up_.messages += after.messages - before.messages;
     set_up_.bytes += after.bytes - before.bytes;
     set_up_.seconds += after.seconds - before.seconds;
+    set_up_.kept_bytes += after.kept_bytes - before.kept_bytes;
   }
 }
 

@@ -231,9 +231,13 @@ void Transpose::State::run_at_once(const Side& from, const Side& to, const doubl
 void Transpose::State::count(const Side& from) {
   traffic.calls += 1;
   for (const Part& part : from.parts) {
-    if (part.rank == ranks.rank()) continue;
-    traffic.messages += 1;
-    traffic.bytes += part.count * static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t bytes = part.count * static_cast<std::int64_t>(sizeof(double));
+    if (part.rank == ranks.rank()) {
+      traffic.kept_bytes += bytes;
+    } else {
+      traffic.messages += 1;
+      traffic.bytes += bytes;
+    }
   }
 }
 

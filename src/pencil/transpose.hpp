@@ -49,6 +49,7 @@ struct TransposeBuffers {
 struct TransposeTraffic {
   std::int64_t calls = 0, messages = 0, bytes = 0;
   double seconds = 0.0;
+  std::int64_t kept_bytes = 0;  // that the rank would have sent to itself
 };
 
 class Transpose {

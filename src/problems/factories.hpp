@@ -6,8 +6,11 @@
 namespace octant::problems {
 
 std::unique_ptr<Problem> make_blob();
+std::unique_ptr<Problem> make_evrard();
 std::unique_ptr<Problem> make_gresho();
 std::unique_ptr<Problem> make_implosion();
+std::unique_ptr<Problem> make_isothermal_ball();
+std::unique_ptr<Problem> make_jeans();
 std::unique_ptr<Problem> make_kelvin_helmholtz();
 std::unique_ptr<Problem> make_noh();
 std::unique_ptr<Problem> make_riemann();

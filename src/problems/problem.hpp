@@ -32,6 +32,7 @@ struct GasState {
 struct Setting {
   const mesh::Geometry& geometry;
   const hydro::HydroOptions& hydro;
+  double G = 0.0;  // of self-gravity; 0: there is none
 };
 
 class Problem {

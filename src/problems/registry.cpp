@@ -7,8 +7,11 @@ namespace {
 
 constexpr Entry<Problem> k_problems[] = {
     {"blob", make_blob},
+    {"evrard", make_evrard},
     {"gresho", make_gresho},
     {"implosion", make_implosion},
+    {"isothermal_ball", make_isothermal_ball},
+    {"jeans", make_jeans},
     {"kelvin_helmholtz", make_kelvin_helmholtz},
     {"noh", make_noh},
     {"riemann", make_riemann},

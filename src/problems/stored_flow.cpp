@@ -23,16 +23,15 @@ class StoredFlow final : public FlowProblem {
 
   void set(const dns::Domain& domain, dns::State& state) const override {
     const Hdf5Reader file(domain.pencils.communicator(), path_);
-    dns::FieldShuffle shuffle(domain);
-    shuffle.read(file, "/fields/u", state.u);
-    shuffle.read(file, "/fields/v", state.v);
-    shuffle.read(file, "/fields/w", state.w);
-    shuffle.read(file, "/fields/p", state.p);
+    dns::read_field(file, domain, "/fields/u", state.u);
+    dns::read_field(file, domain, "/fields/v", state.v);
+    dns::read_field(file, domain, "/fields/w", state.w);
+    dns::read_field(file, domain, "/fields/p", state.p);
   }
 
   void set_scalar(const dns::Domain& domain, dns::Field& scalar) const override {
-    dns::FieldShuffle(domain).read(Hdf5Reader(domain.pencils.communicator(), path_), "/fields/t",
-                                   scalar);
+    const Hdf5Reader file(domain.pencils.communicator(), path_);
+    dns::read_field(file, domain, "/fields/t", scalar);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
 #include "bench/particle_bench.hpp"
+#include "bench/poisson_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/triad.hpp"
 #include "bench/tridiagonal_bench.hpp"
@@ -42,6 +43,17 @@ TEST(HydroBench, RefinesTheBlastAndSubcyclesIt) {
   const HydroResult result = measure_hydro(world(), tiny, 1);
   EXPECT_GT(result.leaf_cells, 16 * 16 * 16);
   EXPECT_GT(result.cell_updates, 2 * result.leaf_cells);
+}
+
+TEST(PoissonBench, ConvergesOnUniformAndRefinedGridsInTwoRoundsPerCycle) {
+  for (const char* name : {"uniform", "amr"}) {
+    const PoissonResult result =
+        measure_poisson(world(), {.name = name, .cells = 32, .block_size = 4}, 1);
+    EXPECT_LE(result.report.residual, 1e-4) << name;
+    EXPECT_LT(result.convergence_factor(), 0.13) << name;
+    EXPECT_EQ(result.report.rounds, 2 * (result.report.cycles + 1)) << name;
+    EXPECT_GT(result.cpu_seconds, 0.0);
+  }
 }
 
 TEST(Triad, MovesBytes) { EXPECT_GT(triad_bytes_per_second(world(), 1 << 20), 0.0); }

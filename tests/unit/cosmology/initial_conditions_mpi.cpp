@@ -130,6 +130,35 @@ TEST_F(Initial, displacements_that_no_file_holds_follow_from_velocities) {
               1e-4);  // a is in single precision
 }
 
+TEST_F(Initial, the_mass_of_gas_does_not_depend_on_the_cells_that_are_refined) {
+  write_zoom(k_dark);
+  grafic_files::write(world, folder() + "/level_003/ic_deltab", coarse(),
+                      [](std::int64_t n) { return 0.01F * static_cast<float>(n % 37) - 0.1F; });
+  grafic_files::write(world, folder() + "/level_004/ic_deltab", fine(),
+                      [](std::int64_t n) { return 0.02F * static_cast<float>(n % 29) - 0.3F; });
+  auto initial = from_files();
+  const std::vector<Box> mine = blocks(world, box({0, 16}, {0, 16}, {0, 16}), 2);
+  InitialCells fine_cells(world, *initial, 1, mine);
+  std::vector<Box> parents;
+  for (const Box& b : mine)
+    parents.push_back(box({b[0].begin / 2, b[0].end / 2}, {b[1].begin / 2, b[1].end / 2},
+                          {b[2].begin / 2, b[2].end / 2}));
+  InitialCells coarse_cells(world, *initial, 0, parents);
+  const auto fine_values = fine_cells.get({overdensity});
+  const auto coarse_values = coarse_cells.get({overdensity});
+  EXPECT_NEAR(moments(world, coarse_values).mean, 0.0, 1e-16);
+  bool differ = false;
+  for (std::size_t n = 0; n < coarse_values.size(); ++n) {
+    double sum = 0.0;
+    for (int c = 0; c < 8; ++c) {
+      sum += fine_values[8 * n + c];
+      differ = differ || fine_values[8 * n + c] != coarse_values[n];
+    }
+    EXPECT_NEAR(sum / 8.0, coarse_values[n], 1e-15);
+  }
+  EXPECT_TRUE(world.any(differ));
+}
+
 TEST_F(Initial, files_of_another_universe_are_refused) {
   write_zoom(k_dark);
   const auto refuse = [&](double InitialHeader::*number, double value,
@@ -158,6 +187,9 @@ TEST_F(Initial, fields_that_are_not_there_are_named) {
 TEST_F(Initial, files_without_dark_matter_are_refused) {
   write_zoom({"ic_deltab"});
   expect_input_error([&] { from_files(); }, {folder(), "ic_velcx"});
+  InitialOptions options;
+  options.kind = "grafic";
+  expect_input_error([&] { make(options); }, {"initial.path"});
 }
 
 TEST_F(Initial, a_damaged_plane_ends_every_rank_with_one_message) {

@@ -106,8 +106,17 @@ struct GaussianBall {
   }
 };
 
-inline double root_of_sum(const Communicator& communicator, const std::vector<double>& squares) {
-  return std::sqrt(reproducible_sum(communicator, squares));
+// One stored field of own blocks, [block][k][j][i].
+inline std::vector<double> read(const Gas& gas, const Gravity& gravity, int level, int field) {
+  const mesh::BlockLayout& layout = gravity.layout();
+  const int cells = layout.block_size * layout.block_size * layout.block_size;
+  std::vector<double> values;
+  for (const int slot : gas.mesh.blocks(level).own()) {
+    const double* from =
+        gravity.fields(level) + slot * layout.stride_slot + field * layout.stride_variable;
+    values.insert(values.end(), from, from + cells);
+  }
+  return values;
 }
 
 }  // namespace octant::gravity::test

@@ -32,10 +32,10 @@ Errors errors_of(const Gas& gas, const Gravity& gravity, const GaussianBall& bal
   std::vector<double> potential, exact_potential, force[2], exact_force[2];
   for (int level = 0; level <= gas.mesh.finest_level(); ++level) {
     const double volume = gas.mesh.geometry().cell_volume(level);
-    const auto phi = gravity.read(level, Field::potential);
+    const auto phi = read(gas, gravity, level, static_cast<int>(Field::potential));
     std::vector<double> g[3];
     for (int d = 0; d < 3; ++d)
-      g[d] = gravity.read(level, static_cast<Field>(static_cast<int>(Field::acceleration_x) + d));
+      g[d] = read(gas, gravity, level, static_cast<int>(Field::acceleration_x) + d);
     std::size_t n = 0;
     gas.for_cells(level, [&](const Point& x, std::int64_t at) {
       const std::size_t c = n++;
@@ -103,6 +103,59 @@ TEST(Potential, of_a_ball_converges_at_second_order_on_refined_meshes) {
   EXPECT_GT(std::log2(coarse.force_at_jumps / fine.force_at_jumps), 1.0);
 }
 
+// --- other masses on a uniform grid ------------------------------------------------------------
+
+// The L2 error of the potential of any density, relative to the exact one.
+double potential_error(int cells, const Function& density, const Function& exact) {
+  Gas gas(box({cells, cells, cells}, 8, 0, "outflow"));
+  gas.set_density(density);
+  const Gravity gravity = solved(gas, 1e-6);
+  const auto phi = read(gas, gravity, 0, static_cast<int>(Field::potential));
+  std::vector<double> errors, squares;
+  gas.for_cells(0, [&](const Point& x, std::int64_t) {
+    errors.push_back(std::pow(phi[errors.size()] - exact(x), 2));
+    squares.push_back(std::pow(exact(x), 2));
+  });
+  return std::sqrt(reproducible_sum(gas.mesh.communicator(), errors) /
+                   reproducible_sum(gas.mesh.communicator(), squares));
+}
+
+TEST(Potential, of_two_bodies_converges_at_second_order) {
+  const GaussianBall a{.centre = {0.35, 0.45, 0.55}, .width = 0.07, .mass = 1.0};
+  const GaussianBall b{.centre = {0.65, 0.5, 0.4}, .width = 0.06, .mass = 0.4};
+  const auto density = [&](const Point& x) { return a.density(x) + b.density(x); };
+  const auto exact = [&](const Point& x) { return a.potential(x) + b.potential(x); };
+  const double coarse = potential_error(16, density, exact);
+  EXPECT_GT(std::log2(coarse / potential_error(32, density, exact)), 1.8);
+}
+
+// The share of a cell within the radius, from 8^3 points.
+double covered_share(const Point& centre, double h, double radius) {
+  int inside = 0;
+  for (int n = 0; n < 512; ++n) {
+    const auto r = [&](int d, int place) {
+      return centre[d] - 0.5 + ((place + 0.5) / 8 - 0.5) * h;
+    };
+    inside += std::hypot(r(0, n % 8), r(1, n / 8 % 8), r(2, n / 64)) < radius;
+  }
+  return inside / 512.0;
+}
+
+TEST(Potential, of_a_uniform_sphere_converges_at_second_order) {
+  constexpr double radius = 0.3;
+  const auto exact = [](const Point& x) {  // mass 1
+    const double r = std::hypot(x[0] - 0.5, x[1] - 0.5, x[2] - 0.5);
+    return r > radius ? -1.0 / r : -0.5 / radius * (3.0 - r * r / (radius * radius));
+  };
+  const auto error = [&](int cells) {
+    const auto density = [cells](const Point& x) {
+      return covered_share(x, 1.0 / cells, radius) / (4.0 / 3.0 * M_PI * std::pow(radius, 3));
+    };
+    return potential_error(cells, density, exact);
+  };
+  EXPECT_GT(std::log2(error(16) / error(32)), 1.8);
+}
+
 // --- bits --------------------------------------------------------------------------------------
 
 // The sum of all fields' bits as integers: equal only, in practice, where every value is.
@@ -110,7 +163,7 @@ std::uint64_t fingerprint(const Gas& gas, const Gravity& gravity) {
   std::uint64_t sum = 0;
   for (int level = 0; level <= gas.mesh.finest_level(); ++level)
     for (int field = 0; field < k_fields; ++field)
-      for (const double value : gravity.read(level, static_cast<Field>(field)))
+      for (const double value : read(gas, gravity, level, field))
         sum += std::bit_cast<std::uint64_t>(value) * (2 * field + 1);
   return gas.mesh.communicator().sum(sum);
 }

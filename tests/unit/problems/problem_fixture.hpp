@@ -16,7 +16,7 @@ struct ReadyProblem {
     ParameterSchema schema;
     problem->declare(schema);
     schema.read_text("[problem]\n" + toml, "test.toml");
-    problem->prepare({geometry, gas});
+    problem->prepare({geometry, gas, 1.0});
   }
 
   // Calls visit(state, cell volume) for all cells of a level as if it covered the domain.

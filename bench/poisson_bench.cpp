@@ -1,0 +1,245 @@
+#include "bench/poisson_bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+#include "bench/triad.hpp"
+#include "core/clock.hpp"
+#include "driver/command_line.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+// Bytes that a V-cycle cannot do without: two passes that read phi and f and write phi, on all
+// grids.
+constexpr double k_bytes_per_cell_and_cycle = 2 * 3 * 8 * 8.0 / 7.0;
+
+std::int64_t cpu_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Lumps around these points, in a box of side 1.
+constexpr double k_centres[][3] = {
+    {0.31, 0.42, 0.57}, {0.36, 0.47, 0.52}, {0.71, 0.22, 0.35}, {0.55, 0.75, 0.81}};
+
+double nearest_lump(const std::array<double, 3>& x) {
+  double least = 1.0;
+  for (const auto& centre : k_centres) {
+    double squared = 0.0;
+    for (int d = 0; d < 3; ++d) squared += (x[d] - centre[d]) * (x[d] - centre[d]);
+    least = std::min(least, std::sqrt(squared));
+  }
+  return least;
+}
+
+mesh::MeshOptions mesh_options(const PoissonCase& c) {
+  mesh::MeshOptions options;
+  options.base_cells = {c.cells, c.cells, c.cells};
+  options.block_size = c.block_size;
+  options.max_level = c.is_uniform() ? 0 : 1;
+  return options;
+}
+
+// Flags the octants of the base level whose centres lie near a lump.
+mesh::FlagMasks clustered_flags(const mesh::Mesh& mesh) {
+  constexpr double radius = 0.17;
+  mesh::FlagMasks flags(mesh.geometry().max_level() + 1);
+  for (int level = 0; level <= mesh.geometry().max_level(); ++level)
+    flags[level].assign(mesh.blocks(level).slots(), 0);
+  const double half = mesh.geometry().octant_size() * mesh.geometry().cell_size(0);
+  for (const int slot : mesh.blocks(0).own())
+    for (int octant = 0; octant < 8; ++octant) {
+      auto x = mesh.geometry().origin(0, morton_decode(mesh.blocks(0).key(slot)));
+      int bit = 0;
+      for (int d = 0; d < 3; ++d) {
+        x[d] += (0.5 + (octant >> d & 1)) * half;
+        bit += (1 + (octant >> d & 1)) << (2 * d);
+      }
+      if (nearest_lump(x) < radius) flags[0][slot] |= std::uint64_t{1} << bit;
+    }
+  return flags;
+}
+
+// h^2 times a lumpy density, less its mean where the grid fills the periodic domain.
+gravity::DeviceArray<double> source(const gravity::LevelSolver& solver, double h,
+                                    bool fills_domain) {
+  const gravity::LevelPatches& patches = solver.patches();
+  const int T = patches.side();
+  const auto f = solver.make_field("f");
+  const auto host = Kokkos::create_mirror_view(f);
+  const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, solver.diagonal());
+  for (int slot = 0; slot < patches.slots(); ++slot) {
+    const BlockCoordinates corner = morton_decode(patches.key(slot));
+    for (int c = 0; c < T * T * T; ++c) {
+      const std::array<double, 3> x{(corner[0] * T + c % T + 0.5) * h,
+                                    (corner[1] * T + c / T % T + 0.5) * h,
+                                    (corner[2] * T + c / (T * T) + 0.5) * h};
+      const std::int64_t at = std::int64_t{slot} * T * T * T + c / T * T + gravity::split(c % T, T);
+      const bool inside = cover.size() == 0 || cover(at) > 0.0;
+      host(at) = inside ? h * h / (0.02 + nearest_lump(x)) : 0.0;
+    }
+  }
+  Kokkos::deep_copy(f, host);
+  if (fills_domain) {
+    double cells = 1.0;
+    for (const auto extent : patches.extent()) cells *= static_cast<double>(extent) * T;
+    gravity::shift(f, -solver.sum(f) / cells);
+  }
+  return f;
+}
+
+JsonObject json(const PoissonResult& r, double triad) {
+  JsonObject object;
+  object.add("case", r.poisson_case.name)
+      .add("base_cells", r.poisson_case.cells)
+      .add("block_size", r.poisson_case.block_size)
+      .add("tolerance", r.poisson_case.tolerance)
+      .add("ranks", r.ranks)
+      .add("threads", r.threads)
+      .add("cells", r.cells)
+      .add("patch_cells", r.patch_cells)
+      .add("cycles", r.report.cycles)
+      .add("residual", r.report.residual)
+      .add("convergence_factor", r.convergence_factor())
+      .add("rounds_per_cycle",
+           static_cast<double>(r.report.rounds) / std::max(r.report.cycles + 1, 1))
+      .add("seconds", r.seconds)
+      .add("cpu_seconds", r.cpu_seconds)
+      .add("setup_seconds", r.setup_seconds)
+      .add("cpu_microseconds_per_cell", 1e6 * r.cpu_per_cell())
+      .add("triad_bytes_per_second", triad);
+  return object;
+}
+
+constexpr const char* k_row = "{:<8} {:>5} {:>5} {:>9} {:>6} {:>7} {:>7} {:>9} {:>9} {:>7} {:>9}";
+
+std::string heading() {
+  return fmt::format(k_row, "case", "base", "block", "cells", "cycles", "factor", "rounds",
+                     "us/solve", "us/cycle", "triad", "setup us");
+}
+
+std::string row(const PoissonResult& r, double triad) {
+  const double passes = r.report.cycles + 0.5;  // the last way down finds that all is well
+  const double per_cycle = r.cpu_per_cell() / passes;
+  const auto microseconds = [](double seconds) { return fmt::format("{:.4f}", 1e6 * seconds); };
+  return fmt::format(
+      k_row, r.poisson_case.name, r.poisson_case.cells, r.poisson_case.block_size, r.cells,
+      r.report.cycles, fmt::format("{:.3f}", r.convergence_factor()),
+      fmt::format("{:.1f}", static_cast<double>(r.report.rounds) / (r.report.cycles + 1)),
+      microseconds(r.cpu_per_cell()), microseconds(per_cycle),
+      fmt::format("{:.0f}%",
+                  100.0 * k_bytes_per_cell_and_cycle / per_cycle * r.ranks * r.threads / triad),
+      microseconds(r.setup_seconds / static_cast<double>(r.cells)));
+}
+
+struct Request {
+  Choice cases{{"uniform", "amr"}, "all"};
+  std::vector<int> cells{64, 128}, block_sizes{8, 4};
+  double tolerance = 1e-4;
+  int repeats = 5;
+  std::string json_file;
+
+  std::vector<PoissonCase> selected() const {
+    std::vector<PoissonCase> all;
+    for (const std::string& name : cases.selected())
+      for (const int n : cells)
+        for (const int block_size : block_sizes)
+          if (name == "uniform" ? block_size == block_sizes.front() : n == cells.front())
+            all.push_back({name, n, block_size, tolerance});
+    return all;
+  }
+};
+
+}  // namespace
+
+double PoissonResult::convergence_factor() const {
+  if (report.cycles == 0) return 0.0;
+  return std::pow(report.residual / report.first_residual, 1.0 / report.cycles);
+}
+
+PoissonResult measure_poisson(const Communicator& communicator, const PoissonCase& poisson_case,
+                              int repeats) {
+  PoissonResult result;
+  result.poisson_case = poisson_case;
+  result.ranks = communicator.size();
+  result.threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+  mesh::Mesh mesh(mesh::Geometry(mesh_options(poisson_case)), communicator, CommOptions{},
+                  {.variables = {{"density"}}, .ghosts = 2},
+                  std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
+  if (!poisson_case.is_uniform()) mesh.regrid(clustered_flags(mesh));
+  const int level = poisson_case.is_uniform() ? 0 : 1;
+  Clock clock;
+  gravity::LevelSolver solver(mesh.tree(), level, CommOptions{});
+  result.setup_seconds = communicator.max(clock.seconds());
+  const std::int64_t block_cells = std::int64_t{1} * mesh.layout().block_size *
+                                   mesh.layout().block_size * mesh.layout().block_size;
+  result.cells = communicator.sum(mesh.blocks(level).count() * block_cells);
+  result.patch_cells =
+      communicator.sum(solver.patches().own() * std::int64_t{1} * solver.patches().side() *
+                       solver.patches().side() * solver.patches().side());
+  const auto f = source(solver, mesh.geometry().cell_size(level), poisson_case.is_uniform());
+  const double reference = solver.norm(f);
+  for (int n = 0; n < repeats; ++n) {
+    auto phi = solver.make_field("phi");
+    Kokkos::deep_copy(phi, 0.0);
+    communicator.barrier();
+    const std::int64_t cpu_before = cpu_nanoseconds();
+    clock.restart();
+    result.report = solver.solve(phi, f, reference, poisson_case.tolerance, 50);
+    const double seconds = communicator.max(clock.seconds());
+    const double cpu = 1e-9 * static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
+    if (n == 0 || seconds < result.seconds) result.seconds = seconds;
+    if (n == 0 || cpu < result.cpu_seconds) result.cpu_seconds = cpu;
+  }
+  return result;
+}
+
+int poisson_bench(const std::vector<std::string>& options) {
+  CLI::App app("Speed and convergence of the multigrid Poisson solver", "octant bench poisson");
+  Request request;
+  add_choice(app, "--case", request.cases,
+             "A uniform grid, or a refined level of clustered blocks");
+  app.add_option("--cells", request.cells, "Cells of the base grid along each axis; amr: the first")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--block-size", request.block_sizes, "Block sizes of amr; uniform: the first")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--tolerance", request.tolerance, "Residual over right-hand side")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--repeats", request.repeats, "Solves of each case; the shortest is reported")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_json_option(app, request.json_file);
+  if (!parse(app, options)) return driver::k_done;
+
+  const Communicator communicator = Communicator::world();
+  Report report(communicator, request.json_file);
+  const double triad = triad_bytes_per_second(communicator);
+  report.line(fmt::format(
+      "{} rank(s) of {} thread(s); triad {:.1f} GB/s; least of {} solves to {:g}\n"
+      "us: processor microseconds per cell of the level; triad: share of that bandwidth which the\n"
+      "cycles' least traffic takes; rounds: exchanges of the finest grid per cycle\n",
+      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * triad,
+      request.repeats, request.tolerance));
+  report.line(heading());
+  for (const PoissonCase& poisson_case : request.selected()) {
+    const PoissonResult result = measure_poisson(communicator, poisson_case, request.repeats);
+    report.line(row(result, triad));
+    report.add(json(result, triad));
+  }
+  report.finish();
+  return driver::k_done;
+}
+
+}  // namespace octant::bench

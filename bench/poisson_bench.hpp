@@ -1,0 +1,43 @@
+// `octant bench poisson`: how fast the multigrid solver is, and how fast it converges.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "gravity/level_solver.hpp"
+
+namespace octant::bench {
+
+// What is solved: a uniform periodic grid, or a level of blocks clustered around a few points.
+struct PoissonCase {
+  std::string name = "uniform";  // or "amr"
+  int cells = 64;                // of the base grid along each axis
+  int block_size = 8;
+  double tolerance = 1e-4;
+
+  bool is_uniform() const { return name == "uniform"; }
+};
+
+// One case, measured: the least of several solves from phi = 0.
+struct PoissonResult {
+  PoissonCase poisson_case;
+  int ranks = 1, threads = 1;
+  std::int64_t cells = 0;        // of the level, over all ranks
+  std::int64_t patch_cells = 0;  // of its patches, masked ones included
+  gravity::SolveReport report;
+  double seconds = 0.0, cpu_seconds = 0.0;  // of a solve: wall time; processor time of all ranks
+  double setup_seconds = 0.0;               // of tables and masks, once per regrid
+
+  double cpu_per_cell() const { return cpu_seconds / static_cast<double>(cells); }
+  // Mean factor by which a cycle reduces the residual.
+  double convergence_factor() const;
+};
+
+PoissonResult measure_poisson(const Communicator& communicator, const PoissonCase& poisson_case,
+                              int repeats);
+
+// The command. Returns an exit code; throws InputError for bad options. Collective.
+int poisson_bench(const std::vector<std::string>& options);
+
+}  // namespace octant::bench

@@ -1,0 +1,172 @@
+"""Linear theory of structure: transfer function, growth, and power spectra to compare with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from octools.snapshot import Array
+
+CMB_TEMPERATURE = 2.7255  # K
+
+
+@dataclass(frozen=True)
+class LinearTheory:
+    """The linear power spectrum of matter in a universe of matter, curvature and a constant.
+
+    Attributes
+    ----------
+    omega_m, omega_lambda, omega_b
+        Densities today of matter, dark energy and baryons in units of the critical one.
+    h
+        H0 / (100 km/s/Mpc).
+    sigma_8
+        Linear rms overdensity today in spheres of 8 Mpc/h.
+    spectral_index
+        Slope of the primordial spectrum.
+    """
+
+    omega_m: float
+    omega_lambda: float
+    omega_b: float
+    h: float
+    sigma_8: float
+    spectral_index: float
+
+    def growth(self, a: float) -> float:
+        """Growth factor at scale factor `a`, 1 today: Heath (1977), D ~ E int da / (a E)^3."""
+        return self._growth(a) / self._growth(1.0)
+
+    def rate(self, a: float) -> float:
+        """Logarithmic slope of the growth factor, d ln D / d ln a."""
+        step = 1e-4
+        low, high = self._growth(a * np.exp(-step)), self._growth(a * np.exp(step))
+        return float(np.log(high / low) / (2 * step))
+
+    def velocity_per_displacement(self, a: float) -> float:
+        """Ratio a H f of linear velocities to displacements, km/s per comoving Mpc/h."""
+        return 100.0 * a * float(self._hubble(np.array(a))) * self.rate(a)
+
+    def power(self, k: Array, a: float = 1.0) -> Array:
+        """P(k) at scale factor `a` in (Mpc/h)^3; k in h/Mpc, any shape."""
+        return self._amplitude * self.growth(a) ** 2 * self._shape(k)
+
+    def _hubble(self, a: Array) -> Array:
+        curvature = 1.0 - self.omega_m - self.omega_lambda
+        return np.sqrt(self.omega_m / a**3 + curvature / a**2 + self.omega_lambda)
+
+    def _growth(self, a: float) -> float:
+        # The integrand behaves as a^1.5 at small a: even steps in a^0.5 make it smooth.
+        s = np.linspace(0.0, np.sqrt(a), 4001)
+        x = np.maximum(s**2, 1e-12)
+        integrand = 2 * s / (x * self._hubble(x)) ** 3
+        return float(self._hubble(np.array(a)) * np.trapezoid(integrand, s))
+
+    def _shape(self, k: Array) -> Array:
+        return k**self.spectral_index * self.transfer(k * self.h) ** 2
+
+    @cached_property
+    def _amplitude(self) -> float:
+        x = np.exp(np.linspace(np.log(1e-6), np.log(100.0), 8001))
+        k = x / 8.0
+        top_hat = np.where(x < 1e-2, 1 - x**2 / 10, 3 * (np.sin(x) - x * np.cos(x)) / x**3)
+        variance = np.trapezoid(k**3 * self._shape(k) * top_hat**2, np.log(k)) / (2 * np.pi**2)
+        return float(self.sigma_8**2 / variance)
+
+    def transfer(self, k: Array) -> Array:
+        """Transfer function with acoustic peaks of Eisenstein & Hu (1998); k in 1/Mpc."""
+        om, ob = self.omega_m * self.h**2, self.omega_b * self.h**2
+        fb = self.omega_b / self.omega_m
+        theta2 = (CMB_TEMPERATURE / 2.7) ** 2
+        z_eq = 2.50e4 * om / theta2**2
+        k_eq = 7.46e-2 * om / theta2
+        b1 = 0.313 * om**-0.419 * (1 + 0.607 * om**0.674)
+        z_d = 1291 * om**0.251 / (1 + 0.659 * om**0.828) * (1 + b1 * ob ** (0.238 * om**0.223))
+        r_d, r_eq = (31.5 * ob / theta2**2 * 1e3 / z for z in (z_d, z_eq))
+        ratio = (np.sqrt(1 + r_d) + np.sqrt(r_d + r_eq)) / (1 + np.sqrt(r_eq))
+        s = 2 / (3 * k_eq) * np.sqrt(6 / r_eq) * np.log(ratio)
+        k_silk = 1.6 * ob**0.52 * om**0.73 * (1 + (10.4 * om) ** -0.95)
+
+        a1 = (46.9 * om) ** 0.670 * (1 + (32.1 * om) ** -0.532)
+        a2 = (12.0 * om) ** 0.424 * (1 + (45.0 * om) ** -0.582)
+        alpha_c = a1**-fb * a2 ** -(fb**3)
+        c1, c2 = 0.944 / (1 + (458 * om) ** -0.708), (0.395 * om) ** -0.0266
+        beta_c = 1 / (1 + c1 * ((1 - fb) ** c2 - 1))
+
+        y = (1 + z_eq) / (1 + z_d)
+        root = np.sqrt(1 + y)
+        g = y * (-6 * root + (2 + 3 * y) * np.log((root + 1) / (root - 1)))
+        alpha_b = 2.07 * k_eq * s * (1 + r_d) ** -0.75 * g
+        beta_b = 0.5 + fb + (3 - 2 * fb) * np.sqrt((17.2 * om) ** 2 + 1)
+
+        q, ks = k / (13.41 * k_eq), k * s
+        f = 1 / (1 + (ks / 5.4) ** 4)
+        dark = f * _pressureless(q, 1.0, beta_c) + (1 - f) * _pressureless(q, alpha_c, beta_c)
+        shifted = ks / np.cbrt(1 + (8.41 * om**0.435 / ks) ** 3)
+        baryons = _pressureless(q, 1.0, 1.0) / (1 + (ks / 5.2) ** 2)
+        baryons += alpha_b / (1 + (beta_b / ks) ** 3) * np.exp(-((k / k_silk) ** 1.4))
+        return fb * baryons * np.sinc(shifted / np.pi) + (1 - fb) * dark
+
+
+def _pressureless(q: Array, alpha: float, beta: float) -> Array:
+    c = 14.2 / alpha + 386 / (1 + 69.9 * q**1.08)
+    logarithm = np.log(np.e + 1.8 * beta * q)
+    return logarithm / (logarithm + c * q**2)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """A power spectrum in bins as wide as the fundamental mode.
+
+    Attributes
+    ----------
+    k
+        Mean wave number of each bin's modes, shape (bins,), h/Mpc.
+    power
+        Mean power, shape (bins,), (Mpc/h)^3.
+    modes
+        Number of modes, both of each opposite pair counted, shape (bins,).
+    expected
+        Mean of the linear power over the same modes, shape (bins,).
+    """
+
+    k: Array
+    power: Array
+    modes: Array
+    expected: Array
+
+
+def power_spectrum(overdensity: Array, box: float, theory: LinearTheory, a: float) -> Spectrum:
+    """Measure P(k) up to half the sampling rate, and its linear theory mode by mode.
+
+    Parameters
+    ----------
+    overdensity
+        Values on a periodic grid of cubes, shape (n, n, n).
+    box
+        Side of the grid, Mpc/h.
+    theory
+        Linear theory.
+    a
+        Scale factor.
+    """
+    n = overdensity.shape[0]
+    modes = np.fft.rfftn(overdensity)
+    whole = np.fft.fftfreq(n, 1 / n)
+    half = np.arange(modes.shape[2])
+    length = np.sqrt(whole[:, None, None] ** 2 + whole[:, None] ** 2 + half**2)
+    twice = np.where((half == 0) | (2 * half == n), 1.0, 2.0)
+    weight = np.broadcast_to(twice, modes.shape).ravel()
+    shell = np.rint(length).astype(int).ravel()
+    k = 2 * np.pi / box * length.ravel()
+    expected = np.zeros_like(k)
+    expected[k > 0] = theory.power(k[k > 0], a)
+    power = np.abs(modes.ravel()) ** 2 * box**3 / n**6
+
+    def binned(values: Array) -> Array:
+        return np.bincount(shell, weight * values)[1 : n // 2 + 1]
+
+    count = binned(np.ones_like(k))
+    return Spectrum(binned(k) / count, binned(power) / count, count, binned(expected) / count)

@@ -1,0 +1,159 @@
+"""Flows: CaNS's parameter files and fields, wall units, centre lines."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from octools import cans
+from octools.errors import OctoolsError
+from octools.flow import FlowSnapshot, is_flow
+from octools.flow_figures import (
+    FlowSlice,
+    centre_lines,
+    channel_errors,
+    in_wall_units,
+    read_table,
+    save_channel,
+    save_slice,
+)
+
+NAMELIST = """
+&dns
+ng(1:3) = 8, 4, 6
+l(1:3) = 3.d0, 1.5d0, 1.d0   ! a comment, with gr = 7.
+gtype = 1, gr = 2.d0
+cfl = 0.95, dtmax = 1.e5, dt_f = 5.d-3
+visci = 1000.d0
+inivel = 'poi'
+is_wallturb = T
+nstep = 50, time_max = 100., tw_max = 0.1
+stop_type(1:3) = T, F, F
+cbcvel(0:1,1:3,1) = 'P','P',  'P','P',  'D','D'
+cbcvel(0:1,1:3,2) = 'P','P',  'P','P',  'D','D'
+cbcvel(0:1,1:3,3) = 'P','P',  'P','P',  'D','D'
+bcvel(0:1,1:3,1) =  0.,0.,   0.,0.,   0.,1.
+is_forced(1:3) = T, F, F
+velf(1:3) = 1., 0., 0.
+/
+&numerics
+is_impdiff = F, is_impdiff_1d = T
+/
+"""
+
+
+def write_flow(path: Path, shape: tuple[int, int, int] = (6, 4, 8)) -> FlowSnapshot:
+    """Write a snapshot whose u rises linearly with z, and w with x."""
+    nz, ny, nx = shape
+    axes = {"x": nx, "y": ny, "z": nz}
+    with h5py.File(path, "w") as file:
+        header = file.create_group("header").attrs
+        header.update(model="dns", time=1.5, step=50, viscosity=0.01)
+        header["box_size"] = [1.0, 1.0, 1.0]
+        header["parameters"] = '[dns]\nboundary_x = ["wall", "wall"]\nboundary_y = ["wall", "wall"]'
+        for name, n in axes.items():
+            file[f"grid/{name}"] = (np.arange(n) + 0.5) / n
+            file[f"grid/{name}_face"] = (np.arange(n) + 1.0) / n
+        z = np.broadcast_to(file["grid/z"][...][:, None, None], shape)
+        x = np.broadcast_to(file["grid/x"][...], shape)
+        for name, values in (("u", z), ("v", 0 * z), ("w", x), ("p", x * z)):
+            file[f"fields/{name}"] = values
+    return FlowSnapshot.read(path)
+
+
+def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
+    source = tmp_path / "input.nml"
+    source.write_text(NAMELIST)
+    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    for line in (
+        "cells = [8, 4, 6]",
+        'stretching = "tanh"',
+        "stretching_factor = 2.0",
+        "viscosity = 0.001",
+        'diffusion = "implicit_z"',
+        'boundary_x = ["periodic", "periodic"]',
+        'boundary_z = ["wall", "wall"]',
+        "velocity_z_upper = [1.0, 0.0, 0.0]",
+        'forcing = "bulk_velocity"',
+        "max_steps = 50",
+        "step = 0.005",
+        'name = "channel"',
+    ):
+        assert line in text.splitlines(), line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("gtype = 1", "gtype = 6", "gtype = 6"),
+        ("'poi'", "'hcl'", "inivel"),
+        ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
+        ("ng(1:3)", "mg(1:3)", "no parameter file"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused(
+    old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "input.nml"
+    source.write_text(NAMELIST.replace(old, new))
+    with pytest.raises(OctoolsError, match=message):
+        cans.convert(source, tmp_path / "case.toml")
+
+
+def test_fields_of_cans_are_compared_in_their_own_order(tmp_path: Path) -> None:
+    snapshot = write_flow(tmp_path / "snap_00000.h5")
+    for name in cans.FIELDS:
+        np.save(tmp_path / f"{name}_final.npy", snapshot.load(name).transpose(2, 1, 0) + 1e-3)
+    found = {d.name: d.largest for d in cans.compare(snapshot, tmp_path)}
+    assert found["u"] == pytest.approx(1e-3)
+    assert found["p"] == pytest.approx(0.0, abs=1e-15)  # but for a constant
+    (tmp_path / "history.csv").write_text("step,time\n49,1.0\n")
+    with pytest.raises(OctoolsError, match="step"):
+        cans.compare(snapshot, tmp_path)
+
+
+def test_a_slice_shows_velocities_at_the_centres(tmp_path: Path) -> None:
+    snapshot = write_flow(tmp_path / "snap_00000.h5")
+    assert is_flow(snapshot.path)
+    values = save_slice(snapshot, FlowSlice("u", "y"), tmp_path / "slice.png")
+    assert values.shape == (6, 8)
+    assert values[:, 3] == pytest.approx((np.arange(6) + 0.5) / 6)
+    assert values[:, 0] == pytest.approx((np.arange(6) + 0.5) / 12)  # half-way to the wall
+    with pytest.raises(OctoolsError, match="velocity"):
+        save_slice(snapshot, FlowSlice("velocity", "y"), tmp_path / "slice.png")
+
+
+def test_centre_lines_run_through_the_middle(tmp_path: Path) -> None:
+    lines = centre_lines(write_flow(tmp_path / "snap_00000.h5"))
+    assert lines["u"] == pytest.approx((np.arange(6) + 0.5) / 6)
+    assert lines["w"] == pytest.approx((np.arange(8) + 0.5) / 8)
+
+
+def test_a_laminar_channel_in_wall_units(tmp_path: Path) -> None:
+    """U = z (2 - z) / (2 nu) under a unit force: friction velocity 1, straight stress."""
+    nu, n = 0.1, 400
+    z = (np.arange(n) + 0.5) * 2 / n
+    zero = np.zeros(n)
+    columns = {"z": z, "u": z * (2 - z) / (2 * nu), "u_rms": zero, "v_rms": zero, "w_rms": zero}
+    columns |= {"uw": zero, "total_stress": 1 - z}
+    wall = in_wall_units(columns, nu)
+    assert wall["friction"] == pytest.approx([1.0, 10.0], rel=2e-3)
+    reference = {"y_over_h": z[: n // 2], "yplus": z[: n // 2] / nu}
+    reference |= {"Uplus": columns["u"][: n // 2]}
+    reference |= {name: np.ones(n // 2) for name in ("urms_plus", "vrms_plus", "wrms_plus")}
+    errors = channel_errors(wall, reference)
+    assert errors["u"] < 2e-3
+    assert errors["u_rms"] == pytest.approx(1.0)
+    assert errors["total_stress"] < 2e-3
+    save_channel(wall, reference, tmp_path / "channel.png")
+    assert (tmp_path / "channel.png").is_file()
+
+
+def test_tables_begin_at_the_names_of_their_columns(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("# from somewhere, as it is\n# x,u\n0.0,1.0\n0.5,2.0\n")
+    assert read_table(table)["u"] == pytest.approx([1.0, 2.0])
+    table.write_text("x,u\n0.0,one\n")
+    with pytest.raises(OctoolsError, match="no table"):
+        read_table(table)
