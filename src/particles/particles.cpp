@@ -148,6 +148,16 @@ std::int64_t Particles::bytes() const {
   return total;
 }
 
+std::vector<ExchangeCount> Particles::exchange_counts() const {
+  std::vector<ExchangeCount> counts;
+  for (const Level& level : levels_)
+    for (const Exchanger* exchanger : {&level.forces, &level.masses, &level.sums}) {
+      const auto rows = exchanger->report();
+      counts.insert(counts.end(), rows.begin(), rows.end());
+    }
+  return counts;
+}
+
 // --- columns, for files ------------------------------------------------------------------------
 
 std::vector<std::int64_t> Particles::file_rows() const {

@@ -112,6 +112,7 @@ class Particles {
   // The particles listed under each block of a level, by slot: what a block costs.
   std::vector<std::int32_t> counts_by_slot(int level) const;
   std::int64_t bytes() const;  // on this rank
+  std::vector<ExchangeCount> exchange_counts() const;
 
   // --- columns, for files ----------------------------------------------------------------------
   // The row of each own particle in a file in the order of ids. A particle's place in this list is

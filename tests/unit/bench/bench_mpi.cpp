@@ -3,6 +3,7 @@
 #include "bench/bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/particle_bench.hpp"
 #include "bench/poisson_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/triad.hpp"
@@ -115,6 +116,17 @@ TEST(TridiagonalBench, ShowsThatPtdmaSendsTwoPlanesPerRank) {
   }
 }
 
+TEST(ParticleBench, MovesEveryParticleOnItsLevel) {
+  const ParticleCase tiny{
+      .name = "clustered", .particles = 500, .cells = 16, .block_size = 4, .levels = 2};
+  const ParticleResult result = measure_particles(world(), tiny, 2);
+  ASSERT_EQ(result.by_level.size(), 3u);
+  EXPECT_EQ(result.by_level[0] + result.by_level[1] + result.by_level[2], 500);
+  EXPECT_GT(result.by_level[2], 50);
+  for (const double seconds : result.seconds) EXPECT_GT(seconds, 0.0);
+  for (const double seconds : result.cpu_seconds) EXPECT_GT(seconds, 0.0);
+}
+
 TEST(Benchmarks, RefuseUnknownNamesOptionsAndCases) {
   EXPECT_THROW(run("sedov", {}), InputError);
   EXPECT_THROW(run("hydro", {"--speed", "high"}), InputError);
@@ -125,6 +137,7 @@ TEST(Benchmarks, RefuseUnknownNamesOptionsAndCases) {
   EXPECT_THROW(run("transpose", {"--cells", "8,8"}), InputError);
   EXPECT_THROW(run("transpose", {"--process-grid", "7x9"}), InputError);
   EXPECT_THROW(run("tridiagonal", {"--method", "cramer"}), InputError);
+  EXPECT_THROW(run("particles", {"--particles", "none"}), InputError);
   EXPECT_THROW(run("ghost", {"--json", "/no/such/folder/ghost.json"}), InputError);
 }
 
