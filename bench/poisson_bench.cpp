@@ -178,7 +178,8 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   if (!poisson_case.is_uniform()) mesh.regrid(clustered_flags(mesh));
   const int level = poisson_case.is_uniform() ? 0 : 1;
   Clock clock;
-  gravity::LevelSolver solver(mesh.tree(), level, CommOptions{});
+  gravity::FieldPool pool;
+  gravity::LevelSolver solver(mesh.tree(), level, CommOptions{}, pool);
   result.setup_seconds = communicator.max(clock.seconds());
   const std::int64_t block_cells = std::int64_t{1} * mesh.layout().block_size *
                                    mesh.layout().block_size * mesh.layout().block_size;

@@ -1,5 +1,7 @@
 #include "dns/domain.hpp"
 
+#include "core/error.hpp"
+
 namespace octant::dns {
 
 Domain::Domain(const Communicator& communicator, const Grid& grid_, const Boundaries& boundaries_,
@@ -12,7 +14,17 @@ Domain::Domain(const Communicator& communicator, const Grid& grid_, const Bounda
       ny(box[1].count()),
       nz(box[2].count()),
       dz_cell(grid.dz_cell.part(box[2].begin, nz)),
-      dz_face(grid.dz_face.part(box[2].begin, nz)) {}
+      dz_face(grid.dz_face.part(box[2].begin, nz)) {
+  communicator.agree([&] {
+    for (int axis = 1; axis < 3; ++axis)
+      if (ends(axis, 1) && boundaries.side(axis, 1) == Side::outflow && box[axis].count() < 2)
+        throw InputError(
+            "an outflow along {} needs two cells of that axis on each rank beside it, but "
+            "grid.process_grid = \"{}\" leaves one; use fewer ranks along {}",
+            static_cast<char>('x' + axis), pencil::to_string(processes),
+            static_cast<char>('x' + axis));
+  });
+}
 
 bool Domain::ends(int axis, int end) const {
   if (boundaries.periodic(axis)) return false;

@@ -20,7 +20,7 @@ struct Domain {
   int nx, ny, nz;          // its cells
   ZLine dz_cell, dz_face;  // its part of the grid's lines
 
-  // Collective.
+  // Collective. Throws InputError if a rank at an outflow has too few cells.
   Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
          pencil::ProcessGrid processes);
 

@@ -52,6 +52,53 @@ void count_cells(std::vector<Segment>& segments, int rank, std::int64_t cells) {
   segments.back().count += cells;
 }
 
+// Calls body(task, n, j, k) for row n, at (j, k) in its patch or box, of every region.
+template <class Body>
+void for_rows_of(const char* name, const DeviceArray<const PatchCopy>& tasks, const Body& body) {
+  if (tasks.extent(0) == 0) return;
+  Kokkos::parallel_for(
+      name, TeamPolicy(static_cast<int>(tasks.extent(0)), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Team& team) {
+        const PatchCopy& task = tasks(team.league_rank());
+        const int nj = task.end[1] - task.begin[1], nk = task.end[2] - task.begin[2];
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int n) {
+          body(task, n, task.begin[1] + n % nj, task.begin[2] + n / nj);
+        });
+      });
+}
+
+// From coarse patches of C^3 cells.
+void pack_cells(const DeviceArray<const PatchCopy>& tasks, int C, const double* phi,
+                double* message) {
+  for_rows_of(
+      "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n, int j, int k) {
+        const int ni = task.end[0] - task.begin[0];
+        const double* from = phi + ((std::int64_t{task.slot} * C + k) * C + j) * C;
+        double* line = message + task.offset + n * ni;
+        for (int i = 0; i < ni; ++i) line[i] = from[split(task.begin[0] + i, C)];
+      });
+}
+
+// Into boxes of side^2 rows.
+void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
+                  const double* message, double* boxes) {
+  for_rows_of(
+      "gravity: unpack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n, int j, int k) {
+        const int ni = task.end[0] - task.begin[0];
+        const double* line = message + task.offset + n * ni;
+        double* to =
+            boxes + ((std::int64_t{task.slot} * side + k) * side + j) * row + task.begin[0];
+        for (int i = 0; i < ni; ++i) to[i] = line[i];
+      });
+}
+
+void set_cells(const DeviceArray<const std::int64_t>& cells,
+               const DeviceArray<const double>& values, const DeviceArray<double>& boxes) {
+  Kokkos::parallel_for(
+      "gravity: far cells", Kokkos::RangePolicy<>(0, values.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t n) { boxes(cells(n)) = values(n); });
+}
+
 }  // namespace
 
 CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
@@ -102,7 +149,7 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
 
   const auto copy_of = [](std::int32_t slot, const std::array<std::int16_t, 3>& begin,
                           const Part& part, std::int64_t& offset) {
-    Copy copy{slot, begin, begin, offset};
+    PatchCopy copy{slot, begin, begin, offset};
     std::int64_t cells = 1;
     for (int d = 0; d < 3; ++d) {
       copy.end[d] = static_cast<std::int16_t>(copy.end[d] + part.size[d]);
@@ -111,7 +158,7 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
     offset += cells;
     return std::pair(copy, cells);
   };
-  std::vector<Copy> unpacks, packs;
+  std::vector<PatchCopy> unpacks, packs;
   std::vector<Segment> receives, sends;
   std::vector<int> owners;
   std::int64_t offset = 0;
@@ -167,57 +214,20 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
 }
 
 void CoarseBoxes::fill(const double* coarse_phi, const Multipoles& far, double G) {
-  using Policy = Kokkos::TeamPolicy<>;
-  const int side = side_, row = row_, C = coarse_side_;
-  boxes_ = DeviceArray<double>("coarse boxes", std::int64_t{own_} * side * side * row);
-  const DeviceArray<double> boxes = boxes_;
+  boxes_ = DeviceArray<double>("coarse boxes", std::int64_t{own_} * side_ * side_ * row_);
   if (plan_) {
     const auto sent = mesh::uninitialised<double>("box message", plan_->items_sent());
     const auto received = mesh::uninitialised<double>("box message", plan_->items_received());
-    const auto packs = packs_, unpacks = unpacks_;
-    if (packs.extent(0) > 0)
-      Kokkos::parallel_for(
-          "gravity: pack boxes", Policy(static_cast<int>(packs.extent(0)), Kokkos::AUTO),
-          KOKKOS_LAMBDA(const Policy::member_type& team) {
-            const Copy& task = packs(team.league_rank());
-            const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
-                      nk = task.end[2] - task.begin[2];
-            const double* cells = coarse_phi + std::int64_t{task.slot} * C * C * C;
-            double* message = sent.data() + task.offset;
-            Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int n) {
-              const double* line =
-                  cells + ((task.begin[2] + n / nj) * C + task.begin[1] + n % nj) * C;
-              for (int i = 0; i < ni; ++i) message[n * ni + i] = line[split(task.begin[0] + i, C)];
-            });
-          });
+    pack_cells(packs_, coarse_side_, coarse_phi, sent.data());
     Kokkos::fence();
     exchanger_.run<double>(*plan_, sent.data(), received.data(), 1);
-    if (unpacks.extent(0) > 0)
-      Kokkos::parallel_for(
-          "gravity: unpack boxes", Policy(static_cast<int>(unpacks.extent(0)), Kokkos::AUTO),
-          KOKKOS_LAMBDA(const Policy::member_type& team) {
-            const Copy& task = unpacks(team.league_rank());
-            const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
-                      nk = task.end[2] - task.begin[2];
-            double* box = boxes.data() + std::int64_t{task.slot} * side * side * row;
-            const double* message = received.data() + task.offset;
-            Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int n) {
-              double* line = box +
-                             ((task.begin[2] + n / nj) * side + task.begin[1] + n % nj) * row +
-                             task.begin[0];
-              for (int i = 0; i < ni; ++i) line[i] = message[n * ni + i];
-            });
-          });
+    unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
     Kokkos::fence();
   }
   if (far_positions_.empty()) return;
   std::vector<double> values;
   for (const auto& x : far_positions_) values.push_back(G * far.potential(x));
-  const auto potentials = mesh::to_device("far potentials", values);
-  const auto cells = far_cells_;
-  Kokkos::parallel_for(
-      "gravity: far cells", Kokkos::RangePolicy<>(0, values.size()),
-      KOKKOS_LAMBDA(const std::int64_t n) { boxes(cells(n)) = potentials(n); });
+  set_cells(far_cells_, mesh::to_device("far potentials", values), boxes_);
 }
 
 }  // namespace octant::gravity

@@ -22,12 +22,6 @@ class CoarseBoxes {
   const double* data() const { return boxes_.data(); }  // [own slot][doubles of a CoarseBox]
 
  private:
-  // A region of a box or of a coarse patch, and where it lies in the message.
-  struct Copy {
-    std::int32_t slot;
-    std::array<std::int16_t, 3> begin, end;
-    std::int64_t offset;
-  };
   void plan_copies(const LevelPatches& fine, const LevelPatches& coarse);
   void find_far_cells(const LevelPatches& fine, bool base);
 
@@ -35,7 +29,7 @@ class CoarseBoxes {
   int level_, own_, fine_side_, coarse_side_ = 0;
   int side_, row_;  // of a box
   std::unique_ptr<ExchangePlan> plan_;
-  DeviceArray<const Copy> packs_, unpacks_;
+  DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
   std::vector<std::array<double, 3>> far_positions_;
   DeviceArray<const std::int64_t> far_cells_;

@@ -69,6 +69,7 @@ VectorField Gravity::stored_acceleration(int level) const {
 // --- structure ---------------------------------------------------------------------------------
 
 int Gravity::adapt_to_mesh() {
+  pool_->release();
   const int finest = mesh_.finest_level();
   int first_changed = finest + 1;
   for (int level = 0; level <= finest; ++level) {
@@ -90,7 +91,7 @@ void Gravity::connect(int level) {
            layout_.block_size};
   l.boxes.reset();
   l.transfer.reset();
-  l.solver = std::make_unique<LevelSolver>(mesh_.tree(), level, comm_options_);
+  l.solver = std::make_unique<LevelSolver>(mesh_.tree(), level, comm_options_, *pool_);
   l.transfer =
       std::make_unique<PieceTransfer>(l.solver->patches(), layout_.block_size, comm_options_);
   l.boxes = std::make_unique<CoarseBoxes>(

@@ -110,6 +110,7 @@ class Gravity {
   bool isolated_;
   double mean_density_ = 0.0;
   Multipoles far_;
+  std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();
   std::vector<Level> levels_;
   Exchanger migration_;
 };

@@ -6,6 +6,35 @@
 
 namespace octant::gravity {
 
+namespace {
+
+void copy_regions(const DeviceArray<const PatchCopy>& tasks, int side, double* field,
+                  double* message, bool pack) {
+  using Policy = Kokkos::TeamPolicy<>;
+  const auto count = static_cast<int>(tasks.extent(0));
+  if (count == 0) return;
+  Kokkos::parallel_for(
+      "gravity: copy halo", Policy(count, Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Policy::member_type& team) {
+        const PatchCopy& task = tasks(team.league_rank());
+        const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
+                  nk = task.end[2] - task.begin[2];
+        double* patch = field + static_cast<std::int64_t>(task.slot) * side * side * side;
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int row) {
+          double* cells =
+              patch + ((row / nj + task.begin[2]) * side + row % nj + task.begin[1]) * side;
+          double* line = message + task.offset + row * ni;
+          for (int i = 0; i < ni; ++i) {
+            double& cell = cells[split(i + task.begin[0], side)];
+            if (pack) line[i] = cell;
+            else cell = line[i];
+          }
+        });
+      });
+}
+
+}  // namespace
+
 HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
                            const std::string& name, const CommOptions& options)
     : side_(side),
@@ -22,13 +51,13 @@ HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
 }
 
 // The box around all cells of a patch that are read in any of its directions.
-std::vector<HaloExchange::Copy> HaloExchange::plan_copies(const std::vector<SharedPatch>& shared,
-                                                          std::vector<Segment>& segments) const {
-  std::vector<Copy> copies;
+std::vector<PatchCopy> HaloExchange::plan_copies(const std::vector<SharedPatch>& shared,
+                                                 std::vector<Segment>& segments) const {
+  std::vector<PatchCopy> copies;
   std::int64_t offset = 0;
   const auto side = static_cast<std::int16_t>(side_), depth = static_cast<std::int16_t>(depth_);
   for (const SharedPatch& patch : shared) {
-    Copy copy{patch.slot, {side, side, side}, {0, 0, 0}, offset};
+    PatchCopy copy{patch.slot, {side, side, side}, {0, 0, 0}, offset};
     for (int n = 0; n < 27; ++n) {
       if (!(patch.directions >> n & 1)) continue;
       const std::array<int, 3> towards{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
@@ -49,37 +78,11 @@ std::vector<HaloExchange::Copy> HaloExchange::plan_copies(const std::vector<Shar
   return copies;
 }
 
-void HaloExchange::copy(const DeviceArray<const Copy>& tasks, double* field, double* message,
-                        bool pack) const {
-  using Policy = Kokkos::TeamPolicy<>;
-  const auto count = static_cast<int>(tasks.extent(0));
-  if (count == 0) return;
-  const int side = side_;
-  Kokkos::parallel_for(
-      "gravity: copy halo", Policy(count, Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Policy::member_type& team) {
-        const Copy& task = tasks(team.league_rank());
-        const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
-                  nk = task.end[2] - task.begin[2];
-        double* patch = field + static_cast<std::int64_t>(task.slot) * side * side * side;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int row) {
-          double* cells =
-              patch + ((row / nj + task.begin[2]) * side + row % nj + task.begin[1]) * side;
-          double* line = message + task.offset + row * ni;
-          for (int i = 0; i < ni; ++i) {
-            double& cell = cells[split(i + task.begin[0], side)];
-            if (pack) line[i] = cell;
-            else cell = line[i];
-          }
-        });
-      });
-}
-
 void HaloExchange::start(double* field) {
   ++rounds_;
   field_ = field;
   if (alone_) return;
-  copy(packs_, field, send_.data(), true);
+  copy_regions(packs_, side_, field, send_.data(), true);
   Kokkos::fence();
   exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
 }
@@ -88,7 +91,7 @@ void HaloExchange::finish() {
   if (alone_) return;
   Kokkos::fence();
   exchanger_.finish();
-  copy(unpacks_, field_, receive_.data(), false);
+  copy_regions(unpacks_, side_, field_, receive_.data(), false);
 }
 
 }  // namespace octant::gravity

@@ -12,6 +12,13 @@ namespace octant::gravity {
 // black cells are contiguous in every row.
 KOKKOS_FORCEINLINE_FUNCTION int split(int i, int side) { return (i >> 1) + (i & 1) * (side >> 1); }
 
+// Copies a region of a patch to or from contiguous memory in a message.
+struct PatchCopy {
+  std::int32_t slot;
+  std::array<std::int16_t, 3> begin, end;
+  std::int64_t offset;  // in the message
+};
+
 // The exchange of one grid (patches of `side`^3 cells) for stencils that reach `depth` cells beyond
 // a patch, along axes and diagonals. Fields are [slot][k][j][split i].
 class HaloExchange {
@@ -29,19 +36,13 @@ class HaloExchange {
   std::int64_t rounds() const { return rounds_; }  // exchanges so far
 
  private:
-  struct Copy {
-    std::int32_t slot;
-    std::array<std::int16_t, 3> begin, end;
-    std::int64_t offset;  // in the message
-  };
-  void copy(const DeviceArray<const Copy>& tasks, double* field, double* message, bool pack) const;
-  std::vector<Copy> plan_copies(const std::vector<SharedPatch>& shared,
-                                std::vector<Segment>& segments) const;
+  std::vector<PatchCopy> plan_copies(const std::vector<SharedPatch>& shared,
+                                     std::vector<Segment>& segments) const;
 
   int side_, depth_;
   bool alone_;
   std::unique_ptr<ExchangePlan> plan_;
-  DeviceArray<const Copy> packs_, unpacks_;
+  DeviceArray<const PatchCopy> packs_, unpacks_;
   DeviceArray<double> send_, receive_;
   Exchanger exchanger_;
   double* field_ = nullptr;

@@ -15,10 +15,6 @@ namespace {
 
 std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
 
-DeviceArray<double> patch_field(const std::string& label, const LevelPatches& patches, int side) {
-  return mesh::uninitialised<double>(label, patches.slots() * cells_of(side));
-}
-
 // By own patch, the sum over its cells of the values or of their squares, in an order of its own.
 DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
                                bool squared) {
@@ -46,8 +42,11 @@ void shift(const DeviceArray<double>& field, double constant) {
       KOKKOS_LAMBDA(const std::int64_t n) { field(n) += constant; });
 }
 
-LevelSolver::LevelSolver(const mesh::Tree& tree, int level, const CommOptions& options)
-    : patches_(tree, level), tables_(mesh::to_device("patch tables", patches_.tables())) {
+LevelSolver::LevelSolver(const mesh::Tree& tree, int level, const CommOptions& options,
+                         FieldPool& pool)
+    : pool_(pool),
+      patches_(tree, level),
+      tables_(mesh::to_device("patch tables", patches_.tables())) {
   group_patches();
   const mesh::Geometry& geometry = tree.geometry();
   build_grids({geometry.periodic(0), geometry.periodic(1), geometry.periodic(2)}, options);
@@ -100,8 +99,8 @@ void LevelSolver::build_grids(const std::array<bool, 3>& periodic, const CommOpt
   bottom_ = std::make_unique<Bottom>(patches_, periodic, grids_.empty(), cover, options);
 }
 
-DeviceArray<double> LevelSolver::make_field(const std::string& label) const {
-  return patch_field(label, patches_, patches_.side());
+DeviceArray<double> LevelSolver::make_field(const std::string& label, int side) const {
+  return pool_.allocate(label, patches_.slots() * cells_of(side));
 }
 
 // --- norms -------------------------------------------------------------------------------------
@@ -176,15 +175,15 @@ void LevelSolver::correct() {
 
 SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                double reference, double tolerance, int most_cycles) {
-  bottom_f_ = patch_field("bottom f", patches_, 2);
-  bottom_phi_ = patch_field("bottom phi", patches_, 2);
+  bottom_f_ = make_field("bottom f", 2);
+  bottom_phi_ = make_field("bottom phi", 2);
   if (grids_.empty()) return solve_bottom(phi, f, reference, tolerance, most_cycles);
 
   for (Grid& grid : grids_) {
     const bool finest = &grid == &grids_[0];
-    grid.phi = finest ? phi : patch_field("phi", patches_, grid.side);
-    grid.next = patch_field("next phi", patches_, grid.side);
-    grid.f = finest ? f : patch_field("f", patches_, grid.side);
+    grid.phi = finest ? phi : make_field("phi", grid.side);
+    grid.next = make_field("next phi", grid.side);
+    grid.f = finest ? f : make_field("f", grid.side);
   }
   const auto norms = mesh::uninitialised<double>("residuals", patches_.own());
   SolveReport report{.reference = reference};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gravity/bottom.hpp"
+#include "gravity/field_pool.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "gravity/smoothing.hpp"
 
@@ -22,7 +23,8 @@ void shift(const DeviceArray<double>& field, double constant);
 // Everything that a level's solves have in common between two changes of the mesh. Collective.
 class LevelSolver {
  public:
-  LevelSolver(const mesh::Tree& tree, int level, const CommOptions& options);
+  // Working fields come from the pool, which must outlive this.
+  LevelSolver(const mesh::Tree& tree, int level, const CommOptions& options, FieldPool& pool);
 
   const LevelPatches& patches() const { return patches_; }
   const DeviceArray<const PatchTable>& tables() const { return tables_; }
@@ -34,7 +36,9 @@ class LevelSolver {
   HaloExchange& halo() { return grids_.empty() ? *bottom_halo_ : *grids_[0].near; }
 
   // A field of the finest grid: [slot][k][j][split i].
-  DeviceArray<double> make_field(const std::string& label) const;
+  DeviceArray<double> make_field(const std::string& label) const {
+    return make_field(label, patches_.side());
+  }
 
   // Improves phi until the norm of the residual of  sum(neighbours) - 6 phi = f  (values outside
   // moved into f) is at most tolerance * reference, where `reference` is a norm of the sort that
@@ -58,6 +62,7 @@ class LevelSolver {
     std::unique_ptr<HaloExchange> near;  // to a depth of 2
     DeviceArray<double> phi, next, f;    // of coarse grids, while a solve is under way
   };
+  DeviceArray<double> make_field(const std::string& label, int side) const;
   void build_grids(const std::array<bool, 3>& periodic, const CommOptions& options);
   void group_patches();
   GridView view(const Grid& grid) const;
@@ -70,6 +75,7 @@ class LevelSolver {
                            double tolerance, int most_cycles);
   [[noreturn]] void give_up(const SolveReport& report, double tolerance) const;
 
+  FieldPool& pool_;
   LevelPatches patches_;
   DeviceArray<const PatchTable> tables_;
   DeviceArray<double> diagonal_;

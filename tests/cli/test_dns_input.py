@@ -77,6 +77,35 @@ def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None
     assert "planes" in outcome.text
 
 
+def test_an_outflow_needs_two_cells_on_its_rank(tmp_path: Path) -> None:
+    outcome = run(
+        tmp_path / "run",
+        SMALL_CAVITY,
+        "grid.cells=[8, 3, 8]",
+        'dns.boundary_y=["inflow", "outflow"]',
+        "dns.velocity_y_lower=[0.0, 1.0, 0.0]",
+        "grid.process_grid=2x1",
+        ranks=2,
+    )
+    assert outcome.code == 0, outcome.text
+    outcome = run(
+        tmp_path / "run",
+        SMALL_CAVITY,
+        "grid.cells=[8, 3, 8]",
+        'dns.boundary_y=["inflow", "outflow"]',
+        "dns.velocity_y_lower=[0.0, 1.0, 0.0]",
+        "grid.process_grid=3x1",
+        ranks=3,
+    )
+    assert_refused(outcome, "outflow", "grid.process_grid")
+
+
+def test_a_flow_that_breaks_down_ends_with_its_place(tmp_path: Path) -> None:
+    outcome = run(tmp_path / "run", SMALL_CHANNEL, "time.step=50.0", "time.end=1e9")
+    assert outcome.code == 1, outcome.text
+    assert "broken down" in outcome.text
+
+
 def test_files_of_faces_are_checked(tmp_path: Path) -> None:
     file = tmp_path / "faces.txt"
     settings = ["grid.stretching=file", f"grid.stretching_file={file}", "grid.cells=[4, 4, 3]"]

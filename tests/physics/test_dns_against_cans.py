@@ -16,7 +16,7 @@ from running import ROOT, run_well
 EXPLICIT = ("tgv32_exp_1step", "ldc32_exp_1step", "tgv32_exp", "ldc32_exp", "ldc32_gr2_exp")
 EXPLICIT += ("chan32_exp",)
 IMPLICIT = ("chan32_imp1d", "ldc32_gr2_imp3d")
-LONG = ("tgv32_exp", "ldc32_gr2_exp", "chan32_exp", *IMPLICIT)
+LONG = ("tgv32_exp", *IMPLICIT)
 
 
 def octools(*arguments: object) -> subprocess.CompletedProcess[str]:

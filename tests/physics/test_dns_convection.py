@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from flows import DIFFUSIONS, fields
 from running import run_well
 

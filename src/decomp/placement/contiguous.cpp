@@ -1,6 +1,8 @@
 #include "decomp/placement/contiguous.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "decomp/placement/checks.hpp"
 #include "decomp/placement/placement.hpp"
@@ -12,9 +14,12 @@ namespace {
 // Pieces that are taken one after the other, each as long as a limit allows.
 class GreedyPieces {
  public:
-  GreedyPieces(Costs costs, int ranks) : sums_(prefix_sums(costs)), ranks_(ranks) {}
+  GreedyPieces(Costs costs, int ranks)
+      : sums_(prefix_sums(costs)), blocks_(std::ssize(costs)), ranks_(ranks) {
+    sums_.resize(sums_.size() + k_few, std::numeric_limits<double>::infinity());
+  }
 
-  double total() const { return sums_.back(); }
+  double total() const { return sums_[blocks_]; }
 
   struct Outcome {
     bool fits;       // all blocks into the pieces
@@ -52,23 +57,30 @@ class GreedyPieces {
   }
 
  private:
-  std::int64_t blocks() const { return static_cast<std::int64_t>(sums_.size()) - 1; }
+  std::int64_t blocks() const { return blocks_; }
 
-  // The end of the longest piece from `begin` that is not heavier than the limit: galloping, as
-  // most pieces are short.
+  // The end of the longest piece from `begin` that is not heavier than the limit. Most pieces are
+  // short: a few sums are compared at once, without branches; long pieces gallop on from there.
   std::int64_t piece_end(std::int64_t begin, double limit) const {
-    const auto fits = [&](std::int64_t end) { return sums_[end] - sums_[begin] <= limit; };
-    std::int64_t step = 1, end = begin;
-    while (end + step <= blocks() && fits(end + step)) {
+    const double* sums = sums_.data() + begin;
+    const double most = sums[0] + limit;
+    int few = 0;
+    for (int n = 1; n <= k_few; ++n) few += sums[n] <= most;
+    if (few < k_few) return begin + few;
+    std::int64_t end = k_few, step = 1;
+    const std::int64_t left = blocks() - begin;
+    while (end + step <= left && sums[end + step] <= most) {
       end += step;
       step *= 2;
     }
     for (; step > 0; step /= 2)
-      if (end + step <= blocks() && fits(end + step)) end += step;
-    return end;
+      if (end + step <= left && sums[end + step] <= most) end += step;
+    return begin + end;
   }
 
-  std::vector<double> sums_;
+  static constexpr int k_few = 8;
+  std::vector<double> sums_;  // and as many infinite ones as are compared at once
+  std::int64_t blocks_;
   int ranks_;
 };
 
@@ -114,7 +126,7 @@ Walls exact_walls(Costs costs, int ranks) {
     const auto outcome = pieces.try_limit(limit);
     guess = outcome.guess;
     if (!outcome.fits) {
-      lower = outcome.excess;
+      lower = std::max(outcome.excess, std::nextafter(limit, upper));  // rounding must not stall
     } else {
       if (outcome.largest >= upper) break;  // neighbouring numbers
       upper = outcome.largest;

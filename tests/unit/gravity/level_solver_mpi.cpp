@@ -52,7 +52,8 @@ struct Solved {
 Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20) {
   const Gas gas(box(shape.cells, shape.block_size));
   const mesh::Geometry& geometry = gas.mesh.geometry();
-  LevelSolver solver(gas.mesh.tree(), 0, {});
+  FieldPool pool;
+  LevelSolver solver(gas.mesh.tree(), 0, {}, pool);
   Wave wave;
   for (int d = 0; d < 3; ++d) wave.k[d] = 2 * M_PI * (d + 1) / geometry.upper()[d];
   DeviceArray<double> phi = solver.make_field("phi"), f = solver.make_field("f");
