@@ -146,6 +146,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
     }
     const Home home = home_of(level, coarsest, finest, position, homes[n]);
     if (home.owner != rank || home.level != level) {
+      if (home.owner == rank && home.slot < 0) check_stay(level, position, home.slot);
       departing.push_back(movers[n]);
       gone.push_back(movers[n]);
       destinations.push_back(home);
