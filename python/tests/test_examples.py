@@ -27,7 +27,8 @@ def test_lines_fit_the_page(example: Path) -> None:
 def test_cells_are_cubes_in_whole_blocks(example: Path) -> None:
     table = tomllib.loads(example.read_text())
     if table.get("model") == "dns":
-        pytest.skip("a flow has one grid, whose cells need not be cubes")
+        assert "mesh" not in table, "a flow has one grid, whose cells need not be cubes"
+        return
     mesh = table["mesh"]
     cells = np.array(mesh["base_cells"])
     size = (np.array(mesh["upper"]) - mesh["lower"]) / cells

@@ -1,6 +1,7 @@
 """Orders of accuracy in space and time, and flows that are known exactly."""
 
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -74,11 +75,15 @@ def test_velocity_is_second_and_pressure_first_order_in_time(
         assert math.log2(first / second) >= least, (names, first, second)
 
 
-@pytest.mark.parametrize("diffusion", DIFFUSIONS)
-@pytest.mark.parametrize("flow", [SMALL_CHANNEL, SMALL_CAVITY, SMALL_VORTICES, SMALL_DUCT])
+# An outflow needs explicit diffusion along its axis, so that the duct has no fully implicit case.
+@pytest.mark.parametrize(
+    ("flow", "diffusion"),
+    [
+        *product([SMALL_CHANNEL, SMALL_CAVITY, SMALL_VORTICES], DIFFUSIONS),
+        *product([SMALL_DUCT], [name for name in DIFFUSIONS if name != "implicit"]),
+    ],
+)
 def test_velocity_is_solenoidal_after_every_step(flow: str, diffusion: str, tmp_path: Path) -> None:
-    if flow is SMALL_DUCT and diffusion == "implicit":
-        pytest.skip("outflow needs explicit diffusion along its axis")
     outcome = run_well(tmp_path / "run", flow, f"dns.diffusion={diffusion}")
     rows = outcome.history()
     speed = np.maximum.reduce([rows["max_u"], rows["max_v"], rows["max_w"]])
