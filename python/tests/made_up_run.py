@@ -33,7 +33,6 @@ ARROW = {
     "VARCHAR": pa.string(),
     "BOOLEAN": pa.bool_(),
 }
-ROUNDS = (0, 1, 1)  # the level of each round of a step: one coarse step, two finer ones
 LATENCY_NS = 2_000
 NS_PER_BYTE = 0.1
 
@@ -55,7 +54,13 @@ class MadeUpRun:
     preempted
         Whether ranks lose their processors now and then, and share them unevenly.
     work
-        Relative work of each rank; equal where left out.
+        Relative work of each rank; 1 where left out.
+    volume
+        Relative bytes that each rank sends; as its work where left out.
+    stuck_ns
+        How long a rank stands still in each step although its messages are there.
+    rounds
+        The level of each round of a step: one coarse step and two finer ones.
     detail
         Steps with rows in the table of events.
     """
@@ -71,6 +76,9 @@ class MadeUpRun:
     blocked_ns: Mapping[int, int] = field(default_factory=dict)
     preempted: bool = False
     work: Mapping[int, float] = field(default_factory=dict)
+    volume: Mapping[int, float] = field(default_factory=dict)
+    stuck_ns: Mapping[int, int] = field(default_factory=dict)
+    rounds: tuple[int, ...] = (0, 1, 1)
     detail: range = range(0)
     window: int = 16
     run_id: str = "0123456789abcdef"
@@ -106,7 +114,7 @@ class MadeUpRun:
         self._phases: dict[tuple[int, int, str, str], dict[str, Any]] = {}
         self._messages: dict[tuple[int, int, str], dict[str, Any]] = {}
         self._cpu = np.zeros(self.ranks, np.int64)
-        for level in ROUNDS:
+        for level in self.rounds:
             self._round(level)
         self._collective("time_step")
         self._finish_step()
@@ -129,15 +137,14 @@ class MadeUpRun:
             blocked = self.blocked_ns.get(rank, 0) if self._number % 10 == 9 and level == 0 else 0
             hesitation = self.late_ns.get(rank, 0)
             for peer in self._peers(rank):
-                start = int(self._now[rank])
-                self._spend(rank, level, "send", "ghosts", 3_000 + hesitation, cpu=3_000)
+                pair = (rank, peer)
+                time = 3_000 + hesitation
+                self._spend(rank, level, "send", "ghosts", time, cpu=3_000, peer=peer, pair=pair)
                 hesitation = 0
                 posted[rank, peer] = int(self._now[rank])
                 row = self._message(rank, peer, "send", self._bytes(rank))
                 row["post_ns"] += posted[rank, peer] - begin
-                self._event(rank, level, "send", "ghosts", start, peer, (rank, peer))
                 if blocked:
-                    start = int(self._now[rank])
                     self._spend(rank, level, "wait", "ghosts", blocked)
                     row["wait_ns"] += blocked
                     blocked = 0
@@ -150,13 +157,15 @@ class MadeUpRun:
                 peer: posted[peer, rank] + LATENCY_NS + int(NS_PER_BYTE * size[peer])
                 for peer in size
             }
+            stuck = self.stuck_ns.get(rank, 0) if level == 0 else 0
             for peer in sorted(arrival, key=arrival.__getitem__):
                 start = int(self._now[rank])
-                waited = max(0, arrival[peer] - start)
+                waited = max(0, arrival[peer] - start) + stuck
+                stuck = 0
                 row = self._message(rank, peer, "receive", size[peer])
                 row["wait_ns"] += waited
-                self._spend(rank, level, "wait", "ghosts", waited + 500)
-                self._event(rank, level, "wait", "ghosts", start, peer, (peer, rank))
+                pair = (peer, rank)
+                self._spend(rank, level, "wait", "ghosts", waited + 500, peer=peer, pair=pair)
             self._spend(rank, level, "unpack", "ghosts", 15_000, bytes_=sum(size.values()))
 
     def _compute(self, name: str, level: int, ns_per_cell: int) -> None:
@@ -168,21 +177,17 @@ class MadeUpRun:
             lost = int((self._speed[rank] - 1) * cpu)
             if self.preempted and self._random.random() < 0.05:
                 lost += int(self._random.exponential(8e6))
-            start = int(self._now[rank])
             self._spend(rank, level, "compute", name, cpu + lost, cells=cells, cpu=cpu)
-            self._event(rank, level, "compute", name, start)
 
     def _collective(self, name: str) -> None:
         end = int(self._now.max()) + 20_000
         for rank in range(self.ranks):
-            start = int(self._now[rank])
-            self._spend(rank, -1, "collective", name, end - start)
-            self._event(rank, -1, "collective", name, start)
+            self._spend(rank, -1, "collective", name, end - int(self._now[rank]))
 
     # --- What is written down ---
 
     def _bytes(self, rank: int) -> int:
-        return int(80_000 * self.work.get(rank, 1.0))
+        return int(80_000 * self.volume.get(rank, self.work.get(rank, 1.0)))
 
     def _spend(
         self,
@@ -194,6 +199,8 @@ class MadeUpRun:
         cells: int = 0,
         bytes_: int = 0,
         cpu: int | None = None,
+        peer: int = -1,
+        pair: tuple[int, int] | None = None,
     ) -> None:
         row = self._phases.setdefault(
             (rank, level, phase, name),
@@ -216,6 +223,20 @@ class MadeUpRun:
         more = {"calls": 1, "total_ns": duration, "self_ns": duration, "cpu_ns": added}
         for key, value in (more | {"cells": cells, "bytes": bytes_}).items():
             row[key] += value
+        if pair is not None:
+            self._sequence[phase, *pair] += 1
+        if self._number in self.detail:
+            self._rows["events"].append(
+                {
+                    **{key: row[key] for key in ("segment", "step", "rank", "level")},
+                    **{key: row[key] for key in ("phase", "name")},
+                    "start_ns": int(self._now[rank]),
+                    "duration_ns": duration,
+                    "peer": peer,
+                    "sequence": self._sequence[phase, *pair] if pair is not None else -1,
+                    "bytes": self._bytes(rank) if peer >= 0 else 0,
+                }
+            )
         self._now[rank] += duration
         self._cpu[rank] += added
 
@@ -238,40 +259,13 @@ class MadeUpRun:
         row["bytes"] += size
         return row
 
-    def _event(
-        self,
-        rank: int,
-        level: int,
-        phase: str,
-        name: str,
-        start: int,
-        peer: int = -1,
-        pair: tuple[int, int] | None = None,
-    ) -> None:
-        if pair is not None:
-            self._sequence[phase, *pair] += 1
-        if self._number not in self.detail:
-            return
-        self._rows["events"].append(
-            {
-                **self._first(),
-                "rank": rank,
-                "level": level,
-                "phase": phase,
-                "name": name,
-                "start_ns": start,
-                "duration_ns": int(self._now[rank]) - start,
-                "peer": peer,
-                "sequence": self._sequence[phase, *pair] if pair is not None else -1,
-                "bytes": self._bytes(rank) if peer >= 0 else 0,
-            }
-        )
-
     def _first(self) -> dict[str, int]:
         return {"segment": self._segment, "step": self._number}
 
     def _finish_step(self) -> None:
-        updates = [int(len(ROUNDS) * self.cells * self.work.get(r, 1.0)) for r in range(self.ranks)]
+        updates = [
+            int(len(self.rounds) * self.cells * self.work.get(r, 1.0)) for r in range(self.ranks)
+        ]
         mesh = {"blocks": 8 * self.ranks, "leaf_cells": self.cells * self.ranks}
         span = {"start_ns": int(self._begin[0]), "end_ns": int(self._now[0])}
         self._rows["steps"].append(

@@ -71,6 +71,14 @@ class Telemetry:
         """Run a query whose answer is one value."""
         return self.rows(query)[1][0][0]
 
+    def require_steps(self) -> None:
+        """Refuse a run of which no step has been written down yet."""
+        if not self.value("select count(*) from raw.steps"):
+            raise OctoolsError(
+                f"{self.files.directory} has no table of steps yet; the run writes it with its "
+                "first window of steps"
+            )
+
     def _run(self, query: str) -> duckdb.DuckDBPyConnection:
         try:
             statements = duckdb.extract_statements(query)
