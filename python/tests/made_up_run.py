@@ -101,7 +101,7 @@ class MadeUpRun:
         self._segment = segment
         self._random = np.random.default_rng(self.seed + 1000 * segment)
         self._now = np.zeros(self.ranks, np.int64)
-        self._sequence: dict[tuple[str, int, int], int] = defaultdict(int)
+        self._sequence: dict[tuple[str, int, int, int], int] = defaultdict(int)
         self._speed = np.ones(self.ranks)
         if self.preempted:
             self._speed += self._random.uniform(0, 0.5, self.ranks)
@@ -139,7 +139,8 @@ class MadeUpRun:
             for peer in self._peers(rank):
                 pair = (rank, peer)
                 time = 3_000 + hesitation
-                self._spend(rank, level, "send", "ghosts", time, cpu=3_000, peer=peer, pair=pair)
+                self._spend(rank, level, "send", "ghosts", time, cpu=3_000)
+                self._message_event(rank, level, "send", int(self._now[rank]), LATENCY_NS, pair)
                 hesitation = 0
                 posted[rank, peer] = int(self._now[rank])
                 row = self._message(rank, peer, "send", self._bytes(rank))
@@ -165,7 +166,8 @@ class MadeUpRun:
                 row = self._message(rank, peer, "receive", size[peer])
                 row["wait_ns"] += waited
                 pair = (peer, rank)
-                self._spend(rank, level, "wait", "ghosts", waited + 500, peer=peer, pair=pair)
+                self._spend(rank, level, "wait", "ghosts", waited + 500)
+                self._message_event(rank, level, "wait", start, waited, pair)
             self._spend(rank, level, "unpack", "ghosts", 15_000, bytes_=sum(size.values()))
 
     def _compute(self, name: str, level: int, ns_per_cell: int) -> None:
@@ -199,8 +201,6 @@ class MadeUpRun:
         cells: int = 0,
         bytes_: int = 0,
         cpu: int | None = None,
-        peer: int = -1,
-        pair: tuple[int, int] | None = None,
     ) -> None:
         row = self._phases.setdefault(
             (rank, level, phase, name),
@@ -223,22 +223,46 @@ class MadeUpRun:
         more = {"calls": 1, "total_ns": duration, "self_ns": duration, "cpu_ns": added}
         for key, value in (more | {"cells": cells, "bytes": bytes_}).items():
             row[key] += value
-        if pair is not None:
-            self._sequence[phase, *pair] += 1
-        if self._number in self.detail:
-            self._rows["events"].append(
-                {
-                    **{key: row[key] for key in ("segment", "step", "rank", "level")},
-                    **{key: row[key] for key in ("phase", "name")},
-                    "start_ns": int(self._now[rank]),
-                    "duration_ns": duration,
-                    "peer": peer,
-                    "sequence": self._sequence[phase, *pair] if pair is not None else -1,
-                    "bytes": self._bytes(rank) if peer >= 0 else 0,
-                }
-            )
+        self._event(rank, level, phase, name, int(self._now[rank]), duration)
         self._now[rank] += duration
         self._cpu[rank] += added
+
+    def _message_event(
+        self, rank: int, level: int, phase: str, start: int, duration: int, pair: tuple[int, int]
+    ) -> None:
+        """Note a message at one of its ends; `pair` is its sender and its receiver."""
+        peer = pair[1] if rank == pair[0] else pair[0]
+        sequence = self._sequence[phase, level, *pair]
+        self._sequence[phase, level, *pair] += 1
+        self._event(rank, level, phase, "ghosts", start, duration, peer, sequence)
+
+    def _event(
+        self,
+        rank: int,
+        level: int,
+        phase: str,
+        name: str,
+        start: int,
+        duration: int,
+        peer: int = -1,
+        sequence: int = -1,
+    ) -> None:
+        if self._number not in self.detail:
+            return
+        self._rows["events"].append(
+            {
+                **self._first(),
+                "rank": rank,
+                "level": level,
+                "phase": phase,
+                "name": name,
+                "start_ns": start,
+                "duration_ns": duration,
+                "peer": peer,
+                "sequence": sequence,
+                "bytes": self._bytes(rank) if peer >= 0 else 0,
+            }
+        )
 
     def _message(self, rank: int, peer: int, direction: str, size: int) -> dict[str, Any]:
         row = self._messages.setdefault(

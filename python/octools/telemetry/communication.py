@@ -28,7 +28,7 @@ def find_late_sends(telemetry: Telemetry) -> list[Finding]:
     with posted as (
       select step, rank, any_value(node) as node, component, sum(post_ns) / sum(messages) as delay,
         max(messages) as rounds
-      from messages where direction = 'send' group by step, rank, component),
+      from messages where direction = 'send' and messages > 0 group by step, rank, component),
     compared as (
       select *, quantile_disc(delay, 0.5) over (partition by step, component) as usual from posted),
     waited as (
@@ -38,11 +38,15 @@ def find_late_sends(telemetry: Telemetry) -> list[Finding]:
       select c.*, least((delay - usual) * rounds, coalesce(wait_ns, 0)) as cost
       from compared c left join waited using (step, rank, component)
       where delay > {LATE} * greatest(usual, 1)),
+    by_component as (
+      select rank, node, component, median(delay) as delay, median(usual) as usual,
+        sum(cost) as cost, min(step) as first, max(step) as last, count(*) as steps
+      from late group by rank, node, component),
     whole as (select count(*) as steps, max(end_ns) - min(start_ns) as duration from steps)
-    select rank, node, component, min(step), max(step), count(*), median(delay), median(usual),
-      sum(cost) / any_value(duration) as share
-    from late, whole group by rank, node, component
-    having count(*) >= greatest({LATE_STEPS}, {LATE_STEPS_SHARE} * any_value(steps))
+    select rank, node, arg_max(component, cost), min(first), max(last), max(b.steps),
+      arg_max(delay, cost), arg_max(usual, cost), sum(cost) / any_value(duration) as share
+    from by_component b, whole w group by rank, node
+    having max(b.steps) >= greatest({LATE_STEPS}, {LATE_STEPS_SHARE} * any_value(w.steps))
       and sum(cost) > {LATE_COST} * any_value(duration)
     order by share desc
     """

@@ -19,10 +19,11 @@ Key = tuple[int, int, str, str]  # rank, node, phase, name
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a rank did, from `start` to `end` in ns."""
+    """Something that a rank did, or a message that it sent or stood still for, in ns."""
 
     rank: int
     node: int
+    level: int
     phase: str
     name: str
     start: int
@@ -115,17 +116,11 @@ def _add_coarse_paths(telemetry: Telemetry, result: Blame) -> None:
 
 def critical_windows(telemetry: Telemetry, step: int) -> list[Window]:
     """Walk the critical path of each window of a step whose events were recorded."""
-    return _Step(step, _events(telemetry, step)).windows()
-
-
-def _events(telemetry: Telemetry, step: int) -> dict[int, list[Event]]:
     query = f"""
-    select rank, coalesce(node, 0), phase, name, start_ns, start_ns + duration_ns, peer, sequence
+    select rank, coalesce(node, 0), level, phase, name, start_ns, start_ns + duration_ns, peer,
+      sequence
     from events where step = {step} order by rank, start_ns, duration_ns desc"""
-    events: dict[int, list[Event]] = defaultdict(list)
-    for row in telemetry.rows(query)[1]:
-        events[row[0]].append(Event(*row))
-    return {rank: _without_nesting(own) for rank, own in events.items()}
+    return _Step(step, [Event(*row) for row in telemetry.rows(query)[1]]).windows()
 
 
 def _without_nesting(events: Sequence[Event]) -> list[Event]:
@@ -160,22 +155,32 @@ def _other(event: Event) -> Event:
     return replace(event, phase="other", name="", peer=-1, sequence=-1)
 
 
+def _message(wait: Event) -> tuple[str, int, int, int, int]:
+    """Identify the message that was waited for, as its sender does."""
+    return wait.name, wait.level, wait.peer, wait.rank, wait.sequence
+
+
 class _Step:
     """The events of a step, ready to be walked backwards."""
 
-    def __init__(self, step: int, events: dict[int, list[Event]]) -> None:
+    def __init__(self, step: int, events: Sequence[Event]) -> None:
         self._step = step
-        self._events = events
-        self._starts = {rank: [event.start for event in own] for rank, own in events.items()}
+        scopes: dict[int, list[Event]] = defaultdict(list)
+        self._waits: dict[int, list[Event]] = defaultdict(list)
+        self._sends: dict[tuple[str, int, int, int, int], Event] = {}
+        for event in events:
+            if event.peer < 0:
+                scopes[event.rank].append(event)
+            elif event.phase == "wait":
+                self._waits[event.rank].append(event)
+            else:
+                message = (event.name, event.level, event.rank, event.peer, event.sequence)
+                self._sends[message] = event
+        self._scopes = {rank: _without_nesting(own) for rank, own in scopes.items()}
+        self._starts = {rank: [e.start for e in own] for rank, own in self._scopes.items()}
         self._calls = {
             rank: [event for event in own if event.phase == "collective"]
-            for rank, own in events.items()
-        }
-        self._sends = {
-            (event.name, event.rank, event.peer, event.sequence): event
-            for own in events.values()
-            for event in own
-            if event.phase == "send" and event.sequence >= 0
+            for rank, own in scopes.items()
         }
 
     def windows(self) -> list[Window]:
@@ -192,35 +197,31 @@ class _Step:
             if wait is None:
                 pieces += self._own(rank, begin, now)
                 break
-            send = self._sends[wait.name, wait.peer, wait.rank, wait.sequence]
+            send = self._sends[_message(wait)]
             pieces += self._own(rank, wait.end, now)
-            pieces.append(Piece(wait, send.end, wait.end))  # on its way
-            rank, now = send.rank, send.end
+            pieces.append(Piece(wait, send.start, wait.end))  # on its way
+            rank, now = send.rank, send.start
         kept = [piece for piece in reversed(pieces) if piece.end > piece.start]
         return Window(self._step, number, kept)
 
     def _begin(self, rank: int, number: int) -> int:
-        own = self._events[rank][0].start
+        own = self._scopes[rank][0].start
         return self._calls[rank][number - 1].end if number > 0 else own
 
     def _wait_that_held(self, rank: int, begin: int, now: int) -> Event | None:
-        """Find the last wait that ended in time for a message sent after the wait had begun."""
-        for index in range(bisect_right(self._starts[rank], now) - 1, -1, -1):
-            event = self._events[rank][index]
-            if event.start < begin:
-                return None
-            if event.phase != "wait" or event.end > now:
-                continue
-            send = self._sends.get((event.name, event.peer, rank, event.sequence))
-            if send is not None and event.start < send.end <= event.end:
-                return event
+        """Find the last wait that ended in time for a message posted after the wait had begun."""
+        for wait in reversed(self._waits[rank]):
+            if begin <= wait.start and wait.end <= now:
+                send = self._sends.get(_message(wait))
+                if send is not None and wait.start < send.start <= wait.end:
+                    return wait
         return None
 
     def _own(self, rank: int, begin: int, end: int) -> list[Piece]:
         """List what a rank did between two instants, the last first."""
         pieces = []
         for index in range(bisect_right(self._starts[rank], end) - 1, -1, -1):
-            event = self._events[rank][index]
+            event = self._scopes[rank][index]
             if event.end <= begin:
                 break
             start, stop = max(event.start, begin), min(event.end, end)
