@@ -1,7 +1,7 @@
 """A run's telemetry as a database that can only be read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +16,7 @@ from octools.telemetry.schema import TABLES
 from octools.telemetry.views import VIEWS
 
 Column = NDArray[Any]
+BATCH = 10_000  # rows
 
 
 class Telemetry:
@@ -58,6 +59,15 @@ class Telemetry:
         except duckdb.Error as cause:
             raise _explained(cause) from cause
 
+    def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Run a query that selects; yield its rows, a bounded number in memory at a time."""
+        cursor = self._run(query)
+        try:
+            while rows := cursor.fetchmany(BATCH):
+                yield from rows
+        except duckdb.Error as cause:
+            raise _explained(cause) from cause
+
     def columns(self, query: str) -> dict[str, Column]:
         """Run a query that selects; return its columns as arrays, NULL as NaN where numbers are."""
         cursor = self._run(query)
@@ -87,7 +97,7 @@ class Telemetry:
                     "telemetry is only read: give one query that begins with select, from, with, "
                     "describe, show or summarize"
                 )
-            return self._database.execute(statements[0])
+            return self._database.cursor().execute(statements[0])
         except duckdb.Error as cause:
             raise _explained(cause) from cause
 
