@@ -10,6 +10,7 @@ from octools.errors import OctoolsError
 from octools.run import output_path
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import diagnose as examine
+from octools.telemetry.report import save_report
 from octools.telemetry.sql import Format, answer, overview
 from octools.telemetry.trace import save_trace
 
@@ -36,6 +37,20 @@ def diagnose(
     with Telemetry(run) as telemetry:
         result = examine(telemetry)
     print(result.to_json() if as_json else result.to_text())
+
+
+def report(
+    run: Run,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write. [default: RUN/report.html]"),
+    ] = None,
+) -> None:
+    """Write a page with plots and findings."""
+    destination = output or output_path(run, "report.html")
+    with Telemetry(run) as telemetry:
+        save_report(telemetry, run.resolve().name, destination)
+    print(f"wrote {destination}")
 
 
 def trace(
@@ -67,5 +82,5 @@ def _span(option: str, text: str | None) -> tuple[int, int] | None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    for command in (sql, diagnose, trace):
+    for command in (sql, report, trace, diagnose):
         app.command()(command)

@@ -65,7 +65,8 @@ def slow_ranks(telemetry: Telemetry) -> list[SlowRank]:
     return [SlowRank(*row) for row in rows]
 
 
-def _query(telemetry: Telemetry) -> str:
+def rates_query(telemetry: Telemetry) -> str:
+    """Write the query that compares ranks: rank, span of steps, and `ratio` to the median rank."""
     first, last, count = telemetry.rows("select min(step), max(step), count(*) from steps")[1][0]
     spans = max(1, min(MOST_SPANS, (count or 0) // LEAST_STEPS))
     length = ((last or 0) - (first or 0)) // spans + 1
@@ -85,11 +86,15 @@ def _query(telemetry: Telemetry) -> str:
         sum(cells * usual) over (partition by span, rank order by rate / usual, level, name)
           as below,
         sum(cells * usual) over (partition by span, rank) as whole
-      from compared where others > 1 and usual > 0),
-    spans as (
-      select span, rank, min(first) as first, max(last) as last, sum(cells * rate) as spent,
-        min(ratio) filter (2 * below >= whole) as ratio
-      from weighted group by span, rank),
+      from compared where others > 1 and usual > 0)
+    select span, rank, min(first) as first, max(last) as last, sum(cells * rate) as spent,
+      min(ratio) filter (2 * below >= whole) as ratio
+    from weighted group by span, rank"""
+
+
+def _query(telemetry: Telemetry) -> str:
+    return f"""
+    with spans as ({rates_query(telemetry)}),
     works as (
       select rank, any_value(node) as node, sum(work) as work from ranks group by rank),
     relative as (
