@@ -13,7 +13,6 @@ from conftest import Call
 from made_up_run import MadeUpRun
 
 from octools.telemetry.database import Telemetry
-from octools.telemetry.schema import TABLES
 from octools.telemetry.views import VIEWS
 
 
@@ -235,12 +234,3 @@ def test_files_that_are_being_written_are_passed_over(slow_run: Path, tmp_path: 
     shutil.copytree(slow_run, run)
     (run / "telemetry" / ".steps-00000040-00000055-n0000.parquet").write_bytes(b"PAR1")
     assert one(run, "select count(*) from steps") == 40
-
-
-def test_tables_are_those_of_the_schema_page() -> None:
-    """docs/telemetry.md names every column of every table."""
-    page = (Path(__file__).resolve().parents[2] / "docs/telemetry.md").read_text()
-    for table, columns in TABLES.items():
-        assert f"### {table}:" in page
-        for column in columns:
-            assert f"`{column}`" in page, f"{table}.{column}"
