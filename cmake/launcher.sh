@@ -23,13 +23,13 @@ packages() {
 }
 
 # Installs missing Debian packages (those given, else what a build needs), or says in `advice` which
-# they are where nobody may install: there the build is tried all the same, because the libraries may
-# come from elsewhere.
+# they are where nobody may install: there the build is tried all the same, because the libraries
+# may come from elsewhere.
 advice=''
 install_packages() {
   command -v dpkg-query > /dev/null || return 0
-  local missing=() package as_root=()
-  for package in ${*:-$(packages)}; do
+  local missing=() package as_root=() wanted=${*:-$(packages)}
+  for package in $wanted; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] ||
       missing+=("$package")
   done
