@@ -210,11 +210,14 @@ class _Step:
 
     def _wait_that_held(self, rank: int, begin: int, now: int) -> Event | None:
         """Find the last wait that ended in time for a message posted after the wait had begun."""
-        for wait in reversed(self._waits[rank]):
-            if begin <= wait.start and wait.end <= now:
-                send = self._sends.get(_message(wait))
-                if send is not None and wait.start < send.start <= wait.end:
-                    return wait
+        waits = self._waits[rank]
+        for index in range(bisect_right(waits, now, key=lambda wait: wait.end) - 1, -1, -1):
+            wait = waits[index]
+            if wait.start < begin:
+                return None
+            send = self._sends.get(_message(wait))
+            if send is not None and wait.start < send.start <= wait.end:
+                return wait
         return None
 
     def _own(self, rank: int, begin: int, end: int) -> list[Piece]:
