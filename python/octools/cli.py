@@ -30,7 +30,7 @@ from octools.flow_figures import (
 )
 from octools.history import drifts, read_history, save_history
 from octools.linear import LinearTheory, Spectrum, power_spectrum
-from octools.movie import default_name, save_movie
+from octools.movie import default_name, save_flow_movie, save_movie
 from octools.profile import (
     EXACT_NAMES,
     Profile,
@@ -82,7 +82,6 @@ ExactName = Enum("ExactName", _EXACT_NAMES, type=str)  # type: ignore[misc]
 Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
 Number = Annotated[int | None, typer.Option("--snapshot", help="Which snapshot of a run.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
-FieldName = Annotated[str, typer.Option("--field", "-f", help="Stored or derived field.")]
 KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along the axis.")]
 AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
 Position = Annotated[
@@ -139,7 +138,10 @@ def plot(
 @app.command()
 def movie(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    field: FieldName = "density",
+    field: Annotated[
+        str | None,
+        typer.Option("--field", "-f", help="Stored or derived field. [default: density, or speed]"),
+    ] = None,
     kind: KindOption = Kind.slice,
     axis: AxisOption = Axis.z,
     position: Position = None,
@@ -153,14 +155,27 @@ def movie(
     output: Output = None,
 ) -> None:
     """Draw all snapshots of a run with the same colours, as a film."""
-    picture = Picture(
-        field, kind.value, axis.value, position, mean, log, outlines, (low, high), colours
-    )
     paths = list(snapshots(run).values())
+    limits = (low, high)
+    picture: Picture | FlowSlice
+    if is_flow(paths[0]):
+        picture = FlowSlice(field or "speed", axis.value, position, limits, colours)
+    else:
+        shown = field or "density"
+        picture = Picture(
+            shown, kind.value, axis.value, position, mean, log, outlines, limits, colours
+        )
     destination = output or output_path(run, default_name(picture))
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("frames", total=len(paths))
-        save_movie(paths, picture, destination, rate, lambda n: bar.update(task, completed=n))
+
+        def progress(frame: int) -> None:
+            bar.update(task, completed=frame)
+
+        if isinstance(picture, FlowSlice):
+            save_flow_movie(paths, picture, destination, rate, progress)
+        else:
+            save_movie(paths, picture, destination, rate, progress)
     console.print(f"{len(paths)} frames\nwrote {destination}")
 
 
