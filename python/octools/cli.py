@@ -33,7 +33,7 @@ from octools.flow_figures import (
 )
 from octools.history import drifts, read_history, save_history
 from octools.linear import LinearTheory, Spectrum, power_spectrum
-from octools.movie import default_name, save_movie
+from octools.movie import default_name, save_flow_movie, save_movie
 from octools.profile import (
     EXACT_NAMES,
     Profile,
@@ -122,6 +122,17 @@ def _picture(
     )
 
 
+def _slice_of(picture: Picture) -> FlowSlice:
+    """Give what a picture of an incompressible flow needs of these options."""
+    field = picture.field or "speed"
+    return FlowSlice(field, picture.axis, picture.position, picture.limits, picture.colours)
+
+
+def _picture_of_gas(picture: Picture) -> Picture:
+    """Fill in the field of a picture of gas."""
+    return replace(picture, field=picture.field or "density")
+
+
 def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `_picture` in place of its parameter `picture`."""
     options = signature(_picture).parameters
@@ -144,14 +155,13 @@ def plot(target: Target, picture: Picture, snapshot: Number = None, output: Outp
     """Draw a slice or a projection."""
     path = resolve(target, snapshot)
     if is_flow(path):
-        field = picture.field or "speed"
-        what = FlowSlice(field, picture.axis, picture.position, picture.limits, picture.colours)
+        what = _slice_of(picture)
         destination = output or output_path(target, f"{path.stem}_{what.field}_{what.axis}.png")
         values = save_slice(FlowSnapshot.read(path), what, destination)
         console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
         console.print(f"wrote {destination}")
         return
-    picture = replace(picture, field=picture.field or "density")
+    picture = _picture_of_gas(picture)
     name = f"{path.stem}_{picture.field}_{picture.kind}_{picture.axis}.png"
     destination = output or output_path(target, name)
     with Snapshot(path) as data:
@@ -169,12 +179,19 @@ def movie(
     output: Output = None,
 ) -> None:
     """Draw all snapshots of a run with the same colours, as a film."""
-    picture = replace(picture, field=picture.field or "density")
     paths = list(snapshots(run).values())
-    destination = output or output_path(run, default_name(picture))
+    what = _slice_of(picture) if is_flow(paths[0]) else _picture_of_gas(picture)
+    destination = output or output_path(run, default_name(what))
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("frames", total=len(paths))
-        save_movie(paths, picture, destination, rate, lambda n: bar.update(task, completed=n))
+
+        def progress(frame: int) -> None:
+            bar.update(task, completed=frame)
+
+        if isinstance(what, FlowSlice):
+            save_flow_movie(paths, what, destination, rate, progress)
+        else:
+            save_movie(paths, what, destination, rate, progress)
     console.print(f"{len(paths)} frames\nwrote {destination}")
 
 
