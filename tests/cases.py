@@ -53,7 +53,7 @@ name = "cosmology"
 enabled = true
 omega_b = 0.047
 box = 6.0
-start = "z = 12"
+start = "z = 40"
 end = "z = 1"
 
 [initial]
@@ -73,11 +73,11 @@ mass = [4.0, 4.0]
 
 [hydro]
 gamma = 1.6666666666666667
-dual_energy = "on"
+dual_energy = "overwrite"
 
 [balance]
 interval = 2
 
 [time]
-max_steps = 14
+max_steps = 20
 """

@@ -36,6 +36,7 @@ void AmrSimulation::step(double dt) {
   time_ += dt;
   ++step_;
   finish_step(0, time_);
+  update_density(0);  // particles have changed level
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
