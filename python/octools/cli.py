@@ -31,6 +31,13 @@ from octools.flow_figures import (
     save_flow_history,
     save_slice,
 )
+from octools.halos import (
+    Halos,
+    find_halos,
+    read_particles,
+    save_picture,
+    write_catalogue,
+)
 from octools.history import drifts, read_history, save_history
 from octools.linear import LinearTheory, Spectrum, power_spectrum
 from octools.movie import default_name, save_flow_movie, save_movie
@@ -441,6 +448,49 @@ def _spectrum_table(spectrum: Spectrum) -> Table:
     for k, power, expected, modes in zip(*rows, strict=True):
         ratio = f"{power / expected:.3f}"
         table.add_row(f"{k:.4f}", f"{power:.4g}", f"{expected:.4g}", ratio, f"{modes:.0f}")
+    return table
+
+
+@app.command()
+def halos(
+    target: Target,
+    linking: Annotated[
+        float, typer.Option(min=0.0, help="Linking length, in mean separations of particles.")
+    ] = 0.2,
+    least: Annotated[int, typer.Option(min=2, help="Particles of the smallest halo.")] = 20,
+    kind: Annotated[str, typer.Option(help="Which particles.")] = "dark",
+    picture: Annotated[bool, typer.Option(help="Draw the halos and their mass function.")] = True,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Find halos of particles by friends of friends, and write their catalogue."""
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        particles, header, units = read_particles(data, kind), data.header, data.length_units
+    found = find_halos(particles, linking, least)
+    destination = output or output_path(target, f"{path.stem}_halos.csv")
+    write_catalogue(found, destination)
+    console.print(
+        f"{len(found.mass)} halos of {least} particles or more; "
+        f"linking length {found.linking_length:.6g}"
+    )
+    if len(found.mass):
+        console.print(_halo_table(found))
+    if picture:
+        title = f"t = {header.time:.4g}, a = {header.scale_factor:.4g}"
+        save_picture(particles, found, units, title, destination.with_suffix(".png"))
+        console.print(f"wrote {destination} and {destination.with_suffix('.png').name}")
+    else:
+        console.print(f"wrote {destination}")
+
+
+def _halo_table(halos: Halos, rows: int = 10) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("particles", "mass", "x", "y", "z", "radius", "dispersion"):
+        table.add_column(column, justify="right")
+    for n in range(min(rows, len(halos.mass))):
+        numbers = (halos.mass[n], *halos.centre[n], halos.radius[n], halos.dispersion[n])
+        table.add_row(str(halos.number[n]), *(f"{number:.5g}" for number in numbers))
     return table
 
 
