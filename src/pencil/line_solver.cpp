@@ -33,9 +33,14 @@ Range rows_of(Range rows, int ranks, int rank) {
   return {rows.begin + own.begin, rows.begin + own.end};
 }
 
+// Doubles from a plane to the one that is swept after it.
+std::ptrdiff_t swept_stride(const Lines& lines, Sweep sweep) {
+  return sweep == Sweep::up ? lines.plane_stride : -lines.plane_stride;
+}
+
 template <class Matrices>
 std::shared_ptr<TransposeBuffers> messages_of(const LineProblem<Matrices>& problem) {
-  return {problem.memory, &problem.memory->messages};
+  return {problem.memory, &problem.memory->z};
 }
 
 bool holds_first_line(const Box& all, const Box& part) {
@@ -49,33 +54,29 @@ class WholeLines final : public LineSolver<Matrices> {
   explicit WholeLines(const LineProblem<Matrices>& problem)
       : sweep_(problem.options.sweep),
         planes_(problem.matrix.size()),
-        stride_(problem.lines.plane_stride),
+        stride_(swept_stride(problem.lines, problem.options.sweep)),
         thomas_(problem.matrices, problem.lines, planes_, problem.singular) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     thomas_.set(PlaneCoefficients(matrix, {0, planes_}, sweep_, identity, laplacian));
   }
-  void forward(double* planes, int n) override {
-    const SweptPlanes plane = swept(planes);
-    thomas_.eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
+  bool uses_planes() const override { return true; }
+  bool first_may_be_last() const override { return false; }
+  void forward(double* plane, int n) override {
+    thomas_.eliminate(n, plane, n == 0 ? plane : plane - stride_);
   }
   void exchange(double*) override {}
-  const double* backward(double* planes, int n, double* carry) override {
-    const SweptPlanes plane = swept(planes);
-    double* solution = carry ? carry : plane(n);
-    const double* after = carry ? carry : plane(n == planes_ - 1 ? n : n + 1);
-    thomas_.substitute(n, solution, plane(n), after);
+  double* backward(double* plane, int n, double* solution, const double* after) override {
+    thomas_.substitute(n, solution, plane, n == planes_ - 1 ? plane : after);
     return solution;
   }
   TransposeTraffic traffic() const override { return {}; }
   std::size_t bytes() const override { return thomas_.bytes(); }
 
  private:
-  SweptPlanes swept(double* planes) const { return {planes, stride_, planes_ - 1, sweep_}; }
-
   Sweep sweep_;
   int planes_;
-  std::ptrdiff_t stride_;
+  std::ptrdiff_t stride_;  // to the next plane of the sweep
   Thomas<Matrices> thomas_;
 };
 
@@ -87,9 +88,11 @@ class PartitionedLines final : public LineSolver<Matrices> {
   explicit PartitionedLines(const LineProblem<Matrices>& problem);
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
-  void forward(double* planes, int n) override;
+  bool uses_planes() const override { return true; }
+  bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
+  void forward(double* plane, int n) override;
   void exchange(double* planes) override;
-  const double* backward(double* planes, int n, double* carry) override;
+  double* backward(double* plane, int n, double* solution, const double* after) override;
 
   TransposeTraffic traffic() const override {
     const TransposeTraffic& all = exchange_.traffic();
@@ -244,11 +247,11 @@ void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer&
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::forward(double* planes, int n) {
-  const SweptPlanes plane = swept(planes);
-  double* before = plane(n == 0 ? 0 : n - 1);
-  if (algorithm_1_) algorithm_1_->eliminate(n, plane(n), before);
-  else partition_.eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+void PartitionedLines<Matrices>::forward(double* plane, int n) {
+  double* before = n == 0 ? plane : plane - swept_stride(lines_, sweep_);
+  if (algorithm_1_) algorithm_1_->eliminate(n, plane, before);
+  else if (n > 0)
+    partition_.eliminate(n, plane, before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
 }
 
 // Of the flavours with three sweeps.
@@ -271,7 +274,8 @@ void PartitionedLines<Matrices>::exchange(double* planes) {
     std::copy_n(plane(0), lines_.plane_size(), end(0));
     std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
   } else {
-    partition_.scale(0, end(0), flavour_ == PtdmaFlavour::two_sweeps ? end(0) : plane(0));
+    if (flavour_ == PtdmaFlavour::two_sweeps) partition_.add_and_scale(0, end(0), plane(0));
+    else partition_.scale(0, end(0), plane(0));
     partition_.scale(planes_ - 1, end(1), plane(planes_ - 1));
   }
   exchange_.forward(ends_.data(), gathered_.data());
@@ -280,24 +284,22 @@ void PartitionedLines<Matrices>::exchange(double* planes) {
 }
 
 template <class Matrices>
-const double* PartitionedLines<Matrices>::backward(double* planes, int n, double* carry) {
-  const SweptPlanes plane = swept(planes);
+double* PartitionedLines<Matrices>::backward(double* plane, int n, double* solution,
+                                             const double* after) {
   if (n == 0 || n == planes_ - 1) {
-    const double* solution = end(n == 0 ? 0 : 1);
-    double* target = carry ? carry : plane(n);
+    const double* known = end(n == 0 ? 0 : 1);
     for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
-      std::copy_n(solution + at, int{width}, target + at);
+      std::copy_n(known + at, int{width}, solution + at);
     });
-    return target;
-  }
-  if (flavour_ == PtdmaFlavour::two_sweeps) {
-    double* solution = carry ? carry : plane(n);
-    partition_.substitute(n, solution, plane(n), carry ? carry : plane(n + 1), end(0));
     return solution;
   }
-  if (algorithm_1_) algorithm_1_->reconstruct(n, plane(n), end(0), end(1));
-  else partition_.reconstruct(n, plane(n), end(0), end(1));
-  return plane(n);
+  if (flavour_ == PtdmaFlavour::two_sweeps) {
+    partition_.substitute(n, solution, plane, after, end(0));
+    return solution;
+  }
+  if (algorithm_1_) algorithm_1_->reconstruct(n, plane, end(0), end(1));
+  else partition_.reconstruct(n, plane, end(0), end(1));
+  return plane;
 }
 
 // Makes lines whole by a transpose, solves them there, and sends them back.
@@ -307,7 +309,7 @@ class TransposedLines final : public LineSolver<Matrices> {
   explicit TransposedLines(const LineProblem<Matrices>& problem)
       : box_(whole_of(problem, problem.column.rank())),
         sweep_(problem.options.sweep),
-        stride_(problem.lines.plane_stride),
+        rows_{0, problem.layout.box[1].count()},
         planes_(problem.layout.box[2].count()),
         transpose_(
             "tridiagonal lines", problem.column,
@@ -316,26 +318,35 @@ class TransposedLines final : public LineSolver<Matrices> {
             },
             [&](int rank) { return whole_of(problem, rank); }, problem.layout,
             Layout::ordered(box_), problem.options.backend, messages_of(problem)),
-        memory_(problem.memory),
+        stride_(swept_stride(dense_lines(box_), sweep_)),
         solver_(make_line_solver(whole_problem(problem))) {
-    memory_->lines.reserve(static_cast<std::size_t>(box_.cells()));
+    transpose_.slabs();  // takes its memory
   }
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     solver_->set_operator(matrix, identity, laplacian);
   }
-  void forward(double*, int) override {}
-  void exchange(double* planes) override {
-    double* whole = memory_->lines.data();
-    transpose_.forward(planes, whole);
-    const int all = box_[2].count();
-    for (int n = 0; n < all; ++n) solver_->forward(whole, n);
-    solver_->exchange(whole);
-    for (int n = all - 1; n >= 0; --n) solver_->backward(whole, n, nullptr);
-    transpose_.backward(whole, planes);
+  bool uses_planes() const override { return false; }
+  bool first_may_be_last() const override { return true; }
+  void forward(double* plane, int n) override {
+    transpose_.pack(Transpose::End::source, rows_, plane_of(n), plane);
   }
-  const double* backward(double* planes, int n, double*) override {
-    return SweptPlanes{planes, stride_, planes_ - 1, sweep_}(n);
+  void exchange(double*) override {
+    transpose_.exchange(Direction::forward);
+    double* lines = transpose_.slabs();
+    const int all = box_[2].count();
+    double* first = sweep_ == Sweep::up ? lines : lines - (all - 1) * stride_;
+    for (int n = 0; n < all; ++n) solver_->forward(first + n * stride_, n);
+    solver_->exchange(lines);
+    for (int n = all - 1; n >= 0; --n) {
+      double* plane = first + n * stride_;
+      solver_->backward(plane, n, plane, n == all - 1 ? plane : plane + stride_);
+    }
+    transpose_.exchange(Direction::reverse);
+  }
+  double* backward(double*, int n, double* solution, const double*) override {
+    transpose_.unpack(Transpose::End::source, rows_, plane_of(n), solution);
+    return solution;
   }
   TransposeTraffic traffic() const override { return transpose_.traffic(); }
   std::size_t bytes() const override { return solver_->bytes(); }
@@ -356,13 +367,17 @@ class TransposedLines final : public LineSolver<Matrices> {
     whole.memory = std::make_shared<SolverMemory>();
     return whole;
   }
+  Range plane_of(int n) const {
+    const int k = sweep_ == Sweep::up ? n : planes_ - 1 - n;
+    return {k, k + 1};
+  }
 
   Box box_;  // of the whole lines
   Sweep sweep_;
-  std::ptrdiff_t stride_;
-  int planes_;
+  Range rows_;  // of this rank's planes
+  int planes_;  // of this rank
   Transpose transpose_;
-  std::shared_ptr<SolverMemory> memory_;
+  std::ptrdiff_t stride_;  // between the planes of whole lines, in the order of the sweep
   std::unique_ptr<LineSolver<Matrices>> solver_;
 };
 
