@@ -16,8 +16,6 @@ namespace {
 
 // Of the time in which the fastest particle crosses a cell.
 constexpr double k_particle_courant = 0.5;
-// The scale factor grows by at most this share of itself in a step.
-constexpr double k_largest_growth = 0.1;
 
 }  // namespace
 
@@ -136,8 +134,7 @@ double AmrSimulation::stable_dt() const {
     const double limit = std::min(signal_limit(level, options_.time.cfl), matter_limits_[level]);
     dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
   }
-  if (options_.universe)
-    dt = std::min(dt, options_.universe->growth_time(time_, k_largest_growth));
+  if (options_.universe) dt = std::min(dt, options_.universe->longest_step(time_));
   return dt;
 }
 

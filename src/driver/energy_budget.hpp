@@ -17,7 +17,7 @@ struct EnergyBudget {
   double log_a = 0.0, potential = 0.0;  // at the last update
   double energy = 0.0;
 
-  // The state at scale factor a; the integral goes on by the trapezoidal rule.
+  // The state at scale factor a. Between two of them the potential is taken for a power of a.
   void update(double a, double kinetic_and_internal, double new_potential);
 
   // The error in units of the present potential energy.
