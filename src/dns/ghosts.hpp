@@ -39,8 +39,8 @@ class Ghosts {
   // What the divergence of the predicted velocity needs from other ranks, or planes: the faces below
   // the first row of v and the first plane of w. Collective.
   void exchange_prediction(State& state, int slide);
-  // The rows, or planes, of a field beside this rank's own, where other ranks or the other side of the
-  // domain have them, as they are. Collective.
+  // The rows, or planes, of a field beside this rank's own, where other ranks or the other side of
+  // the domain have them, as they are. Collective.
   void exchange_y(Field& field);
   void exchange_z(Field& field);
 

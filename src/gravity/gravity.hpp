@@ -1,4 +1,4 @@
-// The face of gravity/: the potential of the gas on every level of a mesh, and what it does to the
+// The face of gravity/: the potential of all mass on every level of a mesh, and what it does to the
 // gas.
 //
 // A level is solved by itself: its right-hand side is its own density (the mean of finer cells
@@ -10,14 +10,17 @@
 //   laplacian(phi) = 4 pi G rho            in one without periodic boundaries, phi = 0 at infinity
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "gravity/block_kernels.hpp"
 #include "gravity/carry_over.hpp"
+#include "gravity/fourier_solver.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/options.hpp"
 #include "gravity/piece_transfer.hpp"
+#include "gravity/power_spectrum.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::gravity {
@@ -37,12 +40,20 @@ struct PotentialTimes {
 // Solves so far on one level.
 struct LevelStatistics {
   std::int64_t solves = 0, cycles = 0, most_cycles = 0, rounds = 0;
+  bool by_fourier = false;  // then without cycles
 };
 
 class Gravity {
  public:
   // Throws InputError where domain and gravity do not fit. The mesh must outlive this.
   Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options);
+
+  // What attracts, on own blocks of a level, asked for whenever a level is solved; the density of
+  // the gas until it is set.
+  using Attracting = std::function<BlockField(int level)>;
+  void set_attracting(Attracting density) { attracting_ = std::move(density); }
+  // Newton's constant from now on, where it changes with time.
+  void set_constant(double constant) { options_.constant = constant; }
 
   // To be called whenever blocks were made, removed or moved: takes the potentials along, and
   // interpolates those of new blocks. Returns the coarsest level with new blocks, whose forces,
@@ -53,6 +64,16 @@ class Gravity {
   // solved before. Throws RunError if the tolerance is not reached. Collective.
   SolveReport solve(int level, double time);
 
+  // Lets the potential of the base level be multiplied, mode by mode, by a function of wave number
+  // and scale factor. Throws InputError unless Fourier transforms solve it.
+  void set_transfer(TransferFunction transfer);
+  void set_scale_factor(double a) { scale_factor_ = a; }
+
+  // Of the matter that gravity sees, on the base level, without shot noise. Collective. The domain
+  // must be periodic.
+  PowerSpectrum power_spectrum();
+  bool is_periodic() const { return !isolated_; }
+
   // Accelerates the gas of a level's own blocks for the time dt: momentum += dt rho g, and total
   // energy grows by what kinetic energy grows.
   void kick(int level, double dt);
@@ -60,7 +81,8 @@ class Gravity {
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.
   double strongest(int level) const { return levels_[level].strongest; }
 
-  // Half the sum of mass * potential over leaf cells. Collective.
+  // Half the sum of mass * potential over leaf cells; in a periodic domain, of the mass above the
+  // mean. Collective.
   double potential_energy() const;
 
   // Stored fields of own blocks, in the order of Field, by slot of the mesh.
@@ -86,6 +108,7 @@ class Gravity {
     std::unique_ptr<CoarseBoxes> boxes;
   };
   void connect(int level);
+  DeviceArray<double> base_density();
   void measure_sources();
   void measure_strongest(int level);
   bool carry_blocks(int level);
@@ -94,6 +117,8 @@ class Gravity {
   Combination potential_at(int level, double time) const;
   double base_cells() const;
   DeviceArray<double> right_hand_side(int level, double& reference);
+  BaseFourier& fourier();
+  SolveReport solve_base_by_fourier(DeviceArray<double>& phi, const DeviceArray<double>& f);
   void remove_mean(int level, const DeviceArray<double>& phi) const;
   void store_forces(int level, const DeviceArray<double>& phi);
   BlockField stored(int level, Field field) const;
@@ -103,10 +128,14 @@ class Gravity {
 
   GravityOptions options_;
   mesh::Mesh& mesh_;
+  Attracting attracting_;
   CommOptions comm_options_;
   mesh::BlockLayout layout_;
   int density_, momentum_, energy_;  // indices of the gas's variables
-  bool isolated_;
+  bool isolated_, by_fourier_;
+  double scale_factor_ = 1.0;
+  TransferFunction transfer_;
+  std::unique_ptr<BaseFourier> fourier_;  // made when first asked for
   double mean_density_ = 0.0;
   Multipoles far_;
   std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();

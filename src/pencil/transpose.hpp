@@ -82,17 +82,18 @@ class Transpose {
   void forward(const double* source, double* target);
   void backward(const double* target, double* source);
 
-  // The same in steps, so that a caller's sweeps pack what they have just made, and unpack what they
-  // are about to use: forward, all of the source is packed, exchange is called, and the target is
-  // unpacked; backward, from target to source. `values` holds rows y of planes z, which are
-  // counted from the corner of this rank's box; its first entry is that of the first row and
-  // plane. exchange is collective.
+  // The same in steps, so that a caller's sweeps pack what they have just made, and unpack what
+  // they are about to use: forward, all of the source is packed, exchange is called, and the target
+  // is unpacked; backward, from target to source. `values` holds rows y of planes z, which are
+  // counted from the corner of this rank's box; its first entry is that of the first row and plane.
+  // exchange is collective.
   enum class End { source, target };
   void pack(End end, Range y, Range z, const double* values);
   void exchange(Direction direction);
   void unpack(End end, Range y, Range z, double* values) const;
-  // For a target that is slabs of planes, which need be neither packed nor unpacked: those that come
-  // from other ranks, one after the other, and those of this rank. Throws RunError for other targets.
+  // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
+  // come from other ranks, one after the other, and those of this rank. Throws RunError for other
+  // targets.
   struct Slabs {
     double *others, *own;
   };
