@@ -222,7 +222,7 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
   if (has_finer) mesh_.clear_registers(level + 1);
   if (gravity_) {
     const auto timing = timers_.time("gravity");
-    gravity_->kick(level, 0.5 * dt);
+    gravity_->begin_kick(level, 0.5 * dt);
   }
 
   const auto stages = hydro::stages(options_.hydro.scheme);
@@ -273,7 +273,7 @@ void AmrSimulation::finish_kicks(int coarsest) {
     const auto report = gravity_->solve(level, time);
     log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level,
                time, report.cycles, report.first_residual, report.residual);
-    gravity_->kick(level, 0.5 * level_dt_[level]);
+    gravity_->finish_kick(level, 0.5 * level_dt_[level]);
   }
   mesh_.restrict_all(coarsest);
 }
@@ -296,7 +296,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .dx = mesh_.geometry().cell_size(level),
                                   .flux_weight = weights.flux_weight * dt,
                                   .registers = mesh_.registers(level),
-                                  .bad_tiles = bad_tiles_.data()};
+                                  .bad_tiles = bad_tiles_.data(),
+                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
   {
     const auto timing = timers_.time("ghost data");
     mesh_.start_ghosts(level, source, theta);
