@@ -31,7 +31,8 @@ class BaseFourier {
   // The inverse, scaled by 1 / (n_x n_y n_z), in own patches. Destroys the coefficients.
   void backward(const DeviceArray<double>& field);
 
-  // Visits this rank's modes in a fixed order; the coefficient may be changed. A rank may have none.
+  // Visits this rank's modes in a fixed order; the coefficient may be changed. A rank may have
+  // none.
   using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
   void for_each_mode(const Visit& visit);
 

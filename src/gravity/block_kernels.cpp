@@ -131,7 +131,8 @@ double strongest_of(const BlockRange& blocks, const VectorField& acceleration) {
 }
 
 std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::uint8_t>& refined,
-                               const BlockField& density, const BlockField& potential) {
+                               const BlockField& density, double mean,
+                               const BlockField& potential) {
   const auto slots = blocks.slots;
   const auto masks = mesh::to_device("refined", refined);
   const auto sums = mesh::uninitialised<double>("binding energies", blocks.count());
@@ -144,7 +145,7 @@ std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::
         double sum = 0.0;
         for (int c = 0; c < N * N * N; ++c) {
           const int octant = (c % N >= half) + 2 * (c / N % N >= half) + 4 * (c / (N * N) >= half);
-          if (!(masks(n) >> octant & 1)) sum += rho[c] * phi[c];
+          if (!(masks(n) >> octant & 1)) sum += (rho[c] - mean) * phi[c];
         }
         sums(n) = sum;
       });

@@ -53,9 +53,9 @@ void finish_work(const BlockRange& blocks, double dt, const VectorField& acceler
 // Largest |gx| + |gy| + |gz|; 0 without blocks.
 double strongest_of(const BlockRange& blocks, const VectorField& acceleration);
 
-// By block, the sum of density * potential over cells outside refined octants; `refined` holds one
-// mask per block.
+// By block, the sum of (density - mean) * potential over cells outside refined octants; `refined`
+// holds one mask per block.
 std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::uint8_t>& refined,
-                               const BlockField& density, const BlockField& potential);
+                               const BlockField& density, double mean, const BlockField& potential);
 
 }  // namespace octant::gravity

@@ -50,6 +50,7 @@ bool choose_fourier(const GravityOptions& options, bool isolated) {
 Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options)
     : options_(options),
       mesh_(mesh),
+      attracting_([this](int level) { return gas(level, density_); }),
       comm_options_(comm_options),
       layout_(mesh.layout().block_size, k_fields),
       density_(variable("density")),
@@ -199,7 +200,7 @@ double Gravity::base_cells() const {
 
 DeviceArray<double> Gravity::base_density() {
   const DeviceArray<double> density = levels_[0].solver->make_field("density");
-  levels_[0].transfer->to_patches({.x = gas(0, density_)}, density.data());
+  levels_[0].transfer->to_patches({.x = attracting_(0)}, density.data());
   return density;
 }
 
@@ -220,7 +221,7 @@ DeviceArray<double> Gravity::right_hand_side(int level, double& reference) {
   if (masked) Kokkos::deep_copy(f, 0.0);
   const double h = mesh_.geometry().cell_size(level);
   const double scale = 4.0 * M_PI * options_.constant * h * h;
-  l.transfer->to_patches({.a = scale, .x = gas(level, density_), .c = -scale * mean_density_},
+  l.transfer->to_patches({.a = scale, .x = attracting_(level), .c = -scale * mean_density_},
                          f.data());
   const auto blocks = static_cast<double>(
       mesh_.communicator().sum(static_cast<std::int64_t>(mesh_.blocks(level).count())));
@@ -342,21 +343,17 @@ WorkFields Gravity::work(int level) const {
   return {{{l.flow.data(), 3 * cells}, cells}, {l.owed.data(), cells}};
 }
 
-void Gravity::begin_kick(int level, double dt) {
+void Gravity::kick(int level, double dt, Half half) {
   Level& l = levels_[level];
+  l.kicking = half == Half::first;
+  if (half == Half::second)
+    return finish_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
   const std::int64_t cells = mesh_.blocks(level).slots() * l.own.cells();
   if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
     l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
     l.owed = mesh::uninitialised<double>("work", cells);
   }
   begin_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
-  l.kicking = true;
-}
-
-void Gravity::finish_kick(int level, double dt) {
-  Level& l = levels_[level];
-  finish_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
-  l.kicking = false;
 }
 
 double Gravity::potential_energy() const {
@@ -366,8 +363,8 @@ double Gravity::potential_energy() const {
     std::vector<std::uint8_t> refined;
     for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, gas(level, density_),
-                                       stored(level, Field::potential)))
+    for (const double sum : binding_of(levels_[level].own, refined, attracting_(level),
+                                       mean_density_, stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }
   return reproducible_sum(mesh_.communicator(), terms);

@@ -25,8 +25,8 @@ struct PowerSpectrum {
 };
 
 // Of a density in own patches, relative to its mean: delta_k = sum(delta exp(-i k x)) / cells. Bins
-// are as wide as the wave number of the domain's longest mode. The same bits on any number of ranks;
-// no power where the mean is not positive. The shot noise is left to the caller. Collective.
+// are as wide as the wave number of the domain's longest mode. The same bits on any number of
+// ranks; no power where the mean is not positive. The shot noise is left to the caller. Collective.
 PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
                                      const DeviceArray<double>& density);
 

@@ -127,6 +127,7 @@ class Particles {
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
 
   const std::string& kind() const { return kind_; }
+  const Communicator& communicator() const { return mesh_.communicator(); }
   const std::vector<std::string>& extra_columns() const { return extra_columns_; }
   ParticleSet& set(int level) { return levels_[level].set; }
   const ParticleSet& set(int level) const { return levels_[level].set; }
