@@ -85,7 +85,7 @@ class AmrSimulation {
   void advance(int level, double dt, double begin, double end);
   void advance_finer(int level, double dt);
   void finish_step(int coarsest, double time);
-  void kick(int level, double dt);
+  void kick(int level, double dt, gravity::Half half);
   void drift(int level, double dt);
   void solve_gravity(int level, double time);
   void advance_gas(int level, double dt, double begin, double end);
