@@ -335,14 +335,14 @@ void Gravity::kick(int level, double dt) {
               {gas(level, momentum_), mesh_.layout().stride_variable}, gas(level, energy_));
 }
 
-double Gravity::potential_energy() const {
+double Gravity::potential_energy(const Attracting& density) const {
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     std::vector<std::uint8_t> refined;
     for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, attracting_(level),
+    for (const double sum : binding_of(levels_[level].own, refined, density(level),
                                        mean_density_, stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }
