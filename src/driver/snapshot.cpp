@@ -209,15 +209,14 @@ RunState read_run_state(const Hdf5Reader& file) {
     return file.attribute<std::int64_t>("/header", name);
   };
   const auto e = file.attribute<std::vector<double>>("/header", "energy_budget");
-  return {
-      .time = number("time"),
-      .step = integer("step"),
-      .floored = {integer("floored_cells"), number("floored_mass"), number("floored_energy")},
-      .energy = {.begun = e.at(0) != 0.0,
-                 .initial = e.at(1),
-                 .work = e.at(2),
-                 .log_a = e.at(3),
-                 .potential = e.at(4)}};
+  return {.time = number("time"),
+          .step = integer("step"),
+          .floored = {integer("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .energy = {.begun = e.at(0) != 0.0,
+                     .initial = e.at(1),
+                     .work = e.at(2),
+                     .log_a = e.at(3),
+                     .potential = e.at(4)}};
 }
 
 }  // namespace

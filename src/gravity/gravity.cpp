@@ -342,8 +342,8 @@ double Gravity::potential_energy(const Attracting& density) const {
     std::vector<std::uint8_t> refined;
     for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, density(level),
-                                       mean_density_, stored(level, Field::potential)))
+    for (const double sum : binding_of(levels_[level].own, refined, density(level), mean_density_,
+                                       stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }
   return reproducible_sum(mesh_.communicator(), terms);

@@ -18,8 +18,8 @@ KOKKOS_FORCEINLINE_FUNCTION double interpolated(const double* const (&cell)[8],
                                                 const double (&weight)[3]) {
   double g[4];
   for (int c = 0; c < 4; ++c)
-    g[c] = between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]],
-                   weight[0]);
+    g[c] =
+        between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]], weight[0]);
   return between(between(g[0], g[1], weight[1]), between(g[2], g[3], weight[1]), weight[2]);
 }
 

@@ -56,8 +56,7 @@ class Cosmology final : public Problem {
   // Opens the initial conditions.
   double begin(const Communicator& communicator) override {
     const auto& o = universe_->options();
-    const double a =
-        o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
+    const double a = o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
     if (a == 0.0 && initial_options_.kind != "grafic")
       throw InputError(
           "cosmology.start is missing: generated initial conditions need to know when the run "

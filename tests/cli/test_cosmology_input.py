@@ -15,9 +15,9 @@ from running import run
 @pytest.mark.parametrize(
     ("setting", "fragments"),
     [
-        ("cosmology.enabled=false", ["problem.name", "cosmology.enabled"]),
+        ("cosmology.enabled=false", ["refine.mass_unit", "cosmological box"]),
         ("cosmology.box=0.0", ["cosmology.box", "Mpc/h"]),
-        ("cosmology.start=12", ["cosmology.start", "z = 29.5"]),
+        ("cosmology.start=z29", ["cosmology.start", "z = 29.5"]),
         ('cosmology.start=""', ["cosmology.start", "missing"]),
         ('cosmology.end="z = -1.5"', ["cosmology.end", "z = -1.5"]),
         ('cosmology.snapshots=["z : 3"]', ["cosmology.snapshots", "z : 3"]),
@@ -65,7 +65,7 @@ def refuse(tmp_path: Path, files: Path, *fragments: str, settings: tuple[str, ..
     ("setting", "fragments"),
     [
         ("cosmology.omega_m=0.3", ["cosmology.omega_m", "0.3111"]),
-        ("cosmology.box=100.0", ["box", "100"]),
+        ("cosmology.box=100.0", ["the box", "say 100"]),
         ('cosmology.start="z = 49"', ["scale factor", "0.02"]),
         ("cosmology.h=0.7", ["cosmology.h", "0.7"]),
         ("mesh.base_cells=[16, 16, 16]", ["mesh.base_cells", "32"]),
