@@ -28,12 +28,12 @@ std::string row(const AmrSimulation& s, double dt) {
   const Totals& t = s.totals();
   const particles::ParticleTotals& dark = t.dark;
   const Floored& f = s.floored();
-  std::string line = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", s.step_count(),
-                                 s.time(), s.scale_factor(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
-                                 t.kinetic_energy, t.total_energy - t.kinetic_energy,
-                                 t.potential_energy,
-                                 t.total_energy + dark.kinetic_energy + t.potential_energy,
-                                 t.absolute_momentum, f.cells, f.mass, f.energy);
+  std::string line =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", s.step_count(), s.time(),
+                  s.scale_factor(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
+                  t.kinetic_energy, t.total_energy - t.kinetic_energy, t.potential_energy,
+                  t.total_energy + dark.kinetic_energy + t.potential_energy, t.absolute_momentum,
+                  f.cells, f.mass, f.energy);
   for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
   for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
   if (s.matter().dark())
