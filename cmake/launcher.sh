@@ -63,6 +63,7 @@ prepare_python() {
 configure() {
   [[ -e $build/build.ninja ]] && return
   install_packages
+  [[ $preset == cuda ]] || prepare_python  # brings Apache Arrow
   mkdir -p "$build"
   echo "Configuring build/$preset" >&2
   if ! (cd "$root" && cmake --preset "$preset" > "$build/configure.log"); then

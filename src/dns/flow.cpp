@@ -63,7 +63,7 @@ void Flow::step(double dt) {
     const Stage stage = runge_kutta_stage(n, dt);
     clock_.restart();
     if (scalar_) scalar_->advance(state_, ghosts_, stage);
-    lap(seconds_.scalar);
+    lap(seconds_.scalar, "scalar");
     begin_mean(stage);
     if (along_z_) along_z_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
     if (along_all_) along_all_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
@@ -80,65 +80,65 @@ void Flow::explicit_stage(int n, const Stage& stage) {
   ghosts_.close_z(state_.w, 0, -1);
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
-    lap(seconds_.momentum);
+    lap(seconds_.momentum, "momentum");
     for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, -1));
     ghosts_.close_y(state_.v, k, -1);
     if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1);
     projection_.forward(state_, k, -1, stage.gamma);
-    lap(seconds_.poisson);
+    lap(seconds_.poisson, "poisson");
   }
   projection_.exchange();
   end_mean();
-  lap(seconds_.momentum);
+  lap(seconds_.momentum, "momentum");
   for (int k = nz - 1; k >= 0; --k) {
     projection_.backward(k);
     projection_.fill_plane(k);
     if (k == nz - 1) projection_.fill_side(1);
-    lap(seconds_.poisson);
+    lap(seconds_.poisson, "poisson");
     correct(k, -1, stage);
-    lap(seconds_.correction);
+    lap(seconds_.correction, "correction");
   }
   fill_ghosts();
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
 }
 
 void Flow::implicit_z_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
-    lap(seconds_.momentum);
+    lap(seconds_.momentum, "momentum");
     along_z_->eliminate(state_, k);
-    lap(seconds_.diffusion);
+    lap(seconds_.diffusion, "diffusion");
   }
   end_mean();
   ghosts_.close_z(state_.w, 1, -1);
-  lap(seconds_.momentum);
+  lap(seconds_.momentum, "momentum");
   along_z_->substitute(state_, k_w, nz - 1);
   for (int k = nz - 1; k >= 0; --k) {
     along_z_->substitute(state_, k_u, k);
     along_z_->substitute(state_, k_v, k);
     if (k > 0) along_z_->substitute(state_, k_w, k - 1);
     else ghosts_.close_z(state_.w, 0, 0);
-    lap(seconds_.diffusion);
+    lap(seconds_.diffusion, "diffusion");
     for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j));
     ghosts_.close_y(state_.v, k, 0);
     projection_.forward(state_, k, 0, stage.gamma);
-    lap(seconds_.poisson);
+    lap(seconds_.poisson, "poisson");
   }
   projection_.exchange();
   for (int k = 0; k < nz; ++k) {
     projection_.backward(k);
     projection_.fill_plane(k);
     if (k == 0) projection_.fill_side(0);
-    lap(seconds_.poisson);
+    lap(seconds_.poisson, "poisson");
     if (k > 0) correct(k - 1, 0, stage);
-    lap(seconds_.correction);
+    lap(seconds_.correction, "correction");
   }
   projection_.fill_side(1);
   correct(nz - 1, 0, stage);
-  lap(seconds_.correction);
+  lap(seconds_.correction, "correction");
   fill_ghosts();
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
 }
 
 void Flow::general_stage(int n, const Stage& stage) {
@@ -147,24 +147,24 @@ void Flow::general_stage(int n, const Stage& stage) {
     predict(k, n, stage);
   }
   end_mean();
-  lap(seconds_.momentum);
+  lap(seconds_.momentum, "momentum");
   if (along_z_) along_z_->solve(state_);
   if (along_all_)
     along_all_->solve(state_, forcing_ == Forcing::bulk_velocity ? forced_ : -1, push_);
-  lap(seconds_.diffusion);
+  lap(seconds_.diffusion, "diffusion");
   ghosts_.close_prediction(state_, -1);
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
   const bool up = diffusion_ == Diffusion::explicit_all;
   for (int m = 0; m < nz; ++m) projection_.forward(state_, up ? m : nz - 1 - m, -1, stage.gamma);
   projection_.exchange();
   for (int m = 0; m < nz; ++m) projection_.backward(up ? nz - 1 - m : m);
-  lap(seconds_.poisson);
+  lap(seconds_.poisson, "poisson");
   projection_.fill_all(ghosts_);
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
   for (int k = nz - 1; k >= 0; --k) correct(k, -1, stage);
-  lap(seconds_.correction);
+  lap(seconds_.correction, "correction");
   fill_ghosts();
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
 }
 
 void Flow::correct(int k, int slide, const Stage& stage) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
@@ -65,6 +66,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       gravity_(options.gravity.enabled
                    ? std::make_unique<gravity::Gravity>(options.gravity, mesh_, options.comm)
                    : nullptr),
+      meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
       fastest_(options.mesh.max_level + 1, 0.0),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
       level_times_(options.mesh.max_level + 1),
@@ -124,7 +126,7 @@ void AmrSimulation::set_time(double time, std::int64_t step) {
 // --- measurement -------------------------------------------------------------------------------
 
 void AmrSimulation::measure() {
-  const auto timing = timers_.time("measure");
+  const auto timing = timers_.time("measure", Phase::compute);
   const mesh::Geometry& geometry = mesh_.geometry();
   enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
   std::vector<ReproducibleSum> sums(k_sums);
@@ -197,6 +199,10 @@ double AmrSimulation::level_limit(int level, double courant) const {
   return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * gravity_->strongest(level) * distance));
 }
 
+std::int64_t AmrSimulation::own_leaf_cells() const {
+  return std::accumulate(leaf_cells_here_.begin(), leaf_cells_here_.end(), std::int64_t{0});
+}
+
 double AmrSimulation::stable_dt() const {
   double dt = level_limit(0, options_.time.cfl);
   for (int level = 1; level <= mesh_.finest_level(); ++level)
@@ -209,7 +215,9 @@ double AmrSimulation::stable_dt() const {
 
 void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
+  meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
+  meter_.end_step();
   time_ += dt;
   ++step_;
   if (gravity_) finish_kicks(0);
@@ -221,7 +229,7 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
   const bool has_finer = level < mesh_.finest_level();
   if (has_finer) mesh_.clear_registers(level + 1);
   if (gravity_) {
-    const auto timing = timers_.time("gravity");
+    const auto timing = timers_.time("gravity", Phase::other, level);
     gravity_->kick(level, 0.5 * dt);
   }
 
@@ -233,18 +241,19 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
     hydro::synchronise_dual_energy(options_.hydro, mesh_.halo(level).tiles,
                                    mesh_.fields(level).blocks(LevelFields::k_now));
   cell_updates_ += leaf_cells_here_[level];
+  meter_.count_update(level);
   clocks_[level] += dt;
   level_dt_[level] = dt;
 
   if (!has_finer) return;
   advance_finer(level, dt);
-  const auto timing = timers_.time("level coupling");
+  const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1);
 }
 
 void AmrSimulation::advance_finer(int level, double dt) {
   {
-    const auto timing = timers_.time("ghost data");
+    const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.refresh_halo(level, LevelFields::k_now);
   }
   // Pieces of the coarse step; powers of two, so that fractions are exact.
@@ -298,18 +307,18 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .registers = mesh_.registers(level),
                                   .bad_tiles = bad_tiles_.data()};
   {
-    const auto timing = timers_.time("ghost data");
+    const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.start_ghosts(level, source, theta);
   }
   Clock clock;
-  const auto interior = sweep_tiles(arguments, 0, halo.interior_tiles);
+  const auto interior = sweep_tiles(arguments, level, 0, halo.interior_tiles);
   double seconds = clock.seconds();
   {
-    const auto timing = timers_.time("ghost data");
+    const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.finish_ghosts(level, source);
   }
   clock.restart();
-  const auto border = sweep_tiles(arguments, halo.interior_tiles, tiles);
+  const auto border = sweep_tiles(arguments, level, halo.interior_tiles, tiles);
   seconds += clock.seconds();
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
@@ -317,12 +326,12 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   double worst[2] = {std::max(interior.fastest, border.fastest),
                      static_cast<double>(interior.bad_tiles + border.bad_tiles)};
   {
-    const auto timing = timers_.time("wait for all ranks");
+    const auto timing = timers_.time("wait for all ranks", Phase::collective, level);
     mesh_.communicator().max_in_place(std::span<double>(worst));
   }
   fastest_[level] = worst[0];
   if (worst[1] == 0.0) return;
-  const auto timing = timers_.time("repair");
+  const auto timing = timers_.time("repair", Phase::compute, level);
   repair(mesh_, level, options_.hydro, arguments, floored_);
   fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
 }
@@ -337,24 +346,23 @@ double AmrSimulation::fastest_signal(int level, const double* blocks) const {
   return fastest;
 }
 
-hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int begin,
-                                              int end) {
+hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int level,
+                                              int begin, int end) {
   // Timed on idle ranks as well: the table of times adds up the same parts on all ranks.
-  const auto timing = timers_.time("sweep");
+  const auto timing = timers_.time("sweep", Phase::compute, level);
   if (begin == end) return {};
-  hydro::SweepArguments part = arguments;
-  part.tiles.tiles = Kokkos::subview(arguments.tiles.tiles, std::pair(begin, end));
-  part.bad_tiles = arguments.bad_tiles + begin;
-  return hydro::sweep(options_.hydro, part);
+  timing.count(meter_.cells(level, begin, end));
+  return meter_.sweep(options_.hydro, arguments, level, begin, end);
 }
 
 // --- adaptation --------------------------------------------------------------------------------
 
 void AmrSimulation::adapt() {
-  bool changed = false;
-  if (mesh_.geometry().max_level() > 0 && step_ % options_.refine.interval == 0) changed = regrid();
-  if (step_ > 0 && step_ % options_.balance.interval == 0) changed = rebalance() || changed;
-  if (gravity_ && changed) adapt_gravity();
+  const auto is_due = [&](int interval) { return interval > 0 && step_ % interval == 0; };
+  placements_.clear();
+  regridded_ = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval) && regrid();
+  rebalanced_ = step_ > 0 && is_due(options_.balance.interval) && rebalance();
+  if (gravity_ && (regridded_ || rebalanced_)) adapt_gravity();
 }
 
 // Takes potentials along and solves for those of new blocks.
@@ -366,14 +374,14 @@ void AmrSimulation::adapt_gravity() {
 }
 
 bool AmrSimulation::regrid() {
-  const auto timing = timers_.time("regrid");
+  const auto timing = timers_.time("regrid", Phase::regrid);
   const mesh::Geometry& geometry = mesh_.geometry();
   const int buffer = std::min(options_.refine.buffer, geometry.octant_size());
   mesh::FlagMasks flags(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level)
     flags[level].assign(mesh_.blocks(level).slots(), 0);
   for (int level = 0; level <= mesh_.finest_level() && level < geometry.max_level(); ++level) {
-    const auto flagging = timers_.time("flag cells");
+    const auto flagging = timers_.time("flag cells", Phase::regrid, level);
     mesh_.fill_ghosts(level, LevelFields::k_now, 1.0);
     const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
     hydro::flag_cells(options_.hydro, mesh_.halo(level).tiles,
@@ -389,16 +397,17 @@ bool AmrSimulation::regrid() {
 }
 
 bool AmrSimulation::rebalance() {
-  const auto timing = timers_.time("rebalance");
+  const auto timing = timers_.time("rebalance", Phase::rebalance);
   const Communicator& communicator = mesh_.communicator();
   if (communicator.size() == 1) return false;
   const auto costs = block_costs();
   std::vector<std::vector<int>> owners =
-      options_.balance.cost == "time" ? balance_each_level(costs) : balance_all_levels(costs);
+      options_.balance.by_level() ? balance_each_level(costs) : balance_all_levels(costs);
   bool moves = false;
   for (const auto& level : owners)
     for (const int owner : level) moves = moves || owner != communicator.rank();
   if (!communicator.any(moves)) return false;
+  meter_.migrate(owners);
   mesh_.migrate(owners);
   return true;
 }
@@ -418,27 +427,68 @@ std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
       costs[level].push_back({morton_decode(mesh_.blocks(level).key(slot)), level, cost});
     level_times_[level] = {};
   }
+  if (options_.balance.cost == "measured") measure_costs(costs);
   return costs;
+}
+
+// Replaces costs by the measured ones; blocks of which nothing is known get their level's mean.
+void AmrSimulation::measure_costs(std::vector<std::vector<CostItem>>& costs) const {
+  constexpr double k_units = 1024.0;  // per nanosecond, for sums of integers
+  std::vector<std::int64_t> sums(2 * costs.size(), 0);
+  for (std::size_t level = 0; level < costs.size(); ++level)
+    for (CostItem& block : costs[level]) {
+      block.cost = meter_.smoothed(block.level, morton_encode(block.coordinates));
+      sums[2 * level] += std::llround(k_units * block.cost);
+      sums[2 * level + 1] += block.cost > 0.0 ? 1 : 0;
+    }
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(sums));
+  double mean = 1.0;  // of the coarser level where this one has none
+  for (std::size_t level = 0; level < costs.size(); ++level) {
+    const auto known = static_cast<double>(sums[2 * level + 1]);
+    if (known > 0.0) mean = static_cast<double>(sums[2 * level]) / (k_units * known);
+    for (CostItem& block : costs[level])
+      if (block.cost == 0.0) block.cost = mean;
+  }
+}
+
+// Who shall own these blocks of a level, or of all levels (-1).
+std::vector<int> AmrSimulation::owners_of(const std::vector<CostItem>& blocks, int level) {
+  const Communicator& communicator = mesh_.communicator();
+  const auto decomposition = decomposition_of(options_.balance.decomposition);
+  const DomainShape domain{mesh_.geometry().extent(0)};
+  if (!options_.balance.is_planned()) return partition(decomposition, communicator, domain, blocks);
+  const PlacementChoice choice{
+      .policy = options_.balance.policy,
+      .cplx_x = options_.balance.cplx_x,
+      .curve = decomposition == Decomposition::morton ? Curve::morton : Curve::hilbert,
+      .ranks_per_node = options_.ranks_per_node,
+      .communication = communication_share()};
+  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks);
+  if (communicator.is_root()) placements_.push_back({level, planned.report});
+  return planned.owners;
+}
+
+// How long ranks spend on ghost data, in units of their sweeps.
+double AmrSimulation::communication_share() const {
+  const double sweeping = timers_.seconds("sweep"), talking = timers_.seconds("ghost data");
+  return sweeping > 0.0 ? talking / sweeping : 0.0;
 }
 
 // With sub-cycling ranks meet after every sub-step of every level: each must be balanced by itself.
 std::vector<std::vector<int>> AmrSimulation::balance_each_level(
-    const std::vector<std::vector<CostItem>>& costs) const {
-  const auto decomposition = decomposition_of(options_.balance.decomposition);
+    const std::vector<std::vector<CostItem>>& costs) {
   std::vector<std::vector<int>> owners(costs.size());
   for (int level = 0; level <= mesh_.finest_level(); ++level)
-    owners[level] =
-        partition(decomposition, mesh_.communicator(), {mesh_.geometry().extent(0)}, costs[level]);
+    owners[level] = owners_of(costs[level], level);
   return owners;
 }
 
 // For equal memory: children stay with their parents where the walls allow it.
 std::vector<std::vector<int>> AmrSimulation::balance_all_levels(
-    const std::vector<std::vector<CostItem>>& costs) const {
+    const std::vector<std::vector<CostItem>>& costs) {
   std::vector<CostItem> all;
   for (const auto& level : costs) all.insert(all.end(), level.begin(), level.end());
-  const auto together = partition(decomposition_of(options_.balance.decomposition),
-                                  mesh_.communicator(), {mesh_.geometry().extent(0)}, all);
+  const auto together = owners_of(all, -1);
   std::vector<std::vector<int>> owners;
   auto next = together.begin();
   for (const auto& level : costs) {

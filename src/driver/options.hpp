@@ -9,6 +9,7 @@
 #include "comm/options.hpp"
 #include "core/parameters.hpp"
 #include "decomp/options.hpp"
+#include "driver/debug_options.hpp"
 #include "gravity/options.hpp"
 #include "hydro/options.hpp"
 #include "hydro/parameters.hpp"
@@ -16,6 +17,7 @@
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
 #include "problems/region.hpp"
+#include "telemetry/options.hpp"
 
 namespace octant::driver {
 
@@ -78,6 +80,11 @@ class AmrOptions {
   OutputOptions output;
   RefineOptions refine;
   RunOptions run;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
+  // By [debug] and the machine, for the rank that runs.
+  double slowness = 1.0;  // of its kernels
+  int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
 
   // Reads and checks a file. Throws InputError.

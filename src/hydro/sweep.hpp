@@ -26,6 +26,7 @@ struct SweepArguments {
   double flux_weight = 0;             // factor of the fluxes that requests add to `registers`
   double* registers = nullptr;        // may be null where the tiles have no requests
   std::uint8_t* bad_tiles = nullptr;  // [tile], written: 1 where a new state is not physical
+  std::uint64_t* tile_cycles = nullptr;  // [tile], added to: how long each took; may be null
 };
 
 struct SweepResult {

@@ -7,6 +7,7 @@
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/observer.hpp"
 
 namespace octant::pencil {
 
@@ -63,6 +64,7 @@ void for_each_run(const Layout& layout, const Box& box, const Move& move) {
 }
 
 void pack(const Layout& layout, const Box& box, const double* array, double* message) {
+  const Observed packing(Phase::pack, "transpose");
   for_each_run(layout, box, [&](std::int64_t at, int length) {
     std::copy_n(array + at, length, message);
     message += length;
@@ -70,6 +72,7 @@ void pack(const Layout& layout, const Box& box, const double* array, double* mes
 }
 
 void unpack(const Layout& layout, const Box& box, const double* message, double* array) {
+  const Observed unpacking(Phase::unpack, "transpose");
   for_each_run(layout, box, [&](std::int64_t at, int length) {
     std::copy_n(message, length, array + at);
     message += length;
