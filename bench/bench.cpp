@@ -4,6 +4,7 @@
 
 #include "bench/dns_bench.hpp"
 #include "bench/ghost_bench.hpp"
+#include "bench/health_bench.hpp"
 #include "bench/hydro_bench.hpp"
 #include "bench/particle_bench.hpp"
 #include "bench/placement_bench.hpp"
@@ -30,6 +31,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"dns", dns_bench},
     Benchmark{"placement", placement_bench},
     Benchmark{"particles", particle_bench},
+    Benchmark{"health", health_bench},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
 #include "driver/command_line.hpp"
+#include "gravity/fourier_solver.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::bench {
@@ -128,7 +129,8 @@ std::string heading() {
 }
 
 std::string row(const PoissonResult& r, double triad) {
-  const double passes = r.report.cycles + 0.5;  // the last way down finds that all is well
+  // The last way down finds that all is well; Fourier transforms are one pass.
+  const double passes = r.poisson_case.by_fourier() ? 1.0 : r.report.cycles + 0.5;
   const double per_cycle = r.cpu_per_cell() / passes;
   const auto microseconds = [](double seconds) { return fmt::format("{:.4f}", 1e6 * seconds); };
   return fmt::format(
@@ -142,7 +144,7 @@ std::string row(const PoissonResult& r, double triad) {
 }
 
 struct Request {
-  Choice cases{{"uniform", "amr"}, "all"};
+  Choice cases{{"uniform", "fft", "amr"}, "all"};
   std::vector<int> cells{64, 128}, block_sizes{8, 4};
   double tolerance = 1e-4;
   int repeats = 5;
@@ -153,10 +155,40 @@ struct Request {
     for (const std::string& name : cases.selected())
       for (const int n : cells)
         for (const int block_size : block_sizes)
-          if (name == "uniform" ? block_size == block_sizes.front() : n == cells.front())
+          if (name == "amr" ? n == cells.front() : block_size == block_sizes.front())
             all.push_back({name, n, block_size, tolerance});
     return all;
   }
+};
+
+// Solves one case again and again.
+class Solver {
+ public:
+  Solver(const mesh::Mesh& mesh, const PoissonCase& poisson_case)
+      : multigrid_(mesh.tree(), poisson_case.is_uniform() ? 0 : 1, CommOptions{}, pool_),
+        tolerance_(poisson_case.tolerance) {
+    if (!poisson_case.by_fourier()) return;
+    fourier_ =
+        std::make_unique<gravity::BaseFourier>(mesh.geometry(), mesh.communicator(), CommOptions{});
+    fourier_->connect(multigrid_.patches());
+  }
+
+  const gravity::LevelSolver& multigrid() const { return multigrid_; }
+
+  gravity::SolveReport solve(gravity::DeviceArray<double>& phi,
+                             const gravity::DeviceArray<double>& f, double reference) {
+    if (!fourier_) return multigrid_.solve(phi, f, reference, tolerance_, 50);
+    const gravity::GreenFunction green(fourier_->cells(), fourier_->cell_size(),
+                                       gravity::Laplacian::discrete);
+    gravity::solve_by_fourier(*fourier_, green, {}, 1.0, f, phi);
+    return {};
+  }
+
+ private:
+  gravity::FieldPool pool_;
+  gravity::LevelSolver multigrid_;
+  std::unique_ptr<gravity::BaseFourier> fourier_;
+  double tolerance_;
 };
 
 }  // namespace
@@ -178,24 +210,24 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   if (!poisson_case.is_uniform()) mesh.regrid(clustered_flags(mesh));
   const int level = poisson_case.is_uniform() ? 0 : 1;
   Clock clock;
-  gravity::FieldPool pool;
-  gravity::LevelSolver solver(mesh.tree(), level, CommOptions{}, pool);
+  Solver solver(mesh, poisson_case);
+  const gravity::LevelSolver& grids = solver.multigrid();
   result.setup_seconds = communicator.max(clock.seconds());
   const std::int64_t block_cells = std::int64_t{1} * mesh.layout().block_size *
                                    mesh.layout().block_size * mesh.layout().block_size;
   result.cells = communicator.sum(mesh.blocks(level).count() * block_cells);
   result.patch_cells =
-      communicator.sum(solver.patches().own() * std::int64_t{1} * solver.patches().side() *
-                       solver.patches().side() * solver.patches().side());
-  const auto f = source(solver, mesh.geometry().cell_size(level), poisson_case.is_uniform());
-  const double reference = solver.norm(f);
+      communicator.sum(grids.patches().own() * std::int64_t{1} * grids.patches().side() *
+                       grids.patches().side() * grids.patches().side());
+  const auto f = source(grids, mesh.geometry().cell_size(level), poisson_case.is_uniform());
+  const double reference = grids.norm(f);
   for (int n = 0; n < repeats; ++n) {
-    auto phi = solver.make_field("phi");
+    auto phi = grids.make_field("phi");
     Kokkos::deep_copy(phi, 0.0);
     communicator.barrier();
     const std::int64_t cpu_before = cpu_nanoseconds();
     clock.restart();
-    result.report = solver.solve(phi, f, reference, poisson_case.tolerance, 50);
+    result.report = solver.solve(phi, f, reference);
     const double seconds = communicator.max(clock.seconds());
     const double cpu = 1e-9 * static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
     if (n == 0 || seconds < result.seconds) result.seconds = seconds;
@@ -205,14 +237,15 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
 }
 
 int poisson_bench(const std::vector<std::string>& options) {
-  CLI::App app("Speed and convergence of the multigrid Poisson solver", "octant bench poisson");
+  CLI::App app("Speed and convergence of the Poisson solvers", "octant bench poisson");
   Request request;
   add_choice(app, "--case", request.cases,
-             "A uniform grid, or a refined level of clustered blocks");
+             "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
+             "clustered blocks");
   app.add_option("--cells", request.cells, "Cells of the base grid along each axis; amr: the first")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--block-size", request.block_sizes, "Block sizes of amr; uniform: the first")
+  app.add_option("--block-size", request.block_sizes, "Block sizes of amr; else: the first")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--tolerance", request.tolerance, "Residual over right-hand side")

@@ -1,4 +1,5 @@
-// `octant bench poisson`: how fast the multigrid solver is, and how fast it converges.
+// `octant bench poisson`: how fast the solvers of the potential are, and how fast multigrid
+// converges.
 #pragma once
 
 #include <string>
@@ -9,14 +10,16 @@
 
 namespace octant::bench {
 
-// What is solved: a uniform periodic grid, or a level of blocks clustered around a few points.
+// What is solved: a uniform periodic grid, by multigrid or by Fourier transforms, or a level of
+// blocks clustered around a few points.
 struct PoissonCase {
-  std::string name = "uniform";  // or "amr"
+  std::string name = "uniform";  // or "fft", "amr"
   int cells = 64;                // of the base grid along each axis
   int block_size = 8;
   double tolerance = 1e-4;
 
-  bool is_uniform() const { return name == "uniform"; }
+  bool is_uniform() const { return name != "amr"; }
+  bool by_fourier() const { return name == "fft"; }
 };
 
 // One case, measured: the least of several solves from phi = 0.

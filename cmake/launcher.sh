@@ -22,13 +22,14 @@ packages() {
     libgtest-dev libbenchmark-dev
 }
 
-# Installs missing Debian packages, or says in `advice` which they are where nobody may install:
-# there the build is tried all the same, because the libraries may come from elsewhere.
+# Installs missing Debian packages (those given, else what a build needs), or says in `advice` which
+# they are where nobody may install: there the build is tried all the same, because the libraries
+# may come from elsewhere.
 advice=''
 install_packages() {
   command -v dpkg-query > /dev/null || return 0
-  local missing=() package as_root=()
-  for package in $(packages); do
+  local missing=() package as_root=() wanted=${*:-$(packages)}
+  for package in $wanted; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] ||
       missing+=("$package")
   done
@@ -56,6 +57,18 @@ prepare_python() {
   fi
   "$venv/bin/pip" install --quiet --editable "$root/python[test]" < /dev/null
   cp "$project" "$installed"
+}
+
+# Gets what a few tests look at results with: a browser, and another reader of telemetry. Without
+# them those tests skip themselves and say so.
+prepare_readers() {
+  local got=$venv/readers
+  prepare_python
+  [[ ! -e $got ]] || return 0
+  install_packages chromium-headless-shell || true
+  if "$venv/bin/pip" install --quiet --editable "$root/python[readers]" < /dev/null; then
+    touch "$got"
+  fi
 }
 
 # --- Building ---
@@ -149,7 +162,7 @@ forward() { kill -s "$1" "$child" 2> /dev/null && interrupted=yes; }
 # --- Testing ---
 
 test_unit() { ctest --test-dir "$build" --output-on-failure --parallel "$cores"; }
-test_python() { run_pytest python; }
+test_python() { prepare_readers && run_pytest python; }
 test_cli() { run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
 

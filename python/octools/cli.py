@@ -44,6 +44,7 @@ from octools.profile import (
 )
 from octools.run import output_path, picture_commands, resolve, snapshots
 from octools.snapshot import AXES, Header, Snapshot
+from octools.telemetry import commands
 
 app = typer.Typer(
     help="Look at what Octant wrote.",
@@ -52,6 +53,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 console = Console(highlight=False, soft_wrap=True)
+commands.register(app)
 
 
 class Kind(StrEnum):

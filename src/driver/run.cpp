@@ -122,8 +122,9 @@ class Run {
                    "step {}, time {}: the time step {} is no step at all; some signal is far too "
                    "fast",
                    model_.step_count(), time, dt);
-    const double next = std::min(settings_.end, next_snapshot_time());
-    return next - time <= dt * (1.0 + 1e-12) ? next - time : dt;
+    // A snapshot that a shorter interval has made overdue is written after the step.
+    const double left = std::min(settings_.end, next_snapshot_time()) - time;
+    return left > 0.0 && left <= dt * (1.0 + 1e-12) ? left : dt;
   }
 
   double next_snapshot_time() const {

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
+#include "driver/power_file.hpp"
 #include "driver/recording.hpp"
 #include "driver/snapshot.hpp"
 
@@ -130,6 +131,9 @@ class AmrModel final : public Model {
 
   void write_snapshot(const std::string& path) override {
     driver::write_snapshot(simulation_, path);
+    gravity::Gravity* gravity = simulation_.gravity();
+    if (gravity && gravity->is_periodic())
+      write_power_spectrum(gravity->power_spectrum(), communicator(), path);
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     driver::write_checkpoint(simulation_, progress, path);
@@ -141,7 +145,9 @@ class AmrModel final : public Model {
     if (!gravity) return;
     for (int level = 0; level <= options_.mesh.max_level; ++level) {
       const auto& s = gravity->statistics(level);
-      if (s.solves > 0)
+      if (s.by_fourier)
+        log::info("gravity: level {}: {} solves by Fourier transforms", level, s.solves);
+      else if (s.solves > 0)
         log::info("gravity: level {}: {} solves with {:.2f} V-cycles in the mean, {} at most",
                   level, s.solves, static_cast<double>(s.cycles) / static_cast<double>(s.solves),
                   s.most_cycles);

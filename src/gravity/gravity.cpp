@@ -7,6 +7,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "mesh/device.hpp"
+#include "pencil/fft.hpp"
 
 namespace octant::gravity {
 
@@ -26,6 +27,24 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
+// Throws InputError where Fourier transforms are asked for and cannot be done. On a GPU they pass
+// through the host's memory and are slower than multigrid.
+bool choose_fourier(const GravityOptions& options, bool isolated) {
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
+  if (options.base == "auto") return !isolated && on_host && pencil::has_transforms();
+  if (options.base != "fft") return false;
+  if (isolated)
+    throw InputError(
+        "gravity.base = \"fft\" needs mesh.boundary_x, _y and _z to be periodic: expected "
+        "\"multigrid\" or \"auto\" for an isolated system");
+  if (!pencil::has_transforms())
+    throw InputError(
+        "gravity.base = \"fft\": this program was built without a library for Fourier transforms; "
+        "expected \"multigrid\" or \"auto\"");
+  return true;
+}
+
 }  // namespace
 
 Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options)
@@ -37,8 +56,10 @@ Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOpti
       momentum_(variable("momentum_x")),
       energy_(variable("total_energy")),
       isolated_(is_isolated(mesh.geometry())),
+      by_fourier_(choose_fourier(options, isolated_)),
       levels_(mesh.geometry().max_level() + 1),
       migration_("gravity migration", mesh.communicator(), comm_options) {
+  levels_[0].statistics.by_fourier = by_fourier_;
   if (options.gradient_order == 3) throw InputError("gravity.gradient_order = 3: expected 2 or 4");
 }
 
@@ -94,6 +115,7 @@ void Gravity::connect(int level) {
   l.solver = std::make_unique<LevelSolver>(mesh_.tree(), level, comm_options_, *pool_);
   l.transfer =
       std::make_unique<PieceTransfer>(l.solver->patches(), layout_.block_size, comm_options_);
+  if (level == 0 && fourier_) fourier_->connect(l.solver->patches());
   l.boxes = std::make_unique<CoarseBoxes>(
       l.solver->patches(), level > 0 ? &levels_[level - 1].solver->patches() : nullptr,
       mesh_.geometry(), comm_options_);
@@ -175,11 +197,16 @@ double Gravity::base_cells() const {
   return cells;
 }
 
+DeviceArray<double> Gravity::base_density() {
+  const DeviceArray<double> density = levels_[0].solver->make_field("density");
+  levels_[0].transfer->to_patches({.x = gas(0, density_)}, density.data());
+  return density;
+}
+
 // What all levels' equations need to know of the whole domain.
 void Gravity::measure_sources() {
-  Level& base = levels_[0];
-  const DeviceArray<double> density = base.solver->make_field("density");
-  base.transfer->to_patches({.x = gas(0, density_)}, density.data());
+  const Level& base = levels_[0];
+  const DeviceArray<double> density = base_density();
   if (isolated_) far_ = Multipoles(base.solver->patches(), mesh_.geometry(), density);
   else mean_density_ = base.solver->sum(density) / base_cells();
 }
@@ -225,9 +252,11 @@ SolveReport Gravity::solve(int level, double time) {
 
   double reference = 0.0;
   const DeviceArray<double> f = right_hand_side(level, reference);
+  const bool by_fourier = level == 0 && by_fourier_;
   const SolveReport report =
-      l.solver->solve(phi, f, reference, options_.tolerance, options_.max_cycles);
-  if (level == 0 && !isolated_) remove_mean(level, phi);
+      by_fourier ? solve_base_by_fourier(phi, f)
+                 : l.solver->solve(phi, f, reference, options_.tolerance, options_.max_cycles);
+  if (level == 0 && !isolated_ && !by_fourier) remove_mean(level, phi);
   l.transfer->to_blocks(phi.data(), stored(level, Field::potential));
   if (first) l.transfer->to_blocks(phi.data(), stored(level, Field::previous_potential));
   store_forces(level, phi);
@@ -237,6 +266,36 @@ SolveReport Gravity::solve(int level, double time) {
   l.statistics.most_cycles = std::max<std::int64_t>(l.statistics.most_cycles, report.cycles);
   l.statistics.rounds += report.rounds;
   return report;
+}
+
+BaseFourier& Gravity::fourier() {
+  if (!fourier_) {
+    fourier_ = std::make_unique<BaseFourier>(mesh_.geometry(), mesh_.communicator(), comm_options_);
+    fourier_->connect(levels_[0].solver->patches());
+  }
+  return *fourier_;
+}
+
+// The residual is rounding; it is not measured.
+SolveReport Gravity::solve_base_by_fourier(DeviceArray<double>& phi, const DeviceArray<double>& f) {
+  const Laplacian laplacian =
+      options_.laplacian == "spectral" ? Laplacian::spectral : Laplacian::discrete;
+  const GreenFunction green(fourier().cells(), fourier().cell_size(), laplacian);
+  solve_by_fourier(fourier(), green, transfer_, scale_factor_, f, phi);
+  levels_[0].solver->halo().run(phi.data());
+  return {};
+}
+
+void Gravity::set_transfer(TransferFunction transfer) {
+  if (!by_fourier_)
+    throw InputError(
+        "a transfer function of the potential needs gravity.base = \"fft\" and a periodic domain");
+  transfer_ = std::move(transfer);
+}
+
+PowerSpectrum Gravity::power_spectrum() {
+  OCTANT_REQUIRE(!isolated_, "gravity: the power spectrum needs a periodic domain");
+  return measure_power_spectrum(fourier(), mesh_.communicator(), base_density());
 }
 
 // A periodic potential is known up to a constant.

@@ -15,9 +15,11 @@
 
 #include "gravity/block_kernels.hpp"
 #include "gravity/carry_over.hpp"
+#include "gravity/fourier_solver.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/options.hpp"
 #include "gravity/piece_transfer.hpp"
+#include "gravity/power_spectrum.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::gravity {
@@ -37,6 +39,7 @@ struct PotentialTimes {
 // Solves so far on one level.
 struct LevelStatistics {
   std::int64_t solves = 0, cycles = 0, most_cycles = 0, rounds = 0;
+  bool by_fourier = false;  // then without cycles
 };
 
 class Gravity {
@@ -52,6 +55,16 @@ class Gravity {
   // Potential and acceleration of a level from its present density. Coarser levels must have been
   // solved before. Throws RunError if the tolerance is not reached. Collective.
   SolveReport solve(int level, double time);
+
+  // Lets the potential of the base level be multiplied, mode by mode, by a function of wave number
+  // and scale factor. Throws InputError unless Fourier transforms solve it.
+  void set_transfer(TransferFunction transfer);
+  void set_scale_factor(double a) { scale_factor_ = a; }
+
+  // Of the matter that gravity sees, on the base level, without shot noise. Collective. The domain
+  // must be periodic.
+  PowerSpectrum power_spectrum();
+  bool is_periodic() const { return !isolated_; }
 
   // Accelerates the gas of a level's own blocks for the time dt: momentum += dt rho g, and total
   // energy grows by what kinetic energy grows.
@@ -86,6 +99,7 @@ class Gravity {
     std::unique_ptr<CoarseBoxes> boxes;
   };
   void connect(int level);
+  DeviceArray<double> base_density();
   void measure_sources();
   void measure_strongest(int level);
   bool carry_blocks(int level);
@@ -94,6 +108,8 @@ class Gravity {
   Combination potential_at(int level, double time) const;
   double base_cells() const;
   DeviceArray<double> right_hand_side(int level, double& reference);
+  BaseFourier& fourier();
+  SolveReport solve_base_by_fourier(DeviceArray<double>& phi, const DeviceArray<double>& f);
   void remove_mean(int level, const DeviceArray<double>& phi) const;
   void store_forces(int level, const DeviceArray<double>& phi);
   BlockField stored(int level, Field field) const;
@@ -106,7 +122,10 @@ class Gravity {
   CommOptions comm_options_;
   mesh::BlockLayout layout_;
   int density_, momentum_, energy_;  // indices of the gas's variables
-  bool isolated_;
+  bool isolated_, by_fourier_;
+  double scale_factor_ = 1.0;
+  TransferFunction transfer_;
+  std::unique_ptr<BaseFourier> fourier_;  // made when first asked for
   double mean_density_ = 0.0;
   Multipoles far_;
   std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();

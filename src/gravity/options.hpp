@@ -11,7 +11,8 @@ namespace octant::gravity {
 
 struct GravityOptions {
   bool enabled = false;
-  std::string base = "multigrid";  // how level 0 is solved
+  std::string base = "auto";           // how level 0 is solved
+  std::string laplacian = "discrete";  // that Fourier transforms invert
   double tolerance = 1e-4;
   int max_cycles = 60;
   double constant = 1.0;  // G in code units

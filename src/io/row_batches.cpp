@@ -22,23 +22,16 @@ class Batch {
     return {all.begin + std::min(first_, all.count), rows_of_writer(all.count)};
   }
 
-  bool contains(std::int64_t row) const {
-    const std::int64_t n = place_of_writer(row);
-    return n >= first_ && n < first_ + size_;
-  }
-
   // Where a row of the dataset lies in the batch.
   std::int64_t place(std::int64_t row) const {
     const int writer = part_of_row(total_, row, writers_);
-    return even_share(batch_total_, writer, writers_).begin + place_of_writer(row) - first_;
+    const std::int64_t place = row - even_share(total_, writer, writers_).begin;
+    return even_share(batch_total_, writer, writers_).begin + place - first_;
   }
 
  private:
   std::int64_t rows_of_writer(std::int64_t count) const {
     return std::clamp<std::int64_t>(count - first_, 0, size_);
-  }
-  std::int64_t place_of_writer(std::int64_t row) const {
-    return row - even_share(total_, part_of_row(total_, row, writers_), writers_).begin;
   }
 
   std::int64_t total_, batch_total_;
@@ -57,17 +50,20 @@ std::vector<RowBatch> row_batches(const Communicator& communicator,
   OCTANT_REQUIRE(!communicator.any(outside), "rows of a dataset lie outside of its {} rows", total);
   const int writers = communicator.size();
   const std::int64_t most = even_share(total, 0, writers).count;
+  // Which of this rank's rows belong to which batch: by their place among their writer's rows.
+  std::vector<std::vector<std::int64_t>> own((most + rows_per_batch - 1) / rows_per_batch);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int writer = part_of_row(total, rows[i], writers);
+    const std::int64_t place = rows[i] - even_share(total, writer, writers).begin;
+    own[place / rows_per_batch].push_back(static_cast<std::int64_t>(i));
+  }
   std::vector<RowBatch> batches;
-  for (std::int64_t n = 0; n * rows_per_batch < most; ++n) {
+  for (std::int64_t n = 0; n < std::ssize(own); ++n) {
     const Batch batch(total, writers, rows_per_batch, n);
-    std::vector<std::int64_t> own, places;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!batch.contains(rows[i])) continue;
-      own.push_back(static_cast<std::int64_t>(i));
-      places.push_back(batch.place(rows[i]));
-    }
+    std::vector<std::int64_t> places;
+    for (const std::int64_t i : own[n]) places.push_back(batch.place(rows[i]));
     batches.push_back(
-        {std::move(own), batch.range(communicator.rank()), RowShuffle(communicator, places)});
+        {std::move(own[n]), batch.range(communicator.rank()), RowShuffle(communicator, places)});
   }
   return batches;
 }

@@ -51,6 +51,9 @@ class Transform {
   virtual void execute(double* in, double* out) const = 0;
 };
 
+// Whether this program was built with a library for transforms; make_transform throws otherwise.
+bool has_transforms();
+
 // Throws RunError if the library has no such plan (dct1 of one point).
 std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
                                           bool measured);

@@ -226,6 +226,8 @@ class DeviceTransform final : public Transform {
 
 }  // namespace
 
+bool has_transforms() { return true; }
+
 std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
                                           bool) {
   return std::make_unique<DeviceTransform>(kind, shape, size);

@@ -148,6 +148,8 @@ class Columns final : public Transform {
 
 }  // namespace
 
+bool has_transforms() { return true; }
+
 std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
                                           bool measured) {
   const unsigned flags = effort(measured);

@@ -5,6 +5,8 @@
 
 namespace octant::pencil {
 
+bool has_transforms() { return false; }
+
 std::unique_ptr<Transform> make_transform(TransformKind, TransformShape, int, bool) {
   throw InputError(
       "this program was built without a library for Fourier transforms: configure it with "

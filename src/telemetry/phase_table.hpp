@@ -35,7 +35,8 @@ class PhaseTable {
   // It ends; its rows stay until the next begin.
   void end(std::int64_t now);
 
-  // level < 0: that of the scope around it.
+  // level < 0: that of the scope around it. A collective call inside of a collective scope is part
+  // of it, which tells its purpose.
   void enter(std::int64_t now, Phase phase, std::int32_t name, int level);
   Ended leave(std::int64_t now);
   void lap(std::int64_t now, Phase phase, std::int32_t name);

@@ -75,6 +75,21 @@ def test_tridiagonal_counts_fewer_bytes_for_ptdma() -> None:
     assert 32 * by_method["two_sweeps"]["bytes_mean"] == by_method["ftm"]["bytes_mean"]
 
 
+def test_health_names_slow_nodes_and_excludes_them(tmp_path: Path) -> None:
+    """Nodes are made of two ranks each; the last one gets a rank that computes four times over."""
+    excluded = tmp_path / "exclude.txt"
+    slow = ["--node-size", 2, "--debug-slow-rank", 3, "--debug-slow-factor", 4]
+    [result] = json_on_stdout(
+        "health", *slow, "--late", 1000, "--repeats", 3, "--exclude", excluded, ranks=4
+    )
+    assert (result["ranks"], result["nodes"]) == (4, 2)
+    [(name, node)] = result["slow_nodes"].items()
+    assert name.endswith(":1")
+    assert (node["first_rank"], node["ranks"], node["slow_ranks"]) == (2, 2, 1)
+    assert 3.0 < node["compute_ratio"] < 6.0
+    assert excluded.read_text() == f"{name}\n"
+
+
 def test_json_goes_to_a_file(tmp_path: Path) -> None:
     """The table stays on the screen then."""
     file = tmp_path / "speed.json"
@@ -86,7 +101,12 @@ def test_json_goes_to_a_file(tmp_path: Path) -> None:
 
 def test_bad_options_are_bad_input() -> None:
     """One message, exit code 2."""
-    for arguments in (["nothing"], ["hydro", "--case", "none"], ["ghost", "--cells", "15"]):
+    for arguments in (
+        ["nothing"],
+        ["hydro", "--case", "none"],
+        ["ghost", "--cells", "15"],
+        ["health", "--exclude", "/proc/no/list"],
+    ):
         outcome = octant("bench", *arguments)
         assert outcome.code == 2, outcome.text
         assert len(outcome.text.strip().split(os.linesep)) == 1

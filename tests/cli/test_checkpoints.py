@@ -95,3 +95,18 @@ def test_latest_takes_the_newest(tmp_path: Path, written: Outcome) -> None:
     more = "time.max_steps=3"
     outcome = run_well(tmp_path / "run", TINY_BLAST, more, restart="latest", ranks=3)
     assert list(outcome.history()["step"]) == [0, 1, 2, 3]
+
+
+def test_a_restart_may_ask_for_more_snapshots(tmp_path: Path, written: Outcome) -> None:
+    """The first of them would have been due before the checkpoint: time must not run backwards."""
+    checkpoint = checkpoint_of(written)
+    with h5py.File(checkpoint) as file:
+        time = float(file["header"].attrs["time"])
+    interval = f"output.snapshot_interval={0.9 * time}"
+    steps = "time.max_steps=1000"
+    outcome = run_well(
+        tmp_path / "run", TINY_BLAST, interval, steps, f"time.end={2 * time}", restart=checkpoint
+    )
+    history = outcome.history()
+    assert (history["dt"][:-1] > 0.0).all()
+    assert outcome.last_snapshot.name >= "snap_00002.h5"

@@ -1,6 +1,7 @@
 #include "decomp/placement/contiguous.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,8 @@
 namespace octant::placement {
 
 namespace {
+
+constexpr int k_padding = 4;  // room for infinite sums beyond the last one
 
 // Pieces that are taken one after the other, each as long as a limit allows.
 class GreedyPieces {
@@ -21,32 +24,40 @@ class GreedyPieces {
 
   double total() const { return sums_[blocks_]; }
 
+  // What greedy pieces that are not heavier than a limit come to.
   struct Outcome {
-    bool fits;       // all blocks into the pieces
-    double largest;  // piece
-    double excess;   // the least that some piece would weigh with one block more
-    double guess;    // of the least limit that fits, by how far the pieces reached
+    bool fits = false;      // all blocks into the pieces
+    double largest = 0.0;   // piece
+    double excess = 1e308;  // the least that some piece would weigh with one block more
   };
 
-  // No piece is heavier than `limit`, which is at least the largest cost.
-  Outcome try_limit(double limit) const {
-    Outcome outcome{false, 0.0, 1e308, limit};
-    std::int64_t begin = 0;
-    int rank = 0;
-    for (; rank < ranks_ && begin < blocks(); ++rank) {
-      const std::int64_t end = piece_end(begin, limit);
-      outcome.largest = std::max(outcome.largest, sums_[end] - sums_[begin]);
-      if (end < blocks()) outcome.excess = std::min(outcome.excess, sums_[end + 1] - sums_[begin]);
-      begin = end;
-    }
-    outcome.fits = begin == blocks();
-    outcome.guess = limit * (outcome.fits ? double(rank) / ranks_ : total() / sums_[begin]);
-    return outcome;
+  // How many limits are tried at once: each is a chain of look-ups that wait for one another, so
+  // that a processor follows several in the time of one.
+  static constexpr int k_limits = 4;
+  using Limits = std::array<double, k_limits>;
+
+  // No piece is heavier than its limit, which is at least the largest cost.
+  std::array<Outcome, k_limits> try_limits(const Limits& limits) const {
+    std::array<Outcome, k_limits> outcomes;
+    std::array<std::int64_t, k_limits> begin{};
+    for (int rank = 0; rank < ranks_; ++rank)
+#pragma GCC unroll 4  // keeps all of the outcomes in registers
+      for (int n = 0; n < k_limits; ++n) {
+        const std::int64_t end = piece_end(begin[n], limits[n]);
+        const double before = sums_[begin[n]];
+        outcomes[n].largest = std::max(outcomes[n].largest, sums_[end] - before);
+        outcomes[n].excess = std::min(outcomes[n].excess, sums_[end + 1] - before);
+        begin[n] = end;
+      }
+    for (int n = 0; n < k_limits; ++n) outcomes[n].fits = begin[n] == blocks();
+    return outcomes;
   }
 
   // The walls for a limit that fits; no piece is empty while there are blocks enough.
   Walls walls(double limit) const {
-    Walls walls{0};
+    Walls walls;
+    walls.reserve(static_cast<std::size_t>(ranks_) + 1);
+    walls.push_back(0);
     for (int rank = 0; rank < ranks_; ++rank) {
       const std::int64_t begin = walls.back();
       const std::int64_t leave = std::min<std::int64_t>(ranks_ - rank - 1, blocks() - begin);
@@ -78,7 +89,7 @@ class GreedyPieces {
     return begin + end;
   }
 
-  static constexpr int k_few = 8;
+  static constexpr int k_few = k_padding;
   std::vector<double> sums_;  // and as many infinite ones as are compared at once
   std::int64_t blocks_;
   int ranks_;
@@ -87,7 +98,9 @@ class GreedyPieces {
 }  // namespace
 
 std::vector<double> prefix_sums(Costs costs) {
-  std::vector<double> sums(costs.size() + 1, 0.0);
+  std::vector<double> sums;
+  sums.reserve(costs.size() + 1 + k_padding);
+  sums.resize(costs.size() + 1, 0.0);
   for (std::size_t n = 0; n < costs.size(); ++n) sums[n + 1] = sums[n] + costs[n];
   return sums;
 }
@@ -110,27 +123,38 @@ Owners baseline(Costs costs, int ranks) {
 
 // A search between a bound from below and the largest piece of a partition that was found. Every
 // trial moves one of the two to a weight that some piece really has, so that they meet in the
-// optimum; trials in the middle alternate with ones where the last trial's reach points to.
+// optimum.
 Walls exact_walls(Costs costs, int ranks) {
   check_input(costs, ranks);
   if (costs.empty()) return Walls(static_cast<std::size_t>(ranks) + 1, 0);
   const GreedyPieces pieces(costs, ranks);
   const double heaviest = *std::max_element(costs.begin(), costs.end());
   double lower = std::max(heaviest, pieces.total() / ranks);
-  // Greedy pieces of mean + heaviest always fit: each but the last is at least the mean.
-  const auto first = pieces.try_limit(pieces.total() / ranks + heaviest);
-  double upper = first.largest, guess = first.guess;
-  for (bool use_guess = true; lower < upper; use_guess = !use_guess) {
-    const bool inside = guess > lower && guess < upper;
-    const double limit = use_guess && inside ? guess : 0.5 * (lower + upper);
-    const auto outcome = pieces.try_limit(limit);
-    guess = outcome.guess;
-    if (!outcome.fits) {
-      lower = std::max(outcome.excess, std::nextafter(limit, upper));  // rounding must not stall
-    } else {
-      if (outcome.largest >= upper) break;  // neighbouring numbers
-      upper = outcome.largest;
+  // Greedy pieces of mean + heaviest always fit: each but the last is at least the mean, whatever
+  // the rounding of the sums with that little room.
+  double upper = (pieces.total() / ranks + heaviest) * (1.0 + 1e-9);
+  bool found = false;  // a partition whose largest piece is `upper`
+  while (lower < upper) {
+    // Limits inside the interval, and its upper end as long as it is not a piece's weight.
+    GreedyPieces::Limits limits;
+    const double part = (upper - lower) / (limits.size() + (found ? 1 : 0));
+    for (std::size_t n = 0; n < limits.size(); ++n) limits[n] = lower + part * (n + 1);
+    if (!found) limits.back() = upper;
+    const auto outcomes = pieces.try_limits(limits);
+    bool moved = false;
+    for (std::size_t n = 0; n < limits.size(); ++n) {
+      if (outcomes[n].fits) {
+        moved = moved || !found || outcomes[n].largest < upper;
+        upper = found ? std::min(upper, outcomes[n].largest) : outcomes[n].largest;
+        found = true;
+        break;
+      }
+      // Rounding must not stall the search.
+      const double next = std::max(outcomes[n].excess, std::nextafter(limits[n], upper));
+      moved = moved || next > lower;
+      lower = std::max(lower, next);
     }
+    if (!moved) break;  // neighbouring numbers
   }
   return pieces.walls(upper);
 }

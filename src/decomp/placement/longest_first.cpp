@@ -1,7 +1,6 @@
 // Placements without order along the curve.
 #include <algorithm>
 #include <numeric>
-#include <queue>
 
 #include "decomp/placement/checks.hpp"
 #include "decomp/placement/contiguous.hpp"
@@ -10,23 +9,42 @@ namespace octant::placement {
 
 namespace {
 
+using Load = std::pair<double, std::int32_t>;  // of a rank, or the cost of a block
+
+// Adds to the least load, which stands at the front of the heap, and lets it sink.
+void add_to_least(std::vector<Load>& heap, double cost) {
+  Load grown = heap.front();
+  grown.first += cost;
+  std::size_t at = 0;
+  for (std::size_t below = 1; below < heap.size(); below = 2 * at + 1) {
+    if (below + 1 < heap.size() && heap[below + 1] < heap[below]) ++below;
+    if (grown < heap[below]) break;
+    heap[at] = heap[below];
+    at = below;
+  }
+  heap[at] = grown;
+}
+
 // Deals out blocks to ranks, the dearest block first, each to the least loaded rank; ties go to the
-// lower index.
-void deal_out(Costs costs, std::vector<std::int32_t> blocks, const std::vector<std::int32_t>& ranks,
-              Owners& owners) {
-  std::sort(blocks.begin(), blocks.end(), [&](std::int32_t a, std::int32_t b) {
-    return costs[a] != costs[b] ? costs[a] > costs[b] : a < b;
-  });
-  using Load = std::pair<double, std::int32_t>;
-  std::vector<Load> empty;
-  for (const std::int32_t rank : ranks) empty.emplace_back(0.0, rank);
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> least(std::greater<>(),
-                                                                     std::move(empty));
-  for (const std::int32_t block : blocks) {
-    auto [load, rank] = least.top();
-    least.pop();
-    owners[block] = rank;
-    least.emplace(load + costs[block], rank);
+// lower index. Ranks ascend.
+void deal_out(Costs costs, const std::vector<std::int32_t>& blocks,
+              const std::vector<std::int32_t>& ranks, Owners& owners) {
+  std::vector<Load> order;
+  order.reserve(blocks.size());
+  for (const std::int32_t block : blocks) order.emplace_back(-costs[block], block);
+  std::sort(order.begin(), order.end());
+  // The first blocks go to empty ranks, one each.
+  const std::size_t first = std::min(order.size(), ranks.size());
+  std::vector<Load> heap;
+  heap.reserve(first);
+  for (std::size_t n = 0; n < first; ++n) {
+    owners[order[n].second] = ranks[n];
+    heap.emplace_back(-order[n].first, ranks[n]);
+  }
+  std::make_heap(heap.begin(), heap.end(), std::greater<>());
+  for (std::size_t n = first; n < order.size(); ++n) {
+    owners[order[n].second] = heap.front().second;
+    add_to_least(heap, -order[n].first);
   }
 }
 
@@ -39,16 +57,17 @@ std::vector<std::int32_t> all_of(std::size_t count) {
 // `count` ranks from both ends of the list of loads, so many from each that their mean load is that
 // of all: marks them.
 std::vector<bool> extremes(const std::vector<double>& load, std::size_t count) {
-  auto order = all_of(load.size());
-  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return load[a] != load[b] ? load[a] > load[b] : a < b;
-  });
+  std::vector<Load> order;
+  order.reserve(load.size());
+  for (std::size_t rank = 0; rank < load.size(); ++rank)
+    order.emplace_back(-load[rank], static_cast<std::int32_t>(rank));
+  std::sort(order.begin(), order.end());
   const double mean = std::accumulate(load.begin(), load.end(), 0.0) / load.size();
   std::vector<bool> chosen(load.size(), false);
   std::size_t top = 0, bottom = load.size();
   double surplus = 0.0;
   for (std::size_t n = 0; n < count; ++n) {
-    const std::int32_t rank = surplus <= 0.0 ? order[top++] : order[--bottom];
+    const std::int32_t rank = (surplus <= 0.0 ? order[top++] : order[--bottom]).second;
     chosen[rank] = true;
     surplus += load[rank] - mean;
   }
@@ -79,7 +98,7 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) 
   for (std::int32_t block = 0; block < std::ssize(costs); ++block)
     if (chosen[start[block]]) their_blocks.push_back(block);
   Owners owners = start;
-  deal_out(costs, std::move(their_blocks), some_ranks, owners);
+  deal_out(costs, their_blocks, some_ranks, owners);
   const auto after = loads(costs, owners, ranks);
   const bool better = *std::max_element(after.begin(), after.end()) <=
                       *std::max_element(before.begin(), before.end());

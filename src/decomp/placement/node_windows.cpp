@@ -1,12 +1,16 @@
 // Blocks contiguous by node, and packed freely inside it.
 #include <algorithm>
+#include <optional>
 
 #include "decomp/placement/checks.hpp"
 #include "decomp/placement/contiguous.hpp"
+#include "decomp/placement/nearby_swaps.hpp"
 
 namespace octant::placement {
 
 namespace {
+
+constexpr int k_guesses = 8;  // of the largest load, by bisection
 
 // Packs blocks into the ranks of one node.
 class NodePacking {
@@ -70,21 +74,22 @@ class NodeWindows {
   NodeWindows(Costs costs, int ranks, int ranks_per_node)
       : costs_(costs), sums_(prefix_sums(costs)), ranks_(ranks), per_node_(ranks_per_node) {}
 
-  // The owners for a largest load, if blocks fit; otherwise empty.
-  Owners try_limit(double limit) const {
+  // The owners for a largest load, if blocks fit.
+  std::optional<Owners> try_limit(double limit) const {
     Owners owners(costs_.size());
     std::int64_t begin = 0;
     for (int first = 0; first < ranks_; first += per_node_) {
       const int ranks = std::min(per_node_, ranks_ - first);
       NodePacking packing(ranks);
       const std::int64_t end = longest_window(begin, first + ranks, ranks * limit, limit, packing);
-      if (end < 0) return {};
+      if (end < 0) return std::nullopt;
       packing.fill_empty_ranks();
       for (std::int64_t n = begin; n < end; ++n)
         owners[n] = first + packing.owner()[static_cast<std::size_t>(n - begin)];
       begin = end;
     }
-    return begin == blocks() ? owners : Owners{};
+    if (begin != blocks()) return std::nullopt;
+    return owners;
   }
 
  private:
@@ -126,21 +131,24 @@ Owners node_windows(Costs costs, int ranks, int ranks_per_node) {
   const Walls walls = exact_walls(costs, ranks);
   Owners best = owners_of(walls);
   if (std::ssize(costs) <= ranks) return best;
-  const NodeWindows windows(costs, ranks, ranks_per_node);
-  const auto sums = prefix_sums(costs);
-  double upper = makespan_over_mean(costs, best, ranks) * sums.back() / ranks;
-  double lower = std::max(sums.back() / ranks, *std::max_element(costs.begin(), costs.end()));
-  constexpr int k_guesses = 8;
-  for (int n = 0; n < k_guesses && lower < upper; ++n) {
-    const double limit = 0.5 * (lower + upper);
-    Owners owners = windows.try_limit(limit);
-    if (owners.empty()) {
-      lower = limit;
-    } else {
-      upper = std::min(limit, makespan_over_mean(costs, owners, ranks) * sums.back() / ranks);
-      best = std::move(owners);
+  const double mean = prefix_sums(costs).back() / ranks;
+  const double lower = std::max(mean, *std::max_element(costs.begin(), costs.end()));
+  const auto improve = [&](auto&& owners_below) {
+    double least = lower, most = makespan_over_mean(costs, best, ranks) * mean;
+    for (int n = 0; n < k_guesses && least < most; ++n) {
+      const double limit = 0.5 * (least + most);
+      if (auto owners = owners_below(limit)) {
+        best = std::move(*owners);
+        most = std::min(limit, makespan_over_mean(costs, best, ranks) * mean);
+      } else {
+        least = limit;
+      }
     }
-  }
+  };
+  const NodeWindows windows(costs, ranks, ranks_per_node);
+  improve([&](double limit) { return windows.try_limit(limit); });
+  const NearbySwaps swaps(costs, best, ranks, ranks_per_node);
+  improve([&](double limit) { return swaps.bring_below(limit); });
   return best;
 }
 

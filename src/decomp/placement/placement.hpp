@@ -47,7 +47,8 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start);
 // Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, dealt out freely inside
 // the node: traffic between nodes as with contiguous pieces, loads nearly as even as without order.
 // The largest load is bisected; for each guess every node takes the longest run of blocks that
-// best-fit decreasing packs into its ranks (Johnson 1973).
+// best-fit decreasing packs into its ranks (Johnson 1973). At last a few single blocks change
+// places with ones of ranks nearby (NearbySwaps).
 Owners node_windows(Costs costs, int ranks, int ranks_per_node);
 
 // Cuts blocks and ranks into zones of at most `zone_ranks` ranks and equal cost per rank, so that a

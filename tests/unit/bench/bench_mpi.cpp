@@ -2,6 +2,7 @@
 
 #include "bench/bench.hpp"
 #include "bench/ghost_bench.hpp"
+#include "bench/health.hpp"
 #include "bench/hydro_bench.hpp"
 #include "bench/particle_bench.hpp"
 #include "bench/poisson_bench.hpp"
@@ -54,6 +55,36 @@ TEST(PoissonBench, ConvergesOnUniformAndRefinedGridsInTwoRoundsPerCycle) {
     EXPECT_EQ(result.report.rounds, 2 * (result.report.cycles + 1)) << name;
     EXPECT_GT(result.cpu_seconds, 0.0);
   }
+}
+
+TEST(Health, MedianOverRanksIsTheLowerOne) {
+  const int ranks = world().size(), rank = world().rank();
+  EXPECT_EQ(median_over_ranks(world(), 1.5 + rank), 1.5 + (ranks - 1) / 2);
+  EXPECT_EQ(median_over_ranks(world(), 0.0), 0.0);
+  EXPECT_EQ(median_over_ranks(world(), 7.0 * rank, rank == ranks - 1), 7.0 * (ranks - 1));
+  EXPECT_EQ(median_over_ranks(world(), 3.0, false), 0.0);
+}
+
+TEST(Health, NamesTheNodeOfASlowRankAlone) {
+  const int ranks = world().size();
+  const HealthCheck check{
+      .repeats = 3, .late = 1e9, .ranks_per_node = 2, .slow_rank = ranks - 1, .slow_factor = 4};
+  const HealthResult result = measure_health(world(), check);
+  EXPECT_GT(result.own.compute_seconds, 0.0);
+  EXPECT_GT(result.own.memory_seconds, 0.0);
+  EXPECT_EQ(result.own.latency_seconds > 0.0, ranks > 1);
+  EXPECT_EQ(result.nodes, (ranks + 1) / 2);
+  if (!world().is_root() || ranks == 1) {
+    EXPECT_TRUE(result.slow_nodes.empty());
+    return;
+  }
+  ASSERT_EQ(result.slow_nodes.size(), 1);
+  const SlowNode& node = result.slow_nodes[0];
+  EXPECT_EQ(node.first_rank, (ranks - 1) / 2 * 2);
+  EXPECT_EQ(node.slow_ranks, 1);
+  EXPECT_EQ(node.ranks, ranks - node.first_rank);
+  EXPECT_GT(node.compute_ratio, 3.0);
+  EXPECT_LT(node.compute_ratio, 6.0);
 }
 
 TEST(Triad, MovesBytes) { EXPECT_GT(triad_bytes_per_second(world(), 1 << 20), 0.0); }

@@ -1,8 +1,10 @@
 // Small meshes with a gas at rest whose potential is known.
 #pragma once
 
+#include <bit>
 #include <cmath>
 
+#include "core/random.hpp"
 #include "gravity/gravity.hpp"
 #include "mesh/device.hpp"
 #include "tests/unit/mesh/mesh_fixture.hpp"
@@ -26,8 +28,9 @@ inline mesh::MeshOptions box(std::array<int, 3> cells, int block_size, int max_l
 // A mesh of gas.
 class Gas {
  public:
-  explicit Gas(const mesh::MeshOptions& options)
-      : mesh(mesh::Geometry(options), Communicator::world(), CommOptions{},
+  explicit Gas(const mesh::MeshOptions& options,
+               const Communicator& communicator = Communicator::world())
+      : mesh(mesh::Geometry(options), communicator, CommOptions{},
              {.variables = {{"density"},
                             {"momentum_x", 0},
                             {"momentum_y", 1},
@@ -117,6 +120,29 @@ inline std::vector<double> read(const Gas& gas, const Gravity& gravity, int leve
     values.insert(values.end(), from, from + cells);
   }
   return values;
+}
+
+// The sum of all fields' bits as integers: equal only, in practice, where every value is.
+inline std::uint64_t fingerprint(const Gas& gas, const Gravity& gravity) {
+  std::uint64_t sum = 0;
+  for (int level = 0; level <= gas.mesh.finest_level(); ++level)
+    for (int field = 0; field < k_fields; ++field)
+      for (const double value : read(gas, gravity, level, field))
+        sum += std::bit_cast<std::uint64_t>(value) * (2 * field + 1);
+  return gas.mesh.communicator().sum(sum);
+}
+
+// Gives every block to a rank drawn at random.
+inline void scatter_blocks(Gas& gas, std::uint64_t seed) {
+  const auto ranks = static_cast<std::uint64_t>(gas.mesh.communicator().size());
+  std::vector<std::vector<int>> owners(gas.mesh.geometry().max_level() + 1);
+  for (int level = 0; level <= gas.mesh.geometry().max_level(); ++level)
+    for (const int slot : gas.mesh.blocks(level).own()) {
+      const auto key = static_cast<std::uint64_t>(gas.mesh.blocks(level).key(slot));
+      owners[level].push_back(static_cast<int>(RandomStream(seed, 16 * key + level, 0).uniform(0) *
+                                               static_cast<double>(ranks)));
+    }
+  gas.mesh.migrate(owners);
 }
 
 }  // namespace octant::gravity::test

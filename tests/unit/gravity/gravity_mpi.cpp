@@ -1,6 +1,4 @@
 // Potentials and forces on whole meshes: against analytic solutions, and bit for bit.
-#include <bit>
-
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -157,28 +155,6 @@ TEST(Potential, of_a_uniform_sphere_converges_at_second_order) {
 }
 
 // --- bits --------------------------------------------------------------------------------------
-
-// The sum of all fields' bits as integers: equal only, in practice, where every value is.
-std::uint64_t fingerprint(const Gas& gas, const Gravity& gravity) {
-  std::uint64_t sum = 0;
-  for (int level = 0; level <= gas.mesh.finest_level(); ++level)
-    for (int field = 0; field < k_fields; ++field)
-      for (const double value : read(gas, gravity, level, field))
-        sum += std::bit_cast<std::uint64_t>(value) * (2 * field + 1);
-  return gas.mesh.communicator().sum(sum);
-}
-
-void scatter_blocks(Gas& gas, std::uint64_t seed) {
-  const auto ranks = static_cast<std::uint64_t>(gas.mesh.communicator().size());
-  std::vector<std::vector<int>> owners(gas.mesh.geometry().max_level() + 1);
-  for (int level = 0; level <= gas.mesh.geometry().max_level(); ++level)
-    for (const int slot : gas.mesh.blocks(level).own()) {
-      const auto key = static_cast<std::uint64_t>(gas.mesh.blocks(level).key(slot));
-      owners[level].push_back(static_cast<int>(RandomStream(seed, 16 * key + level, 0).uniform(0) *
-                                               static_cast<double>(ranks)));
-    }
-  gas.mesh.migrate(owners);
-}
 
 void refine_at_random(Gas& gas, std::uint64_t seed) {
   mesh::FlagMasks flags(gas.mesh.geometry().max_level() + 1);

@@ -56,6 +56,19 @@ TEST(PhaseTable, a_scope_inside_of_itself_counts_its_time_once) {
   EXPECT_EQ(entry(table, k_sweep, 0).calls, 2);
 }
 
+TEST(PhaseTable, a_call_inside_of_a_collective_scope_is_part_of_it) {
+  PhaseTable table;
+  table.begin(0, k_step);
+  table.enter(10, Phase::collective, k_sweep, 1);
+  table.enter(20, Phase::collective, k_ghosts, -1);
+  table.leave(50);
+  table.leave(60);
+  table.end(60);
+  EXPECT_EQ(entry(table, k_sweep, 1).self_ns, 50);
+  EXPECT_EQ(entry(table, k_sweep, 1).calls, 1);
+  EXPECT_EQ(table.entries().size(), 2U);
+}
+
 TEST(PhaseTable, a_lap_takes_the_time_since_the_last_report) {
   PhaseTable table;
   table.begin(0, k_step);

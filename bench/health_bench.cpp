@@ -1,0 +1,133 @@
+#include "bench/health_bench.hpp"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "bench/health.hpp"
+#include "bench/options.hpp"
+#include "bench/report.hpp"
+#include "core/error.hpp"
+#include "driver/command_line.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+struct Request {
+  HealthCheck check;
+  std::string exclude_file, json_file;
+};
+
+void declare(CLI::App& app, Request& request) {
+  HealthCheck& check = request.check;
+  app.add_option("--exclude", request.exclude_file, "Write the names of slow nodes, one per line")
+      ->type_name("FILE");
+  app.add_option("--slow", check.slow, "Times the median that count as slow computing or memory")
+      ->capture_default_str()
+      ->check(CLI::Range(1.01, 1000.0));
+  app.add_option("--late", check.late, "Times the median that count as slow messages")
+      ->capture_default_str()
+      ->check(CLI::Range(1.01, 1000.0));
+  app.add_option("--repeats", check.repeats, "Of each measurement; the best counts")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--node-size", check.ranks_per_node, "Make nodes of so many ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--debug-slow-rank", check.slow_rank, "Let a rank compute several times over");
+  app.add_option("--debug-slow-factor", check.slow_factor, "So many times")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_json_option(app, request.json_file);
+}
+
+void write_exclude_list(const Communicator& communicator, const std::string& path,
+                        const std::vector<SlowNode>& nodes) {
+  if (path.empty()) return;
+  communicator.agree([&] {
+    if (!communicator.is_root()) return;
+    std::ofstream file(path);
+    for (const SlowNode& node : nodes) file << node.name << '\n';
+    file.flush();
+    if (!file)
+      throw InputError(
+          "--exclude {}: the file cannot be written; check the folder and its "
+          "permissions",
+          path);
+  });
+}
+
+constexpr const char* k_row = "{:<10} {:>14} {:>14} {:>10}";
+
+void report_ranks(const Report& report, const HealthResult& r) {
+  const auto row = [&](const char* what, double median, double worst, const char* unit) {
+    report.line(fmt::format(k_row, what, fmt::format("{:.3g} {}", median, unit),
+                            fmt::format("{:.3g} {}", worst, unit),
+                            fmt::format("{:.2f}", std::max(median / worst, worst / median))));
+  };
+  report.line(fmt::format(k_row, "per rank", "median", "worst", "ratio"));
+  row("computing", 1e-9 * compute_flops() / r.median.compute_seconds,
+      1e-9 * compute_flops() / r.worst.compute_seconds, "Gflop/s");
+  row("memory", 1e-9 * memory_bytes() / r.median.memory_seconds,
+      1e-9 * memory_bytes() / r.worst.memory_seconds, "GB/s");
+  if (r.median.latency_seconds > 0.0)
+    row("messages", 1e6 * r.median.latency_seconds, 1e6 * r.worst.latency_seconds, "us");
+}
+
+void report_nodes(const Report& report, const std::vector<SlowNode>& nodes) {
+  if (nodes.empty()) return report.line("\nno node is slow");
+  report.line("\nslow nodes, times the median rank:");
+  for (const SlowNode& node : nodes)
+    report.line(
+        fmt::format("{}: {} of {} rank(s) from rank {} on; computing {:.2f}, memory {:.2f}, "
+                    "messages {:.2f}",
+                    node.name, node.slow_ranks, node.ranks, node.first_rank, node.compute_ratio,
+                    node.memory_ratio, node.latency_ratio));
+}
+
+JsonObject json(const Communicator& communicator, const HealthResult& r) {
+  JsonObject nodes;
+  for (const SlowNode& node : r.slow_nodes)
+    nodes.add(node.name, JsonObject()
+                             .add("first_rank", node.first_rank)
+                             .add("ranks", node.ranks)
+                             .add("slow_ranks", node.slow_ranks)
+                             .add("compute_ratio", node.compute_ratio)
+                             .add("memory_ratio", node.memory_ratio)
+                             .add("latency_ratio", node.latency_ratio));
+  JsonObject object;
+  object.add("ranks", communicator.size())
+      .add("nodes", r.nodes)
+      .add("flops_per_second_median", compute_flops() / r.median.compute_seconds)
+      .add("flops_per_second_least", compute_flops() / r.worst.compute_seconds)
+      .add("bytes_per_second_median", memory_bytes() / r.median.memory_seconds)
+      .add("bytes_per_second_least", memory_bytes() / r.worst.memory_seconds)
+      .add("latency_seconds_median", r.median.latency_seconds)
+      .add("latency_seconds_most", r.worst.latency_seconds)
+      .add("slow_nodes", nodes);
+  return object;
+}
+
+}  // namespace
+
+int health_bench(const std::vector<std::string>& options) {
+  CLI::App app("Slow nodes", "octant bench health");
+  Request request;
+  declare(app, request);
+  if (!parse(app, options)) return driver::k_done;
+
+  const Communicator communicator = Communicator::world();
+  write_exclude_list(communicator, request.exclude_file, {});  // before anything is measured
+  Report report(communicator, request.json_file);
+  const HealthResult result = measure_health(communicator, request.check);
+  report.line(fmt::format("{} rank(s) on {} node(s), all at the same time; best of {}\n",
+                          communicator.size(), result.nodes, request.check.repeats));
+  report_ranks(report, result);
+  report_nodes(report, result.slow_nodes);
+  report.add(json(communicator, result));
+  write_exclude_list(communicator, request.exclude_file, result.slow_nodes);
+  report.finish();
+  return driver::k_done;
+}
+
+}  // namespace octant::bench

@@ -1,0 +1,13 @@
+// `octant bench health`: names slow nodes before a long run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace octant::bench {
+
+// The command. Returns an exit code; throws InputError for bad options or an exclude list that
+// cannot be written. Collective.
+int health_bench(const std::vector<std::string>& options);
+
+}  // namespace octant::bench

@@ -1,0 +1,178 @@
+"""A run's telemetry as a database that can only be read."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from octools.errors import OctoolsError, unknown_name
+from octools.telemetry.files import RunFiles, find_files
+from octools.telemetry.schema import TABLES
+from octools.telemetry.views import VIEWS
+
+Column = NDArray[Any]
+BATCH = 10_000  # rows
+
+
+class Telemetry:
+    """The tables and views of a run, in an embedded DuckDB.
+
+    The database itself is empty and in memory. It may read the run's files and nothing else: no
+    other file, no network, no extension.
+
+    Attributes
+    ----------
+    files
+        The files that count, with what they say about the run.
+    """
+
+    def __init__(self, run: Path) -> None:
+        self.files: RunFiles = find_files(run)
+        self._database = duckdb.connect(":memory:")
+        self._define()
+        self._lock()
+
+    def __enter__(self) -> Self:
+        """Use the telemetry in a ``with`` statement."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def rows(self, query: str) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+        """Run a query that selects; return names and types of its columns, and its rows."""
+        cursor = self._run(query)
+        try:
+            names = [(column[0], str(column[1])) for column in cursor.description or []]
+            return names, cursor.fetchall()
+        except duckdb.Error as cause:
+            raise _explained(cause) from cause
+
+    def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Run a query that selects; yield its rows, a bounded number in memory at a time."""
+        cursor = self._run(query)
+        try:
+            while rows := cursor.fetchmany(BATCH):
+                yield from rows
+        except duckdb.Error as cause:
+            raise _explained(cause) from cause
+
+    def columns(self, query: str) -> dict[str, Column]:
+        """Run a query that selects; return its columns as arrays, NULL as NaN where numbers are."""
+        cursor = self._run(query)
+        try:
+            found = cursor.fetchnumpy()
+        except duckdb.Error as cause:
+            raise _explained(cause) from cause
+        return {name: _plain(values) for name, values in found.items()}
+
+    def value(self, query: str) -> Any:
+        """Run a query whose answer is one value."""
+        return self.rows(query)[1][0][0]
+
+    def require_steps(self) -> None:
+        """Refuse a run of which no step has been written down yet."""
+        if not self.value("select count(*) from raw.steps"):
+            raise OctoolsError(
+                f"{self.files.directory} has no table of steps yet; the run writes it with its "
+                "first window of steps"
+            )
+
+    def _run(self, query: str) -> duckdb.DuckDBPyConnection:
+        try:
+            statements = duckdb.extract_statements(query)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise OctoolsError(
+                    "telemetry is only read: give one query that begins with select, from, with, "
+                    "describe, show or summarize"
+                )
+            return self._database.cursor().execute(statements[0])
+        except duckdb.Error as cause:
+            raise _explained(cause) from cause
+
+    def _define(self) -> None:
+        self._database.execute("create schema raw")
+        for table in TABLES:
+            self._database.execute(f"create view raw.{table} as {self._source(table)}")
+        self._define_live_steps()
+        self._database.execute(
+            "create table raw.places as select distinct segment, rank, node from raw.ranks"
+        )
+        for name, view in VIEWS.items():
+            self._database.execute(f"create view {name} as {view.sql}")
+
+    def _source(self, table: str) -> str:
+        paths = self.files.of(table)
+        if not paths:
+            typed = ", ".join(
+                f"null::{kind} as {name}" for name, (kind, _) in TABLES[table].items()
+            )
+            return f"select {typed} where false"
+        listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+        return f"select * from read_parquet([{listed}], union_by_name = true)"
+
+    def _define_live_steps(self) -> None:
+        """Leave out steps that a later segment made again."""
+        if len(self.files.segments) < 2:
+            return
+        self._database.execute(
+            "create table raw.live as select step, max(segment)::smallint as segment from "
+            "(select step, segment from raw.steps union select step, segment from raw.ranks) "
+            "group by step"
+        )
+        for table in TABLES:
+            self._database.execute(
+                f"create or replace view raw.{table} as select t.* from ({self._source(table)}) t "
+                "semi join raw.live using (step, segment)"
+            )
+
+    def _lock(self) -> None:
+        self._database.execute("set allowed_paths = ?", [[str(f.path) for f in self.files.files]])
+        for setting in (
+            "temp_directory = ''",
+            "autoload_known_extensions = false",
+            "autoinstall_known_extensions = false",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self._database.execute(f"set {setting}")
+
+
+def _plain(values: Any) -> Column:
+    if isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind in "iuf":
+            return values.astype(float).filled(np.nan)
+        return values.filled("" if values.dtype.kind == "U" else None)
+    return np.asarray(values)
+
+
+def _explained(cause: duckdb.Error) -> OctoolsError:
+    """Describe an error of DuckDB in one line, with the nearest names where one is unknown."""
+    text = str(cause)
+    if match := re.search(r"Table with name (\S+) does not exist", text):
+        return unknown_name("view", match[1], VIEWS, "the telemetry")
+    if match := re.search(r'(?:Referenced column|column named) "?([^"\s]+)"? ', text):
+        return _unknown_column(match[1], text)
+    if match := re.search(r'does not have a column named "([^"]+)"', text):
+        return _unknown_column(match[1], text)
+    if match := re.search(r'Cannot access file "([^"]+)"', text):
+        return OctoolsError(f"a query reads the run's telemetry alone, not {match[1]}")
+    first = text.split("\n\nLINE")[0]
+    return OctoolsError("SQL: " + " ".join(first.split()))
+
+
+def _unknown_column(name: str, text: str) -> OctoolsError:
+    candidates = re.findall(r'"([^"]+)"', text.partition("Candidate bindings")[2].split("\n")[0])
+    known: Sequence[str] = [column for view in VIEWS.values() for column in view.columns]
+    return unknown_name("column", name, candidates or known, "what the query reads")

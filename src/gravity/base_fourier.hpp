@@ -1,0 +1,49 @@
+// The Fourier transform of a field that fills a periodic domain: the base level, mode by mode.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "gravity/pencil_transfer.hpp"
+#include "mesh/geometry.hpp"
+#include "pencil/fourier.hpp"
+
+namespace octant::gravity {
+
+// The bits of all values are the same on any number of ranks. A small grid is gathered on one rank,
+// larger ones are spread over more (at least 32^3 cells each), because a transform moves all of its
+// cells four times.
+class BaseFourier {
+ public:
+  // Collective, as all functions.
+  BaseFourier(const mesh::Geometry& geometry, const Communicator& communicator,
+              const CommOptions& options);
+
+  const pencil::Cells& cells() const { return cells_; }
+  double cell_size() const { return cell_size_; }
+
+  // Fields are those of these patches from now on. To be called before the first transform, and
+  // whenever the base level's blocks have moved.
+  void connect(const LevelPatches& patches);
+
+  // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own patches.
+  void forward(const DeviceArray<double>& field);
+  // The inverse, scaled by 1 / (n_x n_y n_z), in own patches. Destroys the coefficients.
+  void backward(const DeviceArray<double>& field);
+
+  // Visits this rank's modes in a fixed order; the coefficient may be changed. A rank may have
+  // none.
+  using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
+  void for_each_mode(const Visit& visit);
+
+ private:
+  CommOptions options_;
+  pencil::Cells cells_;
+  double cell_size_;
+  pencil::ProcessGrid processes_;
+  std::optional<pencil::PeriodicFourier> fourier_;  // on the ranks that take part
+  std::optional<PencilTransfer> transfer_;
+  std::vector<double> pencil_;
+};
+
+}  // namespace octant::gravity

@@ -1,0 +1,44 @@
+// The Poisson equation of a periodic base level, mode by mode.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "gravity/base_fourier.hpp"
+
+namespace octant::gravity {
+
+// Which Laplacian is inverted: the 7-point one of the multigrid solver, or -k^2.
+enum class Laplacian { discrete, spectral };
+
+// What a mode of wave number k (2 pi / wavelength, in code length) of the potential is multiplied
+// by at scale factor a: modified gravity, massive neutrinos, smoothing.
+using TransferFunction = std::function<double(double k, double a)>;
+
+// phi of a mode is this times f of the mode, where laplacian(phi) h^2 = f. 0 for the mean.
+class GreenFunction {
+ public:
+  GreenFunction(const pencil::Cells& cells, double cell_size, Laplacian laplacian);
+
+  double operator()(const pencil::Mode& mode) const {
+    const double eigenvalue = along(0, mode.x) + along(1, mode.y) + along(2, mode.z);
+    return eigenvalue < 0.0 ? 1.0 / eigenvalue : 0.0;
+  }
+  // 2 pi / wavelength.
+  double wave_number(const pencil::Mode& mode) const;
+
+ private:
+  double along(int axis, int n) const { return eigenvalues_[axis][n < 0 ? -n : n]; }
+
+  std::array<std::vector<double>, 3> eigenvalues_;  // times h^2, of modes 0 .. n/2
+  std::array<double, 3> fundamental_;
+};
+
+// Sets phi of own patches from f (7-point form: sum(neighbours) - 6 phi = f). Without a transfer
+// function none is applied. Collective.
+void solve_by_fourier(BaseFourier& fourier, const GreenFunction& green,
+                      const TransferFunction& transfer, double scale_factor,
+                      const DeviceArray<double>& f, const DeviceArray<double>& phi);
+
+}  // namespace octant::gravity

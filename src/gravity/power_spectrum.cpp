@@ -1,0 +1,89 @@
+#include "gravity/power_spectrum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "comm/reproducible_sum.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+// The share of a mode that cloud-in-cell deposition leaves, sinc^2(k h / 2) along one axis, squared
+// as power is; of modes 0 .. n/2.
+std::vector<double> cloud_windows(int cells) {
+  std::vector<double> windows(1, 1.0);
+  for (int n = 1; n <= cells / 2; ++n) {
+    const double phase = M_PI * n / cells;
+    windows.push_back(std::pow(std::sin(phase) / phase, 4));
+  }
+  return windows;
+}
+
+enum Quantity { k_wave_number, k_power, k_corrected, k_quantities };
+
+}  // namespace
+
+PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
+                                     const DeviceArray<double>& density) {
+  const pencil::Cells& n = fourier.cells();
+  const double cell_size = fourier.cell_size();
+  const int longest = std::max({n[0], n[1], n[2]}), bins = longest / 2;
+  const std::vector<double> windows[3] = {cloud_windows(n[0]), cloud_windows(n[1]),
+                                          cloud_windows(n[2])};
+  std::vector<ReproducibleSum> sums(k_quantities * bins);
+  std::vector<std::int64_t> modes(bins, 0);
+  double total = 0.0;  // of all cells, where the mode 0 is
+  fourier.forward(density);
+  fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& coefficient) {
+    const int index[3] = {mode.x, std::abs(mode.y), std::abs(mode.z)};
+    double squared = 0.0, window = 1.0;
+    for (int axis = 0; axis < 3; ++axis) {
+      squared += std::pow(static_cast<double>(index[axis]) * longest / n[axis], 2);
+      window *= windows[axis][index[axis]];
+    }
+    const double k = std::sqrt(squared);  // in units of the longest mode's
+    if (k == 0.0) total = coefficient.real();
+    const auto bin = std::lround(k) - 1;
+    if (bin < 0 || bin >= bins) return;
+    const double power = mode.weight * std::norm(coefficient);
+    sums[k_quantities * bin + k_wave_number] += mode.weight * k;
+    sums[k_quantities * bin + k_power] += power;
+    sums[k_quantities * bin + k_corrected] += power / window;
+    modes[bin] += mode.weight;
+  });
+  reproducible_sum(communicator, std::span<ReproducibleSum>(sums));
+  communicator.sum_in_place(std::span<std::int64_t>(modes));
+  total = communicator.max(total);
+
+  const double volume = std::pow(cell_size, 3) * n[0] * n[1] * n[2];
+  const double scale = total > 0.0 ? volume / (total * total) : 0.0;
+  const double fundamental = 2.0 * M_PI / (longest * cell_size);
+  PowerSpectrum spectrum;
+  for (int bin = 0; bin < bins; ++bin) {
+    const auto mean = [&](Quantity quantity) {
+      return sums[k_quantities * bin + quantity].to_double() / static_cast<double>(modes[bin]);
+    };
+    spectrum.bins.push_back({.k = fundamental * mean(k_wave_number),
+                             .power = scale * mean(k_power),
+                             .corrected = scale * mean(k_corrected),
+                             .modes = modes[bin]});
+  }
+  return spectrum;
+}
+
+double shot_noise(double volume, double sum_of_masses, double sum_of_squares, double share) {
+  if (!(sum_of_masses > 0.0)) return 0.0;
+  return share * share * volume * sum_of_squares / (sum_of_masses * sum_of_masses);
+}
+
+std::string PowerSpectrum::csv() const {
+  std::string text = "k,power,corrected,modes,shot_noise\n";
+  for (const SpectrumBin& bin : bins)
+    text += fmt::format("{},{},{},{},{}\n", bin.k, bin.power, bin.corrected, bin.modes, shot_noise);
+  return text;
+}
+
+}  // namespace octant::gravity
