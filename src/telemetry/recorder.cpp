@@ -79,6 +79,8 @@ void Recorder::end_step(std::int64_t now) {
     row.rank = ranks_.rank;
     window_.messages.push_back(row);
   });
+  window_.append(open_step_);
+  open_step_.clear();
   add_rank_row(now);
   if (ranks_.rank == 0) add_step_row(now);
   if (trigger_.is_set()) look_at_trigger(now);
@@ -124,27 +126,27 @@ void Recorder::look_at_trigger(std::int64_t now) {
 }
 
 void Recorder::add_block(const BlockFacts& facts) {
-  window_.blocks.push_back({.step = step_,
-                            .rank = ranks_.rank,
-                            .level = static_cast<std::int8_t>(facts.level),
-                            .updates = static_cast<std::int16_t>(facts.updates),
-                            .key = facts.key,
-                            .cost_ns = static_cast<float>(facts.cost_ns),
-                            .work = static_cast<float>(facts.work)});
+  open_step_.blocks.push_back({.step = step_,
+                               .rank = ranks_.rank,
+                               .level = static_cast<std::int8_t>(facts.level),
+                               .updates = static_cast<std::int16_t>(facts.updates),
+                               .key = facts.key,
+                               .cost_ns = static_cast<float>(facts.cost_ns),
+                               .work = static_cast<float>(facts.work)});
 }
 
 void Recorder::add_placement(const PlacementFacts& facts) {
-  window_.placement.push_back({.step = step_,
-                               .level = static_cast<std::int8_t>(facts.level),
-                               .policy = window_.names.number(facts.policy),
-                               .cplx_x = static_cast<float>(facts.cplx_x),
-                               .makespan_before = facts.makespan_before,
-                               .makespan_after = facts.makespan_after,
-                               .blocks_moved = facts.blocks_moved,
-                               .bytes_moved = facts.bytes_moved,
-                               .off_rank_share = facts.off_rank_share,
-                               .off_node_share = facts.off_node_share,
-                               .duration_ns = facts.duration_ns});
+  open_step_.placement.push_back({.step = step_,
+                                  .level = static_cast<std::int8_t>(facts.level),
+                                  .policy = window_.names.number(facts.policy),
+                                  .cplx_x = static_cast<float>(facts.cplx_x),
+                                  .makespan_before = facts.makespan_before,
+                                  .makespan_after = facts.makespan_after,
+                                  .blocks_moved = facts.blocks_moved,
+                                  .bytes_moved = facts.bytes_moved,
+                                  .off_rank_share = facts.off_rank_share,
+                                  .off_node_share = facts.off_node_share,
+                                  .duration_ns = facts.duration_ns});
 }
 
 void Recorder::write_window() {
@@ -159,6 +161,7 @@ void Recorder::write_window() {
 
 void Recorder::merge() {
   const Observed observed(Phase::io, "telemetry");
+  if (first_step_ < step_) write_window();
   archive_.merge();
 }
 
@@ -218,8 +221,9 @@ void Recorder::messages(std::string_view component, int level,
 }
 
 void Recorder::add_event(const EventRow& event) {
-  if (window_.events.size() < k_most_events) window_.events.push_back(event);
-  else ++window_.events_dropped;
+  if (window_.events.size() + open_step_.events.size() < k_most_events)
+    open_step_.events.push_back(event);
+  else ++open_step_.events_dropped;
 }
 
 void Recorder::enter_kernel(std::string_view name) {

@@ -61,7 +61,7 @@ class Recorder final : public Observer {
   void describe_step(const StepFacts& facts) { facts_ = facts; }
   void add_block(const BlockFacts& facts);
   void add_placement(const PlacementFacts& facts);  // rank 0
-  // Merges the files so far: at a checkpoint. Collective.
+  // Writes the steps that have ended and merges the files so far: at a checkpoint. Collective.
   void merge();
   // Ends the last step, writes and merges what is left. Collective.
   void finish();
@@ -94,7 +94,8 @@ class Recorder final : public Observer {
   Trigger trigger_;
   PhaseTable phases_;
   MessageTable messages_;
-  Window window_;
+  Window window_;     // of the steps that have ended
+  Window open_step_;  // rows of the step under way; their names count in window_
   StepFacts facts_;
   Alignment alignment_;
   std::int64_t origin_ = 0;  // the run's start on rank 0's clock

@@ -49,16 +49,16 @@ class Unpacker {
 };
 
 template <class Row>
-void append(std::vector<Row>& to, const std::vector<Row>& rows) {
+void add(std::vector<Row>& to, const std::vector<Row>& rows) {
   to.insert(to.end(), rows.begin(), rows.end());
 }
 
 // The same, for rows whose field `name` counts in another list of names.
 template <class Row>
-void append(std::vector<Row>& to, std::vector<Row> rows, std::int32_t Row::*name,
-            const std::vector<std::int32_t>& numbers) {
+void add(std::vector<Row>& to, std::vector<Row> rows, std::int32_t Row::*name,
+         const std::vector<std::int32_t>& numbers) {
   for (Row& row : rows) row.*name = numbers[static_cast<std::size_t>(row.*name)];
-  append(to, rows);
+  add(to, rows);
 }
 
 }  // namespace
@@ -72,6 +72,17 @@ void Window::clear() {
   placement.clear();
   events.clear();
   events_dropped = 0;
+}
+
+void Window::append(const Window& other) {
+  add(steps, other.steps);
+  add(ranks, other.ranks);
+  add(phases, other.phases);
+  add(messages, other.messages);
+  add(blocks, other.blocks);
+  add(placement, other.placement);
+  add(events, other.events);
+  events_dropped += other.events_dropped;
 }
 
 std::vector<std::byte> Window::packed() const {
@@ -103,13 +114,13 @@ void Window::append_packed(std::span<const std::byte> bytes) {
       numbers.push_back(names.number(name));
       begin += name.size() + 1;
     }
-    append(steps, unpacker.next<StepRow>());
-    append(ranks, unpacker.next<RankRow>());
-    append(phases, unpacker.next<PhaseRow>(), &PhaseRow::name, numbers);
-    append(messages, unpacker.next<MessageRow>(), &MessageRow::component, numbers);
-    append(blocks, unpacker.next<BlockRow>());
-    append(placement, unpacker.next<PlacementRow>(), &PlacementRow::policy, numbers);
-    append(events, unpacker.next<EventRow>(), &EventRow::name, numbers);
+    add(steps, unpacker.next<StepRow>());
+    add(ranks, unpacker.next<RankRow>());
+    add(phases, unpacker.next<PhaseRow>(), &PhaseRow::name, numbers);
+    add(messages, unpacker.next<MessageRow>(), &MessageRow::component, numbers);
+    add(blocks, unpacker.next<BlockRow>());
+    add(placement, unpacker.next<PlacementRow>(), &PlacementRow::policy, numbers);
+    add(events, unpacker.next<EventRow>(), &EventRow::name, numbers);
     events_dropped += unpacker.next<std::int64_t>().front();
   }
 }

@@ -24,6 +24,9 @@ struct Window {
   // Forgets the rows; names stay.
   void clear();
 
+  // Adds the rows of another window with the same names.
+  void append(const Window& other);
+
   // All rows and names as bytes, for another rank.
   std::vector<std::byte> packed() const;
   // Adds the windows of any number of ranks, packed and one after the other.

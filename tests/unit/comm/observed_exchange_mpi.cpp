@@ -99,9 +99,14 @@ TEST(ObservedExchange, whoever_is_late_is_the_one_that_is_waited_for) {
   for (const MessageReport& message : listener.all) {
     const double waited = 1e-9 * static_cast<double>(message.waited_ns);
     const double post = 1e-9 * static_cast<double>(message.posted_ns - message.started_ns);
-    if (message.received && message.peer == 0) EXPECT_GT(waited, 0.8 * k_late);
-    if (world.rank() == 0) EXPECT_GE(post, k_late);
-    else EXPECT_LT(post, 0.8 * k_late);
+    if (message.received && message.peer == 0) {
+      EXPECT_GT(waited, 0.8 * k_late);
+    }
+    if (world.rank() == 0) {
+      EXPECT_GE(post, k_late);
+    } else {
+      EXPECT_LT(post, 0.8 * k_late);
+    }
   }
 }
 
@@ -118,7 +123,9 @@ TEST(ObservedExchange, peers_are_ranks_of_the_run_in_a_part_of_it_too) {
   exchanger.run<double>(plan, &out, &in, 1);
   for (const MessageReport& message : listener.all) {
     EXPECT_EQ(message.peer % 2, world.rank() % 2);
-    if (!message.received) EXPECT_EQ(message.peer, 2 * next + world.rank() % 2);
+    if (!message.received) {
+      EXPECT_EQ(message.peer, 2 * next + world.rank() % 2);
+    }
   }
 }
 

@@ -72,7 +72,9 @@ TEST(Planner, decides_the_same_whoever_holds_the_blocks) {
     const auto first = gathered(world, here, a.owners), second = gathered(world, there, b.owners);
     if (policy == "auto") continue;  // looks at the placement before
     EXPECT_EQ(first, second) << policy;
-    if (world.is_root()) EXPECT_EQ(first.size(), 184U) << policy;
+    if (world.is_root()) {
+      EXPECT_EQ(first.size(), 184U) << policy;
+    }
     for (const auto& [block, owner] : first) {
       EXPECT_GE(owner, 0) << policy;
       EXPECT_LT(owner, world.size()) << policy;
@@ -98,7 +100,9 @@ TEST(Planner, reports_the_load_that_its_owners_cause) {
   EXPECT_LE(planned.report.makespan_after, planned.report.makespan_before + 1e-12);
   EXPECT_LE(planned.report.makespan_after, 1.05);
   EXPECT_LE(planned.report.off_node_share, planned.report.off_rank_share);
-  if (world.size() == 1) EXPECT_EQ(planned.report.blocks_moved, 0);
+  if (world.size() == 1) {
+    EXPECT_EQ(planned.report.blocks_moved, 0);
+  }
 }
 
 TEST(Planner, auto_keeps_neighbours_together_where_messages_are_dear) {

@@ -134,13 +134,29 @@ TEST_F(Recording, every_window_is_a_file_until_they_are_merged) {
     EXPECT_EQ(files("ranks"), (std::vector<std::string>{"ranks-00000000-00000003-n0000.parquet",
                                                         "ranks-00000004-00000007-n0000.parquet"}));
     recorder.merge();
-    EXPECT_EQ(files("ranks"), (std::vector<std::string>{"ranks-00000000-00000007-n0000.parquet"}));
+    EXPECT_EQ(files("ranks"), (std::vector<std::string>{"ranks-00000000-00000008-n0000.parquet"}));
     recorder.finish();
   }
   EXPECT_EQ(files("ranks"), (std::vector<std::string>{"ranks-00000000-00000009-n0000.parquet"}));
   const ParquetTable ranks = only_table("ranks");
   ASSERT_EQ(ranks.rows(), 10);
   for (int row = 0; row < 10; ++row) EXPECT_EQ(ranks.number("step", row), row);
+}
+
+TEST_F(Recording, a_merge_in_a_step_leaves_that_step_to_the_next_file) {
+  Recorder recorder(options, facts, alone());
+  for (int step = 0; step < 3; ++step) {
+    recorder.begin_step(step);
+    recorder.add_block({.level = 0, .key = 1, .updates = 1});
+    recorder.describe_step({});
+  }
+  recorder.merge();
+  EXPECT_EQ(files("blocks"), (std::vector<std::string>{"blocks-00000000-00000001-n0000.parquet"}));
+  EXPECT_EQ(only_table("blocks").rows(), 2);
+  EXPECT_EQ(only_table("ranks").rows(), 2);
+  recorder.finish();
+  EXPECT_EQ(only_table("blocks").rows(), 3);
+  EXPECT_EQ(only_table("ranks").rows(), 3);
 }
 
 TEST_F(Recording, a_restart_is_the_next_segment_of_the_same_run) {
