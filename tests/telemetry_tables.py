@@ -24,7 +24,7 @@ def ask(run: Outcome | Path, question: str) -> list[tuple[Any, ...]]:
     return tables(run).sql(question).fetchall()
 
 
-def ask_one(run: Outcome | Path, question: str) -> Any:  # noqa: ANN401
+def ask_one(run: Outcome | Path, question: str) -> Any:
     """Give the only value of the only row."""
     ((value,),) = ask(run, question)
     return value

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cases import DRIFTING_BLAST, TINY_BLAST
+from flows import SMALL_CHANNEL
 from refusals import assert_refused, small_disk
 from running import (
     Outcome,
@@ -19,19 +20,6 @@ from running import (
     run_well,
 )
 from telemetry_tables import ask, ask_one
-
-TINY_FLOW = """
-model = "dns"
-
-[problem]
-name = "taylor_green"
-
-[grid]
-cells = [16, 16, 16]
-
-[time]
-max_steps = 3
-"""
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +97,8 @@ def test_records_do_not_change_what_is_computed(tmp_path: Path, ranks: int) -> N
 
 
 def test_a_flow_records_its_phases(tmp_path: Path) -> None:
-    outcome = run_well(tmp_path / "run", TINY_FLOW, ranks=2)
-    assert ask_one(outcome, "select count(*) from steps") == 3
+    outcome = run_well(tmp_path / "run", SMALL_CHANNEL, ranks=2)
+    assert ask_one(outcome, "select count(*) from steps") == 12
     names = {name for (name,) in ask(outcome, "select name from phases where phase = 'compute'")}
     assert {"momentum", "poisson", "correction"} <= names
     assert ask_one(outcome, "select sum(messages) from messages") > 0
@@ -203,7 +191,5 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, ranks: int) -> 
         ('debug.synthetic_load=["random:0.5:0.5"]', "at least 1"),
     ],
 )
-def test_what_cannot_be_understood_is_refused(
-    tmp_path: Path, override: str, fragment: str
-) -> None:
+def test_what_cannot_be_understood_is_refused(tmp_path: Path, override: str, fragment: str) -> None:
     assert_refused(run(tmp_path / "run", TINY_BLAST, override), fragment)
