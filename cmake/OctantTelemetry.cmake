@@ -13,8 +13,8 @@ if(Arrow_FOUND AND Parquet_FOUND)
   return()
 endif()
 
-# The first Python that has pyarrow, that of this clone's tools before the system's; or else pip puts
-# it into the user's cache.
+# The first Python that has pyarrow, that of this clone's tools before the system's; or else pip
+# puts it into the user's cache.
 set(OCTANT_PYARROW "" CACHE PATH "Folder of the Python package pyarrow")
 if(DEFINED ENV{OCTANT_CACHE})
   set(cache $ENV{OCTANT_CACHE}/pyarrow)
