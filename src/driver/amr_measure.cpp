@@ -23,7 +23,7 @@ constexpr double k_own_potential = 1.5961;
 }  // namespace
 
 void AmrSimulation::measure() {
-  const auto timing = timers_.time("measure");
+  const auto timing = timers_.time("measure", Phase::compute);
   measure_gas();
   totals_.dark = {};
   if (matter_.dark()) totals_.dark = matter_.dark()->totals();

@@ -7,6 +7,7 @@
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/observer.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::pencil {
@@ -184,9 +185,11 @@ struct Transpose::State {
   void pack(const Side& from, const Part& part, Range y, Range z, const double* values) const;
   void unpack(const Side& to, const Part& part, Range y, Range z, double* values) const;
   void pack_all(const Side& from, const Part& part, const double* array) const {
+    const Observed packing(Phase::pack, "transpose");
     pack(from, part, all_rows(from.layout), all_planes(from.layout), array);
   }
   void unpack_all(const Side& to, const Part& part, double* array) const {
+    const Observed unpacking(Phase::unpack, "transpose");
     unpack(to, part, all_rows(to.layout), all_planes(to.layout), array);
   }
   void exchange(const Side& from, const Side& to, const double* out, double* in,
