@@ -42,3 +42,42 @@ block_size = 4
 [time]
 max_steps = 2
 """
+
+# Gas and dark matter that collapse soon, in a small and clumpy piece of the universe: two levels
+# come to be, and particles change level and rank.
+CLUMPY_BOX = """
+[problem]
+name = "cosmology"
+
+[cosmology]
+enabled = true
+omega_b = 0.047
+box = 6.0
+start = "z = 40"
+end = "z = 1"
+
+[initial]
+seed = 7
+sigma_8 = 1.4
+
+[gravity]
+enabled = true
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 2
+
+[refine]
+mass = [4.0, 4.0]
+
+[hydro]
+gamma = 1.6666666666666667
+dual_energy = "overwrite"
+
+[balance]
+interval = 2
+
+[time]
+max_steps = 20
+"""

@@ -212,7 +212,8 @@ def uniform_grid(path: Path, field: str) -> Array:
 def bits(path: Path) -> dict[str, bytes]:
     """Read every dataset of a snapshot or checkpoint as bytes, but for who owned the blocks.
 
-    Blocks are put in the order of their keys, so that equal states give equal bytes.
+    Blocks are put in the order of their keys, so that equal states give equal bytes. Particles are
+    in the order of their ids.
     """
     found: dict[str, bytes] = {}
     with h5py.File(path) as file:
@@ -223,6 +224,9 @@ def bits(path: Path) -> dict[str, bytes]:
                 for name, data in group.items():
                     if name != "owner":
                         found[f"{room}/{level}/{name}"] = data[...][order].tobytes()
+        for kind, columns in file.get("particles", {}).items():
+            for name, data in columns.items():
+                found[f"particles/{kind}/{name}"] = data[...].tobytes()
     return found
 
 

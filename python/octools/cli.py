@@ -1,9 +1,12 @@
 """The command line of octools."""
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum, StrEnum
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -28,9 +31,16 @@ from octools.flow_figures import (
     save_flow_history,
     save_slice,
 )
+from octools.halos import (
+    Halos,
+    find_halos,
+    read_particles,
+    save_picture,
+    write_catalogue,
+)
 from octools.history import drifts, read_history, save_history
 from octools.linear import LinearTheory, Spectrum, power_spectrum
-from octools.movie import default_name, save_movie
+from octools.movie import default_name, save_flow_movie, save_movie
 from octools.profile import (
     EXACT_NAMES,
     Profile,
@@ -84,11 +94,10 @@ ExactName = Enum("ExactName", _EXACT_NAMES, type=str)  # type: ignore[misc]
 Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
 Number = Annotated[int | None, typer.Option("--snapshot", help="Which snapshot of a run.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
-FieldName = Annotated[str, typer.Option("--field", "-f", help="Stored or derived field.")]
 KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along the axis.")]
 AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
 Position = Annotated[
-    float | None, typer.Option(help="Where a slice cuts, code length. [default: problem's centre]")
+    float | None, typer.Option(help="Where a slice cuts, code length. (default: problem's centre)")
 ]
 Mean = Annotated[bool, typer.Option("--mean", help="Project the mass-weighted mean.")]
 Log = Annotated[bool, typer.Option("--log", help="Logarithmic colours.")]
@@ -98,12 +107,10 @@ High = Annotated[float | None, typer.Option("--max", help="Greatest value of the
 Colours = Annotated[str | None, typer.Option(help="A matplotlib colour map.")]
 
 
-@app.command()
-def plot(
-    target: Target,
+def _picture(
     field: Annotated[
         str | None,
-        typer.Option("--field", "-f", help="Stored or derived field. [default: density, or speed]"),
+        typer.Option("--field", "-f", help="Stored or derived field. (default: density, or speed)"),
     ] = None,
     kind: KindOption = Kind.slice,
     axis: AxisOption = Axis.z,
@@ -114,55 +121,84 @@ def plot(
     low: Low = None,
     high: High = None,
     colours: Colours = None,
-    snapshot: Number = None,
-    output: Output = None,
-) -> None:
+) -> Picture:
+    """Describe a picture by options; a field that is not given stays empty."""
+    limits = (low, high)
+    return Picture(
+        field or "", kind.value, axis.value, position, mean, log, outlines, limits, colours
+    )
+
+
+def _slice_of(picture: Picture) -> FlowSlice:
+    """Give what a picture of an incompressible flow needs of these options."""
+    field = picture.field or "speed"
+    return FlowSlice(field, picture.axis, picture.position, picture.limits, picture.colours)
+
+
+def _picture_of_gas(picture: Picture) -> Picture:
+    """Fill in the field of a picture of gas."""
+    return replace(picture, field=picture.field or "density")
+
+
+def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `_picture` in place of its parameter `picture`."""
+    options = signature(_picture).parameters
+    own = [p for name, p in signature(command).parameters.items() if name != "picture"]
+
+    def run(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in options}
+        command(**given, picture=_picture(**chosen))
+
+    every = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*own, *options.values())]
+    run.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in every}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+@app.command()
+@_with_picture_options
+def plot(target: Target, picture: Picture, snapshot: Number = None, output: Output = None) -> None:
     """Draw a slice or a projection."""
     path = resolve(target, snapshot)
     if is_flow(path):
-        what = FlowSlice(field or "speed", axis.value, position, (low, high), colours)
-        destination = output or output_path(target, f"{path.stem}_{what.field}_{axis.value}.png")
+        what = _slice_of(picture)
+        destination = output or output_path(target, f"{path.stem}_{what.field}_{what.axis}.png")
         values = save_slice(FlowSnapshot.read(path), what, destination)
         console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
         console.print(f"wrote {destination}")
         return
-    field = field or "density"
-    picture = Picture(
-        field, kind.value, axis.value, position, mean, log, outlines, (low, high), colours
-    )
-    name = f"{path.stem}_{field}_{kind.value}_{axis.value}.png"
+    picture = _picture_of_gas(picture)
+    name = f"{path.stem}_{picture.field}_{picture.kind}_{picture.axis}.png"
     destination = output or output_path(target, name)
     with Snapshot(path) as data:
-        image = save_plot(data, picture, find_field(data, field), destination)
+        image = save_plot(data, picture, find_field(data, picture.field), destination)
     span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
-    console.print(f"{field}: {span}\nwrote {destination}")
+    console.print(f"{picture.field}: {span}\nwrote {destination}")
 
 
 @app.command()
+@_with_picture_options
 def movie(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    field: FieldName = "density",
-    kind: KindOption = Kind.slice,
-    axis: AxisOption = Axis.z,
-    position: Position = None,
-    mean: Mean = False,
-    log: Log = False,
-    outlines: Outlines = False,
-    low: Low = None,
-    high: High = None,
-    colours: Colours = None,
+    picture: Picture,
     rate: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 10,
     output: Output = None,
 ) -> None:
     """Draw all snapshots of a run with the same colours, as a film."""
-    picture = Picture(
-        field, kind.value, axis.value, position, mean, log, outlines, (low, high), colours
-    )
     paths = list(snapshots(run).values())
-    destination = output or output_path(run, default_name(picture))
+    what = _slice_of(picture) if is_flow(paths[0]) else _picture_of_gas(picture)
+    destination = output or output_path(run, default_name(what))
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("frames", total=len(paths))
-        save_movie(paths, picture, destination, rate, lambda n: bar.update(task, completed=n))
+
+        def progress(frame: int) -> None:
+            bar.update(task, completed=frame)
+
+        if isinstance(what, FlowSlice):
+            save_flow_movie(paths, what, destination, rate, progress)
+        else:
+            save_movie(paths, what, destination, rate, progress)
     console.print(f"{len(paths)} frames\nwrote {destination}")
 
 
@@ -170,21 +206,21 @@ def movie(
 def profile(
     target: Target,
     kind: Annotated[
-        ProfileKind | None, typer.Option(help="[default: radial for blasts and implosions]")
+        ProfileKind | None, typer.Option(help="(default: radial for blasts and implosions)")
     ] = None,
     centre: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Of the shells, or on the line. [default: the problem's centre]"),
+        typer.Option(help="Of the shells, or on the line. (default: the problem's centre)"),
     ] = None,
-    axis: Annotated[Axis | None, typer.Option(help="Of the line. [default: problem.axis]")] = None,
+    axis: Annotated[Axis | None, typer.Option(help="Of the line. (default: problem.axis)")] = None,
     exact: Annotated[ExactName, typer.Option(help="Exact solution to compare with.")] = ExactName[
         "auto"
     ],
     fields: Annotated[
-        str | None, typer.Option(help="Comma-separated. [default: density, velocity, pressure]")
+        str | None, typer.Option(help="Comma-separated. (default: density, velocity, pressure)")
     ] = None,
     bin_width: Annotated[
-        float | None, typer.Option(min=0.0, help="Of the shells. [default: one finest cell]")
+        float | None, typer.Option(min=0.0, help="Of the shells. (default: one finest cell)")
     ] = None,
     energy: Annotated[float | None, typer.Option(help="Energy of a whole Sedov blast.")] = None,
     density: Annotated[float | None, typer.Option(help="Density around a Sedov blast.")] = None,
@@ -234,7 +270,7 @@ def compare_command(
     relative: Annotated[
         bool, typer.Option("--relative", help="Divide by the greatest value of the field.")
     ] = False,
-    fields: Annotated[str | None, typer.Option(help="Comma-separated. [default: all]")] = None,
+    fields: Annotated[str | None, typer.Option(help="Comma-separated. (default: all)")] = None,
 ) -> None:
     """Compare two snapshots cell by cell, or a flow with a folder of CaNS's final fields.
 
@@ -296,11 +332,11 @@ def _compare_with_cans(run: Path, folder: Path, tolerance: float) -> None:
 def convert(
     source: Annotated[Path, typer.Argument(help="CaNS's parameter file, input.nml.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="TOML file. [default: beside the source]")
+        Path | None, typer.Option("--output", "-o", help="TOML file. (default: beside the source)")
     ] = None,
     initial: Annotated[
         Path | None,
-        typer.Option(help="Folder with initial fields u_init.npy, ... [default: the source's]"),
+        typer.Option(help="Folder with initial fields u_init.npy, ... (default: the source's)"),
     ] = None,
 ) -> None:
     """Turn a parameter file of CaNS into one of Octant."""
@@ -412,6 +448,49 @@ def _spectrum_table(spectrum: Spectrum) -> Table:
     for k, power, expected, modes in zip(*rows, strict=True):
         ratio = f"{power / expected:.3f}"
         table.add_row(f"{k:.4f}", f"{power:.4g}", f"{expected:.4g}", ratio, f"{modes:.0f}")
+    return table
+
+
+@app.command()
+def halos(
+    target: Target,
+    linking: Annotated[
+        float, typer.Option(min=0.0, help="Linking length, in mean separations of particles.")
+    ] = 0.2,
+    least: Annotated[int, typer.Option(min=2, help="Particles of the smallest halo.")] = 20,
+    kind: Annotated[str, typer.Option(help="Which particles.")] = "dark",
+    picture: Annotated[bool, typer.Option(help="Draw the halos and their mass function.")] = True,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Find halos of particles by friends of friends, and write their catalogue."""
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        particles, header, units = read_particles(data, kind), data.header, data.length_units
+    found = find_halos(particles, linking, least)
+    destination = output or output_path(target, f"{path.stem}_halos.csv")
+    write_catalogue(found, destination)
+    console.print(
+        f"{len(found.mass)} halos of {least} particles or more; "
+        f"linking length {found.linking_length:.6g}"
+    )
+    if len(found.mass):
+        console.print(_halo_table(found))
+    if picture:
+        title = f"t = {header.time:.4g}, a = {header.scale_factor:.4g}"
+        save_picture(particles, found, units, title, destination.with_suffix(".png"))
+        console.print(f"wrote {destination} and {destination.with_suffix('.png').name}")
+    else:
+        console.print(f"wrote {destination}")
+
+
+def _halo_table(halos: Halos, rows: int = 10) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("particles", "mass", "x", "y", "z", "radius", "dispersion"):
+        table.add_column(column, justify="right")
+    for n in range(min(rows, len(halos.mass))):
+        numbers = (halos.mass[n], *halos.centre[n], halos.radius[n], halos.dispersion[n])
+        table.add_row(str(halos.number[n]), *(f"{number:.5g}" for number in numbers))
     return table
 
 

@@ -45,8 +45,8 @@ class FlowSlice:
     colours: str | None = None
 
 
-def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
-    """Draw a slice, and return its values, shape (rows, columns)."""
+def slice_values(snapshot: FlowSnapshot, what: FlowSlice) -> tuple[Array, float]:
+    """Read a slice: its values, shape (rows, columns), and its position on the axis."""
     known = [*snapshot.fields(), "speed"]
     if what.field not in known:
         raise unknown_name("field", what.field, known, str(snapshot.path))
@@ -54,40 +54,74 @@ def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
     centres = snapshot.centres[axis]
     position = 0.5 * snapshot.size[axis] if what.position is None else what.position
     index = int(np.abs(centres - position).argmin())
-    values = np.take(snapshot.at_centres(what.field), index, axis=2 - axis)
-    right, up = (a for a in range(3) if a != axis)
+    return np.take(snapshot.at_centres(what.field), index, axis=2 - axis), float(centres[index])
+
+
+def slice_limits(what: FlowSlice, low: float, high: float) -> tuple[float | None, float | None]:
+    """Choose the colours' limits for values between two: symmetric ones where signs differ."""
+    if what.limits != (None, None) or not _is_signed(what, low, high):
+        return what.limits
+    high = max(-low, high)
+    return -high, high
+
+
+def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array:
+    """Draw a slice into an empty figure, and return its values, shape (rows, columns)."""
+    values, position = slice_values(snapshot, what)
+    right, up = _plane_of(what)
     edges = [np.concatenate([[0.0], snapshot.faces[a]]) for a in (right, up)]
-    signed = what.field not in ("speed", "t") and values.min() < 0 < values.max()
-    low, high = what.limits
-    if signed and low is None and high is None:
-        high = float(np.abs(values).max())
-        low = -high
+    least, most = float(values.min()), float(values.max())
+    low, high = slice_limits(what, least, most)
+    signed = _is_signed(what, least if low is None else low, most if high is None else high)
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot()
+    shown = axes.pcolormesh(
+        *edges,
+        values,
+        vmin=low,
+        vmax=high,
+        cmap=what.colours or ("berlin" if signed else "inferno"),
+        rasterized=True,
+    )
+    axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
+    name = str(snapshot.section("problem").get("name", "flow")).replace("_", " ")
+    axes.set_title(f"{name}   t = {snapshot.time:.4g}   {what.axis} = {position:.4g}", loc="left")
+    wide = _aspect(snapshot, what) < 0.6
+    bar = figure.colorbar(
+        shown, ax=axes, location="bottom" if wide else "right", aspect=50 if wide else 25
+    )
+    bar.set_label(what.field)
+    bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+    return values
+
+
+def slice_figure(snapshot: FlowSnapshot, what: FlowSlice) -> Figure:
+    """Make an empty figure that a slice fits into."""
+    height = float(np.clip(6.2 * _aspect(snapshot, what) + 1.0, 2.2, 9.0))
+    return Figure(figsize=(7.5, height))
+
+
+def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
+    """Draw a slice, and return its values, shape (rows, columns)."""
     with mpl.rc_context(STYLE):
-        aspect = snapshot.size[up] / snapshot.size[right]
-        figure = Figure(figsize=(7.5, float(np.clip(6.2 * aspect + 1.0, 2.2, 9.0))))
-        figure.set_layout_engine("constrained")
-        axes = figure.add_subplot()
-        shown = axes.pcolormesh(
-            *edges,
-            values,
-            vmin=low,
-            vmax=high,
-            cmap=what.colours or ("berlin" if signed else "inferno"),
-            rasterized=True,
-        )
-        axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
-        name = str(snapshot.section("problem").get("name", "flow")).replace("_", " ")
-        axes.set_title(
-            f"{name}   t = {snapshot.time:.4g}   {what.axis} = {centres[index]:.4g}", loc="left"
-        )
-        wide = aspect < 0.6
-        bar = figure.colorbar(
-            shown, ax=axes, location="bottom" if wide else "right", aspect=50 if wide else 25
-        )
-        bar.set_label(what.field)
-        bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+        figure = slice_figure(snapshot, what)
+        values = draw_slice(figure, snapshot, what)
         save(figure, path)
     return values
+
+
+def _is_signed(what: FlowSlice, low: float, high: float) -> bool:
+    return what.field not in ("speed", "t") and low < 0 < high
+
+
+def _plane_of(what: FlowSlice) -> tuple[int, int]:
+    right, up = (a for a in range(3) if a != AXES.index(what.axis))
+    return right, up
+
+
+def _aspect(snapshot: FlowSnapshot, what: FlowSlice) -> float:
+    right, up = _plane_of(what)
+    return float(snapshot.size[up] / snapshot.size[right])
 
 
 def read_table(path: Path) -> dict[str, Array]:

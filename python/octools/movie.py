@@ -1,25 +1,31 @@
 """Films: one frame per snapshot of a run, all with the same colours."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
 from octools.fields import find_field
-from octools.figure import Picture, draw, new_figure, render
+from octools.figure import STYLE, Picture, draw, new_figure, render
+from octools.flow import FlowSnapshot
+from octools.flow_figures import FlowSlice, draw_slice, slice_figure, slice_limits, slice_values
 from octools.snapshot import Snapshot
 
 FRAME_DPI = 110
 
 
-def default_name(picture: Picture) -> str:
+def default_name(picture: Picture | FlowSlice) -> str:
     """Name the film: MP4 where ffmpeg is installed, else GIF."""
     suffix = "mp4" if FFMpegWriter.isAvailable() else "gif"
-    return f"movie_{picture.field}_{picture.kind}_{picture.axis}.{suffix}"
+    kind = picture.kind if isinstance(picture, Picture) else "slice"
+    return f"movie_{picture.field}_{kind}_{picture.axis}.{suffix}"
 
 
 def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float, float]:
@@ -67,14 +73,7 @@ def save_movie(
     progress
         Called with the number of frames that are done.
     """
-    suffix = output.suffix.lower()
-    if suffix not in (".gif", ".mp4"):
-        raise OctoolsError(
-            f"cannot write a film as '{output.name}'; the name must end .gif or .mp4"
-        )
-    if suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise OctoolsError(f"{output.name} needs ffmpeg, which is not installed; write a .gif")
-    writer = PillowWriter(fps=rate) if suffix == ".gif" else FFMpegWriter(fps=rate)
+    writer = _writer(output, rate)
     same = replace(picture, limits=colour_limits(paths, picture))
     figure: Figure | None = None
     for number, path in enumerate(paths):
@@ -87,6 +86,46 @@ def save_movie(
             writer.grab_frame()
         progress(number + 1)
     writer.finish()
+
+
+def save_flow_movie(
+    paths: Sequence[Path],
+    what: FlowSlice,
+    output: Path,
+    rate: int,
+    progress: Callable[[int], None] = lambda frame: None,
+) -> None:
+    """Write a film of slices of an incompressible flow; arguments as those of save_movie."""
+    writer = _writer(output, rate)
+    low, high = np.inf, -np.inf
+    for path in paths:
+        values, _ = slice_values(FlowSnapshot.read(path), what)
+        low, high = min(low, float(values.min())), max(high, float(values.max()))
+    least, most = slice_limits(what, low, high)
+    same = replace(what, limits=(low if least is None else least, high if most is None else most))
+    figure: Figure | None = None
+    with mpl.rc_context(STYLE):
+        for number, path in enumerate(paths):
+            snapshot = FlowSnapshot.read(path)
+            if figure is None:
+                figure = slice_figure(snapshot, same)
+                _begin(writer, figure, output)
+            figure.clear()
+            draw_slice(figure, snapshot, same)
+            writer.grab_frame()
+            progress(number + 1)
+        writer.finish()
+
+
+def _writer(output: Path, rate: int) -> PillowWriter | FFMpegWriter:
+    suffix = output.suffix.lower()
+    if suffix not in (".gif", ".mp4"):
+        raise OctoolsError(
+            f"cannot write a film as '{output.name}'; the name must end .gif or .mp4"
+        )
+    if suffix == ".mp4" and not FFMpegWriter.isAvailable():
+        raise OctoolsError(f"{output.name} needs ffmpeg, which is not installed; write a .gif")
+    return PillowWriter(fps=rate) if suffix == ".gif" else FFMpegWriter(fps=rate)
 
 
 def _begin(writer: PillowWriter | FFMpegWriter, figure: Figure, output: Path) -> None:

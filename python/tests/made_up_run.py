@@ -55,6 +55,8 @@ class MadeUpRun:
         Whether ranks lose their processors now and then, and share them unevenly.
     work
         Relative work of each rank; 1 where left out.
+    dear
+        How many times longer a rank's cells take, as its work units say.
     volume
         Relative bytes that each rank sends; as its work where left out.
     stuck_ns
@@ -76,6 +78,7 @@ class MadeUpRun:
     blocked_ns: Mapping[int, int] = field(default_factory=dict)
     preempted: bool = False
     work: Mapping[int, float] = field(default_factory=dict)
+    dear: Mapping[int, float] = field(default_factory=dict)
     volume: Mapping[int, float] = field(default_factory=dict)
     stuck_ns: Mapping[int, int] = field(default_factory=dict)
     rounds: tuple[int, ...] = (0, 1, 1)
@@ -175,7 +178,7 @@ class MadeUpRun:
             factor = self.slow.get(rank, 1.0) if self._number in self.slow_steps else 1.0
             cells = int(self.cells * self.work.get(rank, 1.0))
             noise = self._random.lognormal(0, 0.03)
-            cpu = int(cells * ns_per_cell * factor * noise)
+            cpu = int(cells * ns_per_cell * factor * self.dear.get(rank, 1.0) * noise)
             lost = int((self._speed[rank] - 1) * cpu)
             if self.preempted and self._random.random() < 0.05:
                 lost += int(self._random.exponential(8e6))
@@ -318,7 +321,7 @@ class MadeUpRun:
                     "blocks": 8,
                     "leaf_cells": self.cells,
                     "updates": updates[rank],
-                    "work": float(updates[rank]),
+                    "work": updates[rank] * self.dear.get(rank, 1.0),
                 }
             )
             self._rows["blocks"] += self._blocks_of(rank)

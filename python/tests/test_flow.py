@@ -5,6 +5,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from PIL import Image
 
 from octools import cans
 from octools.errors import OctoolsError
@@ -18,6 +19,7 @@ from octools.flow_figures import (
     save_channel,
     save_slice,
 )
+from octools.movie import save_flow_movie
 
 NAMELIST = """
 &dns
@@ -157,3 +159,22 @@ def test_tables_begin_at_the_names_of_their_columns(tmp_path: Path) -> None:
     table.write_text("x,u\n0.0,one\n")
     with pytest.raises(OctoolsError, match="no table"):
         read_table(table)
+
+
+def test_a_film_of_a_flow_has_one_frame_per_snapshot(tmp_path: Path) -> None:
+    run, film = tmp_path / "run", tmp_path / "film.gif"
+    run.mkdir()
+    paths = [run / f"snap_{number:05d}.h5" for number in range(3)]
+    for path in paths:
+        write_flow(path)
+    with h5py.File(paths[1], "r+") as file:
+        file["fields/u"][...] *= 10.0
+    save_flow_movie(paths, FlowSlice("u", "y"), film, rate=5)
+    with Image.open(film) as frames:
+        assert frames.n_frames == 3  # type: ignore[attr-defined]
+        brightness = []
+        for number in range(2):
+            frames.seek(number)
+            grey = frames.convert("L")
+            brightness.append(grey.getpixel((grey.width // 3, grey.height // 3)))
+    assert brightness[0] < brightness[1] / 3  # frames share their colours

@@ -99,6 +99,13 @@ def test_uneven_work_is_imbalance_and_no_slow_rank(tmp_path: Path) -> None:
     assert finding.evidence["work_imbalance"] == pytest.approx(2 / 1.25)
 
 
+def test_dear_blocks_are_imbalance_and_no_slow_rank(tmp_path: Path) -> None:
+    """Their cells take three times as long, and count three work units."""
+    finding = the_only(MadeUpRun(ranks=4, dear={3: 3.0}).write(tmp_path))
+    assert (finding.kind, list(finding.ranks)) == ("imbalance", [3])
+    assert finding.evidence["work_imbalance"] == pytest.approx(2.0)
+
+
 def test_waits_that_follow_no_volume_are_found(tmp_path: Path) -> None:
     """Ranks with few bytes stand still longest, in every step and not only now and then."""
     volume = {rank: 1 + rank / 7 for rank in range(8)}

@@ -29,8 +29,11 @@ struct Domain {
   // Rows, or planes, or cells of a row along an axis in which the momentum equation holds for a
   // component: the face on an upper side that is not periodic has a value of its own.
   int unknowns(int component, int axis) const;
-  // Whether no other rank holds cells.
-  bool is_alone() const { return pencils.communicator().size() == 1; }
+  // Whether other ranks hold parts of this rank's lines along an axis.
+  bool is_cut(int axis) const {
+    const auto [y, z] = pencils.processes();
+    return (axis == 1 && y > 1) || (axis == 2 && z > 1);
+  }
 };
 
 // A rank's velocity and pressure.

@@ -11,17 +11,31 @@ Vector body_force(const FlowParameters& parameters) {
   return force;
 }
 
-// The planes are eliminated in the order in which a stage makes them, on any process grid alike.
-pencil::PoissonOptions swept(pencil::PoissonOptions options, Diffusion diffusion) {
-  options.tridiagonal.sweep =
-      diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
+// The solvers of a stage take turns in one memory.
+pencil::PoissonOptions sharing(pencil::PoissonOptions options) {
+  options.tridiagonal.memory = std::make_shared<pencil::SolverMemory>();
+  options.planes = std::make_shared<pencil::Buffer>();
   return options;
+}
+
+pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep) {
+  options.tridiagonal.sweep = sweep;
+  return options;
+}
+
+// The planes of the pressure are eliminated in the order in which a stage makes them.
+pencil::Sweep sweep_of(Diffusion diffusion) {
+  return diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
 }
 
 }  // namespace
 
 Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
-           const pencil::PoissonOptions& poisson, const CommOptions& comm)
+           const pencil::PoissonOptions& solvers, const CommOptions& comm)
+    : Flow(domain, parameters, scalar, comm, sharing(solvers)) {}
+
+Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+           const CommOptions& comm, const pencil::PoissonOptions& solvers)
     : domain_(domain),
       parameters_(parameters),
       diffusion_(parameters.diffusion_kind()),
@@ -30,11 +44,8 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarO
       state_(domain),
       ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
-      fused_(domain.is_alone() && !domain.boundaries.periodic(2) &&
-             diffusion_ != Diffusion::implicit_all),
-      projection_(domain, ghosts_, swept(poisson, diffusion_), !fused_) {
-  pencil::PoissonOptions upwards = poisson;
-  upwards.tridiagonal.sweep = pencil::Sweep::up;
+      projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_) {
+  const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
   if (diffusion_ == Diffusion::implicit_z)
     along_z_ = std::make_unique<DiffusionAlongZ>(domain, upwards.tridiagonal);
   if (diffusion_ == Diffusion::implicit_all)
@@ -67,9 +78,10 @@ void Flow::step(double dt) {
     begin_mean(stage);
     if (along_z_) along_z_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
     if (along_all_) along_all_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
-    if (!fused_) general_stage(n, stage);
-    else if (diffusion_ == Diffusion::explicit_all) explicit_stage(n, stage);
-    else implicit_z_stage(n, stage);
+    if (diffusion_ == Diffusion::explicit_all) explicit_stage(n, stage);
+    else implicit_stage(n, stage);
+    fill_ghosts();
+    lap(seconds_.ghosts, "ghosts");
     mean_force_ += push_ / dt;
   }
   if (forcing_ == Forcing::pressure_gradient) mean_force_ = parameters_.pressure_gradient;
@@ -80,94 +92,90 @@ void Flow::explicit_stage(int n, const Stage& stage) {
   ghosts_.close_z(state_.w, 0, -1);
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
-    lap(seconds_.momentum, "momentum");
-    for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, -1));
-    ghosts_.close_y(state_.v, k, -1);
     if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1);
-    projection_.forward(state_, k, -1, stage.gamma);
-    lap(seconds_.poisson, "poisson");
+    lap(seconds_.momentum, "momentum");
+    project(k, -1, stage);
   }
-  projection_.exchange();
+  project_late(-1, stage);
   end_mean();
   lap(seconds_.momentum, "momentum");
   for (int k = nz - 1; k >= 0; --k) {
     projection_.backward(k);
-    projection_.fill_plane(k);
-    if (k == nz - 1) projection_.fill_side(1);
     lap(seconds_.poisson, "poisson");
-    correct(k, -1, stage);
+    projection_.correct(state_, k, -1, correction(k, stage));
     lap(seconds_.correction, "correction");
   }
-  fill_ghosts();
-  lap(seconds_.ghosts, "ghosts");
+  correct_late(stage);
 }
 
-void Flow::implicit_z_stage(int n, const Stage& stage) {
+void Flow::implicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
     lap(seconds_.momentum, "momentum");
-    along_z_->eliminate(state_, k);
+    if (along_z_) along_z_->eliminate(state_, k);
     lap(seconds_.diffusion, "diffusion");
   }
   end_mean();
-  ghosts_.close_z(state_.w, 1, -1);
   lap(seconds_.momentum, "momentum");
-  along_z_->substitute(state_, k_w, nz - 1);
+  diffuse();
   for (int k = nz - 1; k >= 0; --k) {
-    along_z_->substitute(state_, k_u, k);
-    along_z_->substitute(state_, k_v, k);
-    if (k > 0) along_z_->substitute(state_, k_w, k - 1);
-    else ghosts_.close_z(state_.w, 0, 0);
+    settle(k);
     lap(seconds_.diffusion, "diffusion");
-    for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j));
-    ghosts_.close_y(state_.v, k, 0);
-    projection_.forward(state_, k, 0, stage.gamma);
-    lap(seconds_.poisson, "poisson");
+    project(k, 0, stage);
   }
-  projection_.exchange();
+  project_late(0, stage);
   for (int k = 0; k < nz; ++k) {
     projection_.backward(k);
-    projection_.fill_plane(k);
-    if (k == 0) projection_.fill_side(0);
     lap(seconds_.poisson, "poisson");
-    if (k > 0) correct(k - 1, 0, stage);
+    if (k > 0) projection_.correct(state_, k - 1, 0, correction(k - 1, stage));
     lap(seconds_.correction, "correction");
   }
-  projection_.fill_side(1);
-  correct(nz - 1, 0, stage);
+  projection_.correct(state_, nz - 1, 0, correction(nz - 1, stage));
   lap(seconds_.correction, "correction");
-  fill_ghosts();
-  lap(seconds_.ghosts, "ghosts");
+  correct_late(stage);
 }
 
-void Flow::general_stage(int n, const Stage& stage) {
-  const int nz = domain_.nz;
-  for (int k = 0; k < nz; ++k) {
-    predict(k, n, stage);
+void Flow::diffuse() {
+  if (along_z_) along_z_->exchange(state_);
+  else along_all_->solve(state_, forcing_ == Forcing::bulk_velocity ? forced_ : -1, push_);
+  if (along_z_) along_z_->settle(state_, k_w, domain_.nz - 1);
+  ghosts_.close_z(state_.w, 1, 0);
+}
+
+// The plane of w below is needed for the divergence.
+void Flow::settle(int k) {
+  if (along_z_) {
+    along_z_->settle(state_, k_u, k);
+    along_z_->settle(state_, k_v, k);
+    if (k > 0) along_z_->settle(state_, k_w, k - 1);
   }
-  end_mean();
-  lap(seconds_.momentum, "momentum");
-  if (along_z_) along_z_->solve(state_);
-  if (along_all_)
-    along_all_->solve(state_, forcing_ == Forcing::bulk_velocity ? forced_ : -1, push_);
-  lap(seconds_.diffusion, "diffusion");
-  ghosts_.close_prediction(state_, -1);
-  lap(seconds_.ghosts, "ghosts");
-  const bool up = diffusion_ == Diffusion::explicit_all;
-  for (int m = 0; m < nz; ++m) projection_.forward(state_, up ? m : nz - 1 - m, -1, stage.gamma);
-  projection_.exchange();
-  for (int m = 0; m < nz; ++m) projection_.backward(up ? nz - 1 - m : m);
-  lap(seconds_.poisson, "poisson");
-  projection_.fill_all(ghosts_);
-  lap(seconds_.ghosts, "ghosts");
-  for (int k = nz - 1; k >= 0; --k) correct(k, -1, stage);
-  lap(seconds_.correction, "correction");
-  fill_ghosts();
-  lap(seconds_.ghosts, "ghosts");
+  if (k == 0) ghosts_.close_z(state_.w, 0, 0);
 }
 
-void Flow::correct(int k, int slide, const Stage& stage) {
+void Flow::project(int k, int slide, const Stage& stage) {
+  for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
+  ghosts_.close_y(state_.v, k, slide);
+  projection_.forward(state_, k, slide, stage.gamma);
+  lap(seconds_.poisson, "poisson");
+}
+
+void Flow::project_late(int slide, const Stage& stage) {
+  ghosts_.exchange_prediction(state_, slide);
+  lap(seconds_.ghosts, "ghosts");
+  projection_.forward_late(state_, slide, stage.gamma);
+  projection_.exchange();
+  lap(seconds_.poisson, "poisson");
+}
+
+void Flow::correct_late(const Stage& stage) {
+  projection_.fill_ghosts(ghosts_);
+  lap(seconds_.ghosts, "ghosts");
+  for (int k = 0; k < domain_.nz; ++k) projection_.correct_late(state_, k, correction(k, stage));
+  lap(seconds_.correction, "correction");
+}
+
+Projection::Step Flow::correction(int k, const Stage& stage) const {
   const double half = -0.5 * parameters_.viscosity * stage.gamma;
   Projection::Step step{.gamma_dt = stage.gamma};
   if (diffusion_ != Diffusion::explicit_all) step.implicit_z = half;
@@ -176,7 +184,7 @@ void Flow::correct(int k, int slide, const Stage& stage) {
     step.forced = forced_;
     step.forcing = along_z_ ? push_ * along_z_->response(forced_, k) : push_;
   }
-  projection_.correct(state_, k, slide, step);
+  return step;
 }
 
 void Flow::begin_mean(const Stage& stage) {

@@ -16,7 +16,6 @@
 #include "dns/momentum_sweep.hpp"
 #include "dns/projection.hpp"
 #include "dns/scalar.hpp"
-#include "pencil/tuning.hpp"
 
 namespace octant::dns {
 
@@ -29,7 +28,7 @@ class Flow {
  public:
   // Collective. `domain` must outlive the flow.
   Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
-       const pencil::PoissonOptions& poisson, const CommOptions& comm);
+       const pencil::PoissonOptions& solvers, const CommOptions& comm);
 
   // The state; after writing to its cells, call complete(), which fills the ghosts.
   State& state() { return state_; }
@@ -54,14 +53,22 @@ class Flow {
   std::vector<ExchangeCount> halo_report() const { return ghosts_.report(); }
 
  private:
-  // A stage on one rank with sides along z: everything that a plane needs follows while it is in
-  // cache.
+  Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+       const CommOptions& comm, const pencil::PoissonOptions& solvers);
+
+  // A stage in two sweeps, or three where diffusion is implicit, over the planes: everything that a
+  // plane needs follows while it is in cache, on any process grid.
   void explicit_stage(int n, const Stage& stage);
-  void implicit_z_stage(int n, const Stage& stage);
-  // A stage on any process grid: one sweep after the other.
-  void general_stage(int n, const Stage& stage);
+  void implicit_stage(int n, const Stage& stage);
   void predict(int k, int n, const Stage& stage);
-  void correct(int k, int slide, const Stage& stage);
+  void diffuse();
+  void settle(int k);
+  // The predicted plane's boundary faces, and its divergence to the solver.
+  void project(int k, int slide, const Stage& stage);
+  // What could not be projected, or corrected, without other ranks' planes.
+  void project_late(int slide, const Stage& stage);
+  void correct_late(const Stage& stage);
+  Projection::Step correction(int k, const Stage& stage) const;
   void fill_ghosts();
 
   // The forcing that gives the predicted velocity its mean, from the sums of a stage.
@@ -83,7 +90,6 @@ class Flow {
   State state_;
   Ghosts ghosts_;
   MomentumSweep momentum_;
-  bool fused_;
   Projection projection_;
   std::unique_ptr<DiffusionAlongZ> along_z_;
   std::unique_ptr<DiffusionAlongAll> along_all_;

@@ -74,11 +74,11 @@ void Ghosts::fill_y_sides(int quantity, Field& field, int k) const {
 }
 
 void Ghosts::fill_y(int quantity, Field& field, int k) const {
-  if (domain_.boundaries.periodic(1)) {
+  if (!domain_.boundaries.periodic(1)) {
+    fill_y_sides(quantity, field, k);
+  } else if (!domain_.is_cut(1)) {
     field.copy_row(k, -1, domain_.ny - 1);
     field.copy_row(k, domain_.ny, 0);
-  } else {
-    fill_y_sides(quantity, field, k);
   }
 }
 
@@ -131,10 +131,7 @@ void Ghosts::close_x(double* u_row) const {
 
 void Ghosts::close_y(Field& v, int k, int slide) const {
   const int nx = domain_.nx, ny = domain_.ny;
-  if (domain_.boundaries.periodic(1)) {
-    v.copy_row(k, -1, ny - 1, slide);
-    return;
-  }
+  if (domain_.boundaries.periodic(1) && !domain_.is_cut(1)) v.copy_row(k, -1, ny - 1, slide);
   if (domain_.ends(1, 0)) set_row(v.row(k, -1, slide), nx, rule(k_v, 1, 0).value);
   if (!domain_.ends(1, 1)) return;
   const Rule& upper = rule(k_v, 1, 1);
@@ -153,17 +150,21 @@ void Ghosts::close_z(Field& w, int end, int slide) const {
   }
 }
 
-void Ghosts::close_prediction(State& state, int slide) {
-  for (int k = 0; k < domain_.nz; ++k) {
-    for (int j = 0; j < domain_.ny; ++j) close_x(state.u.row(k, j, slide));
-    if (!domain_.boundaries.periodic(1)) close_y(state.v, k, slide);
-  }
-  close_z(state.w, 0, slide);
-  close_z(state.w, 1, slide);
+void Ghosts::exchange_prediction(State& state, int slide) {
   Field* v[] = {&state.v};
   Field* w[] = {&state.w};
-  halo_.fill_y(v, slide);
+  if (domain_.is_cut(1)) halo_.fill_y(v, slide);
   halo_.fill_z(w, slide);
+}
+
+void Ghosts::exchange_y(Field& field) {
+  Field* one[] = {&field};
+  halo_.fill_y(one);
+}
+
+void Ghosts::exchange_z(Field& field) {
+  Field* one[] = {&field};
+  halo_.fill_z(one);
 }
 
 }  // namespace octant::dns

@@ -75,7 +75,10 @@ void BoundarySources::add(State& state, int component, int k, double factor) con
 DiffusionAlongZ::DiffusionAlongZ(const Domain& domain, const pencil::TridiagonalOptions& options)
     : domain_(domain),
       sources_(domain, false),
-      solver_(domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2), options) {
+      transposed_(domain.is_cut(2) && options.method == pencil::TridiagonalMethod::ftm) {
+  for (int c = 0; c < k_components; ++c)
+    solvers_.emplace_back(domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2),
+                          options);
   for (const int c : {k_u, k_w})
     second_derivative_[matrix_of(c)] = velocity_z_matrix(domain.grid, domain.boundaries, c);
 }
@@ -83,54 +86,31 @@ DiffusionAlongZ::DiffusionAlongZ(const Domain& domain, const pencil::Tridiagonal
 void DiffusionAlongZ::set_factor(double factor) {
   if (factor == factor_) return;
   factor_ = factor;
-  for (int m = 0; m < 2; ++m) {
-    matrix_[m] = helmholtz(second_derivative_[m], -factor);
-    if (!matrix_[m].periodic) factors_[m] = pencil::ThomasFactors(matrix_[m], pencil::Sweep::up);
-    keep_last_planes(matrix_[m], domain_.grid.cells[2]);
-  }
-  if (!second_derivative_[0].periodic) response_ = response_to_one(factors_[0]);
-}
-
-void DiffusionAlongZ::solve(State& state) {
   for (int c = 0; c < k_components; ++c) {
-    for (int k = 0; k < domain_.nz; ++k) sources_.add(state, c, k, factor_);
-    if (c != k_v) solver_.set_matrix(matrix_[matrix_of(c)]);
-    solver_.solve(state.velocity(c), -1);
+    pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[matrix_of(c)], -factor);
+    if (c == k_u && !matrix.periodic)
+      response_ = response_to_one(pencil::ThomasFactors(matrix, pencil::Sweep::up));
+    keep_last_planes(matrix, domain_.grid.cells[2]);
+    solvers_[c].set_matrix(matrix);
   }
 }
 
-void DiffusionAlongZ::eliminate(State& state, int k) const {
+void DiffusionAlongZ::eliminate(State& state, int k) {
   for (int c = 0; c < k_components; ++c) {
-    if (k >= domain_.unknowns(c, 2)) continue;
     sources_.add(state, c, k, factor_);
-    const pencil::ThomasFactors& f = factors_[matrix_of(c)];
-    const double lower = f.lower[k], reciprocal = f.reciprocal[k];
-    Field& field = state.velocity(c);
-    for (int j = 0; j < domain_.ny; ++j) {
-      double* d = field.row(k, j, -1);
-      const double* before = k > 0 ? field.row(k - 1, j, -1) : d;
-#pragma GCC ivdep
-      for (int i = 0; i < domain_.nx; ++i)
-        d[i] = k > 0 ? (d[i] - lower * before[i]) * reciprocal : d[i] * reciprocal;
-    }
+    if (!transposed_) solvers_[c].forward(state.velocity(c), k, -1);
   }
 }
 
-void DiffusionAlongZ::substitute(State& state, int component, int k) const {
-  const int planes = domain_.unknowns(component, 2);
-  Field& field = state.velocity(component);
-  const bool last = k >= planes - 1;
-  const double back = last ? 0.0 : factors_[matrix_of(component)].back[k];
-  for (int j = 0; j < domain_.ny; ++j) {
-    const double *d = field.row(k, j, -1), *above = field.row(k + 1, j);
-    double* x = field.row(k, j);
-    if (last) {
-      std::copy_n(d, domain_.nx, x);
-      continue;
-    }
-#pragma GCC ivdep
-    for (int i = 0; i < domain_.nx; ++i) x[i] = d[i] - back * above[i];
+void DiffusionAlongZ::exchange(State& state) {
+  for (int c = 0; c < k_components; ++c) {
+    if (transposed_) solvers_[c].solve(state.velocity(c), -1, 0);
+    else solvers_[c].exchange(state.velocity(c), -1);
   }
+}
+
+void DiffusionAlongZ::settle(State& state, int component, int k) {
+  if (!transposed_) solvers_[component].backward(state.velocity(component), k, -1, 0);
 }
 
 double DiffusionAlongZ::response(int component, int k) const {
@@ -166,7 +146,7 @@ void DiffusionAlongAll::solve(State& state, int forced, double forcing) {
       if (c == forced)
         for (int j = 0; j < domain_.ny; ++j) add_to_row(field.row(k, j, -1), domain_.nx, forcing);
     }
-    solvers_[solver_of_[c]].solve(field, -1);
+    solvers_[solver_of_[c]].solve(field, -1, 0);
   }
 }
 
@@ -176,7 +156,6 @@ pencil::PoissonReport DiffusionAlongAll::report() const {
     const pencil::PoissonReport r = solver.report();
     sum.transform_seconds += r.transform_seconds;
     sum.tridiagonal_seconds += r.tridiagonal_seconds;
-    sum.transpose_seconds += r.transpose_seconds;
     sum.xy.seconds += r.xy.seconds;
     sum.xy.bytes += r.xy.bytes;
     sum.xy.messages += r.xy.messages;

@@ -1,7 +1,7 @@
 // Diffusion by Crank and Nicolson's scheme: along z alone (eq. 11) or along all axes (eq. 8).
 //
 // The predicted velocity u** less half of the diffusion of the present one lies one place lower;
-// the solution of  u* - factor L u* = that,  factor = gamma nu dt / 2, replaces it.
+// the solution of  u* - factor L u* = that,  factor = gamma nu dt / 2, moves home.
 #pragma once
 
 #include <array>
@@ -33,13 +33,12 @@ class DiffusionAlongZ {
 
   void set_factor(double factor);
 
-  // For all planes at once. Collective.
-  void solve(State& state);
-
-  // Plane by plane, if z is local and not periodic: eliminate upwards, then substitute downwards,
-  // which moves the component home. Plane nz - 1 of w, on the boundary, is only moved.
-  void eliminate(State& state, int k) const;
-  void substitute(State& state, int component, int k) const;
+  // Plane by plane: eliminate all components of the planes in ascending order as they are predicted,
+  // exchange, which is collective, and settle each component in descending order. The last planes of
+  // w, on the boundary, are only moved.
+  void eliminate(State& state, int k);
+  void exchange(State& state);
+  void settle(State& state, int component, int k);
 
   // The solution in plane k of this rank where the right-hand side of a component is 1 everywhere
   // and its boundary values are 0.
@@ -51,11 +50,12 @@ class DiffusionAlongZ {
   const Domain& domain_;
   BoundarySources sources_;
   double factor_ = 0.0;
-  pencil::FieldTridiagonal solver_;  // of all planes; one for all components saves memory
+  // Where lines are transposed, exchange does all: the components take turns in the memory for that.
+  bool transposed_;
+  std::vector<pencil::FieldTridiagonal> solvers_;  // of the components
   // Of u and v, whose boundary conditions along z are the same, and of w.
-  std::array<pencil::TridiagonalMatrix, 2> second_derivative_, matrix_;
-  std::array<pencil::ThomasFactors, 2> factors_;  // empty if z is periodic
-  std::vector<double> response_;                  // of u and v, in all planes
+  std::array<pencil::TridiagonalMatrix, 2> second_derivative_;
+  std::vector<double> response_;  // of u and v, in all planes
 };
 
 class DiffusionAlongAll {

@@ -9,24 +9,23 @@
 
 namespace octant::dns {
 
-// Rows of the correction in one plane and its neighbours.
+// Sweeps follow the planes as they are solved. Rows and planes beside those of other ranks, or of the
+// other side of the domain, come late: what the first needs of them is done after an exchange.
 class Projection {
  public:
-  // `keeps_all`: the correction is held for all planes, not for three at a time. Collective.
+  // Collective.
   Projection(const Domain& domain, const Ghosts& ghosts, const pencil::PoissonOptions& options,
-             bool keeps_all);
+             Diffusion diffusion);
 
-  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep.
+  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep. Late: what waits
+  // for the velocity below the first row and plane.
   void forward(const State& state, int k, int slide, double gamma_dt);
+  void forward_late(const State& state, int slide, double gamma_dt);
   void exchange() { solver_.exchange(); }
-  // The correction of plane k, in the opposite order.
-  void backward(int k) { solver_.backward(k, row(k, 0), phi_.row_stride()); }
-  // Its ghosts in x and y, if y is local.
-  void fill_plane(int k);
-  // The planes beyond the boundaries, when the planes inside have been solved, if z is local.
-  void fill_side(int end);
-  // All ghosts of all planes, if keeps_all. Collective.
-  void fill_all(Ghosts& ghosts);
+  // The correction of plane k with those of its ghosts that this rank knows, in the opposite order.
+  void backward(int k);
+  // After the last backward: the ghosts that other ranks know. Collective.
+  void fill_ghosts(Ghosts& ghosts);
 
   // What one stage adds: velocity -= gamma dt grad phi, and `forcing` to component `forced` (-1:
   // none); pressure += phi + implicit_z d2 phi/dz2 + implicit_xy (d2/dx2 + d2/dy2) phi.
@@ -36,20 +35,34 @@ class Projection {
     double forcing = 0.0;  // in this plane
   };
   // Corrects plane k, which moves home from its place; plane k + 1 of the correction must be known,
-  // and k - 1 too where diffusion is implicit. Ghosts in x are filled.
+  // and k - 1 too where diffusion is implicit. Ghosts in x are filled. Late: at home, what waits for
+  // other ranks' corrections.
   void correct(State& state, int k, int slide, const Step& step);
+  void correct_late(State& state, int k, const Step& step);
 
-  double* row(int k, int j) { return phi_.row(keeps_all_ ? k : (k + 4) % 3 - 1, j); }
   pencil::PoissonReport report() const { return solver_.report(); }
-  std::size_t bytes() const { return solver_.bytes() + phi_.bytes() + rhs_.bytes(); }
+  std::size_t bytes() const {
+    return solver_.bytes() + phi_.bytes() + edges_.bytes() + rhs_.bytes();
+  }
 
  private:
+  double* row(int k, int j) { return phi_.row(slot(k), j); }
+  int slot(int k) const;
+  void divergence(const State& state, int k, int slide, double gamma_dt, pencil::Range rows);
+  void fill_side(int end);
+  void correct_rows(State& state, int k, int slide, const Step& step, bool late);
+  void update_pressure(State& state, int k, int j, const Step& step);
+
   const Domain& domain_;
   const Ghosts& ghosts_;
-  bool keeps_all_;
+  Diffusion diffusion_;
+  bool south_is_late_, north_is_late_, below_is_late_, above_is_late_;
+  bool keeps_all_;  // planes of the correction; else those at the ends, and three more
+  bool has_edges_;
   pencil::PoissonSolver solver_;
-  Field phi_;  // all planes, or three
-  Field rhs_;  // one plane
+  Field phi_;
+  Field edges_;  // first and last row of phi in all planes, where others need them after the sweep
+  Field rhs_;    // one plane
 };
 
 }  // namespace octant::dns

@@ -1,5 +1,5 @@
-// The AMR half of Octant: gas on the mesh, advanced in time. This class is the algorithm; outputs
-// and run control are in run_amr.cpp.
+// The AMR half of Octant: gas and dark matter on the mesh, advanced in time. This class is the
+// algorithm (amr_step.cpp); outputs and run control are in run_amr.cpp.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include "decomp/partition.hpp"
 #include "decomp/planner.hpp"
 #include "driver/block_meter.hpp"
+#include "driver/energy_budget.hpp"
+#include "driver/matter.hpp"
 #include "driver/options.hpp"
 #include "driver/repair.hpp"
 #include "driver/timers.hpp"
@@ -20,10 +22,20 @@ namespace octant::driver {
 
 // Totals over the leaf cells of the domain, in code units; the same bits on any number of ranks.
 struct Totals {
+  // Of the gas.
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
-  double potential_energy = 0;                   // of self-gravity
+  particles::ParticleTotals dark;
+  double potential_energy = 0;                   // of all that attracts
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
+};
+
+// What a run carries on beside its fields and particles.
+struct RunState {
+  double time = 0.0;
+  std::int64_t step = 0;
+  Floored floored;
+  EnergyBudget energy;
 };
 
 class AmrSimulation {
@@ -47,7 +59,9 @@ class AmrSimulation {
   double stable_dt() const;  // after measure()
   const Totals& totals() const { return totals_; }
   const Floored& floored() const { return floored_; }
+  const EnergyBudget& energy() const { return energy_; }
   double time() const { return time_; }
+  double scale_factor() const;  // 1 where nothing expands
   std::int64_t step_count() const { return step_; }
   std::int64_t cell_updates() const { return cell_updates_; }  // of leaf cells, on this rank
   std::int64_t own_leaf_cells() const;
@@ -71,40 +85,67 @@ class AmrSimulation {
   gravity::Gravity* gravity() { return gravity_.get(); }  // null without self-gravity
   const gravity::Gravity* gravity() const { return gravity_.get(); }
 
-  // For restart: the state of the mesh is set by the caller.
-  void set_time(double time, std::int64_t step);
-  void set_floored(const Floored& floored) { floored_ = floored; }
-  // Moves blocks so that every rank carries its share of the cost. True if any moved.
-  bool rebalance();
+  Matter& matter() { return matter_; }
+  const Matter& matter() const { return matter_; }
+
+  // A restart: the caller has set the mesh, its fields, the particles and gravity's fields.
+  RunState state() const;
+  void resume(const RunState& state);
 
  private:
+  // amr_simulation.cpp
+  void set_initial_state(int level);
+  void update_density(int coarsest);
+
+  // amr_step.cpp
   void advance(int level, double dt, double begin, double end);
   void advance_finer(int level, double dt);
+  void finish_step(int coarsest, double time);
+  void kick(int level, double dt, gravity::Half half);
+  void drift(int level, double dt);
+  void solve_gravity(int level, double time);
+  void advance_gas(int level, double dt, double begin, double end);
+  void start_coupling(int level);
+  void finish_coupling(int level);
   void sweep_stage(int level, int stage, double dt, double theta);
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
                                  int end);
-  void adapt_gravity();
-  void finish_kicks(int coarsest);
-  double level_limit(int level, double courant) const;           // longest stable step of a level
   double fastest_signal(int level, const double* blocks) const;  // on this rank
+
+  // amr_measure.cpp
+  void measure_gas();
+  double potential_energy();
+  void measure_matter_limits();
+  double signal_limit(int level, double courant) const;  // longest step for the gas of a level
+  std::string describe_cell(int level, int slot, int cell) const;
+
+  // amr_adapt.cpp
   bool regrid();
+  void flag_cells(int level, const mesh::DeviceArray<std::uint64_t>& masks);
+  void flag_massive_cells(int level, int buffer, const mesh::DeviceArray<std::uint64_t>& masks);
+  int finest_allowed() const;
+  void follow_mesh();
+
+  // amr_balance.cpp
+  bool rebalance();  // true if blocks moved
   std::vector<std::vector<CostItem>> block_costs();
+  void measure_costs(std::vector<std::vector<CostItem>>& costs) const;
   std::vector<std::vector<int>> balance_each_level(const std::vector<std::vector<CostItem>>& costs);
   std::vector<std::vector<int>> balance_all_levels(const std::vector<std::vector<CostItem>>& costs);
   std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level);
   double communication_share() const;
-  void measure_costs(std::vector<std::vector<CostItem>>& costs) const;
-  void set_initial_state(int level);
-  std::string describe_cell(int level, int slot, int cell) const;
 
   const AmrOptions& options_;
   mesh::Mesh mesh_;
   std::unique_ptr<gravity::Gravity> gravity_;
+  Matter matter_;
   BlockMeter meter_;
   Timers timers_;
   Totals totals_;
+  EnergyBudget energy_;
   Floored floored_;
   std::vector<double> fastest_;                // by level: signal speed, over all ranks
+  std::vector<double> matter_limits_;          // by level: longest step for what falls and drifts
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;

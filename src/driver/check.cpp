@@ -62,7 +62,7 @@ int check(const RunRequest& request) {
   report += fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * initial_bytes);
   const auto rehearsals =
       rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);
-  for (const Rehearsal& rehearsal : rehearsals) report += describe(rehearsal, options.time.end);
+  for (const Rehearsal& rehearsal : rehearsals) report += describe(rehearsal, options.end_time());
   const auto base_blocks = static_cast<double>(simulation.totals().blocks[0]);
   report += rehearsals.empty() ? "# the base grid is too small to rehearse the growth of the mesh\n"
                                : describe(extrapolate(rehearsals, base_blocks), bytes_at_start);

@@ -81,6 +81,25 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
               .meaning = "Cells are refined that are larger than the Jeans length "
                          "c sqrt(pi / (G rho)) divided by this; 0: never",
               .min = 0});
+  schema.add("refine.mass", o.mass,
+             {.unit = "refine.mass_unit",
+              .meaning = "Mass, of gas and particles together, above which a cell of level 0, 1, "
+                         "... is refined",
+              .min = 0});
+  schema.add("refine.mass_unit", o.mass_unit,
+             {.unit = "mass",
+              .meaning = "Its unit; 0: the mean mass in a cell of the base level of a cosmological "
+                         "box",
+              .min = 0});
+  schema.add("refine.mass_scalar", o.mass_scalar,
+             {.meaning = "Passive scalar that marks the gas to which refine.mass applies, 0, 1, "
+                         "...; -1: all of it",
+              .min = -1});
+  schema.add("refine.mass_scalar_above", o.mass_scalar_above,
+             {.meaning = "Concentration of it that is enough", .min = 0});
+  schema.add("refine.holdback", o.holdback,
+             {.meaning = "Level max_level - n is the finest until a = 0.79 / 2^n, so that the "
+                         "proper size of the finest cells stays about the same"});
   schema.add("refine.buffer", o.buffer,
              {.unit = "cells",
               .meaning = "Cells around a flagged one that are refined with it; at "
@@ -129,13 +148,14 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
   return all;
 }
 
-std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level) const {
+std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double at) const {
+  if (!hydro.enabled) return {};
   auto all = refine.criteria(level, hydro);
   if (refine.jeans > 0.0) {
     // dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho.
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
     all.push_back({hydro::RefinementKind::jeans, hydro::k_pressure,
-                   gravity.constant * dx * dx / (M_PI * hydro.gamma), 0.0});
+                   newton_constant(at) * dx * dx / (M_PI * hydro.gamma), 0.0});
   }
   return all;
 }
@@ -150,6 +170,10 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, time);
   hydro_parameters.declare(schema);
   declare(schema, gravity);
+  declare(schema, cosmology);
+  schema.add("cosmology.snapshots", snapshot_epochs,
+             {.meaning = "When snapshots are written: a list as [\"z = 3\", \"a = 0.5\"]"});
+  declare(schema, initial);
   declare(schema, refine);
   declare(schema, balance);
   declare(schema, comm);
@@ -169,8 +193,73 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
                      refine.jeans);
-  if (problem) problem->prepare({geometry, hydro, gravity.enabled ? gravity.constant : 0.0});
+  finish_cosmology();
+  if (!refine.mass.empty() && refine.mass_unit == 0.0 && !universe)
+    throw InputError(
+        "refine.mass needs refine.mass_unit, the mass that it counts in, where there is no "
+        "cosmological box");
+  if (refine.mass_scalar >= hydro.scalars)
+    throw InputError("refine.mass_scalar = {}: there are {} scalars (hydro.scalars)",
+                     refine.mass_scalar, hydro.scalars);
+  if (problem)
+    problem->prepare({.geometry = geometry,
+                      .hydro = hydro,
+                      .G = gravity.enabled ? newton_constant(0.0) : 0.0,
+                      .universe = universe.get(),
+                      .initial = initial});
   resolved_ = schema.resolved_toml();
+}
+
+// In supercomoving units a box at rest obeys the same equations as one that expands, if gamma is 5/3
+// and gravity grows with a.
+void AmrOptions::finish_cosmology() {
+  if (!cosmology.enabled) {
+    if (!snapshot_epochs.empty() || refine.holdback)
+      throw InputError("{} needs cosmology.enabled = true: without it nothing expands",
+                       refine.holdback ? "refine.holdback" : "cosmology.snapshots");
+    return;
+  }
+  const auto forbid = [](bool is_other, const char* name, const char* instead) {
+    if (is_other)
+      throw InputError("{} means nothing with cosmology.enabled = true: {}", name, instead);
+  };
+  const mesh::MeshOptions unit_box;
+  forbid(time.end != TimeOptions{}.end, "time.end", "give cosmology.end");
+  forbid(gravity.constant != 1.0, "gravity.constant", "it follows from cosmology.omega_m");
+  forbid(mesh.lower != unit_box.lower || mesh.upper != unit_box.upper, "mesh.lower or mesh.upper",
+         "the side of the box, cosmology.box, is the unit of length");
+  if (!gravity.enabled)
+    throw InputError("cosmology.enabled = true: an expanding box needs gravity.enabled = true");
+  if (hydro.enabled && std::abs(hydro.gamma - 5.0 / 3.0) > 1e-6)
+    throw InputError(
+        "hydro.gamma = {}: in supercomoving units the gas must have 1.6666666666666667 = 5/3",
+        hydro.gamma);
+  for (const auto& boundaries : mesh.boundary)
+    if (boundaries[0] != "periodic" || boundaries[1] != "periodic")
+      throw InputError("cosmology.enabled = true: all boundaries must be periodic");
+  universe = std::make_unique<cosmology::Universe>(cosmology);
+  end_time();
+  snapshot_times();
+}
+
+std::vector<double> AmrOptions::snapshot_times() const {
+  std::vector<double> times = output.snapshot_times;
+  for (const std::string& epoch : snapshot_epochs)
+    times.push_back(universe->time(cosmology::scale_factor_of(epoch, "cosmology.snapshots")));
+  return times;
+}
+
+double AmrOptions::newton_constant(double time) const {
+  return universe ? universe->newton_constant(time) : gravity.constant;
+}
+
+CodeUnits AmrOptions::units(double scale_factor) const {
+  return universe ? universe->units(scale_factor) : CodeUnits{};
+}
+
+double AmrOptions::mass_unit() const {
+  return refine.mass_unit > 0.0 ? refine.mass_unit
+                                : mesh::Geometry(mesh).cell_volume(0);  // the mean density is 1
 }
 
 AmrOptions AmrOptions::from_file(const std::string& path,

@@ -8,6 +8,8 @@
 
 #include "comm/options.hpp"
 #include "core/parameters.hpp"
+#include "cosmology/initial_conditions.hpp"
+#include "cosmology/universe.hpp"
 #include "decomp/options.hpp"
 #include "driver/debug_options.hpp"
 #include "gravity/options.hpp"
@@ -47,6 +49,11 @@ struct RefineOptions {
   double floor = 1e-10;
   std::vector<double> density;
   double jeans = 0.0;  // see AmrOptions::criteria
+  std::vector<double> mass;
+  double mass_unit = 0.0;
+  int mass_scalar = -1;
+  double mass_scalar_above = 0.01;
+  bool holdback = false;
   int buffer = 1;
   int interval = 1;
   problems::RefinedRegion region;
@@ -74,6 +81,9 @@ class AmrOptions {
   hydro::HydroOptions hydro;  // from hydro_parameters
   hydro::HydroParameters hydro_parameters;
   gravity::GravityOptions gravity;
+  cosmology::CosmologyOptions cosmology;
+  cosmology::InitialOptions initial;
+  std::vector<std::string> snapshot_epochs;  // as cosmology::scale_factor_of
   CommOptions comm;
   BalanceOptions balance;
   TimeOptions time;
@@ -86,6 +96,7 @@ class AmrOptions {
   double slowness = 1.0;  // of its kernels
   int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
+  std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
 
   // Reads and checks a file. Throws InputError.
   static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
@@ -93,8 +104,18 @@ class AmrOptions {
   static AmrOptions from_text(const std::string& text, const std::string& source,
                               const ParameterSchema::Overrides& overrides);
 
-  // The criteria of refinement on one level, that of the Jeans length included.
-  std::vector<hydro::RefinementCriterion> criteria(int level) const;
+  // The criteria that the gas of one level must meet at a time, that of the Jeans length included.
+  std::vector<hydro::RefinementCriterion> criteria(int level, double time) const;
+
+  double end_time() const { return universe ? universe->end_time() : time.end; }
+  // When snapshots are asked for, those given as epochs included.
+  std::vector<double> snapshot_times() const;
+  // Newton's constant in code units.
+  double newton_constant(double time) const;
+  // What the code's numbers are in cgs at a scale factor; ones where the run has no physical units.
+  CodeUnits units(double scale_factor) const;
+  // The mass that refine.mass counts in.
+  double mass_unit() const;
 
   // Every parameter with its value, as TOML.
   std::string resolved() const;
@@ -103,6 +124,7 @@ class AmrOptions {
   friend std::string parameter_manual(const std::string& section);
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
+  void finish_cosmology();
   std::string resolved_;
 };
 

@@ -52,16 +52,16 @@ Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& opti
   rehearsal.coarsening = coarsening;
   Clock clock;
   AmrSimulation simulation(communicator, options);
-  const double end = options.time.end * (1.0 - 1e-14);
+  const double end = options.end_time();
   try {
     simulation.initialise();
     while (!rehearsal.whole && communicator.max(clock.seconds()) < seconds) {
       simulation.adapt();
       simulation.measure();
       note_size(simulation, rehearsal.size);
-      simulation.step(std::min(simulation.stable_dt(), options.time.end - simulation.time()));
-      rehearsal.whole =
-          simulation.time() >= end || simulation.step_count() >= options.time.max_steps;
+      simulation.step(std::min(simulation.stable_dt(), end - simulation.time()));
+      rehearsal.whole = simulation.time() >= end - 1e-14 * std::abs(end) ||
+                        simulation.step_count() >= options.time.max_steps;
     }
   } catch (const RunError& error) {  // on every rank
     rehearsal.failure = error.what();

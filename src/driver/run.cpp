@@ -36,7 +36,7 @@ class Run {
     } else {
       const std::string path = find_checkpoint(communicator_, request.restart, directory_);
       progress_ = model_.read_checkpoint(path);
-      log::info("restarted from {} at step {}, time {}", path, model_.step_count(), model_.time());
+      log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
     }
   }
 
@@ -87,9 +87,11 @@ class Run {
 
   std::string log_path() const { return directory_ + "/log.txt"; }
 
+  // Times that a step was to end at are reached up to rounding.
+  bool reached(double time) const { return model_.time() >= time - 1e-14 * std::abs(time); }
+
   bool finished() const {
-    return model_.time() >= settings_.end * (1.0 - 1e-14) ||
-           model_.step_count() >= settings_.max_steps;
+    return reached(settings_.end) || model_.step_count() >= settings_.max_steps;
   }
 
   void coarse_step(History& history) {
@@ -118,7 +120,7 @@ class Run {
   // The longest stable step that does not pass the end or an output time.
   double next_dt() const {
     const double dt = model_.stable_dt(), time = model_.time();
-    OCTANT_REQUIRE(std::isfinite(dt) && dt > 1e-14 * std::max(settings_.end, time),
+    OCTANT_REQUIRE(std::isfinite(dt) && dt > 1e-14 * std::max(settings_.end, std::abs(time)),
                    "step {}, time {}: the time step {} is no step at all; some signal is far too "
                    "fast",
                    model_.step_count(), time, dt);
@@ -135,13 +137,11 @@ class Run {
           next, (std::floor(progress_.last_snapshot_time / interval + 1e-9) + 1.0) * interval);
     }
     for (const double time : output_.snapshot_times)
-      if (time > progress_.last_snapshot_time) next = std::min(next, time);
+      if (time > progress_.last_snapshot_time + 1e-12 * std::abs(time)) next = std::min(next, time);
     return next;
   }
 
-  bool snapshot_is_due() const {
-    return !finished() && model_.time() >= next_snapshot_time() * (1.0 - 1e-14);
-  }
+  bool snapshot_is_due() const { return !finished() && reached(next_snapshot_time()); }
 
   bool checkpoint_is_due(double seconds) {
     const bool due = output_.checkpoint_interval > 0.0 && !finished() &&
@@ -157,7 +157,7 @@ class Run {
     model_.write_snapshot(path);
     ++progress_.next_snapshot;
     progress_.last_snapshot_time = model_.time();
-    log::info("wrote {} at time {:.6g}", path, model_.time());
+    log::info("wrote {} at {}", path, model_.when());
   }
 
   void checkpoint() {
@@ -168,7 +168,7 @@ class Run {
     model_.write_checkpoint(progress_, path);
     if (communicator_.is_root()) remove_old_checkpoints(directory_, output_.checkpoint_keep);
     if (recorder_) recorder_->merge();
-    log::info("wrote {} at time {:.6g}", path, model_.time());
+    log::info("wrote {} at {}", path, model_.when());
   }
 
   void log_step(double dt, double updates) const {
@@ -176,8 +176,8 @@ class Run {
     const double most = communicator_.max(static_cast<double>(memory.current));
     const std::string state = model_.status();
     const double left = (settings_.end - model_.time()) / dt * step_seconds_;
-    log::status("step {} t {:.5g} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {:.0f} s left",
-                model_.step_count(), model_.time(), dt, state, 1e-6 * updates / step_seconds_,
+    log::status("step {} {} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {:.0f} s left",
+                model_.step_count(), model_.when(), dt, state, 1e-6 * updates / step_seconds_,
                 1e-6 * most, left);
     log::debug("step {} time {} dt {} {}", model_.step_count(), model_.time(), dt, state);
   }
@@ -200,7 +200,7 @@ class Run {
         "MB",
         updates, 1e-6 * updates / sweeping, 1e-6 * least, 1e-6 * most);
     if (code != k_done) return;
-    log::info("done: time {:.6g} after {} steps", model_.time(), model_.step_count());
+    log::info("done: {} after {} steps", model_.when(), model_.step_count());
     announce_results();
   }
 

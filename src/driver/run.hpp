@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "comm/communicator.hpp"
 #include "driver/options.hpp"
 #include "driver/timers.hpp"
@@ -28,7 +30,7 @@ struct OutputProgress {
   double last_snapshot_time = 0.0;
 };
 
-// What a run needs to know of its parameters.
+// What a run needs to know of its parameters. Times may be negative.
 struct RunSettings {
   std::string model;
   int block_size;  // 0: no blocks
@@ -60,6 +62,8 @@ class Model {
   virtual OutputProgress read_checkpoint(const std::string& path) = 0;
 
   virtual double time() const = 0;
+  // The present in few words: the time, or what tells more.
+  virtual std::string when() const { return fmt::format("time {:.6g}", time()); }
   virtual std::int64_t step_count() const = 0;
 
   // Prepares the next step and measures the state: needed before stable_dt and history_row. Throws

@@ -1,11 +1,10 @@
 #include "driver/snapshot.hpp"
 
-#include <fmt/ranges.h>
-
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "core/version.hpp"
 #include "decomp/key_order.hpp"
+#include "driver/file_header.hpp"
+#include "driver/particle_file.hpp"
 #include "hydro/field_access.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/row_batches.hpp"
@@ -16,8 +15,6 @@ using mesh::LevelFields;
 
 namespace {
 
-constexpr std::int64_t k_format_version = 1;
-
 template <class T, std::size_t n>
 std::vector<T> as_vector(const std::array<T, n>& values) {
   return {values.begin(), values.end()};
@@ -27,23 +24,37 @@ std::string level_group(const char* room, int level) {
   return fmt::format("/{}/level_{}", room, level);
 }
 
+void write_universe(Hdf5Writer& file, const cosmology::Universe& universe, double scale_factor) {
+  const cosmology::CosmologyOptions& o = universe.options();
+  const std::pair<const char*, double> values[] = {{"redshift", cosmology::redshift(scale_factor)},
+                                                   {"omega_m", o.omega_m},
+                                                   {"omega_lambda", o.omega_lambda},
+                                                   {"omega_b", o.omega_b},
+                                                   {"omega_radiation", o.omega_radiation},
+                                                   {"w0", o.w0},
+                                                   {"wa", o.wa},
+                                                   {"h", o.h},
+                                                   {"box_megaparsecs_per_h", o.box}};
+  for (const auto& [name, value] : values) file.attribute("/header", name, value);
+}
+
 void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char* kind) {
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const AmrOptions& options = simulation.options();
   const auto& cells = options.mesh.base_cells;
   std::vector<double> box_size;
   for (int d = 0; d < 3; ++d) box_size.push_back(geometry.upper()[d] - geometry.lower()[d]);
-  file.group("/header");
+  write_file_header(file, {.kind = kind,
+                           .model = options.model,
+                           .problem = options.problem_name,
+                           .time = simulation.time(),
+                           .step = simulation.step_count(),
+                           .units = options.units(simulation.scale_factor()),
+                           .parameters = options.resolved()});
   const auto put = [&](const char* name, const AttributeValue& value) {
     file.attribute("/header", name, value);
   };
-  put("kind", std::string(kind));
-  put("format_version", k_format_version);
-  put("model", options.model);
-  put("problem", options.problem_name);
-  put("time", simulation.time());
-  put("step", simulation.step_count());
-  put("scale_factor", 1.0);
+  put("scale_factor", simulation.scale_factor());
   put("box_size", box_size);
   put("lower", as_vector(geometry.lower()));
   put("upper", as_vector(geometry.upper()));
@@ -52,12 +63,7 @@ void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char*
   put("max_level", std::int64_t{geometry.max_level()});
   put("finest_level", std::int64_t{simulation.mesh().finest_level()});
   put("gamma", options.hydro.gamma);
-  put("unit_length", 1.0);
-  put("unit_mass", 1.0);
-  put("unit_time", 1.0);
-  put("parameters", options.resolved());
-  put("version", std::string(k_version));
-  put("git_revision", std::string(k_git_revision));
+  if (options.universe) write_universe(file, *options.universe, simulation.scale_factor());
 }
 
 // Fields are written and read in batches of this size, so that output needs hardly more memory than
@@ -171,21 +177,46 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
                   });
     write_gravity(file, batches, simulation, level, false);
   }
+  if (simulation.matter().dark()) write_particles(file, *simulation.matter().dark());
   file.commit();
 }
+
+namespace {
+
+void write_run_state(Hdf5Writer& file, const RunState& state) {
+  file.attribute("/header", "floored_cells", state.floored.cells);
+  file.attribute("/header", "floored_mass", state.floored.mass);
+  file.attribute("/header", "floored_energy", state.floored.energy);
+  const EnergyBudget& e = state.energy;
+  file.attribute("/header", "energy_budget",
+                 std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work, e.log_a, e.potential});
+}
+
+RunState read_run_state(const Hdf5Reader& file) {
+  const auto number = [&](const char* name) { return file.attribute<double>("/header", name); };
+  const auto integer = [&](const char* name) {
+    return file.attribute<std::int64_t>("/header", name);
+  };
+  const auto e = file.attribute<std::vector<double>>("/header", "energy_budget");
+  return {.time = number("time"),
+          .step = integer("step"),
+          .floored = {integer("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .energy = {.begun = e.at(0) != 0.0,
+                     .initial = e.at(1),
+                     .work = e.at(2),
+                     .log_a = e.at(3),
+                     .potential = e.at(4)}};
+}
+
+}  // namespace
 
 void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
                       const std::string& path) {
   const mesh::Mesh& mesh = simulation.mesh();
   Hdf5Writer file(mesh.communicator(), path);
   write_header(file, simulation, "checkpoint");
-  file.attribute("/header", "next_snapshot", progress.next_snapshot);
-  file.attribute("/header", "next_checkpoint", progress.next_checkpoint);
-  file.attribute("/header", "last_snapshot_time", progress.last_snapshot_time);
-  const Floored& floored = simulation.floored();
-  file.attribute("/header", "floored_cells", floored.cells);
-  file.attribute("/header", "floored_mass", floored.mass);
-  file.attribute("/header", "floored_energy", floored.energy);
+  write_progress(file, progress);
+  write_run_state(file, simulation.state());
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
@@ -198,35 +229,17 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
     }
     write_gravity(file, batches, simulation, level, true);
   }
+  if (simulation.matter().dark()) write_particles(file, *simulation.matter().dark());
   file.commit();
 }
 
 namespace {
 
-// Throws unless the file's header says the same of `what` as the run's parameters.
-template <class T>
-void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
-  if (found == expected) return;
-  throw InputError(
-      "{}: the checkpoint was written with {} = {}, but this run has {}; use the "
-      "parameters of the run that wrote it",
-      path, what, found, expected);
-}
-
 void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const std::string& path = file.path();
-  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
-    throw InputError("{}: not a checkpoint of Octant: it has no /header with a kind", path);
-  const auto kind = file.attribute<std::string>("/header", "kind");
-  if (kind != "checkpoint")
-    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
-                     path, kind);
-  require_same(path, "format_version", file.attribute<std::int64_t>("/header", "format_version"),
-               k_format_version);
-  require_same(path, "problem.name", file.attribute<std::string>("/header", "problem"),
-               options.problem_name);
+  require_checkpoint(file, options.model, options.problem_name);
   require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
                std::int64_t{geometry.block_size()});
   const auto& cells = options.mesh.base_cells;
@@ -250,6 +263,8 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   if (simulation.gravity() && !file.exists(level_group("gravity", 0) + "/potential"))
     throw InputError("{}: the checkpoint has no potential; was gravity.enabled other than now?",
                      path);
+  if (simulation.matter().dark() && !file.exists("/particles/dark"))
+    throw InputError("{}: the checkpoint has no dark matter", path);
 }
 
 mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange range) {
@@ -310,40 +325,23 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
     levels.push_back(read_blocks(file, level, ranges.back()));
   }
   mesh.replace_blocks(levels);
+  if (simulation.matter().dark()) simulation.matter().dark()->adapt_to_mesh();
   for (int level = 0; level <= finest; ++level)
     for (int n = 0; n < mesh.layout().variables; ++n)
       read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, mesh, level,
                  mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n, ranges[level]);
   if (simulation.gravity()) read_gravity(file, simulation, ranges);
-  simulation.set_time(file.attribute<double>("/header", "time"),
-                      file.attribute<std::int64_t>("/header", "step"));
-  simulation.set_floored({file.attribute<std::int64_t>("/header", "floored_cells"),
-                          file.attribute<double>("/header", "floored_mass"),
-                          file.attribute<double>("/header", "floored_energy")});
-  const bool moved = simulation.rebalance();
-  if (gravity::Gravity* gravity = simulation.gravity()) {
-    if (moved) gravity->adapt_to_mesh();
-    gravity->resume();
-  }
-  return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
-          .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
-          .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
+  if (simulation.matter().dark()) read_particles(file, *simulation.matter().dark());
+  simulation.resume(read_run_state(file));
+  return read_progress(file);
 }
 
 std::string describe_snapshot(const Communicator& communicator, const std::string& path) {
   const Hdf5Reader file(communicator, path);
-  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
-    throw InputError("{}: not a snapshot or checkpoint of Octant: it has no /header with a kind",
-                     path);
-  const auto text = [&](const char* name) { return file.attribute<std::string>("/header", name); };
+  std::string out = describe_origin(file);
   const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "base_cells");
-  std::string out = fmt::format(
-      "{}: {} of problem \"{}\", step {}, time {}\nbase grid {} x {} x {}, blocks of {}^3, written "
-      "by "
-      "Octant {} ({})\n",
-      path, text("kind"), text("problem"), file.attribute<std::int64_t>("/header", "step"),
-      file.attribute<double>("/header", "time"), cells[0], cells[1], cells[2],
-      file.attribute<std::int64_t>("/header", "block_size"), text("version"), text("git_revision"));
+  out += fmt::format("base grid {} x {} x {}, blocks of {}^3\n", cells[0], cells[1], cells[2],
+                     file.attribute<std::int64_t>("/header", "block_size"));
   const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));
   for (int level = 0; level <= finest; ++level)
     out += fmt::format("level {}: {} blocks, cell size {}\n", level,
@@ -351,7 +349,9 @@ std::string describe_snapshot(const Communicator& communicator, const std::strin
                        file.attribute<double>(level_group("mesh", level), "cell_size"));
   out += "fields:";
   for (const auto& name : file.children(level_group("hydro", 0))) out += " " + name;
-  return out + "\n\n" + text("parameters");
+  if (file.exists("/particles/dark"))
+    out += fmt::format("\ndark matter: {} particles", file.shape("/particles/dark/id")[0]);
+  return out + "\n\n" + stored_parameters(file);
 }
 
 }  // namespace octant::driver

@@ -50,6 +50,7 @@ bool choose_fourier(const GravityOptions& options, bool isolated) {
 Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options)
     : options_(options),
       mesh_(mesh),
+      attracting_([this](int level) { return gas(level, density_); }),
       comm_options_(comm_options),
       layout_(mesh.layout().block_size, k_fields),
       density_(variable("density")),
@@ -199,7 +200,7 @@ double Gravity::base_cells() const {
 
 DeviceArray<double> Gravity::base_density() {
   const DeviceArray<double> density = levels_[0].solver->make_field("density");
-  levels_[0].transfer->to_patches({.x = gas(0, density_)}, density.data());
+  levels_[0].transfer->to_patches({.x = attracting_(0)}, density.data());
   return density;
 }
 
@@ -220,7 +221,7 @@ DeviceArray<double> Gravity::right_hand_side(int level, double& reference) {
   if (masked) Kokkos::deep_copy(f, 0.0);
   const double h = mesh_.geometry().cell_size(level);
   const double scale = 4.0 * M_PI * options_.constant * h * h;
-  l.transfer->to_patches({.a = scale, .x = gas(level, density_), .c = -scale * mean_density_},
+  l.transfer->to_patches({.a = scale, .x = attracting_(level), .c = -scale * mean_density_},
                          f.data());
   const auto blocks = static_cast<double>(
       mesh_.communicator().sum(static_cast<std::int64_t>(mesh_.blocks(level).count())));
@@ -257,6 +258,7 @@ SolveReport Gravity::solve(int level, double time) {
       by_fourier ? solve_base_by_fourier(phi, f)
                  : l.solver->solve(phi, f, reference, options_.tolerance, options_.max_cycles);
   if (level == 0 && !isolated_ && !by_fourier) remove_mean(level, phi);
+  if (l.kicking) add_half_of_work(l.own, stored_acceleration(level), work(level));
   l.transfer->to_blocks(phi.data(), stored(level, Field::potential));
   if (first) l.transfer->to_blocks(phi.data(), stored(level, Field::previous_potential));
   store_forces(level, phi);
@@ -329,19 +331,39 @@ void Gravity::resume() {
 
 // --- gas ---------------------------------------------------------------------------------------
 
-void Gravity::kick(int level, double dt) {
-  kick_blocks(levels_[level].own, dt, stored_acceleration(level), gas(level, density_),
-              {gas(level, momentum_), mesh_.layout().stride_variable}, gas(level, energy_));
+GasFields Gravity::gas(int level) const {
+  return {gas(level, density_),
+          {gas(level, momentum_), mesh_.layout().stride_variable},
+          gas(level, energy_)};
 }
 
-double Gravity::potential_energy() const {
+WorkFields Gravity::work(int level) const {
+  const Level& l = levels_[level];
+  const std::int64_t cells = l.own.cells();
+  return {{{l.flow.data(), 3 * cells}, cells}, {l.owed.data(), cells}};
+}
+
+void Gravity::kick(int level, double dt, Half half) {
+  Level& l = levels_[level];
+  l.kicking = half == Half::first;
+  if (half == Half::second)
+    return finish_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
+  const std::int64_t cells = mesh_.blocks(level).slots() * l.own.cells();
+  if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
+    l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
+    l.owed = mesh::uninitialised<double>("work", cells);
+  }
+  begin_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
+}
+
+double Gravity::potential_energy(const Attracting& density) const {
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     std::vector<std::uint8_t> refined;
     for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, gas(level, density_),
+    for (const double sum : binding_of(levels_[level].own, refined, density(level), mean_density_,
                                        stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }

@@ -32,6 +32,7 @@ enum Primitive { k_density, k_velocity_x, k_velocity_y, k_velocity_z, k_pressure
 inline constexpr int k_entropy = k_hydro_variables;
 
 struct HydroOptions {
+  bool enabled = true;  // otherwise there is no gas
   Scheme scheme = Scheme::muscl_hancock;
   Reconstruction reconstruction = Reconstruction::plm;
   Limiter limiter = Limiter::mc;

@@ -22,6 +22,8 @@ Choice choice(const std::vector<std::string>& names, const std::string& name) {
 }  // namespace
 
 void HydroParameters::declare(ParameterSchema& schema) {
+  schema.add("hydro.enabled", enabled,
+             {.meaning = "There is gas; without it, only particles attract and move"});
   schema.add("hydro.gamma", gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
   schema.add("hydro.scheme", scheme,
              {.meaning = "Time integration: Hancock's predictor, or Runge-Kutta of order 2 or 3",
@@ -51,6 +53,7 @@ void HydroParameters::declare(ParameterSchema& schema) {
 
 HydroOptions HydroParameters::options() const {
   HydroOptions options;
+  options.enabled = enabled;
   options.scheme = choice<Scheme>(k_schemes, scheme);
   options.reconstruction = choice<Reconstruction>(k_reconstructions, reconstruction);
   options.limiter = choice<Limiter>(k_limiters, limiter);

@@ -10,6 +10,7 @@
 namespace octant::hydro {
 
 struct HydroParameters {
+  bool enabled = true;
   double gamma = 1.4;
   std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "mc", riemann = "hllc";
   double density_floor = 1e-12, pressure_floor = 1e-14;

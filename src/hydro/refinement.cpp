@@ -4,6 +4,7 @@
 
 #include "hydro/euler.hpp"
 #include "hydro/tile_view.hpp"
+#include "mesh/flagging.hpp"
 
 namespace octant::hydro {
 
@@ -92,22 +93,6 @@ struct Measure {
   }
 };
 
-// The octant positions 0..3 along one axis that the cells within `buffer` of cell c touch, as bits.
-KOKKOS_FORCEINLINE_FUNCTION unsigned octants_near(int c, int buffer, int half) {
-  const int first = (c - buffer + half) / half, last = (c + buffer + half) / half;
-  return (2u << last) - (1u << first);
-}
-
-// Bit ix + 4 iy + 16 iz of every combination of bits of x, y and z.
-KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, unsigned z) {
-  std::uint64_t plane = 0, mask = 0;
-  for (int b = 0; b < 4; ++b)
-    if (y >> b & 1) plane |= std::uint64_t{x} << 4 * b;
-  for (int b = 0; b < 4; ++b)
-    if (z >> b & 1) mask |= plane << 16 * b;
-  return mask;
-}
-
 }  // namespace
 
 void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
@@ -140,16 +125,17 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, M * M), [&](int n) {
             const int j = n % M, k = n / M;
             const BlockRow row = view.block_row(j, k);
-            const unsigned y = octants_near(row.j, buffer, N / 2);
-            const unsigned z = octants_near(row.k, buffer, N / 2);
+            const unsigned y = mesh::octants_near(row.j, buffer, N / 2);
+            const unsigned z = mesh::octants_near(row.k, buffer, N / 2);
             for (int begin = 0; begin < M; begin += run) {
               const int slot = view.entry(row, begin);
               if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
               unsigned x = 0;
               for (int i = 0; i < run; ++i)
                 if (measure(patch.at(begin + i, j, k), across, across * across))
-                  x |= octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer, N / 2);
-              if (x) Kokkos::atomic_fetch_or(&masks(slot), octant_mask(x, y, z));
+                  x |= mesh::octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer,
+                                          N / 2);
+              if (x) Kokkos::atomic_fetch_or(&masks(slot), mesh::octant_mask(x, y, z));
             }
           });
         });

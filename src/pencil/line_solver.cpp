@@ -11,16 +11,6 @@ namespace octant::pencil {
 
 namespace {
 
-// Planes of an array of lines, by their number in the order of a sweep.
-struct SweptPlanes {
-  double* base;
-  std::ptrdiff_t stride;
-  int last;  // planes - 1
-  Sweep sweep;
-
-  double* operator()(int n) const { return base + (sweep == Sweep::up ? n : last - n) * stride; }
-};
-
 // Lines of a dense box.
 Lines dense_lines(const Box& box) {
   const int width = box[0].count(), rows = box[1].count();
@@ -33,9 +23,19 @@ Range rows_of(Range rows, int ranks, int rank) {
   return {rows.begin + own.begin, rows.begin + own.end};
 }
 
+// Forward, exchange and backward for all planes.
+template <class Matrices>
+void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
+                          const SweptPlanes& plane) {
+  for (int n = 0; n <= plane.last; ++n) solver.forward(planes, n);
+  solver.exchange(planes);
+  for (int n = plane.last; n >= 0; --n)
+    solver.backward(planes, n, plane(n), plane(n == plane.last ? n : n + 1));
+}
+
 template <class Matrices>
 std::shared_ptr<TransposeBuffers> messages_of(const LineProblem<Matrices>& problem) {
-  return {problem.memory, &problem.memory->messages};
+  return {problem.memory, &problem.memory->z};
 }
 
 bool holds_first_line(const Box& all, const Box& part) {
@@ -49,33 +49,32 @@ class WholeLines final : public LineSolver<Matrices> {
   explicit WholeLines(const LineProblem<Matrices>& problem)
       : sweep_(problem.options.sweep),
         planes_(problem.matrix.size()),
-        stride_(problem.lines.plane_stride),
         thomas_(problem.matrices, problem.lines, planes_, problem.singular) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     thomas_.set(PlaneCoefficients(matrix, {0, planes_}, sweep_, identity, laplacian));
   }
-  void forward(double* planes, int n) override {
+  bool uses_planes() const override { return true; }
+  bool first_may_be_last() const override { return false; }
+  void forward(const Planes& planes, int n) override {
     const SweptPlanes plane = swept(planes);
     thomas_.eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
   }
-  void exchange(double*) override {}
-  const double* backward(double* planes, int n, double* carry) override {
-    const SweptPlanes plane = swept(planes);
-    double* solution = carry ? carry : plane(n);
-    const double* after = carry ? carry : plane(n == planes_ - 1 ? n : n + 1);
-    thomas_.substitute(n, solution, plane(n), after);
+  void exchange(const Planes&) override {}
+  double* backward(const Planes& planes, int n, double* solution, const double* after) override {
+    const double* d = swept(planes)(n);
+    thomas_.substitute(n, solution, d, n == planes_ - 1 ? d : after);
     return solution;
   }
+  void solve(const Planes& planes) override { thomas_.solve(swept(planes)); }
   TransposeTraffic traffic() const override { return {}; }
   std::size_t bytes() const override { return thomas_.bytes(); }
 
  private:
-  SweptPlanes swept(double* planes) const { return {planes, stride_, planes_ - 1, sweep_}; }
+  SweptPlanes swept(const Planes& planes) const { return {planes, planes_ - 1, sweep_}; }
 
   Sweep sweep_;
   int planes_;
-  std::ptrdiff_t stride_;
   Thomas<Matrices> thomas_;
 };
 
@@ -87,9 +86,12 @@ class PartitionedLines final : public LineSolver<Matrices> {
   explicit PartitionedLines(const LineProblem<Matrices>& problem);
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
-  void forward(double* planes, int n) override;
-  void exchange(double* planes) override;
-  const double* backward(double* planes, int n, double* carry) override;
+  bool uses_planes() const override { return true; }
+  bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
+  void forward(const Planes& planes, int n) override;
+  void exchange(const Planes& planes) override;
+  double* backward(const Planes& planes, int n, double* solution, const double* after) override;
+  void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
   TransposeTraffic traffic() const override {
     const TransposeTraffic& all = exchange_.traffic();
@@ -103,11 +105,9 @@ class PartitionedLines final : public LineSolver<Matrices> {
   static Box whole_of(const LineProblem<Matrices>& problem, int rank);
   static Layout ends_layout(const LineProblem<Matrices>& problem);
 
-  SweptPlanes swept(double* planes) const {
-    return {planes, lines_.plane_stride, planes_ - 1, sweep_};
-  }
+  SweptPlanes swept(const Planes& planes) const { return {planes, planes_ - 1, sweep_}; }
   SweptPlanes swept_gathered() {
-    return {gathered_.data(), dense_.plane_stride, 2 * ranks_ - 1, sweep_};
+    return {{gathered_.data(), dense_.plane_stride}, 2 * ranks_ - 1, sweep_};
   }
   // The end plane that is swept first (0) or last (1); in memory they have their natural order.
   double* end(int which) {
@@ -116,7 +116,7 @@ class PartitionedLines final : public LineSolver<Matrices> {
   }
   void set_reduced(const EndCoefficients& own);
   void exchange_coefficient(const Buffer& own, Buffer& all);
-  void middle_sweep(double* planes);
+  void middle_sweep(const SweptPlanes& plane);
 
   Sweep sweep_;
   PtdmaFlavour flavour_;
@@ -244,17 +244,17 @@ void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer&
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::forward(double* planes, int n) {
+void PartitionedLines<Matrices>::forward(const Planes& planes, int n) {
   const SweptPlanes plane = swept(planes);
   double* before = plane(n == 0 ? 0 : n - 1);
   if (algorithm_1_) algorithm_1_->eliminate(n, plane(n), before);
-  else partition_.eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+  else if (n > 0)
+    partition_.eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
 }
 
 // Of the flavours with three sweeps.
 template <class Matrices>
-void PartitionedLines<Matrices>::middle_sweep(double* planes) {
-  const SweptPlanes plane = swept(planes);
+void PartitionedLines<Matrices>::middle_sweep(const SweptPlanes& plane) {
   for (int n = planes_ - 3; n >= 0; --n) {
     if (algorithm_1_) algorithm_1_->reduce(n, plane(n), plane(n + 1));
     else partition_.reduce(n, plane(n), plane(n + 1));
@@ -262,16 +262,17 @@ void PartitionedLines<Matrices>::middle_sweep(double* planes) {
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::exchange(double* planes) {
+void PartitionedLines<Matrices>::exchange(const Planes& planes) {
   const SweptPlanes plane = swept(planes);
-  if (flavour_ != PtdmaFlavour::two_sweeps) middle_sweep(planes);
+  if (flavour_ != PtdmaFlavour::two_sweeps) middle_sweep(plane);
   if (algorithm_1_) {
     if constexpr (!std::is_same_v<Matrices, SharedMatrix>)
       set_reduced(algorithm_1_->end_coefficients());
     std::copy_n(plane(0), lines_.plane_size(), end(0));
     std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
   } else {
-    partition_.scale(0, end(0), flavour_ == PtdmaFlavour::two_sweeps ? end(0) : plane(0));
+    if (flavour_ == PtdmaFlavour::two_sweeps) partition_.add_and_scale(0, end(0), plane(0));
+    else partition_.scale(0, end(0), plane(0));
     partition_.scale(planes_ - 1, end(1), plane(planes_ - 1));
   }
   exchange_.forward(ends_.data(), gathered_.data());
@@ -280,62 +281,66 @@ void PartitionedLines<Matrices>::exchange(double* planes) {
 }
 
 template <class Matrices>
-const double* PartitionedLines<Matrices>::backward(double* planes, int n, double* carry) {
-  const SweptPlanes plane = swept(planes);
+double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double* solution,
+                                             const double* after) {
+  double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
-    const double* solution = end(n == 0 ? 0 : 1);
-    double* target = carry ? carry : plane(n);
+    const double* known = end(n == 0 ? 0 : 1);
     for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
-      std::copy_n(solution + at, int{width}, target + at);
+      std::copy_n(known + at, int{width}, solution + at);
     });
-    return target;
-  }
-  if (flavour_ == PtdmaFlavour::two_sweeps) {
-    double* solution = carry ? carry : plane(n);
-    partition_.substitute(n, solution, plane(n), carry ? carry : plane(n + 1), end(0));
     return solution;
   }
-  if (algorithm_1_) algorithm_1_->reconstruct(n, plane(n), end(0), end(1));
-  else partition_.reconstruct(n, plane(n), end(0), end(1));
-  return plane(n);
+  if (flavour_ == PtdmaFlavour::two_sweeps) {
+    partition_.substitute(n, solution, plane, after, end(0));
+    return solution;
+  }
+  if (algorithm_1_) algorithm_1_->reconstruct(n, plane, end(0), end(1));
+  else partition_.reconstruct(n, plane, end(0), end(1));
+  return plane;
 }
 
-// Makes lines whole by a transpose, solves them there, and sends them back.
+// Makes lines whole by a transpose, solves them there, and sends them back. Whole lines stay in the
+// messages; the planes that were this rank's already lie apart.
 template <class Matrices>
 class TransposedLines final : public LineSolver<Matrices> {
  public:
   explicit TransposedLines(const LineProblem<Matrices>& problem)
       : box_(whole_of(problem, problem.column.rank())),
         sweep_(problem.options.sweep),
-        stride_(problem.lines.plane_stride),
-        planes_(problem.layout.box[2].count()),
+        rows_{0, problem.layout.box[1].count()},
+        own_(problem.layout.box[2]),
         transpose_(
             "tridiagonal lines", problem.column,
             [&](int rank) {
               return Box{problem.layout.box[0], problem.layout.box[1], problem.planes_of(rank)};
             },
             [&](int rank) { return whole_of(problem, rank); }, problem.layout,
-            Layout::ordered(box_), problem.options.backend, messages_of(problem)),
-        memory_(problem.memory),
-        solver_(make_line_solver(whole_problem(problem))) {
-    memory_->lines.reserve(static_cast<std::size_t>(box_.cells()));
-  }
+            Layout::ordered(box_), problem.options.backend, messages_of(problem), true),
+        solver_(make_line_solver(whole_problem(problem))) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     solver_->set_operator(matrix, identity, laplacian);
   }
-  void forward(double*, int) override {}
-  void exchange(double* planes) override {
-    double* whole = memory_->lines.data();
-    transpose_.forward(planes, whole);
-    const int all = box_[2].count();
-    for (int n = 0; n < all; ++n) solver_->forward(whole, n);
-    solver_->exchange(whole);
-    for (int n = all - 1; n >= 0; --n) solver_->backward(whole, n, nullptr);
-    transpose_.backward(whole, planes);
+  bool uses_planes() const override { return false; }
+  bool first_may_be_last() const override { return true; }
+  void forward(const Planes& planes, int n) override {
+    const int k = plane_of(n);
+    transpose_.pack(Transpose::End::source, rows_, {k, k + 1}, planes(k));
   }
-  const double* backward(double* planes, int n, double*) override {
-    return SweptPlanes{planes, stride_, planes_ - 1, sweep_}(n);
+  void exchange(const Planes&) override {
+    transpose_.exchange(Direction::forward);
+    const auto [others, own] = transpose_.slabs();
+    solver_->solve({others, dense_lines(box_).plane_stride, own_, own});
+    transpose_.exchange(Direction::reverse);
+  }
+  double* backward(const Planes&, int n, double* solution, const double*) override {
+    const int k = plane_of(n);
+    transpose_.unpack(Transpose::End::source, rows_, {k, k + 1}, solution);
+    return solution;
+  }
+  void solve(const Planes& planes) override {
+    solve_plane_by_plane(*this, planes, {planes, own_.count() - 1, sweep_});
   }
   TransposeTraffic traffic() const override { return transpose_.traffic(); }
   std::size_t bytes() const override { return solver_->bytes(); }
@@ -356,13 +361,12 @@ class TransposedLines final : public LineSolver<Matrices> {
     whole.memory = std::make_shared<SolverMemory>();
     return whole;
   }
+  int plane_of(int n) const { return sweep_ == Sweep::up ? n : own_.count() - 1 - n; }
 
   Box box_;  // of the whole lines
   Sweep sweep_;
-  std::ptrdiff_t stride_;
-  int planes_;
+  Range rows_, own_;  // of this rank's planes before the transpose
   Transpose transpose_;
-  std::shared_ptr<SolverMemory> memory_;
   std::unique_ptr<LineSolver<Matrices>> solver_;
 };
 

@@ -50,12 +50,12 @@ class Partition {
   }
   const EndCoefficients& end_coefficients() const { return ends_; }
 
-  // First sweep, n = 1 .. m - 1 in ascending order (plane 0: n = 0, before all others). `first`
-  // gathers the reduced right-hand side of plane 0 in the two-sweep variant.
+  // First sweep, n = 1 .. m - 1 in ascending order; plane 0 is left as it is. `first` gathers what
+  // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
   void eliminate(int n, double* d, const double* d_before, double* first, bool gather) {
-    if (n == 0) {
-      start(d, first, gather);
-      return;
+    if (gather && n == 1) {
+      std::fill_n(first, lines_.plane_size(), 0.0);
+      std::fill_n(weight_.data(), matrices_.size(), 1.0);
     }
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
@@ -105,6 +105,18 @@ class Partition {
     });
   }
 
+  // The same where the row has gathered what other planes add.
+  void add_and_scale(int n, double* end, const double* d) const {
+    const double* r_n = plane(reciprocal_, n);
+    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+      double* out = end + at;
+      const double* x = d + at;
+      const auto r = matrices_.row(r_n, row);
+#pragma omp simd
+      for (int i = 0; i < width; ++i) out[i] = (out[i] + x[i]) * r[i];
+    });
+  }
+
   // Two-sweep variant: planes n = m - 2 .. 1 in descending order from planes n + 1 and 0.
   void substitute(int n, double* solution, const double* d, const double* solution_after,
                   const double* first) const {
@@ -142,12 +154,6 @@ class Partition {
     return buffer.data() + n * matrices_.size();
   }
   double* plane(Buffer& buffer, int n) { return buffer.data() + n * matrices_.size(); }
-
-  void start(const double* d, double* first, bool gather) {
-    if (!gather) return;
-    std::copy_n(d, lines_.plane_size(), first);
-    std::fill_n(weight_.data(), matrices_.size(), 1.0);
-  }
 
   // Algorithm 2, step 1: rows 1 .. m - 1 downwards. The weights serve as a_n.
   void eliminate_matrices() {

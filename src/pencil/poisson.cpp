@@ -37,18 +37,22 @@ struct PoissonSolver::State {
   bool is_singular() const;
   void make_solver();
 
-  double* plane(int k) { return spectral->data() + k * lines.plane_stride; }
-  // Coefficients after the transform along x, [plane][row][coefficient]: the x-pencil lies where
-  // the y-pencil does at other times.
-  double* by_rows() { return spectral->data(); }
+  // Of the y-pencil; there is but one place for all if the solver does not use them.
+  Planes spectral_planes() const {
+    return {spectral->data(), solver->uses_planes() ? lines.plane_stride : 0};
+  }
+  double* plane(int k) const { return spectral_planes()(k); }
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
-  void transform_rows(int k, const double* rows, std::ptrdiff_t stride);
   void clear_padding(double* plane);
   void forward_columns(double* plane);
   void backward_columns(double* plane);
-  double* substitute(int k, bool in_place);
+  void move_rows(Direction direction);
+  void unpack_columns(int k);
+  void pack_columns(int k, const double* plane);
+  void forward_plane(int k);
+  double* backward_plane(int k);
 
   PencilGrid grid;
   PoissonProblem problem;
@@ -62,7 +66,9 @@ struct PoissonSolver::State {
   std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
   std::shared_ptr<Buffer> spectral;
-  Buffer carry, work;
+  Buffer carry;   // the plane that is substituted
+  Buffer work;    // the same, transformed back
+  Buffer packed;  // rows of coefficients of a plane
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
 };
@@ -108,20 +114,19 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns};
   memory =
       options.tridiagonal.memory ? options.tridiagonal.memory : std::make_shared<SolverMemory>();
-  spectral = options.planes ? options.planes : std::make_shared<Buffer>();
-  spectral->reserve(static_cast<std::size_t>(planes) * lines.plane_stride);
   carry = Buffer(lines.plane_stride);
   work = Buffer(lines.plane_stride);
   if (!y_is_local) {
-    spectral->reserve(static_cast<std::size_t>(row_box(rank).cells()));
+    packed = Buffer(static_cast<std::size_t>(ny) * transform.width());
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
         [&](int y_index) { return column_box(in_row(y_index)); }, Layout::ordered(row_box(rank)),
-        column_layout(), options.transpose,
-        std::shared_ptr<TransposeBuffers>(memory, &memory->messages), true);
+        column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy));
   }
   make_solver();
+  spectral = options.planes ? options.planes : std::make_shared<Buffer>();
+  spectral->reserve(std::size_t(solver->uses_planes() ? planes : 1) * lines.plane_stride);
 }
 
 Layout PoissonSolver::State::column_layout() const {
@@ -179,19 +184,6 @@ void PoissonSolver::State::make_solver() {
   solver->set_operator(problem.z, 0.0, 1.0);
 }
 
-// Plane k along x, to where the columns, or the transpose, take it from.
-void PoissonSolver::State::transform_rows(int k, const double* rows, std::ptrdiff_t stride) {
-  const int width = transform.width();
-  for (int j = 0; j < ny; ++j) {
-    if (y_is_local)
-      transform.forward_x(rows + j * stride, plane(k) + j * k_columns, k_columns,
-                          std::ptrdiff_t{y_size} * k_columns);
-    else
-      transform.forward_x(rows + j * stride, by_rows() + (std::ptrdiff_t{k} * ny + j) * width,
-                          width, 0);
-  }
-}
-
 void PoissonSolver::State::clear_padding(double* plane) {
   const int used = columns.count() % k_columns;
   if (used == 0) return;
@@ -212,11 +204,43 @@ void PoissonSolver::State::backward_columns(double* plane) {
                          block == 0 && columns.begin == 0);
 }
 
-// The solution of plane k, which may be overwritten: in the plane, or in `work`.
-double* PoissonSolver::State::substitute(int k, bool in_place) {
-  const double* solution = solver->backward(spectral->data(), sweep_number(k), carry.data());
-  double* copy = in_place || solution == plane(k) ? plane(k) : work.data();
+void PoissonSolver::State::move_rows(Direction direction) {
+  const Clock lap;
+  xy->exchange(direction);
+  times.transform_seconds += lap.seconds();
+}
+
+void PoissonSolver::State::unpack_columns(int k) {
+  const Clock lap;
+  xy->unpack(Transpose::End::target, {0, y_size}, {k, k + 1}, plane(k));
+  times.transform_seconds += lap.seconds();
+}
+
+void PoissonSolver::State::pack_columns(int k, const double* plane) {
+  const Clock lap;
+  xy->pack(Transpose::End::target, {0, y_size}, {k, k + 1}, plane);
+  times.transform_seconds += lap.seconds();
+}
+
+// Transforms a plane of coefficients along y and hands it to the solver of lines.
+void PoissonSolver::State::forward_plane(int k) {
+  Clock lap;
+  forward_columns(plane(k));
+  times.transform_seconds += lap.restart();
+  solver->forward(spectral_planes(), sweep_number(k));
+  times.tridiagonal_seconds += lap.restart();
+}
+
+// The coefficients of plane k along x, in memory that may be overwritten.
+double* PoissonSolver::State::backward_plane(int k) {
+  Clock lap;
+  double* solution =
+      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data());
+  double* copy = solver->uses_planes() ? work.data() : solution;
   if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
+  times.tridiagonal_seconds += lap.restart();
+  backward_columns(copy);
+  times.transform_seconds += lap.restart();
   return copy;
 }
 
@@ -233,86 +257,90 @@ void PoissonSolver::set_operator(double identity, double laplacian) {
 }
 
 int PoissonSolver::planes() const { return state_->planes; }
+int PoissonSolver::rows() const { return state_->ny; }
+bool PoissonSolver::first_may_be_last() const {
+  return !state_->y_is_local || state_->solver->first_may_be_last();
+}
 
-void PoissonSolver::forward(int k, const double* rows, std::ptrdiff_t row_stride) {
+void PoissonSolver::transform_rows(int k, Range rows, const double* first,
+                                   std::ptrdiff_t row_stride) {
   State& s = *state_;
-  Clock lap;
-  s.transform_rows(k, rows, row_stride);
-  if (s.y_is_local) s.forward_columns(s.plane(k));
-  s.times.transform_seconds += lap.restart();
-  if (!s.y_is_local) return;
-  s.solver->forward(s.spectral->data(), s.sweep_number(k));
-  s.times.tridiagonal_seconds += lap.restart();
+  const Clock lap;
+  const int width = s.transform.width();
+  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
+    if (s.y_is_local)
+      s.transform.forward_x(first, s.plane(k) + j * k_columns, k_columns,
+                            std::ptrdiff_t{s.y_size} * k_columns);
+    else s.transform.forward_x(first, s.packed.data() + (j - rows.begin) * width, width, 0);
+  }
+  if (!s.y_is_local) s.xy->pack(Transpose::End::source, rows, {k, k + 1}, s.packed.data());
+  s.times.transform_seconds += lap.seconds();
+}
+
+void PoissonSolver::forward(int k) {
+  if (state_->y_is_local) state_->forward_plane(k);
 }
 
 void PoissonSolver::exchange() {
   State& s = *state_;
   const auto plane_of = [&](int n) { return s.sweep_number(n); };  // its own inverse
-  Clock lap;
   if (!s.y_is_local) {
-    s.xy->forward(s.by_rows(), s.spectral->data());
-    s.times.transpose_seconds += lap.restart();
+    s.move_rows(Direction::forward);
     for (int n = 0; n < s.planes; ++n) {
-      s.forward_columns(s.plane(plane_of(n)));
-      s.times.transform_seconds += lap.restart();
-      s.solver->forward(s.spectral->data(), n);
-      s.times.tridiagonal_seconds += lap.restart();
+      s.unpack_columns(plane_of(n));
+      s.forward_plane(plane_of(n));
     }
   }
-  s.solver->exchange(s.spectral->data());
-  s.times.tridiagonal_seconds += lap.restart();
+  const Clock lap;
+  s.solver->exchange(s.spectral_planes());
+  s.times.tridiagonal_seconds += lap.seconds();
   if (!s.y_is_local) {
-    for (int n = s.planes - 1; n >= 0; --n) {
-      double* plane = s.substitute(plane_of(n), true);
-      s.times.tridiagonal_seconds += lap.restart();
-      s.backward_columns(plane);
-      s.times.transform_seconds += lap.restart();
-    }
-    s.xy->backward(s.spectral->data(), s.by_rows());
-    s.times.transpose_seconds += lap.restart();
+    for (int n = s.planes - 1; n >= 0; --n)
+      s.pack_columns(plane_of(n), s.backward_plane(plane_of(n)));
+    s.move_rows(Direction::reverse);
   }
 }
 
-void PoissonSolver::backward(int k, double* rows, std::ptrdiff_t row_stride) {
+void PoissonSolver::backward(int k, double* first, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  Clock lap;
-  if (s.y_is_local) {
-    double* plane = s.substitute(k, false);
-    s.times.tridiagonal_seconds += lap.restart();
-    s.backward_columns(plane);
-    for (int j = 0; j < s.ny; ++j)
+  const double* plane = s.y_is_local ? s.backward_plane(k) : nullptr;
+  const Clock lap;
+  const int width = s.transform.width();
+  if (!plane) s.xy->unpack(Transpose::End::source, {0, s.ny}, {k, k + 1}, s.packed.data());
+  for (int j = 0; j < s.ny; ++j, first += row_stride) {
+    if (plane)
       s.transform.backward_x(plane + j * k_columns, k_columns, std::ptrdiff_t{s.y_size} * k_columns,
-                             rows + j * row_stride);
-  } else {
-    const int width = s.transform.width();
-    for (int j = 0; j < s.ny; ++j)
-      s.transform.backward_x(s.by_rows() + (std::ptrdiff_t{k} * s.ny + j) * width, width, 0,
-                             rows + j * row_stride);
+                             first);
+    else s.transform.backward_x(s.packed.data() + j * width, width, 0, first);
   }
-  s.times.transform_seconds += lap.restart();
+  s.times.transform_seconds += lap.seconds();
 }
 
-void PoissonSolver::solve(Field& field, int slide) {
+void PoissonSolver::solve(Field& field, int slide, int to_slide) {
   const auto plane_of = [&](int n) { return state_->sweep_number(n); };
-  for (int n = 0; n < planes(); ++n)
-    forward(plane_of(n), field.row(plane_of(n), 0, slide), field.row_stride());
+  for (int n = 0; n < planes(); ++n) {
+    transform_rows(plane_of(n), {0, rows()}, field.row(plane_of(n), 0, slide), field.row_stride());
+    forward(plane_of(n));
+  }
   exchange();
   for (int n = planes() - 1; n >= 0; --n)
-    backward(plane_of(n), field.row(plane_of(n), 0, slide), field.row_stride());
+    backward(plane_of(n), field.row(plane_of(n), 0, to_slide), field.row_stride());
 }
 
 PoissonReport PoissonSolver::report() const {
   PoissonReport report = state_->times;
   if (state_->xy) report.xy = state_->xy->traffic();
   report.z = state_->solver->traffic();
+  report.transform_seconds -= report.xy.seconds;
+  report.tridiagonal_seconds -= report.z.seconds;
   return report;
 }
 
 std::size_t PoissonSolver::bytes() const {
   const State& s = *state_;
-  const std::size_t doubles = s.spectral->size() + s.carry.size() + s.work.size() +
-                              s.memory->lines.size() + s.memory->messages.send.size() +
-                              s.memory->messages.receive.size();
+  std::size_t doubles = s.spectral->size() + s.carry.size() + s.work.size();
+  for (const TransposeBuffers* messages : {&s.memory->xy, &s.memory->z})
+    doubles += messages->source.size() + messages->target.size();
   return doubles * sizeof(double) + s.solver->bytes();
 }
 

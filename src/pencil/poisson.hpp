@@ -30,27 +30,33 @@ struct PoissonOptions {
   TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
   // FFTW measures its plans, which may be faster; bits may then differ from run to run.
   bool measured_plans = false;
-  // Where the planes lie between forward and backward. Solvers that share it (of the components of
-  // a vector) must not be interleaved plane by plane. None: the solver's own.
+  // Where the planes lie between forward and backward. Solvers that share it, or
+  // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of another.
+  // None: the solver's own.
   std::shared_ptr<Buffer> planes = nullptr;
 };
 
-// Seconds spent and data sent by this rank, over all solves.
+// Seconds spent and data sent by this rank, over all solves. Each second is counted once: those of
+// the exchanges are in `xy` and `z`.
 struct PoissonReport {
-  double transform_seconds = 0.0, tridiagonal_seconds = 0.0, transpose_seconds = 0.0;
+  double transform_seconds = 0.0, tridiagonal_seconds = 0.0;
   TransposeTraffic xy, z;
 };
 
 // Constructed once; all memory is allocated there. A field is solved in place by solve(), or plane
 // by plane, so that a caller's own sweeps over the planes are fused with the solver's:
 //
-//   for (int k : up or down as options.sweep) solver.forward(k, right-hand side of plane k);
+//   for (int k : up or down as options.sweep) {
+//     solver.transform_rows(k, all rows, right-hand side of plane k);
+//     solver.forward(k);
+//   }
 //   solver.exchange();
-//   for (int k : the opposite order)          solver.backward(k, solution of plane k);
+//   for (int k : the opposite order) solver.backward(k, solution of plane k);
 //
-// With p_y = 1, forward transforms a plane in x and y while it is in cache, and with p_z = 1 or
-// P-TDMA eliminates it as well; backward substitutes and transforms back. Otherwise exchange() does
-// what needs other ranks' data.
+// transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while it is in
+// cache, and eliminates it, or packs it for the transpose that makes lines along z whole; backward
+// does the opposite. Otherwise rows are packed as they are made, and exchange() does what needs whole
+// lines along y.
 //
 // If identity is 0 and every axis is periodic or neumann at both ends, the solution is defined up
 // to a constant: it is fixed by a zero mean over the last plane that is eliminated (n_z - 1 with
@@ -71,16 +77,25 @@ class PoissonSolver {
   // reduced ones exchanged. Collective.
   void set_operator(double identity, double laplacian);
 
+  // The right-hand side lies where `slide` says, the solution goes where `to_slide` does.
   // Collective.
-  void solve(Field& field, int slide = 0);
+  void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
+  void solve(Field& field, int slide, int to_slide);
 
-  // One plane of this rank, 0 <= k < planes(). `rows` is cell 0 of row 0, and rows lie
-  // `row_stride` doubles apart (alignment of 16 bytes saves a copy). forward only reads; backward
-  // writes the unknowns and nothing else. exchange is collective.
+  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first row that is given
+  // (alignment of 16 bytes saves a copy), and rows lie `row_stride` doubles apart. transform_rows only
+  // reads; backward writes the unknowns and nothing else. exchange is collective.
   int planes() const;  // unknown planes of this rank
-  void forward(int k, const double* rows, std::ptrdiff_t row_stride);
+  int rows() const;    // and rows
+  void transform_rows(int k, Range rows, const double* first, std::ptrdiff_t row_stride);
+  void forward(int k);
   void exchange();
-  void backward(int k, double* rows, std::ptrdiff_t row_stride);
+  void backward(int k, double* first, std::ptrdiff_t row_stride);
+
+  // Whether the plane that comes first in the order of the sweep may also be handed in last, for a
+  // caller who has to wait for other ranks to make it. Where y is cut, rows of any plane may come in
+  // any order before exchange().
+  bool first_may_be_last() const;
 
   PoissonReport report() const;
   std::size_t bytes() const;  // memory held

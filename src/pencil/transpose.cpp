@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/observer.hpp"
+#include "pencil/fft.hpp"
 
 namespace octant::pencil {
 
@@ -48,46 +49,49 @@ struct Part {
   std::int64_t begin, count;
 };
 
-// Calls move(first entry, length) for the adjacent entries of a box in a layout, in the order of
-// messages.
+// Calls move(entry of the array, entry of the part's message, length) for the adjacent entries of a
+// part in the rows y of planes z of a layout.
 template <class Move>
-void for_each_run(const Layout& layout, const Box& box, const Move& move) {
-  const int x0 = box[0].begin - layout.box[0].begin, x1 = box[0].end - layout.box[0].begin;
+void for_each_run(const Layout& layout, const Part& part, Range y, Range z, const Move& move) {
+  const auto local = [&](int axis) {
+    const int begin = layout.box[axis].begin;
+    return Range{part.box[axis].begin - begin, part.box[axis].end - begin};
+  };
+  const Range xs = local(0), ys = local(1), zs = local(2);
+  const Range rows = intersection(y, ys), planes = intersection(z, zs);
   const int longest = layout.stride[0] == 1 ? layout.block : 1;
-  for (int z = box[2].begin - layout.box[2].begin; z < box[2].end - layout.box[2].begin; ++z)
-    for (int y = box[1].begin - layout.box[1].begin; y < box[1].end - layout.box[1].begin; ++y)
-      for (int x = x0; x < x1;) {
-        const int length = std::min(x1, (x / longest + 1) * longest) - x;
-        move(layout.at(x, y, z), length);
+  for (int k = planes.begin; k < planes.end; ++k)
+    for (int j = rows.begin; j < rows.end; ++j) {
+      const std::int64_t row = std::int64_t{k - zs.begin} * ys.count() + j - ys.begin;
+      std::int64_t message = row * xs.count();
+      for (int x = xs.begin; x < xs.end;) {
+        const int length = std::min(xs.end, (x / longest + 1) * longest) - x;
+        move(layout.at(x, j, k), message, length);
+        message += length;
         x += length;
       }
+    }
 }
 
-void pack(const Layout& layout, const Box& box, const double* array, double* message) {
-  const Observed packing(Phase::pack, "transpose");
-  for_each_run(layout, box, [&](std::int64_t at, int length) {
-    std::copy_n(array + at, length, message);
-    message += length;
-  });
+// Runs are mostly blocks of columns: a length that the compiler knows spares a call.
+void copy_run(const double* from, int length, double* to) {
+  if (length == k_columns) std::copy_n(from, k_columns, to);
+  else std::copy_n(from, length, to);
 }
 
-void unpack(const Layout& layout, const Box& box, const double* message, double* array) {
-  const Observed unpacking(Phase::unpack, "transpose");
-  for_each_run(layout, box, [&](std::int64_t at, int length) {
-    std::copy_n(message, length, array + at);
-    message += length;
-  });
-}
+Range all_rows(const Layout& layout) { return {0, layout.box[1].count()}; }
+Range all_planes(const Layout& layout) { return {0, layout.box[2].count()}; }
 
 // Whether the parts, one after the other, are the array itself.
 bool lie_in_place(const Layout& layout, const std::vector<Part>& parts) {
   std::int64_t next = 0;
   bool in_place = true;
   for (const Part& part : parts)
-    for_each_run(layout, part.box, [&](std::int64_t at, int length) {
-      in_place = in_place && at == next;
-      next += length;
-    });
+    for_each_run(layout, part, all_rows(layout), all_planes(layout),
+                 [&](std::int64_t at, std::int64_t message, int length) {
+                   in_place = in_place && at == next && part.begin + message == next;
+                   next += length;
+                 });
   return in_place;
 }
 
@@ -111,11 +115,12 @@ struct Side {
   Layout layout;
   std::vector<Part> parts;
   bool in_place = false;
+  std::int64_t count = 0;  // entries of its messages
 
-  std::int64_t count() const { return parts.empty() ? 0 : parts.back().begin + parts.back().count; }
-  std::vector<Segment> segments() const {
+  std::vector<Segment> segments(int without) const {
     std::vector<Segment> list;
-    for (const Part& part : parts) list.push_back({part.rank, part.count});
+    for (const Part& part : parts)
+      if (part.rank != without) list.push_back({part.rank, part.count});
     return list;
   }
   const Part* with(int rank) const {
@@ -123,17 +128,25 @@ struct Side {
       if (part.rank == rank) return &part;
     return nullptr;
   }
+  // Takes a rank's part out of the messages: to their end.
+  void set_apart(int rank) {
+    std::int64_t begin = 0;
+    for (Part& part : parts)
+      if (part.rank != rank) part.begin = begin, begin += part.count;
+    for (Part& part : parts)
+      if (part.rank == rank) part.begin = begin;
+    count = begin;
+  }
 };
 
 Side side_of(const Layout& layout, int ranks, const Transpose::BoxOf& other_side) {
-  Side side{layout, {}, false};
-  std::int64_t begin = 0;
+  Side side{layout, {}, false, 0};
   for (int rank = 0; rank < ranks; ++rank) {
     const Box common = intersection(layout.box, other_side(rank));
     const std::int64_t count = common.cells();
     if (count == 0) continue;
-    side.parts.push_back({rank, common, begin, count});
-    begin += count;
+    side.parts.push_back({rank, common, side.count, count});
+    side.count += count;
   }
   side.in_place = lie_in_place(layout, side.parts);
   return side;
@@ -153,19 +166,39 @@ struct Transpose::State {
   Side source, target;
   TransposeBackend backend;
   std::shared_ptr<TransposeBuffers> buffers;
-  std::unique_ptr<ExchangePlan> plan;  // of all parts, own one included; not if pairwise
+  // What stays on this rank is kept out of the messages, behind those of the target, unless one of
+  // the arrays takes the part of its messages.
+  bool own_apart = false, has_slabs = false;
+  std::unique_ptr<ExchangePlan> plan;  // not if pairwise
   std::unique_ptr<Exchanger> exchanger;
   std::vector<Step> steps;  // if pairwise
   TransposeTraffic traffic;
 
   void make_steps(const std::string& name);
+  double* messages(const Side& side) const {
+    return (&side == &source ? buffers->source : buffers->target).data();
+  }
+  double* message(const Side& side, const Part& part) const {
+    if (own_apart && part.rank == ranks.rank()) return messages(target) + target.count;
+    return messages(side) + part.begin;
+  }
+  void pack(const Side& from, const Part& part, Range y, Range z, const double* values) const;
+  void unpack(const Side& to, const Part& part, Range y, Range z, double* values) const;
+  void pack_all(const Side& from, const Part& part, const double* array) const {
+    pack(from, part, all_rows(from.layout), all_planes(from.layout), array);
+  }
+  void unpack_all(const Side& to, const Part& part, double* array) const {
+    unpack(to, part, all_rows(to.layout), all_planes(to.layout), array);
+  }
+  void exchange(const Side& from, const Side& to, const double* out, double* in,
+                Direction direction);
+  void start(Step& step, const double* out, double* in, Direction direction);
   void run(const Side& from, const Side& to, const double* read, double* write,
            Direction direction);
   void run_at_once(const Side& from, const Side& to, const double* read, double* write,
                    Direction direction);
   void run_pairwise(const Side& from, const Side& to, const double* read, double* write,
                     Direction direction);
-  void copy_own(const Side& from, const Side& to, const double* read, double* write);
   void count(const Side& from);
 };
 
@@ -191,44 +224,77 @@ void Transpose::State::make_steps(const std::string& name) {
   }
 }
 
-void Transpose::State::copy_own(const Side& from, const Side& to, const double* read,
-                                double* write) {
-  const Part* own = from.with(ranks.rank());
-  if (!own) return;
-  double* message = buffers->send.data() + own->begin;
-  pack(from.layout, own->box, read, message);
-  unpack(to.layout, own->box, message, write);
+void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z,
+                            const double* values) const {
+  const Observed packing(Phase::pack, "transpose");
+  double* const message = this->message(from, part);
+  const std::int64_t first = from.layout.at(0, y.begin, z.begin);
+  for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
+    copy_run(values + (at - first), length, message + to);
+  });
+}
+
+void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z,
+                              double* values) const {
+  const Observed unpacking(Phase::unpack, "transpose");
+  const double* const message = this->message(to, part);
+  const std::int64_t first = to.layout.at(0, y.begin, z.begin);
+  for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {
+    copy_run(message + from, length, values + (at - first));
+  });
+}
+
+void Transpose::State::start(Step& step, const double* out, double* in, Direction direction) {
+  const bool forward = direction == Direction::forward;
+  const Part* to = forward ? step.to : step.from;
+  const Part* from = forward ? step.from : step.to;
+  step.exchanger.start(step.plan, out + (to ? to->begin : 0), in + (from ? from->begin : 0), 1,
+                       direction);
+}
+
+// Moves the messages, and what stays on this rank if it is among them.
+void Transpose::State::exchange(const Side& from, const Side& to, const double* out, double* in,
+                                Direction direction) {
+  if (backend != TransposeBackend::pairwise) {
+    exchanger->run(*plan, out, in, 1, direction);
+    return;
+  }
+  for (Step& step : steps) start(step, out, in, direction);
+  const Part *own = from.with(ranks.rank()), *own_in = to.with(ranks.rank());
+  if (own && !own_apart) std::copy_n(out + own->begin, own->count, in + own_in->begin);
+  for (Step& step : steps) step.exchanger.finish();
 }
 
 void Transpose::State::run_pairwise(const Side& from, const Side& to, const double* read,
                                     double* write, Direction direction) {
   const bool forward = direction == Direction::forward;
-  double *send = buffers->send.data(), *receive = buffers->receive.data();
   for (Step& step : steps) {
     const Part* out = forward ? step.to : step.from;
-    const Part* in = forward ? step.from : step.to;
-    if (out) pack(from.layout, out->box, read, send + out->begin);
-    step.exchanger.start(step.plan, out ? send + out->begin : send,
-                         in ? receive + in->begin : receive, 1, direction);
+    if (out) pack_all(from, *out, read);
+    start(step, messages(from), messages(to), direction);
   }
-  copy_own(from, to, read, write);
+  if (const Part* own = from.with(ranks.rank())) {
+    pack_all(from, *own, read);
+    const Part& own_in = *to.with(ranks.rank());
+    if (!own_apart)
+      std::copy_n(messages(from) + own->begin, own->count, messages(to) + own_in.begin);
+    unpack_all(to, own_in, write);
+  }
   for (Step& step : steps) {
     const Part* in = forward ? step.from : step.to;
     step.exchanger.finish();
-    if (in) unpack(to.layout, in->box, receive + in->begin, write);
+    if (in) unpack_all(to, *in, write);
   }
 }
 
 void Transpose::State::run_at_once(const Side& from, const Side& to, const double* read,
                                    double* write, Direction direction) {
-  Buffer& unused_or_second = from.in_place ? buffers->send : buffers->receive;
-  double* receive = to.in_place ? write : unused_or_second.data();
   if (!from.in_place)
-    for (const Part& part : from.parts)
-      pack(from.layout, part.box, read, buffers->send.data() + part.begin);
-  exchanger->run(*plan, from.in_place ? read : buffers->send.data(), receive, 1, direction);
+    for (const Part& part : from.parts) pack_all(from, part, read);
+  exchange(from, to, from.in_place ? read : messages(from), to.in_place ? write : messages(to),
+           direction);
   if (!to.in_place)
-    for (const Part& part : to.parts) unpack(to.layout, part.box, receive + part.begin, write);
+    for (const Part& part : to.parts) unpack_all(to, part, write);
 }
 
 void Transpose::State::count(const Side& from) {
@@ -256,34 +322,42 @@ void Transpose::State::run(const Side& from, const Side& to, const double* read,
 Transpose::Transpose(std::string name, const Communicator& communicator, const BoxOf& source_of,
                      const BoxOf& target_of, const Layout& source, const Layout& target,
                      TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers,
-                     bool overlapping)
+                     bool in_steps)
     : state_(new State{communicator,
                        side_of(source, communicator.size(), target_of),
                        side_of(target, communicator.size(), source_of),
                        backend,
                        buffers ? std::move(buffers) : std::make_shared<TransposeBuffers>(),
+                       false,
+                       false,
                        nullptr,
                        nullptr,
                        {},
                        {}}) {
+  State& s = *state_;
   const int rank = communicator.rank();
   OCTANT_REQUIRE(source.box == source_of(rank) && target.box == target_of(rank),
                  "transpose {}: the layouts of rank {} hold other boxes than its own", name, rank);
-  // All is packed before anything is unpacked.
-  if (overlapping) state_->source.in_place = state_->target.in_place = false;
-  // Both directions use both buffers, unless one of the arrays takes the part of a buffer.
+  s.has_slabs = s.target.in_place;
+  if (in_steps) s.source.in_place = s.target.in_place = false;
+  s.own_apart = !s.source.in_place && !s.target.in_place;
+  std::int64_t own = 0;
+  if (s.own_apart) {
+    if (const Part* part = s.source.with(rank)) own = part->count;
+    s.source.set_apart(rank);
+    s.target.set_apart(rank);
+  }
   const bool pairwise = backend == TransposeBackend::pairwise;
-  const bool one_in_place = state_->source.in_place || state_->target.in_place;
-  const std::int64_t most = std::max(state_->source.count(), state_->target.count());
-  state_->buffers->send.reserve(most);
-  if (pairwise || !one_in_place) state_->buffers->receive.reserve(most);
+  if (!s.source.in_place || pairwise) s.buffers->source.reserve(s.source.count);
+  if (!s.target.in_place || pairwise) s.buffers->target.reserve(s.target.count + own);
   if (pairwise) {
-    state_->make_steps(name);
+    s.make_steps(name);
     return;
   }
-  state_->plan = std::make_unique<ExchangePlan>(communicator, state_->source.segments(),
-                                                state_->target.segments());
-  state_->exchanger = std::make_unique<Exchanger>(make_exchanger(name, communicator, backend));
+  const int left_out = s.own_apart ? rank : -1;
+  s.plan = std::make_unique<ExchangePlan>(communicator, s.source.segments(left_out),
+                                          s.target.segments(left_out));
+  s.exchanger = std::make_unique<Exchanger>(make_exchanger(name, communicator, backend));
 }
 
 Transpose Transpose::between(const PencilGrid& grid, Orientation from, Orientation to,
@@ -318,6 +392,37 @@ void Transpose::forward(const double* source, double* target) {
 
 void Transpose::backward(const double* target, double* source) {
   state_->run(state_->target, state_->source, target, source, Direction::reverse);
+}
+
+void Transpose::pack(End end, Range y, Range z, const double* values) {
+  const Clock clock;
+  const Side& side = end == End::source ? state_->source : state_->target;
+  for (const Part& part : side.parts) state_->pack(side, part, y, z, values);
+  state_->traffic.seconds += clock.seconds();
+}
+
+void Transpose::unpack(End end, Range y, Range z, double* values) const {
+  const Clock clock;
+  const Side& side = end == End::source ? state_->source : state_->target;
+  for (const Part& part : side.parts) state_->unpack(side, part, y, z, values);
+  state_->traffic.seconds += clock.seconds();
+}
+
+void Transpose::exchange(Direction direction) {
+  State& s = *state_;
+  const Clock clock;
+  const bool forward = direction == Direction::forward;
+  const Side &from = forward ? s.source : s.target, &to = forward ? s.target : s.source;
+  s.exchange(from, to, s.messages(from), s.messages(to), direction);
+  s.count(from);
+  s.traffic.seconds += clock.seconds();
+}
+
+Transpose::Slabs Transpose::slabs() const {
+  OCTANT_REQUIRE(state_->has_slabs && state_->own_apart,
+                 "the target of this transpose is not slabs of planes");
+  double* others = state_->messages(state_->target);
+  return {others, others + state_->target.count};
 }
 
 std::int64_t Transpose::entries_sent() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/exchange_plan.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/grid.hpp"
 
@@ -40,9 +41,10 @@ struct Layout {
   }
 };
 
-// Message buffers that several transposes may share, because only one runs at a time.
+// Messages on their way, of the source's side and of the target's. Several transposes may share
+// them, if only one is between its first pack and its last unpack at a time.
 struct TransposeBuffers {
-  Buffer send, receive;
+  Buffer source, target;
 };
 
 // What this rank sent to others, over all calls.
@@ -59,12 +61,13 @@ class Transpose {
   // From the boxes `source_of(rank)` to the boxes `target_of(rank)`, ranks counted in
   // `communicator`. Each side's boxes are disjoint; a cell that only one side has is not moved.
   // The layouts are this rank's, whose boxes are those of the functions. Collective over the
-  // communicator. Memory: the partners of this rank, and buffers as
-  // large as its two boxes; of one, where a layout is that of the messages (slabs of planes).
+  // communicator. Memory: the partners of this rank, and buffers as large as its two boxes, less
+  // what stays on this rank; of one box, where a layout is that of the messages (slabs of planes).
+  // `in_steps`: pack, exchange and unpack will be used.
   Transpose(std::string name, const Communicator& communicator, const BoxOf& source_of,
             const BoxOf& target_of, const Layout& source, const Layout& target,
             TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers = nullptr,
-            bool overlapping = false);
+            bool in_steps = false);
   // Between two pencils of a grid with the given orders of axes: x <-> y among the ranks of a row,
   // y <-> z among those of a column, and x <-> z directly among all ranks whose boxes meet (paper's
   // appendix B).
@@ -75,10 +78,26 @@ class Transpose {
   Transpose(Transpose&&) noexcept;
   Transpose& operator=(Transpose&&) noexcept;
 
-  // Copies every cell to where it belongs. Source and target must not overlap unless the
-  // constructor was told that they do. Collective.
+  // Copies every cell to where it belongs. Source and target must not overlap. Collective.
   void forward(const double* source, double* target);
   void backward(const double* target, double* source);
+
+  // The same in steps, so that a caller's sweeps pack what they have just made, and unpack what
+  // they are about to use: forward, all of the source is packed, exchange is called, and the target
+  // is unpacked; backward, from target to source. `values` holds rows y of planes z, which are
+  // counted from the corner of this rank's box; its first entry is that of the first row and plane.
+  // exchange is collective.
+  enum class End { source, target };
+  void pack(End end, Range y, Range z, const double* values);
+  void exchange(Direction direction);
+  void unpack(End end, Range y, Range z, double* values) const;
+  // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
+  // come from other ranks, one after the other, and those of this rank. Throws RunError for other
+  // targets.
+  struct Slabs {
+    double *others, *own;
+  };
+  Slabs slabs() const;
 
   // Entries that this rank sends to other ranks in one forward call.
   std::int64_t entries_sent() const;

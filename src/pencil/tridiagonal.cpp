@@ -1,5 +1,7 @@
 #include "pencil/tridiagonal.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/error.hpp"
@@ -48,7 +50,13 @@ void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
 
 struct FieldTridiagonal::State {
   int planes;  // unknown ones of this rank
+  Sweep sweep;
   std::unique_ptr<LineSolver<SharedMatrix>> solver;
+
+  static Planes planes_of(Field& field, int slide) {
+    return {field.row(0, 0, slide), field.plane_stride()};
+  }
+  int sweep_number(int k) const { return sweep == Sweep::up ? k : planes - 1 - k; }
 };
 
 FieldTridiagonal::FieldTridiagonal(const PencilGrid& grid, int unknown_planes, bool periodic,
@@ -72,7 +80,7 @@ FieldTridiagonal::FieldTridiagonal(const PencilGrid& grid, int unknown_planes, b
       false,
       options,
       options.memory ? options.memory : std::make_shared<SolverMemory>()};
-  state_.reset(new State{planes.count(), make_line_solver(problem)});
+  state_.reset(new State{planes.count(), options.sweep, make_line_solver(problem)});
 }
 
 FieldTridiagonal::~FieldTridiagonal() = default;
@@ -83,11 +91,34 @@ void FieldTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
   state_->solver->set_operator(matrix, 0.0, 1.0);
 }
 
-void FieldTridiagonal::solve(Field& field, int slide) {
-  double* planes = field.row(0, 0, slide);
-  for (int n = 0; n < state_->planes; ++n) state_->solver->forward(planes, n);
-  state_->solver->exchange(planes);
-  for (int n = state_->planes - 1; n >= 0; --n) state_->solver->backward(planes, n, nullptr);
+void FieldTridiagonal::forward(Field& field, int k, int slide) {
+  if (k < state_->planes)
+    state_->solver->forward(State::planes_of(field, slide), state_->sweep_number(k));
+}
+
+void FieldTridiagonal::exchange(Field& field, int slide) {
+  state_->solver->exchange(State::planes_of(field, slide));
+}
+
+void FieldTridiagonal::backward(Field& field, int k, int slide, int to_slide) {
+  double *plane = field.row(k, 0, slide), *target = field.row(k, 0, to_slide);
+  if (k < state_->planes) {
+    const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_slide);
+    plane = state_->solver->backward(State::planes_of(field, slide), state_->sweep_number(k),
+                                     target, after);
+  }
+  if (plane == target) return;
+  const std::ptrdiff_t stride = field.row_stride();
+  for (int j = 0; j < field.ny(); ++j)
+    std::copy_n(plane + j * stride, field.nx(), target + j * stride);
+}
+
+void FieldTridiagonal::solve(Field& field, int slide, int to_slide) {
+  const bool up = state_->sweep == Sweep::up;
+  const int nz = field.nz();
+  for (int n = 0; n < nz; ++n) forward(field, up ? n : nz - 1 - n, slide);
+  exchange(field, slide);
+  for (int n = 0; n < nz; ++n) backward(field, up ? nz - 1 - n : n, slide, to_slide);
 }
 
 TransposeTraffic FieldTridiagonal::traffic() const { return state_->solver->traffic(); }

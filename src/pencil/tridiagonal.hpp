@@ -37,11 +37,10 @@ enum class PtdmaFlavour { algorithm_1, algorithm_2, two_sweeps };
 // The order in which planes are eliminated; they are back-substituted in the opposite one.
 enum class Sweep { up, down };
 
-// Memory that is used only inside exchange() and solve(): solvers that are given the same hold it
-// once, however they are interleaved.
+// Memory that is in use from the first plane of a solve to its last one: solvers that are given the
+// same hold it once, if they take turns.
 struct SolverMemory {
-  TransposeBuffers messages;
-  Buffer lines;  // whole ones
+  TransposeBuffers xy, z;
 };
 
 struct TridiagonalOptions {
@@ -82,8 +81,16 @@ class FieldTridiagonal {
   // Takes a new matrix, of the size and periodicity of the constructor. Local: every rank computes
   // the reduced coefficients of all from the matrix alone. O(n_z) operations.
   void set_matrix(const TridiagonalMatrix& matrix);
-  // Collective over the ranks of a column. Ghosts are left alone.
-  void solve(Field& field, int slide = 0);
+  // Collective over the ranks of a column. Ghosts are left alone. The right-hand side lies where
+  // `slide` says; the solution, and planes that are no unknowns, go where `to_slide` does.
+  void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
+  void solve(Field& field, int slide, int to_slide);
+
+  // The same plane by plane, to be fused with a caller's sweeps: forward in the order of the sweep,
+  // exchange, which is collective, and backward in the opposite order.
+  void forward(Field& field, int k, int slide);
+  void exchange(Field& field, int slide);
+  void backward(Field& field, int k, int slide, int to_slide);
 
   TransposeTraffic traffic() const;
 

@@ -5,12 +5,16 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cosmology/initial_conditions.hpp"
+#include "cosmology/universe.hpp"
 #include "hydro/options.hpp"
 #include "mesh/mesh.hpp"
+#include "particles/particles.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -32,7 +36,9 @@ struct GasState {
 struct Setting {
   const mesh::Geometry& geometry;
   const hydro::HydroOptions& hydro;
-  double G = 0.0;  // of self-gravity; 0: there is none
+  double G = 0.0;                                 // of self-gravity; 0: there is none
+  const cosmology::Universe* universe = nullptr;  // null: nothing expands
+  cosmology::InitialOptions initial{};            // section [initial]
 };
 
 class Problem {
@@ -46,9 +52,25 @@ class Problem {
   // the parameters do not fit.
   virtual void prepare(const Setting&) {}
 
-  // The gas at the centre of a cell of the given size at time 0, or its mean over that cell. Must
-  // depend on its arguments alone.
+  // Called once on all ranks before anything below, in a restarted run too. Returns the time at
+  // which initial states hold. Collective.
+  virtual double begin(const Communicator&) { return 0.0; }
+  // From now on no initial state or particle is asked for.
+  virtual void end_of_beginning() {}
+
+  // The gas at the centre of a cell of the given size when the run begins, or its mean over that
+  // cell. Must depend on its arguments alone.
   virtual GasState initial_state(const Position& centre, double cell_size) const = 0;
+
+  // Gives the gas of all cells of a level's own blocks, cell (k N + j) N + i of a block; from
+  // initial_state, unless the problem knows a level as a whole. Collective.
+  using StateReceiver = std::function<void(int slot, int cell, const GasState&)>;
+  virtual void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive);
+
+  // Whether dark matter moves among the gas; and this rank's share of it when the run begins, any
+  // share as long as each particle is with one rank. Collective.
+  virtual bool has_dark_matter() const { return false; }
+  virtual particles::ParticleBatch dark_matter() { return {}; }
 
   // The gas that enters through an inflow boundary (axis 0-2, side 0 below or 1 above).
   virtual GasState inflow_state(int /*axis*/, int /*side*/) const { return {}; }

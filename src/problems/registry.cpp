@@ -7,6 +7,7 @@ namespace {
 
 constexpr Entry<Problem> k_problems[] = {
     {"blob", make_blob},
+    {"cosmology", make_cosmology},
     {"evrard", make_evrard},
     {"gresho", make_gresho},
     {"implosion", make_implosion},

@@ -43,7 +43,7 @@ def report(
     run: Run,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write. [default: RUN/report.html]"),
+        typer.Option("--output", "-o", help="File to write. (default: RUN/report.html)"),
     ] = None,
 ) -> None:
     """Write a page with plots and findings."""
@@ -56,12 +56,12 @@ def report(
 def trace(
     run: Run,
     steps: Annotated[
-        str | None, typer.Option(help="Only these, as FIRST:LAST or one number. [default: all]")
+        str | None, typer.Option(help="Only these, as FIRST:LAST or one number. (default: all)")
     ] = None,
     ranks: Annotated[str | None, typer.Option(help="Only these, likewise.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write. [default: RUN/trace.json.gz]"),
+        typer.Option("--output", "-o", help="File to write. (default: RUN/trace.json.gz)"),
     ] = None,
 ) -> None:
     """Write a trace for ui.perfetto.dev or chrome://tracing."""

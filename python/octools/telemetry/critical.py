@@ -151,6 +151,15 @@ def _without_nesting(events: Sequence[Event]) -> list[Event]:
     return flat
 
 
+def _outermost_calls(events: Sequence[Event]) -> list[Event]:
+    """Choose the collective calls that are not part of another one."""
+    calls: list[Event] = []
+    for event in events:
+        if event.phase == "collective" and not (calls and event.start < calls[-1].end):
+            calls.append(event)
+    return calls
+
+
 def _other(event: Event) -> Event:
     return replace(event, phase="other", name="", peer=-1, sequence=-1)
 
@@ -178,10 +187,7 @@ class _Step:
                 self._sends[message] = event
         self._scopes = {rank: _without_nesting(own) for rank, own in scopes.items()}
         self._starts = {rank: [e.start for e in own] for rank, own in self._scopes.items()}
-        self._calls = {
-            rank: [event for event in own if event.phase == "collective"]
-            for rank, own in scopes.items()
-        }
+        self._calls = {rank: _outermost_calls(own) for rank, own in scopes.items()}
 
     def windows(self) -> list[Window]:
         """Walk back from every collective call that all ranks took part in."""
@@ -210,11 +216,14 @@ class _Step:
 
     def _wait_that_held(self, rank: int, begin: int, now: int) -> Event | None:
         """Find the last wait that ended in time for a message posted after the wait had begun."""
-        for wait in reversed(self._waits[rank]):
-            if begin <= wait.start and wait.end <= now:
-                send = self._sends.get(_message(wait))
-                if send is not None and wait.start < send.start <= wait.end:
-                    return wait
+        waits = self._waits[rank]
+        for index in range(bisect_right(waits, now, key=lambda wait: wait.end) - 1, -1, -1):
+            wait = waits[index]
+            if wait.start < begin:
+                return None
+            send = self._sends.get(_message(wait))
+            if send is not None and wait.start < send.start <= wait.end:
+                return wait
         return None
 
     def _own(self, rank: int, begin: int, end: int) -> list[Piece]:

@@ -3,7 +3,8 @@
 The signature of throttling (CPLX paper, §IV-A): kernels of all ranks of a node take several times
 as long as elsewhere. Processor time is compared, not wall time, so that ranks that share their
 processors with other programs are not taken for slow ones; and each kernel on each level is
-compared with the same kernel on other ranks, so that a rank with dearer kernels is not.
+compared with the same kernel on other ranks, so that a rank with dearer kernels is not. Cells count
+with their rank's work units per update: blocks that are known to be dear are not slow either.
 """
 
 from dataclasses import dataclass
@@ -69,14 +70,20 @@ def rates_query(telemetry: Telemetry) -> str:
     """Write the query that compares ranks: rank, span of steps, and `ratio` to the median rank."""
     first, last, count = telemetry.rows("select min(step), max(step), count(*) from steps")[1][0]
     spans = max(1, min(MOST_SPANS, (count or 0) // LEAST_STEPS))
-    length = ((last or 0) - (first or 0)) // spans + 1
+    span = f"((step - {first or 0}) // {((last or 0) - (first or 0)) // spans + 1})"
     # A rank's ratio in a span is the median over its kernels, each with the time as its weight
     # that the median rank would have taken: the smallest ratio that half of the time stays below.
     return f"""
-    with kernels as (
-      select (step - {first or 0}) // {length} as span, rank, level, name, min(step) as first,
-        max(step) as last, sum({_time(telemetry)}) / sum(cells) as rate, sum(cells) as cells
-      from phases where phase = 'compute' and cells > 0 group by all),
+    with weights as (
+      select {span} as span, rank, sum(work) / nullif(sum(updates), 0) as weight
+      from ranks group by all),
+    kernels as (
+      select span, rank, level, name, first, last, cells * coalesce(weight, 1) as cells,
+        ns / (cells * coalesce(weight, 1)) as rate
+      from (select {span} as span, rank, level, name, min(step) as first, max(step) as last,
+          sum({_time(telemetry)}) as ns, sum(cells) as cells
+        from phases where phase = 'compute' and cells > 0 group by all)
+      join weights using (span, rank)),
     compared as (
       select *, quantile_disc(rate, 0.5) over (partition by span, level, name) as usual,
         count(*) over (partition by span, level, name) as others

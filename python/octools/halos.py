@@ -1,0 +1,323 @@
+"""Halos: groups of particles that are linked to friends closer than a linking length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.collections import EllipseCollection
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from octools.errors import OctoolsError, unknown_name
+from octools.fields import with_units
+from octools.figure import SERIES, STYLE, save
+from octools.snapshot import AXES, Array, Snapshot
+
+Indices = NDArray[np.int64]
+BATCH_PAIRS = 4_000_000
+PICTURE_PIXELS = 512
+
+
+@dataclass(frozen=True)
+class Particles:
+    """Particles of a snapshot, in code units.
+
+    Attributes
+    ----------
+    position, velocity
+        Shape (particles, 3).
+    mass
+        Shape (particles,).
+    lower, size
+        Of the domain, shape (3,).
+    periodic
+        Whether each axis is periodic, shape (3,).
+    """
+
+    position: Array
+    velocity: Array
+    mass: Array
+    lower: Array
+    size: Array
+    periodic: NDArray[np.bool_]
+
+    @property
+    def separation(self) -> float:
+        """Mean separation of particles as light as the lightest one."""
+        return float(np.cbrt(self.size.prod() * self.mass.min() / self.mass.sum()))
+
+
+@dataclass(frozen=True)
+class Halos:
+    """A catalogue of halos, the heaviest first, in code units.
+
+    Attributes
+    ----------
+    number
+        Particles of each halo, shape (halos,).
+    mass
+        Sum of their masses, shape (halos,).
+    centre, velocity
+        Means over the mass, shape (halos, 3).
+    radius
+        Root of the mass-weighted mean square distance from the centre, shape (halos,).
+    dispersion
+        Standard deviation of the velocity along one axis, shape (halos,).
+    linking_length
+        The greatest distance of two friends.
+    """
+
+    number: Indices
+    mass: Array
+    centre: Array
+    velocity: Array
+    radius: Array
+    dispersion: Array
+    linking_length: float
+
+
+def read_particles(snapshot: Snapshot, kind: str = "dark") -> Particles:
+    """Read the particles of a kind; positions in the domain, none beyond its upper end."""
+    kinds = list(snapshot.file.get("particles", {}))
+    if not kinds:
+        raise OctoolsError(f"{snapshot.path} holds no particles")
+    if kind not in kinds:
+        raise unknown_name("kind of particles", kind, kinds, str(snapshot.path))
+    group, header = snapshot.file["particles"][kind], snapshot.header
+    mass = np.asarray(group["mass"][...], dtype=float)
+    if mass.size == 0:
+        raise OctoolsError(f"{snapshot.path} holds no particles of the kind {kind}")
+    if not mass.min() > 0:
+        raise OctoolsError(f"{snapshot.path}: {kind} particles without mass are no halos")
+    position = np.asarray(group["position"][...], dtype=float)
+    velocity = np.asarray(group["velocity"][...], dtype=float)
+    return Particles(position, velocity, mass, header.lower, header.size, header.periodic)
+
+
+def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> Halos:
+    """Find the groups of friends (Davis et al. 1985) and measure them.
+
+    Parameters
+    ----------
+    particles
+        What to link.
+    linking
+        The linking length in units of the mean separation.
+    least
+        Groups of fewer particles are left out.
+    """
+    length = linking * particles.separation
+    if not 0 < length < 0.25 * particles.size.min():
+        raise OctoolsError(
+            f"a linking length of {length:g} is too long for a domain of {particles.size.min():g}"
+        )
+    group = friends_of_friends(particles, length)
+    number = np.bincount(group)
+    members = np.flatnonzero(number[group] >= least)
+    _, group, number = np.unique(group[members], return_inverse=True, return_counts=True)
+    return _measure(particles, members, group, number, length)
+
+
+def friends_of_friends(particles: Particles, length: float) -> Indices:
+    """Give every particle the number of its group, shape (particles,).
+
+    Particles are sorted into cells whose diagonal is at most the linking length: all particles of
+    a cell are friends. Only pairs in different cells that are not linked yet are looked at, so
+    that dense halos cost no more than others, and memory is proportional to the particles.
+    """
+    cells = np.maximum(1, np.ceil(particles.size * np.sqrt(3) / length)).astype(np.int64)
+    side = particles.size / cells
+    offset = particles.position - particles.lower
+    offset = np.where(particles.periodic, offset % particles.size, offset)
+    place = np.clip((offset / side).astype(np.int64), 0, cells - 1)
+    key = (place[:, 2] * cells[1] + place[:, 1]) * cells[0] + place[:, 0]
+    del place
+    order = np.argsort(key, kind="stable")
+    occupied, first, count = np.unique(key[order], return_index=True, return_counts=True)
+    offset = offset[order]
+    parent = np.arange(len(occupied))
+    for step in _steps(side, length):
+        a, b = _neighbours(occupied, cells, step, particles.periodic)
+        apart = parent[a] != parent[b]
+        a, b = a[apart], b[apart]
+        linked = _touch(offset, particles, (first[a], count[a]), (first[b], count[b]), length)
+        parent = _unite(parent, a[linked], b[linked])
+    group = np.empty(len(key), dtype=np.int64)
+    group[order] = np.repeat(parent, count)
+    return group
+
+
+def _steps(side: Array, length: float) -> list[tuple[int, int, int]]:
+    """List half of the cells that may hold friends of a cell's particles, the nearest first."""
+    reach = [range(-int(length // s) - 1, int(length // s) + 2) for s in side]
+    found = []
+    for step in product(*reach):
+        gap = np.maximum(np.abs(step) - 1, 0) * side
+        if step > (0, 0, 0) and np.sum(gap**2) <= length**2:
+            found.append((float(np.sum((np.array(step) * side) ** 2)), step))
+    return [step for _, step in sorted(found)]
+
+
+def _neighbours(
+    occupied: Indices, cells: Indices, step: tuple[int, int, int], periodic: NDArray[np.bool_]
+) -> tuple[Indices, Indices]:
+    """Pair occupied cells, by their place in the sorted keys, with those one step away."""
+    x, rest = occupied % cells[0], occupied // cells[0]
+    place = [x + step[0], rest % cells[1] + step[1], rest // cells[1] + step[2]]
+    inside = np.ones(len(occupied), dtype=bool)
+    for axis in range(3):
+        if periodic[axis]:
+            place[axis] %= cells[axis]
+        else:
+            inside &= (place[axis] >= 0) & (place[axis] < cells[axis])
+    target = ((place[2] * cells[1] + place[1]) * cells[0] + place[0])[inside]
+    source = np.flatnonzero(inside)
+    found = np.minimum(np.searchsorted(occupied, target), len(occupied) - 1)
+    there = (occupied[found] == target) & (found != source)
+    return source[there], found[there]
+
+
+def _touch(
+    offset: Array,
+    particles: Particles,
+    a: tuple[Indices, Indices],
+    b: tuple[Indices, Indices],
+    length: float,
+) -> NDArray[np.bool_]:
+    """Tell for each pair of cells (first particle, count) whether two of them are friends."""
+    pairs = a[1] * b[1]
+    touches = np.zeros(len(pairs), dtype=bool)
+    for part in _batches(pairs):
+        many = pairs[part]
+        cell = np.repeat(np.arange(part.start, part.stop), many)
+        n = np.arange(len(cell)) - np.repeat(np.cumsum(many) - many, many)
+        apart = offset[a[0][cell] + n // b[1][cell]] - offset[b[0][cell] + n % b[1][cell]]
+        wraps = np.rint(apart / particles.size) * particles.periodic
+        apart -= wraps * particles.size
+        near = np.einsum("nd,nd->n", apart, apart) <= length**2
+        touches[cell[near]] = True
+    return touches
+
+
+def _batches(sizes: Indices) -> Iterator[slice]:
+    """Cut a list into slices of bounded total size, or of one element."""
+    ends = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        limit = BATCH_PAIRS + (ends[begin - 1] if begin else 0)
+        end = max(begin + 1, int(np.searchsorted(ends, limit, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
+def _unite(parent: Indices, a: Indices, b: Indices) -> Indices:
+    """Join the groups of cells a and b; a group's number is its least cell, for every cell."""
+    while len(a):
+        low, high = np.minimum(parent[a], parent[b]), np.maximum(parent[a], parent[b])
+        np.minimum.at(parent, high, low)
+        while not np.array_equal(grandparent := parent[parent], parent):
+            parent = grandparent
+        apart = parent[a] != parent[b]
+        a, b = a[apart], b[apart]
+    return parent
+
+
+def _measure(
+    particles: Particles, members: Indices, group: Indices, number: Indices, length: float
+) -> Halos:
+    halos = len(number)
+    mass = particles.mass[members]
+    total = np.bincount(group, mass, halos)
+
+    def mean(values: Array) -> Array:
+        columns = values.reshape(len(members), -1).T
+        sums = [np.bincount(group, mass * column, halos) for column in columns]
+        return np.stack(sums, axis=-1).reshape(halos, *values.shape[1:]) / total.reshape(
+            -1, *(1 for _ in values.shape[1:])
+        )
+
+    # Relative to some member, so that a halo across a periodic boundary is whole.
+    anchor = np.empty(halos, dtype=np.int64)
+    anchor[group] = members
+    origin = particles.position[anchor]
+    apart = particles.position[members] - origin[group]
+    apart -= np.rint(apart / particles.size) * particles.periodic * particles.size
+    shift = mean(apart)
+    centre = origin + shift - particles.lower
+    centre = particles.lower + np.where(particles.periodic, centre % particles.size, centre)
+    velocity = mean(particles.velocity[members])
+    square = mean(np.sum((apart - shift[group]) ** 2, axis=1))
+    scatter = mean(np.sum((particles.velocity[members] - velocity[group]) ** 2, axis=1))
+    order = np.lexsort((anchor, -total))
+    return Halos(
+        number[order],
+        total[order],
+        centre[order],
+        velocity[order],
+        np.sqrt(square[order]),
+        np.sqrt(scatter[order] / 3),
+        length,
+    )
+
+
+def write_catalogue(halos: Halos, path: Path) -> None:
+    """Write a table, one row per halo."""
+    columns = {
+        "halo": np.arange(len(halos.mass)),
+        "particles": halos.number,
+        "mass": halos.mass,
+        **{axis: halos.centre[:, n] for n, axis in enumerate(AXES)},
+        **{f"velocity_{axis}": halos.velocity[:, n] for n, axis in enumerate(AXES)},
+        "radius": halos.radius,
+        "dispersion": halos.dispersion,
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savetxt(
+            path,
+            np.column_stack(list(columns.values())),
+            delimiter=",",
+            fmt=["%d", "%d", *["%.10e"] * (len(columns) - 2)],
+            header=",".join(columns),
+            comments="",
+        )
+    except OSError as cause:
+        raise OctoolsError(f"cannot write {path}: {cause}") from cause
+
+
+def save_picture(particles: Particles, halos: Halos, units: str, title: str, path: Path) -> None:
+    """Draw the mass along z with a circle around each halo, and the halos heavier than a mass."""
+    lower, upper = particles.lower, particles.lower + particles.size
+    edges = [np.linspace(lower[n], upper[n], PICTURE_PIXELS + 1) for n in range(2)]
+    image, *_ = np.histogram2d(
+        particles.position[:, 0], particles.position[:, 1], bins=edges, weights=particles.mass
+    )
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(10.4, 5.0), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=(1, 0.8))
+        left.imshow(
+            np.where(image > 0, image, np.nan).T,
+            origin="lower",
+            extent=(lower[0], upper[0], lower[1], upper[1]),
+            norm=LogNorm(),
+            cmap="Greys",
+        )
+        width = 4 * halos.radius
+        circles = EllipseCollection(
+            width, width, np.zeros_like(width), units="xy", offsets=halos.centre[:, :2],
+            offset_transform=left.transData, facecolors="none", edgecolors=SERIES[1], lw=0.7,
+        )  # fmt: skip
+        left.add_collection(circles)
+        left.set(xlabel=with_units("x", units), ylabel=with_units("y", units))
+        left.set_title(title, loc="left")
+        heavier = np.arange(1, len(halos.mass) + 1) / particles.size.prod()
+        right.loglog(halos.mass, heavier, drawstyle="steps-post", color=SERIES[0], lw=1.1)
+        right.set(xlabel="mass M  [code mass]", ylabel="halos heavier than M per code volume")
+        right.spines[["top", "right"]].set_visible(False)
+        save(figure, path)

@@ -1,0 +1,127 @@
+"""Halos: against brute force, across boundaries, and in numbers that are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from synthetic import Array, Synthetic
+from typer.testing import CliRunner
+
+from octools import halos as module
+from octools.cli import app
+from octools.errors import OctoolsError
+from octools.halos import Particles, find_halos, friends_of_friends, read_particles
+from octools.snapshot import Snapshot
+
+
+def particles_at(position: Array, periodic: bool = True, size: float = 1.0) -> Particles:
+    return Particles(
+        position,
+        np.zeros_like(position),
+        np.ones(len(position)),
+        np.zeros(3),
+        np.full(3, size),
+        np.full(3, periodic),
+    )
+
+
+def partition(group: Array) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(group == g)) for g in np.unique(group)}
+
+
+def brute_force(particles: Particles, length: float) -> Array:
+    apart = particles.position[:, None] - particles.position[None]
+    apart -= np.rint(apart / particles.size) * particles.periodic * particles.size
+    near = np.sum(apart**2, axis=-1) <= length**2
+    group = np.arange(len(near))
+    while True:
+        least = np.array([group[friends].min() for friends in near])
+        if np.array_equal(least, group):
+            return group
+        group = least
+
+
+@pytest.mark.parametrize("periodic", [True, False])
+@pytest.mark.parametrize("length", [0.03, 0.08, 0.2])
+def test_groups_are_those_of_brute_force(
+    periodic: bool, length: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_PAIRS", 50)
+    generator = np.random.default_rng(1)
+    clumps = generator.normal(generator.uniform(size=(20, 1, 3)), 0.04, (20, 15, 3))
+    loose = generator.uniform(size=(200, 3))
+    position = np.concatenate([clumps.reshape(-1, 3), loose])
+    position = position % 1.0 if periodic else np.clip(position, 0.0, 1.0)
+    particles = particles_at(position, periodic)
+    found = friends_of_friends(particles, length)
+    assert partition(found) == partition(brute_force(particles, length))
+    assert len(partition(found)) > 1
+
+
+def ball(generator: np.random.Generator, centre: Array, radius: float, number: int) -> Array:
+    direction = generator.normal(size=(number, 3))
+    direction /= np.linalg.norm(direction, axis=1)[:, None]
+    return centre + radius * np.cbrt(generator.uniform(size=(number, 1))) * direction
+
+
+def write_snapshot(path: Path) -> Path:
+    """Two balls of 400 and 200 particles, one of them in a corner, among 1000 loose ones."""
+    generator = np.random.default_rng(2)
+    corner, middle = np.array([0.99, 0.01, 0.995]), np.array([0.5, 0.4, 0.6])
+    parts = [
+        ball(generator, corner, 0.02, 400),
+        ball(generator, middle, 0.01, 200),
+        generator.uniform(size=(1000, 3)),
+    ]
+    velocity = np.concatenate(
+        [np.tile([1.0, 0.0, -2.0], (400, 1)), generator.normal(0.0, 3.0, (1200, 3))]
+    )
+    Synthetic().write(path)
+    with h5py.File(path, "a") as file:
+        group = file.create_group("particles/dark")
+        group["position"] = np.concatenate(parts) % 1.0
+        group["velocity"] = velocity
+        group["mass"] = np.full(1600, 0.25)
+        group["id"] = np.arange(1600, dtype=np.uint64)
+    return path
+
+
+def test_two_balls_are_found_and_measured(tmp_path: Path) -> None:
+    with Snapshot(write_snapshot(tmp_path / "snap_00000.h5")) as snapshot:
+        halos = find_halos(read_particles(snapshot))
+    assert halos.linking_length == pytest.approx(0.2 / np.cbrt(1600))
+    assert len(halos.mass) == 2
+    # A stray particle may come to lie within the linking length.
+    assert abs(halos.number - [400, 200]).max() <= 3
+    assert halos.mass == pytest.approx(0.25 * halos.number)
+    apart = halos.centre - [[0.99, 0.01, 0.995], [0.5, 0.4, 0.6]]
+    assert np.abs(apart - np.rint(apart)).max() < 0.002
+    assert halos.velocity[0] == pytest.approx([1.0, 0.0, -2.0], abs=0.1)
+    # Of a uniform ball: the mean square distance is 3/5 of the squared radius.
+    assert halos.radius == pytest.approx(np.sqrt(0.6) * np.array([0.02, 0.01]), rel=0.1)
+    assert halos.dispersion[1] == pytest.approx(3.0, rel=0.1)
+
+
+def test_the_command_writes_a_catalogue_and_a_picture(tmp_path: Path) -> None:
+    write_snapshot(tmp_path / "snap_00003.h5")
+    result = CliRunner().invoke(app, ["halos", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert "2 halos" in result.output
+    table = np.genfromtxt(tmp_path / "snap_00003_halos.csv", delimiter=",", names=True)
+    assert table["particles"][0] >= table["particles"][1] >= 200
+    assert table["mass"] == pytest.approx(0.25 * table["particles"])
+    assert (tmp_path / "snap_00003_halos.png").stat().st_size > 10_000
+
+
+def test_a_snapshot_without_particles_is_refused(tmp_path: Path) -> None:
+    path = Synthetic().write(tmp_path / "snap_00000.h5")
+    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="holds no particles"):
+        read_particles(snapshot)
+    write_snapshot(path)
+    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="did you mean dark"):
+        read_particles(snapshot, "darks")
+    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="too long"):
+        find_halos(read_particles(snapshot), linking=5.0)

@@ -1,0 +1,95 @@
+// The mesh follows what is in it.
+#include <algorithm>
+#include <cmath>
+
+#include "driver/amr_simulation.hpp"
+#include "hydro/refinement.hpp"
+#include "mesh/flagging.hpp"
+
+namespace octant::driver {
+
+using mesh::LevelFields;
+
+void AmrSimulation::adapt() {
+  const auto is_due = [&](int interval) { return interval > 0 && step_ % interval == 0; };
+  placements_.clear();
+  regridded_ = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval) && regrid();
+  rebalanced_ = step_ > 0 && is_due(options_.balance.interval) && rebalance();
+  if (regridded_ || rebalanced_) follow_mesh();
+}
+
+// Takes potentials along, and solves for those of new blocks.
+void AmrSimulation::follow_mesh() {
+  update_density(0);
+  if (!gravity_) return;
+  const int first_changed = gravity_->adapt_to_mesh();
+  for (int level = first_changed; level <= mesh_.finest_level(); ++level)
+    solve_gravity(level, time_);
+}
+
+bool AmrSimulation::regrid() {
+  const auto timing = timers_.time("regrid", Phase::regrid);
+  const mesh::Geometry& geometry = mesh_.geometry();
+  mesh::FlagMasks flags(geometry.max_level() + 1);
+  for (int level = 0; level <= geometry.max_level(); ++level)
+    flags[level].assign(mesh_.blocks(level).slots(), 0);
+  const int last = std::min(mesh_.finest_level(), finest_allowed() - 1);
+  for (int level = 0; level <= last; ++level) {
+    const auto flagging = timers_.time("flag cells", Phase::regrid, level);
+    const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
+    flag_cells(level, masks);
+    Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
+        flags[level].data(), flags[level].size());
+    Kokkos::deep_copy(host, masks);
+  }
+  if (!mesh_.regrid(flags)) return false;
+  if (matter_.dark()) matter_.dark()->adapt_to_mesh();
+  return true;
+}
+
+// The finest level that there may be. With refine.holdback the proper size of the finest cells
+// stays about the same: levels open one after the other, the last one at a = 0.79.
+int AmrSimulation::finest_allowed() const {
+  const int finest = mesh_.geometry().max_level();
+  if (!options_.refine.holdback) return finest;
+  const double a = options_.universe->scale_factor(time_);
+  int closed = 0;
+  while (closed < finest && a < 0.5 * std::cbrt(4.0) / static_cast<double>(1 << closed)) ++closed;
+  return finest - closed;
+}
+
+void AmrSimulation::flag_cells(int level, const mesh::DeviceArray<std::uint64_t>& masks) {
+  const int buffer = std::min(options_.refine.buffer, mesh_.geometry().octant_size());
+  const auto criteria = options_.criteria(level, time_);
+  if (!criteria.empty()) {
+    mesh_.fill_ghosts(level, LevelFields::k_now, 1.0);
+    hydro::flag_cells(options_.hydro, mesh_.halo(level).tiles,
+                      mesh_.pointers(level, LevelFields::k_now), criteria, buffer, masks);
+  }
+  flag_massive_cells(level, buffer, masks);
+  options_.problem->flag_cells(mesh_, level, masks);
+  options_.refine.region.flag_cells(mesh_, level, masks);
+}
+
+// Cells that hold more than refine.mass says, of all matter.
+void AmrSimulation::flag_massive_cells(int level, int buffer,
+                                       const mesh::DeviceArray<std::uint64_t>& masks) {
+  if (level >= static_cast<int>(options_.refine.mass.size())) return;
+  const double per_volume = options_.mass_unit() / mesh_.geometry().cell_volume(level);
+  const gravity::BlockField density = matter_.density(level);
+  mesh::DenseCells cells{.field = {density.data, density.stride},
+                         .threshold = options_.refine.mass[level] * per_volume};
+  if (options_.refine.mass_scalar >= 0) {
+    const mesh::BlockLayout& layout = mesh_.layout();
+    const double* gas = mesh_.fields(level).blocks(LevelFields::k_now);
+    const int scalar = options_.hydro.variables() - options_.hydro.scalars;
+    cells.whole = {gas, layout.stride_slot};
+    cells.share = {
+        gas + std::int64_t{scalar + options_.refine.mass_scalar} * layout.stride_variable,
+        layout.stride_slot};
+    cells.least_share = options_.refine.mass_scalar_above;
+  }
+  mesh::flag_dense_cells(mesh_, level, cells, buffer, masks);
+}
+
+}  // namespace octant::driver

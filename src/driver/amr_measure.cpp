@@ -1,0 +1,165 @@
+// What the state is: totals, broken cells, and how long the next step may be.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+#include "driver/amr_simulation.hpp"
+#include "hydro/diagnostics.hpp"
+
+namespace octant::driver {
+
+using mesh::LevelFields;
+
+namespace {
+
+// Of the time in which the fastest particle crosses a cell.
+constexpr double k_particle_courant = 0.5;
+// The potential of a cloud in itself, in -G m / dx, in the mean over all places in a cell: from the
+// 7-point Laplacian's Green's function at the distances of eight cells (Glasser & Zucker 1977).
+constexpr double k_own_potential = 1.5961;
+
+}  // namespace
+
+void AmrSimulation::measure() {
+  const auto timing = timers_.time("measure", Phase::compute);
+  measure_gas();
+  totals_.dark = {};
+  if (matter_.dark()) totals_.dark = matter_.dark()->totals();
+  if (gravity_) totals_.potential_energy = potential_energy();
+  if (options_.universe)
+    energy_.update(scale_factor(), totals_.total_energy + totals_.dark.kinetic_energy,
+                   totals_.potential_energy);
+  measure_matter_limits();
+}
+
+// Particles feel the potential of their own level, which their whole clouds lie in. Leaf cells would
+// miss what clouds of a coarse level leave in cells that are refined. A cloud's potential includes
+// its own, which grows when its cells become smaller, though nothing has moved: each counts as if
+// its cells were those of the base level.
+double AmrSimulation::potential_energy() {
+  double energy =
+      gravity_->potential_energy([this](int level) { return matter_.gas_density(level); });
+  if (!matter_.dark()) return energy;
+  const mesh::BlockLayout& layout = gravity_->layout();
+  const auto potential = [&](int level) -> particles::VectorField {
+    return {gravity_->fields(level), layout.stride_slot, layout.stride_variable};
+  };
+  energy += 0.5 * matter_.dark()->mass_weighted_sum(potential);
+  const double G = options_.newton_constant(time_);
+  const auto squares = matter_.dark()->sums_of_squared_masses();
+  for (int level = 1; level <= mesh_.finest_level(); ++level)
+    energy += 0.5 * k_own_potential * G * squares[level] *
+              (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
+  return energy;
+}
+
+void AmrSimulation::measure_gas() {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
+  std::vector<ReproducibleSum> sums(k_sums);
+  std::string broken;
+  totals_.blocks.assign(geometry.max_level() + 1, 0);
+  totals_.leaf_cells.assign(geometry.max_level() + 1, 0);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    std::vector<std::uint8_t> refined;
+    for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
+    const auto measured = hydro::measure_blocks(options_.hydro, mesh_.layout(),
+                                                mesh_.fields(level).blocks(LevelFields::k_now),
+                                                blocks.own(), refined);
+    const double volume = geometry.cell_volume(level);
+    fastest_[level] = 0.0;
+    for (std::size_t n = 0; n < measured.size(); ++n) {
+      const hydro::BlockTotals& t = measured[n];
+      sums[k_mass_sum] += t.mass * volume;
+      for (int d = 0; d < 3; ++d) sums[k_momentum_sum + d] += t.momentum[d] * volume;
+      sums[k_total_sum] += t.total_energy * volume;
+      sums[k_kinetic_sum] += t.kinetic_energy * volume;
+      sums[k_absolute_sum] += t.absolute_momentum * volume;
+      fastest_[level] = std::max(fastest_[level], t.fastest);
+      totals_.leaf_cells[level] += t.leaf_cells;
+      if (t.broken_cell >= 0 && broken.empty())
+        broken = describe_cell(level, blocks.own()[n], t.broken_cell);
+    }
+    totals_.blocks[level] = blocks.count();
+  }
+  mesh_.communicator().agree([&] {
+    if (!broken.empty()) throw RunError("step {}, time {}: {}", step_, time_, broken);
+  });
+  leaf_cells_here_ = totals_.leaf_cells;
+  if (!options_.hydro.enabled) {
+    sums.assign(k_sums, {});
+    std::fill(fastest_.begin(), fastest_.end(), 0.0);
+  }
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  mesh_.communicator().max_in_place(std::span<double>(fastest_));
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.blocks));
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.leaf_cells));
+  totals_.mass = sums[k_mass_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals_.momentum[d] = sums[k_momentum_sum + d].to_double();
+  totals_.total_energy = sums[k_total_sum].to_double();
+  totals_.kinetic_energy = sums[k_kinetic_sum].to_double();
+  totals_.absolute_momentum = sums[k_absolute_sum].to_double();
+}
+
+// How long a step of each level may be for particles and for matter that falls freely: a collapse
+// from rest takes sqrt(3 pi / (32 G rho)).
+void AmrSimulation::measure_matter_limits() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::fill(matter_limits_.begin(), matter_limits_.end(), infinity);
+  if (matter_.dark()) {
+    const auto crossing = matter_.dark()->crossing_times();
+    for (std::size_t l = 0; l < crossing.size(); ++l)
+      matter_limits_[l] = k_particle_courant * crossing[l];
+  }
+  if (!gravity_) return;
+  const double G = options_.newton_constant(time_);
+  const auto densest = matter_.densest();
+  for (std::size_t l = 0; l < densest.size(); ++l) {
+    const double free_fall =
+        densest[l] > 0.0 ? std::sqrt(3.0 * M_PI / (32.0 * G * densest[l])) : infinity;
+    matter_limits_[l] = std::min(matter_limits_[l], options_.time.cfl * free_fall);
+  }
+}
+
+std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const int N = layout.block_size;
+  const auto corner = mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
+  const double dx = mesh_.geometry().cell_size(level);
+  Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
+      mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,
+      layout.stride_slot);
+  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, block);
+  std::string text =
+      fmt::format("the gas is not physical on level {} at ({}, {}, {}):", level,
+                  corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
+                  corner[2] + (cell / N / N + 0.5) * dx);
+  for (int n = 0; n < layout.variables; ++n)
+    text += fmt::format(" {} = {}", mesh_.variables()[n].name,
+                        values(n * layout.stride_variable + cell));
+  return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
+}
+
+// A signal that falls with the strongest acceleration g shall not cross more than `courant` cells:
+// v dt + g dt^2 / 2 = courant dx.
+double AmrSimulation::signal_limit(int level, double courant) const {
+  if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
+  const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
+  if (!gravity_) return distance / v;
+  return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * gravity_->strongest(level) * distance));
+}
+
+double AmrSimulation::stable_dt() const {
+  double dt = std::numeric_limits<double>::infinity();
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const double limit = std::min(signal_limit(level, options_.time.cfl), matter_limits_[level]);
+    dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
+  }
+  if (options_.universe) dt = std::min(dt, options_.universe->longest_step(time_));
+  return dt;
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,222 @@
+// One step of all levels, coarse ones first (Martel & Shapiro's supercomoving variables make it the
+// same in an expanding box, where only the strength of gravity changes).
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "driver/amr_simulation.hpp"
+#include "hydro/diagnostics.hpp"
+#include "hydro/dual_energy.hpp"
+#include "hydro/integrator.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::driver {
+
+using mesh::LevelFields;
+
+namespace {
+
+// The state that stage s of a step writes, and the one that it reads: spares take turns.
+constexpr int stage_target(int stage) { return stage % 2 == 0 ? 1 : 2; }
+constexpr int stage_source(int stage) {
+  return stage == 0 ? LevelFields::k_now : stage_target(stage - 1);
+}
+
+// A fine level may grow faster than was foreseen; beyond this Courant number its steps are halved.
+constexpr double k_largest_courant = 0.98;
+// But not into more pieces of the coarser step than this: such a flow is broken.
+constexpr int k_most_pieces = 256;
+
+}  // namespace
+
+void AmrSimulation::step(double dt) {
+  std::fill(clocks_.begin(), clocks_.end(), time_);
+  meter_.begin_step();
+  advance(0, dt, 0.0, 1.0);
+  meter_.end_step();
+  time_ += dt;
+  ++step_;
+  finish_step(0, time_);
+  update_density(0);  // particles have changed level
+}
+
+// Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
+// with it; what is missing is the second half of its kick.
+void AmrSimulation::advance(int level, double dt, double begin, double end) {
+  kick(level, 0.5 * dt, gravity::Half::first);
+  drift(level, dt);
+  if (options_.hydro.enabled) advance_gas(level, dt, begin, end);
+  cell_updates_ += leaf_cells_here_[level];
+  meter_.count_update(level);
+  clocks_[level] += dt;
+  level_dt_[level] = dt;
+  if (level < mesh_.finest_level()) advance_finer(level, dt);
+}
+
+void AmrSimulation::advance_finer(int level, double dt) {
+  start_coupling(level);
+  // Pieces of the coarse step; powers of two, so that fractions are exact.
+  int pieces = options_.time.subcycle ? 2 : 1;
+  for (double done = 0.0; done < 1.0; done += 1.0 / pieces) {
+    const double longest = signal_limit(level + 1, k_largest_courant);
+    while (dt / pieces > longest && pieces <= k_most_pieces) pieces *= 2;
+    if (pieces > k_most_pieces)
+      throw RunError(
+          "step {}, time {}: signals on level {} became more than {} times as fast within one step "
+          "of level {}; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter",
+          step_, time_, level + 1, k_most_pieces / 2, level);
+    advance(level + 1, dt / pieces, done, done + 1.0 / pieces);
+    if (done + 1.0 / pieces < 1.0) finish_step(level + 1, clocks_[level + 1]);
+  }
+  finish_coupling(level);
+}
+
+// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks' second
+// halves, with the forces that the new densities exert, and particles change level. Coarser levels
+// are still under way, and their potentials are extrapolated.
+void AmrSimulation::finish_step(int coarsest, double time) {
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) clocks_[level] = time;
+  if (gravity_) {
+    update_density(coarsest);
+    for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
+      solve_gravity(level, time);
+      kick(level, 0.5 * level_dt_[level], gravity::Half::second);
+    }
+    if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
+  }
+  if (!matter_.dark()) return;
+  const auto timing = timers_.time("particles", Phase::other, coarsest);
+  matter_.dark()->synchronise(coarsest);
+}
+
+// --- gravity and particles ---------------------------------------------------------------------
+
+// Accelerates the gas and the particles of a level.
+void AmrSimulation::kick(int level, double dt, gravity::Half half) {
+  if (!gravity_) return;
+  if (options_.hydro.enabled) {
+    const auto timing = timers_.time("gravity", Phase::other, level);
+    gravity_->kick(level, dt, half);
+  }
+  if (!matter_.dark()) return;
+  const auto timing = timers_.time("particles", Phase::other, level);
+  const auto acceleration = [&](int of) -> particles::VectorField {
+    const mesh::BlockLayout& layout = gravity_->layout();
+    const int x = static_cast<int>(gravity::Field::acceleration_x);
+    return {gravity_->fields(of) + std::int64_t{x} * layout.stride_variable, layout.stride_slot,
+            layout.stride_variable};
+  };
+  matter_.dark()->kick(level, acceleration(level), acceleration(std::max(level - 1, 0)), dt);
+}
+
+void AmrSimulation::drift(int level, double dt) {
+  if (!matter_.dark()) return;
+  const auto timing = timers_.time("particles", Phase::other, level);
+  matter_.dark()->drift(level, dt);
+}
+
+void AmrSimulation::solve_gravity(int level, double time) {
+  const auto timing = timers_.time("gravity", Phase::other, level);
+  if (options_.universe) gravity_->set_constant(options_.universe->newton_constant(time));
+  const auto report = gravity_->solve(level, time);
+  log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level, time,
+             report.cycles, report.first_residual, report.residual);
+}
+
+// --- gas ---------------------------------------------------------------------------------------
+
+void AmrSimulation::advance_gas(int level, double dt, double begin, double end) {
+  if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
+  const auto stages = hydro::stages(options_.hydro.scheme);
+  for (int s = 0; s < static_cast<int>(stages.size()); ++s)
+    sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
+  mesh_.fields(level).commit(stage_target(static_cast<int>(stages.size()) - 1));
+  if (options_.hydro.has_dual_energy())
+    hydro::synchronise_dual_energy(options_.hydro, mesh_.halo(level).tiles,
+                                   mesh_.fields(level).blocks(LevelFields::k_now));
+}
+
+// Before and after the finer level's steps: what it interpolates from, and what it gives back.
+void AmrSimulation::start_coupling(int level) {
+  if (!options_.hydro.enabled) return;
+  const auto timing = timers_.time("ghost data", Phase::other, level);
+  mesh_.refresh_halo(level, LevelFields::k_now);
+}
+
+void AmrSimulation::finish_coupling(int level) {
+  if (!options_.hydro.enabled) return;
+  const auto timing = timers_.time("level coupling", Phase::other, level + 1);
+  mesh_.synchronise(level + 1);
+}
+
+void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
+  const hydro::Stage& weights = hydro::stages(options_.hydro.scheme)[stage];
+  const mesh::LevelHalo& halo = mesh_.halo(level);
+  LevelFields& fields = mesh_.fields(level);
+  const int source = stage_source(stage), tiles = halo.tiles.count();
+  if (static_cast<int>(bad_tiles_.extent(0)) < tiles)
+    bad_tiles_ = mesh::uninitialised<std::uint8_t>("bad tiles", tiles);
+
+  hydro::SweepArguments arguments{.tiles = halo.tiles,
+                                  .current = mesh_.pointers(level, source),
+                                  .old = fields.blocks(LevelFields::k_now),
+                                  .next = fields.blocks(stage_target(stage)),
+                                  .a0 = weights.old_weight,
+                                  .a1 = weights.new_weight,
+                                  .dt = dt,
+                                  .dx = mesh_.geometry().cell_size(level),
+                                  .flux_weight = weights.flux_weight * dt,
+                                  .registers = mesh_.registers(level),
+                                  .bad_tiles = bad_tiles_.data(),
+                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
+  {
+    const auto timing = timers_.time("ghost data", Phase::other, level);
+    mesh_.start_ghosts(level, source, theta);
+  }
+  Clock clock;
+  const auto interior = sweep_tiles(arguments, level, 0, halo.interior_tiles);
+  double seconds = clock.seconds();
+  {
+    const auto timing = timers_.time("ghost data", Phase::other, level);
+    mesh_.finish_ghosts(level, source);
+  }
+  clock.restart();
+  const auto border = sweep_tiles(arguments, level, halo.interior_tiles, tiles);
+  seconds += clock.seconds();
+  level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
+  level_times_[level].cells += leaf_cells_here_[level];
+
+  double worst[2] = {std::max(interior.fastest, border.fastest),
+                     static_cast<double>(interior.bad_tiles + border.bad_tiles)};
+  {
+    const auto timing = timers_.time("wait for all ranks", Phase::collective, level);
+    mesh_.communicator().max_in_place(std::span<double>(worst));
+  }
+  fastest_[level] = worst[0];
+  if (worst[1] == 0.0) return;
+  const auto timing = timers_.time("repair", Phase::compute, level);
+  repair(mesh_, level, options_.hydro, arguments, floored_);
+  fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
+}
+
+double AmrSimulation::fastest_signal(int level, const double* blocks) const {
+  const auto own = mesh_.blocks(level).own();
+  const std::vector<std::uint8_t> all_leaves(own.size(), 0);
+  double fastest = 0.0;
+  for (const auto& block :
+       hydro::measure_blocks(options_.hydro, mesh_.layout(), blocks, own, all_leaves))
+    fastest = std::max(fastest, block.fastest);
+  return fastest;
+}
+
+hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int level,
+                                              int begin, int end) {
+  // Timed on idle ranks as well: the table of times adds up the same parts on all ranks.
+  const auto timing = timers_.time("sweep", Phase::compute, level);
+  if (begin == end) return {};
+  timing.count(meter_.cells(level, begin, end));
+  return meter_.sweep(options_.hydro, arguments, level, begin, end);
+}
+
+}  // namespace octant::driver

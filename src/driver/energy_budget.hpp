@@ -1,0 +1,27 @@
+// The energy of an expanding box, and how well it is conserved.
+#pragma once
+
+namespace octant::driver {
+
+// In supercomoving units the potential is proportional to a, so that energy is not constant but
+// obeys the Layzer-Irvine equation (Layzer 1963, Irvine 1961; here in the variables of Martel &
+// Shapiro 1998):
+//
+//   d (kinetic + internal + potential) = potential d ln a.
+//
+// What is left of the difference of both sides since the beginning is the error.
+struct EnergyBudget {
+  bool begun = false;
+  double initial = 0.0;                 // energy at the beginning
+  double work = 0.0;                    // the integral of potential d ln a since then
+  double log_a = 0.0, potential = 0.0;  // at the last update
+  double energy = 0.0;
+
+  // The state at scale factor a. Between two of them the potential is taken for a power of a.
+  void update(double a, double kinetic_and_internal, double new_potential);
+
+  // The error in units of the present potential energy.
+  double error() const;
+};
+
+}  // namespace octant::driver

@@ -1,0 +1,235 @@
+"""An expanding box with gas and dark matter: growth, energy, masses, zooms, and the same bits."""
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cases import CLUMPY_BOX
+from running import Outcome, differing, run_well
+
+OMEGA_M, OMEGA_B, H = 0.3111, 0.047, 0.6766
+
+MUSIC = f"""
+[problem]
+name = "cosmology"
+
+[cosmology]
+enabled = true
+omega_m = {OMEGA_M}
+omega_b = {OMEGA_B}
+h = {H}
+box = 50.0
+
+[initial]
+kind = "grafic"
+
+[gravity]
+enabled = true
+
+[mesh]
+base_cells = [32, 32, 32]
+block_size = 8
+
+[hydro]
+gamma = 1.6666666666666667
+limiter = "minmod"
+dual_energy = "overwrite"
+"""
+
+DATA = os.environ.get("OCTANT_DATA")
+needs_data = pytest.mark.skipif(DATA is None, reason="OCTANT_DATA names no reference data")
+
+
+def files(name: str) -> str:
+    """Override that names one of MUSIC's sets."""
+    return f"initial.path={DATA}/ics/{name}/grafic"
+
+
+def growth(a: float) -> float:
+    """Growing mode of matter and a cosmological constant, up to a factor (Heath 1977)."""
+    x = np.linspace(1e-6, a, 200_001)
+    hubble = np.sqrt(OMEGA_M / x**3 + 1 - OMEGA_M)
+    return float(hubble[-1] * np.trapezoid(1 / (x * hubble) ** 3, x))
+
+
+def deposit(path: Path, cells: int) -> NDArray[np.float64]:
+    """Overdensity of the dark matter: clouds in cells, shape (z, y, x)."""
+    with h5py.File(path) as file:
+        dark = file["particles/dark"]
+        position, mass = dark["position"][...] * cells - 0.5, dark["mass"][...]
+    low = np.floor(position).astype(int)
+    upper = position - low
+    density = np.zeros((cells,) * 3)
+    for corner in np.ndindex(2, 2, 2):
+        weight = np.prod(np.where(corner, upper, 1 - upper), axis=1)
+        i, j, k = ((low + corner) % cells).T
+        np.add.at(density, (k, j, i), mass * weight)
+    return density / density.mean() - 1
+
+
+def band_powers(path: Path, cells: int = 32, bins: int = 5) -> NDArray[np.float64]:
+    """Mean power of the modes within half a fundamental of its first multiples, shape (bins,)."""
+    delta = np.fft.fftn(deposit(path, cells))
+    k1 = np.fft.fftfreq(cells, 1 / cells)
+    k = np.sqrt(sum(x**2 for x in np.meshgrid(k1, k1, k1, indexing="ij")))
+    number = np.rint(k).astype(int)
+    return np.array([np.mean(np.abs(delta[number == n]) ** 2) for n in range(1, bins + 1)])
+
+
+def scale_factor(path: Path) -> float:
+    """Scale factor of a snapshot."""
+    with h5py.File(path) as file:
+        return float(file["header"].attrs["scale_factor"])
+
+
+def grown_over_linear(outcome: Outcome) -> NDArray[np.float64]:
+    """Growth of the five lowest bands from the start to a = 0.1 over that of linear theory."""
+    start, later = outcome.snapshots[:2]
+    assert scale_factor(later) == pytest.approx(0.1, rel=1e-9)
+    grown = np.sqrt(band_powers(later) / band_powers(start))
+    return grown / (growth(0.1) / growth(scale_factor(start)))
+
+
+@pytest.fixture(scope="module")
+def music(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run MUSIC's 32^3 set to a = 0.1 and on to a = 0.3, on a uniform mesh."""
+    if DATA is None:
+        pytest.skip("OCTANT_DATA names no reference data")
+    directory = tmp_path_factory.mktemp("music") / "run"
+    epochs = ('cosmology.snapshots=["a = 0.1"]', 'cosmology.end="a = 0.3"')
+    return run_well(directory, MUSIC, files("b50_n032_2lpt"), *epochs, timeout=300)
+
+
+def test_long_waves_grow_as_in_linear_theory(music: Outcome) -> None:
+    # Clouds and differences weaken forces: on this mesh waves of a fifth of the box grow 2.6 %
+    # less, those of half the box and longer less than 1 %.
+    grown = grown_over_linear(music)
+    assert grown[:2] == pytest.approx(np.ones(2), abs=0.01)
+    assert grown[2:] == pytest.approx(np.ones(3), abs=0.03)
+
+
+@needs_data
+def test_with_twice_the_resolution_shorter_waves_grow_too(tmp_path: Path) -> None:
+    finer = ("mesh.base_cells=[64, 64, 64]", 'cosmology.end="a = 0.1"')
+    outcome = run_well(tmp_path / "run", MUSIC, files("b50_n032_2lpt"), *finer)
+    # 0.995 to 1.011: waves couple, and each band has few modes.
+    assert grown_over_linear(outcome) == pytest.approx(np.ones(5), abs=0.013)
+
+
+def test_energy_obeys_layzer_and_irvine(music: Outcome) -> None:
+    history = music.history()
+    assert history["a"][-1] == pytest.approx(0.3, rel=1e-9)
+    assert np.abs(history["econs"]).max() < 0.01
+
+
+def test_gas_and_dark_matter_have_their_masses(music: Outcome) -> None:
+    history = music.history()
+    share = OMEGA_B / OMEGA_M
+    assert history["mass"] == pytest.approx(share, rel=1e-6)
+    assert history["dark_mass"] == pytest.approx(1 - share, rel=1e-6)
+    assert (history["dark_particles"] == 32**3).all()
+
+
+def test_units_are_those_of_the_epoch(music: Outcome) -> None:
+    with h5py.File(music.last_snapshot) as file:
+        header = dict(file["header"].attrs)
+    a, hubble, megaparsec = 0.3, 100 * H * 1e5, 3.0856775814913673e24
+    assert header["redshift"] == pytest.approx(1 / a - 1)
+    assert header["unit_length"] == pytest.approx(a * 50 / H * megaparsec)
+    assert header["unit_time"] == pytest.approx(a**2 * megaparsec / hubble)
+    density = 3 * (hubble / megaparsec) ** 2 / (8 * np.pi * 6.6743e-8) * OMEGA_M / a**3
+    assert header["unit_mass"] / header["unit_length"] ** 3 == pytest.approx(density)
+
+
+@needs_data
+def test_a_nested_zoom_has_its_levels_and_masses(tmp_path: Path) -> None:
+    outcome = run_well(
+        tmp_path / "run",
+        MUSIC,
+        files("b50_zoom_l5_l7"),
+        "mesh.block_size=4",
+        "mesh.max_level=3",
+        "hydro.scalars=1",
+        "refine.mass=[0.125, 0.125, 0.125]",
+        "refine.mass_scalar=0",
+        "time.max_steps=4",
+    )
+    history = outcome.history()
+    share = OMEGA_B / OMEGA_M
+    assert history["mass"] == pytest.approx(share, rel=1e-6)
+    assert history["dark_mass"] == pytest.approx(1 - share, rel=1e-6)
+    # One particle in each cell that no finer level holds.
+    assert history["dark_particles"][-1] == 32**3 - 8**3 + 16**3 - 11**3 + 22**3
+    assert history["leaf_cells_2"][-1] >= 22**3
+
+
+def test_only_dark_matter_falls_without_gas(tmp_path: Path) -> None:
+    outcome = run_well(tmp_path / "run", CLUMPY_BOX, "hydro.enabled=false")
+    history = outcome.history()
+    assert (history["mass"] == 0).all()
+    assert history["dark_mass"] == pytest.approx(1, rel=1e-12)
+    assert history["leaf_cells_1"][-1] > 0
+    assert history["ekin"][-1] > 2 * history["ekin"][0]
+
+
+# --- the same bits ------------------------------------------------------------------------------
+
+CHECKPOINTS = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
+STEPS = 20
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run the clumpy box on one rank."""
+    return run_well(tmp_path_factory.mktemp("one_rank") / "run", CLUMPY_BOX, *CHECKPOINTS)
+
+
+def assert_same(outcome: Outcome, reference: Outcome, first_step: int = 0) -> None:
+    """Compare the last snapshots, and the histories from a step on."""
+    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
+    rows = [
+        [
+            row
+            for row in (o.directory / "history.csv").read_text().splitlines()[1:]
+            if int(row.split(",")[0]) >= first_step
+        ]
+        for o in (outcome, reference)
+    ]
+    assert len(rows[0]) == STEPS - first_step + 1
+    assert rows[0] == rows[1]
+
+
+def test_the_clumpy_box_refines(reference: Outcome) -> None:
+    history = reference.history()
+    assert history["step"][-1] == STEPS
+    assert history["leaf_cells_2"][-1] > 0
+    assert history["leaf_cells_1"][0] < history["leaf_cells_1"][-1]
+
+
+def test_the_same_bits_on_two_ranks(tmp_path: Path, reference: Outcome) -> None:
+    assert_same(run_well(tmp_path / "run", CLUMPY_BOX, ranks=2), reference)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "decomposition", "exchange"),
+    [
+        (1, "hilbert", "p2p"),
+        (2, "ksection", "p2p"),
+        (3, "hilbert", "alltoall"),
+        (4, "morton", "ksection"),
+    ],
+)
+def test_the_same_bits_across_a_restart(
+    tmp_path: Path, reference: Outcome, ranks: int, decomposition: str, exchange: str
+) -> None:
+    step = 17
+    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
+    overrides = (f"balance.decomposition={decomposition}", f"comm.exchange={exchange}")
+    outcome = run_well(
+        tmp_path / "run", CLUMPY_BOX, *overrides, ranks=ranks, restart=checkpoint, timeout=300
+    )
+    assert_same(outcome, reference, first_step=step)

@@ -1,0 +1,108 @@
+"""Faults that are ordered in a real run are found by octools where they are, and no others."""
+
+from pathlib import Path
+
+import pytest
+from octools.telemetry.critical import critical_windows
+from octools.telemetry.database import Telemetry
+from octools.telemetry.diagnose import diagnose
+from octools.telemetry.finding import Finding
+from octools.telemetry.report import report
+from octools.telemetry.trace import save_trace
+from octools.telemetry.views import VIEWS
+
+from running import octant, run_well
+
+# Sweeps take most of the time; the blast stays in its level-1 ball for these few steps.
+BLAST = """
+[problem]
+name = "sedov"
+energy = 0.1
+ambient_pressure = 0.1
+radius_cells = 8
+
+[mesh]
+base_cells = [32, 32, 32]
+block_size = 8
+max_level = 1
+
+[refine]
+gradient_fields = ["pressure"]
+gradient = [0.3]
+interval = 4
+
+[time]
+end = 100.0
+max_steps = 24
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _recorder() -> None:
+    if octant("params", "telemetry").code != 0:
+        pytest.skip("this octant records no telemetry")
+
+
+def run_blast(directory: Path, *overrides: str, ranks: int) -> Path:
+    """Run the blast; skips where octant was built without telemetry."""
+    run = run_well(directory, BLAST, *overrides, ranks=ranks).directory
+    if not (run / "telemetry").is_dir():
+        pytest.skip("this octant was built without telemetry; it needs Arrow's C++ library")
+    return run
+
+
+def findings(run: Path) -> list[Finding]:
+    """Diagnose a run; every finding's query must answer."""
+    with Telemetry(run) as telemetry:
+        found = diagnose(telemetry).findings
+        for finding in found:
+            assert telemetry.rows(finding.query)[1]
+    return found
+
+
+def the_dearest(run: Path) -> Finding:
+    found = findings(run)
+    assert found, "nothing was found"
+    return found[0]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_nothing_is_found_in_clean_runs(tmp_path: Path, number: int) -> None:
+    assert findings(run_blast(tmp_path / "run", ranks=2)) == [], number
+
+
+def test_rank_slowed_three_times_is_found(tmp_path: Path) -> None:
+    run = run_blast(tmp_path / "run", "debug.slow_ranks=[2]", "debug.slow_factor=3.0", ranks=4)
+    finding = the_dearest(run)
+    assert (finding.kind, list(finding.ranks), finding.phase) == ("slow_rank", [2], "compute")
+    assert finding.evidence["slowdown"] == pytest.approx(3.0, rel=0.25)
+
+
+def test_slow_node_of_four_ranks_is_found(tmp_path: Path) -> None:
+    fault = ("debug.ranks_per_node=4", "debug.slow_node=1", "debug.slow_factor=3.0")
+    finding = the_dearest(run_blast(tmp_path / "run", *fault, ranks=8))
+    assert (finding.kind, list(finding.nodes)) == ("slow_node", [1])
+    assert list(finding.ranks) == [4, 5, 6, 7]
+    assert finding.phase == "compute"
+
+
+def test_rank_whose_sends_are_late_is_found(tmp_path: Path) -> None:
+    fault = ("debug.late_rank=1", "debug.late_seconds=0.003")
+    finding = the_dearest(run_blast(tmp_path / "run", *fault, ranks=3))
+    assert (finding.kind, list(finding.ranks), finding.phase) == ("late_sends", [1], "send")
+
+
+def test_all_tools_read_what_a_run_wrote(tmp_path: Path) -> None:
+    """With full detail: views, paths through events, the report, and a trace."""
+    run = run_blast(tmp_path / "run", 'telemetry.detail="full"', "time.max_steps=6", ranks=3)
+    with Telemetry(run) as telemetry:
+        for name, view in VIEWS.items():
+            columns, _ = telemetry.rows(f"select * from {name}")
+            assert columns == [(column, kind) for column, (kind, _) in view.columns.items()]
+        durations = "select sum(duration_ns) from ranks union all select sum(self_ns) from phases"
+        (whole,), (parts,) = telemetry.rows(durations)[1]
+        assert parts == whole
+        for window in critical_windows(telemetry, 3):
+            assert all(piece.end > piece.start for piece in window.pieces)
+        assert "rank 2" in report(telemetry, "blast")
+        assert save_trace(telemetry, None, None, tmp_path / "trace.json") > 100
