@@ -17,7 +17,8 @@ constexpr double k_lost_share = 0.05;    // of wall time: less is not worth a co
 
 struct KnownCost {
   Key key;
-  std::int32_t level;
+  std::int16_t level;
+  bool measured;  // or its ancestor's
   float nanoseconds;
 };
 
@@ -145,16 +146,19 @@ void BlockMeter::smooth(int l) {
   smoothed_now.reserve(blocks.own().size());
   for (const int slot : blocks.own()) {
     const double measured = level.costs[slot].nanoseconds / level.updates;
-    const double before = smoothed(l, blocks.key(slot));
-    const double mean = before > 0.0 ? before + k_weight_of_new * (measured - before) : measured;
+    const float* before = level.smoothed.find(blocks.key(slot));
+    const double mean = before ? *before + k_weight_of_new * (measured - *before) : measured;
     smoothed_now.insert(blocks.key(slot), static_cast<float>(mean));
   }
   level.smoothed = std::move(smoothed_now);
+  level.inherited.clear();
 }
 
 double BlockMeter::smoothed(int level, Key key) const {
-  for (; level >= 0; --level, key = parent_key(key))
+  for (; level >= 0; --level, key = parent_key(key)) {
     if (const float* known = levels_[level].smoothed.find(key)) return *known;
+    if (const float* known = levels_[level].inherited.find(key)) return *known;
+  }
   return 0.0;
 }
 
@@ -175,13 +179,19 @@ void BlockMeter::migrate(const std::vector<std::vector<int>>& owners) {
       const double known = smoothed(l, key);
       if (known == 0.0) continue;
       targets.push_back(owners[l][n]);
-      leaving.push_back({key, l, static_cast<float>(known)});
+      leaving.push_back({key, static_cast<std::int16_t>(l), levels_[l].smoothed.contains(key),
+                         static_cast<float>(known)});
     }
   }
   const auto arriving = route<KnownCost>(mesh_.communicator(), targets, leaving);
-  for (Level& level : levels_) level.smoothed.clear();
-  for (const KnownCost& cost : arriving.items)
-    levels_[cost.level].smoothed.insert(cost.key, cost.nanoseconds);
+  for (Level& level : levels_) {
+    level.smoothed.clear();
+    level.inherited.clear();
+  }
+  for (const KnownCost& cost : arriving.items) {
+    Level& level = levels_[cost.level];
+    (cost.measured ? level.smoothed : level.inherited).insert(cost.key, cost.nanoseconds);
+  }
 }
 
 }  // namespace octant::driver

@@ -40,8 +40,8 @@ class BlockMeter {
   const std::vector<Cost>& costs(int level) const { return levels_[level].costs; }
   double work() const;  // of all own blocks in the last step
 
-  // Nanoseconds per update, smoothed over the last steps. A block without measurements has its
-  // parent's; 0 where those have none either.
+  // Nanoseconds per update, smoothed over the last steps. A block that was not measured yet has its
+  // parent's; 0 where nothing is known of that either.
   double smoothed(int level, Key key) const;
 
   // Sends what is known of blocks along with them: before Mesh::migrate, with its arguments.
@@ -55,7 +55,7 @@ class BlockMeter {
     std::vector<double> burnt_ns;        // by slot: synthetic load
     std::vector<Cost> costs;             // by slot
     int updates = 0;
-    KeyTable<float> smoothed;
+    KeyTable<float> smoothed, inherited;  // by key: measured, and what came with a block instead
   };
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;

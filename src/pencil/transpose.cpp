@@ -228,6 +228,7 @@ void Transpose::State::make_steps(const std::string& name) {
 
 void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z,
                             const double* values) const {
+  const Observed packing(Phase::pack, "transpose");
   double* const message = this->message(from, part);
   const std::int64_t first = from.layout.at(0, y.begin, z.begin);
   for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
@@ -237,6 +238,7 @@ void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z
 
 void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z,
                               double* values) const {
+  const Observed unpacking(Phase::unpack, "transpose");
   const double* const message = this->message(to, part);
   const std::int64_t first = to.layout.at(0, y.begin, z.begin);
   for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {

@@ -19,10 +19,13 @@ namespace {
 
 constexpr std::int64_t k_rows_per_group = 1 << 20;
 
+// Of windows, which are written while a run waits, and of merged files.
+constexpr auto k_fast = parquet::Compression::SNAPPY, k_small = parquet::Compression::ZSTD;
+
 using TablePointer = std::shared_ptr<arrow::Table>;
 
 void check(const arrow::Status& status) {
-  if (!status.ok()) throw RunError("{}", status.message());
+  if (!status.ok()) throw RunError("{}", status.ToStringWithoutContextLines());
 }
 
 template <class T>
@@ -79,14 +82,16 @@ TablePointer table_of(std::span<const Column> columns) {
 class Output {
  public:
   Output(const std::string& path, const std::shared_ptr<arrow::Schema>& schema,
-         const Metadata& metadata)
+         const Metadata& metadata, parquet::Compression::type compression)
       : path_(path) {
     const std::filesystem::path whole(path);
     part_ = fmt::format("{}/.{}.part", whole.parent_path().string(), whole.filename().string());
-    const auto properties = parquet::WriterProperties::Builder()
-                                .compression(parquet::Compression::ZSTD)
-                                ->disable_statistics()
-                                ->build();
+    // Only texts have a dictionary: making one costs more than most windows have rows.
+    parquet::WriterProperties::Builder builder;
+    builder.compression(compression)->disable_statistics()->disable_dictionary();
+    for (const auto& field : schema->fields())
+      if (!arrow::is_primitive(field->type()->id())) builder.enable_dictionary(field->name());
+    const auto properties = builder.build();
     file_ = value_of(arrow::io::FileOutputStream::Open(part_));
     writer_ = value_of(
         parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), file_, properties));
@@ -129,7 +134,7 @@ void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata) {
   on_file("write", path, [&] {
     const TablePointer table = table_of(columns);
-    Output output(path, table->schema(), metadata);
+    Output output(path, table->schema(), metadata, k_fast);
     output.write(*table);
     output.finish();
   });
@@ -145,7 +150,8 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
       held.push_back(read_table(inputs[n]));
       rows += held.back()->num_rows();
       if (rows < k_rows_per_group && n + 1 < inputs.size()) continue;
-      if (!output) output = std::make_unique<Output>(path, held.front()->schema(), metadata);
+      if (!output)
+        output = std::make_unique<Output>(path, held.front()->schema(), metadata, k_small);
       output->write(*value_of(arrow::ConcatenateTables(held)));
       held.clear();
       rows = 0;

@@ -44,15 +44,16 @@ def test_fields_are_the_same_under_every_policy(
         assert ask_one(outcome, "select distinct policy from placement") == policy
 
 
-# A blast whose blocks differ in cost by up to nine times.
+# A blast whose blocks differ in cost by up to nine times. A tile is a block: where a tile joins
+# small ones, scattered blocks cost more.
 LOADED_BLAST = """
 [problem]
 name = "sedov"
 radius_cells = 5
 
 [mesh]
-base_cells = [32, 32, 32]
-block_size = 4
+base_cells = [64, 64, 64]
+block_size = 16
 max_level = 1
 
 [refine]
@@ -63,7 +64,7 @@ gradient = [0.2]
 interval = 2
 
 [debug]
-synthetic_load = ["random:0.1:9"]
+synthetic_load = ["random:0.15:9"]
 
 [time]
 max_steps = 12
