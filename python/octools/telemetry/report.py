@@ -290,8 +290,10 @@ def _critical_paths(run: Run, diagnosis: Diagnosis) -> str:
         if share >= 0.005
     ]
     query = f"""
-    select {run.bin} as bin, arg_max(rank, blame_ns) as rank from critical_path group by bin
-    order by bin"""
+    select bin, arg_max(rank, blame_ns) as rank from (
+      select {run.bin} as bin, rank, sum(blame_ns) as blame_ns from critical_path
+      group by bin, rank)
+    group by bin order by bin"""
     path = run.telemetry.columns(query)
     strip = ""
     if run.ranks > 1:
