@@ -157,9 +157,13 @@ void Ghosts::exchange_prediction(State& state, int slide) {
   halo_.fill_z(w, slide);
 }
 
-void Ghosts::exchange(Field& field) {
+void Ghosts::exchange_y(Field& field) {
   Field* one[] = {&field};
-  if (domain_.is_cut(1)) halo_.fill_y(one);
+  halo_.fill_y(one);
+}
+
+void Ghosts::exchange_z(Field& field) {
+  Field* one[] = {&field};
   halo_.fill_z(one);
 }
 

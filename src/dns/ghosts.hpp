@@ -39,8 +39,10 @@ class Ghosts {
   // What the divergence of the predicted velocity needs from other ranks, or planes: the faces below
   // the first row of v and the first plane of w. Collective.
   void exchange_prediction(State& state, int slide);
-  // The rows and planes of a field beside this rank's own, without their ghosts along x. Collective.
-  void exchange(Field& field);
+  // The rows, or planes, of a field beside this rank's own, where other ranks or the other side of
+  // the domain have them, as they are. Collective.
+  void exchange_y(Field& field);
+  void exchange_z(Field& field);
 
   // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as far
   // as no other rank holds them, and the faces on the boundaries that the divergence needs.

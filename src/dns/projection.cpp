@@ -16,6 +16,12 @@ pencil::Box planes_of(const pencil::Box& box, int planes) {
   return part;
 }
 
+pencil::Box rows_of(const pencil::Box& box, int rows) {
+  pencil::Box part = box;
+  part.range[1].end = part.range[1].begin + rows;
+  return part;
+}
+
 // One row of the pressure's update, with the Laplacian of the correction where diffusion is
 // implicit.
 struct PressureRows {
@@ -60,9 +66,12 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
       north_is_late_(domain.is_cut(1) && !domain.ends(1, 1)),
       below_is_late_(!domain.ends(2, 0)),
       above_is_late_(!domain.ends(2, 1)),
-      keeps_all_(domain.is_cut(1) || domain.nz <= 2 * k_at_end + k_rolling),
+      keeps_all_(domain.nz <= 2 * k_at_end + k_rolling ||
+                 (domain.is_cut(1) && diffusion == Diffusion::implicit_all)),
+      has_edges_(domain.is_cut(1) && !keeps_all_),
       solver_(domain.pencils, pressure_problem(domain.grid, domain.boundaries), options),
       phi_(keeps_all_ ? domain.box : planes_of(domain.box, 2 * k_at_end + k_rolling)),
+      edges_(has_edges_ ? rows_of(domain.box, 2) : pencil::Box{}),
       rhs_(planes_of(domain.box, 1)) {}
 
 int Projection::slot(int k) const {
@@ -107,6 +116,10 @@ void Projection::backward(int k) {
   solver_.backward(k, row(k, 0), phi_.row_stride());
   for (int j = 0; j < domain_.ny; ++j) ghosts_.fill_x(k_pressure, row(k, j));
   ghosts_.fill_y(k_pressure, phi_, slot(k));
+  if (has_edges_) {
+    std::copy_n(row(k, 0), domain_.nx, edges_.row(k, 0));
+    std::copy_n(row(k, domain_.ny - 1), domain_.nx, edges_.row(k, 1));
+  }
   if (k == 0 && !below_is_late_) fill_side(0);
   if (k == domain_.nz - 1 && !above_is_late_) fill_side(1);
 }
@@ -122,7 +135,10 @@ void Projection::fill_side(int end) {
   }
 }
 
-void Projection::fill_ghosts(Ghosts& ghosts) { ghosts.exchange(phi_); }
+void Projection::fill_ghosts(Ghosts& ghosts) {
+  if (domain_.is_cut(1)) ghosts.exchange_y(has_edges_ ? edges_ : phi_);
+  ghosts.exchange_z(phi_);
+}
 
 void Projection::correct(State& state, int k, int slide, const Step& step) {
   correct_rows(state, k, slide, step, false);
@@ -151,7 +167,9 @@ void Projection::correct_rows(State& state, int k, int slide, const Step& step, 
                  *ws = state.w.row(k, j, slide);
     double *u = state.u.row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
     if (!late) correct_row(nx, us, phi, phi + 1, cx, push_u, u);
-    if (north_is_late == late) correct_row(nx, vs, phi, row(k, j + 1), cy, push_v, v);
+    if (north_is_late && late && has_edges_)
+      correct_row(nx, vs, edges_.row(k, 1), edges_.row(k, 2), cy, push_v, v);
+    else if (north_is_late == late) correct_row(nx, vs, phi, row(k, j + 1), cy, push_v, v);
     else if (vs != v) std::copy_n(vs, nx, v);
     if (above_is_late == late) correct_row(nx, ws, phi, row(k + 1, j), cz, 0.0, w);
     else if (ws != w) std::copy_n(ws, nx, w);

@@ -41,7 +41,9 @@ class Projection {
   void correct_late(State& state, int k, const Step& step);
 
   pencil::PoissonReport report() const { return solver_.report(); }
-  std::size_t bytes() const { return solver_.bytes() + phi_.bytes() + rhs_.bytes(); }
+  std::size_t bytes() const {
+    return solver_.bytes() + phi_.bytes() + edges_.bytes() + rhs_.bytes();
+  }
 
  private:
   double* row(int k, int j) { return phi_.row(slot(k), j); }
@@ -56,9 +58,11 @@ class Projection {
   Diffusion diffusion_;
   bool south_is_late_, north_is_late_, below_is_late_, above_is_late_;
   bool keeps_all_;  // planes of the correction; else those at the ends, and three more
+  bool has_edges_;
   pencil::PoissonSolver solver_;
   Field phi_;
-  Field rhs_;  // one plane
+  Field edges_;  // first and last row of phi in all planes, where others need them after the sweep
+  Field rhs_;    // one plane
 };
 
 }  // namespace octant::dns

@@ -11,16 +11,6 @@ namespace octant::pencil {
 
 namespace {
 
-// Planes of an array of lines, by their number in the order of a sweep.
-struct SweptPlanes {
-  double* base;
-  std::ptrdiff_t stride;
-  int last;  // planes - 1
-  Sweep sweep;
-
-  double* operator()(int n) const { return base + (sweep == Sweep::up ? n : last - n) * stride; }
-};
-
 // Lines of a dense box.
 Lines dense_lines(const Box& box) {
   const int width = box[0].count(), rows = box[1].count();
@@ -33,9 +23,14 @@ Range rows_of(Range rows, int ranks, int rank) {
   return {rows.begin + own.begin, rows.begin + own.end};
 }
 
-// Doubles from a plane to the one that is swept after it.
-std::ptrdiff_t swept_stride(const Lines& lines, Sweep sweep) {
-  return sweep == Sweep::up ? lines.plane_stride : -lines.plane_stride;
+// Forward, exchange and backward for all planes.
+template <class Matrices>
+void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
+                          const SweptPlanes& plane) {
+  for (int n = 0; n <= plane.last; ++n) solver.forward(planes, n);
+  solver.exchange(planes);
+  for (int n = plane.last; n >= 0; --n)
+    solver.backward(planes, n, plane(n), plane(n == plane.last ? n : n + 1));
 }
 
 template <class Matrices>
@@ -54,7 +49,6 @@ class WholeLines final : public LineSolver<Matrices> {
   explicit WholeLines(const LineProblem<Matrices>& problem)
       : sweep_(problem.options.sweep),
         planes_(problem.matrix.size()),
-        stride_(swept_stride(problem.lines, problem.options.sweep)),
         thomas_(problem.matrices, problem.lines, planes_, problem.singular) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
@@ -62,21 +56,25 @@ class WholeLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return false; }
-  void forward(double* plane, int n) override {
-    thomas_.eliminate(n, plane, n == 0 ? plane : plane - stride_);
+  void forward(const Planes& planes, int n) override {
+    const SweptPlanes plane = swept(planes);
+    thomas_.eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
   }
-  void exchange(double*) override {}
-  double* backward(double* plane, int n, double* solution, const double* after) override {
-    thomas_.substitute(n, solution, plane, n == planes_ - 1 ? plane : after);
+  void exchange(const Planes&) override {}
+  double* backward(const Planes& planes, int n, double* solution, const double* after) override {
+    const double* d = swept(planes)(n);
+    thomas_.substitute(n, solution, d, n == planes_ - 1 ? d : after);
     return solution;
   }
+  void solve(const Planes& planes) override { thomas_.solve(swept(planes)); }
   TransposeTraffic traffic() const override { return {}; }
   std::size_t bytes() const override { return thomas_.bytes(); }
 
  private:
+  SweptPlanes swept(const Planes& planes) const { return {planes, planes_ - 1, sweep_}; }
+
   Sweep sweep_;
   int planes_;
-  std::ptrdiff_t stride_;  // to the next plane of the sweep
   Thomas<Matrices> thomas_;
 };
 
@@ -90,9 +88,10 @@ class PartitionedLines final : public LineSolver<Matrices> {
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
-  void forward(double* plane, int n) override;
-  void exchange(double* planes) override;
-  double* backward(double* plane, int n, double* solution, const double* after) override;
+  void forward(const Planes& planes, int n) override;
+  void exchange(const Planes& planes) override;
+  double* backward(const Planes& planes, int n, double* solution, const double* after) override;
+  void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
   TransposeTraffic traffic() const override {
     const TransposeTraffic& all = exchange_.traffic();
@@ -106,11 +105,9 @@ class PartitionedLines final : public LineSolver<Matrices> {
   static Box whole_of(const LineProblem<Matrices>& problem, int rank);
   static Layout ends_layout(const LineProblem<Matrices>& problem);
 
-  SweptPlanes swept(double* planes) const {
-    return {planes, lines_.plane_stride, planes_ - 1, sweep_};
-  }
+  SweptPlanes swept(const Planes& planes) const { return {planes, planes_ - 1, sweep_}; }
   SweptPlanes swept_gathered() {
-    return {gathered_.data(), dense_.plane_stride, 2 * ranks_ - 1, sweep_};
+    return {{gathered_.data(), dense_.plane_stride}, 2 * ranks_ - 1, sweep_};
   }
   // The end plane that is swept first (0) or last (1); in memory they have their natural order.
   double* end(int which) {
@@ -119,7 +116,7 @@ class PartitionedLines final : public LineSolver<Matrices> {
   }
   void set_reduced(const EndCoefficients& own);
   void exchange_coefficient(const Buffer& own, Buffer& all);
-  void middle_sweep(double* planes);
+  void middle_sweep(const SweptPlanes& plane);
 
   Sweep sweep_;
   PtdmaFlavour flavour_;
@@ -247,17 +244,17 @@ void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer&
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::forward(double* plane, int n) {
-  double* before = n == 0 ? plane : plane - swept_stride(lines_, sweep_);
-  if (algorithm_1_) algorithm_1_->eliminate(n, plane, before);
+void PartitionedLines<Matrices>::forward(const Planes& planes, int n) {
+  const SweptPlanes plane = swept(planes);
+  double* before = plane(n == 0 ? 0 : n - 1);
+  if (algorithm_1_) algorithm_1_->eliminate(n, plane(n), before);
   else if (n > 0)
-    partition_.eliminate(n, plane, before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+    partition_.eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
 }
 
 // Of the flavours with three sweeps.
 template <class Matrices>
-void PartitionedLines<Matrices>::middle_sweep(double* planes) {
-  const SweptPlanes plane = swept(planes);
+void PartitionedLines<Matrices>::middle_sweep(const SweptPlanes& plane) {
   for (int n = planes_ - 3; n >= 0; --n) {
     if (algorithm_1_) algorithm_1_->reduce(n, plane(n), plane(n + 1));
     else partition_.reduce(n, plane(n), plane(n + 1));
@@ -265,9 +262,9 @@ void PartitionedLines<Matrices>::middle_sweep(double* planes) {
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::exchange(double* planes) {
+void PartitionedLines<Matrices>::exchange(const Planes& planes) {
   const SweptPlanes plane = swept(planes);
-  if (flavour_ != PtdmaFlavour::two_sweeps) middle_sweep(planes);
+  if (flavour_ != PtdmaFlavour::two_sweeps) middle_sweep(plane);
   if (algorithm_1_) {
     if constexpr (!std::is_same_v<Matrices, SharedMatrix>)
       set_reduced(algorithm_1_->end_coefficients());
@@ -284,8 +281,9 @@ void PartitionedLines<Matrices>::exchange(double* planes) {
 }
 
 template <class Matrices>
-double* PartitionedLines<Matrices>::backward(double* plane, int n, double* solution,
+double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double* solution,
                                              const double* after) {
+  double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
     const double* known = end(n == 0 ? 0 : 1);
     for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
@@ -302,7 +300,8 @@ double* PartitionedLines<Matrices>::backward(double* plane, int n, double* solut
   return plane;
 }
 
-// Makes lines whole by a transpose, solves them there, and sends them back.
+// Makes lines whole by a transpose, solves them there, and sends them back. Whole lines stay in the
+// messages; the planes that were this rank's already lie apart.
 template <class Matrices>
 class TransposedLines final : public LineSolver<Matrices> {
  public:
@@ -310,43 +309,38 @@ class TransposedLines final : public LineSolver<Matrices> {
       : box_(whole_of(problem, problem.column.rank())),
         sweep_(problem.options.sweep),
         rows_{0, problem.layout.box[1].count()},
-        planes_(problem.layout.box[2].count()),
+        own_(problem.layout.box[2]),
         transpose_(
             "tridiagonal lines", problem.column,
             [&](int rank) {
               return Box{problem.layout.box[0], problem.layout.box[1], problem.planes_of(rank)};
             },
             [&](int rank) { return whole_of(problem, rank); }, problem.layout,
-            Layout::ordered(box_), problem.options.backend, messages_of(problem)),
-        stride_(swept_stride(dense_lines(box_), sweep_)),
-        solver_(make_line_solver(whole_problem(problem))) {
-    transpose_.slabs();  // takes its memory
-  }
+            Layout::ordered(box_), problem.options.backend, messages_of(problem), true),
+        solver_(make_line_solver(whole_problem(problem))) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     solver_->set_operator(matrix, identity, laplacian);
   }
   bool uses_planes() const override { return false; }
   bool first_may_be_last() const override { return true; }
-  void forward(double* plane, int n) override {
-    transpose_.pack(Transpose::End::source, rows_, plane_of(n), plane);
+  void forward(const Planes& planes, int n) override {
+    const int k = plane_of(n);
+    transpose_.pack(Transpose::End::source, rows_, {k, k + 1}, planes(k));
   }
-  void exchange(double*) override {
+  void exchange(const Planes&) override {
     transpose_.exchange(Direction::forward);
-    double* lines = transpose_.slabs();
-    const int all = box_[2].count();
-    double* first = sweep_ == Sweep::up ? lines : lines - (all - 1) * stride_;
-    for (int n = 0; n < all; ++n) solver_->forward(first + n * stride_, n);
-    solver_->exchange(lines);
-    for (int n = all - 1; n >= 0; --n) {
-      double* plane = first + n * stride_;
-      solver_->backward(plane, n, plane, n == all - 1 ? plane : plane + stride_);
-    }
+    const auto [others, own] = transpose_.slabs();
+    solver_->solve({others, dense_lines(box_).plane_stride, own_, own});
     transpose_.exchange(Direction::reverse);
   }
-  double* backward(double*, int n, double* solution, const double*) override {
-    transpose_.unpack(Transpose::End::source, rows_, plane_of(n), solution);
+  double* backward(const Planes&, int n, double* solution, const double*) override {
+    const int k = plane_of(n);
+    transpose_.unpack(Transpose::End::source, rows_, {k, k + 1}, solution);
     return solution;
+  }
+  void solve(const Planes& planes) override {
+    solve_plane_by_plane(*this, planes, {planes, own_.count() - 1, sweep_});
   }
   TransposeTraffic traffic() const override { return transpose_.traffic(); }
   std::size_t bytes() const override { return solver_->bytes(); }
@@ -367,17 +361,12 @@ class TransposedLines final : public LineSolver<Matrices> {
     whole.memory = std::make_shared<SolverMemory>();
     return whole;
   }
-  Range plane_of(int n) const {
-    const int k = sweep_ == Sweep::up ? n : planes_ - 1 - n;
-    return {k, k + 1};
-  }
+  int plane_of(int n) const { return sweep_ == Sweep::up ? n : own_.count() - 1 - n; }
 
   Box box_;  // of the whole lines
   Sweep sweep_;
-  Range rows_;  // of this rank's planes
-  int planes_;  // of this rank
+  Range rows_, own_;  // of this rank's planes before the transpose
   Transpose transpose_;
-  std::ptrdiff_t stride_;  // between the planes of whole lines, in the order of the sweep
   std::unique_ptr<LineSolver<Matrices>> solver_;
 };
 

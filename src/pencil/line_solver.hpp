@@ -27,8 +27,8 @@ struct LineProblem {
 };
 
 // Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,
-// exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep; its
-// neighbours lie a plane stride away.
+// exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep;
+// `planes` are line 0 of each in their natural order.
 template <class Matrices>
 class LineSolver {
  public:
@@ -37,19 +37,21 @@ class LineSolver {
   // identity + laplacian * matrix. Collective over the column.
   virtual void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) = 0;
 
-  // Whether what forward leaves in the planes must stay there until backward. If not, forward takes
-  // them from any place, and in any order.
+  // Whether what forward leaves in the planes must stay there until backward. If not, the planes
+  // may all be the same memory, and come in any order.
   virtual bool uses_planes() const = 0;
   // Whether the plane that is eliminated first (n = 0) may also come last.
   virtual bool first_may_be_last() const = 0;
 
-  // `plane` is line 0 of plane n, which holds its right-hand side.
-  virtual void forward(double* plane, int n) = 0;
-  // `planes` is line 0 of this rank's plane 0. Collective over the column.
-  virtual void exchange(double* planes) = 0;
-  // The solution of plane n: in `solution`, where a caller keeps that of the plane n + 1 in `after`,
-  // which may be the same memory; or in its place, if that is the address returned.
-  virtual double* backward(double* plane, int n, double* solution, const double* after) = 0;
+  // Plane n holds its right-hand side.
+  virtual void forward(const Planes& planes, int n) = 0;
+  // Collective over the column.
+  virtual void exchange(const Planes& planes) = 0;
+  // The solution of plane n: in `solution`, where a caller keeps that of the plane n + 1 in
+  // `after`, which may be the same memory; or in its place, if that is the address returned.
+  virtual double* backward(const Planes& planes, int n, double* solution, const double* after) = 0;
+  // All of that at once, in place.
+  virtual void solve(const Planes& planes) = 0;
 
   virtual TransposeTraffic traffic() const = 0;
   virtual std::size_t bytes() const = 0;  // without what the problem brought along

@@ -22,6 +22,28 @@ struct Lines {
   std::size_t plane_size() const { return static_cast<std::size_t>(rows) * row_stride; }
 };
 
+// Planes of memory by their number. Those of one range may lie apart from the others.
+struct Planes {
+  double* base;
+  std::ptrdiff_t stride;
+  Range apart{};
+  double* apart_base = nullptr;
+
+  double* operator()(int k) const {
+    if (apart.contains(k)) return apart_base + (k - apart.begin) * stride;
+    return base + (k < apart.begin ? k : k - apart.count()) * stride;
+  }
+};
+
+// The same in the order of a sweep.
+struct SweptPlanes {
+  Planes planes;
+  int last;  // planes - 1
+  Sweep sweep;
+
+  double* operator()(int n) const { return planes(sweep == Sweep::up ? n : last - n); }
+};
+
 // Calls body(row, its offset in the plane, width) for every row. Rows of k_columns, which have most
 // of the work, get their width as a constant.
 template <class Body>

@@ -37,10 +37,11 @@ struct PoissonSolver::State {
   bool is_singular() const;
   void make_solver();
 
-  // Plane k of the y-pencil; there is but one place for all if the solver does not use them.
-  double* plane(int k) {
-    return spectral->data() + (solver->uses_planes() ? k : 0) * lines.plane_stride;
+  // Of the y-pencil; there is but one place for all if the solver does not use them.
+  Planes spectral_planes() const {
+    return {spectral->data(), solver->uses_planes() ? lines.plane_stride : 0};
   }
+  double* plane(int k) const { return spectral_planes()(k); }
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
@@ -226,14 +227,15 @@ void PoissonSolver::State::forward_plane(int k) {
   Clock lap;
   forward_columns(plane(k));
   times.transform_seconds += lap.restart();
-  solver->forward(plane(k), sweep_number(k));
+  solver->forward(spectral_planes(), sweep_number(k));
   times.tridiagonal_seconds += lap.restart();
 }
 
 // The coefficients of plane k along x, in memory that may be overwritten.
 double* PoissonSolver::State::backward_plane(int k) {
   Clock lap;
-  double* solution = solver->backward(plane(k), sweep_number(k), carry.data(), carry.data());
+  double* solution =
+      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data());
   double* copy = solver->uses_planes() ? work.data() : solution;
   if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
   times.tridiagonal_seconds += lap.restart();
@@ -290,7 +292,7 @@ void PoissonSolver::exchange() {
     }
   }
   const Clock lap;
-  s.solver->exchange(s.spectral->data());
+  s.solver->exchange(s.spectral_planes());
   s.times.tridiagonal_seconds += lap.seconds();
   if (!s.y_is_local) {
     for (int n = s.planes - 1; n >= 0; --n)

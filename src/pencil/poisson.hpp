@@ -77,7 +77,8 @@ class PoissonSolver {
   // reduced ones exchanged. Collective.
   void set_operator(double identity, double laplacian);
 
-  // The right-hand side lies where `slide` says, the solution goes where `to_slide` does. Collective.
+  // The right-hand side lies where `slide` says, the solution goes where `to_slide` does.
+  // Collective.
   void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
   void solve(Field& field, int slide, int to_slide);
 

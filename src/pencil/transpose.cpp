@@ -7,6 +7,7 @@
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "pencil/fft.hpp"
 
 namespace octant::pencil {
 
@@ -69,6 +70,12 @@ void for_each_run(const Layout& layout, const Part& part, Range y, Range z, cons
         x += length;
       }
     }
+}
+
+// Runs are mostly blocks of columns: a length that the compiler knows spares a call.
+void copy_run(const double* from, int length, double* to) {
+  if (length == k_columns) std::copy_n(from, k_columns, to);
+  else std::copy_n(from, length, to);
 }
 
 Range all_rows(const Layout& layout) { return {0, layout.box[1].count()}; }
@@ -160,7 +167,7 @@ struct Transpose::State {
   std::shared_ptr<TransposeBuffers> buffers;
   // What stays on this rank is kept out of the messages, behind those of the target, unless one of
   // the arrays takes the part of its messages.
-  bool own_apart = false;
+  bool own_apart = false, has_slabs = false;
   std::unique_ptr<ExchangePlan> plan;  // not if pairwise
   std::unique_ptr<Exchanger> exchanger;
   std::vector<Step> steps;  // if pairwise
@@ -173,9 +180,6 @@ struct Transpose::State {
   double* message(const Side& side, const Part& part) const {
     if (own_apart && part.rank == ranks.rank()) return messages(target) + target.count;
     return messages(side) + part.begin;
-  }
-  void reserve(const Side& side) {
-    (&side == &source ? buffers->source : buffers->target).reserve(side.count);
   }
   void pack(const Side& from, const Part& part, Range y, Range z, const double* values) const;
   void unpack(const Side& to, const Part& part, Range y, Range z, double* values) const;
@@ -224,7 +228,7 @@ void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z
   double* const message = this->message(from, part);
   const std::int64_t first = from.layout.at(0, y.begin, z.begin);
   for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
-    std::copy_n(values + (at - first), length, message + to);
+    copy_run(values + (at - first), length, message + to);
   });
 }
 
@@ -233,7 +237,7 @@ void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z
   const double* const message = this->message(to, part);
   const std::int64_t first = to.layout.at(0, y.begin, z.begin);
   for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {
-    std::copy_n(message + from, length, values + (at - first));
+    copy_run(message + from, length, values + (at - first));
   });
 }
 
@@ -314,12 +318,14 @@ void Transpose::State::run(const Side& from, const Side& to, const double* read,
 
 Transpose::Transpose(std::string name, const Communicator& communicator, const BoxOf& source_of,
                      const BoxOf& target_of, const Layout& source, const Layout& target,
-                     TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers)
+                     TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers,
+                     bool in_steps)
     : state_(new State{communicator,
                        side_of(source, communicator.size(), target_of),
                        side_of(target, communicator.size(), source_of),
                        backend,
                        buffers ? std::move(buffers) : std::make_shared<TransposeBuffers>(),
+                       false,
                        false,
                        nullptr,
                        nullptr,
@@ -329,6 +335,8 @@ Transpose::Transpose(std::string name, const Communicator& communicator, const B
   const int rank = communicator.rank();
   OCTANT_REQUIRE(source.box == source_of(rank) && target.box == target_of(rank),
                  "transpose {}: the layouts of rank {} hold other boxes than its own", name, rank);
+  s.has_slabs = s.target.in_place;
+  if (in_steps) s.source.in_place = s.target.in_place = false;
   s.own_apart = !s.source.in_place && !s.target.in_place;
   std::int64_t own = 0;
   if (s.own_apart) {
@@ -386,7 +394,6 @@ void Transpose::backward(const double* target, double* source) {
 void Transpose::pack(End end, Range y, Range z, const double* values) {
   const Clock clock;
   const Side& side = end == End::source ? state_->source : state_->target;
-  if (side.in_place) state_->reserve(side);
   for (const Part& part : side.parts) state_->pack(side, part, y, z, values);
   state_->traffic.seconds += clock.seconds();
 }
@@ -403,17 +410,16 @@ void Transpose::exchange(Direction direction) {
   const Clock clock;
   const bool forward = direction == Direction::forward;
   const Side &from = forward ? s.source : s.target, &to = forward ? s.target : s.source;
-  if (to.in_place) s.reserve(to);
   s.exchange(from, to, s.messages(from), s.messages(to), direction);
   s.count(from);
   s.traffic.seconds += clock.seconds();
 }
 
-double* Transpose::slabs() {
-  State& s = *state_;
-  OCTANT_REQUIRE(s.target.in_place, "a transpose whose target is not slabs of planes has none");
-  s.reserve(s.target);
-  return s.messages(s.target);
+Transpose::Slabs Transpose::slabs() const {
+  OCTANT_REQUIRE(state_->has_slabs && state_->own_apart,
+                 "the target of this transpose is not slabs of planes");
+  double* others = state_->messages(state_->target);
+  return {others, others + state_->target.count};
 }
 
 std::int64_t Transpose::entries_sent() const {

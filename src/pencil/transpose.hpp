@@ -63,9 +63,11 @@ class Transpose {
   // The layouts are this rank's, whose boxes are those of the functions. Collective over the
   // communicator. Memory: the partners of this rank, and buffers as large as its two boxes, less
   // what stays on this rank; of one box, where a layout is that of the messages (slabs of planes).
+  // `in_steps`: pack, exchange and unpack will be used.
   Transpose(std::string name, const Communicator& communicator, const BoxOf& source_of,
             const BoxOf& target_of, const Layout& source, const Layout& target,
-            TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers = nullptr);
+            TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers = nullptr,
+            bool in_steps = false);
   // Between two pencils of a grid with the given orders of axes: x <-> y among the ranks of a row,
   // y <-> z among those of a column, and x <-> z directly among all ranks whose boxes meet (paper's
   // appendix B).
@@ -89,9 +91,13 @@ class Transpose {
   void pack(End end, Range y, Range z, const double* values);
   void exchange(Direction direction);
   void unpack(End end, Range y, Range z, double* values) const;
-  // For a target that is slabs of planes: the messages themselves, which then are the array, so
-  // that it need be neither packed nor unpacked. Throws RunError for other targets.
-  double* slabs();
+  // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
+  // come from other ranks, one after the other, and those of this rank. Throws RunError for other
+  // targets.
+  struct Slabs {
+    double *others, *own;
+  };
+  Slabs slabs() const;
 
   // Entries that this rank sends to other ranks in one forward call.
   std::int64_t entries_sent() const;

@@ -53,6 +53,9 @@ struct FieldTridiagonal::State {
   Sweep sweep;
   std::unique_ptr<LineSolver<SharedMatrix>> solver;
 
+  static Planes planes_of(Field& field, int slide) {
+    return {field.row(0, 0, slide), field.plane_stride()};
+  }
   int sweep_number(int k) const { return sweep == Sweep::up ? k : planes - 1 - k; }
 };
 
@@ -89,18 +92,20 @@ void FieldTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
 }
 
 void FieldTridiagonal::forward(Field& field, int k, int slide) {
-  if (k < state_->planes) state_->solver->forward(field.row(k, 0, slide), state_->sweep_number(k));
+  if (k < state_->planes)
+    state_->solver->forward(State::planes_of(field, slide), state_->sweep_number(k));
 }
 
 void FieldTridiagonal::exchange(Field& field, int slide) {
-  state_->solver->exchange(field.row(0, 0, slide));
+  state_->solver->exchange(State::planes_of(field, slide));
 }
 
 void FieldTridiagonal::backward(Field& field, int k, int slide, int to_slide) {
   double *plane = field.row(k, 0, slide), *target = field.row(k, 0, to_slide);
   if (k < state_->planes) {
     const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_slide);
-    plane = state_->solver->backward(plane, state_->sweep_number(k), target, after);
+    plane = state_->solver->backward(State::planes_of(field, slide), state_->sweep_number(k),
+                                     target, after);
   }
   if (plane == target) return;
   const std::ptrdiff_t stride = field.row_stride();
