@@ -133,7 +133,7 @@ def _tiles(run: Run) -> str:
     seconds, step, speed = run.telemetry.rows(query)[1][0]
     query = """
     select sum(compute_ns) / sum(duration_ns), sum(wait_ns + collective_ns) / sum(duration_ns),
-      max(memory_peak_bytes) / 1e9 from ranks"""
+      max(memory_peak_bytes) from ranks"""
     computing, waiting, memory = run.telemetry.rows(query)[1][0]
     imbalance = run.telemetry.value("select median(compute_imbalance) from balance")
     tiles = [
@@ -143,7 +143,7 @@ def _tiles(run: Run) -> str:
         (f"{100 * computing:.1f} %", "of the time computing"),
         (f"{100 * waiting:.1f} %", "waiting and synchronising"),
         (f"{imbalance:.3g}" if imbalance else "?", "slowest over mean rank's computing"),
-        (f"{memory:.3g} GB", "most memory of a rank"),
+        (f"{_quantity(memory)}B", "most memory of a rank"),
     ]
     inner = "".join(f"<div><b>{value}</b><span>{what}</span></div>" for value, what in tiles)
     return f'<div class="tiles">{inner}</div>'

@@ -140,7 +140,8 @@ compared as (
     rows between {NEIGHBOURS} preceding and {NEIGHBOURS} following) as usual_self_ns
   from worst),
 held as (
-  select step, rank, arg_max(peer, wait_ns) as peer from raw.messages where wait_ns > 0
+  select step, rank, nullif(arg_max(peer, wait_ns), -1) as peer from raw.messages
+  where wait_ns > 0
   group by step, rank),
 causes as (
   select c.step, c.phase, c.name, c.rank, p.node, if(c.phase = 'wait', h.peer, null) as peer,
