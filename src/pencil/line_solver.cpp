@@ -66,7 +66,7 @@ class WholeLines final : public LineSolver<Matrices> {
     thomas_.substitute(n, solution, d, n == planes_ - 1 ? d : after);
     return solution;
   }
-  void solve(const Planes& planes) override { thomas_.solve(swept(planes)); }
+  void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
   TransposeTraffic traffic() const override { return {}; }
   std::size_t bytes() const override { return thomas_.bytes(); }
 

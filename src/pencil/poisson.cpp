@@ -122,7 +122,8 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
         [&](int y_index) { return column_box(in_row(y_index)); }, Layout::ordered(row_box(rank)),
-        column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy));
+        column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy),
+        true);
   }
   make_solver();
   spectral = options.planes ? options.planes : std::make_shared<Buffer>();
