@@ -235,10 +235,10 @@ void PoissonSolver::State::forward_plane(int k) {
 // The coefficients of plane k along x, in memory that may be overwritten.
 double* PoissonSolver::State::backward_plane(int k) {
   Clock lap;
-  double* solution =
-      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data());
-  double* copy = solver->uses_planes() ? work.data() : solution;
-  if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
+  double* copy = work.data();
+  const double* solution =
+      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data(), copy);
+  if (solution == plane(k)) std::copy_n(solution, lines.plane_stride, copy);
   times.tridiagonal_seconds += lap.restart();
   backward_columns(copy);
   times.transform_seconds += lap.restart();

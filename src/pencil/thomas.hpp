@@ -39,22 +39,24 @@ class Thomas {
     });
   }
 
-  // solution_n = d_n - after_n / pivot_n solution_(n+1). In descending order of n.
-  void substitute(int n, double* solution, const double* d, const double* solution_after) const {
+  // solution_n = d_n - after_n / pivot_n solution_(n+1), in two places. In descending order of n.
+  void substitute(int n, double* solution, double* copy, const double* d,
+                  const double* solution_after) const {
     const bool last = n == coefficients_.planes() - 1;
-    if (last && solution == d) return;
+    if (last && solution == d && copy == d) return;
     const double c = last ? 0.0 : coefficients_.after[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
       const double *x = d + at, *y = solution_after + at;
-      double* out = solution + at;
+      double *out = solution + at, *again = copy + at;
       const auto r = matrices_.row(reciprocals, row);
       if (last) {
-        std::copy_n(x, int{width}, out);
+        if (out != x) std::copy_n(x, int{width}, out);
+        if (again != x) std::copy_n(x, int{width}, again);
         return;
       }
 #pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = x[i] - c * r[i] * y[i];
+      for (int i = 0; i < width; ++i) out[i] = again[i] = x[i] - c * r[i] * y[i];
     });
   }
 
