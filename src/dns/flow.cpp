@@ -231,7 +231,10 @@ void Flow::add_wall_friction(double factor) {
 }
 
 pencil::PoissonReport Flow::diffusion_report() const {
-  return along_all_ ? along_all_->report() : pencil::PoissonReport{};
+  pencil::PoissonReport report;
+  if (along_all_) report = along_all_->report();
+  if (along_z_) report.z = along_z_->traffic();
+  return report;
 }
 
 }  // namespace octant::dns

@@ -44,6 +44,8 @@ class DiffusionAlongZ {
   // and its boundary values are 0.
   double response(int component, int k) const;
 
+  pencil::TransposeTraffic traffic() const;  // of all components
+
  private:
   int matrix_of(int component) const { return component == k_w ? 1 : 0; }
 

@@ -162,6 +162,7 @@ void Projection::correct_rows(State& state, int k, int slide, const Step& step, 
     const bool north_is_late = north_is_late_ && j == ny - 1;
     const bool row_is_late =
         diffusion_ == Diffusion::implicit_all && (north_is_late || (south_is_late_ && j == 0));
+    if (late && !(above_is_late || plane_is_late || north_is_late || row_is_late)) continue;
     const double* phi = row(k, j);
     const double *us = state.u.row(k, j, slide), *vs = state.v.row(k, j, slide),
                  *ws = state.w.row(k, j, slide);

@@ -8,7 +8,6 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/observer.hpp"
-#include "pencil/fft.hpp"
 
 namespace octant::pencil {
 
@@ -71,12 +70,6 @@ void for_each_run(const Layout& layout, const Part& part, Range y, Range z, cons
         x += length;
       }
     }
-}
-
-// Runs are mostly blocks of columns: a length that the compiler knows spares a call.
-void copy_run(const double* from, int length, double* to) {
-  if (length == k_columns) std::copy_n(from, k_columns, to);
-  else std::copy_n(from, length, to);
 }
 
 Range all_rows(const Layout& layout) { return {0, layout.box[1].count()}; }
@@ -232,7 +225,7 @@ void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z
   double* const message = this->message(from, part);
   const std::int64_t first = from.layout.at(0, y.begin, z.begin);
   for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
-    copy_run(values + (at - first), length, message + to);
+    std::copy_n(values + (at - first), length, message + to);
   });
 }
 
@@ -242,7 +235,7 @@ void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z
   const double* const message = this->message(to, part);
   const std::int64_t first = to.layout.at(0, y.begin, z.begin);
   for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {
-    copy_run(message + from, length, values + (at - first));
+    std::copy_n(message + from, length, values + (at - first));
   });
 }
 
