@@ -1,5 +1,6 @@
 #include "driver/run_amr.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -103,7 +104,8 @@ class AmrModel final : public Model {
   std::string when() const override {
     if (!options_.universe) return Model::when();
     const double a = simulation_.scale_factor();
-    return fmt::format("z {:.4g} (a {:.5g})", cosmology::redshift(a), a);
+    const double z = cosmology::redshift(a);
+    return fmt::format("z {:.4g} (a {:.5g})", std::abs(z) < 1e-9 ? 0.0 : z, a);
   }
   std::int64_t step_count() const override { return simulation_.step_count(); }
   void prepare_step() override {
