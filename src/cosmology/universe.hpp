@@ -18,8 +18,8 @@ struct CosmologyOptions {
   double omega_m = 0.3111, omega_lambda = 0.6889, omega_b = 0.049, omega_radiation = 0.0;
   double w0 = -1.0, wa = 0.0;
   double h = 0.6766;
-  double box = 0.0;         // side in comoving Mpc/h
-  std::string start;        // as in scale_factor_of; empty: that of the files
+  double box = 0.0;   // side in comoving Mpc/h
+  std::string start;  // as in scale_factor_of; empty: that of the files
   std::string end = "z = 0";
   double largest_growth = 0.1;  // of a in a step
 };

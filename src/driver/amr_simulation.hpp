@@ -97,6 +97,7 @@ class AmrSimulation {
 
   // amr_measure.cpp
   void measure_gas();
+  double potential_energy();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
   std::string describe_cell(int level, int slot, int cell) const;

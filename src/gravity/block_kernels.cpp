@@ -140,12 +140,12 @@ std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::
   Kokkos::parallel_for(
       "gravity: binding energy", Kokkos::RangePolicy<>(0, blocks.count()),
       KOKKOS_LAMBDA(const std::int64_t n) {
-        const double* rho = density.data + slots(n) * density.stride;
+        const double* rho = density.data ? density.data + slots(n) * density.stride : nullptr;
         const double* phi = potential.data + slots(n) * potential.stride;
         double sum = 0.0;
         for (int c = 0; c < N * N * N; ++c) {
           const int octant = (c % N >= half) + 2 * (c / N % N >= half) + 4 * (c / (N * N) >= half);
-          if (!(masks(n) >> octant & 1)) sum += (rho[c] - mean) * phi[c];
+          if (!(masks(n) >> octant & 1)) sum += ((rho ? rho[c] : 0.0) - mean) * phi[c];
         }
         sums(n) = sum;
       });

@@ -54,7 +54,7 @@ void finish_work(const BlockRange& blocks, double dt, const VectorField& acceler
 double strongest_of(const BlockRange& blocks, const VectorField& acceleration);
 
 // By block, the sum of (density - mean) * potential over cells outside refined octants; `refined`
-// holds one mask per block.
+// holds one mask per block. A density without data is 0.
 std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::uint8_t>& refined,
                                const BlockField& density, double mean, const BlockField& potential);
 

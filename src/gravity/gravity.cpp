@@ -356,15 +356,15 @@ void Gravity::kick(int level, double dt, Half half) {
   begin_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
 }
 
-double Gravity::potential_energy() const {
+double Gravity::potential_energy(const Attracting& density) const {
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     std::vector<std::uint8_t> refined;
     for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, attracting_(level),
-                                       mean_density_, stored(level, Field::potential)))
+    for (const double sum : binding_of(levels_[level].own, refined, density(level), mean_density_,
+                                       stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }
   return reproducible_sum(mesh_.communicator(), terms);

@@ -88,9 +88,9 @@ class Gravity {
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.
   double strongest(int level) const { return levels_[level].strongest; }
 
-  // Half the sum of mass * potential over leaf cells; in a periodic domain, of the mass above the
-  // mean. Collective.
-  double potential_energy() const;
+  // Half the sum over leaf cells of potential times the mass of this density; in a periodic domain
+  // times that beyond the mean of all that attracts. BlockField{} is no mass. Collective.
+  double potential_energy(const Attracting& density) const;
 
   // Stored fields of own blocks, in the order of Field, by slot of the mesh.
   const mesh::BlockLayout& layout() const { return layout_; }
