@@ -37,7 +37,7 @@ struct WorkFields {
   BlockField owed;
 };
 
-// The kick at the beginning of a step. momentum += dt rho g, and the energy grows by what the kinetic
+// The kick at the beginning of a step. momentum += dt rho g, and the energy grows by what kinetic
 // energy grows, which `work` takes note of; it begins anew.
 void begin_work(const BlockRange& blocks, double dt, const VectorField& acceleration,
                 const WorkFields& work, const GasFields& gas);
