@@ -44,6 +44,10 @@ void declare(ParameterSchema& schema, CosmologyOptions& o) {
              {.meaning = "When the run begins: \"z = 29.5\", a redshift, or \"a = 0.03\", a scale "
                          "factor; empty: that of the files of initial conditions"});
   schema.add("cosmology.end", o.end, {.meaning = "When it ends, likewise"});
+  schema.add("cosmology.largest_growth", o.largest_growth,
+             {.meaning = "The share of itself by which the scale factor may grow in a step",
+              .max = 0.5,
+              .above = 0.0});
 }
 
 double scale_factor_of(const std::string& text, const std::string& parameter) {
@@ -78,9 +82,9 @@ double Universe::newton_constant(double time) const {
 }
 
 // da/dtau = a^3 H / H0.
-double Universe::growth_time(double time, double share) const {
+double Universe::longest_step(double time) const {
   const double a = scale_factor(time);
-  return share / (a * a * expansion_.background().hubble(a));
+  return options_.largest_growth / (a * a * expansion_.background().hubble(a));
 }
 
 CodeUnits Universe::units(double scale_factor) const {

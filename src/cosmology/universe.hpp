@@ -18,9 +18,10 @@ struct CosmologyOptions {
   double omega_m = 0.3111, omega_lambda = 0.6889, omega_b = 0.049, omega_radiation = 0.0;
   double w0 = -1.0, wa = 0.0;
   double h = 0.6766;
-  double box = 0.0;         // side in comoving Mpc/h
-  std::string start;        // as in scale_factor_of; empty: that of the files
+  double box = 0.0;   // side in comoving Mpc/h
+  std::string start;  // as in scale_factor_of; empty: that of the files
   std::string end = "z = 0";
+  double largest_growth = 0.1;  // of a in a step
 };
 
 void declare(ParameterSchema& schema, CosmologyOptions& options);
@@ -45,8 +46,8 @@ class Universe {
 
   // Newton's constant in supercomoving units, 3 omega_m a / (8 pi): it grows.
   double newton_constant(double time) const;
-  // The time in which a grows by the given share of itself, at the present rate.
-  double growth_time(double time, double share) const;
+  // The time in which a grows by the share of itself that a step may take, at the present rate.
+  double longest_step(double time) const;
   // What the code's numbers are as physical quantities.
   CodeUnits units(double scale_factor) const;
 

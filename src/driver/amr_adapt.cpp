@@ -83,8 +83,9 @@ void AmrSimulation::flag_massive_cells(int level, int buffer,
     const double* gas = mesh_.fields(level).blocks(LevelFields::k_now);
     const int scalar = options_.hydro.variables() - options_.hydro.scalars;
     cells.whole = {gas, layout.stride_slot};
-    cells.share = {gas + std::int64_t{scalar + options_.refine.mass_scalar} * layout.stride_variable,
-                   layout.stride_slot};
+    cells.share = {
+        gas + std::int64_t{scalar + options_.refine.mass_scalar} * layout.stride_variable,
+        layout.stride_slot};
     cells.least_share = options_.refine.mass_scalar_above;
   }
   mesh::flag_dense_cells(mesh_, level, cells, buffer, masks);

@@ -31,8 +31,7 @@ std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
       time_factors(options_.balance.time_alpha, level_times_, reduction_over(mesh_.communicator()));
   std::vector<std::vector<CostItem>> costs(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level) {
-    const double factor =
-        factors[level] * options_.balance.substeps(level, options_.time.subcycle);
+    const double factor = factors[level] * options_.balance.substeps(level, options_.time.subcycle);
     const auto particles = matter_.dark() ? matter_.dark()->counts_by_slot(level)
                                           : std::vector<std::int32_t>(mesh_.blocks(level).slots());
     for (const int slot : mesh_.blocks(level).own())

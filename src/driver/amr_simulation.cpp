@@ -68,13 +68,12 @@ void AmrSimulation::set_initial_state(int level) {
   const mesh::BlockLayout& layout = mesh_.layout();
   const int cells = layout.block_size * layout.block_size * layout.block_size;
   std::vector<double> values(layout.stride_slot, 1.0);
-  const Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
-      values.data(), values.size());
+  const Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
+                                                                                     values.size());
   options_.problem->initial_level(
       mesh_, level, [&](int slot, int cell, const problems::GasState& gas) {
         const auto u = conserved(gas, options_.hydro);
-        for (std::size_t n = 0; n < u.size(); ++n)
-          values[n * layout.stride_variable + cell] = u[n];
+        for (std::size_t n = 0; n < u.size(); ++n) values[n * layout.stride_variable + cell] = u[n];
         if (cell + 1 < cells) return;
         const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
             mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,

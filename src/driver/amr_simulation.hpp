@@ -85,7 +85,7 @@ class AmrSimulation {
   void advance(int level, double dt, double begin, double end);
   void advance_finer(int level, double dt);
   void finish_step(int coarsest, double time);
-  void kick(int level, double dt);
+  void kick(int level, double dt, gravity::Half half);
   void drift(int level, double dt);
   void solve_gravity(int level, double time);
   void advance_gas(int level, double dt, double begin, double end);
@@ -97,6 +97,7 @@ class AmrSimulation {
 
   // amr_measure.cpp
   void measure_gas();
+  double potential_energy();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
   std::string describe_cell(int level, int slot, int cell) const;

@@ -42,7 +42,7 @@ void AmrSimulation::step(double dt) {
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
 // with it; what is missing is the second half of its kick.
 void AmrSimulation::advance(int level, double dt, double begin, double end) {
-  kick(level, 0.5 * dt);
+  kick(level, 0.5 * dt, gravity::Half::first);
   drift(level, dt);
   if (options_.hydro.enabled) advance_gas(level, dt, begin, end);
   cell_updates_ += leaf_cells_here_[level];
@@ -78,7 +78,7 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     update_density(coarsest);
     for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
       solve_gravity(level, time);
-      kick(level, 0.5 * level_dt_[level]);
+      kick(level, 0.5 * level_dt_[level], gravity::Half::second);
     }
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
@@ -90,11 +90,11 @@ void AmrSimulation::finish_step(int coarsest, double time) {
 // --- gravity and particles ---------------------------------------------------------------------
 
 // Accelerates the gas and the particles of a level.
-void AmrSimulation::kick(int level, double dt) {
+void AmrSimulation::kick(int level, double dt, gravity::Half half) {
   if (!gravity_) return;
   if (options_.hydro.enabled) {
     const auto timing = timers_.time("gravity");
-    gravity_->kick(level, dt);
+    gravity_->kick(level, dt, half);
   }
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles");
@@ -165,7 +165,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .dx = mesh_.geometry().cell_size(level),
                                   .flux_weight = weights.flux_weight * dt,
                                   .registers = mesh_.registers(level),
-                                  .bad_tiles = bad_tiles_.data()};
+                                  .bad_tiles = bad_tiles_.data(),
+                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
   {
     const auto timing = timers_.time("ghost data");
     mesh_.start_ghosts(level, source, theta);

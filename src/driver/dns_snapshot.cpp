@@ -3,18 +3,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include <fmt/ranges.h>
-
 #include "core/error.hpp"
-#include "core/version.hpp"
 #include "dns/field_file.hpp"
+#include "driver/file_header.hpp"
 #include "io/hdf5_file.hpp"
 
 namespace octant::driver {
 
 namespace {
-
-constexpr std::int64_t k_format_version = 1;
 
 std::vector<std::int64_t> cells_of(const DnsSimulation& simulation) {
   const auto& cells = simulation.domain().grid.cells;
@@ -24,25 +20,16 @@ std::vector<std::int64_t> cells_of(const DnsSimulation& simulation) {
 void write_header(Hdf5Writer& file, const DnsSimulation& simulation, const char* kind) {
   const DnsOptions& options = simulation.options();
   const dns::Grid& grid = simulation.domain().grid;
-  file.group("/header");
-  const auto put = [&](const char* name, const AttributeValue& value) {
-    file.attribute("/header", name, value);
-  };
-  put("kind", std::string(kind));
-  put("format_version", k_format_version);
-  put("model", options.model);
-  put("problem", options.problem_name);
-  put("time", simulation.time());
-  put("step", simulation.step_count());
-  put("cells", cells_of(simulation));
-  put("box_size", std::vector<double>(grid.size.begin(), grid.size.end()));
-  put("viscosity", options.flow.viscosity);
-  put("unit_length", 1.0);
-  put("unit_mass", 1.0);
-  put("unit_time", 1.0);
-  put("parameters", options.resolved());
-  put("version", std::string(k_version));
-  put("git_revision", std::string(k_git_revision));
+  write_file_header(file, {.kind = kind,
+                           .model = options.model,
+                           .problem = options.problem_name,
+                           .time = simulation.time(),
+                           .step = simulation.step_count(),
+                           .units = {},
+                           .parameters = options.resolved()});
+  file.attribute("/header", "cells", cells_of(simulation));
+  file.attribute("/header", "box_size", std::vector<double>(grid.size.begin(), grid.size.end()));
+  file.attribute("/header", "viscosity", options.flow.viscosity);
 }
 
 void write_grid(Hdf5Writer& file, const DnsSimulation& simulation) {
@@ -130,29 +117,9 @@ void write_xdmf(const DnsSimulation& simulation, const std::string& path) {
   });
 }
 
-// Throws unless the file's header says the same of `what` as the run's parameters.
-template <class T>
-void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
-  if (found == expected) return;
-  throw InputError(
-      "{}: the checkpoint was written with {} = {}, but this run has {}; use the parameters of the "
-      "run that wrote it",
-      path, what, found, expected);
-}
-
 void check_header(const Hdf5Reader& file, const DnsSimulation& simulation) {
   const std::string& path = file.path();
-  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
-    throw InputError("{}: not a checkpoint of Octant: it has no /header with a kind", path);
-  const auto kind = file.attribute<std::string>("/header", "kind");
-  if (kind != "checkpoint")
-    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
-                     path, kind);
-  const auto text = [&](const char* name) { return file.attribute<std::string>("/header", name); };
-  require_same(path, "model", text("model"), simulation.options().model);
-  require_same(path, "format_version", file.attribute<std::int64_t>("/header", "format_version"),
-               k_format_version);
-  require_same(path, "problem.name", text("problem"), simulation.options().problem_name);
+  require_checkpoint(file, simulation.options().model, simulation.options().problem_name);
   require_same(path, "grid.cells", file.attribute<std::vector<std::int64_t>>("/header", "cells"),
                cells_of(simulation));
   const dns::Grid& grid = simulation.domain().grid;
@@ -182,9 +149,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
                           const std::string& path) {
   Hdf5Writer file(simulation.communicator(), path);
   write_header(file, simulation, "checkpoint");
-  file.attribute("/header", "next_snapshot", progress.next_snapshot);
-  file.attribute("/header", "next_checkpoint", progress.next_checkpoint);
-  file.attribute("/header", "last_snapshot_time", progress.last_snapshot_time);
+  write_progress(file, progress);
   file.attribute("/header", "mean_force", simulation.flow().mean_force());
   write_grid(file, simulation);
   write_fields(file, simulation);
@@ -207,24 +172,18 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
   simulation.resume(file.attribute<double>("/header", "time"),
                     file.attribute<std::int64_t>("/header", "step"));
-  return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
-          .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
-          .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
+  return read_progress(file);
 }
 
 std::string describe_dns_snapshot(const Hdf5Reader& file) {
-  const auto text = [&](const char* name) { return file.attribute<std::string>("/header", name); };
+  std::string out = describe_origin(file);
   const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "cells");
   const auto size = file.attribute<std::vector<double>>("/header", "box_size");
-  std::string out = fmt::format(
-      "{}: {} of problem \"{}\", step {}, time {}\n{} x {} x {} cells in {} x {} x {}, viscosity "
-      "{}, written by Octant {} ({})\nfields:",
-      file.path(), text("kind"), text("problem"), file.attribute<std::int64_t>("/header", "step"),
-      file.attribute<double>("/header", "time"), cells[0], cells[1], cells[2], size[0], size[1],
-      size[2], file.attribute<double>("/header", "viscosity"), text("version"),
-      text("git_revision"));
+  out += fmt::format("{} x {} x {} cells in {} x {} x {}, viscosity {}\nfields:", cells[0],
+                     cells[1], cells[2], size[0], size[1], size[2],
+                     file.attribute<double>("/header", "viscosity"));
   for (const auto& name : file.children("/fields")) out += " " + name;
-  return out + "\n\n" + text("parameters");
+  return out + "\n\n" + stored_parameters(file);
 }
 
 }  // namespace octant::driver

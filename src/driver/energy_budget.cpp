@@ -4,10 +4,22 @@
 
 namespace octant::driver {
 
+namespace {
+
+// The mean over ln a of what is `from` at one end, `to` at the other and a power of a between, as
+// the potential is while structures grow; for what cannot be one, half the sum.
+double mean_of_power_law(double from, double to) {
+  const double ratio = to / from;
+  if (!(ratio > 0.0) || std::abs(ratio - 1.0) < 1e-6) return 0.5 * (from + to);
+  return (to - from) / std::log(ratio);
+}
+
+}  // namespace
+
 void EnergyBudget::update(double a, double kinetic_and_internal, double new_potential) {
   energy = kinetic_and_internal + new_potential;
   const double new_log_a = std::log(a);
-  if (begun) work += 0.5 * (potential + new_potential) * (new_log_a - log_a);
+  if (begun) work += mean_of_power_law(potential, new_potential) * (new_log_a - log_a);
   else initial = energy;
   begun = true;
   log_a = new_log_a;

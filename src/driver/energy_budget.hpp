@@ -12,12 +12,12 @@ namespace octant::driver {
 // What is left of the difference of both sides since the beginning is the error.
 struct EnergyBudget {
   bool begun = false;
-  double initial = 0.0;               // energy at the beginning
-  double work = 0.0;                  // the integral of potential d ln a since then
+  double initial = 0.0;                 // energy at the beginning
+  double work = 0.0;                    // the integral of potential d ln a since then
   double log_a = 0.0, potential = 0.0;  // at the last update
   double energy = 0.0;
 
-  // The state at scale factor a; the integral goes on by the trapezoidal rule.
+  // The state at scale factor a. Between two of them the potential is taken for a power of a.
   void update(double a, double kinetic_and_internal, double new_potential);
 
   // The error in units of the present potential energy.

@@ -15,7 +15,8 @@ Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)
     dark_ = std::make_unique<particles::Particles>("dark", mesh, options.comm);
 }
 
-BlockField Matter::gas(int level) const {
+BlockField Matter::gas_density(int level) const {
+  if (!has_gas_) return {};
   return {mesh_.fields(level).blocks(mesh::LevelFields::k_now) +
               std::int64_t{hydro::k_mass} * mesh_.layout().stride_variable,
           mesh_.layout().stride_slot};
@@ -29,7 +30,7 @@ gravity::BlockRange Matter::own_blocks(int level) const {
 
 BlockField Matter::density(int level) const {
   const std::int64_t N = mesh_.geometry().block_size();
-  return dark_ ? BlockField{density_[level].data(), N * N * N} : gas(level);
+  return dark_ ? BlockField{density_[level].data(), N * N * N} : gas_density(level);
 }
 
 void Matter::update_density(int coarsest) {
@@ -41,7 +42,7 @@ void Matter::update_density(int coarsest) {
     if (density_[level].extent(0) != doubles)
       density_[level] = mesh::uninitialised<double>("density", static_cast<std::int64_t>(doubles));
     const BlockField field = density(level);
-    if (has_gas_) gravity::copy_blocks(own_blocks(level), gas(level), field);
+    if (has_gas_) gravity::copy_blocks(own_blocks(level), gas_density(level), field);
     else gravity::clear_blocks(own_blocks(level), field);
     dark_->add_density(level, {field.data, field.stride});
   }

@@ -26,11 +26,13 @@ class Matter {
   // The mass per volume on a level's own blocks, of the last update.
   gravity::BlockField density(int level) const;
 
-  // The largest of these by level, at least 0. Collective.
+  // The gas's own share; BlockField{} where there is no gas.
+  gravity::BlockField gas_density(int level) const;
+
+  // The largest density of all by level, at least 0. Collective.
   std::vector<double> densest() const;
 
  private:
-  gravity::BlockField gas(int level) const;
   gravity::BlockRange own_blocks(int level) const;
 
   mesh::Mesh& mesh_;

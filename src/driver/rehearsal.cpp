@@ -60,8 +60,8 @@ Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& opti
       simulation.measure();
       note_size(simulation, rehearsal.size);
       simulation.step(std::min(simulation.stable_dt(), end - simulation.time()));
-      rehearsal.whole =
-          simulation.time() >= end - 1e-14 * std::abs(end) || simulation.step_count() >= options.time.max_steps;
+      rehearsal.whole = simulation.time() >= end - 1e-14 * std::abs(end) ||
+                        simulation.step_count() >= options.time.max_steps;
     }
   } catch (const RunError& error) {  // on every rank
     rehearsal.failure = error.what();

@@ -127,9 +127,7 @@ class Run {
     return next;
   }
 
-  bool snapshot_is_due() const {
-    return !finished() && reached(next_snapshot_time());
-  }
+  bool snapshot_is_due() const { return !finished() && reached(next_snapshot_time()); }
 
   bool checkpoint_is_due(double seconds) {
     const bool due = output_.checkpoint_interval > 0.0 && !finished() &&

@@ -28,12 +28,12 @@ std::string row(const AmrSimulation& s, double dt) {
   const Totals& t = s.totals();
   const particles::ParticleTotals& dark = t.dark;
   const Floored& f = s.floored();
-  std::string line = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", s.step_count(),
-                                 s.time(), s.scale_factor(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
-                                 t.kinetic_energy, t.total_energy - t.kinetic_energy,
-                                 t.potential_energy,
-                                 t.total_energy + dark.kinetic_energy + t.potential_energy,
-                                 t.absolute_momentum, f.cells, f.mass, f.energy);
+  std::string line =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", s.step_count(), s.time(),
+                  s.scale_factor(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
+                  t.kinetic_energy, t.total_energy - t.kinetic_energy, t.potential_energy,
+                  t.total_energy + dark.kinetic_energy + t.potential_energy, t.absolute_momentum,
+                  f.cells, f.mass, f.energy);
   for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
   for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
   if (s.matter().dark())
@@ -113,9 +113,8 @@ class AmrModel final : public Model {
 
   void write_snapshot(const std::string& path) override {
     driver::write_snapshot(simulation_, path);
-    gravity::Gravity* gravity = simulation_.gravity();
-    if (gravity && gravity->is_periodic())
-      write_power_spectrum(gravity->power_spectrum(), communicator(), path);
+    if (simulation_.gravity() && simulation_.gravity()->is_periodic())
+      write_power_spectrum(power_spectrum(), communicator(), path);
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     driver::write_checkpoint(simulation_, progress, path);
@@ -137,6 +136,17 @@ class AmrModel final : public Model {
   }
 
  private:
+  gravity::PowerSpectrum power_spectrum() {
+    gravity::PowerSpectrum spectrum = simulation_.gravity()->power_spectrum();
+    const mesh::Geometry& geometry = simulation_.mesh().geometry();
+    double volume = 1.0;
+    for (int d = 0; d < 3; ++d) volume *= geometry.upper()[d] - geometry.lower()[d];
+    const Totals& totals = simulation_.totals();
+    spectrum.shot_noise = gravity::shot_noise(volume, totals.dark.count,
+                                              totals.dark.mass / (totals.mass + totals.dark.mass));
+    return spectrum;
+  }
+
   void log_universe() const {
     const cosmology::CosmologyOptions& o = options_.universe->options();
     const double a = cosmology::scale_factor_of(o.end, "cosmology.end");

@@ -1,11 +1,9 @@
 #include "driver/snapshot.hpp"
 
-#include <fmt/ranges.h>
-
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "core/version.hpp"
 #include "decomp/key_order.hpp"
+#include "driver/file_header.hpp"
 #include "driver/particle_file.hpp"
 #include "hydro/field_access.hpp"
 #include "io/hdf5_file.hpp"
@@ -16,8 +14,6 @@ namespace octant::driver {
 using mesh::LevelFields;
 
 namespace {
-
-constexpr std::int64_t k_format_version = 1;
 
 template <class T, std::size_t n>
 std::vector<T> as_vector(const std::array<T, n>& values) {
@@ -48,16 +44,16 @@ void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char*
   const auto& cells = options.mesh.base_cells;
   std::vector<double> box_size;
   for (int d = 0; d < 3; ++d) box_size.push_back(geometry.upper()[d] - geometry.lower()[d]);
-  file.group("/header");
+  write_file_header(file, {.kind = kind,
+                           .model = options.model,
+                           .problem = options.problem_name,
+                           .time = simulation.time(),
+                           .step = simulation.step_count(),
+                           .units = options.units(simulation.scale_factor()),
+                           .parameters = options.resolved()});
   const auto put = [&](const char* name, const AttributeValue& value) {
     file.attribute("/header", name, value);
   };
-  put("kind", std::string(kind));
-  put("format_version", k_format_version);
-  put("model", options.model);
-  put("problem", options.problem_name);
-  put("time", simulation.time());
-  put("step", simulation.step_count());
   put("scale_factor", simulation.scale_factor());
   put("box_size", box_size);
   put("lower", as_vector(geometry.lower()));
@@ -67,14 +63,7 @@ void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char*
   put("max_level", std::int64_t{geometry.max_level()});
   put("finest_level", std::int64_t{simulation.mesh().finest_level()});
   put("gamma", options.hydro.gamma);
-  const CodeUnits units = options.units(simulation.scale_factor());
-  put("unit_length", units.length);
-  put("unit_mass", units.mass);
-  put("unit_time", units.time);
   if (options.universe) write_universe(file, *options.universe, simulation.scale_factor());
-  put("parameters", options.resolved());
-  put("version", std::string(k_version));
-  put("git_revision", std::string(k_git_revision));
 }
 
 // Fields are written and read in batches of this size, so that output needs hardly more memory than
@@ -209,15 +198,14 @@ RunState read_run_state(const Hdf5Reader& file) {
     return file.attribute<std::int64_t>("/header", name);
   };
   const auto e = file.attribute<std::vector<double>>("/header", "energy_budget");
-  return {
-      .time = number("time"),
-      .step = integer("step"),
-      .floored = {integer("floored_cells"), number("floored_mass"), number("floored_energy")},
-      .energy = {.begun = e.at(0) != 0.0,
-                 .initial = e.at(1),
-                 .work = e.at(2),
-                 .log_a = e.at(3),
-                 .potential = e.at(4)}};
+  return {.time = number("time"),
+          .step = integer("step"),
+          .floored = {integer("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .energy = {.begun = e.at(0) != 0.0,
+                     .initial = e.at(1),
+                     .work = e.at(2),
+                     .log_a = e.at(3),
+                     .potential = e.at(4)}};
 }
 
 }  // namespace
@@ -227,9 +215,7 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
   const mesh::Mesh& mesh = simulation.mesh();
   Hdf5Writer file(mesh.communicator(), path);
   write_header(file, simulation, "checkpoint");
-  file.attribute("/header", "next_snapshot", progress.next_snapshot);
-  file.attribute("/header", "next_checkpoint", progress.next_checkpoint);
-  file.attribute("/header", "last_snapshot_time", progress.last_snapshot_time);
+  write_progress(file, progress);
   write_run_state(file, simulation.state());
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
@@ -249,30 +235,11 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
 
 namespace {
 
-// Throws unless the file's header says the same of `what` as the run's parameters.
-template <class T>
-void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
-  if (found == expected) return;
-  throw InputError(
-      "{}: the checkpoint was written with {} = {}, but this run has {}; use the "
-      "parameters of the run that wrote it",
-      path, what, found, expected);
-}
-
 void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const std::string& path = file.path();
-  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
-    throw InputError("{}: not a checkpoint of Octant: it has no /header with a kind", path);
-  const auto kind = file.attribute<std::string>("/header", "kind");
-  if (kind != "checkpoint")
-    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
-                     path, kind);
-  require_same(path, "format_version", file.attribute<std::int64_t>("/header", "format_version"),
-               k_format_version);
-  require_same(path, "problem.name", file.attribute<std::string>("/header", "problem"),
-               options.problem_name);
+  require_checkpoint(file, options.model, options.problem_name);
   require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
                std::int64_t{geometry.block_size()});
   const auto& cells = options.mesh.base_cells;
@@ -366,25 +333,15 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   if (simulation.gravity()) read_gravity(file, simulation, ranges);
   if (simulation.matter().dark()) read_particles(file, *simulation.matter().dark());
   simulation.resume(read_run_state(file));
-  return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
-          .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
-          .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
+  return read_progress(file);
 }
 
 std::string describe_snapshot(const Communicator& communicator, const std::string& path) {
   const Hdf5Reader file(communicator, path);
-  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
-    throw InputError("{}: not a snapshot or checkpoint of Octant: it has no /header with a kind",
-                     path);
-  const auto text = [&](const char* name) { return file.attribute<std::string>("/header", name); };
+  std::string out = describe_origin(file);
   const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "base_cells");
-  std::string out = fmt::format(
-      "{}: {} of problem \"{}\", step {}, time {}\nbase grid {} x {} x {}, blocks of {}^3, written "
-      "by "
-      "Octant {} ({})\n",
-      path, text("kind"), text("problem"), file.attribute<std::int64_t>("/header", "step"),
-      file.attribute<double>("/header", "time"), cells[0], cells[1], cells[2],
-      file.attribute<std::int64_t>("/header", "block_size"), text("version"), text("git_revision"));
+  out += fmt::format("base grid {} x {} x {}, blocks of {}^3\n", cells[0], cells[1], cells[2],
+                     file.attribute<std::int64_t>("/header", "block_size"));
   const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));
   for (int level = 0; level <= finest; ++level)
     out += fmt::format("level {}: {} blocks, cell size {}\n", level,
@@ -394,7 +351,7 @@ std::string describe_snapshot(const Communicator& communicator, const std::strin
   for (const auto& name : file.children(level_group("hydro", 0))) out += " " + name;
   if (file.exists("/particles/dark"))
     out += fmt::format("\ndark matter: {} particles", file.shape("/particles/dark/id")[0]);
-  return out + "\n\n" + text("parameters");
+  return out + "\n\n" + stored_parameters(file);
 }
 
 }  // namespace octant::driver

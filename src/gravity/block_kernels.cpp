@@ -40,21 +40,77 @@ void clear_blocks(const BlockRange& blocks, const BlockField& field) {
       });
 }
 
-void kick_blocks(const BlockRange& blocks, double dt, const VectorField& acceleration,
-                 const BlockField& density, const VectorField& momentum, const BlockField& energy) {
+namespace {
+
+// What a cell's energy may change by beyond its kinetic energy: a share of its internal energy; and
+// nothing where less than another share of its energy is internal. The flow through a cell and its
+// momentum differ by the error of the scheme, which would overwhelm the temperature of cold gas.
+constexpr double k_largest_change = 0.5, k_cold = 0.02;
+
+KOKKOS_FORCEINLINE_FUNCTION double* at(const BlockField& field, std::int64_t slot,
+                                       std::int64_t cell) {
+  return field.data + slot * field.stride + cell;
+}
+
+KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& b,
+                                       std::int64_t slot, std::int64_t cell) {
+  const double *x = at(a.x, slot, cell), *y = at(b.x, slot, cell);
+  const std::int64_t m = a.stride_component, n = b.stride_component;
+  return (x[0] * y[0] + x[m] * y[n]) + x[2 * m] * y[2 * n];
+}
+
+// Returns what kinetic energy gains.
+KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
+                                        const GasFields& gas, std::int64_t slot,
+                                        std::int64_t cell) {
+  const double rho = *at(gas.density, slot, cell);
+  const double* g = at(acceleration.x, slot, cell);
+  double* m = at(gas.momentum.x, slot, cell);
+  double gain = 0.0;  // times rho
+  for (int d = 0; d < 3;
+       ++d, g += acceleration.stride_component, m += gas.momentum.stride_component) {
+    const double change = dt * rho * *g;
+    gain += change * (*m + 0.5 * change);
+    *m += change;
+  }
+  return gain / rho;
+}
+
+}  // namespace
+
+void begin_work(const BlockRange& blocks, double dt, const VectorField& acceleration,
+                const WorkFields& work, const GasFields& gas) {
   for_cells(
-      "gravity: kick", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
-        const double rho = density.data[slot * density.stride + cell];
-        const double* g = acceleration.x.data + slot * acceleration.x.stride + cell;
-        double* m = momentum.x.data + slot * momentum.x.stride + cell;
-        double work = 0.0;  // times rho
-        for (int d = 0; d < 3;
-             ++d, g += acceleration.stride_component, m += momentum.stride_component) {
-          const double change = dt * rho * *g;
-          work += change * (*m + 0.5 * change);
-          *m += change;
-        }
-        energy.data[slot * energy.stride + cell] += work / rho;
+      "gravity: begin work", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        const double gain = kick(dt, acceleration, gas, slot, cell);
+        *at(gas.energy, slot, cell) += gain;
+        *at(work.owed, slot, cell) = -gain;
+        for (int d = 0; d < 3; ++d)
+          at(work.flow.x, slot, cell)[d * work.flow.stride_component] = 0.0;
+      });
+}
+
+void add_half_of_work(const BlockRange& blocks, const VectorField& acceleration,
+                      const WorkFields& work) {
+  for_cells(
+      "gravity: work", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        *at(work.owed, slot, cell) += 0.5 * dot(work.flow, acceleration, slot, cell);
+      });
+}
+
+void finish_work(const BlockRange& blocks, double dt, const VectorField& acceleration,
+                 const WorkFields& work, const GasFields& gas) {
+  for_cells(
+      "gravity: finish work", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        double& energy = *at(gas.energy, slot, cell);
+        const double kinetic =
+            0.5 * dot(gas.momentum, gas.momentum, slot, cell) / *at(gas.density, slot, cell);
+        const double gain = kick(dt, acceleration, gas, slot, cell);
+        const double due =
+            *at(work.owed, slot, cell) + 0.5 * dot(work.flow, acceleration, slot, cell) - gain;
+        const double internal = energy - kinetic;
+        const double most = internal > k_cold * energy ? k_largest_change * internal : 0.0;
+        energy += gain + min(max(due, -most), most);
       });
 }
 
@@ -84,12 +140,12 @@ std::vector<double> binding_of(const BlockRange& blocks, const std::vector<std::
   Kokkos::parallel_for(
       "gravity: binding energy", Kokkos::RangePolicy<>(0, blocks.count()),
       KOKKOS_LAMBDA(const std::int64_t n) {
-        const double* rho = density.data + slots(n) * density.stride;
+        const double* rho = density.data ? density.data + slots(n) * density.stride : nullptr;
         const double* phi = potential.data + slots(n) * potential.stride;
         double sum = 0.0;
         for (int c = 0; c < N * N * N; ++c) {
           const int octant = (c % N >= half) + 2 * (c / N % N >= half) + 4 * (c / (N * N) >= half);
-          if (!(masks(n) >> octant & 1)) sum += (rho[c] - mean) * phi[c];
+          if (!(masks(n) >> octant & 1)) sum += ((rho ? rho[c] : 0.0) - mean) * phi[c];
         }
         sums(n) = sum;
       });

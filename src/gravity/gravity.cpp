@@ -258,6 +258,7 @@ SolveReport Gravity::solve(int level, double time) {
       by_fourier ? solve_base_by_fourier(phi, f)
                  : l.solver->solve(phi, f, reference, options_.tolerance, options_.max_cycles);
   if (level == 0 && !isolated_ && !by_fourier) remove_mean(level, phi);
+  if (l.kicking) add_half_of_work(l.own, stored_acceleration(level), work(level));
   l.transfer->to_blocks(phi.data(), stored(level, Field::potential));
   if (first) l.transfer->to_blocks(phi.data(), stored(level, Field::previous_potential));
   store_forces(level, phi);
@@ -330,20 +331,40 @@ void Gravity::resume() {
 
 // --- gas ---------------------------------------------------------------------------------------
 
-void Gravity::kick(int level, double dt) {
-  kick_blocks(levels_[level].own, dt, stored_acceleration(level), gas(level, density_),
-              {gas(level, momentum_), mesh_.layout().stride_variable}, gas(level, energy_));
+GasFields Gravity::gas(int level) const {
+  return {gas(level, density_),
+          {gas(level, momentum_), mesh_.layout().stride_variable},
+          gas(level, energy_)};
 }
 
-double Gravity::potential_energy() const {
+WorkFields Gravity::work(int level) const {
+  const Level& l = levels_[level];
+  const std::int64_t cells = l.own.cells();
+  return {{{l.flow.data(), 3 * cells}, cells}, {l.owed.data(), cells}};
+}
+
+void Gravity::kick(int level, double dt, Half half) {
+  Level& l = levels_[level];
+  l.kicking = half == Half::first;
+  if (half == Half::second)
+    return finish_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
+  const std::int64_t cells = mesh_.blocks(level).slots() * l.own.cells();
+  if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
+    l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
+    l.owed = mesh::uninitialised<double>("work", cells);
+  }
+  begin_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
+}
+
+double Gravity::potential_energy(const Attracting& density) const {
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     std::vector<std::uint8_t> refined;
     for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, attracting_(level),
-                                       mean_density_, stored(level, Field::potential)))
+    for (const double sum : binding_of(levels_[level].own, refined, density(level), mean_density_,
+                                       stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }
   return reproducible_sum(mesh_.communicator(), terms);

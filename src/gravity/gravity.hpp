@@ -37,6 +37,9 @@ struct PotentialTimes {
   bool solved = false;  // at least once
 };
 
+// The two halves of a step's kick.
+enum class Half { first, second };
+
 // Solves so far on one level.
 struct LevelStatistics {
   std::int64_t solves = 0, cycles = 0, most_cycles = 0, rounds = 0;
@@ -74,16 +77,20 @@ class Gravity {
   PowerSpectrum power_spectrum();
   bool is_periodic() const { return !isolated_; }
 
-  // Accelerates the gas of a level's own blocks for the time dt: momentum += dt rho g, and total
-  // energy grows by what kinetic energy grows.
-  void kick(int level, double dt);
+  // The gas of a level's own blocks takes half of a step's kick at its beginning, dt being half of
+  // the step, and half at its end, with the force of its new density: momentum += dt rho g. In
+  // between, sweeps add the mass that flows through every cell to mass_flow (SweepArguments), and
+  // solve() is called once. Over the step, total energy grows by flow . (g before + g after) / 2:
+  // work on the mass that moved, as the potential sees it move, also in a shock.
+  void kick(int level, double dt, Half half);
+  double* mass_flow(int level) { return levels_[level].flow.data(); }
 
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.
   double strongest(int level) const { return levels_[level].strongest; }
 
-  // Half the sum of mass * potential over leaf cells; in a periodic domain, of the mass above the
-  // mean. Collective.
-  double potential_energy() const;
+  // Half the sum over leaf cells of potential times the mass of this density; in a periodic domain
+  // times that beyond the mean of all that attracts. BlockField{} is no mass. Collective.
+  double potential_energy(const Attracting& density) const;
 
   // Stored fields of own blocks, in the order of Field, by slot of the mesh.
   const mesh::BlockLayout& layout() const { return layout_; }
@@ -103,6 +110,8 @@ class Gravity {
     double strongest = 0.0;
     LevelStatistics statistics;
     BlockRange own;
+    DeviceArray<double> flow, owed;  // [slot][axis][k][j][i] and [slot][k][j][i], between kicks
+    bool kicking = false;
     std::unique_ptr<LevelSolver> solver;
     std::unique_ptr<PieceTransfer> transfer;
     std::unique_ptr<CoarseBoxes> boxes;
@@ -124,6 +133,8 @@ class Gravity {
   BlockField stored(int level, Field field) const;
   VectorField stored_acceleration(int level) const;
   BlockField gas(int level, int variable) const;
+  GasFields gas(int level) const;
+  WorkFields work(int level) const;
   int variable(const std::string& name) const;
 
   GravityOptions options_;

@@ -74,9 +74,8 @@ PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& c
   return spectrum;
 }
 
-double shot_noise(double volume, double sum_of_masses, double sum_of_squares, double share) {
-  if (!(sum_of_masses > 0.0)) return 0.0;
-  return share * share * volume * sum_of_squares / (sum_of_masses * sum_of_masses);
+double shot_noise(double volume, std::int64_t masses, double share) {
+  return masses > 0 ? share * share * volume / static_cast<double>(masses) : 0.0;
 }
 
 std::string PowerSpectrum::csv() const {

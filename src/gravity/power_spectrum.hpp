@@ -30,8 +30,7 @@ struct PowerSpectrum {
 PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
                                      const DeviceArray<double>& density);
 
-// V sum(m^2) / sum(m)^2 of masses that sample the density at random, where they make up the given
-// share of all mass.
-double shot_noise(double volume, double sum_of_masses, double sum_of_squares, double share);
+// share^2 V / N of N equal masses that sample the density at random and are this share of all mass.
+double shot_noise(double volume, std::int64_t masses, double share);
 
 }  // namespace octant::gravity

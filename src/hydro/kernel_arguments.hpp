@@ -14,7 +14,9 @@ struct KernelArguments {
         hancock(options.scheme == Scheme::muscl_hancock),
         accelerated(options.acceleration != std::array<double, 3>{}),
         blended(a.a0 != 0.0 || a.a1 != 1.0),
-        dt_over_dx(a.dt / a.dx) {
+        dt_over_dx(a.dt / a.dx),
+        cells_per_block(static_cast<std::int64_t>(a.tiles.block_size) * a.tiles.block_size *
+                        a.tiles.block_size) {
     for (int n = 0; n < 3; ++n) kick[n] = a.dt * options.acceleration[n];
   }
 
@@ -38,6 +40,7 @@ struct KernelArguments {
   bool hancock, accelerated;
   bool blended;  // whether next is more than current + dt L(current)
   double dt_over_dx;
+  std::int64_t cells_per_block;
   double kick[3];  // acceleration times dt
 };
 

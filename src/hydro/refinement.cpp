@@ -133,7 +133,8 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
               unsigned x = 0;
               for (int i = 0; i < run; ++i)
                 if (measure(patch.at(begin + i, j, k), across, across * across))
-                  x |= mesh::octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer, N / 2);
+                  x |= mesh::octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer,
+                                          N / 2);
               if (x) Kokkos::atomic_fetch_or(&masks(slot), mesh::octant_mask(x, y, z));
             }
           });

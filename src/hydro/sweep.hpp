@@ -26,6 +26,9 @@ struct SweepArguments {
   double flux_weight = 0;             // factor of the fluxes that requests add to `registers`
   double* registers = nullptr;        // may be null where the tiles have no requests
   std::uint8_t* bad_tiles = nullptr;  // [tile], written: 1 where a new state is not physical
+  // [slot][axis][cell] of own blocks, or null: grows by flux_weight times the mass flux along each
+  // axis, the mean of a cell's two faces.
+  double* mass_flow = nullptr;
 };
 
 struct SweepResult {

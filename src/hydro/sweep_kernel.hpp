@@ -374,6 +374,16 @@ class SweepKernel {
       Q::store(to + n * stride, blended(n, advanced(n, Q::load(from + n * stride),
                                                     Q::load(fz_top + n * FacePlane::stride))));
     judge(u, to + k_entropy * stride, fastest, bad);
+    if (!a_.sweep.mass_flow) return;
+    const std::int64_t cell = offset - view.box(entry).base;
+    double* flow = a_.sweep.mass_flow + 3 * a_.cells_per_block * entry + cell;
+    const auto add = [&](const W& in, const W& out) OCTANT_INLINE_LAMBDA {
+      Q::store(flow, Q::load(flow) + W(0.5 * a_.sweep.flux_weight) * (in + out));
+      flow += a_.cells_per_block;
+    };
+    add(Q::load(fx), Q::load(fx + 1));
+    add(Q::load(fy), Q::load(fy + FacePlane::row));
+    add(Q::load(fz), top[k_mass]);
   }
 
   // Adds the source of a uniform acceleration. Hancock's step is centred in time; in a Runge-Kutta

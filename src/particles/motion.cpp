@@ -1,4 +1,5 @@
 // Kick and drift.
+#include "comm/reproducible_sum.hpp"
 #include "particles/cloud.hpp"
 #include "particles/particles.hpp"
 
@@ -10,17 +11,38 @@ KOKKOS_FORCEINLINE_FUNCTION double between(double a, double b, double weight) {
   return a + weight * (b - a);
 }
 
+// Component d of a field at a cloud's centre, along one axis after the other: a constant comes out
+// to the last bit.
+KOKKOS_FORCEINLINE_FUNCTION double interpolated(const double* const (&cell)[8],
+                                                const std::int64_t (&stride)[8], int d,
+                                                const double (&weight)[3]) {
+  double g[4];
+  for (int c = 0; c < 4; ++c)
+    g[c] =
+        between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]], weight[0]);
+  return between(between(g[0], g[1], weight[1]), between(g[2], g[3], weight[1]), weight[2]);
+}
+
 }  // namespace
 
-void Particles::kick(int level, const VectorField& here, const VectorField& coarser, double dt) {
+// A field of some components around a level's particles, with other ranks' cells in `ghosts`.
+CellArrays<const double> Particles::fetch(int level, const VectorField& here,
+                                          const VectorField& coarser, int components,
+                                          DeviceArray<double>& ghosts) {
   const Neighbourhood& near = *levels_[level].neighbourhood;
-  const auto ghosts = mesh::uninitialised<double>("ghost accelerations", 3 * near.around.ghosts());
+  ghosts = mesh::uninitialised<double>("ghost values", components * near.around.ghosts());
   CellArrays<const double> fields{};
   fields.source[k_here] = {here.data, here.stride_slot, here.stride_component, 1};
   fields.source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
-  near.around.fetch(fields, 3, ghosts.data(), levels_[level].forces);
-  fields.source[k_ghost] = {ghosts.data(), 0, 1, 3};
+  near.around.fetch(fields, components, ghosts.data(), levels_[level].forces);
+  fields.source[k_ghost] = {ghosts.data(), 0, 1, components};
+  return fields;
+}
 
+void Particles::kick(int level, const VectorField& here, const VectorField& coarser, double dt) {
+  const Neighbourhood& near = *levels_[level].neighbourhood;
+  DeviceArray<double> ghosts;
+  const CellArrays<const double> fields = fetch(level, here, coarser, 3, ghosts);
   const ParticleColumns p = levels_[level].set.columns();
   const auto blocks = near.blocks;
   const auto places = near.places;
@@ -34,17 +56,37 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
         const double* cell[8];
         std::int64_t stride[8];
         find_cells(cloud, home, places.data(), fields, N, cell, stride);
-        // Interpolated along one axis after the other: a constant comes out to the last bit.
-        for (int d = 0; d < 3; ++d) {
-          double g[4];
-          for (int c = 0; c < 4; ++c)
-            g[c] = between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]],
-                           cloud.weight[0]);
-          p.velocity[d][n] += dt * between(between(g[0], g[1], cloud.weight[1]),
-                                           between(g[2], g[3], cloud.weight[1]), cloud.weight[2]);
-        }
+        for (int d = 0; d < 3; ++d)
+          p.velocity[d][n] += dt * interpolated(cell, stride, d, cloud.weight);
       });
   Kokkos::fence();
+}
+
+double Particles::mass_weighted_sum(const std::function<VectorField(int level)>& field) {
+  std::vector<double> terms;
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    DeviceArray<double> ghosts;
+    const auto fields = fetch(level, field(level), field(std::max(level - 1, 0)), 1, ghosts);
+    const Neighbourhood& near = *levels_[level].neighbourhood;
+    const ParticleColumns p = levels_[level].set.columns();
+    const auto blocks = near.blocks;
+    const auto places = near.places;
+    const LevelFrame frame(mesh_.geometry(), level);
+    const int N = frame.block_size;
+    const auto products = mesh::uninitialised<double>("products", levels_[level].set.count());
+    Kokkos::parallel_for(
+        "mass times field", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+          const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+          const Cloud cloud = cloud_of(frame, blocks(p.home[n]), x);
+          const double* cell[8];
+          std::int64_t stride[8];
+          find_cells(cloud, p.home[n], places.data(), fields, N, cell, stride);
+          products(n) = p.mass[n] * interpolated(cell, stride, 0, cloud.weight);
+        });
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, products);
+    terms.insert(terms.end(), host.data(), host.data() + host.size());
+  }
+  return reproducible_sum(mesh_.communicator(), terms);
 }
 
 void Particles::drift(int level, double dt) {

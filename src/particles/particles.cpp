@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
@@ -133,6 +134,20 @@ ParticleTotals Particles::totals() const {
   totals.kinetic_energy = sums[k_kinetic_sum].to_double();
   for (int d = 0; d < 3; ++d) totals.momentum[d] = sums[k_momentum_sum + d].to_double();
   return totals;
+}
+
+std::vector<double> Particles::sums_of_squared_masses() const {
+  std::vector<ReproducibleSum> sums(levels_.size());
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const ParticleSet& set = levels_[l].set;
+    std::vector<std::int32_t> rows(set.count());
+    std::iota(rows.begin(), rows.end(), 0);
+    for (const double mass : set.reals(k_mass, rows)) sums[l] += mass * mass;
+  }
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  std::vector<double> values;
+  for (const ReproducibleSum& sum : sums) values.push_back(sum.to_double());
+  return values;
 }
 
 std::vector<std::int32_t> Particles::counts_by_slot(int level) const {

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -109,6 +110,11 @@ class Particles {
   std::int64_t lost() const { return lost_; }       // beyond open boundaries, on this rank
   // The same bits on any number of ranks. Collective.
   ParticleTotals totals() const;
+  // The sum of mass times a scalar field (the first component of field(level)) at the particles'
+  // places, interpolated as kick() does; the same bits on any number of ranks. Collective.
+  double mass_weighted_sum(const std::function<VectorField(int level)>& field);
+  // The sum of squared masses, by level; the same bits on any number of ranks. Collective.
+  std::vector<double> sums_of_squared_masses() const;
   // The particles listed under each block of a level, by slot: what a block costs.
   std::vector<std::int32_t> counts_by_slot(int level) const;
   std::int64_t bytes() const;  // on this rank
@@ -154,6 +160,8 @@ class Particles {
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
 
+  CellArrays<const double> fetch(int level, const VectorField& here, const VectorField& coarser,
+                                 int components, DeviceArray<double>& ghosts);
   double measured_quantum() const;
   CellArray<std::int64_t> mass_array(int level) const;
 

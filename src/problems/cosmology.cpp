@@ -56,8 +56,7 @@ class Cosmology final : public Problem {
   // Opens the initial conditions.
   double begin(const Communicator& communicator) override {
     const auto& o = universe_->options();
-    const double a =
-        o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
+    const double a = o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
     if (a == 0.0 && initial_options_.kind != "grafic")
       throw InputError(
           "cosmology.start is missing: generated initial conditions need to know when the run "
@@ -187,6 +186,7 @@ class Cosmology final : public Problem {
     for (int d = 0; d < 3; ++d) {
       shift[d] = initial_->own(level, {displacement, d});
       velocity[d] = initial_->own(level, {dark_velocity, d});
+      check_displacements(shift[d]);
     }
     const double box = initial_->header().box, mass = (1.0 - gas_share_) / std::pow(cells.side, 3);
     const pencil::Box own = initial_->spread(level).box(communicator_->rank());
@@ -207,6 +207,18 @@ class Cosmology final : public Problem {
           const auto side = static_cast<std::uint64_t>(cells.side);
           batch.id.push_back(first_id + (z * side + y) * side + x);
         }
+  }
+
+  void check_displacements(const std::vector<double>& shift) const {
+    const double largest = 0.5 * initial_->header().box;
+    communicator_->agree([&] {
+      for (const double value : shift)
+        if (!(std::abs(value) <= largest))
+          throw InputError(
+              "the initial conditions move dark matter by {} Mpc/h in a box of {} Mpc/h; are the "
+              "displacements in comoving Mpc/h?",
+              value, 2.0 * largest);
+    });
   }
 
   double temperature_ = 0.0;

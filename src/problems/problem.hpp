@@ -36,7 +36,7 @@ struct GasState {
 struct Setting {
   const mesh::Geometry& geometry;
   const hydro::HydroOptions& hydro;
-  double G = 0.0;  // of self-gravity; 0: there is none
+  double G = 0.0;                                 // of self-gravity; 0: there is none
   const cosmology::Universe* universe = nullptr;  // null: nothing expands
   cosmology::InitialOptions initial{};            // section [initial]
 };

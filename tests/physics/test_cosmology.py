@@ -86,6 +86,14 @@ def scale_factor(path: Path) -> float:
         return float(file["header"].attrs["scale_factor"])
 
 
+def grown_over_linear(outcome: Outcome) -> NDArray[np.float64]:
+    """Growth of the five lowest bands from the start to a = 0.1 over that of linear theory."""
+    start, later = outcome.snapshots[:2]
+    assert scale_factor(later) == pytest.approx(0.1, rel=1e-9)
+    grown = np.sqrt(band_powers(later) / band_powers(start))
+    return grown / (growth(0.1) / growth(scale_factor(start)))
+
+
 @pytest.fixture(scope="module")
 def music(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run MUSIC's 32^3 set to a = 0.1 and on to a = 0.3, on a uniform mesh."""
@@ -97,11 +105,19 @@ def music(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 def test_long_waves_grow_as_in_linear_theory(music: Outcome) -> None:
-    start, later = music.snapshots[:2]
-    assert scale_factor(later) == pytest.approx(0.1, rel=1e-9)
-    grown = np.sqrt(band_powers(later) / band_powers(start))
-    linear = growth(0.1) / growth(scale_factor(start))
-    assert grown / linear == pytest.approx(np.ones(5), abs=0.01)
+    # Clouds and differences weaken forces: on this mesh waves of a fifth of the box grow 2.6 %
+    # less, those of half the box and longer less than 1 %.
+    grown = grown_over_linear(music)
+    assert grown[:2] == pytest.approx(np.ones(2), abs=0.01)
+    assert grown[2:] == pytest.approx(np.ones(3), abs=0.03)
+
+
+@needs_data
+def test_with_twice_the_resolution_shorter_waves_grow_too(tmp_path: Path) -> None:
+    finer = ("mesh.base_cells=[64, 64, 64]", 'cosmology.end="a = 0.1"')
+    outcome = run_well(tmp_path / "run", MUSIC, files("b50_n032_2lpt"), *finer)
+    # 0.995 to 1.011: waves couple, and each band has few modes.
+    assert grown_over_linear(outcome) == pytest.approx(np.ones(5), abs=0.013)
 
 
 def test_energy_obeys_layzer_and_irvine(music: Outcome) -> None:
@@ -194,20 +210,26 @@ def test_the_clumpy_box_refines(reference: Outcome) -> None:
     assert history["leaf_cells_1"][0] < history["leaf_cells_1"][-1]
 
 
+def test_the_same_bits_on_two_ranks(tmp_path: Path, reference: Outcome) -> None:
+    assert_same(run_well(tmp_path / "run", CLUMPY_BOX, ranks=2), reference)
+
+
 @pytest.mark.parametrize(
     ("ranks", "decomposition", "exchange"),
-    [(2, "ksection", "p2p"), (3, "hilbert", "alltoall"), (4, "morton", "ksection")],
+    [
+        (1, "hilbert", "p2p"),
+        (2, "ksection", "p2p"),
+        (3, "hilbert", "alltoall"),
+        (4, "morton", "ksection"),
+    ],
 )
-def test_the_same_bits_on_several_ranks(
+def test_the_same_bits_across_a_restart(
     tmp_path: Path, reference: Outcome, ranks: int, decomposition: str, exchange: str
 ) -> None:
-    overrides = (f"balance.decomposition={decomposition}", f"comm.exchange={exchange}")
-    assert_same(run_well(tmp_path / "run", CLUMPY_BOX, *overrides, ranks=ranks), reference)
-
-
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, ranks: int) -> None:
-    step = 15
+    step = 17
     checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
-    outcome = run_well(tmp_path / "run", CLUMPY_BOX, ranks=ranks, restart=checkpoint)
+    overrides = (f"balance.decomposition={decomposition}", f"comm.exchange={exchange}")
+    outcome = run_well(
+        tmp_path / "run", CLUMPY_BOX, *overrides, ranks=ranks, restart=checkpoint, timeout=300
+    )
     assert_same(outcome, reference, first_step=step)

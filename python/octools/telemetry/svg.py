@@ -137,8 +137,9 @@ def heat_map(
     """
     top = float(np.nanmax(values, initial=0.0)) or 1.0
     levels = np.nan_to_num(np.clip(values / top, 0, 1) * 255).astype(np.uint8)
-    frame = Frame((x[0] - 0.5, x[1] + 0.5), (y[0] - 0.5, y[1] + 0.5), 300)
-    width, height = WIDTH - LEFT - RIGHT, frame.height - TOP - BOTTOM
+    height = min(max(22 * len(levels), 44), 256)
+    frame = Frame((x[0] - 0.5, x[1] + 0.5), (y[0] - 0.5, y[1] + 0.5), height + TOP + BOTTOM)
+    width = WIDTH - LEFT - RIGHT
     picture = (
         f'<image class="pixels" x="{LEFT}" y="{TOP}" width="{width}" height="{height}" '
         f'preserveAspectRatio="none" href="{_png(levels[::-1], colours)}"/>'

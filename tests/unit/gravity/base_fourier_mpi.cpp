@@ -182,8 +182,8 @@ TEST(PowerSpectrum, has_the_same_bits_on_any_number_of_ranks) {
 
 TEST(PowerSpectrum, shot_noise_is_that_of_equal_masses) {
   // 100 masses in a volume of 8, half of all mass.
-  EXPECT_DOUBLE_EQ(shot_noise(8.0, 50.0, 100 * 0.25, 0.5), 0.25 * 8.0 / 100);
-  EXPECT_EQ(shot_noise(8.0, 0.0, 0.0, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(shot_noise(8.0, 100, 0.5), 0.25 * 8.0 / 100);
+  EXPECT_EQ(shot_noise(8.0, 0, 0.0), 0.0);
 }
 
 }  // namespace

@@ -154,6 +154,46 @@ TEST(Potential, of_a_uniform_sphere_converges_at_second_order) {
   EXPECT_GT(std::log2(error(16) / error(32)), 1.8);
 }
 
+// --- cycles ------------------------------------------------------------------------------------
+
+// The V-cycles to 1e-6, by level, of the solves after a step in which lumps moved by a finest cell.
+std::vector<int> cycles_by_level(int block_size, const Communicator& communicator) {
+  Gas gas(box({32, 32, 32}, block_size, 2), communicator);
+  const auto density = [](const Point& x, double moved) {
+    double sum = 1.0;
+    for (const GaussianBall& ball :
+         {GaussianBall{.centre = {0.2 + moved, 0.3, 0.6}, .width = 0.05},
+          GaussianBall{.centre = {0.27, 0.35 - moved, 0.52}, .width = 0.03},
+          GaussianBall{.centre = {0.7, 0.8, 0.95 + moved}, .width = 0.04}})
+      sum += ball.density(x);
+    return sum;
+  };
+  for (int round = 0; round < 2; ++round)
+    gas.refine(
+        [&](const Point& x, int level) { return density(x, 0.0) > (level == 0 ? 20.0 : 200.0); });
+  scatter_blocks(gas, 3);
+  Gravity gravity({.base = "multigrid", .tolerance = 1e-6}, gas.mesh, {});
+  gravity.adapt_to_mesh();
+  std::vector<int> cycles;
+  for (const int step : {0, 1}) {
+    gas.set_density([&](const Point& x) { return density(x, step / 128.0); });
+    cycles.clear();
+    for (int level = 0; level <= gas.mesh.finest_level(); ++level)
+      cycles.push_back(gravity.solve(level, step).cycles);
+  }
+  return cycles;
+}
+
+TEST(Cycles, are_seven_at_most_to_1e_6_on_every_level_and_the_same_on_any_number_of_ranks) {
+  for (const int block_size : {4, 8}) {
+    const auto cycles = cycles_by_level(block_size, Communicator::world());
+    ASSERT_EQ(cycles.size(), 3u);
+    for (const int n : cycles) EXPECT_LE(n, 7) << "blocks of " << block_size;
+    const Communicator alone = Communicator::world().split(Communicator::world().rank());
+    EXPECT_EQ(cycles, cycles_by_level(block_size, alone));
+  }
+}
+
 // --- bits --------------------------------------------------------------------------------------
 
 void refine_at_random(Gas& gas, std::uint64_t seed) {

@@ -1,0 +1,76 @@
+#include "driver/file_header.hpp"
+
+#include "core/version.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+constexpr std::int64_t k_format_version = 1;
+
+std::string text(const Hdf5Reader& file, const char* name) {
+  return file.attribute<std::string>("/header", name);
+}
+
+std::string kind_of(const Hdf5Reader& file) {
+  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
+    throw InputError("{}: not a snapshot or checkpoint of Octant: it has no /header with a kind",
+                     file.path());
+  return text(file, "kind");
+}
+
+}  // namespace
+
+void write_file_header(Hdf5Writer& file, const FileOrigin& origin) {
+  file.group("/header");
+  const auto put = [&](const char* name, const AttributeValue& value) {
+    file.attribute("/header", name, value);
+  };
+  put("kind", origin.kind);
+  put("format_version", k_format_version);
+  put("model", origin.model);
+  put("problem", origin.problem);
+  put("time", origin.time);
+  put("step", origin.step);
+  put("unit_length", origin.units.length);
+  put("unit_mass", origin.units.mass);
+  put("unit_time", origin.units.time);
+  put("parameters", origin.parameters);
+  put("version", std::string(k_version));
+  put("git_revision", std::string(k_git_revision));
+}
+
+void write_progress(Hdf5Writer& file, const OutputProgress& progress) {
+  file.attribute("/header", "next_snapshot", progress.next_snapshot);
+  file.attribute("/header", "next_checkpoint", progress.next_checkpoint);
+  file.attribute("/header", "last_snapshot_time", progress.last_snapshot_time);
+}
+
+OutputProgress read_progress(const Hdf5Reader& file) {
+  return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
+          .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
+          .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
+}
+
+void require_checkpoint(const Hdf5Reader& file, const std::string& model,
+                        const std::string& problem) {
+  const std::string kind = kind_of(file);
+  if (kind != "checkpoint")
+    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
+                     file.path(), kind);
+  require_same(file.path(), "model", text(file, "model"), model);
+  require_same(file.path(), "format_version",
+               file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
+  require_same(file.path(), "problem.name", text(file, "problem"), problem);
+}
+
+std::string describe_origin(const Hdf5Reader& file) {
+  return fmt::format(
+      "{}: {} of problem \"{}\", step {}, time {}, written by Octant {} ({})\n", file.path(),
+      kind_of(file), text(file, "problem"), file.attribute<std::int64_t>("/header", "step"),
+      file.attribute<double>("/header", "time"), text(file, "version"), text(file, "git_revision"));
+}
+
+std::string stored_parameters(const Hdf5Reader& file) { return text(file, "parameters"); }
+
+}  // namespace octant::driver

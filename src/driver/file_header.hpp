@@ -1,0 +1,53 @@
+// What the headers of all snapshots and checkpoints have in common, of either model.
+#pragma once
+
+#include <string>
+
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "driver/run.hpp"
+#include "io/hdf5_file.hpp"
+
+namespace octant::driver {
+
+// Which run wrote a file, and when in it.
+struct FileOrigin {
+  std::string kind;  // "snapshot" or "checkpoint"
+  std::string model, problem;
+  double time = 0.0;
+  std::int64_t step = 0;
+  CodeUnits units;
+  std::string parameters;  // all of them, as TOML
+};
+
+// Creates /header with these attributes, the version of the format and the program's.
+void write_file_header(Hdf5Writer& file, const FileOrigin& origin);
+
+// The outputs of the run so far: part of a checkpoint.
+void write_progress(Hdf5Writer& file, const OutputProgress& progress);
+OutputProgress read_progress(const Hdf5Reader& file);
+
+// Throws InputError unless the file is a checkpoint of this model and problem.
+void require_checkpoint(const Hdf5Reader& file, const std::string& model,
+                        const std::string& problem);
+
+// Throws InputError unless the checkpoint `path` says the same of `what` as the run's parameters.
+template <class T>
+void require_same(const std::string& path, const char* what, const T& found, const T& expected) {
+  if (found == expected) return;
+  throw InputError(
+      "{}: the checkpoint was written with {} = {}, but this run has {}; use the parameters of the "
+      "run that wrote it",
+      path, what, found, expected);
+}
+
+// The first line of what `octant info` says: path, kind, problem, step, time, program. Throws
+// InputError if the file is none of Octant's.
+std::string describe_origin(const Hdf5Reader& file);
+
+// The parameters of the run that wrote the file, as text.
+std::string stored_parameters(const Hdf5Reader& file);
+
+}  // namespace octant::driver

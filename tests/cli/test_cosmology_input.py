@@ -1,0 +1,102 @@
+"""Bad input for cosmological runs: one clear message, and exit code 2, before the first step."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cases import CLUMPY_BOX, TINY_BLAST
+from refusals import assert_refused
+from running import run
+
+
+@pytest.mark.parametrize(
+    ("setting", "fragments"),
+    [
+        ("cosmology.enabled=false", ["refine.mass_unit", "cosmological box"]),
+        ("cosmology.box=0.0", ["cosmology.box", "Mpc/h"]),
+        ("cosmology.start=z29", ["cosmology.start", "z = 29.5"]),
+        ('cosmology.start=""', ["cosmology.start", "missing"]),
+        ('cosmology.end="z = -1.5"', ["cosmology.end", "z = -1.5"]),
+        ('cosmology.snapshots=["z : 3"]', ["cosmology.snapshots", "z : 3"]),
+        ("cosmology.omega_b=0.5", ["cosmology.omega_b", "dark matter"]),
+        ("cosmology.omega_b=0.0", ["cosmology.omega_b", "hydro.enabled"]),
+        ("cosmology.omega_lambda=-3.0", ["omega_lambda", "expand"]),
+        ("time.end=3.0", ["time.end", "cosmology.end"]),
+        ("gravity.constant=2.0", ["gravity.constant", "omega_m"]),
+        ("gravity.enabled=false", ["gravity.enabled"]),
+        ("hydro.gamma=1.4", ["hydro.gamma", "5/3"]),
+        ("mesh.upper=[2.0, 2.0, 2.0]", ["mesh.upper", "cosmology.box"]),
+        ("mesh.base_cells=[16, 16, 8]", ["mesh"]),
+        ("initial.cells=24", ["mesh.base_cells", "24"]),
+        ("initial.kind=grafic", ["initial.path"]),
+        ("refine.mass_scalar=0", ["refine.mass_scalar", "hydro.scalars"]),
+    ],
+)
+def test_wrong_parameters_are_refused(setting: str, fragments: list[str], tmp_path: Path) -> None:
+    assert_refused(run(tmp_path / "run", CLUMPY_BOX, setting), *fragments)
+
+
+@pytest.mark.parametrize("setting", ["refine.holdback=true", 'cosmology.snapshots=["z = 1"]'])
+def test_epochs_need_a_universe(setting: str, tmp_path: Path) -> None:
+    outcome = run(tmp_path / "run", TINY_BLAST, setting)
+    assert_refused(outcome, setting.split("=")[0], "cosmology.enabled")
+
+
+@pytest.fixture
+def zoom(tmp_path: Path) -> Path:
+    """Copy MUSIC's nested zoom, to be damaged."""
+    data = os.environ.get("OCTANT_DATA")
+    if data is None:
+        pytest.skip("OCTANT_DATA names no reference data")
+    return shutil.copytree(Path(data) / "ics/b50_zoom_l5_l7/grafic", tmp_path / "files")
+
+
+def refuse(tmp_path: Path, files: Path, *fragments: str, settings: tuple[str, ...] = ()) -> None:
+    """Run from these files, which must be refused."""
+    parameters = ("cosmology.box=50.0", 'cosmology.start=""', "mesh.base_cells=[32, 32, 32]")
+    source = ("initial.kind=grafic", f"initial.path={files}")
+    assert_refused(run(tmp_path / "run", CLUMPY_BOX, *parameters, *source, *settings), *fragments)
+
+
+@pytest.mark.parametrize(
+    ("setting", "fragments"),
+    [
+        ("cosmology.omega_m=0.3", ["cosmology.omega_m", "0.3111"]),
+        ("cosmology.box=100.0", ["the box", "say 100"]),
+        ('cosmology.start="z = 49"', ["scale factor", "0.02"]),
+        ("cosmology.h=0.7", ["cosmology.h", "0.7"]),
+        ("mesh.base_cells=[16, 16, 16]", ["mesh.base_cells", "32"]),
+    ],
+)
+def test_files_of_another_run_are_refused(
+    setting: str, fragments: list[str], tmp_path: Path, zoom: Path
+) -> None:
+    refuse(tmp_path, zoom, *fragments, settings=(setting,))
+
+
+def test_a_zoom_without_a_level_is_refused(tmp_path: Path, zoom: Path) -> None:
+    shutil.rmtree(zoom / "level_006")
+    refuse(tmp_path, zoom, "level_006")
+
+
+def test_a_truncated_file_is_refused(tmp_path: Path, zoom: Path) -> None:
+    file = zoom / "level_006/ic_velcx"
+    file.write_bytes(file.read_bytes()[:-100])
+    refuse(tmp_path, zoom, "ic_velcx")
+
+
+def test_files_of_the_other_byte_order_are_refused(tmp_path: Path, zoom: Path) -> None:
+    for file in zoom.glob("level_*/ic_*"):
+        np.fromfile(file, dtype="<i4").byteswap().tofile(file)
+    refuse(tmp_path, zoom, "endian")
+
+
+def test_particles_that_leave_the_box_are_refused(tmp_path: Path, zoom: Path) -> None:
+    file = zoom / "level_005/ic_poscy"
+    words = np.fromfile(file, dtype="<f4")
+    words[11 + 2 + 1 + 7] = 40.0  # Mpc/h, in a box of 50
+    words.tofile(file)
+    refuse(tmp_path, zoom, "dark matter", "40")
