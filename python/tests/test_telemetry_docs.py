@@ -31,7 +31,7 @@ def test_schema_page_names_every_column(table: str) -> None:
 
 
 def asked() -> list[str]:
-    section = SCHEMA.split("## Asking")[1]
+    section = SCHEMA.split("## Asking")[1].split("\n## ")[0]
     return re.findall(r'octools sql DIR "([^"]+)"', section) + re.findall(r"\| `(.+)` \|", section)
 
 
