@@ -72,9 +72,9 @@ void AmrSimulation::advance_finer(int level, double dt) {
   finish_coupling(level);
 }
 
-// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks' second
-// halves, with the forces that the new densities exert, and particles change level. Coarser levels
-// are still under way, and their potentials are extrapolated.
+// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks'
+// second halves, with the forces that the new densities exert, and particles change level. Coarser
+// levels are still under way, and their potentials are extrapolated.
 void AmrSimulation::finish_step(int coarsest, double time) {
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) clocks_[level] = time;
   if (gravity_) {

@@ -210,8 +210,8 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   resolved_ = schema.resolved_toml();
 }
 
-// In supercomoving units a box at rest obeys the same equations as one that expands, if gamma is 5/3
-// and gravity grows with a.
+// In supercomoving units a box at rest obeys the same equations as one that expands, if gamma is
+// 5/3 and gravity grows with a.
 void AmrOptions::finish_cosmology() {
   if (!cosmology.enabled) {
     if (!snapshot_epochs.empty() || refine.holdback)

@@ -44,8 +44,8 @@ def test_fields_are_the_same_under_every_policy(
         assert ask_one(outcome, "select distinct policy from placement") == policy
 
 
-# A blast whose blocks differ in cost by up to nine times. A tile is a block: where a tile joins
-# small ones, scattered blocks cost more.
+# A blast with one block in ten that takes sixteen times as long. A tile is a block: where a tile
+# joins small ones, scattered blocks cost more.
 LOADED_BLAST = """
 [problem]
 name = "sedov"
@@ -64,7 +64,7 @@ gradient = [0.2]
 interval = 2
 
 [debug]
-synthetic_load = ["random:0.15:9"]
+synthetic_load = ["random:0.1:16"]
 
 [time]
 max_steps = 12
