@@ -41,7 +41,7 @@ struct WorkFields {
 void kick_blocks(const BlockRange& blocks, double dt, const VectorField& acceleration,
                  const GasFields& gas);
 
-// The kick at the beginning of a step. momentum += dt rho g, and the energy grows by what the kinetic
+// The kick at the beginning of a step. momentum += dt rho g, and the energy grows by what kinetic
 // energy grows, which `work` takes note of; it begins anew.
 void begin_work(const BlockRange& blocks, double dt, const VectorField& acceleration,
                 const WorkFields& work, const GasFields& gas);

@@ -184,7 +184,7 @@ def test_the_collapse_has_the_energies_of_the_spherical_reference(evrard: Outcom
 
 def test_the_bounce_conserves_total_energy(evrard: Outcome) -> None:
     energy = evrard.history()["total_energy"]
-    # Measured: 0.0035. Work on the momentum of cells, not on the mass that flows, drifts by 0.1.
+    # Work on the momentum of cells, instead of the mass that flows, drifts by 0.1.
     assert np.abs(energy - energy[0]).max() < 0.01 * np.abs(energy[0])
 
 
