@@ -57,6 +57,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       level_times_(options.mesh.max_level + 1),
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0) {
+  if (gravity_) gravity_->set_work_on_flow(!options.universe);
   if (gravity_) gravity_->set_attracting([this](int level) { return matter_.density(level); });
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)

@@ -78,6 +78,14 @@ KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& accelerati
 
 }  // namespace
 
+void kick_blocks(const BlockRange& blocks, double dt, const VectorField& acceleration,
+                 const GasFields& gas) {
+  for_cells(
+      "gravity: kick", blocks, KOKKOS_LAMBDA(std::int64_t slot, std::int64_t cell) {
+        *at(gas.energy, slot, cell) += kick(dt, acceleration, gas, slot, cell);
+      });
+}
+
 void begin_work(const BlockRange& blocks, double dt, const VectorField& acceleration,
                 const WorkFields& work, const GasFields& gas) {
   for_cells(

@@ -37,6 +37,10 @@ struct WorkFields {
   BlockField owed;
 };
 
+// momentum += dt rho g, and the energy grows by what the kinetic energy grows.
+void kick_blocks(const BlockRange& blocks, double dt, const VectorField& acceleration,
+                 const GasFields& gas);
+
 // The kick at the beginning of a step. momentum += dt rho g, and the energy grows by what kinetic
 // energy grows, which `work` takes note of; it begins anew.
 void begin_work(const BlockRange& blocks, double dt, const VectorField& acceleration,

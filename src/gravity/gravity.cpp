@@ -345,6 +345,7 @@ WorkFields Gravity::work(int level) const {
 
 void Gravity::kick(int level, double dt, Half half) {
   Level& l = levels_[level];
+  if (!work_on_flow_) return kick_blocks(l.own, dt, stored_acceleration(level), gas(level));
   l.kicking = half == Half::first;
   if (half == Half::second)
     return finish_work(l.own, dt, stored_acceleration(level), work(level), gas(level));

@@ -84,6 +84,9 @@ class Gravity {
   // work on the mass that moved, as the potential sees it move, also in a shock.
   void kick(int level, double dt, Half half);
   double* mass_flow(int level) { return levels_[level].flow.data(); }
+  // Whether that is so (the default), or energy changes by what the kicks change of the kinetic
+  // energy: better for gas that falls cold, whose flow and momentum differ by more than its heat.
+  void set_work_on_flow(bool on) { work_on_flow_ = on; }
 
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.
   double strongest(int level) const { return levels_[level].strongest; }
@@ -143,7 +146,7 @@ class Gravity {
   CommOptions comm_options_;
   mesh::BlockLayout layout_;
   int density_, momentum_, energy_;  // indices of the gas's variables
-  bool isolated_, by_fourier_;
+  bool isolated_, by_fourier_, work_on_flow_ = true;
   double scale_factor_ = 1.0;
   TransferFunction transfer_;
   std::unique_ptr<BaseFourier> fourier_;  // made when first asked for
