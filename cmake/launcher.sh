@@ -76,6 +76,7 @@ prepare_readers() {
 configure() {
   [[ -e $build/build.ninja ]] && return
   install_packages
+  [[ $preset == cuda ]] || prepare_python  # brings Apache Arrow
   mkdir -p "$build"
   echo "Configuring build/$preset" >&2
   if ! (cd "$root" && cmake --preset "$preset" > "$build/configure.log"); then

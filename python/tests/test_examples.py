@@ -31,7 +31,8 @@ def test_cells_are_cubes_in_whole_blocks(example: Path) -> None:
         return
     mesh = table["mesh"]
     cells = np.array(mesh["base_cells"])
-    size = (np.array(mesh["upper"]) - mesh["lower"]) / cells
+    lower, upper = mesh.get("lower", [0.0] * 3), mesh.get("upper", [1.0] * 3)
+    size = (np.array(upper) - lower) / cells
     assert np.all(cells % mesh["block_size"] == 0)
     assert size == pytest.approx(size[0], rel=1e-12)
 

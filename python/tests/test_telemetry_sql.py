@@ -116,7 +116,7 @@ def test_critical_path_adds_up_to_the_step(slow_run: Path) -> None:
     query = """
         select max(abs(blamed - duration_ns)) from (select step, sum(blame_ns) as blamed,
         any_value(duration_ns) as duration_ns from critical_path group by step)"""
-    assert one(slow_run, query) == 0
+    assert one(slow_run, query) < 1e-3
 
 
 def test_critical_path_leads_to_the_late_rank(tmp_path: Path) -> None:

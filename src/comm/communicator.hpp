@@ -37,6 +37,9 @@ class Communicator {
   // The ranks that give the same colour >= 0, in the order of their ranks. Collective.
   Communicator split(int colour) const { return Communicator(mpi::split(*comm_, colour)); }
 
+  // The ranks that share this rank's memory, in the order of their ranks. Collective.
+  Communicator split_by_node() const { return Communicator(mpi::split_by_node(*comm_)); }
+
   int rank() const { return mpi::rank(*comm_); }
   int size() const { return mpi::size(*comm_); }
   bool is_root() const { return rank() == 0; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "comm/auto_tuner.hpp"
@@ -33,32 +34,38 @@ class Stopwatch {
 }  // namespace
 
 struct Exchanger::State {
-  State(std::string component_name, const Communicator& ranks, const CommOptions& options);
+  State(std::string component_name, const Communicator& ranks, const CommOptions& options,
+        int level);
 
   ExchangeCount& count() { return counts[static_cast<int>(backend)]; }
   Transport& transport() { return *transports[static_cast<int>(backend)]; }
   void choose_backend();
 
   std::string component;
+  int level;
   Communicator communicator;
+  double delay;                    // of this rank's sends, in seconds
   std::optional<AutoTuner> tuner;  // none if the backend is forced, or there is nobody to talk to
   Backend backend;
   std::array<std::unique_ptr<Transport>, k_backends> transports;
   std::array<ExchangeCount, k_backends> counts;
   bool under_way = false;
   double seconds = 0.0;  // of the exchange under way, inside our calls
+  MessageLog log;
 };
 
 Exchanger::State::State(std::string component_name, const Communicator& ranks,
-                        const CommOptions& options)
+                        const CommOptions& options, int level)
     : component(std::move(component_name)),
+      level(level),
       communicator(ranks),
+      delay(options.late_rank == mpi::rank(*mpi::world()) ? options.late_seconds : 0.0),
       backend(options.forced().value_or(Backend::p2p)) {
   if (!options.forced() && ranks.size() > 1) tuner.emplace(options);
   const int tag = mpi::new_tag(ranks.handle());
   for (int n = 0; n < k_backends; ++n) {
     transports[n] = make_transport(k_all_backends[n], tag);
-    counts[n].component = component;
+    counts[n].component = level < 0 ? component : fmt::format("{} level {}", component, level);
     counts[n].backend = k_all_backends[n];
   }
 }
@@ -74,8 +81,8 @@ void Exchanger::State::choose_backend() {
 }
 
 Exchanger::Exchanger(std::string component, const Communicator& communicator,
-                     const CommOptions& options)
-    : state_(std::make_unique<State>(std::move(component), communicator, options)) {}
+                     const CommOptions& options, int level)
+    : state_(std::make_unique<State>(std::move(component), communicator, options, level)) {}
 
 Exchanger::~Exchanger() = default;
 Exchanger::Exchanger(Exchanger&&) noexcept = default;
@@ -90,8 +97,13 @@ void Exchanger::start_bytes(const ExchangePlan& plan, const std::byte* send, std
   state_->under_way = true;
   state_->seconds = 0.0;
   const Stopwatch stopwatch(state_->seconds);  // a backend also pays for what it makes of each plan
+  const Observed observed(Phase::send, state_->component, state_->level);
+  state_->log.begin();
   flow.prepare(state_->backend);
-  const Traffic traffic = state_->transport().start(flow, send, receive, item_bytes);
+  if (state_->delay > 0.0)
+    std::this_thread::sleep_for(std::chrono::duration<double>(state_->delay));
+  const Traffic traffic = state_->transport().start(flow, send, receive, item_bytes, state_->log);
+  observed.count(0, traffic.bytes);
   ExchangeCount& count = state_->count();
   count.exchanges += 1;
   count.messages += traffic.messages;
@@ -110,8 +122,10 @@ void Exchanger::finish() {
                  state_->component);
   {
     const Stopwatch stopwatch(state_->seconds);
-    state_->transport().finish();
+    const Observed observed(Phase::wait, state_->component, state_->level);
+    state_->transport().finish(state_->log);
   }
+  state_->log.report(state_->component, state_->level);
   state_->under_way = false;
   state_->count().seconds += state_->seconds;
   if (state_->tuner) state_->tuner->record(state_->seconds);

@@ -24,16 +24,16 @@ struct ExchangeCount {
   double seconds = 0.0;       // inside start, progress and finish
 };
 
-// One component's exchanges. Calls of one component should move similar amounts, because their
-// times are compared: give each level its own. At most one exchange of an Exchanger is under way;
-// several Exchangers may be at the same time.
+// One component's exchanges. Its calls should move similar amounts, because their times are
+// compared: give each level its own, and tell which it is (-1: none). At most one exchange of an
+// Exchanger is under way; several Exchangers may be at the same time.
 //
 // The constructor, start and finish are collective: all ranks call them in the same order, also
 // those with an empty plan. progress is local.
 class Exchanger {
  public:
   Exchanger(std::string component, const Communicator& communicator,
-            const CommOptions& options = {});
+            const CommOptions& options = {}, int level = -1);
   ~Exchanger();
   Exchanger(Exchanger&&) noexcept;
   Exchanger& operator=(Exchanger&&) noexcept;

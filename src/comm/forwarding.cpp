@@ -133,7 +133,9 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
 }
 
 void Forwarder::start(const Communicator& communicator, const ForwardingSchedule& schedule,
-                      const std::byte* send, std::byte* receive, std::size_t item_bytes) {
+                      const std::byte* send, std::byte* receive, std::size_t item_bytes,
+                      MessageLog& log) {
+  log_ = &log;
   communicator_ = &communicator;
   schedule_ = &schedule;
   send_ = send;
@@ -143,8 +145,13 @@ void Forwarder::start(const Communicator& communicator, const ForwardingSchedule
   grow(outgoing_, static_cast<std::size_t>(schedule.outgoing_items()) * item_bytes);
   grow(transit_, static_cast<std::size_t>(schedule.transit_items()) * item_bytes);
   arrivals_.resize(schedule.stages().size());
+  arrival_numbers_.assign(schedule.stages().size(), {});
+  departure_numbers_.clear();
   for (std::size_t stage = 0; stage < arrivals_.size(); ++stage) {
     for (const Message& message : schedule.stages()[stage].receives) {
+      arrival_numbers_[stage].push_back(
+          log.post(communicator, message.partner, true,
+                   static_cast<std::size_t>(message.count) * item_bytes));
       arrivals_[stage].receive(communicator.handle(),
                                {transit_.data() + message.begin * item_bytes,
                                 static_cast<std::size_t>(message.count) * item_bytes},
@@ -163,13 +170,19 @@ void Forwarder::progress() {
 
 void Forwarder::finish() {
   while (stage_ < arrivals_.size()) {
-    arrivals_[stage_].wait();
+    wait(arrivals_[stage_], arrival_numbers_[stage_]);
     ++stage_;
     send_stage();
   }
   copy(schedule_->delivered_own(), send_, receive_);
   copy(schedule_->delivered_transit(), transit_.data(), receive_);
-  departures_.wait();
+  wait(departures_, departure_numbers_);
+}
+
+void Forwarder::wait(mpi::Requests& requests, const std::vector<std::size_t>& numbers) {
+  if (!log_->is_kept()) return requests.wait();
+  log_->stand_still();
+  requests.wait([&](std::size_t n) { log_->done(numbers[n]); });
 }
 
 void Forwarder::copy(std::span<const Copy> copies, const std::byte* from, std::byte* to) const {
@@ -185,6 +198,8 @@ void Forwarder::send_stage() {
   copy(stage.from_own, send_, outgoing_.data());
   copy(stage.from_transit, transit_.data(), outgoing_.data());
   for (const Message& message : stage.sends) {
+    departure_numbers_.push_back(log_->post(*communicator_, message.partner, false,
+                                            static_cast<std::size_t>(message.count) * item_bytes_));
     departures_.send(communicator_->handle(),
                      {outgoing_.data() + message.begin * item_bytes_,
                       static_cast<std::size_t>(message.count) * item_bytes_},

@@ -15,6 +15,7 @@
 
 #include "comm/communicator.hpp"
 #include "comm/exchange_plan.hpp"
+#include "comm/message_log.hpp"
 
 namespace octant {
 
@@ -60,9 +61,9 @@ class Forwarder {
  public:
   explicit Forwarder(int tag) : tag_(tag) {}
 
-  // The schedule and the caller's buffers must stay until finish.
+  // The schedule, the caller's buffers and the log must stay until finish.
   void start(const Communicator& communicator, const ForwardingSchedule& schedule,
-             const std::byte* send, std::byte* receive, std::size_t item_bytes);
+             const std::byte* send, std::byte* receive, std::size_t item_bytes, MessageLog& log);
   void progress();
   void finish();
 
@@ -70,13 +71,17 @@ class Forwarder {
   void copy(std::span<const ForwardingSchedule::Copy> copies, const std::byte* from,
             std::byte* to) const;
   void send_stage();
+  void wait(mpi::Requests& requests, const std::vector<std::size_t>& numbers);
 
   int tag_;
   std::vector<std::byte> outgoing_, transit_;
   std::vector<mpi::Requests> arrivals_;  // by stage
   mpi::Requests departures_;
+  std::vector<std::vector<std::size_t>> arrival_numbers_;  // by stage: in the log
+  std::vector<std::size_t> departure_numbers_;
 
   // The exchange under way.
+  MessageLog* log_ = nullptr;
   const Communicator* communicator_ = nullptr;
   const ForwardingSchedule* schedule_ = nullptr;
   const std::byte* send_ = nullptr;

@@ -14,6 +14,7 @@
 #include "comm/native.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/observer.hpp"
 
 namespace octant::mpi {
 
@@ -138,10 +139,29 @@ CommPointer world() {
 int rank(const Comm& comm) { return comm.rank; }
 int size(const Comm& comm) { return comm.size; }
 
+int world_rank(const Comm& comm, int rank) {
+  if (comm.handle == MPI_COMM_WORLD) return rank;
+  MPI_Group part, all;
+  int number = 0;
+  check(MPI_Comm_group(comm.handle, &part), "MPI_Comm_group");
+  check(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  check(MPI_Group_translate_ranks(part, 1, &rank, all, &number), "MPI_Group_translate_ranks");
+  MPI_Group_free(&part);
+  MPI_Group_free(&all);
+  return number;
+}
+
 CommPointer split(const Comm& comm, int colour) {
   MPI_Comm part;
   check(MPI_Comm_split(comm.handle, colour, comm.rank, &part), "MPI_Comm_split");
   return std::make_shared<Comm>(part, true);
+}
+
+CommPointer split_by_node(const Comm& comm) {
+  MPI_Comm node;
+  check(MPI_Comm_split_type(comm.handle, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+  return std::make_shared<Comm>(node, true);
 }
 
 int new_tag(Comm& comm) {
@@ -163,16 +183,21 @@ bool all_arrive(double seconds) {
   return arrived != 0;
 }
 
-void barrier(const Comm& comm) { check(MPI_Barrier(comm.handle), "MPI_Barrier"); }
+void barrier(const Comm& comm) {
+  const Observed observed(Phase::collective, "barrier");
+  check(MPI_Barrier(comm.handle), "MPI_Barrier");
+}
 
 void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type,
                 Operation operation) {
+  const Observed observed(Phase::collective, "all_reduce");
   check(MPI_Allreduce(MPI_IN_PLACE, values, int_count(count, "MPI_Allreduce"), datatype(type),
                       op(operation), comm.handle),
         "MPI_Allreduce");
 }
 
 void exclusive_scan(const Comm& comm, void* values, std::size_t count, Scalar type) {
+  const Observed observed(Phase::collective, "scan");
   const int n = int_count(count, "MPI_Exscan");
   check(MPI_Exscan(MPI_IN_PLACE, values, n, datatype(type), MPI_SUM, comm.handle), "MPI_Exscan");
   if (comm.rank > 0) return;
@@ -182,11 +207,13 @@ void exclusive_scan(const Comm& comm, void* values, std::size_t count, Scalar ty
 }
 
 void broadcast(const Comm& comm, std::span<std::byte> bytes, int root) {
+  const Observed observed(Phase::collective, "broadcast");
   const Extent extent(bytes.size());
   check(MPI_Bcast(bytes.data(), extent.count(), extent.type(), root, comm.handle), "MPI_Bcast");
 }
 
 std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
+  const Observed observed(Phase::collective, "gather");
   const int count = int_count(bytes.size(), "MPI_Gatherv");
   std::vector<int> counts(comm.rank == 0 ? comm.size : 0), offsets(counts.size());
   check(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm.handle), "MPI_Gather");
@@ -306,6 +333,21 @@ void Requests::wait() {
   auto& requests = state_->requests;
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
         "MPI_Waitall");
+  state_->clear();
+}
+
+void Requests::wait(const std::function<void(std::size_t)>& done) {
+  auto& requests = state_->requests;
+  std::vector<int> finished(requests.size());
+  for (std::size_t left = requests.size(); left > 0;) {
+    int count = 0;
+    check(MPI_Waitsome(static_cast<int>(requests.size()), requests.data(), &count, finished.data(),
+                       MPI_STATUSES_IGNORE),
+          "MPI_Waitsome");
+    for (int n = 0; n < count; ++n) done(static_cast<std::size_t>(finished[n]));
+    if (count == MPI_UNDEFINED) break;  // nothing was under way
+    left -= static_cast<std::size_t>(count);
+  }
   state_->clear();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,8 +28,13 @@ CommPointer world();
 int rank(const Comm& comm);
 int size(const Comm& comm);
 
+// The number among all ranks of the run of a rank of `comm`.
+int world_rank(const Comm& comm, int rank);
+
 // The ranks that give the same colour, in the order of their ranks. Collective over `comm`.
 CommPointer split(const Comm& comm, int colour);
+// The ranks that share this rank's memory, in the order of their ranks. Collective over `comm`.
+CommPointer split_by_node(const Comm& comm);
 
 // A message tag that no other caller has. Ranks that call in the same order get the same tags.
 int new_tag(Comm& comm);
@@ -78,6 +84,8 @@ class Requests {
 
   bool test();  // true, and empty again, when all is done
   void wait();
+  // The same, and tells of the n-th transfer that was asked for when it is done.
+  void wait(const std::function<void(std::size_t)>& done);
 
  private:
   struct State;

@@ -31,6 +31,9 @@ int new_tag(Comm& comm) { return comm.next_tag++; }
 
 bool all_arrive(double) { return true; }
 
+int world_rank(const Comm&, int rank) { return rank; }
+CommPointer split_by_node(const Comm&) { return world(); }
+
 void barrier(const Comm&) {}
 void all_reduce(const Comm&, void*, std::size_t, Scalar, Operation) {}
 
@@ -76,6 +79,7 @@ void Requests::exchange(const Comm&, const std::byte*, std::span<const Part> sen
 
 bool Requests::test() { return true; }
 void Requests::wait() {}
+void Requests::wait(const std::function<void(std::size_t)>&) {}
 
 }  // namespace octant::mpi
 

@@ -34,6 +34,7 @@ std::vector<std::size_t> order_by_destination(std::span<const int> destinations)
 Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
                               std::span<const std::byte> items, std::size_t item_bytes) {
   check_destinations(communicator, destinations);
+  const Observed observed(Phase::wait, "route");
 
   std::vector<std::byte> sorted(items.size());
   std::byte* place = sorted.data();
@@ -52,9 +53,12 @@ Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const 
     routed.sources.insert(routed.sources.end(), segment.count, segment.rank);
   routed.items.resize(routed.sources.size() * item_bytes);
 
+  MessageLog log;
+  log.begin();
   Forwarder forwarder(mpi::k_setup_tag);
-  forwarder.start(communicator, schedule, sorted.data(), routed.items.data(), item_bytes);
+  forwarder.start(communicator, schedule, sorted.data(), routed.items.data(), item_bytes, log);
   forwarder.finish();
+  log.report("route", -1);
   return routed;
 }
 

@@ -38,19 +38,28 @@ class PointToPoint final : public Transport {
  public:
   explicit PointToPoint(int tag) : tag_(tag) {}
 
-  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
-                std::size_t item_bytes) override {
+  // The log numbers messages as the requests do.
+  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
+                MessageLog& log) override {
     const mpi::Comm& comm = flow.communicator().handle();
-    for (const auto& part : in_bytes(flow.remote_receives(), item_bytes))
+    for (const auto& part : in_bytes(flow.remote_receives(), item_bytes)) {
+      log.post(flow.communicator(), part.rank, true, part.bytes);
       requests_.receive(comm, {receive + part.offset, part.bytes}, part.rank, tag_);
+    }
     const auto sends = in_bytes(flow.remote_sends(), item_bytes);
-    for (const auto& part : sends)
+    for (const auto& part : sends) {
+      log.post(flow.communicator(), part.rank, false, part.bytes);
       requests_.send(comm, {send + part.offset, part.bytes}, part.rank, tag_);
+    }
     copy_own(flow.own(), send, receive, item_bytes);
     return traffic_of(sends);
   }
   void progress() override { requests_.test(); }
-  void finish() override { requests_.wait(); }
+  void finish(MessageLog& log) override {
+    if (!log.is_kept()) return requests_.wait();
+    log.stand_still();
+    requests_.wait([&](std::size_t n) { log.done(n); });
+  }
 
  private:
   int tag_;
@@ -61,19 +70,27 @@ class PointToPoint final : public Transport {
 // over all ranks, and leaves the schedule of the messages to the MPI library all the same.
 class AllToAll final : public Transport {
  public:
-  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
-                std::size_t item_bytes) override {
+  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
+                MessageLog& log) override {
     const auto sends = in_bytes(flow.remote_sends(), item_bytes);
-    request_.exchange(flow.neighbourhood(), send, sends, receive,
-                      in_bytes(flow.remote_receives(), item_bytes));
+    const auto receives = in_bytes(flow.remote_receives(), item_bytes);
+    for (const auto& part : receives) log.post(flow.communicator(), part.rank, true, part.bytes);
+    for (const auto& part : sends) log.post(flow.communicator(), part.rank, false, part.bytes);
+    whole_ = log.post(flow.communicator(), -1, true, 0);
+    request_.exchange(flow.neighbourhood(), send, sends, receive, receives);
     copy_own(flow.own(), send, receive, item_bytes);
     return traffic_of(sends);
   }
   void progress() override { request_.test(); }
-  void finish() override { request_.wait(); }
+  void finish(MessageLog& log) override {
+    log.stand_still();
+    request_.wait();
+    log.done(whole_);
+  }
 
  private:
   mpi::Requests request_;
+  std::size_t whole_ = 0;  // stands for all messages in the log: whose came last is not known
 };
 
 // Forwarding through the rank tree (section 3.1.3).
@@ -81,10 +98,10 @@ class KSection final : public Transport {
  public:
   explicit KSection(int tag) : forwarder_(tag) {}
 
-  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
-                std::size_t item_bytes) override {
+  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
+                MessageLog& log) override {
     const ForwardingSchedule& schedule = flow.schedule();
-    forwarder_.start(flow.communicator(), schedule, send, receive, item_bytes);
+    forwarder_.start(flow.communicator(), schedule, send, receive, item_bytes, log);
     Traffic traffic;
     for (const auto& stage : schedule.stages())
       traffic.messages += static_cast<std::int64_t>(stage.sends.size());
@@ -93,7 +110,7 @@ class KSection final : public Transport {
     return traffic;
   }
   void progress() override { forwarder_.progress(); }
-  void finish() override { forwarder_.finish(); }
+  void finish(MessageLog&) override { forwarder_.finish(); }
 
  private:
   Forwarder forwarder_;

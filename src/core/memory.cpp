@@ -12,6 +12,7 @@ MemoryUse memory_use() {
   MemoryUse use;
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("Vm")) continue;
     std::istringstream words(line);
     std::string name;
     std::int64_t kilobytes = 0;

@@ -3,11 +3,12 @@
 #include <cmath>
 
 #include "core/parameters.hpp"
+#include "decomp/planner.hpp"
 
 namespace octant {
 
 double BalanceOptions::substeps(int level, bool subcycle) const {
-  return subcycle && cost == "time" ? std::ldexp(1.0, level) : 1.0;
+  return subcycle && by_level() ? std::ldexp(1.0, level) : 1.0;
 }
 
 void declare(ParameterSchema& schema, BalanceOptions& options) {
@@ -15,18 +16,32 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
              {.meaning = "How space is divided among ranks: recursive k-section, or pieces of a "
                          "Hilbert or Morton curve",
               .choices = {"ksection", "hilbert", "morton"}});
+  std::vector<std::string> policies{"contiguous"};
+  policies.insert(policies.end(), planned_policies().begin(), planned_policies().end());
   schema.add("balance.policy", options.policy,
-             {.meaning = "How blocks are placed on ranks: each rank owns a contiguous region",
-              .choices = {"contiguous"}});
+             {.meaning = "How blocks are placed on ranks. contiguous: a region of space each, by "
+                         "balance.decomposition. The others cut the curve of "
+                         "balance.decomposition (hilbert for ksection) into equal numbers of "
+                         "blocks (baseline) or even loads (exact, cdp, cdp_chunked), or give up "
+                         "neighbourhood for even loads: for the most and least loaded ranks "
+                         "(cplx; zonal: in zones of ranks), inside nodes (node) or altogether "
+                         "(lpt); auto: cplx with the share of ranks that costs least",
+              .choices = policies});
+  schema.add("balance.cplx_x", options.cplx_x,
+             {.unit = "%",
+              .meaning = "Share of the ranks that cplx rebalances: 0 keeps the curve's pieces, 100 "
+                         "is lpt",
+              .min = 0.0,
+              .max = 100.0});
   schema.add("balance.interval", options.interval,
              {.unit = "coarse steps",
               .meaning = "How often blocks are redistributed; 0 for never",
               .min = 0});
   schema.add(
       "balance.cost", options.cost,
-      {.meaning = "What ranks share evenly: memory, or memory times the number of sub-steps, "
-                  "which is close to time",
-       .choices = {"memory", "time"}});
+      {.meaning = "What ranks share evenly: memory; memory times the number of sub-steps, which is "
+                  "close to time; or the measured time of every block in the last steps",
+       .choices = {"memory", "time", "measured"}});
   schema.add("balance.time_alpha", options.time_alpha,
              {.meaning = "How strongly measured times correct the costs: 0 not at all, 0.3 to 0.5 "
                          "where the work per cell varies a lot",

@@ -10,12 +10,17 @@ class ParameterSchema;
 struct BalanceOptions {
   std::string decomposition = "ksection";
   std::string policy = "contiguous";
+  double cplx_x = 25.0;
   std::string cost = "time";
   double time_alpha = 0.0;
   int interval = 10;
 
   // How often a block of this level is updated in one coarse step, as far as its cost shall know.
   double substeps(int level, bool subcycle) const;
+  // Whether the levels are balanced each by itself, for equal time, or all together, for memory.
+  bool by_level() const { return cost != "memory"; }
+  // Whether a planner decides (decomp/planner.hpp).
+  bool is_planned() const { return policy != "contiguous"; }
 };
 
 void declare(ParameterSchema& schema, BalanceOptions& options);

@@ -53,16 +53,23 @@ void Boundaries::check_pair(const FlowParameters& parameters, int axis) const {
   };
   if ((lower == Side::periodic) != (upper == Side::periodic))
     refuse("a periodic side needs a periodic partner; make both periodic or neither");
-  if (lower == Side::outflow) refuse("fluid leaves at an upper side only; turn the axis round");
+  if (lower == Side::outflow)
+    refuse(
+        "fluid leaves at an upper side only, where velocities are stored on the face; turn the "
+        "axis "
+        "round");
   const bool outflow = upper == Side::outflow;
   if (outflow && parameters.diffusion_kind() == Diffusion::implicit_all)
     refuse(
-        "outflow does not go with dns.diffusion = \"implicit\"; use \"implicit_z\" or "
-        "\"explicit\"");
+        "outflow does not go with dns.diffusion = \"implicit\", whose solver would have to know "
+        "the "
+        "velocity on that face beforehand; use \"implicit_z\" or \"explicit\"");
   if (outflow && axis == 2 && parameters.diffusion_kind() == Diffusion::implicit_z)
     refuse(
-        "outflow along z does not go with dns.diffusion = \"implicit_z\"; use \"explicit\", or "
-        "let the fluid leave along x or y");
+        "outflow along z does not go with dns.diffusion = \"implicit_z\", whose solver would have "
+        "to "
+        "know the velocity on that face beforehand; use \"explicit\", or let the fluid leave along "
+        "x or y");
 }
 
 void Boundaries::check_velocities(int axis) const {

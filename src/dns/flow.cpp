@@ -74,14 +74,14 @@ void Flow::step(double dt) {
     const Stage stage = runge_kutta_stage(n, dt);
     clock_.restart();
     if (scalar_) scalar_->advance(state_, ghosts_, stage);
-    lap(seconds_.scalar);
+    lap(seconds_.scalar, "scalar");
     begin_mean(stage);
     if (along_z_) along_z_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
     if (along_all_) along_all_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
     if (diffusion_ == Diffusion::explicit_all) explicit_stage(n, stage);
     else implicit_stage(n, stage);
     fill_ghosts();
-    lap(seconds_.ghosts);
+    lap(seconds_.ghosts, "ghosts");
     mean_force_ += push_ / dt;
   }
   if (forcing_ == Forcing::pressure_gradient) mean_force_ = parameters_.pressure_gradient;
@@ -93,17 +93,17 @@ void Flow::explicit_stage(int n, const Stage& stage) {
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
     if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1);
-    lap(seconds_.momentum);
+    lap(seconds_.momentum, "momentum");
     project(k, -1, stage);
   }
   project_late(-1, stage);
   end_mean();
-  lap(seconds_.momentum);
+  lap(seconds_.momentum, "momentum");
   for (int k = nz - 1; k >= 0; --k) {
     projection_.backward(k);
-    lap(seconds_.poisson);
+    lap(seconds_.poisson, "poisson");
     projection_.correct(state_, k, -1, correction(k, stage));
-    lap(seconds_.correction);
+    lap(seconds_.correction, "correction");
   }
   correct_late(stage);
 }
@@ -112,27 +112,27 @@ void Flow::implicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
-    lap(seconds_.momentum);
+    lap(seconds_.momentum, "momentum");
     if (along_z_) along_z_->eliminate(state_, k);
-    lap(seconds_.diffusion);
+    lap(seconds_.diffusion, "diffusion");
   }
   end_mean();
-  lap(seconds_.momentum);
+  lap(seconds_.momentum, "momentum");
   diffuse();
   for (int k = nz - 1; k >= 0; --k) {
     settle(k);
-    lap(seconds_.diffusion);
+    lap(seconds_.diffusion, "diffusion");
     project(k, 0, stage);
   }
   project_late(0, stage);
   for (int k = 0; k < nz; ++k) {
     projection_.backward(k);
-    lap(seconds_.poisson);
+    lap(seconds_.poisson, "poisson");
     if (k > 0) projection_.correct(state_, k - 1, 0, correction(k - 1, stage));
-    lap(seconds_.correction);
+    lap(seconds_.correction, "correction");
   }
   projection_.correct(state_, nz - 1, 0, correction(nz - 1, stage));
-  lap(seconds_.correction);
+  lap(seconds_.correction, "correction");
   correct_late(stage);
 }
 
@@ -157,22 +157,22 @@ void Flow::project(int k, int slide, const Stage& stage) {
   for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
   ghosts_.close_y(state_.v, k, slide);
   projection_.forward(state_, k, slide, stage.gamma);
-  lap(seconds_.poisson);
+  lap(seconds_.poisson, "poisson");
 }
 
 void Flow::project_late(int slide, const Stage& stage) {
   ghosts_.exchange_prediction(state_, slide);
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
   projection_.forward_late(state_, slide, stage.gamma);
   projection_.exchange();
-  lap(seconds_.poisson);
+  lap(seconds_.poisson, "poisson");
 }
 
 void Flow::correct_late(const Stage& stage) {
   projection_.fill_ghosts(ghosts_);
-  lap(seconds_.ghosts);
+  lap(seconds_.ghosts, "ghosts");
   for (int k = 0; k < domain_.nz; ++k) projection_.correct_late(state_, k, correction(k, stage));
-  lap(seconds_.correction);
+  lap(seconds_.correction, "correction");
 }
 
 Projection::Step Flow::correction(int k, const Stage& stage) const {
@@ -231,7 +231,10 @@ void Flow::add_wall_friction(double factor) {
 }
 
 pencil::PoissonReport Flow::diffusion_report() const {
-  return along_all_ ? along_all_->report() : pencil::PoissonReport{};
+  pencil::PoissonReport report;
+  if (along_all_) report = along_all_->report();
+  if (along_z_) report.z = along_z_->traffic();
+  return report;
 }
 
 }  // namespace octant::dns

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/clock.hpp"
+#include "core/observer.hpp"
 #include "dns/domain.hpp"
 #include "dns/ghosts.hpp"
 #include "dns/implicit_diffusion.hpp"
@@ -75,7 +76,11 @@ class Flow {
   void end_mean();
   void add_wall_friction(double factor);
 
-  void lap(double& part) { part += clock_.restart(); }
+  // Books the time since the last lap.
+  void lap(double& part, const char* name) {
+    part += clock_.restart();
+    observe_lap(Phase::compute, name);
+  }
 
   const Domain& domain_;
   FlowParameters parameters_;

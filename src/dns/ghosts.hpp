@@ -36,16 +36,16 @@ class Ghosts {
   // The same where all_x has been called for every row.
   void fill_y_and_z(std::span<const Ghosted> all);
 
-  // What the divergence of the predicted velocity needs from other ranks, or planes: the faces below
-  // the first row of v and the first plane of w. Collective.
+  // What the divergence of the predicted velocity needs from other ranks, or planes: the faces
+  // below the first row of v and the first plane of w. Collective.
   void exchange_prediction(State& state, int slide);
   // The rows, or planes, of a field beside this rank's own, where other ranks or the other side of
   // the domain have them, as they are. Collective.
   void exchange_y(Field& field);
   void exchange_z(Field& field);
 
-  // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as far
-  // as no other rank holds them, and the faces on the boundaries that the divergence needs.
+  // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as
+  // far as no other rank holds them, and the faces on the boundaries that the divergence needs.
   void fill_x(int quantity, double* row) const;
   void fill_y(int quantity, Field& field, int k) const;
   void close_x(double* u_row) const;

@@ -12,6 +12,12 @@ void add_to_row(double* row, int n, double amount) {
   for (int i = 0; i < n; ++i) row[i] += amount;
 }
 
+void add_to(pencil::TransposeTraffic& sum, const pencil::TransposeTraffic& part) {
+  sum.seconds += part.seconds;
+  sum.bytes += part.bytes;
+  sum.messages += part.messages;
+}
+
 // Solves one line along z whose right-hand side is 1.
 std::vector<double> response_to_one(const pencil::ThomasFactors& f) {
   const int n = static_cast<int>(f.reciprocal.size());
@@ -118,6 +124,12 @@ double DiffusionAlongZ::response(int component, int k) const {
   return response_[domain_.box[2].begin + k];
 }
 
+pencil::TransposeTraffic DiffusionAlongZ::traffic() const {
+  pencil::TransposeTraffic sum;
+  for (const pencil::FieldTridiagonal& solver : solvers_) add_to(sum, solver.traffic());
+  return sum;
+}
+
 DiffusionAlongAll::DiffusionAlongAll(const Domain& domain, const pencil::PoissonOptions& options)
     : domain_(domain), sources_(domain, true) {
   std::vector<pencil::PoissonProblem> problems;
@@ -156,12 +168,8 @@ pencil::PoissonReport DiffusionAlongAll::report() const {
     const pencil::PoissonReport r = solver.report();
     sum.transform_seconds += r.transform_seconds;
     sum.tridiagonal_seconds += r.tridiagonal_seconds;
-    sum.xy.seconds += r.xy.seconds;
-    sum.xy.bytes += r.xy.bytes;
-    sum.xy.messages += r.xy.messages;
-    sum.z.seconds += r.z.seconds;
-    sum.z.bytes += r.z.bytes;
-    sum.z.messages += r.z.messages;
+    add_to(sum.xy, r.xy);
+    add_to(sum.z, r.z);
   }
   return sum;
 }

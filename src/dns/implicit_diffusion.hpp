@@ -33,9 +33,9 @@ class DiffusionAlongZ {
 
   void set_factor(double factor);
 
-  // Plane by plane: eliminate all components of the planes in ascending order as they are predicted,
-  // exchange, which is collective, and settle each component in descending order. The last planes of
-  // w, on the boundary, are only moved.
+  // Plane by plane: eliminate all components of the planes in ascending order as they are
+  // predicted, exchange, which is collective, and settle each component in descending order. The
+  // last planes of w, on the boundary, are only moved.
   void eliminate(State& state, int k);
   void exchange(State& state);
   void settle(State& state, int component, int k);
@@ -44,13 +44,16 @@ class DiffusionAlongZ {
   // and its boundary values are 0.
   double response(int component, int k) const;
 
+  pencil::TransposeTraffic traffic() const;  // of all components
+
  private:
   int matrix_of(int component) const { return component == k_w ? 1 : 0; }
 
   const Domain& domain_;
   BoundarySources sources_;
   double factor_ = 0.0;
-  // Where lines are transposed, exchange does all: the components take turns in the memory for that.
+  // Where lines are transposed, exchange does all: the components take turns in the memory for
+  // that.
   bool transposed_;
   std::vector<pencil::FieldTridiagonal> solvers_;  // of the components
   // Of u and v, whose boundary conditions along z are the same, and of w.

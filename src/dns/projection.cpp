@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/error.hpp"
 #include "dns/momentum.hpp"
 #include "dns/operators.hpp"
 
@@ -72,7 +73,11 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
       solver_(domain.pencils, pressure_problem(domain.grid, domain.boundaries), options),
       phi_(keeps_all_ ? domain.box : planes_of(domain.box, 2 * k_at_end + k_rolling)),
       edges_(has_edges_ ? rows_of(domain.box, 2) : pencil::Box{}),
-      rhs_(planes_of(domain.box, 1)) {}
+      rhs_(planes_of(domain.box, 1)) {
+  const bool first_is_late = below_is_late_ && diffusion == Diffusion::explicit_all;
+  OCTANT_REQUIRE(!first_is_late || solver_.first_may_be_last(),
+                 "this solver of lines along z cannot wait for the first plane");
+}
 
 int Projection::slot(int k) const {
   if (keeps_all_ || k < k_at_end) return k;
@@ -162,6 +167,7 @@ void Projection::correct_rows(State& state, int k, int slide, const Step& step, 
     const bool north_is_late = north_is_late_ && j == ny - 1;
     const bool row_is_late =
         diffusion_ == Diffusion::implicit_all && (north_is_late || (south_is_late_ && j == 0));
+    if (late && !(above_is_late || plane_is_late || north_is_late || row_is_late)) continue;
     const double* phi = row(k, j);
     const double *us = state.u.row(k, j, slide), *vs = state.v.row(k, j, slide),
                  *ws = state.w.row(k, j, slide);

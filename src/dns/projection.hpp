@@ -9,16 +9,16 @@
 
 namespace octant::dns {
 
-// Sweeps follow the planes as they are solved. Rows and planes beside those of other ranks, or of the
-// other side of the domain, come late: what the first needs of them is done after an exchange.
+// Sweeps follow the planes as they are solved. Rows and planes beside those of other ranks, or of
+// the other side of the domain, come late: what the first needs of them is done after an exchange.
 class Projection {
  public:
   // Collective.
   Projection(const Domain& domain, const Ghosts& ghosts, const pencil::PoissonOptions& options,
              Diffusion diffusion);
 
-  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep. Late: what waits
-  // for the velocity below the first row and plane.
+  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep. Late: what
+  // waits for the velocity below the first row and plane.
   void forward(const State& state, int k, int slide, double gamma_dt);
   void forward_late(const State& state, int slide, double gamma_dt);
   void exchange() { solver_.exchange(); }
@@ -35,8 +35,8 @@ class Projection {
     double forcing = 0.0;  // in this plane
   };
   // Corrects plane k, which moves home from its place; plane k + 1 of the correction must be known,
-  // and k - 1 too where diffusion is implicit. Ghosts in x are filled. Late: at home, what waits for
-  // other ranks' corrections.
+  // and k - 1 too where diffusion is implicit. Ghosts in x are filled. Late: at home, what waits
+  // for other ranks' corrections.
   void correct(State& state, int k, int slide, const Step& step);
   void correct_late(State& state, int k, const Step& step);
 

@@ -11,10 +11,11 @@ namespace octant::driver {
 using mesh::LevelFields;
 
 void AmrSimulation::adapt() {
-  bool changed = false;
-  if (mesh_.geometry().max_level() > 0 && step_ % options_.refine.interval == 0) changed = regrid();
-  if (step_ > 0 && step_ % options_.balance.interval == 0) changed = rebalance() || changed;
-  if (changed) follow_mesh();
+  const auto is_due = [&](int interval) { return interval > 0 && step_ % interval == 0; };
+  placements_.clear();
+  regridded_ = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval) && regrid();
+  rebalanced_ = step_ > 0 && is_due(options_.balance.interval) && rebalance();
+  if (regridded_ || rebalanced_) follow_mesh();
 }
 
 // Takes potentials along, and solves for those of new blocks.
@@ -27,14 +28,14 @@ void AmrSimulation::follow_mesh() {
 }
 
 bool AmrSimulation::regrid() {
-  const auto timing = timers_.time("regrid");
+  const auto timing = timers_.time("regrid", Phase::regrid);
   const mesh::Geometry& geometry = mesh_.geometry();
   mesh::FlagMasks flags(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level)
     flags[level].assign(mesh_.blocks(level).slots(), 0);
   const int last = std::min(mesh_.finest_level(), finest_allowed() - 1);
   for (int level = 0; level <= last; ++level) {
-    const auto flagging = timers_.time("flag cells");
+    const auto flagging = timers_.time("flag cells", Phase::regrid, level);
     const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
     flag_cells(level, masks);
     Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(

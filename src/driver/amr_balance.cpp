@@ -1,22 +1,24 @@
 // Who owns which block.
 #include <algorithm>
+#include <cmath>
 
 #include "driver/amr_simulation.hpp"
 
 namespace octant::driver {
 
 bool AmrSimulation::rebalance() {
-  const auto timing = timers_.time("rebalance");
+  const auto timing = timers_.time("rebalance", Phase::rebalance);
   const Communicator& communicator = mesh_.communicator();
   if (communicator.size() == 1) return false;
   const auto costs = block_costs();
   std::vector<std::vector<int>> owners =
-      options_.balance.cost == "time" ? balance_each_level(costs) : balance_all_levels(costs);
+      options_.balance.by_level() ? balance_each_level(costs) : balance_all_levels(costs);
   bool moves = false;
   for (const auto& level : owners)
     for (const int owner : level) moves = moves || owner != communicator.rank();
   if (!communicator.any(moves)) return false;
   if (matter_.dark()) matter_.dark()->migrate(owners);
+  meter_.migrate(owners);
   mesh_.migrate(owners);
   if (matter_.dark()) matter_.dark()->adapt_to_mesh();
   return true;
@@ -39,27 +41,68 @@ std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
                               factor * memory_cost(weights, particles[slot])});
     level_times_[level] = {};
   }
+  if (options_.balance.cost == "measured") measure_costs(costs);
   return costs;
+}
+
+// Replaces costs by the measured ones; blocks of which nothing is known get their level's mean.
+void AmrSimulation::measure_costs(std::vector<std::vector<CostItem>>& costs) const {
+  constexpr double k_units = 1024.0;  // per nanosecond, for sums of integers
+  std::vector<std::int64_t> sums(2 * costs.size(), 0);
+  for (std::size_t level = 0; level < costs.size(); ++level)
+    for (CostItem& block : costs[level]) {
+      block.cost = meter_.smoothed(block.level, morton_encode(block.coordinates));
+      sums[2 * level] += std::llround(k_units * block.cost);
+      sums[2 * level + 1] += block.cost > 0.0 ? 1 : 0;
+    }
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(sums));
+  double mean = 1.0;  // of the coarser level where this one has none
+  for (std::size_t level = 0; level < costs.size(); ++level) {
+    const auto known = static_cast<double>(sums[2 * level + 1]);
+    if (known > 0.0) mean = static_cast<double>(sums[2 * level]) / (k_units * known);
+    for (CostItem& block : costs[level])
+      if (block.cost == 0.0) block.cost = mean;
+  }
+}
+
+// Who shall own these blocks of a level, or of all levels (-1).
+std::vector<int> AmrSimulation::owners_of(const std::vector<CostItem>& blocks, int level) {
+  const Communicator& communicator = mesh_.communicator();
+  const auto decomposition = decomposition_of(options_.balance.decomposition);
+  const DomainShape domain{mesh_.geometry().extent(0)};
+  if (!options_.balance.is_planned()) return partition(decomposition, communicator, domain, blocks);
+  const PlacementChoice choice{
+      .policy = options_.balance.policy,
+      .cplx_x = options_.balance.cplx_x,
+      .curve = decomposition == Decomposition::morton ? Curve::morton : Curve::hilbert,
+      .ranks_per_node = options_.ranks_per_node,
+      .communication = communication_share()};
+  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks);
+  if (communicator.is_root()) placements_.push_back({level, planned.report});
+  return planned.owners;
+}
+
+// How long ranks spend on ghost data, in units of their sweeps.
+double AmrSimulation::communication_share() const {
+  const double sweeping = timers_.seconds("sweep"), talking = timers_.seconds("ghost data");
+  return sweeping > 0.0 ? talking / sweeping : 0.0;
 }
 
 // With sub-cycling ranks meet after every sub-step of every level: each must be balanced by itself.
 std::vector<std::vector<int>> AmrSimulation::balance_each_level(
-    const std::vector<std::vector<CostItem>>& costs) const {
-  const auto decomposition = decomposition_of(options_.balance.decomposition);
+    const std::vector<std::vector<CostItem>>& costs) {
   std::vector<std::vector<int>> owners(costs.size());
   for (int level = 0; level <= mesh_.finest_level(); ++level)
-    owners[level] =
-        partition(decomposition, mesh_.communicator(), {mesh_.geometry().extent(0)}, costs[level]);
+    owners[level] = owners_of(costs[level], level);
   return owners;
 }
 
 // For equal memory: children stay with their parents where the walls allow it.
 std::vector<std::vector<int>> AmrSimulation::balance_all_levels(
-    const std::vector<std::vector<CostItem>>& costs) const {
+    const std::vector<std::vector<CostItem>>& costs) {
   std::vector<CostItem> all;
   for (const auto& level : costs) all.insert(all.end(), level.begin(), level.end());
-  const auto together = partition(decomposition_of(options_.balance.decomposition),
-                                  mesh_.communicator(), {mesh_.geometry().extent(0)}, all);
+  const auto together = owners_of(all, -1);
   std::vector<std::vector<int>> owners;
   auto next = together.begin();
   for (const auto& level : costs) {

@@ -23,7 +23,7 @@ constexpr double k_own_potential = 1.5961;
 }  // namespace
 
 void AmrSimulation::measure() {
-  const auto timing = timers_.time("measure");
+  const auto timing = timers_.time("measure", Phase::compute);
   measure_gas();
   totals_.dark = {};
   if (matter_.dark()) totals_.dark = matter_.dark()->totals();
@@ -34,10 +34,10 @@ void AmrSimulation::measure() {
   measure_matter_limits();
 }
 
-// Particles feel the potential of their own level, which their whole clouds lie in. Leaf cells would
-// miss what clouds of a coarse level leave in cells that are refined. A cloud's potential includes
-// its own, which grows when its cells become smaller, though nothing has moved: each counts as if
-// its cells were those of the base level.
+// Particles feel the potential of their own level, which their whole clouds lie in. Leaf cells
+// would miss what clouds of a coarse level leave in cells that are refined. A cloud's potential
+// includes its own, which grows when its cells become smaller, though nothing has moved: each
+// counts as if its cells were those of the base level.
 double AmrSimulation::potential_energy() {
   double energy =
       gravity_->potential_energy([this](int level) { return matter_.gas_density(level); });

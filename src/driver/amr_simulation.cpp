@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                    ? std::make_unique<gravity::Gravity>(options.gravity, mesh_, options.comm)
                    : nullptr),
       matter_(mesh_, options),
+      meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
       fastest_(options.mesh.max_level + 1, 0.0),
       matter_limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
@@ -118,13 +120,17 @@ RunState AmrSimulation::state() const {
   return {.time = time_, .step = step_, .floored = floored_, .energy = energy_};
 }
 
+std::int64_t AmrSimulation::own_leaf_cells() const {
+  return std::accumulate(leaf_cells_here_.begin(), leaf_cells_here_.end(), std::int64_t{0});
+}
+
 double AmrSimulation::scale_factor() const {
   return options_.universe ? options_.universe->scale_factor(time_) : 1.0;
 }
 
 // Deposits particles where levels from `coarsest` on need their density.
 void AmrSimulation::update_density(int coarsest) {
-  const auto timing = timers_.time("particles");
+  const auto timing = timers_.time("particles", Phase::compute, coarsest);
   matter_.update_density(coarsest);
 }
 

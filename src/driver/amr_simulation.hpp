@@ -7,6 +7,8 @@
 
 #include "decomp/cost.hpp"
 #include "decomp/partition.hpp"
+#include "decomp/planner.hpp"
+#include "driver/block_meter.hpp"
 #include "driver/energy_budget.hpp"
 #include "driver/matter.hpp"
 #include "driver/options.hpp"
@@ -62,10 +64,24 @@ class AmrSimulation {
   double scale_factor() const;  // 1 where nothing expands
   std::int64_t step_count() const { return step_; }
   std::int64_t cell_updates() const { return cell_updates_; }  // of leaf cells, on this rank
+  std::int64_t own_leaf_cells() const;
+  std::int64_t bytes_per_block() const {  // that migrate with it
+    return mesh_.layout().stride_slot * static_cast<std::int64_t>(sizeof(double));
+  }
   mesh::Mesh& mesh() { return mesh_; }
   const mesh::Mesh& mesh() const { return mesh_; }
   const AmrOptions& options() const { return options_; }
   Timers& timers() { return timers_; }
+  const BlockMeter& meter() const { return meter_; }
+  // Whether the last adapt() changed the mesh, or moved blocks.
+  bool regridded() const { return regridded_; }
+  bool rebalanced() const { return rebalanced_; }
+  // What planners decided in it; level -1 stands for all levels.
+  struct Placement {
+    int level;
+    PlacementReport report;
+  };
+  const std::vector<Placement>& placements() const { return placements_; }
   gravity::Gravity* gravity() { return gravity_.get(); }  // null without self-gravity
   const gravity::Gravity* gravity() const { return gravity_.get(); }
 
@@ -92,7 +108,8 @@ class AmrSimulation {
   void start_coupling(int level);
   void finish_coupling(int level);
   void sweep_stage(int level, int stage, double dt, double theta);
-  hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int begin, int end);
+  hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
+                                 int end);
   double fastest_signal(int level, const double* blocks) const;  // on this rank
 
   // amr_measure.cpp
@@ -112,15 +129,17 @@ class AmrSimulation {
   // amr_balance.cpp
   bool rebalance();  // true if blocks moved
   std::vector<std::vector<CostItem>> block_costs();
-  std::vector<std::vector<int>> balance_each_level(
-      const std::vector<std::vector<CostItem>>& costs) const;
-  std::vector<std::vector<int>> balance_all_levels(
-      const std::vector<std::vector<CostItem>>& costs) const;
+  void measure_costs(std::vector<std::vector<CostItem>>& costs) const;
+  std::vector<std::vector<int>> balance_each_level(const std::vector<std::vector<CostItem>>& costs);
+  std::vector<std::vector<int>> balance_all_levels(const std::vector<std::vector<CostItem>>& costs);
+  std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level);
+  double communication_share() const;
 
   const AmrOptions& options_;
   mesh::Mesh mesh_;
   std::unique_ptr<gravity::Gravity> gravity_;
   Matter matter_;
+  BlockMeter meter_;
   Timers timers_;
   Totals totals_;
   EnergyBudget energy_;
@@ -133,6 +152,8 @@ class AmrSimulation {
   std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;
+  bool regridded_ = false, rebalanced_ = false;
+  std::vector<Placement> placements_;  // by the last adapt()
 };
 
 }  // namespace octant::driver

@@ -32,7 +32,9 @@ constexpr int k_most_pieces = 256;
 
 void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
+  meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
+  meter_.end_step();
   time_ += dt;
   ++step_;
   finish_step(0, time_);
@@ -46,6 +48,7 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
   drift(level, dt);
   if (options_.hydro.enabled) advance_gas(level, dt, begin, end);
   cell_updates_ += leaf_cells_here_[level];
+  meter_.count_update(level);
   clocks_[level] += dt;
   level_dt_[level] = dt;
   if (level < mesh_.finest_level()) advance_finer(level, dt);
@@ -69,9 +72,9 @@ void AmrSimulation::advance_finer(int level, double dt) {
   finish_coupling(level);
 }
 
-// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks' second
-// halves, with the forces that the new densities exert, and particles change level. Coarser levels
-// are still under way, and their potentials are extrapolated.
+// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks'
+// second halves, with the forces that the new densities exert, and particles change level. Coarser
+// levels are still under way, and their potentials are extrapolated.
 void AmrSimulation::finish_step(int coarsest, double time) {
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) clocks_[level] = time;
   if (gravity_) {
@@ -83,7 +86,7 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles");
+  const auto timing = timers_.time("particles", Phase::compute, coarsest);
   matter_.dark()->synchronise(coarsest);
 }
 
@@ -93,11 +96,11 @@ void AmrSimulation::finish_step(int coarsest, double time) {
 void AmrSimulation::kick(int level, double dt, gravity::Half half) {
   if (!gravity_) return;
   if (options_.hydro.enabled) {
-    const auto timing = timers_.time("gravity");
+    const auto timing = timers_.time("gravity", Phase::compute, level);
     gravity_->kick(level, dt, half);
   }
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles");
+  const auto timing = timers_.time("particles", Phase::compute, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = gravity_->layout();
     const int x = static_cast<int>(gravity::Field::acceleration_x);
@@ -109,12 +112,12 @@ void AmrSimulation::kick(int level, double dt, gravity::Half half) {
 
 void AmrSimulation::drift(int level, double dt) {
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles");
+  const auto timing = timers_.time("particles", Phase::compute, level);
   matter_.dark()->drift(level, dt);
 }
 
 void AmrSimulation::solve_gravity(int level, double time) {
-  const auto timing = timers_.time("gravity");
+  const auto timing = timers_.time("gravity", Phase::other, level);
   if (options_.universe) gravity_->set_constant(options_.universe->newton_constant(time));
   const auto report = gravity_->solve(level, time);
   log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level, time,
@@ -137,13 +140,13 @@ void AmrSimulation::advance_gas(int level, double dt, double begin, double end) 
 // Before and after the finer level's steps: what it interpolates from, and what it gives back.
 void AmrSimulation::start_coupling(int level) {
   if (!options_.hydro.enabled) return;
-  const auto timing = timers_.time("ghost data");
+  const auto timing = timers_.time("ghost data", Phase::other, level);
   mesh_.refresh_halo(level, LevelFields::k_now);
 }
 
 void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
-  const auto timing = timers_.time("level coupling");
+  const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1);
 }
 
@@ -168,18 +171,18 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .bad_tiles = bad_tiles_.data(),
                                   .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
   {
-    const auto timing = timers_.time("ghost data");
+    const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.start_ghosts(level, source, theta);
   }
   Clock clock;
-  const auto interior = sweep_tiles(arguments, 0, halo.interior_tiles);
+  const auto interior = sweep_tiles(arguments, level, 0, halo.interior_tiles);
   double seconds = clock.seconds();
   {
-    const auto timing = timers_.time("ghost data");
+    const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.finish_ghosts(level, source);
   }
   clock.restart();
-  const auto border = sweep_tiles(arguments, halo.interior_tiles, tiles);
+  const auto border = sweep_tiles(arguments, level, halo.interior_tiles, tiles);
   seconds += clock.seconds();
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
@@ -187,12 +190,12 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   double worst[2] = {std::max(interior.fastest, border.fastest),
                      static_cast<double>(interior.bad_tiles + border.bad_tiles)};
   {
-    const auto timing = timers_.time("wait for all ranks");
+    const auto timing = timers_.time("wait for all ranks", Phase::collective, level);
     mesh_.communicator().max_in_place(std::span<double>(worst));
   }
   fastest_[level] = worst[0];
   if (worst[1] == 0.0) return;
-  const auto timing = timers_.time("repair");
+  const auto timing = timers_.time("repair", Phase::compute, level);
   repair(mesh_, level, options_.hydro, arguments, floored_);
   fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
 }
@@ -207,15 +210,13 @@ double AmrSimulation::fastest_signal(int level, const double* blocks) const {
   return fastest;
 }
 
-hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int begin,
-                                              int end) {
+hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int level,
+                                              int begin, int end) {
   // Timed on idle ranks as well: the table of times adds up the same parts on all ranks.
-  const auto timing = timers_.time("sweep");
+  const auto timing = timers_.time("sweep", Phase::compute, level);
   if (begin == end) return {};
-  hydro::SweepArguments part = arguments;
-  part.tiles.tiles = Kokkos::subview(arguments.tiles.tiles, std::pair(begin, end));
-  part.bad_tiles = arguments.bad_tiles + begin;
-  return hydro::sweep(options_.hydro, part);
+  timing.count(meter_.cells(level, begin, end));
+  return meter_.sweep(options_.hydro, arguments, level, begin, end);
 }
 
 }  // namespace octant::driver

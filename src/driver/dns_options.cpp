@@ -35,6 +35,8 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
   octant::declare(schema, comm);
   driver::declare(schema, output);
   driver::declare(schema, run);
+  telemetry::declare(schema, telemetry);
+  driver::declare(schema, debug);
   dns::declare(schema, statistics);
   if (problem) problem->declare(schema);
 }

@@ -34,6 +34,9 @@ class DnsOptions {
   FlowTimeOptions time;
   OutputOptions output;
   RunOptions run;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
+  double slowness = 1.0;  // of this rank's kernels, by [debug]
   dns::StatisticsOptions statistics;
   dns::ScalarOptions scalar;
   std::unique_ptr<problems::FlowProblem> problem;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "dns/operators.hpp"
 
@@ -50,7 +51,7 @@ void DnsSimulation::resume(double time, std::int64_t step) {
 }
 
 void DnsSimulation::measure() {
-  const auto timing = timers_.time("measuring");
+  const auto timing = timers_.time("measuring", Phase::compute);
   totals_ = dns::measure(flow_);
 }
 
@@ -61,14 +62,19 @@ double DnsSimulation::stable_dt() const {
 
 void DnsSimulation::step(double dt) {
   {
-    const auto timing = timers_.time("steps");
+    const auto timing = timers_.time("steps", Phase::compute);
+    const std::int64_t before = thread_cpu_ns();
     flow_.step(dt);
+    if (options_.slowness > 1.0)
+      burn(static_cast<std::int64_t>((options_.slowness - 1.0) *
+                                     static_cast<double>(thread_cpu_ns() - before)));
+    timing.count(domain_.box.cells());
   }
   time_ += dt;
   ++step_;
   cell_updates_ += domain_.box.cells();
   if (!statistics_.is_due(step_, time_)) return;
-  const auto timing = timers_.time("statistics");
+  const auto timing = timers_.time("statistics", Phase::compute);
   statistics_.sample(flow_.state(), flow_.scalar() ? &flow_.scalar()->field() : nullptr, time_);
 }
 

@@ -179,6 +179,8 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, comm);
   declare(schema, output);
   declare(schema, run);
+  telemetry::declare(schema, telemetry);
+  declare(schema, debug);
   if (problem) problem->declare(schema);
 }
 
@@ -186,6 +188,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   hydro = hydro_parameters.options();
   for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
   const mesh::Geometry geometry(mesh);
+  SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
@@ -207,8 +210,8 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   resolved_ = schema.resolved_toml();
 }
 
-// In supercomoving units a box at rest obeys the same equations as one that expands, if gamma is 5/3
-// and gravity grows with a.
+// In supercomoving units a box at rest obeys the same equations as one that expands, if gamma is
+// 5/3 and gravity grows with a.
 void AmrOptions::finish_cosmology() {
   if (!cosmology.enabled) {
     if (!snapshot_epochs.empty() || refine.holdback)

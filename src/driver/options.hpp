@@ -11,6 +11,7 @@
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
 #include "decomp/options.hpp"
+#include "driver/debug_options.hpp"
 #include "gravity/options.hpp"
 #include "hydro/options.hpp"
 #include "hydro/parameters.hpp"
@@ -18,6 +19,7 @@
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
 #include "problems/region.hpp"
+#include "telemetry/options.hpp"
 
 namespace octant::driver {
 
@@ -88,6 +90,11 @@ class AmrOptions {
   OutputOptions output;
   RefineOptions refine;
   RunOptions run;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
+  // By [debug] and the machine, for the rank that runs.
+  double slowness = 1.0;  // of its kernels
+  int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
 

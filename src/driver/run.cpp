@@ -12,6 +12,7 @@
 #include "driver/checkpoints.hpp"
 #include "driver/command_line.hpp"
 #include "driver/history.hpp"
+#include "driver/recording.hpp"
 #include "driver/run_control.hpp"
 
 namespace octant::driver {
@@ -28,6 +29,7 @@ class Run {
         output_(settings_.output),
         directory_(output_.directory) {
     prepare_directory(!request.restart.empty());
+    recorder_ = make_recorder(communicator_, settings_, !request.restart.empty());
     model_.log_beginning();
     if (request.restart.empty()) {
       model_.initialise();
@@ -93,14 +95,26 @@ class Run {
   }
 
   void coarse_step(History& history) {
+    if (recorder_) recorder_->begin_step(model_.step_count());
     Clock clock;
+    telemetry::StepFacts facts{.time = model_.time()};
     model_.prepare_step();
     const double dt = next_dt();
     if (model_.step_count() % output_.history_interval == 0) history.append(model_, dt);
     const std::int64_t updates = model_.cell_updates();
     model_.step(dt);
     step_seconds_ = communicator_.max(clock.seconds());
-    log_step(dt, static_cast<double>(communicator_.sum(model_.cell_updates() - updates)));
+    facts.own_updates = model_.cell_updates() - updates;
+    facts.updates = communicator_.sum(facts.own_updates);
+    log_step(dt, static_cast<double>(facts.updates));
+    if (recorder_) record(facts, dt);
+  }
+
+  void record(telemetry::StepFacts& facts, double dt) {
+    facts.dt = dt;
+    facts.seconds = step_seconds_;
+    model_.report_step(*recorder_, facts);
+    recorder_->describe_step(facts);
   }
 
   // The longest stable step that does not pass the end or an output time.
@@ -138,7 +152,7 @@ class Run {
   }
 
   void snapshot() {
-    const auto timing = model_.timers().time("output");
+    const auto timing = model_.timers().time("output", Phase::io);
     const std::string path = fmt::format("{}/snap_{:05d}.h5", directory_, progress_.next_snapshot);
     model_.write_snapshot(path);
     ++progress_.next_snapshot;
@@ -147,12 +161,13 @@ class Run {
   }
 
   void checkpoint() {
-    const auto timing = model_.timers().time("output");
+    const auto timing = model_.timers().time("output", Phase::io);
     const std::string path =
         fmt::format("{}/checkpoint_{:05d}.h5", directory_, progress_.next_checkpoint);
     ++progress_.next_checkpoint;
     model_.write_checkpoint(progress_, path);
     if (communicator_.is_root()) remove_old_checkpoints(directory_, output_.checkpoint_keep);
+    if (recorder_) recorder_->merge();
     log::info("wrote {} at {}", path, model_.when());
   }
 
@@ -171,6 +186,7 @@ class Run {
     model_.measure();
     history.append(model_, 0.0);
     if (code == k_done) snapshot();
+    if (recorder_) recorder_->finish();
     const std::string table = timing_table(model_.timers(), communicator_);
     const auto memory = memory_use();
     const double least = communicator_.min(static_cast<double>(memory.peak));
@@ -202,6 +218,7 @@ class Run {
   std::string directory_;
   OutputProgress progress_;
   double step_seconds_ = 0.0, last_checkpoint_seconds_ = 0.0;
+  std::unique_ptr<telemetry::Recorder> recorder_;  // null: nothing is recorded
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "comm/communicator.hpp"
 #include "driver/options.hpp"
 #include "driver/timers.hpp"
+#include "telemetry/recorder.hpp"
 
 namespace octant::driver {
 
@@ -31,10 +32,14 @@ struct OutputProgress {
 
 // What a run needs to know of its parameters. Times may be negative.
 struct RunSettings {
+  std::string model;
+  int block_size;  // 0: no blocks
   double end;
   std::int64_t max_steps;
   OutputOptions output;
   RunOptions run;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
   std::string resolved;  // all parameters as TOML
 };
 
@@ -75,6 +80,9 @@ class Model {
 
   // Cells that this rank has advanced by a step since the run began.
   virtual std::int64_t cell_updates() const = 0;
+  // Tells the recorder about the step that was just taken: its blocks, and in `facts` what this
+  // rank and the run hold; the caller knows the rest. Local.
+  virtual void report_step(telemetry::Recorder& recorder, telemetry::StepFacts& facts) const = 0;
   // Few words about the state for the status line.
   virtual std::string status() const = 0;
 

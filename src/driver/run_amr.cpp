@@ -1,9 +1,13 @@
 #include "driver/run_amr.hpp"
 
+#include <cmath>
+#include <numeric>
+
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/power_file.hpp"
+#include "driver/recording.hpp"
 #include "driver/snapshot.hpp"
 
 namespace octant::driver {
@@ -52,6 +56,9 @@ AmrOptions read_options(const RunRequest& request, const Communicator& communica
     options = AmrOptions::from_file(request.file, request.overrides);
     if (!request.output.empty()) options.output.directory = request.output;
   });
+  const NodePlace place = place_on_node(communicator, options.debug);
+  options.slowness = options.debug.slowness(communicator.rank(), place.number);
+  options.ranks_per_node = place.ranks_per_node;
   return options;
 }
 
@@ -64,7 +71,14 @@ class AmrModel final : public Model {
   RunSettings settings() const override {
     OutputOptions output = options_.output;
     output.snapshot_times = options_.snapshot_times();
-    return {options_.end_time(), options_.time.max_steps, output, options_.run,
+    return {"amr",
+            options_.mesh.block_size,
+            options_.end_time(),
+            options_.time.max_steps,
+            output,
+            options_.run,
+            options_.telemetry,
+            options_.debug,
             options_.resolved()};
   }
   Timers& timers() override { return simulation_.timers(); }
@@ -90,7 +104,8 @@ class AmrModel final : public Model {
   std::string when() const override {
     if (!options_.universe) return Model::when();
     const double a = simulation_.scale_factor();
-    return fmt::format("z {:.4g} (a {:.5g})", cosmology::redshift(a), a);
+    const double z = cosmology::redshift(a);
+    return fmt::format("z {:.4g} (a {:.5g})", std::abs(z) < 1e-9 ? 0.0 : z, a);
   }
   std::int64_t step_count() const override { return simulation_.step_count(); }
   void prepare_step() override {
@@ -105,6 +120,32 @@ class AmrModel final : public Model {
   std::string history_row(double dt) const override { return row(simulation_, dt); }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
+  void report_step(telemetry::Recorder& recorder, telemetry::StepFacts& facts) const override {
+    const mesh::Mesh& mesh = simulation_.mesh();
+    const Totals& totals = simulation_.totals();
+    facts.regridded = simulation_.regridded();
+    facts.rebalanced = simulation_.rebalanced();
+    facts.finest_level = mesh.finest_level();
+    facts.blocks = std::accumulate(totals.blocks.begin(), totals.blocks.end(), std::int64_t{0});
+    facts.leaf_cells =
+        std::accumulate(totals.leaf_cells.begin(), totals.leaf_cells.end(), std::int64_t{0});
+    facts.own_leaf_cells = simulation_.own_leaf_cells();
+    facts.own_work = simulation_.meter().work();
+    for (const auto& [level, report] : simulation_.placements())
+      recorder.add_placement({level, report.policy, report.cplx_x, report.makespan_before,
+                              report.makespan_after, report.blocks_moved,
+                              report.blocks_moved * simulation_.bytes_per_block(),
+                              report.off_rank_share, report.off_node_share, report.duration_ns});
+    for (int level = 0; level <= mesh.finest_level(); ++level) {
+      const mesh::TreeLevel& blocks = mesh.blocks(level);
+      facts.own_blocks += blocks.count();
+      for (const int slot : blocks.own()) {
+        const BlockMeter::Cost& cost = simulation_.meter().costs(level)[slot];
+        recorder.add_block({level, static_cast<std::uint64_t>(blocks.key(slot)), cost.updates,
+                            cost.nanoseconds, cost.work});
+      }
+    }
+  }
   std::string status() const override {
     std::string text = "blocks";
     for (const auto count : simulation_.totals().blocks) text += fmt::format(" {}", count);

@@ -7,6 +7,7 @@
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
+#include "driver/recording.hpp"
 
 namespace octant::driver {
 
@@ -22,6 +23,8 @@ DnsOptions read_options(const RunRequest& request, const Communicator& communica
     options = DnsOptions::from_file(request.file, request.overrides);
     if (!request.output.empty()) options.output.directory = request.output;
   });
+  options.slowness = options.debug.slowness(communicator.rank(),
+                                            place_on_node(communicator, options.debug).number);
   return options;
 }
 
@@ -32,7 +35,14 @@ class DnsModel final : public Model {
 
   const Communicator& communicator() const override { return simulation_.communicator(); }
   RunSettings settings() const override {
-    return {options_.time.end, options_.time.max_steps, options_.output, options_.run,
+    return {"dns",
+            0,
+            options_.time.end,
+            options_.time.max_steps,
+            options_.output,
+            options_.run,
+            options_.telemetry,
+            options_.debug,
             options_.resolved()};
   }
   Timers& timers() override { return simulation_.timers(); }
@@ -78,6 +88,12 @@ class DnsModel final : public Model {
   }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
+  void report_step(telemetry::Recorder&, telemetry::StepFacts& facts) const override {
+    const auto& cells = options_.grid.cells;
+    facts.leaf_cells = std::int64_t{cells[0]} * cells[1] * cells[2];
+    facts.own_leaf_cells = simulation_.domain().box.cells();
+    facts.own_work = static_cast<double>(facts.own_leaf_cells);
+  }
   std::string status() const override {
     return fmt::format("energy {:.4g} div {:.1e}", simulation_.totals().kinetic_energy(),
                        simulation_.totals().scaled_divergence);

@@ -6,26 +6,34 @@
 
 #include "comm/communicator.hpp"
 #include "core/clock.hpp"
+#include "core/observer.hpp"
 
 namespace octant::driver {
 
 // Parts are exclusive: while one is timed, those around it stand still.
 class Timers {
  public:
-  // Times a part until the end of the scope.
+  // Times a part until the end of the scope, and tells the observer of the run.
   class Scope {
    public:
-    Scope(Timers& timers, const char* name) : timers_(timers), outer_(timers.enter(name)) {}
+    Scope(Timers& timers, const char* name, Phase phase, int level)
+        : timers_(timers), outer_(timers.enter(name)), observed_(phase, name, level) {}
     ~Scope() { timers_.leave(outer_); }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
+    // Cells that were worked on; see Observed::count.
+    void count(std::int64_t cells) const { observed_.count(cells); }
+
    private:
     Timers& timers_;
     int outer_;
+    Observed observed_;
   };
 
-  Scope time(const char* name) { return Scope(*this, name); }
+  Scope time(const char* name, Phase phase = Phase::other, int level = -1) {
+    return Scope(*this, name, phase, level);
+  }
 
   struct Part {
     std::string name;

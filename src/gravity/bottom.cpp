@@ -32,7 +32,7 @@ std::vector<Segment> to_root(std::int64_t count) {
 Bottom::Bottom(const LevelPatches& patches, const std::array<bool, 3>& periodic, bool finest,
                const DeviceArray<double>& cover, const CommOptions& options)
     : communicator_(patches.communicator()),
-      exchanger_(fmt::format("gravity bottom level {}", patches.level()), communicator_, options) {
+      exchanger_("gravity bottom", communicator_, options, patches.level()) {
   const auto shares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, cover);
   std::vector<PatchCells> own(patches.own());
   std::vector<Key> slots(patches.slots());

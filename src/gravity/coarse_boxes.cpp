@@ -109,8 +109,7 @@ CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
       fine_side_(fine.side()),
       side_(fine.side() / 2 + 2 * k_reach),
       row_(rounded_up(side_)),
-      exchanger_(fmt::format("gravity boxes level {}", fine.level()), fine.communicator(),
-                 options) {
+      exchanger_("gravity boxes", fine.communicator(), options, fine.level()) {
   if (coarse) plan_copies(fine, *coarse);
   find_far_cells(fine, coarse == nullptr);
 }

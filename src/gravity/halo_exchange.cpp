@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/observer.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
@@ -39,8 +40,9 @@ HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
                            const std::string& name, const CommOptions& options)
     : side_(side),
       depth_(std::min(depth, side)),
+      level_(patches.level()),
       alone_(patches.communicator().size() == 1),
-      exchanger_(name, patches.communicator(), options) {
+      exchanger_(name, patches.communicator(), options, patches.level()) {
   std::vector<Segment> sends, receives;
   packs_ = mesh::to_device("patch packs", plan_copies(patches.sent(), sends));
   unpacks_ = mesh::to_device("patch unpacks", plan_copies(patches.received(), receives));
@@ -82,8 +84,11 @@ void HaloExchange::start(double* field) {
   ++rounds_;
   field_ = field;
   if (alone_) return;
-  copy_regions(packs_, side_, field, send_.data(), true);
-  Kokkos::fence();
+  {
+    const Observed packing(Phase::pack, "gravity halo", level_);
+    copy_regions(packs_, side_, field, send_.data(), true);
+    Kokkos::fence();
+  }
   exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
 }
 
@@ -91,6 +96,7 @@ void HaloExchange::finish() {
   if (alone_) return;
   Kokkos::fence();
   exchanger_.finish();
+  const Observed unpacking(Phase::unpack, "gravity halo", level_);
   copy_regions(unpacks_, side_, field_, receive_.data(), false);
 }
 

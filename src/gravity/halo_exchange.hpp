@@ -39,7 +39,7 @@ class HaloExchange {
   std::vector<PatchCopy> plan_copies(const std::vector<SharedPatch>& shared,
                                      std::vector<Segment>& segments) const;
 
-  int side_, depth_;
+  int side_, depth_, level_;
   bool alone_;
   std::unique_ptr<ExchangePlan> plan_;
   DeviceArray<const PatchCopy> packs_, unpacks_;

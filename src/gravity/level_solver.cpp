@@ -70,8 +70,7 @@ void LevelSolver::group_patches() {
 void LevelSolver::build_grids(const std::array<bool, 3>& periodic, const CommOptions& options) {
   const auto halo = [&](int side, int depth) {
     return std::make_unique<HaloExchange>(
-        patches_, side, depth,
-        fmt::format("gravity level {}: {}^3 cells to a depth of {}", patches_.level(), side, depth),
+        patches_, side, depth, fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
         options);
   };
   DeviceArray<double> cover = covered_cells(patches_);

@@ -29,6 +29,7 @@ struct SweepArguments {
   // [slot][axis][cell] of own blocks, or null: grows by flux_weight times the mass flux along each
   // axis, the mean of a cell's two faces.
   double* mass_flow = nullptr;
+  std::uint64_t* tile_cycles = nullptr;  // [tile], added to: how long each took; may be null
 };
 
 struct SweepResult {

@@ -13,6 +13,7 @@
 // and, for tiles with flux requests, a pass over the plane's fluxes and a third barrier.
 #pragma once
 
+#include "core/cycles.hpp"
 #include "hydro/exact_riemann.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/patch_scratch.hpp"
@@ -47,6 +48,7 @@ class SweepKernel {
   }
 
   KOKKOS_FUNCTION void operator()(const Member& team, double& fastest) const {
+    const std::uint64_t begun = cycle_count();
     const TileView view(a_.sweep.tiles, team.league_rank());
     const Scratch scratch(team, a_.variables);
     const bool requested = view.tile().request_begin < view.tile().request_end;
@@ -70,6 +72,8 @@ class SweepKernel {
     }
     if (any(outcome.bad)) a_.sweep.bad_tiles[team.league_rank()] = 1;
     fastest = max(fastest, largest(outcome.fastest));
+    if (a_.sweep.tile_cycles && team.team_rank() == 0)
+      a_.sweep.tile_cycles[team.league_rank()] += cycle_count() - begun;
   }
 
  private:

@@ -58,6 +58,9 @@ struct InterpolationTask {
 struct LevelHalo {
   TileSet tiles;  // interior tiles first: those that need no other rank's data
   int interior_tiles = 0;
+  // Slots of the own blocks that tile t updates, in full or in part: tile_slots[n] for n from
+  // tile_slot_begin[t] to tile_slot_begin[t + 1].
+  std::vector<std::int32_t> tile_slot_begin, tile_slots;
   std::vector<CellBox> boxes;  // host copy of tiles.boxes
   std::vector<std::array<std::int32_t, 6>>
       face_boxes;  // by slot: below and above in x, y, z; or -1

@@ -49,9 +49,9 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       inflow_("inflow states", setup_.variables.size()) {
   for (int l = 0; l <= geometry.max_level(); ++l) {
     fields_.emplace_back(layout_, setup_.spares);
-    ghost_exchangers_.emplace_back(fmt::format("ghosts level {}", l), communicator, comm_options);
-    octant_exchangers_.emplace_back(fmt::format("octants level {}", l), communicator, comm_options);
-    face_exchangers_.emplace_back(fmt::format("fluxes level {}", l), communicator, comm_options);
+    ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l);
+    octant_exchangers_.emplace_back("octants", communicator, comm_options, l);
+    face_exchangers_.emplace_back("fluxes", communicator, comm_options, l);
   }
   const BlockCoordinates extent = geometry.extent(0);
   const std::int64_t blocks = base_block_count(geometry);

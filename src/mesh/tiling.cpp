@@ -80,6 +80,7 @@ struct Tiling::TileBuilder {
   const BlockFluxRequests& requests;
   std::vector<CellBox>& boxes;
   std::vector<Tile> interior, border;
+  std::vector<const Group*> interior_groups, border_groups;  // of each tile
   std::vector<std::int32_t> table;
   std::vector<FluxRequest> tile_requests;
 
@@ -105,6 +106,7 @@ struct Tiling::TileBuilder {
           add_request(request, tiling.place_in_group(group, slot), origin);
       tile.request_end = static_cast<std::int32_t>(tile_requests.size());
       (afar ? border : interior).push_back(tile);
+      (afar ? border_groups : interior_groups).push_back(&group);
     }
   }
 
@@ -160,12 +162,19 @@ struct Tiling::TileBuilder {
 
 void Tiling::finish(const LevelNeeds& needs, const BlockFluxRequests& requests,
                     std::vector<CellBox>& boxes, LevelHalo& halo) const {
-  TileBuilder builder{*this, needs, requests, boxes, {}, {}, {}, {}};
+  TileBuilder builder{*this, needs, requests, boxes, {}, {}, {}, {}, {}, {}};
   for (const Group& group : groups_) builder.add(group);
 
   halo.interior_tiles = static_cast<int>(builder.interior.size());
   std::vector<Tile> tiles = std::move(builder.interior);
   tiles.insert(tiles.end(), builder.border.begin(), builder.border.end());
+
+  halo.tile_slot_begin = {0};
+  for (const auto* groups : {&builder.interior_groups, &builder.border_groups})
+    for (const Group* group : *groups) {
+      halo.tile_slots.insert(halo.tile_slots.end(), group->slots.begin(), group->slots.end());
+      halo.tile_slot_begin.push_back(static_cast<std::int32_t>(halo.tile_slots.size()));
+    }
 
   halo.face_boxes.assign(tree_.level(level_).slots(), {-1, -1, -1, -1, -1, -1});
   for (const Group& group : groups_)

@@ -16,8 +16,7 @@ Particles::Particles(std::string kind, mesh::Mesh& mesh, const CommOptions& comm
                      std::vector<std::string> extra_columns)
     : kind_(std::move(kind)), mesh_(mesh), extra_columns_(std::move(extra_columns)) {
   const auto exchanger = [&](const char* what, int level) {
-    return Exchanger(fmt::format("{} {} level {}", kind_, what, level), mesh.communicator(),
-                     comm_options);
+    return Exchanger(fmt::format("{} {}", kind_, what), mesh.communicator(), comm_options, level);
   };
   for (int l = 0; l <= mesh.geometry().max_level(); ++l)
     levels_.push_back({.set = ParticleSet(static_cast<int>(extra_columns_.size())),

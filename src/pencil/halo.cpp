@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/observer.hpp"
 #include "pencil/field.hpp"
 
 namespace octant::pencil {
@@ -17,6 +18,7 @@ struct Halo::Side {
   template <class Pack, class Unpack>
   void exchange(std::size_t length, const Pack& pack, const Unpack& unpack);
 
+  std::string name;
   Communicator ranks;
   bool periodic;
   std::optional<int> neighbour[2];           // below and above
@@ -28,7 +30,7 @@ struct Halo::Side {
 
 Halo::Side::Side(const std::string& name, const Communicator& ranks, bool periodic,
                  const CommOptions& options)
-    : ranks(ranks), periodic(periodic), exchanger(name, ranks, options) {
+    : name(name), ranks(ranks), periodic(periodic), exchanger(name, ranks, options) {
   const int size = ranks.size(), rank = ranks.rank();
   if (size == 1) return;
   if (rank > 0 || periodic) neighbour[0] = (rank - 1 + size) % size;
@@ -50,9 +52,13 @@ Halo::Side::Side(const std::string& name, const Communicator& ranks, bool period
 template <class Pack, class Unpack>
 void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& unpack) {
   if (send.size() < 2 * length) send = Buffer(2 * length), receive = Buffer(2 * length);
-  double* out = send.data();
-  for (const int end : send_ends) pack(end, out), out += length;
+  {
+    const Observed packing(Phase::pack, name);
+    double* out = send.data();
+    for (const int end : send_ends) pack(end, out), out += length;
+  }
   exchanger.run(*plan, send.data(), receive.data(), static_cast<int>(length));
+  const Observed unpacking(Phase::unpack, name);
   const double* in = receive.data();
   for (const int end : receive_ends) unpack(end, in), in += length;
 }

@@ -30,7 +30,7 @@ void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
   for (int n = 0; n <= plane.last; ++n) solver.forward(planes, n);
   solver.exchange(planes);
   for (int n = plane.last; n >= 0; --n)
-    solver.backward(planes, n, plane(n), plane(n == plane.last ? n : n + 1));
+    solver.backward(planes, n, plane(n), plane(n == plane.last ? n : n + 1), plane(n));
 }
 
 template <class Matrices>
@@ -61,12 +61,13 @@ class WholeLines final : public LineSolver<Matrices> {
     thomas_.eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
   }
   void exchange(const Planes&) override {}
-  double* backward(const Planes& planes, int n, double* solution, const double* after) override {
+  double* backward(const Planes& planes, int n, double* solution, const double* after,
+                   double* copy) override {
     const double* d = swept(planes)(n);
-    thomas_.substitute(n, solution, d, n == planes_ - 1 ? d : after);
+    thomas_.substitute(n, solution, copy, d, n == planes_ - 1 ? d : after);
     return solution;
   }
-  void solve(const Planes& planes) override { thomas_.solve(swept(planes)); }
+  void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
   TransposeTraffic traffic() const override { return {}; }
   std::size_t bytes() const override { return thomas_.bytes(); }
 
@@ -90,7 +91,8 @@ class PartitionedLines final : public LineSolver<Matrices> {
   bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
   void forward(const Planes& planes, int n) override;
   void exchange(const Planes& planes) override;
-  double* backward(const Planes& planes, int n, double* solution, const double* after) override;
+  double* backward(const Planes& planes, int n, double* solution, const double* after,
+                   double* copy) override;
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
   TransposeTraffic traffic() const override {
@@ -282,17 +284,18 @@ void PartitionedLines<Matrices>::exchange(const Planes& planes) {
 
 template <class Matrices>
 double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double* solution,
-                                             const double* after) {
+                                             const double* after, double* copy) {
   double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
     const double* known = end(n == 0 ? 0 : 1);
     for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
       std::copy_n(known + at, int{width}, solution + at);
+      if (copy != solution) std::copy_n(known + at, int{width}, copy + at);
     });
     return solution;
   }
   if (flavour_ == PtdmaFlavour::two_sweeps) {
-    partition_.substitute(n, solution, plane, after, end(0));
+    partition_.substitute(n, solution, copy, plane, after, end(0));
     return solution;
   }
   if (algorithm_1_) algorithm_1_->reconstruct(n, plane, end(0), end(1));
@@ -334,10 +337,10 @@ class TransposedLines final : public LineSolver<Matrices> {
     solver_->solve({others, dense_lines(box_).plane_stride, own_, own});
     transpose_.exchange(Direction::reverse);
   }
-  double* backward(const Planes&, int n, double* solution, const double*) override {
+  double* backward(const Planes&, int n, double*, const double*, double* copy) override {
     const int k = plane_of(n);
-    transpose_.unpack(Transpose::End::source, rows_, {k, k + 1}, solution);
-    return solution;
+    transpose_.unpack(Transpose::End::source, rows_, {k, k + 1}, copy);
+    return copy;
   }
   void solve(const Planes& planes) override {
     solve_plane_by_plane(*this, planes, {planes, own_.count() - 1, sweep_});

@@ -48,8 +48,10 @@ class LineSolver {
   // Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
   // The solution of plane n: in `solution`, where a caller keeps that of the plane n + 1 in
-  // `after`, which may be the same memory; or in its place, if that is the address returned.
-  virtual double* backward(const Planes& planes, int n, double* solution, const double* after) = 0;
+  // `after`, which may be the same memory, and in `copy` as well; or in its place, if that is the
+  // address returned. `copy` may be `solution`.
+  virtual double* backward(const Planes& planes, int n, double* solution, const double* after,
+                           double* copy) = 0;
   // All of that at once, in place.
   virtual void solve(const Planes& planes) = 0;
 

@@ -117,17 +117,18 @@ class Partition {
     });
   }
 
-  // Two-sweep variant: planes n = m - 2 .. 1 in descending order from planes n + 1 and 0.
-  void substitute(int n, double* solution, const double* d, const double* solution_after,
-                  const double* first) const {
+  // Two-sweep variant: planes n = m - 2 .. 1 in descending order from planes n + 1 and 0, in two
+  // places.
+  void substitute(int n, double* solution, double* copy, const double* d,
+                  const double* solution_after, const double* first) const {
     const double c = coefficients_.after[n];
     const double *r_n = plane(reciprocal_, n), *f_n = plane(fill_, n);
     for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
-      double* out = solution + at;
+      double *out = solution + at, *again = copy + at;
       const double *x = d + at, *y = solution_after + at, *x0 = first + at;
       const auto r = matrices_.row(r_n, row), f = matrices_.row(f_n, row);
 #pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = (x[i] - c * y[i]) * r[i] - f[i] * x0[i];
+      for (int i = 0; i < width; ++i) out[i] = again[i] = (x[i] - c * y[i]) * r[i] - f[i] * x0[i];
     });
   }
 

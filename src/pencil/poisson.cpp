@@ -122,7 +122,8 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
         [&](int y_index) { return column_box(in_row(y_index)); }, Layout::ordered(row_box(rank)),
-        column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy));
+        column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy),
+        true);
   }
   make_solver();
   spectral = options.planes ? options.planes : std::make_shared<Buffer>();
@@ -234,10 +235,10 @@ void PoissonSolver::State::forward_plane(int k) {
 // The coefficients of plane k along x, in memory that may be overwritten.
 double* PoissonSolver::State::backward_plane(int k) {
   Clock lap;
-  double* solution =
-      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data());
-  double* copy = solver->uses_planes() ? work.data() : solution;
-  if (solution != copy) std::copy_n(solution, lines.plane_stride, copy);
+  double* copy = work.data();
+  const double* solution =
+      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data(), copy);
+  if (solution == plane(k)) std::copy_n(solution, lines.plane_stride, copy);
   times.tridiagonal_seconds += lap.restart();
   backward_columns(copy);
   times.transform_seconds += lap.restart();

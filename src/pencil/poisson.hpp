@@ -31,8 +31,8 @@ struct PoissonOptions {
   // FFTW measures its plans, which may be faster; bits may then differ from run to run.
   bool measured_plans = false;
   // Where the planes lie between forward and backward. Solvers that share it, or
-  // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of another.
-  // None: the solver's own.
+  // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
+  // another. None: the solver's own.
   std::shared_ptr<Buffer> planes = nullptr;
 };
 
@@ -53,10 +53,10 @@ struct PoissonReport {
 //   solver.exchange();
 //   for (int k : the opposite order) solver.backward(k, solution of plane k);
 //
-// transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while it is in
-// cache, and eliminates it, or packs it for the transpose that makes lines along z whole; backward
-// does the opposite. Otherwise rows are packed as they are made, and exchange() does what needs whole
-// lines along y.
+// transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while
+// it is in cache, and eliminates it, or packs it for the transpose that makes lines along z whole;
+// backward does the opposite. Otherwise rows are packed as they are made, and exchange() does what
+// needs whole lines along y.
 //
 // If identity is 0 and every axis is periodic or neumann at both ends, the solution is defined up
 // to a constant: it is fixed by a zero mean over the last plane that is eliminated (n_z - 1 with
@@ -83,8 +83,8 @@ class PoissonSolver {
   void solve(Field& field, int slide, int to_slide);
 
   // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first row that is given
-  // (alignment of 16 bytes saves a copy), and rows lie `row_stride` doubles apart. transform_rows only
-  // reads; backward writes the unknowns and nothing else. exchange is collective.
+  // (alignment of 16 bytes saves a copy), and rows lie `row_stride` doubles apart. transform_rows
+  // only reads; backward writes the unknowns and nothing else. exchange is collective.
   int planes() const;  // unknown planes of this rank
   int rows() const;    // and rows
   void transform_rows(int k, Range rows, const double* first, std::ptrdiff_t row_stride);
@@ -93,8 +93,8 @@ class PoissonSolver {
   void backward(int k, double* first, std::ptrdiff_t row_stride);
 
   // Whether the plane that comes first in the order of the sweep may also be handed in last, for a
-  // caller who has to wait for other ranks to make it. Where y is cut, rows of any plane may come in
-  // any order before exchange().
+  // caller who has to wait for other ranks to make it. Where y is cut, rows of any plane may come
+  // in any order before exchange().
   bool first_may_be_last() const;
 
   PoissonReport report() const;

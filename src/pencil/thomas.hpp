@@ -27,54 +27,42 @@ class Thomas {
   // d_n <- (d_n - before_n d_(n-1)) / pivot_n. In ascending order of n.
   void eliminate(int n, double* d, const double* d_before) {
     if (n == ready_) make_reciprocals(n);
+    const double a = n == 0 ? 0.0 : coefficients_.before[n];
+    const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
+    if (n == 0) d_before = d;
     for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
-      eliminate_row(n, row, width, d + at, d_before + at);
+      double* x = d + at;
+      const double* y = d_before + at;
+      const auto r = matrices_.row(reciprocals, row);
+#pragma omp simd
+      for (int i = 0; i < width; ++i) x[i] = (x[i] - a * y[i]) * r[i];
     });
   }
 
-  // solution_n = d_n - after_n / pivot_n solution_(n+1). In descending order of n.
-  void substitute(int n, double* solution, const double* d, const double* solution_after) const {
+  // solution_n = d_n - after_n / pivot_n solution_(n+1), in two places. In descending order of n.
+  void substitute(int n, double* solution, double* copy, const double* d,
+                  const double* solution_after) const {
+    const bool last = n == coefficients_.planes() - 1;
+    if (last && solution == d && copy == d) return;
+    const double c = last ? 0.0 : coefficients_.after[n];
+    const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
-      substitute_row(n, row, width, solution + at, d + at, solution_after + at);
-    });
-  }
-
-  // Both for all planes, row by row: a row of all planes fits the cache.
-  void solve(const SweptPlanes& plane) {
-    const int planes = coefficients_.planes();
-    while (ready_ < planes) make_reciprocals(ready_);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
-      for (int n = 0; n < planes; ++n)
-        eliminate_row(n, row, width, plane(n) + at, plane(n == 0 ? 0 : n - 1) + at);
-      for (int n = planes - 2; n >= 0; --n)
-        substitute_row(n, row, width, plane(n) + at, plane(n) + at, plane(n + 1) + at);
+      const double *x = d + at, *y = solution_after + at;
+      double *out = solution + at, *again = copy + at;
+      const auto r = matrices_.row(reciprocals, row);
+      if (last) {
+        if (out != x) std::copy_n(x, int{width}, out);
+        if (again != x) std::copy_n(x, int{width}, again);
+        return;
+      }
+#pragma omp simd
+      for (int i = 0; i < width; ++i) out[i] = again[i] = x[i] - c * r[i] * y[i];
     });
   }
 
   std::size_t bytes() const { return reciprocal_.size() * sizeof(double); }
 
  private:
-  template <class Width>
-  void eliminate_row(int n, int row, Width width, double* x, const double* y) const {
-    const double a = n == 0 ? 0.0 : coefficients_.before[n];
-    const auto r = matrices_.row(&reciprocal_.data()[n * matrices_.size()], row);
-    if (n == 0) y = x;
-#pragma omp simd
-    for (int i = 0; i < width; ++i) x[i] = (x[i] - a * y[i]) * r[i];
-  }
-  template <class Width>
-  void substitute_row(int n, int row, Width width, double* out, const double* x,
-                      const double* y) const {
-    if (n == coefficients_.planes() - 1) {
-      if (out != x) std::copy_n(x, int{width}, out);
-      return;
-    }
-    const double c = coefficients_.after[n];
-    const auto r = matrices_.row(&reciprocal_.data()[n * matrices_.size()], row);
-#pragma omp simd
-    for (int i = 0; i < width; ++i) out[i] = x[i] - c * r[i] * y[i];
-  }
-
   void make_reciprocals(int n) {
     const std::size_t size = matrices_.size();
     double* r = &reciprocal_.data()[n * size];

@@ -7,7 +7,7 @@
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "pencil/fft.hpp"
+#include "core/observer.hpp"
 
 namespace octant::pencil {
 
@@ -70,12 +70,6 @@ void for_each_run(const Layout& layout, const Part& part, Range y, Range z, cons
         x += length;
       }
     }
-}
-
-// Runs are mostly blocks of columns: a length that the compiler knows spares a call.
-void copy_run(const double* from, int length, double* to) {
-  if (length == k_columns) std::copy_n(from, k_columns, to);
-  else std::copy_n(from, length, to);
 }
 
 Range all_rows(const Layout& layout) { return {0, layout.box[1].count()}; }
@@ -184,9 +178,11 @@ struct Transpose::State {
   void pack(const Side& from, const Part& part, Range y, Range z, const double* values) const;
   void unpack(const Side& to, const Part& part, Range y, Range z, double* values) const;
   void pack_all(const Side& from, const Part& part, const double* array) const {
+    const Observed packing(Phase::pack, "transpose");
     pack(from, part, all_rows(from.layout), all_planes(from.layout), array);
   }
   void unpack_all(const Side& to, const Part& part, double* array) const {
+    const Observed unpacking(Phase::unpack, "transpose");
     unpack(to, part, all_rows(to.layout), all_planes(to.layout), array);
   }
   void exchange(const Side& from, const Side& to, const double* out, double* in,
@@ -225,19 +221,21 @@ void Transpose::State::make_steps(const std::string& name) {
 
 void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z,
                             const double* values) const {
+  const Observed packing(Phase::pack, "transpose");
   double* const message = this->message(from, part);
   const std::int64_t first = from.layout.at(0, y.begin, z.begin);
   for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
-    copy_run(values + (at - first), length, message + to);
+    std::copy_n(values + (at - first), length, message + to);
   });
 }
 
 void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z,
                               double* values) const {
+  const Observed unpacking(Phase::unpack, "transpose");
   const double* const message = this->message(to, part);
   const std::int64_t first = to.layout.at(0, y.begin, z.begin);
   for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {
-    copy_run(message + from, length, values + (at - first));
+    std::copy_n(message + from, length, values + (at - first));
   });
 }
 

@@ -105,7 +105,7 @@ void FieldTridiagonal::backward(Field& field, int k, int slide, int to_slide) {
   if (k < state_->planes) {
     const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_slide);
     plane = state_->solver->backward(State::planes_of(field, slide), state_->sweep_number(k),
-                                     target, after);
+                                     target, after, target);
   }
   if (plane == target) return;
   const std::ptrdiff_t stride = field.row_stride();

@@ -11,7 +11,7 @@ from octools.telemetry.report import report
 from octools.telemetry.trace import save_trace
 from octools.telemetry.views import VIEWS
 
-from running import octant, run_well
+from running import run_well
 
 # Sweeps take most of the time; the blast stays in its level-1 ball for these few steps.
 BLAST = """
@@ -35,12 +35,6 @@ interval = 4
 end = 100.0
 max_steps = 24
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _recorder() -> None:
-    if octant("params", "telemetry").code != 0:
-        pytest.skip("this octant records no telemetry")
 
 
 def run_blast(directory: Path, *overrides: str, ranks: int) -> Path:

@@ -110,3 +110,17 @@ def test_cyclic_reduction_agrees_to_round_off(tmp_path: Path) -> None:
         other = on_ranks(tmp_path / case, flow, "1x3", setting, "dns.poisson=ptdma")
         a, b = fields(alone.last_snapshot), fields(other.last_snapshot)
         assert largest_difference(a, b, "uvwp") < 1e-12, case
+
+
+def test_cyclic_reduction_restarts_on_another_process_grid_to_round_off(tmp_path: Path) -> None:
+    setting = ("dns.diffusion=implicit_z", "dns.poisson=ptdma")
+    whole = on_ranks(tmp_path, SMALL_CHANNEL, "1x2", *setting)
+    cut = tmp_path / "cut"
+    stopped = ("time.max_steps=7", "output.checkpoint_interval=1e-9")
+    run_well(cut, SMALL_CHANNEL, *setting, "grid.process_grid=1x2", *stopped, ranks=2)
+    second = run_well(
+        cut, SMALL_CHANNEL, *setting, "grid.process_grid=2x2", restart="latest", ranks=4
+    )
+    assert "at step 6" in second.text
+    a, b = fields(second.last_snapshot), fields(whole.last_snapshot)
+    assert largest_difference(a, b, "uvwp") < 1e-12

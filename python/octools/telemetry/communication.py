@@ -35,19 +35,24 @@ def find_late_sends(telemetry: Telemetry) -> list[Finding]:
       select step, peer as rank, component, max(wait_ns) as wait_ns
       from messages where direction = 'receive' group by step, peer, component),
     late as (
-      select c.*, least((delay - usual) * rounds, coalesce(wait_ns, 0)) as cost
-      from compared c left join waited using (step, rank, component)
+      select c.*, (delay - usual) * rounds as excess,
+        least(excess, greatest(w.wait_ns, anybody.wait_ns, 0)) as harm
+      from compared c left join waited w using (step, rank, component)
+      left join waited anybody on anybody.rank = -1 and anybody.step = c.step
+        and anybody.component = c.component
       where delay > {LATE} * greatest(usual, 1)),
     by_component as (
       select rank, node, component, median(delay) as delay, median(usual) as usual,
-        sum(cost) as cost, min(step) as first, max(step) as last, count(*) as steps
+        sum(excess) as cost, sum(harm) as harm, min(step) as first, max(step) as last,
+        count(*) as steps
       from late group by rank, node, component),
     whole as (select count(*) as steps, max(end_ns) - min(start_ns) as duration from steps)
     select rank, node, arg_max(component, cost), min(first), max(last), max(b.steps),
-      arg_max(delay, cost), arg_max(usual, cost), sum(cost) / any_value(duration) as share
+      arg_max(delay, cost), arg_max(usual, cost),
+      least(1, sum(cost) / any_value(duration)) as share
     from by_component b, whole w group by rank, node
     having max(b.steps) >= greatest({LATE_STEPS}, {LATE_STEPS_SHARE} * any_value(w.steps))
-      and sum(cost) > {LATE_COST} * any_value(duration)
+      and sum(harm) > {LATE_COST} * any_value(duration)
     order by share desc
     """
     findings = []

@@ -103,10 +103,9 @@ def blame(telemetry: Telemetry) -> Blame:
 
 def _add_coarse_paths(telemetry: Telemetry, result: Blame) -> None:
     coarse = "from critical_path where step not in (select step from raw.events)"
-    hops = (
-        f"select ranks, count(*) from (select count(*) as ranks {coarse} group by step) group by 1"
-    )
-    for ranks, count in telemetry.rows(hops)[1]:
+    per_step = f"select max(hop) + 1 as ranks {coarse} group by step"
+    counts = f"select ranks, count(*) from ({per_step}) group by ranks"
+    for ranks, count in telemetry.rows(counts)[1]:
         result.windows += count
         result.ranks_on_path[ranks] += count
     sums = f"select rank, node, phase, name, sum(blame_ns)::bigint {coarse} group by all"

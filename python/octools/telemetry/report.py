@@ -133,7 +133,7 @@ def _tiles(run: Run) -> str:
     seconds, step, speed = run.telemetry.rows(query)[1][0]
     query = """
     select sum(compute_ns) / sum(duration_ns), sum(wait_ns + collective_ns) / sum(duration_ns),
-      max(memory_peak_bytes) / 1e9 from ranks"""
+      max(memory_peak_bytes) from ranks"""
     computing, waiting, memory = run.telemetry.rows(query)[1][0]
     imbalance = run.telemetry.value("select median(compute_imbalance) from balance")
     tiles = [
@@ -143,7 +143,7 @@ def _tiles(run: Run) -> str:
         (f"{100 * computing:.1f} %", "of the time computing"),
         (f"{100 * waiting:.1f} %", "waiting and synchronising"),
         (f"{imbalance:.3g}" if imbalance else "?", "slowest over mean rank's computing"),
-        (f"{memory:.3g} GB", "most memory of a rank"),
+        (f"{_quantity(memory)}B", "most memory of a rank"),
     ]
     inner = "".join(f"<div><b>{value}</b><span>{what}</span></div>" for value, what in tiles)
     return f'<div class="tiles">{inner}</div>'
@@ -290,8 +290,10 @@ def _critical_paths(run: Run, diagnosis: Diagnosis) -> str:
         if share >= 0.005
     ]
     query = f"""
-    select {run.bin} as bin, arg_max(rank, blame_ns) as rank from critical_path group by bin
-    order by bin"""
+    select bin, arg_max(rank, blame_ns) as rank from (
+      select {run.bin} as bin, rank, sum(blame_ns) as blame_ns from critical_path
+      group by bin, rank)
+    group by bin order by bin"""
     path = run.telemetry.columns(query)
     strip = ""
     if run.ranks > 1:

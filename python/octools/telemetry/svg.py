@@ -49,6 +49,15 @@ class Frame:
         return self.height - BOTTOM - share * (self.height - TOP - BOTTOM)
 
 
+def ceiling(values: Array) -> float:
+    """Choose the top of a scale: few values far above all others do not flatten these."""
+    shown = values[np.isfinite(values)]
+    if not shown.any():
+        return 1.0
+    usual = max(5 * float(np.median(shown)), float(np.quantile(shown, 0.9)))
+    return min(float(shown.max()), usual) or float(shown.max())
+
+
 def ticks(low: float, high: float, most: int = 6, whole: bool = False) -> list[float]:
     """Choose round numbers between two values."""
     span = (high - low) or 1.0
@@ -67,12 +76,15 @@ def stacked(x: Array, series: Sequence[Series], unit: str, x_label: str = "step"
     """Draw areas on top of each other."""
     edges = _steps(x)
     layers = np.vstack([np.zeros(len(x)), np.cumsum([s.values for s in series], axis=0)])
-    frame = Frame((edges[0], edges[-1]), (0.0, float(layers[-1].max(initial=0.0)) * 1.05 or 1.0))
+    top, most = ceiling(layers[-1]), float(layers[-1].max(initial=0.0))
+    frame = Frame((edges[0], edges[-1]), (0.0, 1.05 * top))
     parts = []
     for n, each in enumerate(series):
-        upper, lower = layers[n + 1], layers[n]
+        lower, upper = np.minimum(layers[n : n + 2], 1.05 * top)
         outline = _corners(frame, edges, upper) + _corners(frame, edges, lower)[::-1]
         parts.append(f'<path class="area {each.kind}" d="{_path(outline)}Z"/>')
+    if most > 1.05 * top:
+        parts.append(_note(TOP, f"cut off; up to {most:.4g} {unit}"))
     return _chart(frame, parts, x, series, unit, x_label)
 
 
@@ -92,10 +104,7 @@ def lines(
     for value, name in marks:
         y = frame.up(value)
         parts.append(f'<path class="mark" d="M{LEFT},{y:.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(
-            f'<text class="note" x="{WIDTH - RIGHT - 4}" y="{y - 5:.1f}" '
-            f'text-anchor="end">{escape(name)}</text>'
-        )
+        parts.append(_note(float(y), name))
     for each in series:
         good = np.isfinite(each.values)
         points = list(zip(frame.across(x[good]), frame.up(each.values[good]), strict=True))
@@ -135,7 +144,7 @@ def heat_map(
     colours
         A matplotlib colour map.
     """
-    top = float(np.nanmax(values, initial=0.0)) or 1.0
+    top, most = ceiling(values), float(np.nanmax(values, initial=0.0))
     levels = np.nan_to_num(np.clip(values / top, 0, 1) * 255).astype(np.uint8)
     height = min(max(22 * len(levels), 44), 256)
     frame = Frame((x[0] - 0.5, x[1] + 0.5), (y[0] - 0.5, y[1] + 0.5), height + TOP + BOTTOM)
@@ -154,10 +163,11 @@ def heat_map(
         "unit": unit,
         "levels": base64.b64encode(levels.tobytes()).decode(),
     }
+    last = f"{top:.4g} {unit}" if most <= top else f"{top:.4g} to {most:.4g} {unit}"
     scale = _png(np.arange(256, dtype=np.uint8)[None, :], colours)
     legend = (
         f'<p class="scale"><span>0</span><img src="{scale}" alt="colours from 0 to the greatest '
-        f'value"><span>{top:.4g} {escape(unit)}</span></p>'
+        f'value"><span>{escape(last)}</span></p>'
     )
     return _svg(frame, [picture, *_axes(frame, "step", "rank", True)], about) + legend
 
@@ -262,6 +272,13 @@ def _corners(frame: Frame, edges: Array, values: Array) -> list[tuple[float, flo
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points) if points else ""
+
+
+def _note(y: float, text: str) -> str:
+    return (
+        f'<text class="note" x="{WIDTH - RIGHT - 4}" y="{y - 3:.1f}" '
+        f'text-anchor="end">{escape(text)}</text>'
+    )
 
 
 def _dot(point: tuple[float, float], kind: str, radius: float) -> str:

@@ -85,7 +85,8 @@ from sums
 
 # The last rank to reach a step's collectives is the one that stands in them, and waits, least. If
 # most of its own standing still was for one peer, that peer is next on the path, and so on: what is
-# left to the last rank of the path is its own doing.
+# left to the last rank of the path is its own doing. A rank's blame is shared out to its phases by
+# their own times.
 _CRITICAL_PATH = f"""
 with recursive held as (
   select step, rank, arg_max(peer, wait_ns) as peer, max(wait_ns) as wait_ns
@@ -93,10 +94,9 @@ with recursive held as (
     where direction = 'receive' group by step, rank, peer)
   group by step, rank),
 own as (
-  select step, rank, arg_max(phase, self_ns) as phase, arg_max(name, self_ns) as name
-  from (select step, rank, phase, name, sum(self_ns) as self_ns from raw.phases
-    where phase not in ('wait', 'collective') group by step, rank, phase, name)
-  group by step, rank),
+  select step, rank, phase, name,
+    sum(self_ns) / nullif(sum(sum(self_ns)) over (partition by step, rank), 0) as part
+  from raw.phases where phase not in ('wait', 'collective') group by step, rank, phase, name),
 placed as (
   select r.step, r.rank, r.node, r.duration_ns, r.wait_ns + r.collective_ns as still_ns,
     h.peer, coalesce(h.wait_ns, 0) as held_ns
@@ -111,11 +111,13 @@ path as (
     least(q.held_ns, p.held_ns), list_append(p.seen, q.rank)
   from path p join placed q on q.step = p.step and q.rank = p.peer
   where p.held_ns > {LEAST_WAIT_SHARE} * p.duration_ns and p.hop + 1 < {MOST_HOPS}
-    and not list_contains(p.seen, q.rank))
-select step, hop, rank, node, phase, name,
-  (left_ns - coalesce(lead(left_ns) over (partition by step order by hop), 0))::bigint as blame_ns,
-  duration_ns
-from path left join own using (step, rank)
+    and not list_contains(p.seen, q.rank)),
+blamed as (
+  select step, hop, rank, node, duration_ns,
+    left_ns - coalesce(lead(left_ns) over (partition by step order by hop), 0) as blame_ns
+  from path)
+select step, hop, rank, node, phase, name, blame_ns * coalesce(part, 1) as blame_ns, duration_ns
+from blamed left join own using (step, rank)
 """
 
 _WHY = f"""
@@ -138,7 +140,8 @@ compared as (
     rows between {NEIGHBOURS} preceding and {NEIGHBOURS} following) as usual_self_ns
   from worst),
 held as (
-  select step, rank, arg_max(peer, wait_ns) as peer from raw.messages where wait_ns > 0
+  select step, rank, nullif(arg_max(peer, wait_ns), -1) as peer from raw.messages
+  where wait_ns > 0
   group by step, rank),
 causes as (
   select c.step, c.phase, c.name, c.rank, p.node, if(c.phase = 'wait', h.peer, null) as peer,
@@ -237,13 +240,13 @@ VIEWS: Mapping[str, View] = {
         _BALANCE,
     ),
     "critical_path": View(
-        "step and rank on its critical path, from the last rank backwards",
+        "step, rank on its critical path (from the last rank backwards) and phase",
         {
             "step": ("BIGINT", "coarse step"),
             "hop": ("INTEGER", "0: last rank to be done; 1: the one that it waited for; ..."),
             **_WHERE,
             **_WHAT,
-            "blame_ns": ("BIGINT", "part of the step's duration that is the rank's doing"),
+            "blame_ns": ("DOUBLE", "part of the step's duration that is its doing"),
             **DURATION,
         },
         _CRITICAL_PATH,

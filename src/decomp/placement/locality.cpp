@@ -51,21 +51,21 @@ Place step_to_coarser(const Place& fine, const Place& coarse) {
   return step;
 }
 
-}  // namespace
-
-std::vector<Contact> contacts(std::span<const Leaf> leaves, const ContactBytes& bytes) {
+// Calls visit(contact) for every contact.
+template <class Visit>
+void for_each_contact(std::span<const Leaf> leaves, const ContactBytes& bytes, const Visit& visit) {
   const LeafTable table(leaves);
-  std::vector<Contact> result;
+  std::vector<std::int32_t> coarser;
   for (std::int32_t n = 0; n < std::ssize(leaves); ++n) {
     const Leaf& leaf = leaves[n];
-    std::vector<std::int32_t> coarser;
+    coarser.clear();
     for (int s = 0; s < 27; ++s) {
       const Place step{s % 3 - 1, s / 3 % 3 - 1, s / 9 - 1};
       if (s == 13) continue;
       Place beside = leaf.place;
       for (int d = 0; d < 3; ++d) beside[d] += step[d];
       if (const auto same = table.at(leaf.level, beside); same >= 0) {
-        result.push_back({n, same, bytes_across(step, bytes)});
+        visit(Contact{n, same, bytes_across(step, bytes)});
         continue;
       }
       if (*std::min_element(beside.begin(), beside.end()) < 0) continue;
@@ -75,21 +75,38 @@ std::vector<Contact> contacts(std::span<const Leaf> leaves, const ContactBytes& 
         continue;
       coarser.push_back(coarse);
       const auto across = bytes_across(step_to_coarser(leaf.place, above), bytes);
-      result.push_back({n, coarse, across});
-      result.push_back({coarse, n, across});
+      visit(Contact{n, coarse, across});
+      visit(Contact{coarse, n, across});
     }
   }
+}
+
+void add(Traffic& sum, const Contact& contact, const Owners& owners, int ranks_per_node) {
+  const int from = owners[contact.from], to = owners[contact.to];
+  sum.all += contact.bytes;
+  if (from != to) sum.off_rank += contact.bytes;
+  if (from / ranks_per_node != to / ranks_per_node) sum.off_node += contact.bytes;
+}
+
+}  // namespace
+
+std::vector<Contact> contacts(std::span<const Leaf> leaves, const ContactBytes& bytes) {
+  std::vector<Contact> result;
+  for_each_contact(leaves, bytes, [&](const Contact& contact) { result.push_back(contact); });
   return result;
 }
 
 Traffic traffic(std::span<const Contact> contacts, const Owners& owners, int ranks_per_node) {
   Traffic sum;
-  for (const Contact& contact : contacts) {
-    const int from = owners[contact.from], to = owners[contact.to];
-    sum.all += contact.bytes;
-    if (from != to) sum.off_rank += contact.bytes;
-    if (from / ranks_per_node != to / ranks_per_node) sum.off_node += contact.bytes;
-  }
+  for (const Contact& contact : contacts) add(sum, contact, owners, ranks_per_node);
+  return sum;
+}
+
+Traffic traffic(std::span<const Leaf> leaves, const Owners& owners, int ranks_per_node,
+                const ContactBytes& bytes) {
+  Traffic sum;
+  for_each_contact(leaves, bytes,
+                   [&](const Contact& contact) { add(sum, contact, owners, ranks_per_node); });
   return sum;
 }
 

@@ -36,5 +36,8 @@ struct Traffic {
   std::int64_t all = 0, off_rank = 0, off_node = 0;
 };
 Traffic traffic(std::span<const Contact> contacts, const Owners& owners, int ranks_per_node);
+// The same without a list of the contacts, which takes some 300 bytes per leaf.
+Traffic traffic(std::span<const Leaf> leaves, const Owners& owners, int ranks_per_node,
+                const ContactBytes& bytes = {});
 
 }  // namespace octant::placement

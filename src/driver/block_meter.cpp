@@ -1,0 +1,197 @@
+#include "driver/block_meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "comm/route.hpp"
+#include "core/cpu_time.hpp"
+#include "core/observer.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+constexpr double k_weight_of_new = 0.3;  // in the moving average of costs
+constexpr double k_lost_share = 0.05;    // of wall time: less is not worth a correction
+
+struct KnownCost {
+  Key key;
+  std::int16_t level;
+  bool measured;  // or its ancestor's
+  float nanoseconds;
+};
+
+}  // namespace
+
+void remove_preemption(std::vector<double>& times, double excess) {
+  if (times.empty()) return;
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return times[a] > times[b]; });
+  const double median = times[order[order.size() / 2]];
+  for (const std::size_t n : order) {
+    const double cut = std::min(excess, times[n] - median);
+    if (cut <= 0.0) return;
+    times[n] -= cut;
+    excess -= cut;
+  }
+}
+
+BlockMeter::BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness)
+    : mesh_(mesh), load_(load), slowness_(slowness), levels_(mesh.geometry().max_level() + 1) {}
+
+void BlockMeter::begin_step() {
+  for (int l = 0; l < std::ssize(levels_); ++l) {
+    Level& level = levels_[l];
+    const int tiles = mesh_.halo(l).tiles.count(), slots = mesh_.blocks(l).slots();
+    if (static_cast<int>(level.tile_cycles.extent(0)) != tiles)
+      level.tile_cycles = mesh::DeviceArray<std::uint64_t>("tile cycles", tiles);
+    else Kokkos::deep_copy(level.tile_cycles, std::uint64_t{0});
+    level.wall_ns = level.cpu_ns = 0.0;
+    level.updates = 0;
+    level.burnt_ns.assign(slots, 0.0);
+    level.costs.assign(slots, {});
+  }
+}
+
+std::int64_t BlockMeter::cells(int level, int begin, int end) const {
+  const mesh::LevelHalo& halo = mesh_.halo(level);
+  const std::int64_t side = std::min(halo.tiles.block_size, halo.tiles.patch);
+  return side * side * side * (halo.tile_slot_begin[end] - halo.tile_slot_begin[begin]);
+}
+
+hydro::SweepResult BlockMeter::sweep(const hydro::HydroOptions& options,
+                                     hydro::SweepArguments arguments, int level, int begin,
+                                     int end) {
+  Level& l = levels_[level];
+  arguments.tiles.tiles = Kokkos::subview(arguments.tiles.tiles, std::pair(begin, end));
+  arguments.bad_tiles += begin;
+  arguments.tile_cycles = l.tile_cycles.data() + begin;
+  const std::int64_t wall = Observer::now(), cpu = thread_cpu_ns();
+  const hydro::SweepResult result = hydro::sweep(options, arguments);
+  const auto cpu_spent = static_cast<double>(thread_cpu_ns() - cpu);
+  l.wall_ns += static_cast<double>(Observer::now() - wall);
+  l.cpu_ns += cpu_spent;
+  if (slowness_ > 1.0) {
+    burn(static_cast<std::int64_t>((slowness_ - 1.0) * cpu_spent));
+    l.cpu_ns += (slowness_ - 1.0) * cpu_spent;
+    l.wall_ns += (slowness_ - 1.0) * cpu_spent;
+  }
+  if (!load_.is_empty()) burn_synthetic_load(level, begin, end, cpu_spent);
+  return result;
+}
+
+// A loaded block takes as much longer as the average block of these tiles would.
+void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_ns) {
+  const mesh::LevelHalo& halo = mesh_.halo(level);
+  const int first = halo.tile_slot_begin[begin], last = halo.tile_slot_begin[end];
+  const double share = cpu_ns / std::max(1, last - first);
+  for (int n = first; n < last; ++n) {
+    const int slot = halo.tile_slots[n];
+    const double factor = load_.factor(level, mesh_.blocks(level).key(slot));
+    if (factor == 1.0) continue;
+    const std::int64_t before = thread_cpu_ns();
+    burn(static_cast<std::int64_t>((factor - 1.0) * share));
+    levels_[level].burnt_ns[slot] += static_cast<double>(thread_cpu_ns() - before);
+  }
+}
+
+void BlockMeter::end_step() {
+  for (int l = 0; l < std::ssize(levels_); ++l) {
+    share_out(l);
+    smooth(l);
+  }
+}
+
+// The counters tell how the sweeps' processor time is distributed.
+std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
+  const auto cycles = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, level.tile_cycles);
+  std::vector<double> times(cycles.extent(0));
+  for (std::size_t t = 0; t < times.size(); ++t) times[t] = static_cast<double>(cycles(t));
+  const auto total = [&] { return std::accumulate(times.begin(), times.end(), 0.0); };
+  const double lost = level.wall_ns > 0.0 ? 1.0 - level.cpu_ns / level.wall_ns : 0.0;
+  if (lost > k_lost_share && Kokkos::DefaultExecutionSpace().concurrency() == 1)
+    remove_preemption(times, lost * total());
+  const double sum = total();
+  for (double& time : times) time *= sum > 0.0 ? level.cpu_ns / sum : 0.0;
+  return times;
+}
+
+void BlockMeter::share_out(int l) {
+  Level& level = levels_[l];
+  const mesh::LevelHalo& halo = mesh_.halo(l);
+  const mesh::TreeLevel& blocks = mesh_.blocks(l);
+  const std::vector<double> times = tile_nanoseconds(level);
+  for (std::size_t t = 0; t < times.size(); ++t) {
+    const int begin = halo.tile_slot_begin[t], end = halo.tile_slot_begin[t + 1];
+    for (int n = begin; n < end; ++n)
+      level.costs[halo.tile_slots[n]].nanoseconds += times[t] / (end - begin);
+  }
+  const double cells = std::pow(mesh_.layout().block_size, 3);
+  for (const int slot : blocks.own()) {
+    Cost& cost = level.costs[slot];
+    cost.nanoseconds += level.burnt_ns[slot];
+    cost.updates = level.updates;
+    cost.work = level.updates * cells * load_.factor(l, blocks.key(slot));
+  }
+}
+
+void BlockMeter::smooth(int l) {
+  Level& level = levels_[l];
+  const mesh::TreeLevel& blocks = mesh_.blocks(l);
+  if (level.updates == 0) return;
+  KeyTable<float> smoothed_now;
+  smoothed_now.reserve(blocks.own().size());
+  for (const int slot : blocks.own()) {
+    const double measured = level.costs[slot].nanoseconds / level.updates;
+    const float* before = level.smoothed.find(blocks.key(slot));
+    const double mean = before ? *before + k_weight_of_new * (measured - *before) : measured;
+    smoothed_now.insert(blocks.key(slot), static_cast<float>(mean));
+  }
+  level.smoothed = std::move(smoothed_now);
+  level.inherited.clear();
+}
+
+double BlockMeter::smoothed(int level, Key key) const {
+  for (; level >= 0; --level, key = parent_key(key)) {
+    if (const float* known = levels_[level].smoothed.find(key)) return *known;
+    if (const float* known = levels_[level].inherited.find(key)) return *known;
+  }
+  return 0.0;
+}
+
+double BlockMeter::work() const {
+  double sum = 0.0;
+  for (const Level& level : levels_)
+    for (const Cost& cost : level.costs) sum += cost.work;
+  return sum;
+}
+
+void BlockMeter::migrate(const std::vector<std::vector<int>>& owners) {
+  std::vector<int> targets;
+  std::vector<KnownCost> leaving;
+  for (int l = 0; l < std::ssize(levels_); ++l) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(l);
+    for (std::size_t n = 0; n < blocks.own().size(); ++n) {
+      const Key key = blocks.key(blocks.own()[n]);
+      const double known = smoothed(l, key);
+      if (known == 0.0) continue;
+      targets.push_back(owners[l][n]);
+      leaving.push_back({key, static_cast<std::int16_t>(l), levels_[l].smoothed.contains(key),
+                         static_cast<float>(known)});
+    }
+  }
+  const auto arriving = route<KnownCost>(mesh_.communicator(), targets, leaving);
+  for (Level& level : levels_) {
+    level.smoothed.clear();
+    level.inherited.clear();
+  }
+  for (const KnownCost& cost : arriving.items) {
+    Level& level = levels_[cost.level];
+    (cost.measured ? level.smoothed : level.inherited).insert(cost.key, cost.nanoseconds);
+  }
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,75 @@
+// What every block costs: runs the sweeps of an AMR run and keeps time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decomp/key_table.hpp"
+#include "driver/debug_options.hpp"
+#include "hydro/sweep.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant::driver {
+
+class BlockMeter {
+ public:
+  // A block's cost over a coarse step.
+  struct Cost {
+    double nanoseconds = 0.0;
+    double work = 0.0;  // in work units: cell updates, times the factor of debug.synthetic_load
+    int updates = 0;
+  };
+
+  // `slowness`: how many times as long this rank's kernels shall take.
+  BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness);
+
+  // A coarse step begins, on the mesh as it is now, or ends.
+  void begin_step();
+  void end_step();
+
+  // Sweeps the tiles begin <= t < end of a level. A tile is timed by the processor's counter and
+  // its time split among its blocks by their cells.
+  hydro::SweepResult sweep(const hydro::HydroOptions& options, hydro::SweepArguments arguments,
+                           int level, int begin, int end);
+  // Cells of own blocks in these tiles.
+  std::int64_t cells(int level, int begin, int end) const;
+  // A sub-step of a level is done.
+  void count_update(int level) { ++levels_[level].updates; }
+
+  // By slot, of the last step.
+  const std::vector<Cost>& costs(int level) const { return levels_[level].costs; }
+  double work() const;  // of all own blocks in the last step
+
+  // Nanoseconds per update, smoothed over the last steps. A block that was not measured yet has its
+  // parent's; 0 where nothing is known of that either.
+  double smoothed(int level, Key key) const;
+
+  // Sends what is known of blocks along with them: before Mesh::migrate, with its arguments.
+  // Collective.
+  void migrate(const std::vector<std::vector<int>>& owners);
+
+ private:
+  struct Level {
+    mesh::DeviceArray<std::uint64_t> tile_cycles;
+    double wall_ns = 0.0, cpu_ns = 0.0;  // of the sweeps
+    std::vector<double> burnt_ns;        // by slot: synthetic load
+    std::vector<Cost> costs;             // by slot
+    int updates = 0;
+    KeyTable<float> smoothed, inherited;  // by key: measured, and what came with a block instead
+  };
+  void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
+  std::vector<double> tile_nanoseconds(const Level& level) const;
+  void share_out(int level);
+  void smooth(int level);
+
+  const mesh::Mesh& mesh_;
+  SyntheticLoad load_;
+  double slowness_;
+  std::vector<Level> levels_;
+};
+
+// Takes `excess` from the longest of the times, down to their median: what a thread lost while it
+// did not run lies in few of many pieces of similar length.
+void remove_preemption(std::vector<double>& times, double excess);
+
+}  // namespace octant::driver

@@ -1,0 +1,52 @@
+// Faults to order, for tests of what finds out: section [debug] of a parameter file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/parameters.hpp"
+#include "decomp/morton.hpp"
+
+namespace octant::driver {
+
+// Section [debug]; late sends are part of CommOptions. None of it changes the bits of a field.
+struct DebugOptions {
+  int ranks_per_node = 0;  // 0: the machine's nodes
+  std::vector<std::string> synthetic_load;
+  std::vector<double> slow_ranks;
+  int slow_node = -1;
+  double slow_factor = 3.0;
+
+  // How many times as long as others the kernels of a rank take.
+  double slowness(int rank, int node) const;
+};
+
+void declare(ParameterSchema& schema, DebugOptions& options);
+
+// How many times as long as others the sweeps of a block take: a pure function of level and key.
+class SyntheticLoad {
+ public:
+  // From "LEVEL:KEY:FACTOR" and "random:SHARE:FACTOR". Throws InputError for anything else.
+  explicit SyntheticLoad(const std::vector<std::string>& entries);
+
+  bool is_empty() const { return blocks_.empty() && drawn_.empty(); }
+  double factor(int level, Key key) const;
+
+ private:
+  struct Block {
+    int level;
+    std::uint64_t key;
+    double factor;
+  };
+  struct Drawn {
+    double share, factor;
+  };
+  std::vector<Block> blocks_;
+  std::vector<Drawn> drawn_;
+};
+
+// Keeps this thread's processor busy for so long.
+void burn(std::int64_t nanoseconds);
+
+}  // namespace octant::driver

@@ -1,0 +1,186 @@
+#include "telemetry/archive.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "telemetry/columns.hpp"
+
+namespace octant::telemetry {
+
+namespace {
+
+constexpr int k_schema = 1;  // of docs/telemetry.md
+// Merging at the end stops at this many bytes of files, so that it never takes long.
+constexpr std::uintmax_t k_most_merged = std::uintmax_t{256} << 20;
+
+std::int64_t unix_ns() {
+  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+// The Parquet files of a folder, the hidden ones of writers that were killed included.
+std::vector<std::string> parquet_files(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".parquet") || name.ends_with(".parquet.part"))
+      files.push_back(entry.path().string());
+  }
+  return files;
+}
+
+// Makes the folder and lists what is in it.
+std::vector<std::string> prepare(const std::string& folder, bool restart) {
+  try {
+    std::filesystem::create_directories(folder);
+    std::vector<std::string> left;
+    for (const std::string& path : parquet_files(folder)) {
+      if (restart && path.ends_with(".parquet")) left.push_back(path);
+      else std::filesystem::remove(path);
+    }
+    if (::access(folder.c_str(), W_OK) != 0) throw RunError("no permission to write");
+    return left;
+  } catch (const std::exception& error) {
+    throw InputError(
+        "{}: telemetry cannot be written there ({}); check its permissions, or run with "
+        "telemetry.enabled = false",
+        folder, error.what());
+  }
+}
+
+}  // namespace
+
+Ranks alone() {
+  return {.gather =
+              [](std::span<const std::byte> bytes) {
+                return std::vector<std::byte>(bytes.begin(), bytes.end());
+              },
+          .agree = [](const std::function<void()>& step) { step(); },
+          .max = [](double value) { return value; },
+          .broadcast = [](std::string&) {},
+          .align_clocks = [] { return Alignment{}; }};
+}
+
+Archive::Archive(const RunFacts& facts, const Ranks& ranks)
+    : folder_(facts.directory + "/telemetry"), ranks_(ranks) {
+  ranks_.agree([&] {
+    if (ranks_.rank == 0) find_identity(prepare(folder_, facts.restart));
+  });
+  std::string identity = fmt::format("{} {}", run_, segment_);
+  ranks_.broadcast(identity);
+  run_ = identity.substr(0, identity.find(' '));
+  segment_ = static_cast<std::int16_t>(std::stoi(identity.substr(identity.find(' '))));
+  metadata_ = {{"octant.schema", fmt::to_string(k_schema)},
+               {"octant.run", run_},
+               {"octant.segment", fmt::to_string(segment_)},
+               {"octant.ranks", fmt::to_string(ranks_.size)},
+               {"octant.ranks_per_node", fmt::to_string(ranks_.ranks_per_node)},
+               {"octant.model", facts.model},
+               {"octant.block_size", fmt::to_string(facts.block_size)},
+               {"octant.detail", facts.detail},
+               {"octant.start_unix_ns", fmt::to_string(unix_ns())},
+               {"octant.clock_error_ns", "0"},
+               {"octant.events_dropped", "0"}};
+}
+
+void Archive::find_identity(const std::vector<std::string>& present) {
+  const auto seed = static_cast<std::uint64_t>(unix_ns()) * 0x9E3779B97F4A7C15U ^
+                    static_cast<std::uint64_t>(::getpid());
+  run_ = fmt::format("{:016x}", seed);
+  segment_ = 0;
+  for (const std::string& path : present) {
+    const Metadata metadata = parquet_metadata(path);
+    const auto run = metadata.find("octant.run"), segment = metadata.find("octant.segment");
+    if (run == metadata.end() || segment == metadata.end()) continue;
+    run_ = run->second;
+    segment_ = std::max(segment_, static_cast<std::int16_t>(std::stoi(segment->second) + 1));
+  }
+}
+
+std::string Archive::path_of(const std::string& table, std::int64_t first,
+                             std::int64_t last) const {
+  return fmt::format("{}/{}-{:08d}-{:08d}-n{:04d}.parquet", folder_, table, first, last,
+                     ranks_.node);
+}
+
+Archive::Shelf& Archive::shelf(const std::string& table) {
+  const auto found = std::find_if(shelves_.begin(), shelves_.end(),
+                                  [&](const Shelf& s) { return s.table == table; });
+  if (found != shelves_.end()) return *found;
+  return shelves_.emplace_back(Shelf{table, {}, {}});
+}
+
+void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
+                    std::int64_t clock_error_ns) {
+  const std::vector<std::byte> all = ranks_.gather(own.packed());
+  ranks_.agree([&] {
+    if (!ranks_.writes) return;
+    Window rows;
+    rows.append_packed(all);
+    metadata_["octant.clock_error_ns"] = fmt::to_string(clock_error_ns);
+    metadata_["octant.events_dropped"] = fmt::to_string(rows.events_dropped);
+    write_tables(rows, first, last);
+  });
+}
+
+void Archive::write_tables(const Window& rows, std::int64_t first, std::int64_t last) {
+  const auto& names = rows.names.names();
+  const auto write = [&](const char* table, const auto& of_table) {
+    write_table(table, of_table.size(), columns(of_table, names), first, last);
+  };
+  write("steps", rows.steps);
+  write("ranks", rows.ranks);
+  write("phases", rows.phases);
+  write("messages", rows.messages);
+  write("blocks", rows.blocks);
+  write("placement", rows.placement);
+  write("events", rows.events);
+}
+
+void Archive::write_table(const std::string& table, std::size_t rows, std::vector<Column> columns,
+                          std::int64_t first, std::int64_t last) {
+  if (rows == 0) return;
+  columns.insert(columns.begin(), {"segment", std::vector<std::int16_t>(rows, segment_)});
+  const std::string path = path_of(table, first, last);
+  write_parquet(path, columns, metadata_);
+  shelf(table).fresh.push_back({first, last, path});
+}
+
+Archive::File Archive::merged(const std::string& table, const std::vector<File>& files) const {
+  const File result{files.front().first, files.back().last,
+                    path_of(table, files.front().first, files.back().last)};
+  std::vector<std::string> paths;
+  for (const File& file : files) paths.push_back(file.path);
+  merge_parquet(paths, result.path, metadata_);
+  for (const std::string& path : paths)
+    if (path != result.path) std::filesystem::remove(path);
+  return result;
+}
+
+void Archive::merge() {
+  ranks_.agree([&] {
+    for (auto& [table, merged_files, fresh] : shelves_) {
+      if (fresh.empty()) continue;
+      merged_files.push_back(fresh.size() > 1 ? merged(table, fresh) : fresh.front());
+      fresh.clear();
+    }
+  });
+}
+
+void Archive::merge_all() {
+  merge();
+  ranks_.agree([&] {
+    for (auto& [table, files, fresh] : shelves_) {
+      std::uintmax_t bytes = 0;
+      for (const File& file : files) bytes += std::filesystem::file_size(file.path);
+      if (files.size() > 1 && bytes <= k_most_merged) files = {merged(table, files)};
+    }
+  });
+}
+
+}  // namespace octant::telemetry

@@ -1,0 +1,176 @@
+#ifdef OCTANT_ARROW
+
+#include "telemetry/parquet_file.hpp"
+
+#include <cstdio>
+#include <filesystem>
+
+#include <arrow/api.h>
+#include <arrow/io/file.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/arrow/writer.h>
+#include <parquet/file_reader.h>
+
+#include "core/error.hpp"
+
+namespace octant::telemetry {
+
+namespace {
+
+constexpr std::int64_t k_rows_per_group = 1 << 20;
+
+// Of windows, which are written while a run waits, and of merged files.
+constexpr auto k_fast = parquet::Compression::SNAPPY, k_small = parquet::Compression::ZSTD;
+
+using TablePointer = std::shared_ptr<arrow::Table>;
+
+void check(const arrow::Status& status) {
+  if (!status.ok()) throw RunError("{}", status.ToStringWithoutContextLines());
+}
+
+template <class T>
+T value_of(arrow::Result<T> result) {
+  check(result.status());
+  return std::move(result).ValueUnsafe();
+}
+
+// Runs a step on a file; whatever it throws becomes a RunError that names the file.
+template <class Step>
+auto on_file(const char* what, const std::string& path, const Step& step) {
+  try {
+    return step();
+  } catch (const std::exception& error) {
+    throw RunError(
+        "cannot {} the telemetry file '{}': {}; check the space left and the permissions, or run "
+        "with telemetry.enabled = false",
+        what, path, error.what());
+  }
+}
+
+template <class T>
+std::shared_ptr<arrow::Array> array_of(const std::vector<T>& values) {
+  using Array = typename arrow::CTypeTraits<T>::ArrayType;
+  return std::make_shared<Array>(static_cast<std::int64_t>(values.size()),
+                                 arrow::Buffer::Wrap(values));
+}
+
+std::shared_ptr<arrow::Array> array_of(const std::vector<bool>& values) {
+  arrow::BooleanBuilder builder;
+  check(builder.AppendValues(values));
+  return value_of(builder.Finish());
+}
+
+std::shared_ptr<arrow::Array> array_of(const Texts& texts) {
+  arrow::StringBuilder names;
+  check(names.AppendValues(*texts.list));
+  return value_of(
+      arrow::DictionaryArray::FromArrays(array_of(texts.numbers), value_of(names.Finish())));
+}
+
+TablePointer table_of(std::span<const Column> columns) {
+  arrow::FieldVector fields;
+  arrow::ArrayVector arrays;
+  for (const Column& column : columns) {
+    arrays.push_back(
+        std::visit([](const auto& values) { return array_of(values); }, column.values));
+    fields.push_back(arrow::field(column.name, arrays.back()->type(), false));
+  }
+  return arrow::Table::Make(arrow::schema(fields), arrays);
+}
+
+// A file under way; gets its name at the end.
+class Output {
+ public:
+  Output(const std::string& path, const std::shared_ptr<arrow::Schema>& schema,
+         const Metadata& metadata, parquet::Compression::type compression)
+      : path_(path) {
+    const std::filesystem::path whole(path);
+    part_ = fmt::format("{}/.{}.part", whole.parent_path().string(), whole.filename().string());
+    // Only texts have a dictionary: making one costs more than most windows have rows.
+    parquet::WriterProperties::Builder builder;
+    builder.compression(compression)->disable_statistics()->disable_dictionary();
+    for (const auto& field : schema->fields())
+      if (!arrow::is_primitive(field->type()->id())) builder.enable_dictionary(field->name());
+    const auto properties = builder.build();
+    file_ = value_of(arrow::io::FileOutputStream::Open(part_));
+    writer_ = value_of(
+        parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), file_, properties));
+    const auto pairs = std::make_shared<arrow::KeyValueMetadata>();
+    for (const auto& [key, value] : metadata) pairs->Append(key, value);
+    check(writer_->AddKeyValueMetadata(pairs));
+  }
+  ~Output() {
+    if (!done_) std::remove(part_.c_str());
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(const arrow::Table& table) { check(writer_->WriteTable(table, k_rows_per_group)); }
+  void finish() {
+    check(writer_->Close());
+    check(file_->Close());
+    std::filesystem::rename(part_, path_);
+    done_ = true;
+  }
+
+ private:
+  std::string path_, part_;
+  bool done_ = false;
+  std::shared_ptr<arrow::io::FileOutputStream> file_;
+  std::unique_ptr<parquet::arrow::FileWriter> writer_;
+};
+
+TablePointer read_table(const std::string& path) {
+  const auto file = value_of(arrow::io::ReadableFile::Open(path));
+  const auto reader = value_of(parquet::arrow::OpenFile(file, arrow::default_memory_pool()));
+  return value_of(reader->ReadTable());
+}
+
+}  // namespace
+
+bool parquet_is_available() { return true; }
+
+void write_parquet(const std::string& path, std::span<const Column> columns,
+                   const Metadata& metadata) {
+  on_file("write", path, [&] {
+    const TablePointer table = table_of(columns);
+    Output output(path, table->schema(), metadata, k_fast);
+    output.write(*table);
+    output.finish();
+  });
+}
+
+void merge_parquet(std::span<const std::string> inputs, const std::string& path,
+                   const Metadata& metadata) {
+  on_file("write", path, [&] {
+    std::vector<TablePointer> held;
+    std::int64_t rows = 0;
+    std::unique_ptr<Output> output;
+    for (std::size_t n = 0; n < inputs.size(); ++n) {
+      held.push_back(read_table(inputs[n]));
+      rows += held.back()->num_rows();
+      if (rows < k_rows_per_group && n + 1 < inputs.size()) continue;
+      if (!output)
+        output = std::make_unique<Output>(path, held.front()->schema(), metadata, k_small);
+      output->write(*value_of(arrow::ConcatenateTables(held)));
+      held.clear();
+      rows = 0;
+    }
+    output->finish();
+  });
+}
+
+Metadata parquet_metadata(const std::string& path) {
+  return on_file("read", path, [&] {
+    const auto reader = parquet::ParquetFileReader::OpenFile(path);
+    Metadata result;
+    const auto pairs = reader->metadata()->key_value_metadata();
+    for (std::int64_t n = 0; pairs && n < pairs->size(); ++n)
+      result[pairs->key(n)] = pairs->value(n);
+    return result;
+  });
+}
+
+}  // namespace octant::telemetry
+
+#endif

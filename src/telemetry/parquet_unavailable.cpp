@@ -1,0 +1,31 @@
+// What stands in for parquet_file.cpp in a build without Arrow.
+#ifndef OCTANT_ARROW
+
+#include "core/error.hpp"
+#include "telemetry/parquet_file.hpp"
+
+namespace octant::telemetry {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path) {
+  throw RunError("'{}': this program was built without telemetry (OCTANT_TELEMETRY)", path);
+}
+
+}  // namespace
+
+bool parquet_is_available() { return false; }
+
+void write_parquet(const std::string& path, std::span<const Column>, const Metadata&) {
+  fail(path);
+}
+
+void merge_parquet(std::span<const std::string>, const std::string& path, const Metadata&) {
+  fail(path);
+}
+
+Metadata parquet_metadata(const std::string& path) { fail(path); }
+
+}  // namespace octant::telemetry
+
+#endif

@@ -1,0 +1,77 @@
+// The rows of the tables that docs/telemetry.md describes, as they are collected. Names are indices
+// into the NameList of the window. Points in time are on the clock of rank 0, since the run began.
+#pragma once
+
+#include <cstdint>
+
+#include "core/observer.hpp"
+
+namespace octant::telemetry {
+
+struct StepRow {
+  std::int64_t step = 0;
+  double time = 0.0, dt = 0.0;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t blocks = 0, leaf_cells = 0, updates = 0;
+  std::int8_t finest_level = 0;
+  bool regridded = false, rebalanced = false;
+};
+
+struct RankRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, node = 0;
+  std::int64_t start_ns = 0, end_ns = 0, cpu_ns = 0;
+  std::int64_t memory_bytes = 0, memory_peak_bytes = 0;
+  std::int64_t blocks = 0, leaf_cells = 0, updates = 0;
+  double work = 0.0;
+};
+
+struct PhaseRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, name = 0;
+  std::int8_t level = -1;
+  Phase phase = Phase::other;
+  std::int32_t calls = 0;
+  std::int64_t start_ns = 0, total_ns = 0, self_ns = 0, cpu_ns = 0;
+  std::int64_t cells = 0, bytes = 0;
+};
+
+struct MessageRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, peer = 0, component = 0;
+  bool received = false;
+  std::int32_t messages = 0;
+  std::int64_t bytes = 0, wait_ns = 0, post_ns = 0;
+};
+
+struct BlockRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0;
+  std::int8_t level = 0;
+  std::int16_t updates = 0;
+  std::uint64_t key = 0;
+  float cost_ns = 0.0F, work = 0.0F;
+};
+
+struct PlacementRow {
+  std::int64_t step = 0;
+  std::int8_t level = -1;
+  std::int32_t policy = 0;
+  float cplx_x = 0.0F;
+  double makespan_before = 0.0, makespan_after = 0.0;
+  std::int64_t blocks_moved = 0, bytes_moved = 0;
+  double off_rank_share = 0.0, off_node_share = 0.0;
+  std::int64_t duration_ns = 0;
+};
+
+struct EventRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, name = 0;
+  std::int8_t level = -1;
+  Phase phase = Phase::other;
+  std::int64_t start_ns = 0, duration_ns = 0;
+  std::int32_t peer = -1;
+  std::int64_t sequence = -1, bytes = 0;
+};
+
+}  // namespace octant::telemetry

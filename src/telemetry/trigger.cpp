@@ -1,0 +1,59 @@
+#include "telemetry/trigger.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace octant::telemetry {
+
+namespace {
+
+constexpr std::size_t k_remembered = 64;
+constexpr std::size_t k_fewest = 4;  // steps that make a median
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw InputError(
+      "telemetry.trigger = \"{}\": expected \"PHASE > NUMBER * median\" or \"PHASE > NUMBER s\", "
+      "where PHASE is step, compute, pack, send, wait, unpack, collective, regrid, rebalance, io "
+      "or other",
+      text);
+}
+
+}  // namespace
+
+Trigger::Trigger(const std::string& text) {
+  if (text.empty()) return;
+  std::istringstream words(text);
+  std::string quantity, sign, unit, rest;
+  words >> quantity >> sign >> factor_ >> unit;
+  if (!words || sign != ">" || !(factor_ > 0.0)) refuse(text);
+  for (int n = 0; n < k_phases; ++n)
+    if (quantity == to_string(static_cast<Phase>(n))) phase_ = static_cast<Phase>(n);
+  if (!phase_ && quantity != "step") refuse(text);
+  if (unit == "*") {
+    words >> rest;
+    if (rest != "median") refuse(text);
+    by_median_ = true;
+  } else if (unit == "ms") {
+    factor_ *= 1e-3;
+  } else if (unit != "s") {
+    refuse(text);
+  }
+  if (words >> rest) refuse(text);
+}
+
+bool Trigger::fires(double seconds) {
+  if (!is_set()) return false;
+  if (!by_median_) return seconds > factor_;
+  std::vector<double> sorted(before_.begin(), before_.end());
+  before_.push_back(seconds);
+  if (before_.size() > k_remembered) before_.pop_front();
+  if (sorted.size() < k_fewest) return false;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return seconds > factor_ * *middle;
+}
+
+}  // namespace octant::telemetry

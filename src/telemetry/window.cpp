@@ -1,0 +1,128 @@
+#include "telemetry/window.hpp"
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+namespace octant::telemetry {
+
+namespace {
+
+class Packer {
+ public:
+  template <class T>
+  void add(const std::vector<T>& items) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::uint64_t count = items.size();
+    add_bytes(&count, sizeof count);
+    add_bytes(items.data(), items.size() * sizeof(T));
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void add_bytes(const void* from, std::size_t count) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), begin, begin + count);
+  }
+  std::vector<std::byte> bytes_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  template <class T>
+  std::vector<T> next() {
+    std::uint64_t count = 0;
+    copy(&count, sizeof count);
+    std::vector<T> items(count);
+    copy(items.data(), count * sizeof(T));
+    return items;
+  }
+  bool is_empty() const { return bytes_.empty(); }
+
+ private:
+  void copy(void* to, std::size_t count) {
+    if (count > 0) std::memcpy(to, bytes_.data(), count);
+    bytes_ = bytes_.subspan(count);
+  }
+  std::span<const std::byte> bytes_;
+};
+
+template <class Row>
+void add(std::vector<Row>& to, const std::vector<Row>& rows) {
+  to.insert(to.end(), rows.begin(), rows.end());
+}
+
+// The same, for rows whose field `name` counts in another list of names.
+template <class Row>
+void add(std::vector<Row>& to, std::vector<Row> rows, std::int32_t Row::*name,
+         const std::vector<std::int32_t>& numbers) {
+  for (Row& row : rows) row.*name = numbers[static_cast<std::size_t>(row.*name)];
+  add(to, rows);
+}
+
+}  // namespace
+
+void Window::clear() {
+  steps.clear();
+  ranks.clear();
+  phases.clear();
+  messages.clear();
+  blocks.clear();
+  placement.clear();
+  events.clear();
+  events_dropped = 0;
+}
+
+void Window::append(const Window& other) {
+  add(steps, other.steps);
+  add(ranks, other.ranks);
+  add(phases, other.phases);
+  add(messages, other.messages);
+  add(blocks, other.blocks);
+  add(placement, other.placement);
+  add(events, other.events);
+  events_dropped += other.events_dropped;
+}
+
+std::vector<std::byte> Window::packed() const {
+  std::vector<char> text;
+  for (const std::string& name : names.names()) {
+    text.insert(text.end(), name.begin(), name.end());
+    text.push_back('\0');
+  }
+  Packer packer;
+  packer.add(text);
+  packer.add(steps);
+  packer.add(ranks);
+  packer.add(phases);
+  packer.add(messages);
+  packer.add(blocks);
+  packer.add(placement);
+  packer.add(events);
+  packer.add(std::vector{events_dropped});
+  return packer.take();
+}
+
+void Window::append_packed(std::span<const std::byte> bytes) {
+  Unpacker unpacker(bytes);
+  while (!unpacker.is_empty()) {
+    const auto text = unpacker.next<char>();
+    std::vector<std::int32_t> numbers;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::string_view name(text.data() + begin);
+      numbers.push_back(names.number(name));
+      begin += name.size() + 1;
+    }
+    add(steps, unpacker.next<StepRow>());
+    add(ranks, unpacker.next<RankRow>());
+    add(phases, unpacker.next<PhaseRow>(), &PhaseRow::name, numbers);
+    add(messages, unpacker.next<MessageRow>(), &MessageRow::component, numbers);
+    add(blocks, unpacker.next<BlockRow>());
+    add(placement, unpacker.next<PlacementRow>(), &PlacementRow::policy, numbers);
+    add(events, unpacker.next<EventRow>(), &EventRow::name, numbers);
+    events_dropped += unpacker.next<std::int64_t>().front();
+  }
+}
+
+}  // namespace octant::telemetry

@@ -1,0 +1,195 @@
+"""Every run records itself, truthfully, cheaply and without changing what it computes."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from cases import DRIFTING_BLAST, TINY_BLAST
+from flows import SMALL_CHANNEL
+from refusals import assert_refused, small_disk
+from running import (
+    Outcome,
+    differing,
+    octant_command,
+    octant_environment,
+    run,
+    run_well,
+)
+from telemetry_tables import ask, ask_one
+
+
+@pytest.fixture(scope="module")
+def blast(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Record a blast on two ranks, each a node of its own."""
+    directory = tmp_path_factory.mktemp("blast") / "run"
+    return run_well(
+        directory, DRIFTING_BLAST, "debug.ranks_per_node=1", "telemetry.window=5", ranks=2
+    )
+
+
+def test_there_is_a_row_for_every_step_rank_and_block(blast: Outcome) -> None:
+    assert ask(blast, "select step from steps order by step") == [(n,) for n in range(12)]
+    assert ask_one(blast, "select count(*) from ranks") == 24
+    rows = ask_one(blast, "select count(*) from blocks")
+    assert rows == ask_one(blast, "select sum(blocks) from steps")
+    assert rows == ask_one(blast, "select sum(blocks) from ranks")
+    updates = "select sum(updates * 64) - sum(work) from blocks"
+    assert ask_one(blast, updates) == 0.0
+    history = blast.history()
+    assert ask_one(blast, "select max(time) from steps") == history["time"][-2]
+
+
+def test_the_times_of_a_step_add_up(blast: Outcome) -> None:
+    differences = ask(
+        blast,
+        """select max(abs(duration - parts)) from
+           (select step, rank, end_ns - start_ns as duration from ranks) join
+           (select step, rank, sum(self_ns) as parts from phases group by all)
+           using (step, rank)""",
+    )
+    assert differences == [(0,)]
+
+
+def test_all_kinds_of_phases_are_seen(blast: Outcome) -> None:
+    phases = {phase for (phase,) in ask(blast, "select distinct phase from phases")}
+    assert phases == {
+        *("compute", "pack", "send", "wait", "unpack", "collective"),
+        *("regrid", "rebalance", "io", "other"),
+    }
+    levels = ask(blast, "select distinct level from phases where name = 'sweep' order by level")
+    assert levels == [(0,), (1,), (2,)]
+
+
+def test_both_ends_of_a_message_are_seen(blast: Outcome) -> None:
+    both = """select sum(messages), sum(bytes) from messages
+              where peer >= 0 and direction = '{}' and component <> 'route'"""
+    assert ask(blast, both.format("send")) == ask(blast, both.format("receive"))
+    assert ask_one(blast, "select count(*) from messages where peer = rank") == 0
+
+
+def test_every_node_writes_files_of_its_own(blast: Outcome) -> None:
+    files = {path.name for path in (blast.directory / "telemetry").iterdir()}
+    for node in ("n0000", "n0001"):
+        assert f"phases-00000000-00000011-{node}.parquet" in files
+    assert not [name for name in files if name.startswith(".")]
+    assert ask(blast, "select distinct rank, node from ranks order by rank") == [(0, 0), (1, 1)]
+
+
+def test_records_are_small(blast: Outcome) -> None:
+    folder = blast.directory / "telemetry"
+    blocks = sum(path.stat().st_size for path in folder.glob("blocks-*"))
+    others = sum(path.stat().st_size for path in folder.iterdir()) - blocks
+    assert blocks <= 64 * ask_one(blast, "select count(*) from blocks")
+    assert others <= 4096 * ask_one(blast, "select count(*) from ranks")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_records_do_not_change_what_is_computed(tmp_path: Path, ranks: int) -> None:
+    loud = run_well(tmp_path / "loud", DRIFTING_BLAST, "telemetry.detail=full", ranks=ranks)
+    quiet = run_well(tmp_path / "quiet", DRIFTING_BLAST, "telemetry.enabled=false", ranks=ranks)
+    assert differing(loud.last_snapshot, quiet.last_snapshot) == []
+    assert not (quiet.directory / "telemetry").exists()
+    assert ask_one(loud, "select count(*) from events") > 0
+
+
+def test_a_flow_records_its_phases(tmp_path: Path) -> None:
+    outcome = run_well(tmp_path / "run", SMALL_CHANNEL, ranks=2)
+    assert ask_one(outcome, "select count(*) from steps") == 12
+    names = {name for (name,) in ask(outcome, "select name from phases where phase = 'compute'")}
+    assert {"momentum", "poisson", "correction"} <= names
+    assert ask_one(outcome, "select sum(messages) from messages") > 0
+
+
+def test_a_killed_run_leaves_whole_files_up_to_its_last_window(tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    parameters = directory.with_suffix(".toml")
+    parameters.write_text(DRIFTING_BLAST)
+    command = octant_command("run", parameters, "--output", directory, ranks=2)
+    command += ["--set", "time.max_steps=100000", "--set", "telemetry.window=2"]
+    process = subprocess.Popen(
+        command, env=octant_environment(), stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    folder = directory / "telemetry"
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("ranks-*.parquet"))) < 3:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    windows = len(list(folder.glob("ranks-*.parquet")))
+    steps = ask(directory, "select distinct step from ranks order by step")
+    assert steps == [(n,) for n in range(2 * windows)]
+    assert ask_one(directory, "select count(*) from phases") > 0
+
+
+def test_a_restart_goes_on_as_the_next_segment(tmp_path: Path) -> None:
+    often = "output.checkpoint_interval=1e-9"
+    run_well(tmp_path / "run", DRIFTING_BLAST, often, "time.max_steps=6")
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, restart="latest")
+    segments = ask(outcome, "select segment, min(step), max(step) from steps group by all")
+    assert sorted(segments) == [(0, 0, 5), (1, 5, 11)]
+
+
+def test_a_slow_block_is_known_by_its_cost(tmp_path: Path) -> None:
+    load = 'debug.synthetic_load=["0:0:10"]'
+    still = "refine.gradient=[1e9]"
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, load, still)
+    ratio = """select median(case when key = 0 then cost_ns end) /
+               median(case when key <> 0 then cost_ns end) from blocks"""
+    assert 8.0 < ask_one(outcome, ratio) < 12.0
+    assert ask_one(outcome, "select sum(work) from blocks where key = 0 and step = 0") == 640.0
+
+
+def test_a_slow_rank_computes_longer_for_the_same_work(tmp_path: Path) -> None:
+    slow = ("debug.slow_ranks=[1]", "debug.slow_factor=4", "balance.interval=0")
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *slow, ranks=2)
+    per_cell = """select sum(cpu_ns) / sum(cells) from phases
+                  where name = 'sweep' group by rank order by rank"""
+    (normal,), (inflated,) = ask(outcome, per_cell)
+    assert inflated > 2.5 * normal
+
+
+def test_late_sends_are_seen_where_they_are_posted(tmp_path: Path) -> None:
+    late = ("debug.late_rank=1", "debug.late_seconds=0.003", "time.max_steps=4")
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *late, ranks=2)
+    delays = """select sum(post_ns) / sum(messages) from messages
+                where direction = 'send' and component = 'ghosts' group by rank order by rank"""
+    (prompt,), (delayed,) = ask(outcome, delays)
+    assert delayed >= 3e6
+    assert prompt < 0.5 * delayed
+
+
+def test_a_full_disk_ends_the_run_with_one_message(tmp_path: Path, ranks: int) -> None:
+    with small_disk(tmp_path / "disk", "size=1m") as disk:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run/telemetry").symlink_to(disk)
+        ballast = disk / "ballast"
+        ballast.write_bytes(bytes(1 << 20))
+        ballast.write_bytes(bytes((1 << 20) - 8192))
+        outcome = run(
+            tmp_path / "run", DRIFTING_BLAST, "telemetry.window=1", ranks=ranks, timeout=60
+        )
+        assert_refused(outcome, "telemetry", "No space left", "telemetry.enabled", code=1)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, ranks: int) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/telemetry").write_text("a file in its place")
+    outcome = run(tmp_path / "run", TINY_BLAST, ranks=ranks)
+    assert_refused(outcome, "telemetry", "telemetry.enabled = false")
+
+
+@pytest.mark.parametrize(
+    ("override", "fragment"),
+    [
+        ("telemetry.trigger=wait > often", "telemetry.trigger"),
+        ('debug.synthetic_load=["0:1"]', "debug.synthetic_load"),
+        ('debug.synthetic_load=["random:0.5:0.5"]', "at least 1"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused(tmp_path: Path, override: str, fragment: str) -> None:
+    assert_refused(run(tmp_path / "run", TINY_BLAST, override), fragment)

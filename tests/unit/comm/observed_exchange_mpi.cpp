@@ -1,0 +1,141 @@
+// What exchanges tell the observer of a run.
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "comm/exchanger.hpp"
+#include "core/observer.hpp"
+
+namespace octant {
+namespace {
+
+class Listener final : public Observer {
+ public:
+  Listener() { set_current(this); }
+  ~Listener() override { set_current(nullptr); }
+
+  void enter(Phase phase, std::string_view name, int level) override {
+    ++entered[fmt::format("{} {} {}", to_string(phase), name, level)];
+    ++depth;
+  }
+  void leave() override { --depth; }
+  void lap(Phase, std::string_view) override {}
+  void count(std::int64_t, std::int64_t bytes) override { counted += bytes; }
+  void messages(std::string_view, int, std::span<const MessageReport> done) override {
+    all.insert(all.end(), done.begin(), done.end());
+  }
+
+  std::map<std::string, int> entered;
+  std::vector<MessageReport> all;
+  std::int64_t counted = 0;
+  int depth = 0;
+};
+
+// Every rank sends rank + 1 numbers to the next one.
+struct Ring {
+  explicit Ring(const CommOptions& options)
+      : plan(ExchangePlan::from_sends(world, {{next(1), world.rank() + 1}})),
+        send(world.rank() + 1, 1.0),
+        receive(plan.items_received()),
+        exchanger("ring", world, options, 3) {}
+  int next(int step) const { return (world.rank() + step) % world.size(); }
+  void run() { exchanger.run<double>(plan, send.data(), receive.data(), 1); }
+
+  Communicator world = Communicator::world();
+  ExchangePlan plan;
+  std::vector<double> send, receive;
+  Exchanger exchanger;
+};
+
+TEST(ObservedExchange, every_message_is_told_at_both_ends) {
+  const Communicator world = Communicator::world();
+  if (world.size() == 1) return;
+  for (const char* backend : {"p2p", "alltoall"}) {
+    Ring ring({.exchange = backend});
+    Listener listener;
+    ring.run();
+    std::map<bool, MessageReport> by_direction;
+    for (const MessageReport& message : listener.all)
+      if (message.peer >= 0) by_direction[message.received] = message;
+    EXPECT_EQ(by_direction[false].peer, ring.next(1)) << backend;
+    EXPECT_EQ(by_direction[false].bytes, 8 * (world.rank() + 1)) << backend;
+    const int before = ring.next(world.size() - 1);
+    EXPECT_EQ(by_direction[true].peer, before) << backend;
+    EXPECT_EQ(by_direction[true].bytes, 8 * (before + 1)) << backend;
+    EXPECT_EQ(listener.entered["send ring 3"], 1) << backend;
+    EXPECT_EQ(listener.entered["wait ring 3"], 1) << backend;
+    EXPECT_EQ(listener.depth, 0) << backend;
+    for (const MessageReport& message : listener.all) {
+      EXPECT_LE(message.started_ns, message.posted_ns) << backend;
+      EXPECT_LE(message.posted_ns, message.done_ns) << backend;
+      EXPECT_LE(message.waited_ns, message.done_ns - message.started_ns) << backend;
+    }
+  }
+}
+
+TEST(ObservedExchange, forwarded_messages_are_told_too) {
+  if (Communicator::world().size() == 1) return;
+  Ring ring({.exchange = "ksection"});
+  Listener listener;
+  ring.run();
+  std::int64_t sent = 0;
+  for (const MessageReport& message : listener.all)
+    if (!message.received) sent += message.bytes;
+  EXPECT_EQ(sent, listener.counted);
+}
+
+TEST(ObservedExchange, whoever_is_late_is_the_one_that_is_waited_for) {
+  const Communicator world = Communicator::world();
+  if (world.size() == 1) return;
+  constexpr double k_late = 0.05;
+  Ring ring({.exchange = "p2p", .late_rank = 0, .late_seconds = k_late});
+  Listener listener;
+  world.barrier();
+  ring.run();
+  for (const MessageReport& message : listener.all) {
+    const double waited = 1e-9 * static_cast<double>(message.waited_ns);
+    const double post = 1e-9 * static_cast<double>(message.posted_ns - message.started_ns);
+    if (message.received && message.peer == 0) {
+      EXPECT_GT(waited, 0.8 * k_late);
+    }
+    if (world.rank() == 0) {
+      EXPECT_GE(post, k_late);
+    } else {
+      EXPECT_LT(post, 0.8 * k_late);
+    }
+  }
+}
+
+TEST(ObservedExchange, peers_are_ranks_of_the_run_in_a_part_of_it_too) {
+  const Communicator world = Communicator::world();
+  const Communicator part = world.split(world.rank() % 2);
+  if (part.size() == 1) return;
+  const int next = (part.rank() + 1) % part.size();
+  const auto plan = ExchangePlan::from_sends(part, {{next, 1}});
+  Exchanger exchanger("part", part, {.exchange = "p2p"});
+  Listener listener;
+  const double out = 1.0;
+  double in = 0.0;
+  exchanger.run<double>(plan, &out, &in, 1);
+  for (const MessageReport& message : listener.all) {
+    EXPECT_EQ(message.peer % 2, world.rank() % 2);
+    if (!message.received) {
+      EXPECT_EQ(message.peer, 2 * next + world.rank() % 2);
+    }
+  }
+}
+
+TEST(ObservedExchange, nothing_is_told_where_nobody_listens) {
+  if (Communicator::world().size() == 1) return;
+  Ring ring({.exchange = "p2p"});
+  ring.run();
+  Listener listener;
+  EXPECT_TRUE(listener.all.empty());
+}
+
+}  // namespace
+}  // namespace octant
