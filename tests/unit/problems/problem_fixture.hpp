@@ -12,11 +12,11 @@ namespace octant::problems::test {
 struct ReadyProblem {
   ReadyProblem(const std::string& name, const mesh::MeshOptions& mesh, const std::string& toml = "",
                const hydro::HydroOptions& gas = {})
-      : geometry(mesh), problem(make_problem(name)) {
+      : geometry(mesh), universe({.enabled = true, .box = 1.0}), problem(make_problem(name)) {
     ParameterSchema schema;
     problem->declare(schema);
     schema.read_text("[problem]\n" + toml, "test.toml");
-    problem->prepare({geometry, gas, 1.0});
+    problem->prepare({.geometry = geometry, .hydro = gas, .G = 1.0, .universe = &universe});
   }
 
   // Calls visit(state, cell volume) for all cells of a level as if it covered the domain.
@@ -36,6 +36,7 @@ struct ReadyProblem {
   }
 
   mesh::Geometry geometry;
+  cosmology::Universe universe;
   std::unique_ptr<Problem> problem;
 };
 
