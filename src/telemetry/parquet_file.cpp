@@ -22,6 +22,9 @@ constexpr std::int64_t k_rows_per_group = 1 << 20;
 // Of windows, which are written while a run waits, and of merged files.
 constexpr auto k_fast = parquet::Compression::SNAPPY, k_small = parquet::Compression::ZSTD;
 
+// Arrow's own pools keep tens of megabytes that were used once; the system gets its memory back.
+arrow::MemoryPool* memory() { return arrow::system_memory_pool(); }
+
 using TablePointer = std::shared_ptr<arrow::Table>;
 
 void check(const arrow::Status& status) {
@@ -55,13 +58,13 @@ std::shared_ptr<arrow::Array> array_of(const std::vector<T>& values) {
 }
 
 std::shared_ptr<arrow::Array> array_of(const std::vector<bool>& values) {
-  arrow::BooleanBuilder builder;
+  arrow::BooleanBuilder builder(memory());
   check(builder.AppendValues(values));
   return value_of(builder.Finish());
 }
 
 std::shared_ptr<arrow::Array> array_of(const Texts& texts) {
-  arrow::StringBuilder names;
+  arrow::StringBuilder names(memory());
   check(names.AppendValues(*texts.list));
   return value_of(
       arrow::DictionaryArray::FromArrays(array_of(texts.numbers), value_of(names.Finish())));
@@ -89,12 +92,12 @@ class Output {
     // Only texts have a dictionary: making one costs more than most windows have rows.
     parquet::WriterProperties::Builder builder;
     builder.compression(compression)->disable_statistics()->disable_dictionary();
+    builder.memory_pool(memory());
     for (const auto& field : schema->fields())
       if (!arrow::is_primitive(field->type()->id())) builder.enable_dictionary(field->name());
     const auto properties = builder.build();
     file_ = value_of(arrow::io::FileOutputStream::Open(part_));
-    writer_ = value_of(
-        parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), file_, properties));
+    writer_ = value_of(parquet::arrow::FileWriter::Open(*schema, memory(), file_, properties));
     const auto pairs = std::make_shared<arrow::KeyValueMetadata>();
     for (const auto& [key, value] : metadata) pairs->Append(key, value);
     check(writer_->AddKeyValueMetadata(pairs));
@@ -121,8 +124,8 @@ class Output {
 };
 
 TablePointer read_table(const std::string& path) {
-  const auto file = value_of(arrow::io::ReadableFile::Open(path));
-  const auto reader = value_of(parquet::arrow::OpenFile(file, arrow::default_memory_pool()));
+  const auto file = value_of(arrow::io::ReadableFile::Open(path, memory()));
+  const auto reader = value_of(parquet::arrow::OpenFile(file, memory()));
   return value_of(reader->ReadTable());
 }
 
@@ -152,7 +155,7 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
       if (rows < k_rows_per_group && n + 1 < inputs.size()) continue;
       if (!output)
         output = std::make_unique<Output>(path, held.front()->schema(), metadata, k_small);
-      output->write(*value_of(arrow::ConcatenateTables(held)));
+      output->write(*value_of(arrow::ConcatenateTables(held, {}, memory())));
       held.clear();
       rows = 0;
     }
