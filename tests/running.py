@@ -234,3 +234,22 @@ def differing(path: Path, reference: Path) -> list[str]:
     """Name the datasets whose bits differ between two files, and those that only one has."""
     one, other = bits(path), bits(reference)
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+# The first checkpoint, number 0, is written after step 1.
+CHECKPOINT_EVERY_STEP = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
+
+
+def assert_same_run(outcome: Outcome, reference: Outcome, first_step: int = 0) -> None:
+    """Compare the bits of the last snapshots, and the histories from a step on."""
+    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
+    rows = [
+        [
+            row
+            for row in (o.directory / "history.csv").read_text().splitlines()[1:]
+            if int(row.split(",")[0]) >= first_step
+        ]
+        for o in (outcome, reference)
+    ]
+    assert rows[0]
+    assert rows[0] == rows[1]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cases import CLUMPY_BOX
-from running import Outcome, differing, run_well
+from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, run_well
 
 OMEGA_M, OMEGA_B, H = 0.3111, 0.047, 0.6766
 
@@ -178,29 +178,13 @@ def test_only_dark_matter_falls_without_gas(tmp_path: Path) -> None:
 
 # --- the same bits ------------------------------------------------------------------------------
 
-CHECKPOINTS = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
 STEPS = 20
 
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run the clumpy box on one rank."""
-    return run_well(tmp_path_factory.mktemp("one_rank") / "run", CLUMPY_BOX, *CHECKPOINTS)
-
-
-def assert_same(outcome: Outcome, reference: Outcome, first_step: int = 0) -> None:
-    """Compare the last snapshots, and the histories from a step on."""
-    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
-    rows = [
-        [
-            row
-            for row in (o.directory / "history.csv").read_text().splitlines()[1:]
-            if int(row.split(",")[0]) >= first_step
-        ]
-        for o in (outcome, reference)
-    ]
-    assert len(rows[0]) == STEPS - first_step + 1
-    assert rows[0] == rows[1]
+    return run_well(tmp_path_factory.mktemp("one_rank") / "run", CLUMPY_BOX, *CHECKPOINT_EVERY_STEP)
 
 
 def test_the_clumpy_box_refines(reference: Outcome) -> None:
@@ -211,7 +195,7 @@ def test_the_clumpy_box_refines(reference: Outcome) -> None:
 
 
 def test_the_same_bits_on_two_ranks(tmp_path: Path, reference: Outcome) -> None:
-    assert_same(run_well(tmp_path / "run", CLUMPY_BOX, ranks=2), reference)
+    assert_same_run(run_well(tmp_path / "run", CLUMPY_BOX, ranks=2), reference)
 
 
 @pytest.mark.parametrize(
@@ -232,4 +216,4 @@ def test_the_same_bits_across_a_restart(
     outcome = run_well(
         tmp_path / "run", CLUMPY_BOX, *overrides, ranks=ranks, restart=checkpoint, timeout=300
     )
-    assert_same(outcome, reference, first_step=step)
+    assert_same_run(outcome, reference, first_step=step)

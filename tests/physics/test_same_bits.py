@@ -8,32 +8,17 @@ from pathlib import Path
 import pytest
 
 from cases import DRIFTING_BLAST
-from running import Outcome, differing, run_well
+from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, differing, run_well
 
-# Checkpoints after every step: the first one, number 0, is written after step 1.
-CHECKPOINTS = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
 STEPS = 12
 
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run the case on one rank."""
-    return run_well(tmp_path_factory.mktemp("one_rank") / "run", DRIFTING_BLAST, *CHECKPOINTS)
-
-
-def assert_same(outcome: Outcome, reference: Outcome, first_step: int = 0) -> None:
-    """Compare the last snapshots, and the histories from a step on."""
-    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
-    rows = [
-        [
-            row
-            for row in (o.directory / "history.csv").read_text().splitlines()[1:]
-            if int(row.split(",")[0]) >= first_step
-        ]
-        for o in (outcome, reference)
-    ]
-    assert len(rows[0]) == STEPS - first_step + 1
-    assert rows[0] == rows[1]
+    return run_well(
+        tmp_path_factory.mktemp("one_rank") / "run", DRIFTING_BLAST, *CHECKPOINT_EVERY_STEP
+    )
 
 
 def test_the_case_has_all_levels_and_changes_them(reference: Outcome) -> None:
@@ -59,11 +44,11 @@ def test_on_several_ranks(
 ) -> None:
     overrides = (f"balance.decomposition={decomposition}", f"comm.exchange={exchange}")
     outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *overrides, ranks=ranks)
-    assert_same(outcome, reference)
+    assert_same_run(outcome, reference)
 
 
 def test_on_two_threads(tmp_path: Path, reference: Outcome) -> None:
-    assert_same(run_well(tmp_path / "run", DRIFTING_BLAST, threads=2), reference)
+    assert_same_run(run_well(tmp_path / "run", DRIFTING_BLAST, threads=2), reference)
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 3), (4, 2)])
@@ -74,10 +59,12 @@ def test_across_a_restart_on_another_number_of_ranks(
     written = reference
     if before != 1:
         stop = f"time.max_steps={step + 1}"
-        written = run_well(tmp_path / "a", DRIFTING_BLAST, *CHECKPOINTS, stop, ranks=before)
+        written = run_well(
+            tmp_path / "a", DRIFTING_BLAST, *CHECKPOINT_EVERY_STEP, stop, ranks=before
+        )
     checkpoint = written.directory / f"checkpoint_{step - 1:05d}.h5"
     outcome = run_well(tmp_path / "b", DRIFTING_BLAST, ranks=after, restart=checkpoint)
-    assert_same(outcome, reference, first_step=step)
+    assert_same_run(outcome, reference, first_step=step)
 
 
 @pytest.mark.parametrize("scheme", [("rk2", "plm"), ("rk3", "ppm")])

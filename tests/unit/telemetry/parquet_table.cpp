@@ -1,17 +1,12 @@
 #include "parquet_table.hpp"
 
-#include "core/error.hpp"
-#include "telemetry/parquet_file.hpp"
-
-#ifdef OCTANT_ARROW
 #include <arrow/api.h>
 #include <arrow/io/file.h>
 #include <parquet/arrow/reader.h>
-#endif
+
+#include "telemetry/parquet_file.hpp"
 
 namespace octant::telemetry {
-
-#ifdef OCTANT_ARROW
 
 ParquetTable::ParquetTable(const std::string& path) : metadata_(parquet_metadata(path)) {
   const auto file = arrow::io::ReadableFile::Open(path).ValueOrDie();
@@ -29,11 +24,5 @@ ParquetTable::ParquetTable(const std::string& path) : metadata_(parquet_metadata
       }
   }
 }
-
-#else
-
-ParquetTable::ParquetTable(const std::string&) { throw RunError("built without telemetry"); }
-
-#endif
 
 }  // namespace octant::telemetry

@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 class Recording : public testing::Test {
  protected:
   void SetUp() override {
-    if (!parquet_is_available()) GTEST_SKIP() << "built without telemetry";
     fs::remove_all(folder());
     facts.directory = folder();
     facts.model = "amr";
