@@ -160,20 +160,25 @@ double median_over_ranks(const Communicator& communicator, double value, bool co
   return std::bit_cast<double>(high);
 }
 
-HealthResult measure_health(const Communicator& communicator, const HealthCheck& check) {
-  HealthResult result;
+RankHealth measure_rank(const Communicator& communicator, const HealthCheck& check) {
+  RankHealth health;
   const Array results("results", k_lanes);
   const Array a("a", k_elements), b("b", k_elements), c("c", k_elements);
   const int times = communicator.rank() == check.slow_rank ? check.slow_factor : 1;
   communicator.barrier();
-  result.own.compute_seconds = least_seconds(check.repeats, [&] {
+  health.compute_seconds = least_seconds(check.repeats, [&] {
     for (int n = 0; n < times; ++n) compute(results);
   });
   communicator.barrier();
-  result.own.memory_seconds = least_seconds(check.repeats, [&] { triad(a, b, c); });
+  health.memory_seconds = least_seconds(check.repeats, [&] { triad(a, b, c); });
   communicator.barrier();
-  measure_network(communicator, check.repeats, result.own);
+  measure_network(communicator, check.repeats, health);
+  return health;
+}
 
+HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& check,
+                           const RankHealth& own) {
+  HealthResult result{.own = own};
   for (double RankHealth::*field : {&RankHealth::compute_seconds, &RankHealth::memory_seconds,
                                     &RankHealth::latency_ratio, &RankHealth::latency_seconds}) {
     result.median.*field = median_over_ranks(communicator, result.own.*field);

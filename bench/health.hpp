@@ -41,8 +41,13 @@ struct HealthResult {
 
 // Measures all ranks at the same time, in log2(ranks) rounds of pairs for the network: rank r meets
 // r xor 1, 2, 4, ... A rank's kernels are timed by its processors' time where they run on them, so
-// that other programs do not count. Collective; every rank gets the result.
-HealthResult measure_health(const Communicator& communicator, const HealthCheck& check);
+// that other programs do not count. Collective.
+RankHealth measure_rank(const Communicator& communicator, const HealthCheck& check);
+
+// Sets the ranks against their median, and names the nodes of slow ones. Collective; every rank
+// gives its own measurement and gets the result.
+HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& check,
+                           const RankHealth& own);
 
 double compute_flops();
 double memory_bytes();

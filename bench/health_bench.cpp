@@ -119,7 +119,8 @@ int health_bench(const std::vector<std::string>& options) {
   const Communicator communicator = Communicator::world();
   write_exclude_list(communicator, request.exclude_file, {});  // before anything is measured
   Report report(communicator, request.json_file);
-  const HealthResult result = measure_health(communicator, request.check);
+  const HealthResult result =
+      compare_ranks(communicator, request.check, measure_rank(communicator, request.check));
   report.line(fmt::format("{} rank(s) on {} node(s), all at the same time; best of {}\n",
                           communicator.size(), result.nodes, request.check.repeats));
   report_ranks(report, result);
