@@ -30,9 +30,6 @@ target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASS
 if(OCTANT_CUDA)
   # fmt 9 mistrusts nvcc and leaves out `constexpr`, on which its checks of format strings rely.
   target_compile_definitions(octant_flags INTERFACE FMT_USE_CONSTEXPR=1)
-  # Kernels may call constexpr functions, and no other function of the host.
-  target_compile_options(octant_flags INTERFACE
-    --expt-relaxed-constexpr --Werror=cross-execution-space-call)
 endif()
 
 if(OCTANT_SANITIZE)
