@@ -17,10 +17,11 @@ Lines dense_lines(const Box& box) {
   return {width > 0 ? rows : 0, width, width, std::ptrdiff_t{width} * rows};
 }
 
-// The rows of whole lines that a rank of a column gets.
-Range rows_of(Range rows, int ranks, int rank) {
-  const Range own = part(rows.count(), ranks, rank);
-  return {rows.begin + own.begin, rows.begin + own.end};
+// What a rank of a column gets of whole lines of `planes`.
+template <class Matrices>
+Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
+  const Box lines{problem.layout.box[0], problem.layout.box[1], {0, planes}};
+  return Matrices::share(lines, problem.column.size(), rank);
 }
 
 // Forward, exchange and backward for all planes.
@@ -143,8 +144,7 @@ Box PartitionedLines<Matrices>::ends_of(const LineProblem<Matrices>& problem, in
 
 template <class Matrices>
 Box PartitionedLines<Matrices>::whole_of(const LineProblem<Matrices>& problem, int rank) {
-  const int ranks = problem.column.size();
-  return {problem.layout.box[0], rows_of(problem.layout.box[1], ranks, rank), {0, 2 * ranks}};
+  return whole_lines(problem, rank, 2 * problem.column.size());
 }
 
 template <class Matrices>
@@ -231,16 +231,16 @@ void PartitionedLines<Matrices>::set_reduced(const EndCoefficients& own) {
 template <class Matrices>
 void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
   for (const int which : {0, 1})
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       for (int i = 0; i < width; ++i)
-        end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(row, i)];
+        end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(chunk, i)];
     });
   exchange_.forward(ends_.data(), gathered_.data());
   const SweptPlanes gathered = swept_gathered();
   for (int n = 0; n < 2 * ranks_; ++n)
-    for_each_row(dense_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(dense_, [&](int chunk, std::ptrdiff_t at, auto width) {
       for (int i = 0; i < width; ++i)
-        all.data()[n * dense_matrices_.size() + dense_matrices_.place(row, i)] =
+        all.data()[n * dense_matrices_.size() + dense_matrices_.place(chunk, i)] =
             gathered(n)[at + i];
     });
 }
@@ -288,7 +288,7 @@ double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double
   double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
     const double* known = end(n == 0 ? 0 : 1);
-    for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int, std::ptrdiff_t at, auto width) {
       std::copy_n(known + at, int{width}, solution + at);
       if (copy != solution) std::copy_n(known + at, int{width}, copy + at);
     });
@@ -350,8 +350,7 @@ class TransposedLines final : public LineSolver<Matrices> {
 
  private:
   static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
-    const Box& box = problem.layout.box;
-    return {box[0], rows_of(box[1], problem.column.size(), rank), {0, problem.matrix.size()}};
+    return whole_lines(problem, rank, problem.matrix.size());
   }
   LineProblem<Matrices> whole_problem(const LineProblem<Matrices>& problem) const {
     LineProblem<Matrices> whole = problem;

@@ -34,6 +34,7 @@ struct PoissonSolver::State {
   Layout column_layout() const;
   ShiftedMatrices blocked_matrices() const;
   ShiftedMatrices dense_matrices(Range x, Range y) const;
+  void add_rows(Range x, Range y, std::vector<ShiftedMatrices::Row>& rows) const;
   bool is_singular() const;
   void make_solver();
 
@@ -42,6 +43,8 @@ struct PoissonSolver::State {
     return {spectral->data(), solver->uses_planes() ? lines.plane_stride : 0};
   }
   double* plane(int k) const { return spectral_planes()(k); }
+  // Where the rows of coefficients of plane k lie: in blocks of a whole plane, or in the messages.
+  std::span<const RowPiece> row_pieces(double* whole, int k);
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
@@ -66,9 +69,9 @@ struct PoissonSolver::State {
   std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
   std::shared_ptr<Buffer> spectral;
-  Buffer carry;   // the plane that is substituted
-  Buffer work;    // the same, transformed back
-  Buffer packed;  // rows of coefficients of a plane
+  Buffer carry;                  // the plane that is substituted
+  Buffer work;                   // the same, transformed back
+  std::vector<RowPiece> pieces;  // of the rows of the plane at hand
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
 };
@@ -117,7 +120,6 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   carry = Buffer(lines.plane_stride);
   work = Buffer(lines.plane_stride);
   if (!y_is_local) {
-    packed = Buffer(static_cast<std::size_t>(ny) * transform.width());
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
@@ -138,34 +140,24 @@ Layout PoissonSolver::State::column_layout() const {
 }
 
 ShiftedMatrices PoissonSolver::State::blocked_matrices() const {
-  const auto &x = transform.x_eigenvalues(), &y = transform.y_eigenvalues();
-  const int kept = problem.y.periodic() ? y_size / 2 + 1 : y_size;
-  ShiftedMatrices matrices{k_columns, {}, {}};
-  for (int block = 0; block < blocks; ++block) {
-    for (int j = 0; j < y_size; ++j) matrices.of_row.push_back(block * kept + transform.y_twin(j));
-    for (int j = 0; j < kept; ++j)
-      for (int i = 0; i < k_columns; ++i) {
-        const int column = std::min(columns.begin + block * k_columns + i, transform.width() - 1);
-        matrices.shifts.push_back(x[column] + y[j]);
-      }
-  }
-  return matrices;
+  std::vector<ShiftedMatrices::Row> rows;
+  for (int begin = columns.begin; begin < columns.end; begin += k_columns)
+    add_rows({begin, std::min(begin + k_columns, columns.end)}, {0, y_size}, rows);
+  return ShiftedMatrices(rows);
 }
 
 ShiftedMatrices PoissonSolver::State::dense_matrices(Range x, Range y) const {
-  ShiftedMatrices matrices{x.count(), {}, {}};
-  std::vector<int> place(y_size, -1);  // of the coefficients of each row's twin
-  int kept = 0;
-  for (int j = y.begin; j < y.end; ++j) {
-    int& found = place[transform.y_twin(j)];
-    if (found < 0) {
-      found = kept++;
-      for (int i = x.begin; i < x.end; ++i)
-        matrices.shifts.push_back(transform.x_eigenvalues()[i] + transform.y_eigenvalues()[j]);
-    }
-    matrices.of_row.push_back(found);
-  }
-  return matrices;
+  std::vector<ShiftedMatrices::Row> rows;
+  if (x.count() > 0) add_rows(x, y, rows);
+  return ShiftedMatrices(rows);
+}
+
+void PoissonSolver::State::add_rows(Range x, Range y,
+                                    std::vector<ShiftedMatrices::Row>& rows) const {
+  const std::span<const double> along_x(transform.x_eigenvalues());
+  for (int j = y.begin; j < y.end; ++j)
+    rows.push_back(
+        {along_x.subspan(x.begin, x.count()), transform.y_eigenvalues()[j], transform.y_twin(j)});
 }
 
 bool PoissonSolver::State::is_singular() const {
@@ -183,6 +175,21 @@ void PoissonSolver::State::make_solver() {
       [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
       options.tridiagonal, memory});
   solver->set_operator(problem.z, 0.0, 1.0);
+}
+
+std::span<const RowPiece> PoissonSolver::State::row_pieces(double* whole, int k) {
+  pieces.clear();
+  if (whole)
+    for (int block = 0; block < blocks; ++block) {
+      const int begin = block * k_columns;
+      pieces.push_back({{begin, std::min(begin + k_columns, columns.count())},
+                        whole + std::ptrdiff_t{begin} * y_size,
+                        k_columns});
+    }
+  else
+    for (int n = 0; n < xy->pieces(Transpose::End::source); ++n)
+      pieces.push_back(xy->piece(Transpose::End::source, n, k));
+  return pieces;
 }
 
 void PoissonSolver::State::clear_padding(double* plane) {
@@ -267,14 +274,9 @@ void PoissonSolver::transform_rows(int k, Range rows, const double* first,
                                    std::ptrdiff_t row_stride) {
   State& s = *state_;
   const Clock lap;
-  const int width = s.transform.width();
-  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
-    if (s.y_is_local)
-      s.transform.forward_x(first, s.plane(k) + j * k_columns, k_columns,
-                            std::ptrdiff_t{s.y_size} * k_columns);
-    else s.transform.forward_x(first, s.packed.data() + (j - rows.begin) * width, width, 0);
-  }
-  if (!s.y_is_local) s.xy->pack(Transpose::End::source, rows, {k, k + 1}, s.packed.data());
+  const std::span<const RowPiece> pieces = s.row_pieces(s.y_is_local ? s.plane(k) : nullptr, k);
+  for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
+    s.transform.forward_x(first, j, pieces);
   s.times.transform_seconds += lap.seconds();
 }
 
@@ -304,16 +306,10 @@ void PoissonSolver::exchange() {
 
 void PoissonSolver::backward(int k, double* first, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  const double* plane = s.y_is_local ? s.backward_plane(k) : nullptr;
+  double* plane = s.y_is_local ? s.backward_plane(k) : nullptr;
   const Clock lap;
-  const int width = s.transform.width();
-  if (!plane) s.xy->unpack(Transpose::End::source, {0, s.ny}, {k, k + 1}, s.packed.data());
-  for (int j = 0; j < s.ny; ++j, first += row_stride) {
-    if (plane)
-      s.transform.backward_x(plane + j * k_columns, k_columns, std::ptrdiff_t{s.y_size} * k_columns,
-                             first);
-    else s.transform.backward_x(s.packed.data() + j * width, width, 0, first);
-  }
+  const std::span<const RowPiece> pieces = s.row_pieces(plane, k);
+  for (int j = 0; j < s.ny; ++j, first += row_stride) s.transform.backward_x(pieces, j, first);
   s.times.transform_seconds += lap.seconds();
 }
 
