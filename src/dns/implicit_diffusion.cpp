@@ -44,6 +44,16 @@ void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
   }
 }
 
+// Whether two components have the same conditions, and so the same operator: where an axis is
+// periodic it does not matter whether unknowns are faces or centres.
+bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem& b) {
+  const auto same_axis = [](const pencil::AxisConditions& p, const pencil::AxisConditions& q) {
+    return (p.periodic() && q.periodic()) || p == q;
+  };
+  return same_axis(a.x, b.x) && same_axis(a.y, b.y) && a.z.lower == b.z.lower &&
+         a.z.diagonal == b.z.diagonal && a.z.upper == b.z.upper;
+}
+
 // What the boundaries of the domain add to the right-hand sides.
 class BoundarySources {
  public:
@@ -149,20 +159,27 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
  public:
   DiffusionAlongAll(const Domain& domain, int forced, const pencil::PoissonOptions& options)
       : domain_(domain), sources_(domain, true), forced_(forced) {
+    solvers_.reserve(k_components);
     for (int c = 0; c < k_components; ++c) {
       // The first one's planes are read before those of the pressure are written in their place.
       pencil::PoissonOptions own = options;
       own.tridiagonal.memory = nullptr;
       if (c > 0) own.planes = nullptr;
-      solvers_.emplace_back(domain.pencils, velocity_problem(domain.grid, domain.boundaries, c),
-                            own);
+      const auto problem_of = [&](int component) {
+        return velocity_problem(domain.grid, domain.boundaries, component);
+      };
+      int twin = 0;
+      while (twin < c && !same_problem(problem_of(twin), problem_of(c))) ++twin;
+      if (twin == c) have_factors_.push_back(c);
+      solvers_.emplace_back(domain.pencils, problem_of(c), own,
+                            twin < c ? &solvers_[twin] : nullptr);
     }
   }
 
   void set_factor(double factor) override {
     if (factor == factor_) return;
     factor_ = factor;
-    for (pencil::PoissonSolver& solver : solvers_) solver.set_operator(1.0, -factor);
+    for (const int c : have_factors_) solvers_[c].set_operator(1.0, -factor);
     if (forced_ >= 0 && !exchange_does_all())
       response_ = response_to_one(
           helmholtz(velocity_z_matrix(domain_.grid, domain_.boundaries, forced_), -factor));
@@ -226,6 +243,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   int forced_;
   double factor_ = 0.0;
   std::vector<pencil::PoissonSolver> solvers_;  // of the components
+  std::vector<int> have_factors_;               // the others use theirs
   std::vector<double> response_;                // in all planes
 };
 

@@ -45,6 +45,7 @@ class Partition {
 
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
+    weighted_ = 0;
     eliminate_matrices();
     reduce_matrices();
   }
@@ -53,16 +54,12 @@ class Partition {
   // First sweep, n = 1 .. m - 1 in ascending order; plane 0 is left as it is. `first` gathers what
   // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
   void eliminate(int n, double* d, const double* d_before, double* first, bool gather) {
-    if (gather && n == 1) {
-      std::fill_n(first, lines_.plane_size(), 0.0);
-      std::fill_n(weight_.data(), matrices_.size(), 1.0);
-    }
+    if (gather && n == 1) std::fill_n(first, lines_.plane_size(), 0.0);
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
-    const double *r_n = plane(reciprocal_, n), *r_before = plane(reciprocal_, n - 1);
-    double* weights = weight_.data();
-    if (gather)
-      for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= -c * r_n[l];
+    const double* r_before = plane(reciprocal_, n - 1);
+    if (gather && n != weighted_) add_to_weights(n, -c);
+    const double* weights = weight_.data();
     for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double *x = d + at, *sum = first + at;
       const double* y = d_before + at;
@@ -208,6 +205,14 @@ class Partition {
     }
   }
 
+  void add_to_weights(int n, double coupling) {
+    double* weights = weight_.data();
+    const double* r = plane(reciprocal_, n);
+    if (n == 1) std::fill_n(weights, matrices_.size(), 1.0);
+    for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= coupling * r[l];
+    weighted_ = n;
+  }
+
   void keep(int n) {
     if (to_first_.size() == 0) return;
     double *to_first = plane(to_first_, n), *to_last = plane(to_last_, n);
@@ -225,7 +230,8 @@ class Partition {
   Buffer reciprocal_, fill_;   // 1 / b_n and f_n, [plane][coefficient]
   Buffer to_first_, to_last_;  // a_n and c_n of algorithm 2
   EndCoefficients ends_;
-  Buffer weight_;  // of d'_n in the reduced row of plane 0
+  Buffer weight_;     // of d'_n in the reduced row of plane 0, for
+  int weighted_ = 0;  // this n; 0: none
 };
 
 }  // namespace octant::pencil

@@ -24,7 +24,8 @@ Range columns_of(int width, int parts, int index) {
 // so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
 // block after the other. Columns beyond the last one are set to zero.
 struct PoissonSolver::State {
-  State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options);
+  State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options,
+        const State* twin);
 
   // Boxes of the unknowns of a rank: cells, then coefficients by rows and by columns.
   Box cells(int rank) const;
@@ -36,7 +37,7 @@ struct PoissonSolver::State {
   ShiftedMatrices dense_matrices(Range x, Range y) const;
   void add_rows(Range x, Range y, std::vector<ShiftedMatrices::Row>& rows) const;
   bool is_singular() const;
-  void make_solver();
+  void make_solver(const State* twin);
 
   // Of the y-pencil; there is but one place for all if the solver does not use them.
   Planes spectral_planes() const {
@@ -95,7 +96,7 @@ Box PoissonSolver::State::column_box(int rank) const {
 }
 
 PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem& given,
-                            const PoissonOptions& chosen)
+                            const PoissonOptions& chosen, const State* twin)
     : grid(pencil_grid),
       problem(given),
       options(chosen),
@@ -127,7 +128,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
         column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy),
         true);
   }
-  make_solver();
+  make_solver(twin);
   spectral = options.planes ? options.planes : std::make_shared<Buffer>();
   spectral->reserve(std::size_t(solver->uses_planes() ? planes : 1) * lines.plane_stride);
 }
@@ -165,7 +166,7 @@ bool PoissonSolver::State::is_singular() const {
          problem.y.allows_constant() && problem.z_allows_constant;
 }
 
-void PoissonSolver::State::make_solver() {
+void PoissonSolver::State::make_solver(const State* twin) {
   const auto planes_of = [grid = grid, n = problem.z.size()](int z_index) {
     return intersection(grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index))[2],
                         Range{0, n});
@@ -173,8 +174,8 @@ void PoissonSolver::State::make_solver() {
   solver = make_line_solver(LineProblem<ShiftedMatrices>{
       grid.column(), planes_of, column_layout(), lines, blocked_matrices(),
       [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
-      options.tridiagonal, memory});
-  solver->set_operator(problem.z, 0.0, 1.0);
+      options.tridiagonal, memory, twin ? twin->solver.get() : nullptr});
+  if (!twin) solver->set_operator(problem.z, 0.0, 1.0);
 }
 
 std::span<const RowPiece> PoissonSolver::State::row_pieces(double* whole, int k) {
@@ -253,8 +254,9 @@ double* PoissonSolver::State::backward_plane(int k) {
 }
 
 PoissonSolver::PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
-                             const PoissonOptions& options)
-    : state_(std::make_unique<State>(grid, problem, options)) {}
+                             const PoissonOptions& options, const PoissonSolver* twin)
+    : state_(std::make_unique<State>(grid, problem, options, twin ? twin->state_.get() : nullptr)) {
+}
 
 PoissonSolver::~PoissonSolver() = default;
 PoissonSolver::PoissonSolver(PoissonSolver&&) noexcept = default;
