@@ -1,6 +1,7 @@
 #include "bench/dns_bench.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,10 @@ struct Meter {
   }
 };
 
+double bytes_per_second(const DnsResult& r) {
+  return r.bytes_moved_per_cell() * r.cells() / r.seconds;
+}
+
 JsonObject json(const DnsResult& r, double triad) {
   JsonObject parts;
   for (const auto& [name, seconds] : r.parts) parts.add(name, 1e9 * seconds / r.cells());
@@ -79,6 +84,8 @@ JsonObject json(const DnsResult& r, double triad) {
       .add("bytes_sent_per_step", r.bytes_sent)
       .add("fields_of_memory", r.fields_of_memory)
       .add("scaled_divergence", r.scaled_divergence)
+      .add("bytes_moved_per_cell", r.bytes_moved_per_cell())
+      .add("bytes_moved_per_second", bytes_per_second(r))
       .add("triad_bytes_per_second", triad)
       .add("parts", parts);
   return object;
@@ -104,6 +111,12 @@ std::string breakdown(const DnsResult& r) {
       text +=
           fmt::format("{}{} {:.1f}", text.empty() ? "    " : ", ", name, 1e9 * seconds / r.cells());
   return text;
+}
+
+std::string bandwidth(const DnsResult& r, double triad) {
+  return fmt::format("    must move {:.0f} B per cell: {:.1f} GB/s, {:.0f} % of the triad",
+                     r.bytes_moved_per_cell(), 1e-9 * bytes_per_second(r),
+                     100.0 * bytes_per_second(r) / triad);
 }
 
 struct Request {
@@ -138,6 +151,23 @@ void declare(Options& options, Request& request) {
 }
 
 }  // namespace
+
+// Counted in doubles, stage by stage. The factors of lines along z are one number for a pair of
+// coefficients and for the wave numbers +-k_y, but for the first of the blocks of 16 columns.
+double DnsResult::bytes_moved_per_cell() const {
+  const double rows = dns_case.cells[1], blocks = std::ceil(dns_case.cells[0] / 16.0);
+  const double factors = (blocks + 1.0) / (2.0 * blocks) * (rows / 2.0 + 1.0) / rows;
+  const double prediction = 4 + 3;  // u, v, w and p are read, u, v and w written
+  const double right_sides = 12;    // of a step: written, read and written, read
+  const double settling = 3 + 3;    // implicit diffusion reads and writes u, v and w once more
+  const double poisson = 2 + 2 * factors;  // coefficients and factors, there and back
+  const double correction = 4 + 4;
+  double stage = prediction + poisson + correction;
+  if (dns_case.diffusion != "explicit") stage += settling;
+  // Two operators, of u and v and of w, are factorised anew and used again.
+  if (dns_case.diffusion == "implicit") stage += 2 * 2 * factors;
+  return sizeof(double) * (dns::k_stages * stage + right_sides);
+}
 
 DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case, int steps) {
   DnsResult result;
@@ -196,6 +226,7 @@ int dns_bench(const std::vector<std::string>& words) {
     const DnsResult result = measure_dns(communicator, dns_case, request.steps);
     report.line(row(result));
     report.line(breakdown(result));
+    report.line(bandwidth(result, triad));
     report.add(json(result, triad));
   }
   report.finish();

@@ -47,7 +47,7 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarO
       projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_) {
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
   const int kept = forcing_ == Forcing::bulk_velocity ? forced_ : -1;
-  implicit_ = make_implicit_diffusion(domain, diffusion_, kept, upwards);
+  implicit_ = make_implicit_diffusion(domain, state_, diffusion_, kept, upwards);
   if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
 }
 

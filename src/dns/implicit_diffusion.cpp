@@ -155,16 +155,26 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
   std::vector<double> response_;  // in all planes
 };
 
+// Components are solved in the sweeps where lines need no transpose: their coefficients lie where
+// the predicted velocity lay. Otherwise exchange does all, and the components take turns in one
+// memory; and so it does where a mean is kept between side walls: the response to a push then
+// differs within a plane, so that the push must be known before.
 class DiffusionAlongAll final : public ImplicitDiffusion {
  public:
-  DiffusionAlongAll(const Domain& domain, int forced, const pencil::PoissonOptions& options)
-      : domain_(domain), sources_(domain, true), forced_(forced) {
+  DiffusionAlongAll(const Domain& domain, State& state, int forced,
+                    const pencil::PoissonOptions& options)
+      : domain_(domain),
+        sources_(domain, true),
+        forced_(forced),
+        pushed_before_(forced >= 0 &&
+                       !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))),
+        in_sweeps_(!pushed_before_ &&
+                   pencil::PoissonSolver::keeps_planes(domain.pencils, options.tridiagonal)) {
     solvers_.reserve(k_components);
     for (int c = 0; c < k_components; ++c) {
-      // The first one's planes are read before those of the pressure are written in their place.
+      Field& field = state.velocity(c);
       pencil::PoissonOptions own = options;
-      own.tridiagonal.memory = nullptr;
-      if (c > 0) own.planes = nullptr;
+      if (in_sweeps_) own.kept = {field.row(0, -1, -1) - Field::k_pad, field.plane_stride()};
       const auto problem_of = [&](int component) {
         return velocity_problem(domain.grid, domain.boundaries, component);
       };
@@ -180,7 +190,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
     if (factor == factor_) return;
     factor_ = factor;
     for (const int c : have_factors_) solvers_[c].set_operator(1.0, -factor);
-    if (forced_ >= 0 && !exchange_does_all())
+    if (forced_ >= 0 && !pushed_before_)
       response_ = response_to_one(
           helmholtz(velocity_z_matrix(domain_.grid, domain_.boundaries, forced_), -factor));
   }
@@ -188,29 +198,27 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   void eliminate(State& state, int k) override {
     for (int c = 0; c < k_components; ++c) {
       sources_.add(state, c, k, factor_);
-      if (!exchange_does_all()) hand_in(state, c, k);
+      if (in_sweeps_) forward(state, c, k);
     }
   }
   void exchange(State& state, double push) override {
     for (int c = 0; c < k_components; ++c) {
-      if (exchange_does_all())
+      if (!in_sweeps_)
         for (int k = 0; k < domain_.nz; ++k) {
-          if (c == forced_)
-            for (int j = 0; j < domain_.ny; ++j)
-              add_to_row(state.velocity(c).row(k, j, -1), domain_.nx, push);
-          hand_in(state, c, k);
+          if (pushed_before_ && c == forced_) add_to_plane(state.velocity(c), k, push);
+          forward(state, c, k);
         }
       solvers_[c].exchange();
+      if (!in_sweeps_)
+        for (int k = domain_.nz - 1; k >= 0; --k) backward(state, c, k);
     }
   }
   void settle(State& state, int component, int k) override {
-    if (k >= solvers_[component].planes()) return;
-    Field& field = state.velocity(component);
-    solvers_[component].backward(k, field.row(k, 0), field.row_stride());
+    if (in_sweeps_) backward(state, component, k);
   }
 
   double response(int k) const override {
-    return exchange_does_all() ? 0.0 : response_[domain_.box[2].begin + k];
+    return pushed_before_ ? 0.0 : response_[domain_.box[2].begin + k];
   }
   pencil::PoissonReport report() const override {
     pencil::PoissonReport sum;
@@ -225,22 +233,26 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   }
 
  private:
-  // Between side walls the response to a push is not the same in a whole plane: the push has to be
-  // known first.
-  bool exchange_does_all() const {
-    return forced_ >= 0 && !(domain_.boundaries.periodic(0) && domain_.boundaries.periodic(1));
+  void add_to_plane(Field& field, int k, double amount) const {
+    for (int j = 0; j < domain_.ny; ++j) add_to_row(field.row(k, j, -1), domain_.nx, amount);
   }
-  void hand_in(State& state, int component, int k) {
+  void forward(State& state, int component, int k) {
     pencil::PoissonSolver& solver = solvers_[component];
     if (k >= solver.planes()) return;
     const Field& field = state.velocity(component);
     solver.transform_rows(k, {0, solver.rows()}, field.row(k, 0, -1), field.row_stride());
     solver.forward(k);
   }
+  void backward(State& state, int component, int k) {
+    pencil::PoissonSolver& solver = solvers_[component];
+    Field& field = state.velocity(component);
+    if (k < solver.planes()) solver.backward(k, field.row(k, 0), field.row_stride());
+  }
 
   const Domain& domain_;
   BoundarySources sources_;
   int forced_;
+  bool pushed_before_, in_sweeps_;
   double factor_ = 0.0;
   std::vector<pencil::PoissonSolver> solvers_;  // of the components
   std::vector<int> have_factors_;               // the others use theirs
@@ -249,7 +261,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
 
 }  // namespace
 
-std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain,
+std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain, State& state,
                                                            Diffusion diffusion, int forced,
                                                            const pencil::PoissonOptions& options) {
   switch (diffusion) {
@@ -257,7 +269,7 @@ std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain,
     case Diffusion::implicit_z:
       return std::make_unique<DiffusionAlongZ>(domain, forced, options.tridiagonal);
     case Diffusion::implicit_all:
-      return std::make_unique<DiffusionAlongAll>(domain, forced, options);
+      return std::make_unique<DiffusionAlongAll>(domain, state, forced, options);
   }
   return nullptr;
 }

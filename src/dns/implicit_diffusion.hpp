@@ -32,8 +32,9 @@ class ImplicitDiffusion {
   virtual pencil::PoissonReport report() const = 0;  // of all components
 };
 
-// Collective. `forced` is the component whose mean is kept, or -1.
-std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain,
+// Collective. `state` is what will be diffused: its memory is used. `forced` is the component whose
+// mean is kept, or -1.
+std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain, State& state,
                                                            Diffusion diffusion, int forced,
                                                            const pencil::PoissonOptions& options);
 

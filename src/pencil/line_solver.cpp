@@ -29,7 +29,7 @@ Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
 template <class Matrices>
 void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
                           const SweptPlanes& plane) {
-  for (int n = 0; n <= plane.last; ++n) solver.forward(planes, n);
+  for (int n = 0; n <= plane.last; ++n) solver.forward(planes, n, plane(n));
   solver.exchange(planes);
   for (int n = plane.last; n >= 0; --n)
     solver.backward(planes, n, plane(n), plane(n == plane.last ? n : n + 1), plane(n));
@@ -67,9 +67,9 @@ class WholeLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return false; }
-  void forward(const Planes& planes, int n) override {
+  void forward(const Planes& planes, int n, const double* rhs) override {
     const SweptPlanes plane = swept(planes);
-    thomas_->eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
+    thomas_->eliminate(n, plane(n), rhs, plane(n == 0 ? 0 : n - 1));
   }
   void exchange(const Planes&) override {}
   double* backward(const Planes& planes, int n, double* solution, const double* after,
@@ -100,7 +100,7 @@ class PartitionedLines final : public LineSolver<Matrices> {
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
-  void forward(const Planes& planes, int n) override;
+  void forward(const Planes& planes, int n, const double* rhs) override;
   void exchange(const Planes& planes) override;
   double* backward(const Planes& planes, int n, double* solution, const double* after,
                    double* copy) override;
@@ -126,6 +126,11 @@ class PartitionedLines final : public LineSolver<Matrices> {
   double* end(int which) {
     const bool lower = (which == 0) == (sweep_ == Sweep::up);
     return ends_.data() + (lower ? 0 : lines_.plane_size());
+  }
+  void copy_plane(const double* from, double* to) const {
+    for_each_chunk(lines_, [&](int, std::ptrdiff_t at, auto width) {
+      std::copy_n(from + at, int{width}, to + at);
+    });
   }
   void set_reduced(const EndCoefficients& own);
   void exchange_coefficient(const Buffer& own, Buffer& all);
@@ -267,12 +272,16 @@ void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer&
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::forward(const Planes& planes, int n) {
+void PartitionedLines<Matrices>::forward(const Planes& planes, int n, const double* rhs) {
   const SweptPlanes plane = swept(planes);
-  double* before = plane(n == 0 ? 0 : n - 1);
-  if (algorithm_1_) algorithm_1_->eliminate(n, plane(n), before);
-  else if (n > 0)
-    partition_->eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+  double* d = plane(n);
+  const double* before = plane(n == 0 ? 0 : n - 1);
+  if (n > 0 && !algorithm_1_) {
+    partition_->eliminate(n, d, rhs, before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+    return;
+  }
+  if (rhs != d) copy_plane(rhs, d);
+  if (algorithm_1_) algorithm_1_->eliminate(n, d, before);
 }
 
 // Of the flavours with three sweeps.
@@ -308,11 +317,8 @@ double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double
                                              const double* after, double* copy) {
   double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
-    const double* known = end(n == 0 ? 0 : 1);
-    for_each_chunk(lines_, [&](int, std::ptrdiff_t at, auto width) {
-      std::copy_n(known + at, int{width}, solution + at);
-      if (copy != solution) std::copy_n(known + at, int{width}, copy + at);
-    });
+    copy_plane(end(n == 0 ? 0 : 1), solution);
+    if (copy != solution) copy_plane(end(n == 0 ? 0 : 1), copy);
     return solution;
   }
   if (flavour_ == PtdmaFlavour::two_sweeps) {
@@ -348,9 +354,9 @@ class TransposedLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return false; }
   bool first_may_be_last() const override { return true; }
-  void forward(const Planes& planes, int n) override {
+  void forward(const Planes&, int n, const double* rhs) override {
     const int k = plane_of(n);
-    transpose_.pack(Transpose::End::source, rows_, {k, k + 1}, planes(k));
+    transpose_.pack(Transpose::End::source, rows_, {k, k + 1}, rhs);
   }
   void exchange(const Planes&) override {
     transpose_.exchange(Direction::forward);

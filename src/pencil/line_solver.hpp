@@ -48,8 +48,8 @@ class LineSolver {
   // Whether the plane that is eliminated first (n = 0) may also come last.
   virtual bool first_may_be_last() const = 0;
 
-  // Plane n holds its right-hand side.
-  virtual void forward(const Planes& planes, int n) = 0;
+  // `rhs`, which may be plane n itself, is its right-hand side.
+  virtual void forward(const Planes& planes, int n, const double* rhs) = 0;
   // Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
   // The solution of plane n: in `solution`, where a caller keeps that of the plane n + 1 in

@@ -53,7 +53,8 @@ class Partition {
 
   // First sweep, n = 1 .. m - 1 in ascending order; plane 0 is left as it is. `first` gathers what
   // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
-  void eliminate(int n, double* d, const double* d_before, double* first, bool gather) {
+  void eliminate(int n, double* eliminated, const double* d, const double* before, double* first,
+                 bool gather) {
     if (gather && n == 1) std::fill_n(first, lines_.plane_size(), 0.0);
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
@@ -61,18 +62,19 @@ class Partition {
     if (gather && n != weighted_) add_to_weights(n, -c);
     const double* weights = weight_.data();
     for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double *x = d + at, *sum = first + at;
-      const double* y = d_before + at;
+      double *out = eliminated + at, *sum = first + at;
+      const double *x = d + at, *y = before + at;
       const auto r = matrices_.chunk(r_before, chunk), w = matrices_.chunk(weights, chunk);
       if (gather) {
 #pragma omp simd
         for (int i = 0; i < width; ++i) {
-          x[i] -= a * r[i] * y[i];
-          sum[i] += w[i] * x[i];
+          const double value = x[i] - a * r[i] * y[i];
+          out[i] = value;
+          sum[i] += w[i] * value;
         }
       } else {
 #pragma omp simd
-        for (int i = 0; i < width; ++i) x[i] -= a * r[i] * y[i];
+        for (int i = 0; i < width; ++i) out[i] = x[i] - a * r[i] * y[i];
       }
     });
   }

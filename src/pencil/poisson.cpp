@@ -39,11 +39,11 @@ struct PoissonSolver::State {
   bool is_singular() const;
   void make_solver(const State* twin);
 
-  // Of the y-pencil; there is but one place for all if the solver does not use them.
+  // Of the y-pencil, where the solver keeps them.
   Planes spectral_planes() const {
-    return {spectral->data(), solver->uses_planes() ? lines.plane_stride : 0};
+    if (options.kept.first) return {options.kept.first, options.kept.stride};
+    return {spectral->data(), lines.plane_stride};
   }
-  double* plane(int k) const { return spectral_planes()(k); }
   // Where the rows of coefficients of plane k lie: in blocks of a whole plane, or in the messages.
   std::span<const RowPiece> row_pieces(double* whole, int k);
   int sweep_number(int k) const {
@@ -70,8 +70,8 @@ struct PoissonSolver::State {
   std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
   std::shared_ptr<Buffer> spectral;
-  Buffer carry;                  // the plane that is substituted
-  Buffer work;                   // the same, transformed back
+  Buffer carry;  // the plane that is substituted
+  Buffer work;   // a plane between the transforms along x and y, or y and the solver
   std::vector<RowPiece> pieces;  // of the rows of the plane at hand
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
@@ -129,8 +129,15 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
         true);
   }
   make_solver(twin);
+  if (!solver->uses_planes()) options.kept = {work.data(), 0};  // never touched
+  if (options.kept.first) {
+    OCTANT_REQUIRE(!solver->uses_planes() || options.kept.stride >= lines.plane_stride,
+                   "planes of {} coefficients do not fit memory for {}", lines.plane_stride,
+                   options.kept.stride);
+    return;
+  }
   spectral = options.planes ? options.planes : std::make_shared<Buffer>();
-  spectral->reserve(std::size_t(solver->uses_planes() ? planes : 1) * lines.plane_stride);
+  spectral->reserve(static_cast<std::size_t>(planes) * lines.plane_stride);
 }
 
 Layout PoissonSolver::State::column_layout() const {
@@ -221,7 +228,7 @@ void PoissonSolver::State::move_rows(Direction direction) {
 
 void PoissonSolver::State::unpack_columns(int k) {
   const Clock lap;
-  xy->unpack(Transpose::End::target, {0, y_size}, {k, k + 1}, plane(k));
+  xy->unpack(Transpose::End::target, {0, y_size}, {k, k + 1}, work.data());
   times.transform_seconds += lap.seconds();
 }
 
@@ -231,12 +238,12 @@ void PoissonSolver::State::pack_columns(int k, const double* plane) {
   times.transform_seconds += lap.seconds();
 }
 
-// Transforms a plane of coefficients along y and hands it to the solver of lines.
+// Transforms the plane at hand along y and gives it to the solver of lines.
 void PoissonSolver::State::forward_plane(int k) {
   Clock lap;
-  forward_columns(plane(k));
+  forward_columns(work.data());
   times.transform_seconds += lap.restart();
-  solver->forward(spectral_planes(), sweep_number(k));
+  solver->forward(spectral_planes(), sweep_number(k), work.data());
   times.tridiagonal_seconds += lap.restart();
 }
 
@@ -246,7 +253,7 @@ double* PoissonSolver::State::backward_plane(int k) {
   double* copy = work.data();
   const double* solution =
       solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data(), copy);
-  if (solution == plane(k)) std::copy_n(solution, lines.plane_stride, copy);
+  if (solution != carry.data() && solution != copy) std::copy_n(solution, lines.plane_stride, copy);
   times.tridiagonal_seconds += lap.restart();
   backward_columns(copy);
   times.transform_seconds += lap.restart();
@@ -266,6 +273,11 @@ void PoissonSolver::set_operator(double identity, double laplacian) {
   state_->solver->set_operator(state_->problem.z, identity, laplacian);
 }
 
+bool PoissonSolver::keeps_planes(const PencilGrid& grid, const TridiagonalOptions& options) {
+  const auto [y, z] = grid.processes();
+  return y == 1 && (z == 1 || options.method == TridiagonalMethod::ptdma);
+}
+
 int PoissonSolver::planes() const { return state_->planes; }
 int PoissonSolver::rows() const { return state_->ny; }
 bool PoissonSolver::first_may_be_last() const {
@@ -276,7 +288,7 @@ void PoissonSolver::transform_rows(int k, Range rows, const double* first,
                                    std::ptrdiff_t row_stride) {
   State& s = *state_;
   const Clock lap;
-  const std::span<const RowPiece> pieces = s.row_pieces(s.y_is_local ? s.plane(k) : nullptr, k);
+  const std::span<const RowPiece> pieces = s.row_pieces(s.y_is_local ? s.work.data() : nullptr, k);
   for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
     s.transform.forward_x(first, j, pieces);
   s.times.transform_seconds += lap.seconds();
@@ -337,7 +349,7 @@ PoissonReport PoissonSolver::report() const {
 
 std::size_t PoissonSolver::bytes() const {
   const State& s = *state_;
-  std::size_t doubles = s.spectral->size() + s.carry.size() + s.work.size();
+  std::size_t doubles = (s.spectral ? s.spectral->size() : 0) + s.carry.size() + s.work.size();
   for (const TransposeBuffers* messages : {&s.memory->xy, &s.memory->z})
     doubles += messages->source.size() + messages->target.size();
   return doubles * sizeof(double) + s.solver->bytes();
