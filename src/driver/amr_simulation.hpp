@@ -113,6 +113,7 @@ class AmrSimulation {
   double fastest_signal(int level, const double* blocks) const;  // on this rank
 
   // amr_measure.cpp
+  void measure_cells();
   void measure_gas();
   double potential_energy();
   void measure_matter_limits();
