@@ -1,14 +1,15 @@
 #include "bench/dns_bench.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
-#include "bench/cpu_time.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
@@ -62,6 +63,10 @@ struct Meter {
   }
 };
 
+double bytes_per_second(const DnsResult& r) {
+  return r.bytes_moved_per_cell() * r.cells() / r.seconds;
+}
+
 JsonObject json(const DnsResult& r, double triad) {
   JsonObject parts;
   for (const auto& [name, seconds] : r.parts) parts.add(name, 1e9 * seconds / r.cells());
@@ -79,6 +84,8 @@ JsonObject json(const DnsResult& r, double triad) {
       .add("bytes_sent_per_step", r.bytes_sent)
       .add("fields_of_memory", r.fields_of_memory)
       .add("scaled_divergence", r.scaled_divergence)
+      .add("bytes_moved_per_cell", r.bytes_moved_per_cell())
+      .add("bytes_moved_per_second", bytes_per_second(r))
       .add("triad_bytes_per_second", triad)
       .add("parts", parts);
   return object;
@@ -106,6 +113,12 @@ std::string breakdown(const DnsResult& r) {
   return text;
 }
 
+std::string bandwidth(const DnsResult& r, double triad) {
+  return fmt::format("    must move {:.0f} B per cell: {:.1f} GB/s, {:.0f} % of the triad",
+                     r.bytes_moved_per_cell(), 1e-9 * bytes_per_second(r),
+                     100.0 * bytes_per_second(r) / triad);
+}
+
 struct Request {
   DnsCase common;
   std::vector<int> cells{128, 64, 72};
@@ -127,26 +140,34 @@ struct Request {
   }
 };
 
-void declare(CLI::App& app, Request& request) {
-  app.add_option("--cells", request.cells, "Cells along x, y and z")
-      ->delimiter(',')
-      ->expected(3)
-      ->check(CLI::Range(4, 1 << 20))
-      ->capture_default_str();
-  add_choice(app, "--diffusion", request.diffusions, "Diffusion in time");
-  add_choice(app, "--poisson", request.methods, "Solver of lines along z");
-  app.add_option("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4")
-      ->capture_default_str();
-  app.add_option("--plans", request.common.plans, "FFTW's plans: estimated or measured")
-      ->check(CLI::IsMember({"estimated", "measured"}))
-      ->capture_default_str();
-  app.add_option("--steps", request.steps, "Steps of each case; the fastest is reported")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  options.shape("--cells", request.cells, 4);
+  options.choice("--diffusion", request.diffusions, "Diffusion in time");
+  options.choice("--poisson", request.methods, "Solver of lines along z");
+  options.text("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4");
+  options.one_of("--plans", request.common.plans, {"estimated", "measured"}, "FFTW's plans");
+  options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
+
+// Counted in doubles, stage by stage. The factors of lines along z are one number for a pair of
+// coefficients and for the wave numbers +-k_y, but for the first of the blocks of 16 columns.
+double DnsResult::bytes_moved_per_cell() const {
+  const double rows = dns_case.cells[1], blocks = std::ceil(dns_case.cells[0] / 16.0);
+  const double factors = (blocks + 1.0) / (2.0 * blocks) * (rows / 2.0 + 1.0) / rows;
+  const double prediction = 4 + 3;  // u, v, w and p are read, u, v and w written
+  const double right_sides = 12;    // of a step: written, read and written, read
+  const double settling = 3 + 3;    // implicit diffusion reads and writes u, v and w once more
+  const double poisson = 2 + 2 * factors;  // coefficients and factors, there and back
+  const double correction = 4 + 4;
+  double stage = prediction + poisson + correction;
+  if (dns_case.diffusion != "explicit") stage += settling;
+  // Two operators, of u and v and of w, are factorised anew and used again.
+  if (dns_case.diffusion == "implicit") stage += 2 * 2 * factors;
+  return sizeof(double) * (dns::k_stages * stage + right_sides);
+}
 
 DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case, int steps) {
   DnsResult result;
@@ -161,11 +182,11 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   for (int n = 0; n < steps; ++n) {
     const Meter before(simulation.flow());
     communicator.barrier();
-    const std::int64_t cpu_before = cpu_nanoseconds();
+    const std::int64_t cpu_before = process_cpu_ns();
     const Clock clock;
     simulation.step(k_step);
     const double seconds = communicator.max(clock.seconds());
-    const double cpu = 1e-9 * communicator.sum(cpu_nanoseconds() - cpu_before);
+    const double cpu = 1e-9 * communicator.sum(process_cpu_ns() - cpu_before);
     if (n == 0 || cpu < result.cpu_seconds) result.cpu_seconds = cpu;
     if (n > 0 && seconds >= result.seconds) continue;
     result.seconds = seconds;
@@ -184,11 +205,11 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   return result;
 }
 
-int dns_bench(const std::vector<std::string>& options) {
-  CLI::App app("Speed of whole steps of a channel flow", "octant bench dns");
+int dns_bench(const std::vector<std::string>& words) {
+  Options options("dns", "Speed of whole steps of a channel flow");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);
@@ -205,6 +226,7 @@ int dns_bench(const std::vector<std::string>& options) {
     const DnsResult result = measure_dns(communicator, dns_case, request.steps);
     report.line(row(result));
     report.line(breakdown(result));
+    report.line(bandwidth(result, triad));
     report.add(json(result, triad));
   }
   report.finish();

@@ -32,6 +32,8 @@ struct DnsResult {
   }
   double nanoseconds_per_cell() const { return 1e9 * seconds / cells(); }
   double cpu_nanoseconds_per_cell() const { return 1e9 * cpu_seconds / cells(); }
+  // What the sweeps of a step must read and write per cell where no field stays in cache.
+  double bytes_moved_per_cell() const;
 };
 
 // Collective; every rank gets the result.

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/cpu_time.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "decomp/partition.hpp"
@@ -172,24 +172,14 @@ struct Request {
   std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  add_choice(app, "--case", request.cases, "One level, or refined levels around a clump");
-  app.add_option("--particles", request.common.particles, "Over all ranks")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--cells", request.common.cells, "Cells of level 0 along each axis")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--levels", request.common.levels, "Refined levels, where clustered")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 8));
-  app.add_option("--block-size", request.block_sizes, "Cells along a block's edge, one or several")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--repeats", request.repeats, "Steps; the least times are reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  options.choice("--case", request.cases, "One level, or refined levels around a clump");
+  options.count("--particles", request.common.particles, "Over all ranks");
+  options.count("--cells", request.common.cells, "Cells of level 0 along each axis");
+  options.number("--levels", request.common.levels, 1, 8, "Refined levels, where clustered");
+  options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
+  options.count("--repeats", request.repeats, "Steps; the least times are reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -213,21 +203,21 @@ ParticleResult measure_particles(const Communicator& communicator,
   for (int step = 0; step < repeats; ++step)
     for (int n = 0; n < k_phases; ++n) {
       communicator.barrier();
-      const std::int64_t cpu_before = cpu_nanoseconds();
+      const std::int64_t cpu_before = process_cpu_ns();
       const Clock clock;
       run_phase(static_cast<ParticlePhase>(n), particles, mesh, fields);
       result.seconds[n] = std::min(result.seconds[n], communicator.max(clock.seconds()));
-      const auto cpu = static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
+      const auto cpu = static_cast<double>(communicator.sum(process_cpu_ns() - cpu_before));
       result.cpu_seconds[n] = std::min(result.cpu_seconds[n], 1e-9 * cpu);
     }
   return result;
 }
 
-int particle_bench(const std::vector<std::string>& options) {
-  CLI::App app("Deposit, kick and drift of particles", "octant bench particles");
+int particle_bench(const std::vector<std::string>& words) {
+  Options options("particles", "Deposit, kick and drift of particles");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);

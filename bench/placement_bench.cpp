@@ -28,34 +28,26 @@ struct Request {
   std::string distribution = "exponential";
   int blocks = 8968, ranks = 4096, ranks_per_node = 16, zone_ranks = 4096, repeats = 5;
   double percent = 25.0;
-  std::uint64_t seed = 1234;
+  std::int64_t seed = 1234;
   Choice policies{{"baseline", "exact", "lpt", "cdp", "cdp_chunked", "cplx", "zonal", "node"},
                   "all"};
   bool json = false;
 };
 
-void declare(CLI::App& app, Request& request) {
-  app.add_option("--costs", request.costs_file, "One cost per line, in the order of the curve")
-      ->type_name("FILE");
-  app.add_option("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order")
-      ->type_name("FILE");
-  app.add_option("--distribution", request.distribution, "Made-up costs, where no file is given")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"exponential", "gauss60_5", "powerlaw"}));
-  const auto count = [&](const char* name, int& value, const char* meaning) {
-    app.add_option(name, value, meaning)->capture_default_str()->check(CLI::PositiveNumber);
-  };
-  count("--blocks", request.blocks, "Number of made-up costs");
-  app.add_option("--seed", request.seed, "Of made-up costs")->capture_default_str();
-  count("--ranks", request.ranks, "Ranks to place blocks on");
-  count("--node-size", request.ranks_per_node, "Ranks per node");
-  count("--zone-ranks", request.zone_ranks, "Most ranks per zone, of zonal and node");
-  add_choice(app, "--policy", request.policies, "How to place");
-  app.add_option("--x", request.percent, "Percentage of ranks that cplx rebalances")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 100.0));
-  count("--repeats", request.repeats, "Timed repeats; the median is reported");
-  app.add_flag("--json", request.json, "Print JSON: an object, or an array for all policies");
+void declare(Options& options, Request& request) {
+  options.file("--costs", request.costs_file, "One cost per line, in the order of the curve");
+  options.file("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order");
+  options.one_of("--distribution", request.distribution, {"exponential", "gauss60_5", "powerlaw"},
+                 "Made-up costs, where no file is given");
+  options.count("--blocks", request.blocks, "Number of made-up costs");
+  options.count("--seed", request.seed, "Of made-up costs");
+  options.count("--ranks", request.ranks, "Ranks to place blocks on");
+  options.count("--node-size", request.ranks_per_node, "Ranks per node");
+  options.count("--zone-ranks", request.zone_ranks, "Most ranks per zone, of zonal and node");
+  options.choice("--policy", request.policies, "How to place");
+  options.number("--x", request.percent, 0.0, 100.0, "Percentage of ranks that cplx rebalances");
+  options.count("--repeats", request.repeats, "Timed repeats; the median is reported");
+  options.flag("--json", request.json, "Print JSON: an object, or an array for all policies");
 }
 
 // The rows of numbers of a file; a first line of words is skipped, as are comments.
@@ -95,8 +87,8 @@ std::vector<Leaf> read_leaves(const std::string& path) {
 }
 
 // Costs between 50 and 100 as the authors of CPLX drew them.
-std::vector<double> draw_costs(const std::string& distribution, int blocks, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+std::vector<double> draw_costs(const std::string& distribution, int blocks, std::int64_t seed) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
   std::exponential_distribution<double> exponential(0.1);
   std::normal_distribution<double> normal(60.0, 5.0);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
@@ -224,11 +216,11 @@ void run(const Request& request) {
 
 }  // namespace
 
-int placement_bench(const std::vector<std::string>& options) {
-  CLI::App app("Placement of blocks on ranks by their costs", "octant bench placement");
+int placement_bench(const std::vector<std::string>& words) {
+  Options options("placement", "Placement of blocks on ranks by their costs");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
   const Communicator world = Communicator::world();
   world.agree([&] {
     if (world.is_root()) run(request);

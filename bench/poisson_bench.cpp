@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "driver/command_line.hpp"
 #include "gravity/fourier_solver.hpp"
 #include "mesh/mesh.hpp"
@@ -21,12 +21,6 @@ namespace {
 // Bytes that a V-cycle cannot do without: two passes that read phi and f and write phi, on all
 // grids.
 constexpr double k_bytes_per_cell_and_cycle = 2 * 3 * 8 * 8.0 / 7.0;
-
-std::int64_t cpu_nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // Lumps around these points, in a box of side 1.
 constexpr double k_centres[][3] = {
@@ -225,37 +219,31 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
     auto phi = grids.make_field("phi");
     Kokkos::deep_copy(phi, 0.0);
     communicator.barrier();
-    const std::int64_t cpu_before = cpu_nanoseconds();
+    const std::int64_t cpu_before = process_cpu_ns();
     clock.restart();
     result.report = solver.solve(phi, f, reference);
     const double seconds = communicator.max(clock.seconds());
-    const double cpu = 1e-9 * static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
+    const double cpu = 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - cpu_before));
     if (n == 0 || seconds < result.seconds) result.seconds = seconds;
     if (n == 0 || cpu < result.cpu_seconds) result.cpu_seconds = cpu;
   }
   return result;
 }
 
-int poisson_bench(const std::vector<std::string>& options) {
-  CLI::App app("Speed and convergence of the Poisson solvers", "octant bench poisson");
+int poisson_bench(const std::vector<std::string>& words) {
+  Options options("poisson", "Speed and convergence of the Poisson solvers");
   Request request;
-  add_choice(app, "--case", request.cases,
-             "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
-             "clustered blocks");
-  app.add_option("--cells", request.cells, "Cells of the base grid along each axis; amr: the first")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--block-size", request.block_sizes, "Block sizes of amr; else: the first")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--tolerance", request.tolerance, "Residual over right-hand side")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--repeats", request.repeats, "Solves of each case; the shortest is reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
-  if (!parse(app, options)) return driver::k_done;
+  options.choice(
+      "--case", request.cases,
+      "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
+      "clustered blocks");
+  options.counts("--cells", request.cells,
+                 "Cells of the base grid along each axis; amr: the first");
+  options.counts("--block-size", request.block_sizes, "Block sizes of amr; else: the first");
+  options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Residual over right-hand side");
+  options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
+  options.json(request.json_file);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds Kokkos 4.5.1 for this machine into a cache of the user, so that every clone shares it, and
-# prints where it is.
+# Builds Kokkos 4.5.1 for this machine (portable: for any x86-64 processor with AVX2) into a cache
+# of the user, so that every clone shares it, and prints where it is.
 #
-#   build_kokkos.sh cpu|cuda COMPILER
+#   build_kokkos.sh cpu|portable|cuda COMPILER
 #
 # The cache is ${OCTANT_CACHE:-${XDG_CACHE_HOME:-~/.cache}/octant}.
 set -euo pipefail
@@ -41,7 +41,10 @@ if [[ $kind == cuda ]]; then
   options+=(-DCMAKE_CXX_COMPILER="$work/source/bin/nvcc_wrapper")
   export NVCC_WRAPPER_DEFAULT_COMPILER=$compiler
 else
-  options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_NATIVE=ON -DCMAKE_CXX_COMPILER="$compiler")
+  architecture=NATIVE
+  [[ $kind != portable ]] || architecture=HSW
+  options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_$architecture=ON)
+  options+=(-DCMAKE_CXX_COMPILER="$compiler")
 fi
 
 build() {

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "decomp/hilbert.hpp"
 #include "decomp/placement/locality.hpp"
-#include "decomp/placement/placement.hpp"
+#include "decomp/placement/policies.hpp"
 
 namespace octant {
 
@@ -24,27 +24,7 @@ struct PlannedBlock {
   std::int32_t level;
 };
 
-constexpr int k_zone_ranks = 4096;
 constexpr float k_least_cost = 1e-30F;  // policies want positive costs
-
-Owners owners_by(const PlacementChoice& choice, placement::Costs costs, int ranks) {
-  const std::string& policy = choice.policy;
-  if (policy == "baseline") return placement::baseline(costs, ranks);
-  if (policy == "exact") return placement::exact(costs, ranks);
-  if (policy == "lpt") return placement::longest_first(costs, ranks);
-  if (policy == "cdp") return placement::two_sizes(costs, ranks);
-  if (policy == "cdp_chunked") return placement::two_sizes_chunked(costs, ranks);
-  if (policy == "node") return placement::node_windows(costs, ranks, choice.ranks_per_node);
-  if (policy == "cplx") return placement::cplx(costs, ranks, choice.cplx_x);
-  Owners owners(costs.size());
-  for (const auto& zone : placement::zones(costs, ranks, k_zone_ranks, choice.ranks_per_node)) {
-    const Owners part =
-        placement::cplx(costs.subspan(zone.first_block, zone.blocks), zone.ranks, choice.cplx_x);
-    std::transform(part.begin(), part.end(), owners.begin() + zone.first_block,
-                   [&](std::int32_t rank) { return rank + zone.first_rank; });
-  }
-  return owners;
-}
 
 // All blocks in the order of the curve, with who owns them.
 class Planner {
@@ -73,7 +53,7 @@ class Planner {
   std::vector<std::int32_t> plan() {
     if (costs_.empty()) return {};
     const auto begun = std::chrono::steady_clock::now();
-    const Owners after = choice_.policy == "auto" ? choose() : owners_by(choice_, costs_, ranks_);
+    const Owners after = choice_.policy == "auto" ? choose() : by_policy(choice_.policy);
     report_.duration_ns = (std::chrono::steady_clock::now() - begun) / std::chrono::nanoseconds(1);
     describe(after);
     std::vector<std::int32_t> owners(after.size());
@@ -83,13 +63,22 @@ class Planner {
   const PlacementReport& report() const { return report_; }
 
  private:
+  Owners by_policy(const std::string& name) const {
+    return placement::place({.name = name,
+                             .percent = choice_.cplx_x,
+                             .ranks_per_node = choice_.ranks_per_node,
+                             .most_blocks = choice_.most_blocks},
+                            costs_, ranks_);
+  }
+
   // The least of makespan plus communication, which grows with the bytes that leave a rank.
   Owners choose() {
     const double now = off_rank_share(traffic_of(before_));
     Owners best;
-    double least = 0.0;
+    double least = 0.0, best_percent = 0.0;
     for (const double percent : {0.0, 25.0, 50.0, 75.0, 100.0}) {
-      Owners owners = placement::cplx(costs_, ranks_, percent);
+      choice_.cplx_x = percent;
+      Owners owners = by_policy("cplx");
       const double share = off_rank_share(traffic_of(owners));
       const double growth = now > 0.0 ? share / now : 1.0;
       const double time =
@@ -97,8 +86,9 @@ class Planner {
       if (!best.empty() && time >= least) continue;
       best = std::move(owners);
       least = time;
-      choice_.cplx_x = percent;
+      best_percent = percent;
     }
+    choice_.cplx_x = best_percent;
     return best;
   }
 
@@ -167,8 +157,11 @@ std::vector<std::int32_t> scatter(const Communicator& communicator,
 }  // namespace
 
 const std::vector<std::string>& planned_policies() {
-  static const std::vector<std::string> k_names{"baseline", "exact", "lpt",   "cdp", "cdp_chunked",
-                                                "cplx",     "node",  "zonal", "auto"};
+  static const std::vector<std::string> k_names = [] {
+    std::vector<std::string> names = placement::policy_names();
+    names.emplace_back("auto");
+    return names;
+  }();
   return k_names;
 }
 

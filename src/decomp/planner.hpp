@@ -16,8 +16,7 @@ namespace octant {
 // The most ranks that one planner serves.
 inline constexpr int k_most_planned_ranks = 16'384;
 
-// The names of the policies that need a planner: "baseline", "exact", "lpt", "cdp", "cdp_chunked",
-// "cplx", "node", "zonal" and "auto".
+// The names of the policies that need a planner: those of placement/policies.hpp, and "auto".
 const std::vector<std::string>& planned_policies();
 
 struct PlacementChoice {
@@ -25,6 +24,7 @@ struct PlacementChoice {
   double cplx_x = 25.0;  // for cplx and zonal
   Curve curve = Curve::hilbert;
   int ranks_per_node = 1;
+  std::int64_t most_blocks = 0;  // that a rank has memory for; 0: any number
   // For auto: how long the mean rank spends on messages to other ranks, in units of what it spends
   // on its blocks.
   double communication = 0.0;

@@ -25,6 +25,11 @@ struct PoissonProblem {
   bool z_allows_constant = false;
 };
 
+struct PlaneMemory {
+  double* first = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
 struct PoissonOptions {
   TridiagonalOptions tridiagonal;                      // along z
   TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
@@ -34,6 +39,9 @@ struct PoissonOptions {
   // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
   // another. None: the solver's own.
   std::shared_ptr<Buffer> planes = nullptr;
+  // Memory to keep them in instead, `stride` doubles from plane to plane, if the solver keeps any
+  // (keeps_planes): that of the right-hand side itself, which is not needed after forward.
+  PlaneMemory kept = {};
 };
 
 // Seconds spent and data sent by this rank, over all solves. Each second is counted once: those of
@@ -48,7 +56,7 @@ struct PoissonReport {
 //
 //   for (int k : up or down as options.sweep) {
 //     solver.transform_rows(k, all rows, right-hand side of plane k);
-//     solver.forward(k);
+//     solver.forward(k);  // before the rows of another plane are given
 //   }
 //   solver.exchange();
 //   for (int k : the opposite order) solver.backward(k, solution of plane k);
@@ -66,11 +74,17 @@ class PoissonSolver {
  public:
   // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. Collective. Throws
   // InputError for conditions that do not fit, and if P-TDMA finds too few planes on a rank.
+  // `twin`, a solver of the same problem with the same options, lends its factors: set_operator of
+  // the twin holds for both. Not with P-TDMA's algorithm 1, which has none.
   PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
-                const PoissonOptions& options = {});
+                const PoissonOptions& options = {}, const PoissonSolver* twin = nullptr);
   ~PoissonSolver();
   PoissonSolver(PoissonSolver&&) noexcept;
   PoissonSolver& operator=(PoissonSolver&&) noexcept;
+
+  // Whether planes of coefficients are kept between forward and backward: where lines along y and z
+  // need no transpose.
+  static bool keeps_planes(const PencilGrid& grid, const TridiagonalOptions& options);
 
   // Changes the operator: Helmholtz problems of a new time step. With ftm it costs nothing but one
   // division per pair of unknowns in the next solve; with P-TDMA the factors are made anew and the

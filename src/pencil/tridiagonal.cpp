@@ -93,7 +93,8 @@ void FieldTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
 
 void FieldTridiagonal::forward(Field& field, int k, int slide) {
   if (k < state_->planes)
-    state_->solver->forward(State::planes_of(field, slide), state_->sweep_number(k));
+    state_->solver->forward(State::planes_of(field, slide), state_->sweep_number(k),
+                            field.row(k, 0, slide));
 }
 
 void FieldTridiagonal::exchange(Field& field, int slide) {

@@ -159,6 +159,10 @@ Walls exact_walls(Costs costs, int ranks) {
   return pieces.walls(upper);
 }
 
+Walls walls_within(Costs costs, int ranks, double limit) {
+  return GreedyPieces(costs, ranks).walls(limit);
+}
+
 Owners exact(Costs costs, int ranks) { return owners_of(exact_walls(costs, ranks)); }
 
 std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node) {

@@ -18,4 +18,8 @@ Owners owners_of(const Walls& walls);
 // The walls of the exact partition.
 Walls exact_walls(Costs costs, int ranks);
 
+// Pieces taken one after the other, each as long as its load stays within `limit`, which all blocks
+// must fit; no piece is empty while there are blocks enough.
+Walls walls_within(Costs costs, int ranks, double limit);
+
 }  // namespace octant::placement

@@ -29,7 +29,11 @@ Owners exact(Costs costs, int ranks);
 // Graham 1969): balanced, with no thought of neighbours. O(n log n).
 Owners longest_first(Costs costs, int ranks);
 
-// Contiguous pieces by dynamic programming (CDP) with the two sizes floor(n / r) and ceil(n / r):
+// Contiguous pieces of any sizes by dynamic programming (CDP): as even as `exact`, which finds the
+// same in a fraction of the time. O(n r) time, O(n) memory.
+Owners any_sizes(Costs costs, int ranks);
+
+// Contiguous pieces by dynamic programming with the two sizes floor(n / r) and ceil(n / r):
 // the best of those. O(r (n mod r)) time and bits of memory.
 Owners two_sizes(Costs costs, int ranks);
 

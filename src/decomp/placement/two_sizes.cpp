@@ -3,6 +3,7 @@
 
 #include "decomp/placement/checks.hpp"
 #include "decomp/placement/contiguous.hpp"
+#include "decomp/placement/policies.hpp"
 
 namespace octant::placement {
 
@@ -40,7 +41,32 @@ Walls two_size_walls(Costs costs, int ranks) {
   return walls;
 }
 
+// The smallest largest load of the first n blocks on k ranks: least(k, n) is the smallest, over all
+// j, of the larger one of least(k - 1, j) and the blocks from j to n. The former grows with j, the
+// latter shrinks, and where they meet moves up with n: one pass over j serves all n.
+double smallest_largest_load(Costs costs, int ranks) {
+  const auto sums = prefix_sums(costs);
+  std::vector<double> before(sums), least(sums.size());  // on one rank: the sums themselves
+  for (int k = 2; k <= ranks; ++k) {
+    std::size_t j = 0;
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      const auto with_wall = [&](std::size_t wall) {
+        return std::max(before[wall], sums[n] - sums[wall]);
+      };
+      while (j < n && with_wall(j + 1) <= with_wall(j)) ++j;
+      least[n] = with_wall(j);
+    }
+    std::swap(before, least);
+  }
+  return before.back();
+}
+
 }  // namespace
+
+Owners any_sizes(Costs costs, int ranks) {
+  check_input(costs, ranks);
+  return owners_of(walls_within(costs, ranks, smallest_largest_load(costs, ranks)));
+}
 
 Owners two_sizes(Costs costs, int ranks) {
   check_input(costs, ranks);
@@ -48,13 +74,7 @@ Owners two_sizes(Costs costs, int ranks) {
 }
 
 Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks) {
-  Owners owners(costs.size());
-  for (const Zone& chunk : zones(costs, ranks, chunk_ranks, 1)) {
-    const Owners part = two_sizes(costs.subspan(chunk.first_block, chunk.blocks), chunk.ranks);
-    std::transform(part.begin(), part.end(), owners.begin() + chunk.first_block,
-                   [&](std::int32_t rank) { return rank + chunk.first_rank; });
-  }
-  return owners;
+  return zone_by_zone(costs, zones(costs, ranks, chunk_ranks, 1), two_sizes);
 }
 
 }  // namespace octant::placement

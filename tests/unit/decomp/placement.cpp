@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "decomp/placement/locality.hpp"
+#include "decomp/placement/policies.hpp"
 
 namespace octant::placement {
 namespace {
@@ -79,6 +80,31 @@ TEST(Placement, exact_finds_costs_that_are_not_whole_numbers_and_differ_by_order
   }
 }
 
+TEST(Placement, dynamic_programming_with_any_sizes_agrees_with_exact) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const int blocks = 1 + static_cast<int>(seed * 11 % 40), ranks = 1 + static_cast<int>(seed % 9);
+    const auto costs = random_costs(blocks, seed);
+    const Owners owners = any_sizes(costs, ranks);
+    ASSERT_TRUE(is_contiguous(owners));
+    ASSERT_EQ(largest_load(costs, owners, ranks), largest_load(costs, exact(costs, ranks), ranks))
+        << blocks << " blocks, " << ranks << " ranks, seed " << seed;
+    ASSERT_EQ(ranks_in_use(owners), std::min(blocks, ranks));
+  }
+  const auto many = random_costs(2080, 1);
+  EXPECT_EQ(largest_load(many, any_sizes(many, 512), 512),
+            largest_load(many, exact(many, 512), 512));
+}
+
+// Two sizes suffice where the best pieces happen to have them, as for equal costs.
+TEST(Placement, two_sizes_are_as_even_as_exact_for_equal_costs_and_never_better) {
+  for (int blocks = 8; blocks < 60; ++blocks) {
+    const std::vector<double> equal(blocks, 2.5);
+    EXPECT_EQ(largest_load(equal, two_sizes(equal, 8), 8), largest_load(equal, exact(equal, 8), 8));
+    const auto costs = random_costs(blocks, static_cast<std::uint64_t>(blocks));
+    EXPECT_GE(largest_load(costs, two_sizes(costs, 8), 8), largest_load(costs, exact(costs, 8), 8));
+  }
+}
+
 TEST(Placement, two_sizes_are_the_best_of_those_sizes) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const int blocks = 4 + static_cast<int>(seed % 9), ranks = 4;
@@ -107,8 +133,8 @@ TEST(Placement, no_policy_leaves_a_rank_empty_or_a_block_out) {
     const int ranks = 33;
     for (const Owners& owners :
          {baseline(costs, ranks), exact(costs, ranks), longest_first(costs, ranks),
-          two_sizes(costs, ranks), two_sizes_chunked(costs, ranks, 10), cplx(costs, ranks, 37.0),
-          node_windows(costs, ranks, 8)}) {
+          two_sizes(costs, ranks), any_sizes(costs, ranks), two_sizes_chunked(costs, ranks, 10),
+          cplx(costs, ranks, 37.0), node_windows(costs, ranks, 8)}) {
       EXPECT_EQ(std::ssize(owners), blocks);
       EXPECT_EQ(ranks_in_use(owners), ranks);
       EXPECT_GE(*std::min_element(owners.begin(), owners.end()), 0);
@@ -178,6 +204,24 @@ TEST(Placement, zones_cover_all_blocks_and_ranks_in_whole_nodes_of_equal_cost) {
   }
   EXPECT_EQ(block, 1000);
   EXPECT_EQ(rank, 450);
+}
+
+TEST(Placement, no_policy_gives_a_rank_more_blocks_than_it_has_memory_for) {
+  const auto costs = random_costs(200, 4);
+  const int ranks = 33;
+  for (const std::string& name : policy_names())
+    for (const std::int64_t most : {7, 8, 100}) {
+      PolicyOptions options{.name = name, .ranks_per_node = 8};
+      const Owners free = place(options, costs, ranks);
+      options.most_blocks = most;
+      const Owners owners = place(options, costs, ranks);
+      std::vector<std::int64_t> count(ranks, 0);
+      for (const std::int32_t owner : owners) ++count[owner];
+      EXPECT_LE(*std::max_element(count.begin(), count.end()), most) << name;
+      EXPECT_TRUE(most < 100 || owners == free) << name;
+    }
+  EXPECT_THROW(with_room(costs, baseline(costs, ranks), ranks, 6), InputError);
+  EXPECT_THROW(policy_of({.name = "best"}), InputError);
 }
 
 TEST(Placement, refuses_costs_that_are_no_positive_numbers) {
