@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/cpu_time.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
@@ -182,11 +182,11 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   for (int n = 0; n < steps; ++n) {
     const Meter before(simulation.flow());
     communicator.barrier();
-    const std::int64_t cpu_before = cpu_nanoseconds();
+    const std::int64_t cpu_before = process_cpu_ns();
     const Clock clock;
     simulation.step(k_step);
     const double seconds = communicator.max(clock.seconds());
-    const double cpu = 1e-9 * communicator.sum(cpu_nanoseconds() - cpu_before);
+    const double cpu = 1e-9 * communicator.sum(process_cpu_ns() - cpu_before);
     if (n == 0 || cpu < result.cpu_seconds) result.cpu_seconds = cpu;
     if (n > 0 && seconds >= result.seconds) continue;
     result.seconds = seconds;

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
-#include "bench/cpu_time.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 
 namespace octant::bench {
 
@@ -48,11 +48,11 @@ void triad(const Array& a, const Array& b, const Array& c) {
 
 // Of this rank: of its processors, shared out to its threads, where kernels run there.
 double seconds_of(const std::function<void()>& kernel) {
-  const std::int64_t cpu_before = cpu_nanoseconds();
+  const std::int64_t cpu_before = process_cpu_ns();
   const Clock clock;
   kernel();
   if constexpr (!k_on_host) return clock.seconds();
-  return 1e-9 * static_cast<double>(cpu_nanoseconds() - cpu_before) / Space().concurrency();
+  return 1e-9 * static_cast<double>(process_cpu_ns() - cpu_before) / Space().concurrency();
 }
 
 double least_seconds(int repeats, const std::function<void()>& kernel) {

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
-#include "bench/cpu_time.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/command_line.hpp"
 
@@ -59,11 +59,11 @@ HydroResult measure_once(const Communicator& communicator, const HydroCase& hydr
   simulation.timers().reset();
   const std::int64_t updates_before = simulation.cell_updates();
   communicator.barrier();
-  const std::int64_t cpu_before = cpu_nanoseconds();
+  const std::int64_t cpu_before = process_cpu_ns();
   clock.restart();
   run_steps(simulation, hydro_case.coarse_steps());
   result.seconds = communicator.max(clock.seconds());
-  result.cpu_seconds = 1e-9 * communicator.sum(cpu_nanoseconds() - cpu_before);
+  result.cpu_seconds = 1e-9 * communicator.sum(process_cpu_ns() - cpu_before);
   result.cell_updates = communicator.sum(simulation.cell_updates() - updates_before);
   result.parts = slowest_parts(simulation.timers(), communicator);
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/cpu_time.hpp"
 #include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "decomp/partition.hpp"
@@ -203,11 +203,11 @@ ParticleResult measure_particles(const Communicator& communicator,
   for (int step = 0; step < repeats; ++step)
     for (int n = 0; n < k_phases; ++n) {
       communicator.barrier();
-      const std::int64_t cpu_before = cpu_nanoseconds();
+      const std::int64_t cpu_before = process_cpu_ns();
       const Clock clock;
       run_phase(static_cast<ParticlePhase>(n), particles, mesh, fields);
       result.seconds[n] = std::min(result.seconds[n], communicator.max(clock.seconds()));
-      const auto cpu = static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
+      const auto cpu = static_cast<double>(communicator.sum(process_cpu_ns() - cpu_before));
       result.cpu_seconds[n] = std::min(result.cpu_seconds[n], 1e-9 * cpu);
     }
   return result;

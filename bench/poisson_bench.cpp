@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
+#include "core/cpu_time.hpp"
 #include "driver/command_line.hpp"
 #include "gravity/fourier_solver.hpp"
 #include "mesh/mesh.hpp"
@@ -21,12 +21,6 @@ namespace {
 // Bytes that a V-cycle cannot do without: two passes that read phi and f and write phi, on all
 // grids.
 constexpr double k_bytes_per_cell_and_cycle = 2 * 3 * 8 * 8.0 / 7.0;
-
-std::int64_t cpu_nanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // Lumps around these points, in a box of side 1.
 constexpr double k_centres[][3] = {
@@ -225,11 +219,11 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
     auto phi = grids.make_field("phi");
     Kokkos::deep_copy(phi, 0.0);
     communicator.barrier();
-    const std::int64_t cpu_before = cpu_nanoseconds();
+    const std::int64_t cpu_before = process_cpu_ns();
     clock.restart();
     result.report = solver.solve(phi, f, reference);
     const double seconds = communicator.max(clock.seconds());
-    const double cpu = 1e-9 * static_cast<double>(communicator.sum(cpu_nanoseconds() - cpu_before));
+    const double cpu = 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - cpu_before));
     if (n == 0 || seconds < result.seconds) result.seconds = seconds;
     if (n == 0 || cpu < result.cpu_seconds) result.cpu_seconds = cpu;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds Octant for one NVIDIA Hopper GPU and looks for its kernels in the program. It needs the CUDA
-# toolkit but no GPU, and takes about an hour on two cores, which is why the other tests leave it
-# out. The exit code is 1 if anything is missing.
+# Builds Octant for one NVIDIA Hopper GPU and looks for its kernels in the program. It needs the
+# CUDA toolkit but no GPU, and takes about an hour on two cores, which is why the other tests leave
+# it out. The exit code is 1 if anything is missing.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 program=$root/build/cuda/octant
