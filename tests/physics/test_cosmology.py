@@ -66,7 +66,7 @@ def growth(a: float) -> float:
 
 
 def band_powers(path: Path, bins: int = 5) -> NDArray[np.float64]:
-    """Mean power of the dark matter's modes around the first multiples of 2 pi / box, shape (bins,).
+    """Mean power of the dark matter's modes near the first multiples of 2 pi / box, shape (bins,).
 
     Sums over particles, not a transform of clouds in cells: of particles near their lattice, clouds
     in as many cells hold 4 % too much at a fifth of the box, later they do not.
