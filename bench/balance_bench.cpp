@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/command.hpp"
 #include "bench/options.hpp"
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -100,18 +100,17 @@ struct Request {
   ClusteredCube cube;
   std::vector<int> ranks{64, 96, 128, 192, 256, 320, 448, 512, 768, 1024};
   Choice decompositions{{"hilbert", "morton", "ksection"}, "all"};
+  std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  add_count(app, "--cells", request.cube.cells, "Cells along each axis");
-  add_count(app, "--block-size", request.cube.block_size, "Cells along a block's edge");
-  add_count(app, "--clusters", request.cube.clusters, "Gaussian clusters of weight");
-  app.add_option("--seed", request.cube.seed, "Of the clusters")->capture_default_str();
-  app.add_option("--ranks", request.ranks, "Ranks to divide the cube among, one or several")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_choice(app, "--decomposition", request.decompositions, "Who owns which block");
+void declare(Options& options, Request& request) {
+  options.count("--cells", request.cube.cells, "Cells along each axis");
+  options.count("--block-size", request.cube.block_size, "Cells along a block's edge");
+  options.count("--clusters", request.cube.clusters, "Gaussian clusters of weight");
+  options.count("--seed", request.cube.seed, "Of the clusters");
+  options.counts("--ranks", request.ranks, "Ranks to divide the cube among, one or several");
+  options.choice("--decomposition", request.decompositions, "Who owns which block");
+  options.json(request.json_file);
 }
 
 void measure_all(const Request& request, const Communicator& communicator, Report& report) {
@@ -154,7 +153,7 @@ std::vector<double> block_weights(const ClusteredCube& cube) {
   const double background = std::pow(cube.block_size, 3);
   std::vector<double> weights(static_cast<std::size_t>(side) * side * side, background);
   for (int number = 0; number < cube.clusters; ++number) {
-    const Cluster cluster = draw_cluster(cube.seed, number);
+    const Cluster cluster = draw_cluster(static_cast<std::uint64_t>(cube.seed), number);
     std::array<std::vector<double>, 3> sums;
     for (int d = 0; d < 3; ++d) sums[d] = sums_along(cube, cluster.centre[d], cluster.width);
     for (int n = 0; n < side * side * side; ++n)
@@ -181,9 +180,16 @@ BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposi
   return result;
 }
 
-int balance_bench(const std::vector<std::string>& options) {
-  return run_command<Request>("Balance of clustered work", "octant bench balance", declare,
-                              measure_all, options);
+int balance_bench(const std::vector<std::string>& words) {
+  Options options("balance", "Balance of clustered work");
+  Request request;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
+  const Communicator communicator = Communicator::world();
+  Report report(communicator, request.json_file);
+  measure_all(request, communicator, report);
+  report.finish();
+  return driver::k_done;
 }
 
 }  // namespace octant::bench

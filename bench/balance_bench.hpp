@@ -17,7 +17,7 @@ struct ClusteredCube {
   int cells = 128;  // along each axis
   int block_size = 8;
   int clusters = 20;
-  std::uint64_t seed = 1;
+  int seed = 1;
 
   int blocks() const { return cells / block_size; }  // along each axis
 };
@@ -36,6 +36,6 @@ struct BalanceResult {
 BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposition, int ranks);
 
 // The command. Returns an exit code; throws InputError for bad options. Only the root works.
-int balance_bench(const std::vector<std::string>& options);
+int balance_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

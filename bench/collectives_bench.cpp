@@ -6,11 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/command.hpp"
 #include "bench/options.hpp"
+#include "bench/report.hpp"
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -129,13 +130,16 @@ struct Request {
   std::int64_t most = 10'000'000;
   int repeats = 100;
   double seconds = 2.0;
+  std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  add_choice(app, "--call", request.names, "Which call");
-  add_count(app, "--most", request.most, "Largest number of doubles; the others: 1, 10, 100, ...");
-  add_count(app, "--repeats", request.repeats, "Timed calls");
-  add_count(app, "--seconds", request.seconds, "No more calls of a kind after so many seconds");
+void declare(Options& options, Request& request) {
+  options.choice("--call", request.names, "Which call");
+  options.count("--most", request.most, "Largest number of doubles; the others: 1, 10, 100, ...");
+  options.count("--repeats", request.repeats, "Timed calls");
+  options.number("--seconds", request.seconds, 0.0, 1e6,
+                 "No more calls of a kind after so many seconds");
+  options.json(request.json_file);
 }
 
 void measure_all(const Request& request, const Communicator& communicator, Report& report) {
@@ -190,9 +194,16 @@ CollectiveResult measure_collective(const Communicator& communicator, const std:
   return result;
 }
 
-int collectives_bench(const std::vector<std::string>& options) {
-  return run_command<Request>("Collective calls of MPI", "octant bench collectives", declare,
-                              measure_all, options);
+int collectives_bench(const std::vector<std::string>& words) {
+  Options options("collectives", "Collective calls of MPI");
+  Request request;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
+  const Communicator communicator = Communicator::world();
+  Report report(communicator, request.json_file);
+  measure_all(request, communicator, report);
+  report.finish();
+  return driver::k_done;
 }
 
 }  // namespace octant::bench

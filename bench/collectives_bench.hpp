@@ -25,6 +25,6 @@ CollectiveResult measure_collective(const Communicator& communicator, const std:
                                     std::int64_t doubles, int repeats, double seconds);
 
 // The command. Returns an exit code; throws InputError for bad options. Collective.
-int collectives_bench(const std::vector<std::string>& options);
+int collectives_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 
 #include "bench/block_costs.hpp"
-#include "bench/command.hpp"
 #include "bench/options.hpp"
+#include "bench/report.hpp"
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
+#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -30,7 +31,7 @@ struct RandomMesh {
 };
 
 RandomMesh draw_mesh(const CommCase& comm_case, int ranks, int number) {
-  const std::uint64_t seed = comm_case.seed + static_cast<std::uint64_t>(number);
+  const auto seed = static_cast<std::uint64_t>(comm_case.seed + number);
   const auto roots = static_cast<int>(std::ceil(std::cbrt(ranks) - 1e-9));
   const auto least = std::int64_t{roots} * roots * roots;
   const auto wanted = static_cast<std::int64_t>(std::ceil(comm_case.blocks_per_rank * ranks));
@@ -94,26 +95,24 @@ void count(const RandomMesh& mesh, const Owners& owners, const Pairs& pairs, int
 struct Request {
   CommCase common;
   Choice policies{policy_names(), "all"};
+  std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
+void declare(Options& options, Request& request) {
   CommCase& c = request.common;
   c.policy.ranks_per_node = 16;
-  add_choice(app, "--policy", request.policies, "How to place");
-  app.add_option("--x", c.policy.percent, "Percentage of ranks that cplx and zonal rebalance")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 100.0));
-  app.add_option("--backend", c.backend, "How messages travel")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"p2p", "alltoall", "ksection"}));
-  add_count(app, "--blocks-per-rank", c.blocks_per_rank, "At least");
-  add_count(app, "--node-size", c.policy.ranks_per_node, "Ranks per node, for counting");
-  add_count(app, "--meshes", c.meshes, "Random meshes");
-  add_count(app, "--rounds", c.rounds, "Timed rounds on each");
-  app.add_option("--cold-rounds", c.cold_rounds, "Rounds on each before, which do not count")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", c.seed, "Of meshes and costs")->capture_default_str();
+  options.choice("--policy", request.policies, "How to place");
+  options.number("--x", c.policy.percent, 0.0, 100.0,
+                 "Percentage of ranks that cplx and zonal rebalance");
+  options.one_of("--backend", c.backend, {"p2p", "alltoall", "ksection"}, "How messages travel");
+  options.number("--blocks-per-rank", c.blocks_per_rank, 1.0, 1e6, "At least");
+  options.count("--node-size", c.policy.ranks_per_node, "Ranks per node, for counting");
+  options.count("--meshes", c.meshes, "Random meshes");
+  options.count("--rounds", c.rounds, "Timed rounds on each");
+  options.number("--cold-rounds", c.cold_rounds, 0, 1'000'000,
+                 "Rounds on each before, which do not count");
+  options.count("--seed", c.seed, "Of meshes and costs");
+  options.json(request.json_file);
 }
 
 constexpr const char* k_row = "{:<12} {:>13} {:>10} {:>10} {:>9} {:>9} {:>10} {:>10}";
@@ -193,9 +192,16 @@ CommResult measure_comm(const Communicator& communicator, const CommCase& comm_c
   return result;
 }
 
-int comm_bench(const std::vector<std::string>& options) {
-  return run_command<Request>("Exchanges between blocks by placement", "octant bench comm", declare,
-                              measure_all, options);
+int comm_bench(const std::vector<std::string>& words) {
+  Options options("comm", "Exchanges between blocks by placement");
+  Request request;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
+  const Communicator communicator = Communicator::world();
+  Report report(communicator, request.json_file);
+  measure_all(request, communicator, report);
+  report.finish();
+  return driver::k_done;
 }
 
 }  // namespace octant::bench

@@ -19,7 +19,7 @@ struct CommCase {
   int meshes = 10;
   int rounds = 100;      // per mesh, after
   int cold_rounds = 10;  // that do not count
-  std::uint64_t seed = 1;
+  int seed = 1;
 };
 
 // Counts are of one round, in the mean over the meshes: what blocks have to say to each other, and
@@ -37,6 +37,6 @@ struct CommResult {
 CommResult measure_comm(const Communicator& communicator, const CommCase& comm_case);
 
 // The command. Returns an exit code; throws InputError for bad options. Collective.
-int comm_bench(const std::vector<std::string>& options);
+int comm_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

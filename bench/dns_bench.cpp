@@ -127,23 +127,14 @@ struct Request {
   }
 };
 
-void declare(CLI::App& app, Request& request) {
-  app.add_option("--cells", request.cells, "Cells along x, y and z")
-      ->delimiter(',')
-      ->expected(3)
-      ->check(CLI::Range(4, 1 << 20))
-      ->capture_default_str();
-  add_choice(app, "--diffusion", request.diffusions, "Diffusion in time");
-  add_choice(app, "--poisson", request.methods, "Solver of lines along z");
-  app.add_option("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4")
-      ->capture_default_str();
-  app.add_option("--plans", request.common.plans, "FFTW's plans: estimated or measured")
-      ->check(CLI::IsMember({"estimated", "measured"}))
-      ->capture_default_str();
-  app.add_option("--steps", request.steps, "Steps of each case; the fastest is reported")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  options.shape("--cells", request.cells, 4);
+  options.choice("--diffusion", request.diffusions, "Diffusion in time");
+  options.choice("--poisson", request.methods, "Solver of lines along z");
+  options.text("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4");
+  options.one_of("--plans", request.common.plans, {"estimated", "measured"}, "FFTW's plans");
+  options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -184,11 +175,11 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   return result;
 }
 
-int dns_bench(const std::vector<std::string>& options) {
-  CLI::App app("Speed of whole steps of a channel flow", "octant bench dns");
+int dns_bench(const std::vector<std::string>& words) {
+  Options options("dns", "Speed of whole steps of a channel flow");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);

@@ -151,24 +151,16 @@ struct Request {
   std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  app.add_option("--cells", request.grid.cells, "Cells along each axis")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--block-size", request.grid.block_size, "Cells along a block's edge")
-      ->capture_default_str();
-  app.add_option("--variables", request.grid.variables, "Values per cell")
-      ->capture_default_str()
-      ->check(CLI::Range(1, mesh::k_max_variables));
-  app.add_option("--ghosts", request.grid.ghosts, "Layers of ghost cells")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_choice(app, "--decomposition", request.decompositions, "Who owns which block");
-  add_choice(app, "--backend", request.backends, "How messages travel");
-  app.add_option("--exchanges", request.exchanges, "Timed exchanges; the median is reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  options.count("--cells", request.grid.cells, "Cells along each axis");
+  options.count("--block-size", request.grid.block_size, "Cells along a block's edge");
+  options.number("--variables", request.grid.variables, 1, mesh::k_max_variables,
+                 "Values per cell");
+  options.count("--ghosts", request.grid.ghosts, "Layers of ghost cells");
+  options.choice("--decomposition", request.decompositions, "Who owns which block");
+  options.choice("--backend", request.backends, "How messages travel");
+  options.count("--exchanges", request.exchanges, "Timed exchanges; the median is reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -202,11 +194,11 @@ GhostResult measure_ghosts(const Communicator& communicator, const GhostGrid& gr
   return result;
 }
 
-int ghost_bench(const std::vector<std::string>& options) {
-  CLI::App app("Ghost cells of a uniform periodic grid", "octant bench ghost");
+int ghost_bench(const std::vector<std::string>& words) {
+  Options options("ghost", "Ghost cells of a uniform periodic grid");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   const GhostGrid& grid = request.grid;

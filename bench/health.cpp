@@ -178,7 +178,8 @@ RankHealth measure_rank(const Communicator& communicator, const HealthCheck& che
 
 HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& check,
                            const RankHealth& own) {
-  HealthResult result{.own = own};
+  HealthResult result;
+  result.own = own;
   for (double RankHealth::*field : {&RankHealth::compute_seconds, &RankHealth::memory_seconds,
                                     &RankHealth::latency_ratio, &RankHealth::latency_seconds}) {
     result.median.*field = median_over_ranks(communicator, result.own.*field);

@@ -19,26 +19,19 @@ struct Request {
   std::string exclude_file, json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
+void declare(Options& options, Request& request) {
   HealthCheck& check = request.check;
-  app.add_option("--exclude", request.exclude_file, "Write the names of slow nodes, one per line")
-      ->type_name("FILE");
-  app.add_option("--slow", check.slow, "Times the median that count as slow computing or memory")
-      ->capture_default_str()
-      ->check(CLI::Range(1.01, 1000.0));
-  app.add_option("--late", check.late, "Times the median that count as slow messages")
-      ->capture_default_str()
-      ->check(CLI::Range(1.01, 1000.0));
-  app.add_option("--repeats", check.repeats, "Of each measurement; the best counts")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--node-size", check.ranks_per_node, "Make nodes of so many ranks")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--debug-slow-rank", check.slow_rank, "Let a rank compute several times over");
-  app.add_option("--debug-slow-factor", check.slow_factor, "So many times")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+  options.file("--exclude", request.exclude_file, "Write the names of slow nodes, one per line");
+  options.number("--slow", check.slow, 1.01, 1000.0,
+                 "Times the median that count as slow computing or memory");
+  options.number("--late", check.late, 1.01, 1000.0,
+                 "Times the median that count as slow messages");
+  options.count("--repeats", check.repeats, "Of each measurement; the best counts");
+  options.count("--node-size", check.ranks_per_node, "Make nodes of so many ranks");
+  options.number("--debug-slow-rank", check.slow_rank, 0, 1 << 30,
+                 "Let a rank compute several times over");
+  options.count("--debug-slow-factor", check.slow_factor, "So many times");
+  options.json(request.json_file);
 }
 
 void write_exclude_list(const Communicator& communicator, const std::string& path,
@@ -110,11 +103,11 @@ JsonObject json(const Communicator& communicator, const HealthResult& r) {
 
 }  // namespace
 
-int health_bench(const std::vector<std::string>& options) {
-  CLI::App app("Slow nodes", "octant bench health");
+int health_bench(const std::vector<std::string>& words) {
+  Options options("health", "Slow nodes");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   write_exclude_list(communicator, request.exclude_file, {});  // before anything is measured

@@ -151,25 +151,18 @@ struct Request {
   }
 };
 
-void declare(CLI::App& app, Request& request) {
-  add_choice(app, "--case", request.cases, "Smooth flow on one level, or a blast on three levels");
-  add_choice(app, "--scheme", request.schemes, "Time integration");
-  add_choice(app, "--reconstruction", request.reconstructions, "Profiles inside cells");
-  app.add_option("--limiter", request.common.limiter, "Slope limiter of plm")
-      ->capture_default_str();
-  app.add_option("--riemann", request.common.riemann, "Riemann solver")->capture_default_str();
-  app.add_option("--block-size", request.block_sizes, "Cells along a block's edge, one or several")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--cells", request.common.cells,
-                 "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--steps", request.common.steps, "Coarse steps (10 for uniform, 50 for amr_sedov)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--repeats", request.repeats, "Runs of each case; the median is reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  options.choice("--case", request.cases, "Smooth flow on one level, or a blast on three levels");
+  options.choice("--scheme", request.schemes, "Time integration");
+  options.choice("--reconstruction", request.reconstructions, "Profiles inside cells");
+  options.text("--limiter", request.common.limiter, "Slope limiter of plm");
+  options.text("--riemann", request.common.riemann, "Riemann solver");
+  options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
+  options.count("--cells", request.common.cells,
+                "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)");
+  options.count("--steps", request.common.steps, "Coarse steps (10 for uniform, 50 for amr_sedov)");
+  options.count("--repeats", request.repeats, "Runs of each case; the median is reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -185,11 +178,11 @@ HydroResult measure_hydro(const Communicator& communicator, const HydroCase& hyd
   return results[median_index(seconds)];
 }
 
-int hydro_bench(const std::vector<std::string>& options) {
-  CLI::App app("Speed of whole steps of gas dynamics", "octant bench hydro");
+int hydro_bench(const std::vector<std::string>& words) {
+  Options options("hydro", "Speed of whole steps of gas dynamics");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   const std::vector<HydroCase> cases = request.selected();

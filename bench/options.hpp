@@ -1,19 +1,16 @@
-// Options of one benchmark's command line.
+// The command line of one benchmark.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace octant::bench {
-
-// Reads the options that `app` declares. False if help was asked for: it has then been printed.
-// Throws InputError for anything that is not an option.
-bool parse(CLI::App& app, std::vector<std::string> options);
-
-// Declares --json [FILE]: `file` becomes "-" where only the flag is given, and stays empty without.
-void add_json_option(CLI::App& app, std::string& file);
 
 // A choice among names, or "all" of them.
 struct Choice {
@@ -24,7 +21,40 @@ struct Choice {
     return chosen == "all" ? names : std::vector<std::string>{chosen};
   }
 };
-void add_choice(CLI::App& app, const std::string& option, Choice& choice,
-                const std::string& meaning);
+
+// Options are declared with where their values go, and then read. What a variable holds before is
+// its default, which the help shows where it is in range.
+class Options {
+ public:
+  Options(const std::string& command, const std::string& meaning);
+  ~Options();
+
+  // Whole numbers of at least 1.
+  void count(const std::string& option, int& value, const std::string& meaning);
+  void count(const std::string& option, std::int64_t& value, const std::string& meaning);
+  void counts(const std::string& option, std::vector<int>& values, const std::string& meaning);
+  // Cells along x, y and z, at least `least` each.
+  void shape(const std::string& option, std::vector<int>& cells, int least = 1);
+
+  void number(const std::string& option, int& value, int least, int most,
+              const std::string& meaning);
+  void number(const std::string& option, double& value, double least, double most,
+              const std::string& meaning);
+  void text(const std::string& option, std::string& value, const std::string& meaning);
+  void file(const std::string& option, std::string& path, const std::string& meaning);
+  void flag(const std::string& option, bool& value, const std::string& meaning);
+  void choice(const std::string& option, Choice& choice, const std::string& meaning);
+  void one_of(const std::string& option, std::string& value, const std::vector<std::string>& names,
+              const std::string& meaning);
+  // --json [FILE]: `path` becomes "-" where only the flag is given, and stays empty without.
+  void json(std::string& path);
+
+  // False if help was asked for: it has then been printed. Throws InputError for anything that was
+  // not declared or is out of range.
+  bool read(std::vector<std::string> words);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
 
 }  // namespace octant::bench

@@ -172,24 +172,14 @@ struct Request {
   std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  add_choice(app, "--case", request.cases, "One level, or refined levels around a clump");
-  app.add_option("--particles", request.common.particles, "Over all ranks")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--cells", request.common.cells, "Cells of level 0 along each axis")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--levels", request.common.levels, "Refined levels, where clustered")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 8));
-  app.add_option("--block-size", request.block_sizes, "Cells along a block's edge, one or several")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--repeats", request.repeats, "Steps; the least times are reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  options.choice("--case", request.cases, "One level, or refined levels around a clump");
+  options.count("--particles", request.common.particles, "Over all ranks");
+  options.count("--cells", request.common.cells, "Cells of level 0 along each axis");
+  options.number("--levels", request.common.levels, 1, 8, "Refined levels, where clustered");
+  options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
+  options.count("--repeats", request.repeats, "Steps; the least times are reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -223,11 +213,11 @@ ParticleResult measure_particles(const Communicator& communicator,
   return result;
 }
 
-int particle_bench(const std::vector<std::string>& options) {
-  CLI::App app("Deposit, kick and drift of particles", "octant bench particles");
+int particle_bench(const std::vector<std::string>& words) {
+  Options options("particles", "Deposit, kick and drift of particles");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);

@@ -27,14 +27,9 @@ std::vector<pencil::ProcessGrid> PencilChoice::grids(int ranks, int least_planes
   return grids;
 }
 
-void declare(CLI::App& app, PencilChoice& choice) {
-  app.add_option("--cells", choice.cells, "Cells along x, y and z")
-      ->capture_default_str()
-      ->expected(3)
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  app.add_option("--process-grid", choice.process_grid, "Ranks along y and z, as 2x4, or all")
-      ->capture_default_str();
+void declare(Options& options, PencilChoice& choice) {
+  options.shape("--cells", choice.cells);
+  options.text("--process-grid", choice.process_grid, "Ranks along y and z, as 2x4, or all");
 }
 
 double least_of_slowest(const Communicator& communicator, int repeats,

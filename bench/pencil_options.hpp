@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "bench/options.hpp"
 #include "comm/communicator.hpp"
 #include "pencil/grid.hpp"
 
@@ -23,7 +22,7 @@ struct PencilChoice {
   // chosen. Throws InputError if none fits.
   std::vector<pencil::ProcessGrid> grids(int ranks, int least_planes) const;
 };
-void declare(CLI::App& app, PencilChoice& choice);
+void declare(Options& options, PencilChoice& choice);
 
 // Seconds of the slowest rank in each of `repeats` calls, after one that warms up: the least of
 // them, because other people's load only adds. Collective.

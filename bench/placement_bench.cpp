@@ -1,11 +1,11 @@
 #include "bench/placement_bench.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "bench/block_costs.hpp"
-#include "bench/command.hpp"
 #include "bench/options.hpp"
 #include "bench/placement_replay.hpp"
 #include "bench/report.hpp"
@@ -20,52 +20,49 @@ namespace {
 
 using namespace octant::placement;
 
+constexpr int k_any = std::numeric_limits<int>::max();
+constexpr int k_ranks = 4096;  // where nothing else is said
+
 struct Request {
   std::string costs_file, mesh_file, previous_file, owners_file;
   std::string distribution = "exponential";
   std::int64_t blocks = 8968;
-  int ranks = 4096, repeats = 5;
-  double block_bytes = 16.0 * 16 * 16 * 5 * 8, rank_bytes = 0.0;
-  std::uint64_t seed = 1234;
+  int ranks = 0, repeats = 5, seed = 1234;
+  std::int64_t block_bytes = 16 * 16 * 16 * 5 * 8;
+  double rank_bytes = 0.0;
   PolicyOptions policy{.ranks_per_node = 16};
   Choice policies{policy_names(), "all"};
   ReplayOptions replay;
   bool json = false;
 };
 
-void declare(CLI::App& app, Request& request) {
-  app.add_option("--costs", request.costs_file, "One cost per line, in the order of the curve")
-      ->type_name("FILE");
-  app.add_option("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order")
-      ->type_name("FILE");
-  app.add_option("--distribution", request.distribution, "Made-up costs, where no file is given")
-      ->capture_default_str()
-      ->check(CLI::IsMember(cost_distributions()));
-  add_count(app, "--blocks", request.blocks, "Number of made-up costs");
-  app.add_option("--seed", request.seed, "Of made-up costs")->capture_default_str();
-  add_count(app, "--ranks", request.ranks, "Ranks to place blocks on");
-  add_count(app, "--node-size", request.policy.ranks_per_node, "Ranks per node");
-  add_count(app, "--zone-ranks", request.policy.zone_ranks,
-            "Most ranks per zone, of zonal and node");
-  add_choice(app, "--policy", request.policies, "How to place");
-  app.add_option("--x", request.policy.percent, "Percentage of ranks that cplx rebalances")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 100.0));
-  add_count(app, "--repeats", request.repeats, "Timed repeats; the median is reported");
-  add_count(app, "--block-bytes", request.block_bytes, "Bytes of a block, that move with it");
-  app.add_option("--rank-bytes", request.rank_bytes, "Bytes that a rank has for blocks; 0: any")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--previous", request.previous_file,
-                 "Owners so far, one per line: what the new placement moves is counted")
-      ->type_name("FILE");
-  app.add_option("--owners", request.owners_file, "Write the owners, one per line")
-      ->type_name("FILE");
-  app.add_option("--replay", request.replay.run, "Replay the measured costs of a run's blocks")
-      ->type_name("RUN");
-  add_count(app, "--latency", request.replay.latency, "Of a message between nodes, in s");
-  add_count(app, "--bandwidth", request.replay.bandwidth, "Of a rank between nodes, in bytes/s");
-  app.add_flag("--json", request.json, "Print JSON: an object, or an array for several rows");
+void declare(Options& options, Request& request) {
+  options.file("--costs", request.costs_file, "One cost per line, in the order of the curve");
+  options.file("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order");
+  options.one_of("--distribution", request.distribution, cost_distributions(),
+                 "Made-up costs, where no file is given");
+  options.count("--blocks", request.blocks, "Number of made-up costs");
+  options.number("--seed", request.seed, 0, k_any, "Of made-up costs");
+  options.number("--ranks", request.ranks, 0, k_any,
+                 "Ranks to place blocks on; 0: 4096, or as many as a replayed run had blocks");
+  options.count("--node-size", request.policy.ranks_per_node, "Ranks per node");
+  options.count("--zone-ranks", request.policy.zone_ranks,
+                "Most ranks per zone, of zonal and node");
+  options.choice("--policy", request.policies, "How to place");
+  options.number("--x", request.policy.percent, 0.0, 100.0,
+                 "Percentage of ranks that cplx rebalances");
+  options.count("--repeats", request.repeats, "Timed repeats; the median is reported");
+  options.count("--block-bytes", request.block_bytes, "Bytes of a block, that move with it");
+  options.number("--rank-bytes", request.rank_bytes, 0.0, 1e18,
+                 "Bytes that a rank has for blocks; 0: any");
+  options.file("--previous", request.previous_file,
+               "Owners so far, one per line: what the new placement moves is counted");
+  options.file("--owners", request.owners_file, "Write the owners, one per line");
+  options.file("--replay", request.replay.run, "Replay the measured costs of a run's blocks");
+  options.number("--latency", request.replay.latency, 0.0, 1.0, "Of a message between nodes, in s");
+  options.number("--bandwidth", request.replay.bandwidth, 1.0, 1e18,
+                 "Of a rank between nodes, in bytes/s");
+  options.flag("--json", request.json, "Print JSON: an object, or an array for several rows");
 }
 
 struct Result {
@@ -120,7 +117,7 @@ JsonObject json_of(const Result& result, const Request& request) {
       .add("slowest_zone_seconds", result.slowest_zone_seconds);
   if (!request.previous_file.empty())
     object.add("blocks_moved", result.blocks_moved)
-        .add("bytes_moved", static_cast<double>(result.blocks_moved) * request.block_bytes);
+        .add("bytes_moved", result.blocks_moved * request.block_bytes);
   return object;
 }
 
@@ -159,8 +156,10 @@ Owners previous_owners(const Request& request, std::size_t blocks) {
 }
 
 void place_once(Request request) {
+  if (request.ranks == 0) request.ranks = k_ranks;
   const auto costs = request.costs_file.empty()
-                         ? draw_costs(request.distribution, request.blocks, request.seed)
+                         ? draw_costs(request.distribution, request.blocks,
+                                      static_cast<std::uint64_t>(request.seed))
                          : read_costs(request.costs_file);
   const auto touching = contacts_of(request, costs.size());
   const Owners previous = previous_owners(request, costs.size());
@@ -170,7 +169,7 @@ void place_once(Request request) {
                      request.owners_file);
   if (request.rank_bytes > 0.0)
     request.policy.most_blocks = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(request.rank_bytes / request.block_bytes));
+        1, static_cast<std::int64_t>(request.rank_bytes) / request.block_bytes);
   std::string objects;
   if (!request.json)
     fmt::print(k_row, "policy", "makespan/mean", "off node", "off rank", "ms", "slowest zone",
@@ -190,18 +189,18 @@ void place_once(Request request) {
 
 }  // namespace
 
-int placement_bench(const std::vector<std::string>& options) {
-  CLI::App app("Placement of blocks on ranks by their costs", "octant bench placement");
+int placement_bench(const std::vector<std::string>& words) {
+  Options options("placement", "Placement of blocks on ranks by their costs");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
   const Communicator world = Communicator::world();
   world.agree([&] {
     if (!world.is_root()) return;
     if (request.replay.run.empty()) return place_once(request);
-    request.replay.ranks = app.count("--ranks") > 0 ? request.ranks : 0;
+    request.replay.ranks = request.ranks;
     request.replay.ranks_per_node = request.policy.ranks_per_node;
-    request.replay.block_bytes = request.block_bytes;
+    request.replay.block_bytes = static_cast<double>(request.block_bytes);
     print_replay(request.replay, request.json);
   });
   return driver::k_done;

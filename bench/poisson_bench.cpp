@@ -236,26 +236,20 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   return result;
 }
 
-int poisson_bench(const std::vector<std::string>& options) {
-  CLI::App app("Speed and convergence of the Poisson solvers", "octant bench poisson");
+int poisson_bench(const std::vector<std::string>& words) {
+  Options options("poisson", "Speed and convergence of the Poisson solvers");
   Request request;
-  add_choice(app, "--case", request.cases,
-             "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
-             "clustered blocks");
-  app.add_option("--cells", request.cells, "Cells of the base grid along each axis; amr: the first")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--block-size", request.block_sizes, "Block sizes of amr; else: the first")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--tolerance", request.tolerance, "Residual over right-hand side")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--repeats", request.repeats, "Solves of each case; the shortest is reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
-  if (!parse(app, options)) return driver::k_done;
+  options.choice(
+      "--case", request.cases,
+      "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
+      "clustered blocks");
+  options.counts("--cells", request.cells,
+                 "Cells of the base grid along each axis; amr: the first");
+  options.counts("--block-size", request.block_sizes, "Block sizes of amr; else: the first");
+  options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Residual over right-hand side");
+  options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
+  options.json(request.json_file);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);

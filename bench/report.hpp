@@ -28,7 +28,7 @@ class JsonObject {
 // Only the root writes. Lines go to stdout, or to stderr where stdout is kept for JSON.
 class Report {
  public:
-  // `json_file` as add_json_option leaves it. Throws InputError on every rank if the file cannot be
+  // `json_file` as Options::json leaves it. Throws InputError on every rank if the file cannot be
   // written, before anything is measured. Collective.
   Report(const Communicator& communicator, std::string json_file);
 

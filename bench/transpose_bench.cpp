@@ -60,13 +60,11 @@ struct Request {
   std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  declare(app, request.pencils);
-  add_choice(app, "--backend", request.backends, "How messages travel");
-  app.add_option("--repeats", request.repeats, "Timed transposes; the fastest is reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  declare(options, request.pencils);
+  options.choice("--backend", request.backends, "How messages travel");
+  options.count("--repeats", request.repeats, "Timed transposes; the fastest is reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -95,11 +93,11 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
   return result;
 }
 
-int transpose_bench(const std::vector<std::string>& options) {
-  CLI::App app("Transposes between pencils", "octant bench transpose");
+int transpose_bench(const std::vector<std::string>& words) {
+  Options options("transpose", "Transposes between pencils");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   const pencil::Cells cells = request.pencils.shape();

@@ -108,14 +108,12 @@ struct Request {
   std::string json_file;
 };
 
-void declare(CLI::App& app, Request& request) {
-  declare(app, request.pencils);
-  add_choice(app, "--method", request.methods, "Full transpose, or a flavour of P-TDMA");
-  add_choice(app, "--backend", request.backends, "How messages travel");
-  app.add_option("--repeats", request.repeats, "Timed solves; the fastest is reported")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_json_option(app, request.json_file);
+void declare(Options& options, Request& request) {
+  declare(options, request.pencils);
+  options.choice("--method", request.methods, "Full transpose, or a flavour of P-TDMA");
+  options.choice("--backend", request.backends, "How messages travel");
+  options.count("--repeats", request.repeats, "Timed solves; the fastest is reported");
+  options.json(request.json_file);
 }
 
 }  // namespace
@@ -167,12 +165,11 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
   return result;
 }
 
-int tridiagonal_bench(const std::vector<std::string>& options) {
-  CLI::App app("Tridiagonal systems along z: full transpose and P-TDMA",
-               "octant bench tridiagonal");
+int tridiagonal_bench(const std::vector<std::string>& words) {
+  Options options("tridiagonal", "Tridiagonal systems along z: full transpose and P-TDMA");
   Request request;
-  declare(app, request);
-  if (!parse(app, options)) return driver::k_done;
+  declare(options, request);
+  if (!options.read(words)) return driver::k_done;
 
   const Communicator communicator = Communicator::world();
   TridiagonalCase setup;

@@ -34,5 +34,8 @@ endif()
 add_library(octant_kokkos INTERFACE)
 target_link_libraries(octant_kokkos INTERFACE Kokkos::kokkos)
 if(OCTANT_CUDA)
-  target_compile_options(octant_kokkos INTERFACE -fmad=false)  # the device's own contraction
+  target_compile_options(octant_kokkos INTERFACE
+    -fmad=false                             # the device's own contraction
+    --expt-relaxed-constexpr                # kernels may call constexpr functions,
+    --Werror=cross-execution-space-call)    # and no other functions of the host
 endif()

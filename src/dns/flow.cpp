@@ -46,10 +46,8 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarO
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
       projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_) {
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
-  if (diffusion_ == Diffusion::implicit_z)
-    along_z_ = std::make_unique<DiffusionAlongZ>(domain, upwards.tridiagonal);
-  if (diffusion_ == Diffusion::implicit_all)
-    along_all_ = std::make_unique<DiffusionAlongAll>(domain, upwards);
+  const int kept = forcing_ == Forcing::bulk_velocity ? forced_ : -1;
+  implicit_ = make_implicit_diffusion(domain, diffusion_, kept, upwards);
   if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
 }
 
@@ -76,10 +74,8 @@ void Flow::step(double dt) {
     if (scalar_) scalar_->advance(state_, ghosts_, stage);
     lap(seconds_.scalar, "scalar");
     begin_mean(stage);
-    if (along_z_) along_z_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
-    if (along_all_) along_all_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
-    if (diffusion_ == Diffusion::explicit_all) explicit_stage(n, stage);
-    else implicit_stage(n, stage);
+    if (implicit_) implicit_stage(n, stage);
+    else explicit_stage(n, stage);
     fill_ghosts();
     lap(seconds_.ghosts, "ghosts");
     mean_force_ += push_ / dt;
@@ -110,10 +106,11 @@ void Flow::explicit_stage(int n, const Stage& stage) {
 
 void Flow::implicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
+  implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
   for (int k = 0; k < nz; ++k) {
     predict(k, n, stage);
     lap(seconds_.momentum, "momentum");
-    if (along_z_) along_z_->eliminate(state_, k);
+    implicit_->eliminate(state_, k);
     lap(seconds_.diffusion, "diffusion");
   }
   end_mean();
@@ -137,19 +134,16 @@ void Flow::implicit_stage(int n, const Stage& stage) {
 }
 
 void Flow::diffuse() {
-  if (along_z_) along_z_->exchange(state_);
-  else along_all_->solve(state_, forcing_ == Forcing::bulk_velocity ? forced_ : -1, push_);
-  if (along_z_) along_z_->settle(state_, k_w, domain_.nz - 1);
+  implicit_->exchange(state_, push_);
+  implicit_->settle(state_, k_w, domain_.nz - 1);
   ghosts_.close_z(state_.w, 1, 0);
 }
 
 // The plane of w below is needed for the divergence.
 void Flow::settle(int k) {
-  if (along_z_) {
-    along_z_->settle(state_, k_u, k);
-    along_z_->settle(state_, k_v, k);
-    if (k > 0) along_z_->settle(state_, k_w, k - 1);
-  }
+  implicit_->settle(state_, k_u, k);
+  implicit_->settle(state_, k_v, k);
+  if (k > 0) implicit_->settle(state_, k_w, k - 1);
   if (k == 0) ghosts_.close_z(state_.w, 0, 0);
 }
 
@@ -180,9 +174,9 @@ Projection::Step Flow::correction(int k, const Stage& stage) const {
   Projection::Step step{.gamma_dt = stage.gamma};
   if (diffusion_ != Diffusion::explicit_all) step.implicit_z = half;
   if (diffusion_ == Diffusion::implicit_all) step.implicit_xy = half;
-  if (forcing_ == Forcing::bulk_velocity && !along_all_) {
+  if (forcing_ == Forcing::bulk_velocity) {
     step.forced = forced_;
-    step.forcing = along_z_ ? push_ * along_z_->response(forced_, k) : push_;
+    step.forcing = implicit_ ? push_ * implicit_->response(k) : push_;
   }
   return step;
 }
@@ -231,10 +225,7 @@ void Flow::add_wall_friction(double factor) {
 }
 
 pencil::PoissonReport Flow::diffusion_report() const {
-  pencil::PoissonReport report;
-  if (along_all_) report = along_all_->report();
-  if (along_z_) report.z = along_z_->traffic();
-  return report;
+  return implicit_ ? implicit_->report() : pencil::PoissonReport();
 }
 
 }  // namespace octant::dns

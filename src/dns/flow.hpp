@@ -91,8 +91,7 @@ class Flow {
   Ghosts ghosts_;
   MomentumSweep momentum_;
   Projection projection_;
-  std::unique_ptr<DiffusionAlongZ> along_z_;
-  std::unique_ptr<DiffusionAlongAll> along_all_;
+  std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all is explicit
   std::unique_ptr<Scalar> scalar_;
   ReproducibleSum mean_;
   double push_ = 0.0;  // forcing of the present stage, as a velocity

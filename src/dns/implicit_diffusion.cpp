@@ -1,6 +1,9 @@
 #include "dns/implicit_diffusion.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
 
 #include "dns/operators.hpp"
 
@@ -18,9 +21,11 @@ void add_to(pencil::TransposeTraffic& sum, const pencil::TransposeTraffic& part)
   sum.messages += part.messages;
 }
 
-// Solves one line along z whose right-hand side is 1.
-std::vector<double> response_to_one(const pencil::ThomasFactors& f) {
-  const int n = static_cast<int>(f.reciprocal.size());
+// The response of lines along z to a right-hand side of 1.
+std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix) {
+  if (matrix.periodic) return std::vector<double>(matrix.size(), 1.0);
+  const pencil::ThomasFactors f(matrix, pencil::Sweep::up);
+  const int n = matrix.size();
   std::vector<double> x(n, 1.0);
   for (int k = 0; k < n; ++k)
     x[k] = (1.0 - (k > 0 ? f.lower[k] * x[k - 1] : 0.0)) * f.reciprocal[k];
@@ -49,7 +54,18 @@ bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem&
          a.z.diagonal == b.z.diagonal && a.z.upper == b.z.upper;
 }
 
-}  // namespace
+// What the boundaries of the domain add to the right-hand sides.
+class BoundarySources {
+ public:
+  // Along z alone, or along all axes.
+  BoundarySources(const Domain& domain, bool all_axes);
+  // Adds factor times the sources to a component in plane k, one place lower.
+  void add(State& state, int component, int k, double factor) const;
+
+ private:
+  const Domain& domain_;
+  double amounts_[k_components][3][2] = {};
+};
 
 BoundarySources::BoundarySources(const Domain& domain, bool all_axes) : domain_(domain) {
   for (int c = 0; c < k_components; ++c)
@@ -78,100 +94,172 @@ void BoundarySources::add(State& state, int component, int k, double factor) con
   }
 }
 
-DiffusionAlongZ::DiffusionAlongZ(const Domain& domain, const pencil::TridiagonalOptions& options)
-    : domain_(domain),
-      sources_(domain, false),
-      transposed_(domain.is_cut(2) && options.method == pencil::TridiagonalMethod::ftm) {
-  for (int c = 0; c < k_components; ++c)
-    solvers_.emplace_back(domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2),
-                          options);
-  for (const int c : {k_u, k_w})
-    second_derivative_[matrix_of(c)] = velocity_z_matrix(domain.grid, domain.boundaries, c);
-}
-
-void DiffusionAlongZ::set_factor(double factor) {
-  if (factor == factor_) return;
-  factor_ = factor;
-  for (int c = 0; c < k_components; ++c) {
-    pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[matrix_of(c)], -factor);
-    if (c == k_u && !matrix.periodic)
-      response_ = response_to_one(pencil::ThomasFactors(matrix, pencil::Sweep::up));
-    keep_last_planes(matrix, domain_.grid.cells[2]);
-    solvers_[c].set_matrix(matrix);
-  }
-}
-
-void DiffusionAlongZ::eliminate(State& state, int k) {
-  for (int c = 0; c < k_components; ++c) {
-    sources_.add(state, c, k, factor_);
-    if (!transposed_) solvers_[c].forward(state.velocity(c), k, -1);
-  }
-}
-
-void DiffusionAlongZ::exchange(State& state) {
-  for (int c = 0; c < k_components; ++c) {
-    if (transposed_) solvers_[c].solve(state.velocity(c), -1, 0);
-    else solvers_[c].exchange(state.velocity(c), -1);
-  }
-}
-
-void DiffusionAlongZ::settle(State& state, int component, int k) {
-  if (!transposed_) solvers_[component].backward(state.velocity(component), k, -1, 0);
-}
-
-double DiffusionAlongZ::response(int component, int k) const {
-  if (response_.empty() || component == k_w) return 1.0;
-  return response_[domain_.box[2].begin + k];
-}
-
-pencil::TransposeTraffic DiffusionAlongZ::traffic() const {
-  pencil::TransposeTraffic sum;
-  for (const pencil::FieldTridiagonal& solver : solvers_) add_to(sum, solver.traffic());
-  return sum;
-}
-
-DiffusionAlongAll::DiffusionAlongAll(const Domain& domain, const pencil::PoissonOptions& options)
-    : domain_(domain), sources_(domain, true) {
-  std::vector<pencil::PoissonProblem> problems;
-  for (int c = 0; c < k_components; ++c) {
-    const auto problem = velocity_problem(domain.grid, domain.boundaries, c);
-    std::size_t n = 0;
-    while (n < problems.size() && !same_problem(problems[n], problem)) ++n;
-    solver_of_[c] = static_cast<int>(n);
-    if (n < problems.size()) continue;
-    problems.push_back(problem);
-    solvers_.emplace_back(domain.pencils, problem, options);
-  }
-}
-
-void DiffusionAlongAll::set_factor(double factor) {
-  if (factor == factor_) return;
-  factor_ = factor;
-  for (pencil::PoissonSolver& solver : solvers_) solver.set_operator(1.0, -factor);
-}
-
-void DiffusionAlongAll::solve(State& state, int forced, double forcing) {
-  for (int c = 0; c < k_components; ++c) {
-    Field& field = state.velocity(c);
-    for (int k = 0; k < domain_.nz; ++k) {
-      sources_.add(state, c, k, factor_);
-      if (c == forced)
-        for (int j = 0; j < domain_.ny; ++j) add_to_row(field.row(k, j, -1), domain_.nx, forcing);
+class DiffusionAlongZ final : public ImplicitDiffusion {
+ public:
+  DiffusionAlongZ(const Domain& domain, int forced, const pencil::TridiagonalOptions& options)
+      : domain_(domain),
+        sources_(domain, false),
+        forced_(forced),
+        transposed_(domain.is_cut(2) && options.method == pencil::TridiagonalMethod::ftm) {
+    for (int c = 0; c < k_components; ++c) {
+      solvers_.emplace_back(domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2),
+                            options);
+      second_derivative_[c] = velocity_z_matrix(domain.grid, domain.boundaries, c);
     }
-    solvers_[solver_of_[c]].solve(field, -1, 0);
   }
-}
 
-pencil::PoissonReport DiffusionAlongAll::report() const {
-  pencil::PoissonReport sum;
-  for (const pencil::PoissonSolver& solver : solvers_) {
-    const pencil::PoissonReport r = solver.report();
-    sum.transform_seconds += r.transform_seconds;
-    sum.tridiagonal_seconds += r.tridiagonal_seconds;
-    add_to(sum.xy, r.xy);
-    add_to(sum.z, r.z);
+  void set_factor(double factor) override {
+    if (factor == factor_) return;
+    factor_ = factor;
+    for (int c = 0; c < k_components; ++c) {
+      pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[c], -factor);
+      if (c == forced_) response_ = response_to_one(matrix);
+      keep_last_planes(matrix, domain_.grid.cells[2]);
+      solvers_[c].set_matrix(matrix);
+    }
   }
-  return sum;
+
+  void eliminate(State& state, int k) override {
+    for (int c = 0; c < k_components; ++c) {
+      sources_.add(state, c, k, factor_);
+      if (!transposed_) solvers_[c].forward(state.velocity(c), k, -1);
+    }
+  }
+  void exchange(State& state, double) override {
+    for (int c = 0; c < k_components; ++c) {
+      if (transposed_) solvers_[c].solve(state.velocity(c), -1, 0);
+      else solvers_[c].exchange(state.velocity(c), -1);
+    }
+  }
+  void settle(State& state, int component, int k) override {
+    if (!transposed_) solvers_[component].backward(state.velocity(component), k, -1, 0);
+  }
+
+  double response(int k) const override { return response_[domain_.box[2].begin + k]; }
+  pencil::PoissonReport report() const override {
+    pencil::PoissonReport report;
+    for (const pencil::FieldTridiagonal& solver : solvers_) add_to(report.z, solver.traffic());
+    return report;
+  }
+
+ private:
+  const Domain& domain_;
+  BoundarySources sources_;
+  int forced_;
+  double factor_ = 0.0;
+  // Where lines are transposed, exchange does all: the components take turns in the memory for
+  // that.
+  bool transposed_;
+  std::vector<pencil::FieldTridiagonal> solvers_;  // of the components
+  std::array<pencil::TridiagonalMatrix, k_components> second_derivative_;
+  std::vector<double> response_;  // in all planes
+};
+
+class DiffusionAlongAll final : public ImplicitDiffusion {
+ public:
+  DiffusionAlongAll(const Domain& domain, int forced, const pencil::PoissonOptions& options)
+      : domain_(domain), sources_(domain, true), forced_(forced) {
+    solvers_.reserve(k_components);
+    for (int c = 0; c < k_components; ++c) {
+      // The first one's planes are read before those of the pressure are written in their place.
+      pencil::PoissonOptions own = options;
+      own.tridiagonal.memory = nullptr;
+      if (c > 0) own.planes = nullptr;
+      const auto problem_of = [&](int component) {
+        return velocity_problem(domain.grid, domain.boundaries, component);
+      };
+      int twin = 0;
+      while (twin < c && !same_problem(problem_of(twin), problem_of(c))) ++twin;
+      if (twin == c) have_factors_.push_back(c);
+      solvers_.emplace_back(domain.pencils, problem_of(c), own,
+                            twin < c ? &solvers_[twin] : nullptr);
+    }
+  }
+
+  void set_factor(double factor) override {
+    if (factor == factor_) return;
+    factor_ = factor;
+    for (const int c : have_factors_) solvers_[c].set_operator(1.0, -factor);
+    if (forced_ >= 0 && !exchange_does_all())
+      response_ = response_to_one(
+          helmholtz(velocity_z_matrix(domain_.grid, domain_.boundaries, forced_), -factor));
+  }
+
+  void eliminate(State& state, int k) override {
+    for (int c = 0; c < k_components; ++c) {
+      sources_.add(state, c, k, factor_);
+      if (!exchange_does_all()) hand_in(state, c, k);
+    }
+  }
+  void exchange(State& state, double push) override {
+    for (int c = 0; c < k_components; ++c) {
+      if (exchange_does_all())
+        for (int k = 0; k < domain_.nz; ++k) {
+          if (c == forced_)
+            for (int j = 0; j < domain_.ny; ++j)
+              add_to_row(state.velocity(c).row(k, j, -1), domain_.nx, push);
+          hand_in(state, c, k);
+        }
+      solvers_[c].exchange();
+    }
+  }
+  void settle(State& state, int component, int k) override {
+    if (k >= solvers_[component].planes()) return;
+    Field& field = state.velocity(component);
+    solvers_[component].backward(k, field.row(k, 0), field.row_stride());
+  }
+
+  double response(int k) const override {
+    return exchange_does_all() ? 0.0 : response_[domain_.box[2].begin + k];
+  }
+  pencil::PoissonReport report() const override {
+    pencil::PoissonReport sum;
+    for (const pencil::PoissonSolver& solver : solvers_) {
+      const pencil::PoissonReport r = solver.report();
+      sum.transform_seconds += r.transform_seconds;
+      sum.tridiagonal_seconds += r.tridiagonal_seconds;
+      add_to(sum.xy, r.xy);
+      add_to(sum.z, r.z);
+    }
+    return sum;
+  }
+
+ private:
+  // Between side walls the response to a push is not the same in a whole plane: the push has to be
+  // known first.
+  bool exchange_does_all() const {
+    return forced_ >= 0 && !(domain_.boundaries.periodic(0) && domain_.boundaries.periodic(1));
+  }
+  void hand_in(State& state, int component, int k) {
+    pencil::PoissonSolver& solver = solvers_[component];
+    if (k >= solver.planes()) return;
+    const Field& field = state.velocity(component);
+    solver.transform_rows(k, {0, solver.rows()}, field.row(k, 0, -1), field.row_stride());
+    solver.forward(k);
+  }
+
+  const Domain& domain_;
+  BoundarySources sources_;
+  int forced_;
+  double factor_ = 0.0;
+  std::vector<pencil::PoissonSolver> solvers_;  // of the components
+  std::vector<int> have_factors_;               // the others use theirs
+  std::vector<double> response_;                // in all planes
+};
+
+}  // namespace
+
+std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain,
+                                                           Diffusion diffusion, int forced,
+                                                           const pencil::PoissonOptions& options) {
+  switch (diffusion) {
+    case Diffusion::explicit_all: break;
+    case Diffusion::implicit_z:
+      return std::make_unique<DiffusionAlongZ>(domain, forced, options.tridiagonal);
+    case Diffusion::implicit_all:
+      return std::make_unique<DiffusionAlongAll>(domain, forced, options);
+  }
+  return nullptr;
 }
 
 }  // namespace octant::dns

@@ -4,79 +4,37 @@
 // the solution of  u* - factor L u* = that,  factor = gamma nu dt / 2, moves home.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <vector>
 
 #include "dns/domain.hpp"
 #include "pencil/poisson.hpp"
 
 namespace octant::dns {
 
-// What the boundaries of the domain add to the right-hand sides of implicit diffusion.
-class BoundarySources {
+// Plane by plane: eliminate all components of the planes in ascending order as they are predicted,
+// exchange, which is collective, and settle each component in descending order. Planes of w that
+// lie on a boundary are no unknowns.
+class ImplicitDiffusion {
  public:
-  // Along z alone, or along all axes.
-  BoundarySources(const Domain& domain, bool all_axes);
-  // Adds factor times the sources to a component in plane k, one place lower.
-  void add(State& state, int component, int k, double factor) const;
+  virtual ~ImplicitDiffusion() = default;
 
- private:
-  const Domain& domain_;
-  double amounts_[k_components][3][2] = {};
+  // Collective where diffusion is implicit along all axes.
+  virtual void set_factor(double factor) = 0;
+  virtual void eliminate(State& state, int k) = 0;
+  // `push` would be added everywhere to the predicted component that is forced, had it been known
+  // before.
+  virtual void exchange(State& state, double push) = 0;
+  virtual void settle(State& state, int component, int k) = 0;
+
+  // What a push of 1 makes of the forced component in plane k of this rank: to be added by the
+  // caller. 0 where exchange has added it.
+  virtual double response(int k) const = 0;
+  virtual pencil::PoissonReport report() const = 0;  // of all components
 };
 
-class DiffusionAlongZ {
- public:
-  // Collective.
-  DiffusionAlongZ(const Domain& domain, const pencil::TridiagonalOptions& options);
-
-  void set_factor(double factor);
-
-  // Plane by plane: eliminate all components of the planes in ascending order as they are
-  // predicted, exchange, which is collective, and settle each component in descending order. The
-  // last planes of w, on the boundary, are only moved.
-  void eliminate(State& state, int k);
-  void exchange(State& state);
-  void settle(State& state, int component, int k);
-
-  // The solution in plane k of this rank where the right-hand side of a component is 1 everywhere
-  // and its boundary values are 0.
-  double response(int component, int k) const;
-
-  pencil::TransposeTraffic traffic() const;  // of all components
-
- private:
-  int matrix_of(int component) const { return component == k_w ? 1 : 0; }
-
-  const Domain& domain_;
-  BoundarySources sources_;
-  double factor_ = 0.0;
-  // Where lines are transposed, exchange does all: the components take turns in the memory for
-  // that.
-  bool transposed_;
-  std::vector<pencil::FieldTridiagonal> solvers_;  // of the components
-  // Of u and v, whose boundary conditions along z are the same, and of w.
-  std::array<pencil::TridiagonalMatrix, 2> second_derivative_;
-  std::vector<double> response_;  // of u and v, in all planes
-};
-
-class DiffusionAlongAll {
- public:
-  // Collective.
-  DiffusionAlongAll(const Domain& domain, const pencil::PoissonOptions& options);
-
-  void set_factor(double factor);
-  // `forcing` is added to the right-hand side of component `forced` (-1: none). Collective.
-  void solve(State& state, int forced, double forcing);
-  pencil::PoissonReport report() const;
-
- private:
-  const Domain& domain_;
-  BoundarySources sources_;
-  double factor_ = 0.0;
-  std::vector<pencil::PoissonSolver> solvers_;  // components with equal problems share one
-  std::array<int, k_components> solver_of_{};
-};
+// Collective. `forced` is the component whose mean is kept, or -1.
+std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain,
+                                                           Diffusion diffusion, int forced,
+                                                           const pencil::PoissonOptions& options);
 
 }  // namespace octant::dns

@@ -21,7 +21,9 @@ Stage runge_kutta_stage(int n, double dt) {
 
 MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion,
                              const Vector& force)
-    : domain_(domain), rhs_{Field(domain.box), Field(domain.box), Field(domain.box)} {
+    : domain_(domain), rhs_stride_((domain.nx + 3) / 4 * 4) {
+  for (pencil::Buffer& rhs : rhs_)
+    rhs = pencil::Buffer(static_cast<std::size_t>(rhs_stride_) * domain.ny * domain.nz);
   for (int c = 0; c < k_components; ++c)
     for (int k = 0; k < domain.nz; ++k)
       operators_[c].push_back(plane_operator(domain, viscosity, force[c], c, k));
@@ -44,15 +46,15 @@ void MomentumSweep::plane(State& state, int k, int n, const Stage& stage) {
     const double* wb = wc - plane;
     kernel(u_cells, row, plane, operators_[k_u][k],
            {{uc, uc + 1}, {vc, vc + 1}, {vs, vs + 1}, {wc, wc + 1}, {wb, wb + 1}}, stage,
-           {uc, pc, pc + 1, rhs_[k_u].row(k, j), state.u.row(k, j, -1)});
+           {uc, pc, pc + 1, rhs_row(k_u, k, j), state.u.row(k, j, -1)});
     if (j < v_rows)
       kernel(nx, row, plane, operators_[k_v][k],
              {{uc, uc + row}, {vc, vc + row}, {vc, vs}, {wc, wc + row}, {wb, wb + row}}, stage,
-             {vc, pc, pc + row, rhs_[k_v].row(k, j), state.v.row(k, j, -1)});
+             {vc, pc, pc + row, rhs_row(k_v, k, j), state.v.row(k, j, -1)});
     if (k < w_planes)
       kernel(nx, row, plane, operators_[k_w][k],
              {{uc, uc + plane}, {vc, vc + plane}, {vs, vs + plane}, {wc, wc + plane}, {wc, wb}},
-             stage, {wc, pc, pc + plane, rhs_[k_w].row(k, j), state.w.row(k, j, -1)});
+             stage, {wc, pc, pc + plane, rhs_row(k_w, k, j), state.w.row(k, j, -1)});
   }
 }
 

@@ -33,7 +33,11 @@ class MomentumSweep {
                              const Transport&, const Stage&, const MomentumRows&);
   const Domain& domain_;
   std::array<std::vector<PlaneOperator>, k_components> operators_;  // by plane
-  std::array<Field, k_components> rhs_;
+  double* rhs_row(int component, int k, int j) {
+    return rhs_[component].data() + (std::ptrdiff_t{k} * domain_.ny + j) * rhs_stride_;
+  }
+  std::ptrdiff_t rhs_stride_;
+  std::array<pencil::Buffer, k_components> rhs_;  // cells alone
   std::array<RowKernel, k_stages> kernels_;
 };
 

@@ -18,7 +18,7 @@ struct Patch {
   double* data;
   int side;  // M
 
-  static std::size_t bytes(int side) {
+  static constexpr std::size_t bytes(int side) {
     return sizeof(double) * (side + 2) * (side + 2) * (side + 2) + 64;
   }
   KOKKOS_FORCEINLINE_FUNCTION double* at(int i, int j, int k) const {

@@ -21,8 +21,8 @@ namespace octant::mesh {
 struct Region {
   std::array<std::int16_t, 3> begin{0, 0, 0}, end{0, 0, 0};
 
-  bool empty() const { return end[0] <= begin[0]; }
-  std::int64_t volume() const {
+  constexpr bool empty() const { return end[0] <= begin[0]; }
+  constexpr std::int64_t volume() const {
     return std::int64_t{end[0] - begin[0]} * (end[1] - begin[1]) * (end[2] - begin[2]);
   }
   void merge(const Region& other);  // becomes the bounding box of both

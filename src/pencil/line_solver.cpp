@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/error.hpp"
 #include "pencil/cyclic_reduction.hpp"
 #include "pencil/partition.hpp"
 #include "pencil/reduced_system.hpp"
@@ -17,10 +18,11 @@ Lines dense_lines(const Box& box) {
   return {width > 0 ? rows : 0, width, width, std::ptrdiff_t{width} * rows};
 }
 
-// The rows of whole lines that a rank of a column gets.
-Range rows_of(Range rows, int ranks, int rank) {
-  const Range own = part(rows.count(), ranks, rank);
-  return {rows.begin + own.begin, rows.begin + own.end};
+// What a rank of a column gets of whole lines of `planes`.
+template <class Matrices>
+Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
+  const Box lines{problem.layout.box[0], problem.layout.box[1], {0, planes}};
+  return Matrices::share(lines, problem.column.size(), rank);
 }
 
 // Forward, exchange and backward for all planes.
@@ -38,6 +40,12 @@ std::shared_ptr<TransposeBuffers> messages_of(const LineProblem<Matrices>& probl
   return {problem.memory, &problem.memory->z};
 }
 
+// The solver of the same kind whose factors a problem wants to use, if any.
+template <class Solver, class Matrices>
+const Solver* twin_of(const LineProblem<Matrices>& problem) {
+  return dynamic_cast<const Solver*>(problem.twin);
+}
+
 bool holds_first_line(const Box& all, const Box& part) {
   return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
 }
@@ -49,34 +57,37 @@ class WholeLines final : public LineSolver<Matrices> {
   explicit WholeLines(const LineProblem<Matrices>& problem)
       : sweep_(problem.options.sweep),
         planes_(problem.matrix.size()),
-        thomas_(problem.matrices, problem.lines, planes_, problem.singular) {}
+        thomas_(twin_of<WholeLines>(problem)
+                    ? twin_of<WholeLines>(problem)->thomas_
+                    : std::make_shared<Thomas<Matrices>>(problem.matrices, problem.lines, planes_,
+                                                         problem.singular)) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
-    thomas_.set(PlaneCoefficients(matrix, {0, planes_}, sweep_, identity, laplacian));
+    thomas_->set(PlaneCoefficients(matrix, {0, planes_}, sweep_, identity, laplacian));
   }
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return false; }
   void forward(const Planes& planes, int n) override {
     const SweptPlanes plane = swept(planes);
-    thomas_.eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
+    thomas_->eliminate(n, plane(n), plane(n == 0 ? 0 : n - 1));
   }
   void exchange(const Planes&) override {}
   double* backward(const Planes& planes, int n, double* solution, const double* after,
                    double* copy) override {
     const double* d = swept(planes)(n);
-    thomas_.substitute(n, solution, copy, d, n == planes_ - 1 ? d : after);
+    thomas_->substitute(n, solution, copy, d, n == planes_ - 1 ? d : after);
     return solution;
   }
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
   TransposeTraffic traffic() const override { return {}; }
-  std::size_t bytes() const override { return thomas_.bytes(); }
+  std::size_t bytes() const override { return thomas_->bytes(); }
 
  private:
   SweptPlanes swept(const Planes& planes) const { return {planes, planes_ - 1, sweep_}; }
 
   Sweep sweep_;
   int planes_;
-  Thomas<Matrices> thomas_;
+  std::shared_ptr<Thomas<Matrices>> thomas_;
 };
 
 // Reduces this rank's planes to two, and solves the reduced system of the column: P-TDMA; and
@@ -100,7 +111,7 @@ class PartitionedLines final : public LineSolver<Matrices> {
     return {all.calls - set_up_.calls, all.messages - set_up_.messages, all.bytes - set_up_.bytes,
             all.seconds - set_up_.seconds, all.kept_bytes - set_up_.kept_bytes};
   }
-  std::size_t bytes() const override { return partition_.bytes(); }
+  std::size_t bytes() const override { return partition_->bytes(); }
 
  private:
   static Box ends_of(const LineProblem<Matrices>& problem, int rank);
@@ -127,13 +138,14 @@ class PartitionedLines final : public LineSolver<Matrices> {
   std::function<Range(int)> planes_of_;
   Lines lines_, dense_;
   Matrices matrices_, dense_matrices_;
-  Partition<Matrices> partition_;
+  std::shared_ptr<Partition<Matrices>> partition_;
+  std::shared_ptr<ReducedSystem<Matrices>> reduced_;
   std::unique_ptr<CyclicReduction<Matrices>> algorithm_1_;
   Buffer ends_;      // both end planes of this rank
   Buffer gathered_;  // those of all ranks, on whole lines, in natural order
   Transpose exchange_;
-  ReducedSystem<Matrices> reduced_;
-  TransposeTraffic set_up_;  // what the exchange of coefficients sent
+  EndCoefficients all_ends_;  // of whole lines
+  TransposeTraffic set_up_;   // what the exchange of coefficients sent
 };
 
 template <class Matrices>
@@ -143,8 +155,7 @@ Box PartitionedLines<Matrices>::ends_of(const LineProblem<Matrices>& problem, in
 
 template <class Matrices>
 Box PartitionedLines<Matrices>::whole_of(const LineProblem<Matrices>& problem, int rank) {
-  const int ranks = problem.column.size();
-  return {problem.layout.box[0], rows_of(problem.layout.box[1], ranks, rank), {0, 2 * ranks}};
+  return whole_lines(problem, rank, 2 * problem.column.size());
 }
 
 template <class Matrices>
@@ -168,17 +179,28 @@ PartitionedLines<Matrices>::PartitionedLines(const LineProblem<Matrices>& proble
       matrices_(problem.matrices),
       dense_matrices_(
           problem.dense_matrices(whole_of(problem, rank_)[0], whole_of(problem, rank_)[1])),
-      partition_(matrices_, lines_, planes_, flavour_ == PtdmaFlavour::algorithm_2),
       ends_(2 * lines_.plane_size()),
       gathered_(2 * ranks_ * dense_.plane_stride),
       exchange_(
           "tridiagonal ends", problem.column, [&](int rank) { return ends_of(problem, rank); },
           [&](int rank) { return whole_of(problem, rank); }, ends_layout(problem),
           Layout::ordered(whole_of(problem, rank_)), problem.options.backend, messages_of(problem)),
-      reduced_(dense_matrices_, dense_, 2 * ranks_, problem.matrix.periodic,
-               problem.singular && holds_first_line(problem.layout.box, whole_of(problem, rank_))) {
+      all_ends_{Buffer(2 * ranks_ * dense_matrices_.size()),
+                Buffer(2 * ranks_ * dense_matrices_.size())} {
   if (flavour_ == PtdmaFlavour::algorithm_1)
     algorithm_1_ = std::make_unique<CyclicReduction<Matrices>>(matrices_, lines_, planes_);
+  if (const auto* twin = twin_of<PartitionedLines>(problem)) {
+    OCTANT_REQUIRE(!algorithm_1_, "algorithm 1 has no factors that a twin could use");
+    partition_ = twin->partition_;
+    reduced_ = twin->reduced_;
+    return;
+  }
+  const Box whole = whole_of(problem, rank_);
+  partition_ = std::make_shared<Partition<Matrices>>(matrices_, lines_, planes_,
+                                                     flavour_ == PtdmaFlavour::algorithm_2);
+  reduced_ = std::make_shared<ReducedSystem<Matrices>>(
+      dense_matrices_, dense_, 2 * ranks_, problem.matrix.periodic,
+      problem.singular && holds_first_line(problem.layout.box, whole));
 }
 
 template <class Matrices>
@@ -190,26 +212,26 @@ void PartitionedLines<Matrices>::set_operator(const TridiagonalMatrix& matrix, d
   };
   if constexpr (std::is_same_v<Matrices, SharedMatrix>) {
     // Every rank computes the ends of all: nothing is sent.
-    Buffer a(2 * ranks_), c(2 * ranks_);
+    double *a = all_ends_.a.data(), *c = all_ends_.c.data();
     for (int n = 0; n < ranks_; ++n) {
       const int rank = sweep_ == Sweep::up ? n : ranks_ - 1 - n;
       Partition<SharedMatrix> other({}, Lines{0, 0, 0, 0}, planes_of_(rank).count(), false);
       other.set(coefficients(rank));
       for (const int which : {0, 1}) {
-        a.data()[2 * n + which] = other.end_coefficients().a.data()[which];
-        c.data()[2 * n + which] = other.end_coefficients().c.data()[which];
+        a[2 * n + which] = other.end_coefficients().a.data()[which];
+        c[2 * n + which] = other.end_coefficients().c.data()[which];
       }
     }
-    reduced_.set(a.data(), c.data(), homogeneous_);
+    reduced_->set(a, c, homogeneous_);
   }
   if (algorithm_1_) {
     algorithm_1_->set(coefficients(rank_));
     return;
   }
-  partition_.set(coefficients(rank_));
+  partition_->set(coefficients(rank_));
   if constexpr (!std::is_same_v<Matrices, SharedMatrix>) {
     const TransposeTraffic before = exchange_.traffic();
-    set_reduced(partition_.end_coefficients());
+    set_reduced(partition_->end_coefficients());
     const TransposeTraffic& after = exchange_.traffic();
     set_up_.calls += after.calls - before.calls;
     set_up_.messages += after.messages - before.messages;
@@ -221,26 +243,25 @@ void PartitionedLines<Matrices>::set_operator(const TridiagonalMatrix& matrix, d
 
 template <class Matrices>
 void PartitionedLines<Matrices>::set_reduced(const EndCoefficients& own) {
-  Buffer a(2 * ranks_ * dense_matrices_.size()), c(a.size());
-  exchange_coefficient(own.a, a);
-  exchange_coefficient(own.c, c);
-  reduced_.set(a.data(), c.data(), homogeneous_);
+  exchange_coefficient(own.a, all_ends_.a);
+  exchange_coefficient(own.c, all_ends_.c);
+  reduced_->set(all_ends_.a.data(), all_ends_.c.data(), homogeneous_);
 }
 
 // `own`: [first, last][coefficient of our lines]; `all`: [plane][coefficient of whole lines].
 template <class Matrices>
 void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
   for (const int which : {0, 1})
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       for (int i = 0; i < width; ++i)
-        end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(row, i)];
+        end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(chunk, i)];
     });
   exchange_.forward(ends_.data(), gathered_.data());
   const SweptPlanes gathered = swept_gathered();
   for (int n = 0; n < 2 * ranks_; ++n)
-    for_each_row(dense_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(dense_, [&](int chunk, std::ptrdiff_t at, auto width) {
       for (int i = 0; i < width; ++i)
-        all.data()[n * dense_matrices_.size() + dense_matrices_.place(row, i)] =
+        all.data()[n * dense_matrices_.size() + dense_matrices_.place(chunk, i)] =
             gathered(n)[at + i];
     });
 }
@@ -251,7 +272,7 @@ void PartitionedLines<Matrices>::forward(const Planes& planes, int n) {
   double* before = plane(n == 0 ? 0 : n - 1);
   if (algorithm_1_) algorithm_1_->eliminate(n, plane(n), before);
   else if (n > 0)
-    partition_.eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+    partition_->eliminate(n, plane(n), before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
 }
 
 // Of the flavours with three sweeps.
@@ -259,7 +280,7 @@ template <class Matrices>
 void PartitionedLines<Matrices>::middle_sweep(const SweptPlanes& plane) {
   for (int n = planes_ - 3; n >= 0; --n) {
     if (algorithm_1_) algorithm_1_->reduce(n, plane(n), plane(n + 1));
-    else partition_.reduce(n, plane(n), plane(n + 1));
+    else partition_->reduce(n, plane(n), plane(n + 1));
   }
 }
 
@@ -273,12 +294,12 @@ void PartitionedLines<Matrices>::exchange(const Planes& planes) {
     std::copy_n(plane(0), lines_.plane_size(), end(0));
     std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
   } else {
-    if (flavour_ == PtdmaFlavour::two_sweeps) partition_.add_and_scale(0, end(0), plane(0));
-    else partition_.scale(0, end(0), plane(0));
-    partition_.scale(planes_ - 1, end(1), plane(planes_ - 1));
+    if (flavour_ == PtdmaFlavour::two_sweeps) partition_->add_and_scale(0, end(0), plane(0));
+    else partition_->scale(0, end(0), plane(0));
+    partition_->scale(planes_ - 1, end(1), plane(planes_ - 1));
   }
   exchange_.forward(ends_.data(), gathered_.data());
-  reduced_.solve(swept_gathered());
+  reduced_->solve(swept_gathered());
   exchange_.backward(gathered_.data(), ends_.data());
 }
 
@@ -288,18 +309,18 @@ double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double
   double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
     const double* known = end(n == 0 ? 0 : 1);
-    for_each_row(lines_, [&](int, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int, std::ptrdiff_t at, auto width) {
       std::copy_n(known + at, int{width}, solution + at);
       if (copy != solution) std::copy_n(known + at, int{width}, copy + at);
     });
     return solution;
   }
   if (flavour_ == PtdmaFlavour::two_sweeps) {
-    partition_.substitute(n, solution, copy, plane, after, end(0));
+    partition_->substitute(n, solution, copy, plane, after, end(0));
     return solution;
   }
   if (algorithm_1_) algorithm_1_->reconstruct(n, plane, end(0), end(1));
-  else partition_.reconstruct(n, plane, end(0), end(1));
+  else partition_->reconstruct(n, plane, end(0), end(1));
   return plane;
 }
 
@@ -350,8 +371,7 @@ class TransposedLines final : public LineSolver<Matrices> {
 
  private:
   static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
-    const Box& box = problem.layout.box;
-    return {box[0], rows_of(box[1], problem.column.size(), rank), {0, problem.matrix.size()}};
+    return whole_lines(problem, rank, problem.matrix.size());
   }
   LineProblem<Matrices> whole_problem(const LineProblem<Matrices>& problem) const {
     LineProblem<Matrices> whole = problem;
@@ -362,6 +382,8 @@ class TransposedLines final : public LineSolver<Matrices> {
     whole.matrices = problem.dense_matrices(box_[0], box_[1]);
     whole.singular = problem.singular && holds_first_line(problem.layout.box, box_);
     whole.memory = std::make_shared<SolverMemory>();
+    const auto* twin = twin_of<TransposedLines>(problem);
+    whole.twin = twin ? twin->solver_.get() : nullptr;
     return whole;
   }
   int plane_of(int n) const { return sweep_ == Sweep::up ? n : own_.count() - 1 - n; }

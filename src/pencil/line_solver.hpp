@@ -12,6 +12,9 @@ namespace octant::pencil {
 
 // What is to be solved. Lines are columns x of rows y in planes z, counted in the whole array.
 template <class Matrices>
+class LineSolver;
+
+template <class Matrices>
 struct LineProblem {
   Communicator column;  // the ranks that hold other planes of the same lines, by ascending planes
   std::function<Range(int rank)> planes_of;  // of a rank of the column
@@ -24,6 +27,8 @@ struct LineProblem {
   bool singular = false;  // the line of the first x and the first y has a singular matrix
   TridiagonalOptions options;
   std::shared_ptr<SolverMemory> memory;
+  // A solver of the same problem whose factors are used: its set_operator sets them for both.
+  const LineSolver<Matrices>* twin = nullptr;
 };
 
 // Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -14,7 +15,8 @@
 
 namespace octant::pencil {
 
-// Rows of `width` adjacent lines, `row_stride` doubles apart, in planes `plane_stride` apart.
+// Rows of `width` adjacent lines, `row_stride` doubles apart, in planes `plane_stride` apart. A row
+// is worked on in chunks of k_columns lines, of which the last may be shorter.
 struct Lines {
   int rows, width;
   std::ptrdiff_t row_stride, plane_stride;
@@ -44,43 +46,84 @@ struct SweptPlanes {
   double* operator()(int n) const { return planes(sweep == Sweep::up ? n : last - n); }
 };
 
-// Calls body(row, its offset in the plane, width) for every row. Rows of k_columns, which have most
-// of the work, get their width as a constant.
+// Calls body(chunk, its offset in the plane, width) for every chunk of every row. Chunks of
+// k_columns, which have most of the work, get their width as a constant.
 template <class Body>
-void for_each_row(const Lines& lines, const Body& body) {
-  if (lines.width == k_columns) {
-    for (int n = 0; n < lines.rows; ++n)
-      body(n, n * lines.row_stride, std::integral_constant<int, k_columns>{});
-  } else {
-    for (int n = 0; n < lines.rows; ++n) body(n, n * lines.row_stride, lines.width);
+void for_each_chunk(const Lines& lines, const Body& body) {
+  int chunk = 0;
+  for (int n = 0; n < lines.rows; ++n) {
+    const std::ptrdiff_t row = n * lines.row_stride;
+    int begin = 0;
+    for (; begin + k_columns <= lines.width; begin += k_columns)
+      body(chunk++, row + begin, std::integral_constant<int, k_columns>{});
+    if (begin < lines.width) body(chunk++, row + begin, lines.width - begin);
   }
 }
 
 // One matrix for all lines: a coefficient of a plane is one number.
 struct SharedMatrix {
-  struct Row {
+  struct Chunk {
     double value;
     double operator[](int) const { return value; }
   };
 
   std::size_t size() const { return 1; }
   double shift(std::size_t) const { return 0.0; }
-  Row row(const double* plane, int) const { return {*plane}; }
-  // Where the coefficient of a line is found in its plane's.
+  Chunk chunk(const double* plane, int) const { return {*plane}; }
+  // Where the coefficient of a line of a chunk is found in its plane's.
   std::size_t place(int, int) const { return 0; }
+
+  // The lines of a box that one of several ranks gets when they are shared out: whole rows.
+  static Box share(const Box& lines, int ranks, int rank);
 };
 
-// The same matrix with a shift of the diagonal for every line. Rows with the same shifts, as those
-// of the wave numbers +-k_y, share their coefficients.
-struct ShiftedMatrices {
-  int width = 0;
-  std::vector<int> of_row;     // row of coefficients of each row of lines
-  std::vector<double> shifts;  // [row of coefficients][width]
+// The same matrix with a shift of the diagonal for every line. Chunks with the same shifts, as those
+// of the wave numbers +-k_y, share their coefficients; and so do the lines of a pair, the real and
+// the imaginary part of a mode along x, where all lines of a chunk are such pairs.
+class ShiftedMatrices {
+ public:
+  struct Chunk {
+    alignas(64) double values[k_columns];
+    double operator[](int i) const { return values[i]; }
+  };
+  // Lines whose shifts are x[i] + y; `twin` names all rows with that y.
+  struct Row {
+    std::span<const double> x;
+    double y;
+    int twin;
+  };
 
-  std::size_t size() const { return shifts.size(); }
-  double shift(std::size_t n) const { return shifts[n]; }
-  const double* row(const double* plane, int n) const { return plane + place(n, 0); }
-  std::size_t place(int n, int i) const { return static_cast<std::size_t>(of_row[n]) * width + i; }
+  ShiftedMatrices() = default;
+  explicit ShiftedMatrices(const std::vector<Row>& rows);
+
+  std::size_t size() const { return shifts_.size(); }
+  double shift(std::size_t n) const { return shifts_[n]; }
+  Chunk chunk(const double* plane, int n) const {
+    const double* from = plane + places_[n].first;
+    Chunk all;
+    if (places_[n].pairs) {
+      for (int i = 0; i < k_columns / 2; ++i) all.values[2 * i] = all.values[2 * i + 1] = from[i];
+    } else {
+      std::copy_n(from, k_columns, all.values);
+    }
+    return all;
+  }
+  std::size_t place(int n, int i) const {
+    return places_[n].first + (places_[n].pairs ? i / 2 : i);
+  }
+
+  // Pairs of columns, so that twins stay together.
+  static Box share(const Box& lines, int ranks, int rank);
+
+ private:
+  struct Place {
+    std::size_t first;  // coefficient
+    bool pairs;
+  };
+  Place add_chunk(std::span<const double> x, double y);
+
+  std::vector<Place> places_;   // of the chunks
+  std::vector<double> shifts_;  // of the coefficients
 };
 
 // identity + laplacian * matrix for a range of planes, in the order of a sweep: `before` multiplies

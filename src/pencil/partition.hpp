@@ -45,6 +45,7 @@ class Partition {
 
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
+    weighted_ = 0;
     eliminate_matrices();
     reduce_matrices();
   }
@@ -53,20 +54,16 @@ class Partition {
   // First sweep, n = 1 .. m - 1 in ascending order; plane 0 is left as it is. `first` gathers what
   // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
   void eliminate(int n, double* d, const double* d_before, double* first, bool gather) {
-    if (gather && n == 1) {
-      std::fill_n(first, lines_.plane_size(), 0.0);
-      std::fill_n(weight_.data(), matrices_.size(), 1.0);
-    }
+    if (gather && n == 1) std::fill_n(first, lines_.plane_size(), 0.0);
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
-    const double *r_n = plane(reciprocal_, n), *r_before = plane(reciprocal_, n - 1);
-    double* weights = weight_.data();
-    if (gather)
-      for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= -c * r_n[l];
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    const double* r_before = plane(reciprocal_, n - 1);
+    if (gather && n != weighted_) add_to_weights(n, -c);
+    const double* weights = weight_.data();
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double *x = d + at, *sum = first + at;
       const double* y = d_before + at;
-      const auto r = matrices_.row(r_before, row), w = matrices_.row(weights, row);
+      const auto r = matrices_.chunk(r_before, chunk), w = matrices_.chunk(weights, chunk);
       if (gather) {
 #pragma omp simd
         for (int i = 0; i < width; ++i) {
@@ -84,10 +81,10 @@ class Partition {
   void reduce(int n, double* d, const double* d_after) const {
     const double c = coefficients_.after[n];
     const double* r_after = plane(reciprocal_, n + 1);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double* y = d_after + at;
-      const auto r = matrices_.row(r_after, row);
+      const auto r = matrices_.chunk(r_after, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] -= c * r[i] * y[i];
     });
@@ -96,10 +93,10 @@ class Partition {
   // Right-hand side of the reduced row of plane n (0 or m - 1) from its plane.
   void scale(int n, double* end, const double* d) const {
     const double* r_n = plane(reciprocal_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* out = end + at;
       const double* x = d + at;
-      const auto r = matrices_.row(r_n, row);
+      const auto r = matrices_.chunk(r_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) out[i] = x[i] * r[i];
     });
@@ -108,10 +105,10 @@ class Partition {
   // The same where the row has gathered what other planes add.
   void add_and_scale(int n, double* end, const double* d) const {
     const double* r_n = plane(reciprocal_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* out = end + at;
       const double* x = d + at;
-      const auto r = matrices_.row(r_n, row);
+      const auto r = matrices_.chunk(r_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) out[i] = (out[i] + x[i]) * r[i];
     });
@@ -123,10 +120,10 @@ class Partition {
                   const double* solution_after, const double* first) const {
     const double c = coefficients_.after[n];
     const double *r_n = plane(reciprocal_, n), *f_n = plane(fill_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double *out = solution + at, *again = copy + at;
       const double *x = d + at, *y = solution_after + at, *x0 = first + at;
-      const auto r = matrices_.row(r_n, row), f = matrices_.row(f_n, row);
+      const auto r = matrices_.chunk(r_n, chunk), f = matrices_.chunk(f_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) out[i] = again[i] = (x[i] - c * y[i]) * r[i] - f[i] * x0[i];
     });
@@ -136,11 +133,11 @@ class Partition {
   void reconstruct(int n, double* d, const double* first, const double* last) const {
     const double *a_n = plane(to_first_, n), *c_n = plane(to_last_, n);
     const double* r_n = plane(reciprocal_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double *x0 = first + at, *x1 = last + at;
-      const auto r = matrices_.row(r_n, row), a = matrices_.row(a_n, row),
-                 c = matrices_.row(c_n, row);
+      const auto r = matrices_.chunk(r_n, chunk), a = matrices_.chunk(a_n, chunk),
+                 c = matrices_.chunk(c_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] = (x[i] - a[i] * x0[i] - c[i] * x1[i]) * r[i];
     });
@@ -208,6 +205,14 @@ class Partition {
     }
   }
 
+  void add_to_weights(int n, double coupling) {
+    double* weights = weight_.data();
+    const double* r = plane(reciprocal_, n);
+    if (n == 1) std::fill_n(weights, matrices_.size(), 1.0);
+    for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= coupling * r[l];
+    weighted_ = n;
+  }
+
   void keep(int n) {
     if (to_first_.size() == 0) return;
     double *to_first = plane(to_first_, n), *to_last = plane(to_last_, n);
@@ -225,7 +230,8 @@ class Partition {
   Buffer reciprocal_, fill_;   // 1 / b_n and f_n, [plane][coefficient]
   Buffer to_first_, to_last_;  // a_n and c_n of algorithm 2
   EndCoefficients ends_;
-  Buffer weight_;  // of d'_n in the reduced row of plane 0
+  Buffer weight_;     // of d'_n in the reduced row of plane 0, for
+  int weighted_ = 0;  // this n; 0: none
 };
 
 }  // namespace octant::pencil

@@ -66,8 +66,7 @@ PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool 
   coefficients_ = Buffer(x_size_ + 2);
 }
 
-void PlaneTransform::forward_x(const double* row, double* coefficients, int block,
-                               std::ptrdiff_t block_stride) {
+void PlaneTransform::forward_x(const double* row, int j, std::span<const RowPiece> coefficients) {
   double* packed = coefficients_.data();
   if (is_aligned(row)) {
     x_forward_->execute(const_cast<double*>(row), packed);  // the plan keeps its input
@@ -76,17 +75,21 @@ void PlaneTransform::forward_x(const double* row, double* coefficients, int bloc
     x_forward_->execute(row_.data(), packed);
   }
   if (x_periodic_ && x_size_ % 2 == 0) packed[1] = packed[x_size_];
-  for (int begin = 0; begin < width(); begin += block, coefficients += block_stride) {
-    const int count = std::min(block, width() - begin);
-    for (int i = 0; i < count; ++i) coefficients[i] = scale_ * packed[begin + i];
+  for (const RowPiece& piece : coefficients) {
+    const double* from = packed + piece.x.begin;
+    double* to = piece.first + j * piece.row_stride;
+    for (int i = 0; i < piece.x.count(); ++i) to[i] = scale_ * from[i];
   }
 }
 
-void PlaneTransform::backward_x(const double* coefficients, int block, std::ptrdiff_t block_stride,
-                                double* row) {
+void PlaneTransform::backward_x(std::span<const RowPiece> coefficients, int j, double* row) {
   double* packed = coefficients_.data();
-  for (int begin = 0; begin < width(); begin += block, coefficients += block_stride)
-    std::copy_n(coefficients, std::min(block, width() - begin), packed + begin);
+  for (const RowPiece& piece : coefficients) {
+    const double* from = piece.first + j * piece.row_stride;
+    double* to = packed + piece.x.begin;
+    if (piece.x.count() == k_columns) std::copy_n(from, k_columns, to);
+    else std::copy_n(from, piece.x.count(), to);
+  }
   if (x_periodic_) {
     if (x_size_ % 2 == 0) packed[x_size_] = packed[1], packed[x_size_ + 1] = 0.0;
     packed[1] = 0.0;

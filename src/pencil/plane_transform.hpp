@@ -8,11 +8,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "pencil/boundary.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/fft.hpp"
+#include "pencil/transpose.hpp"
 
 namespace octant::pencil {
 
@@ -28,10 +30,10 @@ class PlaneTransform {
   // Which rows of coefficients share their eigenvalue with row j: the first of them.
   int y_twin(int j) const { return y_periodic_ ? std::min(j, y_size_ - j) : j; }
 
-  // Coefficient c of a row goes to, or comes from, c / block * block_stride + c % block. Both
-  // directions together leave a row as it is: the factors of x and y are applied here.
-  void forward_x(const double* row, double* coefficients, int block, std::ptrdiff_t block_stride);
-  void backward_x(const double* coefficients, int block, std::ptrdiff_t block_stride, double* row);
+  // The coefficients of row j go to, or come from, some pieces. Both directions together leave a
+  // row as it is: the factors of x and y are applied here.
+  void forward_x(const double* row, int j, std::span<const RowPiece> coefficients);
+  void backward_x(std::span<const RowPiece> coefficients, int j, double* row);
 
   // k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
   void forward_y(double* columns, bool first) const;

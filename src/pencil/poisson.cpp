@@ -24,7 +24,8 @@ Range columns_of(int width, int parts, int index) {
 // so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
 // block after the other. Columns beyond the last one are set to zero.
 struct PoissonSolver::State {
-  State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options);
+  State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options,
+        const State* twin);
 
   // Boxes of the unknowns of a rank: cells, then coefficients by rows and by columns.
   Box cells(int rank) const;
@@ -34,14 +35,17 @@ struct PoissonSolver::State {
   Layout column_layout() const;
   ShiftedMatrices blocked_matrices() const;
   ShiftedMatrices dense_matrices(Range x, Range y) const;
+  void add_rows(Range x, Range y, std::vector<ShiftedMatrices::Row>& rows) const;
   bool is_singular() const;
-  void make_solver();
+  void make_solver(const State* twin);
 
   // Of the y-pencil; there is but one place for all if the solver does not use them.
   Planes spectral_planes() const {
     return {spectral->data(), solver->uses_planes() ? lines.plane_stride : 0};
   }
   double* plane(int k) const { return spectral_planes()(k); }
+  // Where the rows of coefficients of plane k lie: in blocks of a whole plane, or in the messages.
+  std::span<const RowPiece> row_pieces(double* whole, int k);
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
@@ -66,9 +70,9 @@ struct PoissonSolver::State {
   std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
   std::shared_ptr<Buffer> spectral;
-  Buffer carry;   // the plane that is substituted
-  Buffer work;    // the same, transformed back
-  Buffer packed;  // rows of coefficients of a plane
+  Buffer carry;                  // the plane that is substituted
+  Buffer work;                   // the same, transformed back
+  std::vector<RowPiece> pieces;  // of the rows of the plane at hand
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
 };
@@ -92,7 +96,7 @@ Box PoissonSolver::State::column_box(int rank) const {
 }
 
 PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem& given,
-                            const PoissonOptions& chosen)
+                            const PoissonOptions& chosen, const State* twin)
     : grid(pencil_grid),
       problem(given),
       options(chosen),
@@ -117,7 +121,6 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   carry = Buffer(lines.plane_stride);
   work = Buffer(lines.plane_stride);
   if (!y_is_local) {
-    packed = Buffer(static_cast<std::size_t>(ny) * transform.width());
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
@@ -125,7 +128,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
         column_layout(), options.transpose, std::shared_ptr<TransposeBuffers>(memory, &memory->xy),
         true);
   }
-  make_solver();
+  make_solver(twin);
   spectral = options.planes ? options.planes : std::make_shared<Buffer>();
   spectral->reserve(std::size_t(solver->uses_planes() ? planes : 1) * lines.plane_stride);
 }
@@ -138,34 +141,24 @@ Layout PoissonSolver::State::column_layout() const {
 }
 
 ShiftedMatrices PoissonSolver::State::blocked_matrices() const {
-  const auto &x = transform.x_eigenvalues(), &y = transform.y_eigenvalues();
-  const int kept = problem.y.periodic() ? y_size / 2 + 1 : y_size;
-  ShiftedMatrices matrices{k_columns, {}, {}};
-  for (int block = 0; block < blocks; ++block) {
-    for (int j = 0; j < y_size; ++j) matrices.of_row.push_back(block * kept + transform.y_twin(j));
-    for (int j = 0; j < kept; ++j)
-      for (int i = 0; i < k_columns; ++i) {
-        const int column = std::min(columns.begin + block * k_columns + i, transform.width() - 1);
-        matrices.shifts.push_back(x[column] + y[j]);
-      }
-  }
-  return matrices;
+  std::vector<ShiftedMatrices::Row> rows;
+  for (int begin = columns.begin; begin < columns.end; begin += k_columns)
+    add_rows({begin, std::min(begin + k_columns, columns.end)}, {0, y_size}, rows);
+  return ShiftedMatrices(rows);
 }
 
 ShiftedMatrices PoissonSolver::State::dense_matrices(Range x, Range y) const {
-  ShiftedMatrices matrices{x.count(), {}, {}};
-  std::vector<int> place(y_size, -1);  // of the coefficients of each row's twin
-  int kept = 0;
-  for (int j = y.begin; j < y.end; ++j) {
-    int& found = place[transform.y_twin(j)];
-    if (found < 0) {
-      found = kept++;
-      for (int i = x.begin; i < x.end; ++i)
-        matrices.shifts.push_back(transform.x_eigenvalues()[i] + transform.y_eigenvalues()[j]);
-    }
-    matrices.of_row.push_back(found);
-  }
-  return matrices;
+  std::vector<ShiftedMatrices::Row> rows;
+  if (x.count() > 0) add_rows(x, y, rows);
+  return ShiftedMatrices(rows);
+}
+
+void PoissonSolver::State::add_rows(Range x, Range y,
+                                    std::vector<ShiftedMatrices::Row>& rows) const {
+  const std::span<const double> along_x(transform.x_eigenvalues());
+  for (int j = y.begin; j < y.end; ++j)
+    rows.push_back(
+        {along_x.subspan(x.begin, x.count()), transform.y_eigenvalues()[j], transform.y_twin(j)});
 }
 
 bool PoissonSolver::State::is_singular() const {
@@ -173,7 +166,7 @@ bool PoissonSolver::State::is_singular() const {
          problem.y.allows_constant() && problem.z_allows_constant;
 }
 
-void PoissonSolver::State::make_solver() {
+void PoissonSolver::State::make_solver(const State* twin) {
   const auto planes_of = [grid = grid, n = problem.z.size()](int z_index) {
     return intersection(grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index))[2],
                         Range{0, n});
@@ -181,8 +174,23 @@ void PoissonSolver::State::make_solver() {
   solver = make_line_solver(LineProblem<ShiftedMatrices>{
       grid.column(), planes_of, column_layout(), lines, blocked_matrices(),
       [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
-      options.tridiagonal, memory});
-  solver->set_operator(problem.z, 0.0, 1.0);
+      options.tridiagonal, memory, twin ? twin->solver.get() : nullptr});
+  if (!twin) solver->set_operator(problem.z, 0.0, 1.0);
+}
+
+std::span<const RowPiece> PoissonSolver::State::row_pieces(double* whole, int k) {
+  pieces.clear();
+  if (whole)
+    for (int block = 0; block < blocks; ++block) {
+      const int begin = block * k_columns;
+      pieces.push_back({{begin, std::min(begin + k_columns, columns.count())},
+                        whole + std::ptrdiff_t{begin} * y_size,
+                        k_columns});
+    }
+  else
+    for (int n = 0; n < xy->pieces(Transpose::End::source); ++n)
+      pieces.push_back(xy->piece(Transpose::End::source, n, k));
+  return pieces;
 }
 
 void PoissonSolver::State::clear_padding(double* plane) {
@@ -246,8 +254,9 @@ double* PoissonSolver::State::backward_plane(int k) {
 }
 
 PoissonSolver::PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
-                             const PoissonOptions& options)
-    : state_(std::make_unique<State>(grid, problem, options)) {}
+                             const PoissonOptions& options, const PoissonSolver* twin)
+    : state_(std::make_unique<State>(grid, problem, options, twin ? twin->state_.get() : nullptr)) {
+}
 
 PoissonSolver::~PoissonSolver() = default;
 PoissonSolver::PoissonSolver(PoissonSolver&&) noexcept = default;
@@ -267,14 +276,9 @@ void PoissonSolver::transform_rows(int k, Range rows, const double* first,
                                    std::ptrdiff_t row_stride) {
   State& s = *state_;
   const Clock lap;
-  const int width = s.transform.width();
-  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
-    if (s.y_is_local)
-      s.transform.forward_x(first, s.plane(k) + j * k_columns, k_columns,
-                            std::ptrdiff_t{s.y_size} * k_columns);
-    else s.transform.forward_x(first, s.packed.data() + (j - rows.begin) * width, width, 0);
-  }
-  if (!s.y_is_local) s.xy->pack(Transpose::End::source, rows, {k, k + 1}, s.packed.data());
+  const std::span<const RowPiece> pieces = s.row_pieces(s.y_is_local ? s.plane(k) : nullptr, k);
+  for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
+    s.transform.forward_x(first, j, pieces);
   s.times.transform_seconds += lap.seconds();
 }
 
@@ -304,16 +308,10 @@ void PoissonSolver::exchange() {
 
 void PoissonSolver::backward(int k, double* first, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  const double* plane = s.y_is_local ? s.backward_plane(k) : nullptr;
+  double* plane = s.y_is_local ? s.backward_plane(k) : nullptr;
   const Clock lap;
-  const int width = s.transform.width();
-  if (!plane) s.xy->unpack(Transpose::End::source, {0, s.ny}, {k, k + 1}, s.packed.data());
-  for (int j = 0; j < s.ny; ++j, first += row_stride) {
-    if (plane)
-      s.transform.backward_x(plane + j * k_columns, k_columns, std::ptrdiff_t{s.y_size} * k_columns,
-                             first);
-    else s.transform.backward_x(s.packed.data() + j * width, width, 0, first);
-  }
+  const std::span<const RowPiece> pieces = s.row_pieces(plane, k);
+  for (int j = 0; j < s.ny; ++j, first += row_stride) s.transform.backward_x(pieces, j, first);
   s.times.transform_seconds += lap.seconds();
 }
 

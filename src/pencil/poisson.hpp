@@ -66,8 +66,10 @@ class PoissonSolver {
  public:
   // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. Collective. Throws
   // InputError for conditions that do not fit, and if P-TDMA finds too few planes on a rank.
+  // `twin`, a solver of the same problem with the same options, lends its factors: set_operator of
+  // the twin holds for both. Not with P-TDMA's algorithm 1, which has none.
   PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
-                const PoissonOptions& options = {});
+                const PoissonOptions& options = {}, const PoissonSolver* twin = nullptr);
   ~PoissonSolver();
   PoissonSolver(PoissonSolver&&) noexcept;
   PoissonSolver& operator=(PoissonSolver&&) noexcept;

@@ -79,20 +79,20 @@ class ReducedSystem {
 
   void eliminate(int n, double* d, const double* d_before) const {
     const double *a_n = plane(before_, n), *r_n = plane(reciprocal_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double* y = d_before + at;
-      const auto a = matrices_.row(a_n, row), r = matrices_.row(r_n, row);
+      const auto a = matrices_.chunk(a_n, chunk), r = matrices_.chunk(r_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] = x[i] * r[i] - a[i] * y[i];
     });
   }
   void substitute(int n, double* d, const double* d_after) const {
     const double* c_n = plane(back_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double* y = d_after + at;
-      const auto c = matrices_.row(c_n, row);
+      const auto c = matrices_.chunk(c_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] -= c[i] * y[i];
     });
@@ -101,21 +101,21 @@ class ReducedSystem {
     const int last = planes_ - 1;
     const double *a_n = plane(before_, last), *c_n = plane(back_, last);
     const double* r_n = plane(reciprocal_, last);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double *y = d_first + at, *z = d_before + at;
-      const auto a = matrices_.row(a_n, row), c = matrices_.row(c_n, row),
-                 r = matrices_.row(r_n, row);
+      const auto a = matrices_.chunk(a_n, chunk), c = matrices_.chunk(c_n, chunk),
+                 r = matrices_.chunk(r_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] = (x[i] - c[i] * y[i] - a[i] * z[i]) * r[i];
     });
   }
   void add_border(int n, double* d, const double* d_last) const {
     const double* q_n = plane(border_, n);
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double* y = d_last + at;
-      const auto q = matrices_.row(q_n, row);
+      const auto q = matrices_.chunk(q_n, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] += q[i] * y[i];
     });

@@ -30,10 +30,10 @@ class Thomas {
     const double a = n == 0 ? 0.0 : coefficients_.before[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     if (n == 0) d_before = d;
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       double* x = d + at;
       const double* y = d_before + at;
-      const auto r = matrices_.row(reciprocals, row);
+      const auto r = matrices_.chunk(reciprocals, chunk);
 #pragma omp simd
       for (int i = 0; i < width; ++i) x[i] = (x[i] - a * y[i]) * r[i];
     });
@@ -46,10 +46,10 @@ class Thomas {
     if (last && solution == d && copy == d) return;
     const double c = last ? 0.0 : coefficients_.after[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
-    for_each_row(lines_, [&](int row, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
       const double *x = d + at, *y = solution_after + at;
       double *out = solution + at, *again = copy + at;
-      const auto r = matrices_.row(reciprocals, row);
+      const auto r = matrices_.chunk(reciprocals, chunk);
       if (last) {
         if (out != x) std::copy_n(x, int{width}, out);
         if (again != x) std::copy_n(x, int{width}, again);

@@ -49,7 +49,8 @@ struct Part {
 };
 
 // Calls move(entry of the array, entry of the part's message, length) for the adjacent entries of a
-// part in the rows y of planes z of a layout.
+// part in the rows y of planes z of a layout: block by block along x, so that a caller's plane is
+// read or written in its own order.
 template <class Move>
 void for_each_run(const Layout& layout, const Part& part, Range y, Range z, const Move& move) {
   const auto local = [&](int axis) {
@@ -58,18 +59,32 @@ void for_each_run(const Layout& layout, const Part& part, Range y, Range z, cons
   };
   const Range xs = local(0), ys = local(1), zs = local(2);
   const Range rows = intersection(y, ys), planes = intersection(z, zs);
-  const int longest = layout.stride[0] == 1 ? layout.block : 1;
-  for (int k = planes.begin; k < planes.end; ++k)
-    for (int j = rows.begin; j < rows.end; ++j) {
-      const std::int64_t row = std::int64_t{k - zs.begin} * ys.count() + j - ys.begin;
-      std::int64_t message = row * xs.count();
-      for (int x = xs.begin; x < xs.end;) {
-        const int length = std::min(xs.end, (x / longest + 1) * longest) - x;
-        move(layout.at(x, j, k), message, length);
-        message += length;
-        x += length;
+  const auto entry = [&](int x, int j, int k) {
+    const std::int64_t row = std::int64_t{k - zs.begin} * ys.count() + j - ys.begin;
+    return row * xs.count() + x - xs.begin;
+  };
+  const bool dense = layout.stride[0] == 1;
+  const int block = dense ? layout.block : std::max(xs.count(), 1);
+  for (int x = xs.begin, length = 0; x < xs.end; x += length) {
+    length = std::min(xs.end, (x / block + 1) * block) - x;
+    const std::int64_t first = layout.at(x, 0, 0);
+    const bool rows_adjoin = dense && length == xs.count() && layout.stride[1] == length;
+    const int at_once = rows_adjoin ? rows.count() : 1;
+    for (int k = planes.begin; k < planes.end; ++k)
+      for (int j = rows.begin; j < rows.end; j += at_once) {
+        const std::int64_t at = first + j * layout.stride[1] + k * layout.stride[2];
+        if (dense) move(at, entry(x, j, k), length * at_once);
+        else
+          for (int i = 0; i < length; ++i) move(layout.at(x + i, j, k), entry(x + i, j, k), 1);
       }
-    }
+  }
+}
+
+// Most runs have this length (two cache lines): a call would take longer than the copy.
+void copy_run(const double* from, int length, double* to) {
+  constexpr int k_short = 16;
+  if (length == k_short) std::copy_n(from, k_short, to);
+  else std::copy_n(from, length, to);
 }
 
 Range all_rows(const Layout& layout) { return {0, layout.box[1].count()}; }
@@ -225,7 +240,7 @@ void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z
   double* const message = this->message(from, part);
   const std::int64_t first = from.layout.at(0, y.begin, z.begin);
   for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
-    std::copy_n(values + (at - first), length, message + to);
+    copy_run(values + (at - first), length, message + to);
   });
 }
 
@@ -235,7 +250,7 @@ void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z
   const double* const message = this->message(to, part);
   const std::int64_t first = to.layout.at(0, y.begin, z.begin);
   for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {
-    std::copy_n(message + from, length, values + (at - first));
+    copy_run(message + from, length, values + (at - first));
   });
 }
 
@@ -411,6 +426,22 @@ void Transpose::exchange(Direction direction) {
   s.exchange(from, to, s.messages(from), s.messages(to), direction);
   s.count(from);
   s.traffic.seconds += clock.seconds();
+}
+
+int Transpose::pieces(End end) const {
+  return static_cast<int>((end == End::source ? state_->source : state_->target).parts.size());
+}
+
+RowPiece Transpose::piece(End end, int n, int k) const {
+  const Side& side = end == End::source ? state_->source : state_->target;
+  const Part& part = side.parts[n];
+  OCTANT_REQUIRE(part.box[1] == side.layout.box[1] && part.box[2] == side.layout.box[2],
+                 "the parts of this transpose are not pieces of rows");
+  const int begin = side.layout.box[0].begin, width = part.box[0].count();
+  const std::ptrdiff_t rows = part.box[1].count();
+  return {{part.box[0].begin - begin, part.box[0].end - begin},
+          state_->message(side, part) + k * rows * width,
+          width};
 }
 
 Transpose::Slabs Transpose::slabs() const {

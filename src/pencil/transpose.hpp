@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -45,6 +46,13 @@ struct Layout {
 // them, if only one is between its first pack and its last unpack at a time.
 struct TransposeBuffers {
   Buffer source, target;
+};
+
+// Entries x of the rows of a plane: where that of row 0 lies, and the distance between rows.
+struct RowPiece {
+  Range x;
+  double* first;
+  std::ptrdiff_t row_stride;
 };
 
 // What this rank sent to others, over all calls.
@@ -91,6 +99,10 @@ class Transpose {
   void pack(End end, Range y, Range z, const double* values);
   void exchange(Direction direction);
   void unpack(End end, Range y, Range z, double* values) const;
+  // Where rows of plane k lie in the messages, to be written or read there instead: one piece for
+  // each of the ranks that share a row. Throws RunError where ranks share anything but rows.
+  int pieces(End end) const;
+  RowPiece piece(End end, int n, int k) const;
   // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
   // come from other ranks, one after the other, and those of this rank. Throws RunError for other
   // targets.

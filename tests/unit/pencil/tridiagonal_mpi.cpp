@@ -151,13 +151,13 @@ TEST(Ptdma, SendsTwoPlanesPerRankHoweverManyRanksThereAreAlongZ) {
     Field field = local_part(random_array(cells, 5), grid);
     solver.solve(field);
     const int columns = 2 * part(cells[0] / 2, processes.y, grid.y_index()).count();
-    const int kept = part(cells[1], processes.z, grid.z_index()).count();
-    // Forward all rows but the own ones travel; backward, the other ranks' planes of the own rows.
-    const std::int64_t forward = 2 * columns * (cells[1] - kept);
-    const std::int64_t backward = 2 * columns * kept * (processes.z - 1);
+    const int kept = 2 * part(columns / 2, processes.z, grid.z_index()).count();
+    // Forward all columns but the own ones travel; backward, the other ranks' planes of these.
+    const std::int64_t forward = 2 * cells[1] * (columns - kept);
+    const std::int64_t backward = 2 * cells[1] * kept * (processes.z - 1);
     EXPECT_EQ(solver.report().z.bytes, 8 * (forward + backward)) << to_string(processes);
     // With what stays on the rank, two planes each way, whatever p_z is.
-    const bool divisible = cells[0] / 2 % processes.y == 0 && cells[1] % processes.z == 0;
+    const bool divisible = cells[0] / 2 % ranks == 0;
     if (processes.z == 1 || !divisible) continue;
     EXPECT_EQ(solver.report().z.bytes + solver.report().z.kept_bytes,
               8 * 2 * (2 * cells[0] * cells[1] / processes.y))
