@@ -30,7 +30,7 @@ struct Request {
   int ranks = 0, repeats = 5, seed = 1234;
   std::int64_t block_bytes = 16 * 16 * 16 * 5 * 8;
   double rank_bytes = 0.0;
-  PolicyOptions policy{.ranks_per_node = 16};
+  PolicyOptions policy{.name = "cplx", .ranks_per_node = 16};
   Choice policies{policy_names(), "all"};
   ReplayOptions replay;
   bool json = false;
