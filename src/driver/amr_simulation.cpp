@@ -71,6 +71,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
 }
 
 void AmrSimulation::set_initial_state(int level) {
+  if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("initial state");
   const mesh::BlockLayout& layout = mesh_.layout();
   const int cells = layout.block_size * layout.block_size * layout.block_size;

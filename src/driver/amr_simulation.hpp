@@ -115,6 +115,7 @@ class AmrSimulation {
   double fastest_signal(int level, const double* blocks) const;  // on this rank
 
   // amr_measure.cpp
+  void measure_cells();
   void measure_gas();
   void count_restored();
   double potential_energy();

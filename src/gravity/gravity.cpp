@@ -199,9 +199,9 @@ double Gravity::base_cells() const {
   return cells;
 }
 
-DeviceArray<double> Gravity::base_density() {
+DeviceArray<double> Gravity::base_density(const Attracting& of) {
   const DeviceArray<double> density = levels_[0].solver->make_field("density");
-  levels_[0].transfer->to_patches({.x = attracting_(0)}, density.data());
+  levels_[0].transfer->to_patches({.x = of(0)}, density.data());
   return density;
 }
 
@@ -209,7 +209,7 @@ DeviceArray<double> Gravity::base_density() {
 void Gravity::measure_sources() {
   if (isolated_ && by_fourier_) return;
   const Level& base = levels_[0];
-  const DeviceArray<double> density = base_density();
+  const DeviceArray<double> density = base_density(attracting_);
   if (isolated_) far_ = Multipoles(base.solver->patches(), mesh_.geometry(), density);
   else mean_density_ = base.solver->sum(density) / base_cells();
 }
@@ -314,9 +314,10 @@ void Gravity::set_transfer(TransferFunction transfer) {
   transfer_ = std::move(transfer);
 }
 
-PowerSpectrum Gravity::power_spectrum() {
+PowerSpectrum Gravity::power_spectrum(const Attracting& means) {
   OCTANT_REQUIRE(!isolated_, "gravity: the power spectrum needs a periodic domain");
-  return measure_power_spectrum(fourier(), mesh_.communicator(), base_density());
+  return measure_power_spectrum(fourier(), mesh_.communicator(), base_density(attracting_),
+                                means ? base_density(means) : DeviceArray<double>{});
 }
 
 // A periodic potential is known up to a constant.

@@ -73,9 +73,9 @@ class Gravity {
   void set_transfer(TransferFunction transfer);
   void set_scale_factor(double a) { scale_factor_ = a; }
 
-  // Of the matter that gravity sees, on the base level, without shot noise. Collective. The domain
-  // must be periodic.
-  PowerSpectrum power_spectrum();
+  // Of the matter that gravity sees, on the base level, without shot noise; `means` gives what of
+  // it was not deposited as clouds, if there is some. Collective. The domain must be periodic.
+  PowerSpectrum power_spectrum(const Attracting& means = {});
   bool is_periodic() const { return !isolated_; }
 
   // The gas of a level's own blocks takes half of a step's kick at its beginning, dt being half of
@@ -121,7 +121,7 @@ class Gravity {
     std::unique_ptr<CoarseBoxes> boxes;
   };
   void connect(int level);
-  DeviceArray<double> base_density();
+  DeviceArray<double> base_density(const Attracting& of);
   void measure_sources();
   void measure_strongest(int level);
   bool carry_blocks(int level);

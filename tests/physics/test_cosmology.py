@@ -10,7 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from cases import CLUMPY_BOX
-from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, run_well, uniform_grid
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    Outcome,
+    assert_same_run,
+    octant,
+    run,
+    run_well,
+    uniform_grid,
+)
 
 OMEGA_M, OMEGA_B, H = 0.3111, 0.047, 0.6766
 
@@ -58,7 +66,7 @@ def growth(a: float) -> float:
 
 
 def band_powers(path: Path, bins: int = 5) -> NDArray[np.float64]:
-    """Mean power of dark matter's modes around the first multiples of 2 pi / box, shape (bins,).
+    """Mean power of the dark matter's modes near the first multiples of 2 pi / box, shape (bins,).
 
     Sums over particles, not a transform of clouds in cells: of particles near their lattice, clouds
     in as many cells hold 4 % too much at a fifth of the box, later they do not.
@@ -171,6 +179,21 @@ def test_only_dark_matter_falls_without_gas(tmp_path: Path) -> None:
     assert history["dark_mass"] == pytest.approx(1, rel=1e-12)
     assert history["leaf_cells_1"][-1] > 0
     assert history["ekin"][-1] > 2 * history["ekin"][0]
+    with h5py.File(outcome.last_snapshot) as file:
+        assert set(file) == {"header", "mesh", "gravity", "particles"}
+
+
+def test_a_run_without_gas_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    dark = ("hydro.enabled=false", "time.max_steps=10")
+    whole = run_well(tmp_path / "whole", CLUMPY_BOX, *dark, *CHECKPOINT_EVERY_STEP)
+    checkpoint = whole.directory / "checkpoint_00004.h5"
+    rest = run_well(tmp_path / "rest", CLUMPY_BOX, *dark, ranks=2, restart=checkpoint)
+    assert_same_run(rest, whole, first_step=5)
+    told = octant("info", checkpoint)
+    assert told.code == 0 and "dark matter: 4096 particles" in told.text, told.text
+    # There is nothing that a gas could begin with.
+    refused = run(tmp_path / "gas", CLUMPY_BOX, restart=checkpoint)
+    assert refused.code == 2 and "hydro.enabled" in refused.text, refused.text
 
 
 # --- the same bits ------------------------------------------------------------------------------

@@ -132,6 +132,18 @@ TEST(PowerSpectrum, of_a_plane_wave_is_in_its_bin) {
   EXPECT_NEAR(spectrum.bins[4].corrected, spectrum.bins[4].power / window, 1e-12);
 }
 
+TEST(PowerSpectrum, what_is_no_cloud_needs_no_correction) {
+  Gas gas = scattered({16, 16, 16}, 4, lumps);
+  Gravity gravity({}, gas.mesh, {});
+  gravity.adapt_to_mesh();
+  const PowerSpectrum spectrum = gravity.power_spectrum([&](int level) {
+    return BlockField{gas.mesh.fields(level).blocks(mesh::LevelFields::k_now),
+                      gas.mesh.layout().stride_slot};
+  });
+  for (const SpectrumBin& bin : spectrum.bins)
+    EXPECT_NEAR(bin.corrected, bin.power, 1e-14 * bin.power);
+}
+
 TEST(PowerSpectrum, counts_every_mode_once) {
   Gas gas = scattered({16, 16, 16}, 4, lumps);
   const PowerSpectrum spectrum = spectrum_of(gas);
