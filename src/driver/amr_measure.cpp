@@ -6,6 +6,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
 
@@ -26,6 +27,7 @@ constexpr double k_own_potential = 1.5961;
 void AmrSimulation::measure() {
   const auto timing = timers_.time("measure", Phase::compute);
   measure_cells();
+  count_restored();
   if (matter_.dark()) totals_.dark = matter_.dark()->totals();
   if (gravity_) totals_.potential_energy = potential_energy();
   if (options_.universe)
@@ -108,6 +110,24 @@ void AmrSimulation::measure_gas() {
   totals_.total_energy = sums[k_total_sum].to_double();
   totals_.kinetic_energy = sums[k_kinetic_sum].to_double();
   totals_.absolute_momentum = sums[k_absolute_sum].to_double();
+}
+
+// Adds what broken cells gained when they got an older state back to what floors have added.
+void AmrSimulation::count_restored() {
+  const std::int64_t cells = mesh_.communicator().sum(restored_.cells);
+  if (cells > 0) {
+    ReproducibleSum gained[] = {restored_.mass, restored_.energy};
+    reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(gained));
+    const double mass = gained[0].to_double(), energy = gained[1].to_double();
+    floored_.cells += cells;
+    floored_.mass += mass;
+    floored_.energy += energy;
+    log::warn(
+        "{} thin cells beside finer levels kept their state before the step; mass {:.3g} and "
+        "energy {:.3g} added",
+        cells, mass, energy);
+  }
+  restored_ = {};
 }
 
 // How long a step of each level may be for particles and for matter that falls freely: a collapse

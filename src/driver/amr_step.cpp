@@ -9,6 +9,7 @@
 #include "hydro/diagnostics.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/integrator.hpp"
+#include "hydro/restore.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::driver {
@@ -136,7 +137,10 @@ void AmrSimulation::drift(int level, double dt) {
 
 void AmrSimulation::solve_gravity(int level, double time) {
   const auto timing = timers_.time("gravity", Phase::other, level);
-  if (options_.universe) gravity_->set_constant(options_.universe->newton_constant(time));
+  if (options_.universe) {
+    gravity_->set_constant(options_.universe->newton_constant(time));
+    gravity_->set_scale_factor(options_.universe->scale_factor(time));
+  }
   const auto report = gravity_->solve(level, time);
   log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level, time,
              report.cycles, report.first_residual, report.residual);
@@ -166,6 +170,23 @@ void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1);
+  restore_broken(level);
+}
+
+// A thin cell beside a finer level may be left with less than nothing: the fine cells drew upon
+// what flowed into it by the coarse fluxes, which the correction takes away again. It keeps the
+// state that it had before the step; what that adds counts as added by floors.
+void AmrSimulation::restore_broken(int level) {
+  LevelFields& fields = mesh_.fields(level);
+  const auto restored =
+      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.blocks(level).own(),
+                                  fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
+  const double volume = mesh_.geometry().cell_volume(level);
+  for (const hydro::RestoredCells& cells : restored) {
+    restored_.cells += cells.cells;
+    restored_.mass += volume * cells.mass;
+    restored_.energy += volume * cells.energy;
+  }
 }
 
 void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {

@@ -18,6 +18,7 @@
 #include "gravity/carry_over.hpp"
 #include "gravity/fourier_solver.hpp"
 #include "gravity/interpolated.hpp"
+#include "gravity/isolated_green.hpp"
 #include "gravity/options.hpp"
 #include "gravity/piece_transfer.hpp"
 #include "gravity/power_spectrum.hpp"
@@ -130,6 +131,7 @@ class Gravity {
   double base_cells() const;
   DeviceArray<double> right_hand_side(int level, double& reference);
   BaseFourier& fourier();
+  ModeFactor base_green();
   SolveReport solve_base_by_fourier(DeviceArray<double>& phi, const DeviceArray<double>& f);
   void remove_mean(int level, const DeviceArray<double>& phi) const;
   void store_forces(int level, const DeviceArray<double>& phi);
@@ -149,7 +151,8 @@ class Gravity {
   bool isolated_, by_fourier_, work_on_flow_ = true;
   double scale_factor_ = 1.0;
   TransferFunction transfer_;
-  std::unique_ptr<BaseFourier> fourier_;  // made when first asked for
+  std::unique_ptr<BaseFourier> fourier_;           // made when first asked for
+  std::unique_ptr<IsolatedGreen> isolated_green_;  // likewise
   double mean_density_ = 0.0;
   Multipoles far_;
   std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();

@@ -70,14 +70,11 @@ class CyclicReduction {
 
   // Step 3: plane 0 < n < m - 1 from planes 0 and m - 1.
   void reconstruct(int n, double* d, const double* first, const double* last) const {
-    const double *a_n = a_.data() + n * matrices_.size(), *c_n = c_.data() + n * matrices_.size();
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double *x0 = first + at, *x1 = last + at;
-      const auto a = matrices_.chunk(a_n, chunk), c = matrices_.chunk(c_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] -= a[i] * x0[i] + c[i] * x1[i];
-    });
+    const std::size_t plane = n * matrices_.size();
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double a, double c) { d[i] -= a * first[i] + c * last[i]; },
+        a_.data() + plane, c_.data() + plane);
   }
 
  private:
@@ -85,13 +82,10 @@ class CyclicReduction {
 
   // d <- r (d - s other)
   void combine(double* d, const double* other, const double* r_all, const double* s_all) const {
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double* y = other + at;
-      const auto r = matrices_.chunk(r_all, chunk), s = matrices_.chunk(s_all, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] = r[i] * (x[i] - s[i] * y[i]);
-    });
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r, double s) { d[i] = r * (d[i] - s * other[i]); }, r_all,
+        s_all);
   }
 
   Matrices matrices_;

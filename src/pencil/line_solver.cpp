@@ -127,11 +127,6 @@ class PartitionedLines final : public LineSolver<Matrices> {
     const bool lower = (which == 0) == (sweep_ == Sweep::up);
     return ends_.data() + (lower ? 0 : lines_.plane_size());
   }
-  void copy_plane(const double* from, double* to) const {
-    for_each_chunk(lines_, [&](int, std::ptrdiff_t at, auto width) {
-      std::copy_n(from + at, int{width}, to + at);
-    });
-  }
   void set_reduced(const EndCoefficients& own);
   void exchange_coefficient(const Buffer& own, Buffer& all);
   void middle_sweep(const SweptPlanes& plane);
@@ -280,7 +275,7 @@ void PartitionedLines<Matrices>::forward(const Planes& planes, int n, const doub
     partition_->eliminate(n, d, rhs, before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
     return;
   }
-  if (rhs != d) copy_plane(rhs, d);
+  copy_plane(lines_, rhs, d);
   if (algorithm_1_) algorithm_1_->eliminate(n, d, before);
 }
 
@@ -317,8 +312,8 @@ double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double
                                              const double* after, double* copy) {
   double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
-    copy_plane(end(n == 0 ? 0 : 1), solution);
-    if (copy != solution) copy_plane(end(n == 0 ? 0 : 1), copy);
+    copy_plane(lines_, end(n == 0 ? 0 : 1), solution);
+    copy_plane(lines_, solution, copy);
     return solution;
   }
   if (flavour_ == PtdmaFlavour::two_sweeps) {

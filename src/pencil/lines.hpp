@@ -126,6 +126,28 @@ class ShiftedMatrices {
   std::vector<double> shifts_;  // of the coefficients
 };
 
+// Copies the lines of a plane, unless that is where they are.
+inline void copy_plane(const Lines& lines, const double* from, double* to) {
+  if (from == to) return;
+  for_each_chunk(lines, [&](int, std::ptrdiff_t at, auto width) {
+    std::copy_n(from + at, int{width}, to + at);
+  });
+}
+
+// Calls body(entry of the plane, coefficients of the line that lies there ...) for all lines, given
+// the planes of those coefficients. Lines do not depend on each other.
+template <class Matrices, class Body, class... Plane>
+void for_each_line(const Lines& lines, const Matrices& matrices, const Body& body,
+                   const Plane*... coefficients) {
+  for_each_chunk(lines, [&](int chunk, std::ptrdiff_t at, auto width) {
+    const auto work = [&](const auto&... of_line) {
+#pragma omp simd
+      for (int i = 0; i < width; ++i) body(at + i, of_line[i]...);
+    };
+    work(matrices.chunk(coefficients, chunk)...);
+  });
+}
+
 // identity + laplacian * matrix for a range of planes, in the order of a sweep: `before` multiplies
 // the plane that is eliminated before, `after` the one that follows.
 struct PlaneCoefficients {

@@ -55,65 +55,47 @@ class Partition {
   // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
   void eliminate(int n, double* eliminated, const double* d, const double* before, double* first,
                  bool gather) {
-    if (gather && n == 1) std::fill_n(first, lines_.plane_size(), 0.0);
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
     const double* r_before = plane(reciprocal_, n - 1);
-    if (gather && n != weighted_) add_to_weights(n, -c);
-    const double* weights = weight_.data();
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double *out = eliminated + at, *sum = first + at;
-      const double *x = d + at, *y = before + at;
-      const auto r = matrices_.chunk(r_before, chunk), w = matrices_.chunk(weights, chunk);
-      if (gather) {
-#pragma omp simd
-        for (int i = 0; i < width; ++i) {
-          const double value = x[i] - a * r[i] * y[i];
-          out[i] = value;
-          sum[i] += w[i] * value;
-        }
-      } else {
-#pragma omp simd
-        for (int i = 0; i < width; ++i) out[i] = x[i] - a * r[i] * y[i];
-      }
-    });
+    if (!gather) {
+      for_each_line(
+          lines_, matrices_,
+          [=](std::ptrdiff_t i, double r) { eliminated[i] = d[i] - a * r * before[i]; }, r_before);
+      return;
+    }
+    if (n == 1) std::fill_n(first, lines_.plane_size(), 0.0);
+    if (n != weighted_) add_to_weights(n, -c);
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r, double weight) {
+          const double value = d[i] - a * r * before[i];
+          eliminated[i] = value;
+          first[i] += weight * value;
+        },
+        r_before, weight_.data());
   }
 
   // Algorithm 2's second sweep, n = m - 3 .. 0 in descending order.
   void reduce(int n, double* d, const double* d_after) const {
     const double c = coefficients_.after[n];
-    const double* r_after = plane(reciprocal_, n + 1);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double* y = d_after + at;
-      const auto r = matrices_.chunk(r_after, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] -= c * r[i] * y[i];
-    });
+    for_each_line(
+        lines_, matrices_, [=](std::ptrdiff_t i, double r) { d[i] -= c * r * d_after[i]; },
+        plane(reciprocal_, n + 1));
   }
 
   // Right-hand side of the reduced row of plane n (0 or m - 1) from its plane.
   void scale(int n, double* end, const double* d) const {
-    const double* r_n = plane(reciprocal_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* out = end + at;
-      const double* x = d + at;
-      const auto r = matrices_.chunk(r_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = x[i] * r[i];
-    });
+    for_each_line(
+        lines_, matrices_, [=](std::ptrdiff_t i, double r) { end[i] = d[i] * r; },
+        plane(reciprocal_, n));
   }
 
   // The same where the row has gathered what other planes add.
   void add_and_scale(int n, double* end, const double* d) const {
-    const double* r_n = plane(reciprocal_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* out = end + at;
-      const double* x = d + at;
-      const auto r = matrices_.chunk(r_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = (out[i] + x[i]) * r[i];
-    });
+    for_each_line(
+        lines_, matrices_, [=](std::ptrdiff_t i, double r) { end[i] = (end[i] + d[i]) * r; },
+        plane(reciprocal_, n));
   }
 
   // Two-sweep variant: planes n = m - 2 .. 1 in descending order from planes n + 1 and 0, in two
@@ -121,28 +103,22 @@ class Partition {
   void substitute(int n, double* solution, double* copy, const double* d,
                   const double* solution_after, const double* first) const {
     const double c = coefficients_.after[n];
-    const double *r_n = plane(reciprocal_, n), *f_n = plane(fill_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double *out = solution + at, *again = copy + at;
-      const double *x = d + at, *y = solution_after + at, *x0 = first + at;
-      const auto r = matrices_.chunk(r_n, chunk), f = matrices_.chunk(f_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = again[i] = (x[i] - c * y[i]) * r[i] - f[i] * x0[i];
-    });
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r, double f) {
+          solution[i] = copy[i] = (d[i] - c * solution_after[i]) * r - f * first[i];
+        },
+        plane(reciprocal_, n), plane(fill_, n));
   }
 
   // Algorithm 2: plane 0 < n < m - 1 from planes 0 and m - 1.
   void reconstruct(int n, double* d, const double* first, const double* last) const {
-    const double *a_n = plane(to_first_, n), *c_n = plane(to_last_, n);
-    const double* r_n = plane(reciprocal_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double *x0 = first + at, *x1 = last + at;
-      const auto r = matrices_.chunk(r_n, chunk), a = matrices_.chunk(a_n, chunk),
-                 c = matrices_.chunk(c_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] = (x[i] - a[i] * x0[i] - c[i] * x1[i]) * r[i];
-    });
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r, double a, double c) {
+          d[i] = (d[i] - a * first[i] - c * last[i]) * r;
+        },
+        plane(reciprocal_, n), plane(to_first_, n), plane(to_last_, n));
   }
 
   std::size_t bytes() const {

@@ -78,47 +78,29 @@ class ReducedSystem {
   }
 
   void eliminate(int n, double* d, const double* d_before) const {
-    const double *a_n = plane(before_, n), *r_n = plane(reciprocal_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double* y = d_before + at;
-      const auto a = matrices_.chunk(a_n, chunk), r = matrices_.chunk(r_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] = x[i] * r[i] - a[i] * y[i];
-    });
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r, double a) { d[i] = d[i] * r - a * d_before[i]; },
+        plane(reciprocal_, n), plane(before_, n));
   }
   void substitute(int n, double* d, const double* d_after) const {
-    const double* c_n = plane(back_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double* y = d_after + at;
-      const auto c = matrices_.chunk(c_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] -= c[i] * y[i];
-    });
+    for_each_line(
+        lines_, matrices_, [=](std::ptrdiff_t i, double c) { d[i] -= c * d_after[i]; },
+        plane(back_, n));
   }
   void solve_border(double* d, const double* d_first, const double* d_before) const {
     const int last = planes_ - 1;
-    const double *a_n = plane(before_, last), *c_n = plane(back_, last);
-    const double* r_n = plane(reciprocal_, last);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double *y = d_first + at, *z = d_before + at;
-      const auto a = matrices_.chunk(a_n, chunk), c = matrices_.chunk(c_n, chunk),
-                 r = matrices_.chunk(r_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] = (x[i] - c[i] * y[i] - a[i] * z[i]) * r[i];
-    });
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r, double a, double c) {
+          d[i] = (d[i] - c * d_first[i] - a * d_before[i]) * r;
+        },
+        plane(reciprocal_, last), plane(before_, last), plane(back_, last));
   }
   void add_border(int n, double* d, const double* d_last) const {
-    const double* q_n = plane(border_, n);
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* x = d + at;
-      const double* y = d_last + at;
-      const auto q = matrices_.chunk(q_n, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) x[i] += q[i] * y[i];
-    });
+    for_each_line(
+        lines_, matrices_, [=](std::ptrdiff_t i, double q) { d[i] += q * d_last[i]; },
+        plane(border_, n));
   }
 
   Matrices matrices_;

@@ -30,34 +30,27 @@ class Thomas {
     const double a = n == 0 ? 0.0 : coefficients_.before[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     if (n == 0) before = d;
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      double* out = eliminated + at;
-      const double *x = d + at, *y = before + at;
-      const auto r = matrices_.chunk(reciprocals, chunk);
-#pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = (x[i] - a * y[i]) * r[i];
-    });
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r) { eliminated[i] = (d[i] - a * before[i]) * r; },
+        reciprocals);
   }
 
   // solution_n = d_n - after_n / pivot_n solution_(n+1), in two places. In descending order of n.
   void substitute(int n, double* solution, double* copy, const double* d,
                   const double* solution_after) const {
-    const bool last = n == coefficients_.planes() - 1;
-    if (last && solution == d && copy == d) return;
-    const double c = last ? 0.0 : coefficients_.after[n];
-    const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
-      const double *x = d + at, *y = solution_after + at;
-      double *out = solution + at, *again = copy + at;
-      const auto r = matrices_.chunk(reciprocals, chunk);
-      if (last) {
-        if (out != x) std::copy_n(x, int{width}, out);
-        if (again != x) std::copy_n(x, int{width}, again);
-        return;
-      }
-#pragma omp simd
-      for (int i = 0; i < width; ++i) out[i] = again[i] = x[i] - c * r[i] * y[i];
-    });
+    if (n == coefficients_.planes() - 1) {
+      copy_plane(lines_, d, solution);
+      copy_plane(lines_, d, copy);
+      return;
+    }
+    const double c = coefficients_.after[n];
+    for_each_line(
+        lines_, matrices_,
+        [=](std::ptrdiff_t i, double r) {
+          solution[i] = copy[i] = d[i] - c * r * solution_after[i];
+        },
+        &reciprocal_.data()[n * matrices_.size()]);
   }
 
   std::size_t bytes() const { return reciprocal_.size() * sizeof(double); }

@@ -49,12 +49,13 @@ TEST(BaseLevel, fourier_and_multigrid_potentials_agree_to_the_tolerance) {
   }
 }
 
-TEST(BaseLevel, is_solved_by_fourier_transforms_where_it_is_periodic) {
+TEST(BaseLevel, is_solved_by_fourier_transforms_unless_multigrid_is_asked_for) {
   Gas periodic(box({16, 16, 16}, 8)), isolated(box({16, 16, 16}, 8, 0, "outflow"));
   EXPECT_TRUE(Gravity({}, periodic.mesh, {}).statistics(0).by_fourier);
   EXPECT_FALSE(Gravity({.base = "multigrid"}, periodic.mesh, {}).statistics(0).by_fourier);
-  EXPECT_FALSE(Gravity({}, isolated.mesh, {}).statistics(0).by_fourier);
-  EXPECT_THROW(Gravity({.base = "fft"}, isolated.mesh, {}), InputError);
+  EXPECT_TRUE(Gravity({}, isolated.mesh, {}).statistics(0).by_fourier);
+  EXPECT_FALSE(Gravity({.base = "multigrid"}, isolated.mesh, {}).statistics(0).by_fourier);
+  EXPECT_THROW(Gravity({.laplacian = "spectral"}, isolated.mesh, {}), InputError);
   EXPECT_THROW(Gravity({}, isolated.mesh, {}).set_transfer([](double, double) { return 1.0; }),
                InputError);
 }
