@@ -174,7 +174,7 @@ class Solver {
     if (!fourier_) return multigrid_.solve(phi, f, reference, tolerance_, 50);
     const gravity::GreenFunction green(fourier_->cells(), fourier_->cell_size(),
                                        gravity::Laplacian::discrete);
-    gravity::solve_by_fourier(*fourier_, green, {}, 1.0, f, phi);
+    gravity::solve_by_fourier(*fourier_, green, f, phi);
     return {};
   }
 

@@ -43,6 +43,7 @@ from octools.linear import LinearTheory, Spectrum, power_spectrum
 from octools.movie import default_name, save_flow_movie, save_movie
 from octools.profile import (
     EXACT_NAMES,
+    RADIAL_NAMES,
     Profile,
     exact_solution,
     key_numbers,
@@ -248,11 +249,14 @@ def profile(
         problem = str(header.parameter("problem.name", path.stem))
         name = _exact_name(exact.value, problem)
         if kind is None:
-            kind = ProfileKind.radial if name in ("sedov", "noh") else ProfileKind.line
+            kind = ProfileKind.radial if name in RADIAL_NAMES else ProfileKind.line
         solution = exact_solution(header, name, overrides) if name != "none" else None
         result = _measure(data, kind, centre, axis, fields, bin_width)
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
-    title = f"{problem.replace('_', ' ')}   t = {header.time:.4g}"
+    when = f"t = {header.time:.4g}"
+    if header.parameter("cosmology.enabled", False):
+        when = f"z = {round(abs(1 / header.scale_factor - 1), 9):.4g}"
+    title = f"{problem.replace('_', ' ')}   {when}"
     save_profile(result, solution, title, destination)
     write_csv(result, solution, destination.with_suffix(".csv"))
     for label, value in key_numbers(result, solution).items():

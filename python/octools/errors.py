@@ -29,5 +29,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> Octo
     """
     known = sorted(set(known))
     near = get_close_matches(name, known, n=3, cutoff=0.6)
-    hint = f"did you mean {', '.join(near)}?" if near else f"there are: {', '.join(known)}"
+    all_names = ", ".join(known) or "none"
+    hint = f"did you mean {', '.join(near)}?" if near else f"there are: {all_names}"
     return OctoolsError(f"{where} has no {kind} '{name}'; {hint}")

@@ -1,4 +1,4 @@
-"""Exact solutions: the Sedov blast, the Riemann problem of an ideal gas, and Noh's implosion."""
+"""Exact solutions: blasts, shock tubes, an implosion, and a ball that gravity holds together."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -234,3 +234,55 @@ class Noh:
             np.where(inside, 0.0, -self.speed),
             np.where(inside, 0.5 * (self.gamma - 1) * inner * self.speed**2, 0.0),
         )
+
+
+@dataclass(frozen=True)
+class IsothermalBall:
+    """Gas of one temperature in balance with its own gravity (Ebert 1955, Bonnor 1956).
+
+    Attributes
+    ----------
+    central_density
+        Density in the centre.
+    radius
+        Where the ball ends.
+    extent
+        The radius in units of s / sqrt(4 pi G central_density), s^2 = pressure / density.
+    contrast
+        Density at the surface over that of the gas around.
+    constant
+        Newton's G.
+    """
+
+    central_density: float
+    radius: float
+    extent: float
+    contrast: float
+    constant: float = 1.0
+
+    @cached_property
+    def _potential(self) -> tuple[Array, Array]:
+        """Give xi and psi of psi'' + 2 psi' / xi = exp(-psi), by Runge's and Kutta's method."""
+
+        def slope(xi: float, y: Array) -> Array:
+            return np.array([y[1], np.exp(-y[0]) - 2 * y[1] / xi])
+
+        xi, h = np.linspace(1e-3, self.extent, 2001, retstep=True)
+        y = np.array([xi[0] ** 2 / 6, xi[0] / 3])
+        psi = [y[0]]
+        for x in xi[:-1]:
+            k1 = slope(x, y)
+            k2 = slope(x + h / 2, y + h / 2 * k1)
+            k3 = slope(x + h / 2, y + h / 2 * k2)
+            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + slope(x + h, y + h * k3))
+            psi.append(y[0])
+        return xi, np.array(psi)
+
+    def at(self, r: Array) -> State:
+        """Give density, radial velocity and pressure at radii, each of the shape of `r`."""
+        xi, psi = self._potential
+        scale = self.radius / self.extent
+        inside = self.central_density * np.exp(-np.interp(r / scale, xi, psi))
+        density = np.where(r < self.radius, inside, inside / self.contrast)
+        speed2 = 4 * np.pi * self.constant * self.central_density * scale**2
+        return density, np.zeros_like(density), speed2 * inside

@@ -47,13 +47,14 @@ class LinearTheory:
 
     def velocity_per_displacement(self, a: float) -> float:
         """Ratio a H f of linear velocities to displacements, km/s per comoving Mpc/h."""
-        return 100.0 * a * float(self._hubble(np.array(a))) * self.rate(a)
+        return 100.0 * a * float(self.hubble(np.array(a))) * self.rate(a)
 
     def power(self, k: Array, a: float = 1.0) -> Array:
         """P(k) at scale factor `a` in (Mpc/h)^3; k in h/Mpc, any shape."""
         return self._amplitude * self.growth(a) ** 2 * self._shape(k)
 
-    def _hubble(self, a: Array) -> Array:
+    def hubble(self, a: Array | float) -> Array | float:
+        """H / H0 at scale factors `a`."""
         curvature = 1.0 - self.omega_m - self.omega_lambda
         return np.sqrt(self.omega_m / a**3 + curvature / a**2 + self.omega_lambda)
 
@@ -61,8 +62,8 @@ class LinearTheory:
         # The integrand behaves as a^1.5 at small a: even steps in a^0.5 make it smooth.
         s = np.linspace(0.0, np.sqrt(a), 4001)
         x = np.maximum(s**2, 1e-12)
-        integrand = 2 * s / (x * self._hubble(x)) ** 3
-        return float(self._hubble(np.array(a)) * np.trapezoid(integrand, s))
+        integrand = 2 * s / (x * self.hubble(x)) ** 3
+        return float(self.hubble(np.array(a)) * np.trapezoid(integrand, s))
 
     def _shape(self, k: Array) -> Array:
         return k**self.spectral_index * self.transfer(k * self.h) ** 2

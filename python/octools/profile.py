@@ -11,12 +11,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
-from octools.exact import Noh, Riemann, Sedov, State
+from octools.exact import IsothermalBall, Noh, Riemann, Sedov, State
 from octools.fields import VELOCITY, Field, find_field, with_units
 from octools.figure import INK, SERIES, STYLE, save
+from octools.linear import LinearTheory
+from octools.pancake import Pancake
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 
-EXACT_NAMES = ("sedov", "sod", "noh")
+EXACT_NAMES = ("sedov", "sod", "noh", "pancake", "isothermal_ball")
+RADIAL_NAMES = ("sedov", "noh", "isothermal_ball")
 MAX_SAMPLES = 4  # per axis of a cell that is larger than the bins
 
 
@@ -171,11 +174,19 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
     header
         Of the snapshot; its time is the solution's.
     name
-        ``sedov``, ``sod`` or ``noh``.
+        One of `EXACT_NAMES`.
     overrides
         ``energy``, ``density``, ``gamma`` or ``position`` in place of the run's.
     """
     t = header.time
+    if name == "pancake":
+        return _exact_pancake(header)
+    if name == "isothermal_ball":
+        ball = IsothermalBall(
+            *(float(header.parameter(f"problem.{key}", default)) for key, default in BALL),
+            float(header.parameter("gravity.constant", 1.0)),
+        )
+        return Exact(name, ball.at, None)
     if t <= 0:
         raise OctoolsError(f"there is no exact {name} solution at t = {t:g}; take a later snapshot")
     gamma = overrides.get("gamma", header.gamma)
@@ -200,6 +211,41 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         noh = Noh(gamma, density, speed)
         return Exact(name, lambda r: noh.at(r, t), noh.radius(t))
     raise OctoolsError(f"no exact solution '{name}'; there are: {', '.join(EXACT_NAMES)}, none")
+
+
+BALL = (("central_density", 1.0), ("radius", 0.3), ("extent", 4.0), ("contrast", 100.0))
+
+
+def _exact_pancake(header: Header) -> Exact:
+    """Exact before the collapse; from then on integrated along a line."""
+    cosmology = {
+        name: float(header.parameter(f"cosmology.{name}"))
+        for name in ("omega_m", "omega_lambda", "omega_b", "h", "box")
+    }
+    theory = LinearTheory(
+        *(cosmology[name] for name in ("omega_m", "omega_lambda", "omega_b", "h")), 1.0, 1.0
+    )
+    share = cosmology["omega_b"] / cosmology["omega_m"]
+    axis = problem_axis(header)
+    size = float(header.size[axis])
+    if not np.isclose(size, 1.0):
+        raise OctoolsError(f"the pancake's wave is {size:g} of the box long, not all of it")
+    pancake = Pancake(
+        theory,
+        start=epoch(header.parameter("cosmology.start")),
+        collapse=epoch(header.parameter("problem.collapse", "z = 1")),
+        temperature=float(header.parameter("problem.temperature", 100.0)),
+        gas_share=share if header.parameter("problem.dark_matter", True) else 1.0,
+        box=cosmology["box"],
+    )
+    middle = 0.5 * float(header.lower[axis] + header.upper[axis])
+    return Exact("pancake", lambda x: pancake.at(x - middle, header.scale_factor), None)
+
+
+def epoch(text: str) -> float:
+    """Give the scale factor that ``z = 1`` or ``a = 0.5`` says."""
+    kind, value = (part.strip() for part in text.split("="))
+    return float(value) if kind == "a" else 1 / (1 + float(value))
 
 
 def problem_axis(header: Header) -> int:
@@ -268,9 +314,8 @@ def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) 
         curves = {} if exact is None else exact_values(profile, exact, fine)
         for axes, (name, values) in zip(panels, profile.values.items(), strict=True):
             if exact is not None and name in curves:
-                axes.plot(
-                    fine, curves[name], color=INK, lw=1.1, label=f"exact {exact.name.capitalize()}"
-                )
+                label = f"exact {exact.name.replace('_', ' ')}"
+                axes.plot(fine, curves[name], color=INK, lw=1.1, label=label)
             axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label="Octant")
             if exact is not None and exact.shock is not None:
                 axes.axvline(exact.shock, color=INK, lw=0.6, ls=":", zorder=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -121,7 +121,8 @@ class Level:
         self.snapshot = snapshot
         self.index = index
         self.mesh: h5py.Group = snapshot.file[f"mesh/level_{index}"]
-        self.hydro: h5py.Group = snapshot.file[f"hydro/level_{index}"]
+        gas = snapshot.file.get(f"hydro/level_{index}")
+        self.hydro: Mapping[str, h5py.Dataset] = {} if gas is None else gas
         self.blocks = int(self.mesh["key"].shape[0])
 
     @property
@@ -229,7 +230,7 @@ class Snapshot:
 
     @property
     def stored_fields(self) -> list[str]:
-        """Names of the fields in the file."""
+        """Names of the gas's fields in the file; none where there is no gas."""
         return sorted(self.levels[0].hydro)
 
     def units_of(self, name: str) -> str:
@@ -298,7 +299,7 @@ def _text(value: Any) -> str:
 
 
 def _read_header(file: h5py.File, path: Path) -> Header:
-    for group in ("header", "mesh", "hydro"):
+    for group in ("header", "mesh"):
         if group not in file:
             raise OctoolsError(f"{path} is not an Octant snapshot: it has no group /{group}")
     attributes = file["header"].attrs

@@ -165,6 +165,10 @@ std::vector<double> GraficConditions::read(int level, const std::string& name) {
     if (planes.count() == 0) return;
     const auto single =
         GraficFile(folder_.file(level, name)).planes({planes.begin - first, planes.count()});
+    for (const float value : single)
+      if (!std::isfinite(value))
+        throw InputError("'{}' holds {} among its values: make it again", folder_.file(level, name),
+                         value);
     values.assign(single.begin(), single.end());
   });
   return values;

@@ -9,6 +9,9 @@
 
 namespace octant::cosmology {
 
+// Mass per particle of neutral gas with a share of 0.24 of helium, in proton masses.
+inline constexpr double k_molecular_weight = 1.22;
+
 // A comoving, periodic box.
 struct Box {
   double omega_m = 1.0, omega_b = 0.0;

@@ -1,10 +1,12 @@
 // What the state is: totals, broken cells, and how long the next step may be.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
 
@@ -24,8 +26,8 @@ constexpr double k_own_potential = 1.5961;
 
 void AmrSimulation::measure() {
   const auto timing = timers_.time("measure", Phase::compute);
-  measure_gas();
-  totals_.dark = {};
+  measure_cells();
+  count_restored();
   if (matter_.dark()) totals_.dark = matter_.dark()->totals();
   if (gravity_) totals_.potential_energy = potential_energy();
   if (options_.universe)
@@ -55,13 +57,28 @@ double AmrSimulation::potential_energy() {
   return energy;
 }
 
+// Counts what there is, and measures the gas in it if there is some.
+void AmrSimulation::measure_cells() {
+  const int levels = mesh_.geometry().max_level() + 1, N = mesh_.geometry().block_size();
+  totals_ = {.blocks = std::vector<std::int64_t>(levels, 0),
+             .leaf_cells = std::vector<std::int64_t>(levels, 0)};
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    totals_.blocks[level] = blocks.count();
+    for (const int slot : blocks.own())
+      totals_.leaf_cells[level] += N * N * N / 8 * (8 - std::popcount(blocks.refined(slot)));
+  }
+  leaf_cells_here_ = totals_.leaf_cells;
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.blocks));
+  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.leaf_cells));
+  if (options_.hydro.enabled) measure_gas();
+}
+
 void AmrSimulation::measure_gas() {
   const mesh::Geometry& geometry = mesh_.geometry();
   enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
   std::vector<ReproducibleSum> sums(k_sums);
   std::string broken;
-  totals_.blocks.assign(geometry.max_level() + 1, 0);
-  totals_.leaf_cells.assign(geometry.max_level() + 1, 0);
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     std::vector<std::uint8_t> refined;
@@ -79,29 +96,38 @@ void AmrSimulation::measure_gas() {
       sums[k_kinetic_sum] += t.kinetic_energy * volume;
       sums[k_absolute_sum] += t.absolute_momentum * volume;
       fastest_[level] = std::max(fastest_[level], t.fastest);
-      totals_.leaf_cells[level] += t.leaf_cells;
       if (t.broken_cell >= 0 && broken.empty())
         broken = describe_cell(level, blocks.own()[n], t.broken_cell);
     }
-    totals_.blocks[level] = blocks.count();
   }
   mesh_.communicator().agree([&] {
     if (!broken.empty()) throw RunError("step {}, time {}: {}", step_, time_, broken);
   });
-  leaf_cells_here_ = totals_.leaf_cells;
-  if (!options_.hydro.enabled) {
-    sums.assign(k_sums, {});
-    std::fill(fastest_.begin(), fastest_.end(), 0.0);
-  }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   mesh_.communicator().max_in_place(std::span<double>(fastest_));
-  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.blocks));
-  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.leaf_cells));
   totals_.mass = sums[k_mass_sum].to_double();
   for (int d = 0; d < 3; ++d) totals_.momentum[d] = sums[k_momentum_sum + d].to_double();
   totals_.total_energy = sums[k_total_sum].to_double();
   totals_.kinetic_energy = sums[k_kinetic_sum].to_double();
   totals_.absolute_momentum = sums[k_absolute_sum].to_double();
+}
+
+// Adds what broken cells gained when they got an older state back to what floors have added.
+void AmrSimulation::count_restored() {
+  const std::int64_t cells = mesh_.communicator().sum(restored_.cells);
+  if (cells > 0) {
+    ReproducibleSum gained[] = {restored_.mass, restored_.energy};
+    reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(gained));
+    const double mass = gained[0].to_double(), energy = gained[1].to_double();
+    floored_.cells += cells;
+    floored_.mass += mass;
+    floored_.energy += energy;
+    log::warn(
+        "{} thin cells beside finer levels kept their state before the step; mass {:.3g} and "
+        "energy {:.3g} added",
+        cells, mass, energy);
+  }
+  restored_ = {};
 }
 
 // How long a step of each level may be for particles and for matter that falls freely: a collapse

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "gravity/transfer_table.hpp"
 #include "hydro/interpolation.hpp"
 
 namespace octant::driver {
@@ -58,6 +59,9 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0) {
   if (gravity_) gravity_->set_work_on_flow(!options.universe);
+  if (gravity_ && !options.gravity.transfer.empty())
+    gravity_->set_transfer(gravity::TransferTable(
+        options.gravity.transfer, options.universe ? options.universe->options().box : 1.0));
   if (gravity_) gravity_->set_attracting([this](int level) { return matter_.density(level); });
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
@@ -67,6 +71,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
 }
 
 void AmrSimulation::set_initial_state(int level) {
+  if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("initial state");
   const mesh::BlockLayout& layout = mesh_.layout();
   const int cells = layout.block_size * layout.block_size * layout.block_size;

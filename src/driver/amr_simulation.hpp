@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "comm/reproducible_sum.hpp"
 #include "decomp/cost.hpp"
 #include "decomp/partition.hpp"
 #include "decomp/planner.hpp"
@@ -107,13 +108,16 @@ class AmrSimulation {
   void advance_gas(int level, double dt, double begin, double end);
   void start_coupling(int level);
   void finish_coupling(int level);
+  void restore_broken(int level);
   void sweep_stage(int level, int stage, double dt, double theta);
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
                                  int end);
   double fastest_signal(int level, const double* blocks) const;  // on this rank
 
   // amr_measure.cpp
+  void measure_cells();
   void measure_gas();
+  void count_restored();
   double potential_energy();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
@@ -144,6 +148,10 @@ class AmrSimulation {
   Totals totals_;
   EnergyBudget energy_;
   Floored floored_;
+  struct {
+    std::int64_t cells = 0;
+    ReproducibleSum mass, energy;
+  } restored_;                                 // on this rank, since the state was measured
   std::vector<double> fastest_;                // by level: signal speed, over all ranks
   std::vector<double> matter_limits_;          // by level: longest step for what falls and drifts
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank

@@ -9,6 +9,7 @@
 #include "hydro/diagnostics.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/integrator.hpp"
+#include "hydro/restore.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::driver {
@@ -27,6 +28,19 @@ constexpr int stage_source(int stage) {
 constexpr double k_largest_courant = 0.98;
 // But not into more pieces of the coarser step than this: such a flow is broken.
 constexpr int k_most_pieces = 256;
+
+// How long the force that acts at time `now` would have to act to do what it really does until
+// now + dt, or since then if dt is negative. In an expanding box it grows: as a D where linear
+// perturbations make it, in steps that are not short beside the age of the universe (the idea of
+// Feng et al. 2016). In shorter ones, of bound matter, this is dt. Simpson's rule.
+double acting_time(const cosmology::Universe& universe, double now, double dt) {
+  const auto strength = [&](double time) {
+    const double a = universe.scale_factor(time);
+    return a * universe.expansion().growth(a).first;
+  };
+  const double whole = strength(now) + 4.0 * strength(now + 0.5 * dt) + strength(now + dt);
+  return std::abs(dt) / 6.0 * whole / strength(now);
+}
 
 }  // namespace
 
@@ -92,9 +106,14 @@ void AmrSimulation::finish_step(int coarsest, double time) {
 
 // --- gravity and particles ---------------------------------------------------------------------
 
-// Accelerates the gas and the particles of a level.
-void AmrSimulation::kick(int level, double dt, gravity::Half half) {
+// Accelerates gas and particles of a level for half a step, by the force at its beginning or
+// at its end.
+void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
   if (!gravity_) return;
+  const double sign = half == gravity::Half::first ? 1.0 : -1.0;
+  const double dt = options_.universe
+                        ? acting_time(*options_.universe, clocks_[level], sign * half_step)
+                        : half_step;
   if (options_.hydro.enabled) {
     const auto timing = timers_.time("gravity", Phase::compute, level);
     gravity_->kick(level, dt, half);
@@ -118,7 +137,10 @@ void AmrSimulation::drift(int level, double dt) {
 
 void AmrSimulation::solve_gravity(int level, double time) {
   const auto timing = timers_.time("gravity", Phase::other, level);
-  if (options_.universe) gravity_->set_constant(options_.universe->newton_constant(time));
+  if (options_.universe) {
+    gravity_->set_constant(options_.universe->newton_constant(time));
+    gravity_->set_scale_factor(options_.universe->scale_factor(time));
+  }
   const auto report = gravity_->solve(level, time);
   log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level, time,
              report.cycles, report.first_residual, report.residual);
@@ -148,6 +170,23 @@ void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1);
+  restore_broken(level);
+}
+
+// A thin cell beside a finer level may be left with less than nothing: the fine cells drew upon
+// what flowed into it by the coarse fluxes, which the correction takes away again. It keeps the
+// state that it had before the step; what that adds counts as added by floors.
+void AmrSimulation::restore_broken(int level) {
+  LevelFields& fields = mesh_.fields(level);
+  const auto restored =
+      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.blocks(level).own(),
+                                  fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
+  const double volume = mesh_.geometry().cell_volume(level);
+  for (const hydro::RestoredCells& cells : restored) {
+    restored_.cells += cells.cells;
+    restored_.mass += volume * cells.mass;
+    restored_.energy += volume * cells.energy;
+  }
 }
 
 void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {

@@ -198,9 +198,9 @@ void AmrOptions::finish(const ParameterSchema& schema) {
     throw InputError(
         "refine.mass needs refine.mass_unit, the mass that it counts in, where there is no "
         "cosmological box");
-  if (refine.mass_scalar >= hydro.scalars)
+  if (refine.mass_scalar >= (hydro.enabled ? hydro.scalars : 0))
     throw InputError("refine.mass_scalar = {}: there are {} scalars (hydro.scalars)",
-                     refine.mass_scalar, hydro.scalars);
+                     refine.mass_scalar, hydro.enabled ? hydro.scalars : 0);
   if (problem)
     problem->prepare({.geometry = geometry,
                       .hydro = hydro,
@@ -223,11 +223,13 @@ void AmrOptions::finish_cosmology() {
     if (is_other)
       throw InputError("{} means nothing with cosmology.enabled = true: {}", name, instead);
   };
-  const mesh::MeshOptions unit_box;
+  double longest = 0.0;
+  for (int axis = 0; axis < 3; ++axis)
+    longest = std::max(longest, mesh.upper[axis] - mesh.lower[axis]);
   forbid(time.end != TimeOptions{}.end, "time.end", "give cosmology.end");
   forbid(gravity.constant != 1.0, "gravity.constant", "it follows from cosmology.omega_m");
-  forbid(mesh.lower != unit_box.lower || mesh.upper != unit_box.upper, "mesh.lower or mesh.upper",
-         "the side of the box, cosmology.box, is the unit of length");
+  forbid(mesh.lower != mesh::MeshOptions{}.lower || longest != 1.0, "mesh.lower or mesh.upper",
+         "the longest side of the box, cosmology.box, is the unit of length");
   if (!gravity.enabled)
     throw InputError("cosmology.enabled = true: an expanding box needs gravity.enabled = true");
   if (hydro.enabled && std::abs(hydro.gamma - 5.0 / 3.0) > 1e-6)

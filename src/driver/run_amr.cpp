@@ -23,7 +23,8 @@ std::string header(const AmrOptions& options) {
   for (int l = 0; l <= max_level; ++l) line += fmt::format(",blocks_{}", l);
   for (int l = 0; l <= max_level; ++l) line += fmt::format(",leaf_cells_{}", l);
   if (options.problem->has_dark_matter())
-    line += ",dark_particles,dark_mass,dark_momentum_x,dark_momentum_y,dark_momentum_z";
+    line +=
+        ",dark_particles,dark_mass,dark_momentum_x,dark_momentum_y,dark_momentum_z,dark_kinetic";
   if (options.universe) line += ",redshift,ekin,eint,epot,econs";
   return line;
 }
@@ -41,8 +42,8 @@ std::string row(const AmrSimulation& s, double dt) {
   for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
   for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
   if (s.matter().dark())
-    line += fmt::format(",{},{},{},{},{}", dark.count, dark.mass, dark.momentum[0],
-                        dark.momentum[1], dark.momentum[2]);
+    line += fmt::format(",{},{},{},{},{},{}", dark.count, dark.mass, dark.momentum[0],
+                        dark.momentum[1], dark.momentum[2], dark.kinetic_energy);
   if (s.options().universe)
     line += fmt::format(",{},{},{},{},{}", cosmology::redshift(s.scale_factor()),
                         t.kinetic_energy + dark.kinetic_energy, t.total_energy - t.kinetic_energy,
@@ -155,7 +156,7 @@ class AmrModel final : public Model {
   void write_snapshot(const std::string& path) override {
     driver::write_snapshot(simulation_, path);
     if (simulation_.gravity() && simulation_.gravity()->is_periodic())
-      write_power_spectrum(power_spectrum(), communicator(), path);
+      write_power_spectrum(power_spectrum(), spectrum_units(), communicator(), path);
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     driver::write_checkpoint(simulation_, progress, path);
@@ -178,7 +179,10 @@ class AmrModel final : public Model {
 
  private:
   gravity::PowerSpectrum power_spectrum() {
-    gravity::PowerSpectrum spectrum = simulation_.gravity()->power_spectrum();
+    gravity::Gravity::Attracting gas;
+    if (options_.hydro.enabled)
+      gas = [this](int level) { return simulation_.matter().gas_density(level); };
+    gravity::PowerSpectrum spectrum = simulation_.gravity()->power_spectrum(gas);
     const mesh::Geometry& geometry = simulation_.mesh().geometry();
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry.upper()[d] - geometry.lower()[d];
@@ -186,6 +190,12 @@ class AmrModel final : public Model {
     spectrum.shot_noise = gravity::shot_noise(volume, totals.dark.count,
                                               totals.dark.mass / (totals.mass + totals.dark.mass));
     return spectrum;
+  }
+
+  // Comoving, as linear theory has them.
+  SpectrumUnits spectrum_units() const {
+    if (!options_.universe) return {};
+    return {options_.universe->options().box, "h/Mpc", "(Mpc/h)^3"};
   }
 
   void log_universe() const {

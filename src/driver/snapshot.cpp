@@ -170,11 +170,13 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
-    for (const auto& field : hydro::primitive_fields(gas))
-      write_field(file, batches, mesh, "hydro", level, field.name, {field.units, field.description},
-                  [&](std::span<const int> slots) {
-                    return hydro::read_primitive(gas, mesh.layout(), blocks, slots, field.variable);
-                  });
+    if (gas.enabled)
+      for (const auto& field : hydro::primitive_fields(gas))
+        write_field(file, batches, mesh, "hydro", level, field.name,
+                    {field.units, field.description}, [&](std::span<const int> slots) {
+                      return hydro::read_primitive(gas, mesh.layout(), blocks, slots,
+                                                   field.variable);
+                    });
     write_gravity(file, batches, simulation, level, false);
   }
   if (simulation.matter().dark()) write_particles(file, *simulation.matter().dark());
@@ -182,6 +184,11 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
 }
 
 namespace {
+
+// How many of the gas's variables a checkpoint holds: all of them, or none without gas.
+int stored_variables(const AmrSimulation& simulation) {
+  return simulation.options().hydro.enabled ? simulation.mesh().layout().variables : 0;
+}
 
 void write_run_state(Hdf5Writer& file, const RunState& state) {
   file.attribute("/header", "floored_cells", state.floored.cells);
@@ -217,10 +224,11 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
   write_header(file, simulation, "checkpoint");
   write_progress(file, progress);
   write_run_state(file, simulation.state());
+  const int variables = stored_variables(simulation);
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
-    for (int n = 0; n < mesh.layout().variables; ++n) {
+    for (int n = 0; n < variables; ++n) {
       const std::string& name = mesh.variables()[n].name;
       write_field(file, batches, mesh, "hydro", level, name, conserved_meaning(name),
                   [&](std::span<const int> slots) {
@@ -254,12 +262,13 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   if (finest > geometry.max_level())
     throw InputError("{}: the checkpoint has blocks on level {}, but mesh.max_level = {}; raise it",
                      path, finest, geometry.max_level());
-  for (const mesh::Variable& variable : simulation.mesh().variables())
-    if (!file.exists(level_group("hydro", 0) + "/" + variable.name))
+  for (int n = 0; n < stored_variables(simulation); ++n)
+    if (const std::string& name = simulation.mesh().variables()[n].name;
+        !file.exists(level_group("hydro", 0) + "/" + name))
       throw InputError(
-          "{}: the checkpoint has no field \"{}\"; were hydro.scalars or "
+          "{}: the checkpoint has no field \"{}\"; were hydro.enabled, hydro.scalars or "
           "hydro.dual_energy other than now?",
-          path, variable.name);
+          path, name);
   if (simulation.gravity() && !file.exists(level_group("gravity", 0) + "/potential"))
     throw InputError("{}: the checkpoint has no potential; was gravity.enabled other than now?",
                      path);
@@ -327,7 +336,7 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   mesh.replace_blocks(levels);
   if (simulation.matter().dark()) simulation.matter().dark()->adapt_to_mesh();
   for (int level = 0; level <= finest; ++level)
-    for (int n = 0; n < mesh.layout().variables; ++n)
+    for (int n = 0; n < stored_variables(simulation); ++n)
       read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, mesh, level,
                  mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n, ranges[level]);
   if (simulation.gravity()) read_gravity(file, simulation, ranges);
@@ -347,11 +356,14 @@ std::string describe_snapshot(const Communicator& communicator, const std::strin
     out += fmt::format("level {}: {} blocks, cell size {}\n", level,
                        file.shape(level_group("mesh", level) + "/refined")[0],
                        file.attribute<double>(level_group("mesh", level), "cell_size"));
-  out += "fields:";
-  for (const auto& name : file.children(level_group("hydro", 0))) out += " " + name;
+  if (file.exists("/hydro")) {
+    out += "fields:";
+    for (const auto& name : file.children(level_group("hydro", 0))) out += " " + name;
+    out += "\n";
+  }
   if (file.exists("/particles/dark"))
-    out += fmt::format("\ndark matter: {} particles", file.shape("/particles/dark/id")[0]);
-  return out + "\n\n" + stored_parameters(file);
+    out += fmt::format("dark matter: {} particles\n", file.shape("/particles/dark/id")[0]);
+  return out + "\n" + stored_parameters(file);
 }
 
 }  // namespace octant::driver

@@ -37,7 +37,9 @@ BaseFourier::BaseFourier(const mesh::Geometry& geometry, const Communicator& com
   const Communicator part = communicator.split(takes_part ? 0 : 1);
   if (!takes_part) return;
   const pencil::PencilGrid grid(part, cells_, processes_);
-  fourier_.emplace(grid);
+  const bool periodic = geometry.periodic(0);
+  fourier_.emplace(grid, pencil::TransposeBackend::p2p,
+                   periodic ? pencil::Padding::none : pencil::Padding::doubled);
   pencil_.resize(static_cast<std::size_t>(grid.box(pencil::Orientation::x).cells()));
 }
 

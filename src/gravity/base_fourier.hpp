@@ -1,4 +1,4 @@
-// The Fourier transform of a field that fills a periodic domain: the base level, mode by mode.
+// The Fourier transform of a field that fills the domain: the base level, mode by mode.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,9 @@
 
 namespace octant::gravity {
 
+// Where the domain is not periodic, modes are those of an array twice as long along each axis, of
+// which the field is the lower corner and the rest is 0 (pencil::Padding::doubled).
+//
 // The bits of all values are the same on any number of ranks. A small grid is gathered on one rank,
 // larger ones are spread over more (at least 32^3 cells each), because a transform moves all of its
 // cells four times.
@@ -26,7 +29,8 @@ class BaseFourier {
   // whenever the base level's blocks have moved.
   void connect(const LevelPatches& patches);
 
-  // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own patches.
+  // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own patches; n
+  // are the lengths of the array that is transformed.
   void forward(const DeviceArray<double>& field);
   // The inverse, scaled by 1 / (n_x n_y n_z), in own patches. Destroys the coefficients.
   void backward(const DeviceArray<double>& field);

@@ -7,23 +7,25 @@
 namespace octant::gravity {
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
-// patch_scratch.hpp. Cells beyond a boundary that is not periodic hold the potential of the
-// multipoles; so do, on the base level, all cells near such a boundary.
+// patch_scratch.hpp. Cells beyond a boundary that is not periodic hold the potential of multipoles,
+// as on the base level all cells near such a boundary do, or are extrapolated.
 class CoarseBoxes {
  public:
   // `coarse` is null for the base level. Collective.
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
               const CommOptions& options);
 
-  // Fills the boxes from a field of the coarser level's own patches and from G times the potential
-  // of `far`. Collective.
-  void fill(const double* coarse_phi, const Multipoles& far, double G);
+  // Fills the boxes from a field of the coarser level's own patches, and beyond the domain from G
+  // times the potential of `far`. Without it, they are extrapolated from the last three cells
+  // inside (not on the base level). Collective.
+  void fill(const double* coarse_phi, const Multipoles* far, double G);
   void release() { boxes_ = {}; }
   const double* data() const { return boxes_.data(); }  // [own slot][doubles of a CoarseBox]
 
  private:
   void plan_copies(const LevelPatches& fine, const LevelPatches& coarse);
   void find_far_cells(const LevelPatches& fine, bool base);
+  void extrapolate() const;
 
   mesh::Geometry geometry_;
   int level_, own_, fine_side_, coarse_side_ = 0;
@@ -31,6 +33,12 @@ class CoarseBoxes {
   std::unique_ptr<ExchangePlan> plan_;
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
+  // Boxes that reach beyond the domain, and which of their cells, counted from the first, do not.
+  struct Inside {
+    std::int32_t slot;
+    std::array<std::int16_t, 3> begin, end;
+  };
+  DeviceArray<const Inside> inside_;
   std::vector<std::array<double, 3>> far_positions_;
   DeviceArray<const std::int64_t> far_cells_;
   DeviceArray<double> boxes_;

@@ -20,18 +20,12 @@ double GreenFunction::wave_number(const pencil::Mode& mode) const {
   return std::hypot(mode.x * fundamental_[0], mode.y * fundamental_[1], mode.z * fundamental_[2]);
 }
 
-void solve_by_fourier(BaseFourier& fourier, const GreenFunction& green,
-                      const TransferFunction& transfer, double scale_factor,
-                      const DeviceArray<double>& f, const DeviceArray<double>& phi) {
+void solve_by_fourier(BaseFourier& fourier, const ModeFactor& green, const DeviceArray<double>& f,
+                      const DeviceArray<double>& phi) {
   fourier.forward(f);
   fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& coefficient) {
     coefficient *= green(mode);
   });
-  if (transfer)
-    fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& coefficient) {
-      const double k = green.wave_number(mode);
-      if (k > 0.0) coefficient *= transfer(k, scale_factor);
-    });
   fourier.backward(phi);
 }
 

@@ -1,4 +1,4 @@
-// The Poisson equation of a periodic base level, mode by mode.
+// The Poisson equation of the base level, mode by mode.
 #pragma once
 
 #include <array>
@@ -16,7 +16,10 @@ enum class Laplacian { discrete, spectral };
 // by at scale factor a: modified gravity, massive neutrinos, smoothing.
 using TransferFunction = std::function<double(double k, double a)>;
 
-// phi of a mode is this times f of the mode, where laplacian(phi) h^2 = f. 0 for the mean.
+// What a mode of f is multiplied by to become that of phi.
+using ModeFactor = std::function<double(const pencil::Mode&)>;
+
+// In a periodic domain, where laplacian(phi) h^2 = f. 0 for the mean.
 class GreenFunction {
  public:
   GreenFunction(const pencil::Cells& cells, double cell_size, Laplacian laplacian);
@@ -35,10 +38,8 @@ class GreenFunction {
   std::array<double, 3> fundamental_;
 };
 
-// Sets phi of own patches from f (7-point form: sum(neighbours) - 6 phi = f). Without a transfer
-// function none is applied. Collective.
-void solve_by_fourier(BaseFourier& fourier, const GreenFunction& green,
-                      const TransferFunction& transfer, double scale_factor,
-                      const DeviceArray<double>& f, const DeviceArray<double>& phi);
+// Sets phi of own patches from f (7-point form: sum(neighbours) - 6 phi = f). Collective.
+void solve_by_fourier(BaseFourier& fourier, const ModeFactor& green, const DeviceArray<double>& f,
+                      const DeviceArray<double>& phi);
 
 }  // namespace octant::gravity

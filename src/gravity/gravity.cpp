@@ -32,12 +32,13 @@ bool is_isolated(const mesh::Geometry& geometry) {
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
-  if (options.base == "auto") return !isolated && on_host && pencil::has_transforms();
-  if (options.base != "fft") return false;
-  if (isolated)
+  if (isolated && options.laplacian != "discrete")
     throw InputError(
-        "gravity.base = \"fft\" needs mesh.boundary_x, _y and _z to be periodic: expected "
-        "\"multigrid\" or \"auto\" for an isolated system");
+        "gravity.laplacian = \"{}\" needs mesh.boundary_x, _y and _z to be periodic: expected "
+        "\"discrete\" for an isolated system",
+        options.laplacian);
+  if (options.base == "auto") return on_host && pencil::has_transforms();
+  if (options.base != "fft") return false;
   if (!pencil::has_transforms())
     throw InputError(
         "gravity.base = \"fft\": this program was built without a library for Fourier transforms; "
@@ -188,7 +189,7 @@ void Gravity::fill_boxes(int level, const Combination& coarse_potential) {
     if (coarser.solver->patches().any_masked()) Kokkos::deep_copy(phi, 0.0);
     coarser.transfer->to_patches(coarse_potential, phi.data());
   }
-  levels_[level].boxes->fill(phi.data(), far_, options_.constant);
+  levels_[level].boxes->fill(phi.data(), by_fourier_ ? nullptr : &far_, options_.constant);
 }
 
 double Gravity::base_cells() const {
@@ -198,16 +199,17 @@ double Gravity::base_cells() const {
   return cells;
 }
 
-DeviceArray<double> Gravity::base_density() {
+DeviceArray<double> Gravity::base_density(const Attracting& of) {
   const DeviceArray<double> density = levels_[0].solver->make_field("density");
-  levels_[0].transfer->to_patches({.x = attracting_(0)}, density.data());
+  levels_[0].transfer->to_patches({.x = of(0)}, density.data());
   return density;
 }
 
 // What all levels' equations need to know of the whole domain.
 void Gravity::measure_sources() {
+  if (isolated_ && by_fourier_) return;
   const Level& base = levels_[0];
-  const DeviceArray<double> density = base_density();
+  const DeviceArray<double> density = base_density(attracting_);
   if (isolated_) far_ = Multipoles(base.solver->patches(), mesh_.geometry(), density);
   else mean_density_ = base.solver->sum(density) / base_cells();
 }
@@ -228,7 +230,8 @@ DeviceArray<double> Gravity::right_hand_side(int level, double& reference) {
   const double rounding = k_smallest_source * scale * mean_density_ *
                           std::sqrt(blocks * std::pow(layout_.block_size, 3));
   reference = std::max({l.solver->norm(f), rounding, std::numeric_limits<double>::min()});
-  if (masked) {
+  const bool by_fourier = level == 0 && by_fourier_;
+  if (masked && !by_fourier) {
     fill_boxes(level, level > 0 ? potential_at(level - 1, l.times.now) : Combination{});
     move_boundary_into(*l.solver, *l.boxes, f.data());
   }
@@ -239,6 +242,9 @@ DeviceArray<double> Gravity::right_hand_side(int level, double& reference) {
 SolveReport Gravity::solve(int level, double time) {
   Level& l = levels_[level];
   if (level == 0) measure_sources();
+  // The coarser level may have been solved for the first time just now.
+  if (level > 0 && !l.times.solved)
+    interpolate_new_blocks(level, std::vector<std::uint8_t>(mesh_.blocks(level).slots(), 1));
   DeviceArray<double> phi = l.solver->make_field("phi");
   if (l.solver->patches().any_masked()) Kokkos::deep_copy(phi, 0.0);
   l.transfer->to_patches(potential_at(level, time), phi.data());
@@ -280,24 +286,38 @@ BaseFourier& Gravity::fourier() {
 
 // The residual is rounding; it is not measured.
 SolveReport Gravity::solve_base_by_fourier(DeviceArray<double>& phi, const DeviceArray<double>& f) {
-  const Laplacian laplacian =
-      options_.laplacian == "spectral" ? Laplacian::spectral : Laplacian::discrete;
-  const GreenFunction green(fourier().cells(), fourier().cell_size(), laplacian);
-  solve_by_fourier(fourier(), green, transfer_, scale_factor_, f, phi);
+  solve_by_fourier(fourier(), base_green(), f, phi);
   levels_[0].solver->halo().run(phi.data());
   return {};
 }
 
+ModeFactor Gravity::base_green() {
+  const pencil::Cells& cells = fourier().cells();
+  if (isolated_) {
+    if (!isolated_green_) isolated_green_ = std::make_unique<IsolatedGreen>(cells);
+    return std::ref(*isolated_green_);
+  }
+  const Laplacian laplacian =
+      options_.laplacian == "spectral" ? Laplacian::spectral : Laplacian::discrete;
+  const GreenFunction green(cells, fourier().cell_size(), laplacian);
+  if (!transfer_) return green;
+  return [this, green](const pencil::Mode& mode) {
+    const double k = green.wave_number(mode);
+    return k > 0.0 ? green(mode) * transfer_(k, scale_factor_) : 0.0;
+  };
+}
+
 void Gravity::set_transfer(TransferFunction transfer) {
-  if (!by_fourier_)
+  if (!by_fourier_ || isolated_)
     throw InputError(
         "a transfer function of the potential needs gravity.base = \"fft\" and a periodic domain");
   transfer_ = std::move(transfer);
 }
 
-PowerSpectrum Gravity::power_spectrum() {
+PowerSpectrum Gravity::power_spectrum(const Attracting& means) {
   OCTANT_REQUIRE(!isolated_, "gravity: the power spectrum needs a periodic domain");
-  return measure_power_spectrum(fourier(), mesh_.communicator(), base_density());
+  return measure_power_spectrum(fourier(), mesh_.communicator(), base_density(attracting_),
+                                means ? base_density(means) : DeviceArray<double>{});
 }
 
 // A periodic potential is known up to a constant.
@@ -310,8 +330,8 @@ void Gravity::store_forces(int level, const DeviceArray<double>& phi) {
   Level& l = levels_[level];
   const DeviceArray<double> g = l.solver->make_field("acceleration");
   for (int axis = 0; axis < 3; ++axis) {
-    acceleration(*l.solver, *l.boxes, phi.data(), axis, options_.gradient_order,
-                 mesh_.geometry().cell_size(level), g.data());
+    acceleration(*l.solver, level == 0 && by_fourier_ ? nullptr : l.boxes.get(), phi.data(), axis,
+                 options_.gradient_order, mesh_.geometry().cell_size(level), g.data());
     l.transfer->to_blocks(
         g.data(),
         stored(level, static_cast<Field>(static_cast<int>(Field::acceleration_x) + axis)));

@@ -18,6 +18,7 @@
 #include "gravity/carry_over.hpp"
 #include "gravity/fourier_solver.hpp"
 #include "gravity/interpolated.hpp"
+#include "gravity/isolated_green.hpp"
 #include "gravity/options.hpp"
 #include "gravity/piece_transfer.hpp"
 #include "gravity/power_spectrum.hpp"
@@ -72,9 +73,9 @@ class Gravity {
   void set_transfer(TransferFunction transfer);
   void set_scale_factor(double a) { scale_factor_ = a; }
 
-  // Of the matter that gravity sees, on the base level, without shot noise. Collective. The domain
-  // must be periodic.
-  PowerSpectrum power_spectrum();
+  // Of the matter that gravity sees, on the base level, without shot noise; `means` gives what of
+  // it was not deposited as clouds, if there is some. Collective. The domain must be periodic.
+  PowerSpectrum power_spectrum(const Attracting& means = {});
   bool is_periodic() const { return !isolated_; }
 
   // The gas of a level's own blocks takes half of a step's kick at its beginning, dt being half of
@@ -120,7 +121,7 @@ class Gravity {
     std::unique_ptr<CoarseBoxes> boxes;
   };
   void connect(int level);
-  DeviceArray<double> base_density();
+  DeviceArray<double> base_density(const Attracting& of);
   void measure_sources();
   void measure_strongest(int level);
   bool carry_blocks(int level);
@@ -130,6 +131,7 @@ class Gravity {
   double base_cells() const;
   DeviceArray<double> right_hand_side(int level, double& reference);
   BaseFourier& fourier();
+  ModeFactor base_green();
   SolveReport solve_base_by_fourier(DeviceArray<double>& phi, const DeviceArray<double>& f);
   void remove_mean(int level, const DeviceArray<double>& phi) const;
   void store_forces(int level, const DeviceArray<double>& phi);
@@ -149,7 +151,8 @@ class Gravity {
   bool isolated_, by_fourier_, work_on_flow_ = true;
   double scale_factor_ = 1.0;
   TransferFunction transfer_;
-  std::unique_ptr<BaseFourier> fourier_;  // made when first asked for
+  std::unique_ptr<BaseFourier> fourier_;           // made when first asked for
+  std::unique_ptr<IsolatedGreen> isolated_green_;  // likewise
   double mean_density_ = 0.0;
   Multipoles far_;
   std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();

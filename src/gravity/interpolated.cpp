@@ -119,6 +119,28 @@ struct Differences {
   }
 };
 
+// Continues phi along an axis by two cells beyond the domain, as a polynomial of third degree.
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable& table, int axis,
+                                             const PatchScratch<T, 2>& phi) {
+  const int next = axis == 0 ? 1 : axis == 1 ? 3 : 9;
+  for (int side = 0; side < 2; ++side) {
+    if (table[13 + (side == 0 ? -next : next)] >= 0) continue;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, T), [&](int b) {
+      for (int a = 0; a < T; ++a) {
+        const auto inwards = [&](int n) -> double& {
+          const int c = side == 0 ? n : T - 1 - n;
+          const int i = axis == 0 ? c : a, j = axis == 0 ? a : axis == 1 ? c : b;
+          return phi.pairs(i & 1, j, axis == 2 ? c : b)[i >> 1];
+        };
+        for (int n = -1; n >= -2; --n)
+          inwards(n) =
+              4.0 * (inwards(n + 1) + inwards(n + 3)) - 6.0 * inwards(n + 2) - inwards(n + 4);
+      }
+    });
+  }
+}
+
 template <int T>
 void accelerate(const LevelSolver& solver, const double* boxes, const double* phi, int axis,
                 int order, double cell_size, double* result) {
@@ -133,7 +155,10 @@ void accelerate(const LevelSolver& solver, const double* boxes, const double* ph
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);
         gather(team, tables(patch), phi, 2, potential);
-        if (masked(patch)) {
+        if (masked(patch) && !boxes) {
+          team.team_barrier();
+          extrapolate<T>(team, tables(patch), axis, potential);
+        } else if (masked(patch)) {
           gather(team, tables(patch), diagonals, 2, diagonal);
           team.team_barrier();
           const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
@@ -164,10 +189,11 @@ void interpolate_potential(const LevelSolver& solver, const CoarseBoxes& boxes, 
             [&](auto T) { interpolate_patches<T.value>(solver, boxes.data(), phi); });
 }
 
-void acceleration(const LevelSolver& solver, const CoarseBoxes& boxes, const double* phi, int axis,
+void acceleration(const LevelSolver& solver, const CoarseBoxes* boxes, const double* phi, int axis,
                   int order, double cell_size, double* result) {
   with_side(solver.patches(), [&](auto T) {
-    accelerate<T.value>(solver, boxes.data(), phi, axis, order, cell_size, result);
+    accelerate<T.value>(solver, boxes ? boxes->data() : nullptr, phi, axis, order, cell_size,
+                        result);
   });
 }
 

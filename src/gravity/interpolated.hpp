@@ -14,8 +14,9 @@ void move_boundary_into(const LevelSolver& solver, const CoarseBoxes& boxes, dou
 void interpolate_potential(const LevelSolver& solver, const CoarseBoxes& boxes, double* phi);
 
 // One component of -grad phi in own patches by differences of the given order, 2 or 4. phi needs
-// copies to a depth of 2.
-void acceleration(const LevelSolver& solver, const CoarseBoxes& boxes, const double* phi, int axis,
+// copies to a depth of 2. Beyond the level's end phi is interpolated from the boxes; without them,
+// where the level ends with the domain, it is extrapolated from the four cells before the end.
+void acceleration(const LevelSolver& solver, const CoarseBoxes* boxes, const double* phi, int axis,
                   int order, double cell_size, double* result);
 
 }  // namespace octant::gravity

@@ -28,8 +28,9 @@ void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool 
             const Neighbours<T, 2> around(share, parity, j, k);
             const double inside = 2.0 * share.pairs(parity, j, k)[e] - 1.0;
             double boundary = 0.0;
-            for (const double* other : {around.left, around.right, around.below_y, around.above_y,
-                                        around.below_z, around.above_z})
+            const double* const others[] = {around.left,    around.right,   around.below_y,
+                                            around.above_y, around.below_z, around.above_z};
+            for (const double* other : others)
               boundary += boundary_term(inside, 2.0 * other[e] - 1.0);
             if (boundary == 0.0) boundary = hole_term(0.5 + 0.5 * inside);
             const double sum = finest ? 6.0 : 6.0 + boundary;

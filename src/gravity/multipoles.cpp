@@ -47,6 +47,27 @@ KOKKOS_INLINE_FUNCTION void patch_moments(int T, const double (&corner)[3], doub
   }
 }
 
+// Moments of every patch about the origin, [patch][term], over the volume of its cells; `lower`
+// holds the patches' lower corners. (CUDA allows no kernel inside a constructor.)
+Kokkos::View<double*, Kokkos::HostSpace> moments_of_patches(int T, double h,
+                                                            const DeviceArray<const double>& lower,
+                                                            const DeviceArray<double>& density) {
+  const auto patches = static_cast<std::int64_t>(lower.extent(0)) / 3;
+  constexpr int terms = Multipoles::k_terms;
+  const auto sums = mesh::uninitialised<double>("moments", patches * terms);
+  Kokkos::parallel_for(
+      "gravity: moments", Kokkos::RangePolicy<>(0, patches), KOKKOS_LAMBDA(const int patch) {
+        const double* cells = density.data() + patch * std::int64_t{T} * T * T;
+        const double corner[3] = {lower(3 * patch), lower(3 * patch + 1), lower(3 * patch + 2)};
+        Moments moments;
+        patch_moments(
+            T, corner, h, [&](int i, int j, int k) { return cells[(k * T + j) * T + split(i, T)]; },
+            moments);
+        for (int n = 0; n < terms; ++n) sums(std::int64_t{patch} * terms + n) = moments[n];
+      });
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, sums);
+}
+
 }  // namespace
 
 Multipoles::Multipoles(const LevelPatches& patches, const mesh::Geometry& geometry,
@@ -60,19 +81,7 @@ Multipoles::Multipoles(const LevelPatches& patches, const mesh::Geometry& geomet
     for (int d = 0; d < 3; ++d)
       corners.push_back(geometry.lower()[d] + static_cast<double>(c[d]) * T * h - centre_[d]);
   }
-  const auto lower = mesh::to_device("patch corners", corners);
-  const auto sums = mesh::uninitialised<double>("moments", std::int64_t{patches.own()} * k_terms);
-  Kokkos::parallel_for(
-      "gravity: moments", Kokkos::RangePolicy<>(0, patches.own()), KOKKOS_LAMBDA(const int patch) {
-        const double* cells = density.data() + patch * std::int64_t{T} * T * T;
-        const double corner[3] = {lower(3 * patch), lower(3 * patch + 1), lower(3 * patch + 2)};
-        Moments moments;
-        patch_moments(
-            T, corner, h, [&](int i, int j, int k) { return cells[(k * T + j) * T + split(i, T)]; },
-            moments);
-        for (int n = 0; n < k_terms; ++n) sums(std::int64_t{patch} * k_terms + n) = moments[n];
-      });
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, sums);
+  const auto host = moments_of_patches(T, h, mesh::to_device("patch corners", corners), density);
   std::vector<ReproducibleSum> totals(k_terms);
   for (std::size_t n = 0; n < host.size(); ++n) totals[n % k_terms] += host(n);
   reproducible_sum(patches.communicator(), std::span<ReproducibleSum>(totals));

@@ -7,13 +7,17 @@ namespace octant::gravity {
 void declare(ParameterSchema& schema, GravityOptions& o) {
   schema.add("gravity.enabled", o.enabled, {.meaning = "Gas attracts itself"});
   schema.add("gravity.base", o.base,
-             {.meaning = "Solver of the base level: fft, for periodic domains, multigrid, or auto: "
-                         "fft where it can be",
+             {.meaning = "Solver of the base level: fft, multigrid, or auto: fft where it can be",
               .choices = {"auto", "fft", "multigrid"}});
   schema.add("gravity.laplacian", o.laplacian,
              {.meaning = "What fft inverts: the discrete 7-point Laplacian, as multigrid does, or "
                          "-k^2 of the modes (spectral)",
               .choices = {"discrete", "spectral"}});
+  schema.add("gravity.transfer", o.transfer,
+             {.meaning = "File with factors that the modes of the base level's potential are "
+                         "multiplied by: a line of scale factors (1 where nothing expands), then "
+                         "lines of a wave number (2 pi / wavelength, in h/Mpc with "
+                         "cosmology.enabled, else per length) and a factor for each of them"});
   schema.add("gravity.tolerance", o.tolerance,
              {.meaning = "Residual of the Poisson equation, relative to its right-hand side, at "
                          "which a level's solution is good enough",

@@ -13,6 +13,7 @@ struct GravityOptions {
   bool enabled = false;
   std::string base = "auto";           // how level 0 is solved
   std::string laplacian = "discrete";  // that Fourier transforms invert
+  std::string transfer = "";           // file of a TransferTable; none if empty
   double tolerance = 1e-4;
   int max_cycles = 60;
   double constant = 1.0;  // G in code units

@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "comm/reproducible_sum.hpp"
 
 namespace octant::gravity {
 
 namespace {
 
-// The share of a mode that cloud-in-cell deposition leaves, sinc^2(k h / 2) along one axis, squared
-// as power is; of modes 0 .. n/2.
+// The share of a mode that cloud-in-cell deposition leaves, sinc^2(k h / 2) along one axis, of
+// modes 0 .. n/2.
 std::vector<double> cloud_windows(int cells) {
   std::vector<double> windows(1, 1.0);
   for (int n = 1; n <= cells / 2; ++n) {
     const double phase = M_PI * n / cells;
-    windows.push_back(std::pow(std::sin(phase) / phase, 4));
+    windows.push_back(std::pow(std::sin(phase) / phase, 2));
   }
   return windows;
 }
@@ -27,7 +25,8 @@ enum Quantity { k_wave_number, k_power, k_corrected, k_quantities };
 }  // namespace
 
 PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
-                                     const DeviceArray<double>& density) {
+                                     const DeviceArray<double>& density,
+                                     const DeviceArray<double>& means) {
   const pencil::Cells& n = fourier.cells();
   const double cell_size = fourier.cell_size();
   const int longest = std::max({n[0], n[1], n[2]}), bins = longest / 2;
@@ -35,7 +34,15 @@ PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& c
                                           cloud_windows(n[2])};
   std::vector<ReproducibleSum> sums(k_quantities * bins);
   std::vector<std::int64_t> modes(bins, 0);
-  double total = 0.0;  // of all cells, where the mode 0 is
+  double total = 0.0;                      // of all cells, where the mode 0 is
+  std::vector<std::complex<double>> held;  // by this rank's modes: what is no cloud
+  if (means.extent(0) > 0) {
+    fourier.forward(means);
+    fourier.for_each_mode([&](const pencil::Mode&, std::complex<double>& coefficient) {
+      held.push_back(coefficient);
+    });
+  }
+  auto next_held = held.begin();
   fourier.forward(density);
   fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& coefficient) {
     const int index[3] = {mode.x, std::abs(mode.y), std::abs(mode.z)};
@@ -44,14 +51,15 @@ PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& c
       squared += std::pow(static_cast<double>(index[axis]) * longest / n[axis], 2);
       window *= windows[axis][index[axis]];
     }
+    const std::complex<double> unsmoothed = next_held == held.end() ? 0.0 : *next_held++;
     const double k = std::sqrt(squared);  // in units of the longest mode's
     if (k == 0.0) total = coefficient.real();
     const auto bin = std::lround(k) - 1;
     if (bin < 0 || bin >= bins) return;
-    const double power = mode.weight * std::norm(coefficient);
+    const auto corrected = unsmoothed + (coefficient - unsmoothed) / window;
     sums[k_quantities * bin + k_wave_number] += mode.weight * k;
-    sums[k_quantities * bin + k_power] += power;
-    sums[k_quantities * bin + k_corrected] += power / window;
+    sums[k_quantities * bin + k_power] += mode.weight * std::norm(coefficient);
+    sums[k_quantities * bin + k_corrected] += mode.weight * std::norm(corrected);
     modes[bin] += mode.weight;
   });
   reproducible_sum(communicator, std::span<ReproducibleSum>(sums));
@@ -76,13 +84,6 @@ PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& c
 
 double shot_noise(double volume, std::int64_t masses, double share) {
   return masses > 0 ? share * share * volume / static_cast<double>(masses) : 0.0;
-}
-
-std::string PowerSpectrum::csv() const {
-  std::string text = "k,power,corrected,modes,shot_noise\n";
-  for (const SpectrumBin& bin : bins)
-    text += fmt::format("{},{},{},{},{}\n", bin.k, bin.power, bin.corrected, bin.modes, shot_noise);
-  return text;
 }
 
 }  // namespace octant::gravity

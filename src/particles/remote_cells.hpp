@@ -30,6 +30,11 @@ struct CellArrays {
   CellArray<T> source[k_sources];
 };
 
+// A cell of this rank that is a ghost of another.
+struct SentCell {
+  std::int32_t source, slot, cell;
+};
+
 // The ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the
 // plan's receive buffer stands for one cell of another rank.
 class RemoteCells {
@@ -65,10 +70,6 @@ class RemoteCells {
     mesh::Region region;
     std::int64_t first = 0;
   };
-  struct SentCell {
-    std::int32_t source, slot, cell;
-  };
-
   std::vector<Box> boxes_;
   KeyTable<std::int32_t> box_of_[2];  // by source
   DeviceArray<const SentCell> sent_;

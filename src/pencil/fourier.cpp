@@ -18,10 +18,11 @@ Range pairs(int count, int parts, int index) {
 
 int blocks_of(const Box& box) { return (box[0].count() + k_columns - 1) / k_columns; }
 
-// Blocks of k_columns in which the lines along `axis` are contiguous rows.
-Layout blocked(const Box& box, int axis) {
-  const int other = 3 - axis, rows = box[axis].count();
-  Layout layout{box, {}, k_columns, std::int64_t{rows} * k_columns};
+// Blocks of k_columns in which the lines along `axis` are contiguous: `length` rows, of which those
+// of the box are the first.
+Layout blocked(const Box& box, int axis, int length) {
+  const int other = 3 - axis;
+  Layout layout{box, {}, k_columns, std::int64_t{length} * k_columns};
   layout.stride[0] = 1;
   layout.stride[axis] = k_columns;
   layout.stride[other] = blocks_of(box) * layout.block_stride;
@@ -32,23 +33,32 @@ std::size_t size_of(const Layout& layout, int axis) {
   return static_cast<std::size_t>(layout.box[3 - axis].count()) * layout.stride[3 - axis];
 }
 
+Cells padded(Cells cells, Padding padding) {
+  if (padding == Padding::doubled)
+    for (int& n : cells) n *= 2;
+  return cells;
+}
+
 int wave_number(int n, int cells) { return 2 * n <= cells ? n : n - cells; }
 
 }  // namespace
 
 struct PeriodicFourier::State {
-  State(const PencilGrid& grid, TransposeBackend backend);
+  State(const PencilGrid& grid, TransposeBackend backend, Padding padding);
 
-  // Pencils of coefficients of a rank.
+  // Pencils of values, which lines along y are made of, and of coefficients of a rank.
   Box x_box(int rank) const;
+  Box y_values(int rank) const;
   Box y_box(int rank) const;
-  Box z_box(int rank) const;
+  Box z_values(int rank) const;
   int own() const { return grid.communicator().rank(); }
+  std::int64_t rows() const { return x_box(own()).cells() / (2 * half); }
 
-  static void transform_columns(const Transform& transform, Buffer& array, const Layout& layout,
-                                int axis);
+  void transform_columns(const Transform& transform, Buffer& array, int axis) const;
+  void clear_padding(Buffer& array, int axis) const;
 
   PencilGrid grid;
+  Cells n;   // of the transform
   int half;  // complex numbers of a row
   std::unique_ptr<Transform> x_forward, x_backward, y_forward, y_backward, z_forward, z_backward;
   Layout y_layout, z_layout;
@@ -62,39 +72,47 @@ Box PeriodicFourier::State::x_box(int rank) const {
   return {Range{0, 2 * half}, box[1], box[2]};
 }
 
-Box PeriodicFourier::State::y_box(int rank) const {
+Box PeriodicFourier::State::y_values(int rank) const {
   const Box box = grid.box(Orientation::y, rank);
   return {pairs(half, grid.processes().y, rank % grid.processes().y), box[1], box[2]};
 }
 
-Box PeriodicFourier::State::z_box(int rank) const {
-  const Box box = grid.box(Orientation::z, rank);
-  return {pairs(half, grid.processes().y, rank % grid.processes().y), box[1], box[2]};
+Box PeriodicFourier::State::y_box(int rank) const {
+  const Box box = y_values(rank);
+  return {box[0], Range{0, n[1]}, box[2]};
 }
 
-PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend backend)
+Box PeriodicFourier::State::z_values(int rank) const {
+  const ProcessGrid processes = grid.processes();
+  return {pairs(half, processes.y, rank % processes.y), part(n[1], processes.z, rank / processes.y),
+          Range{0, grid.cells()[2]}};
+}
+
+PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend backend,
+                              Padding padding)
     : grid(pencil_grid),
-      half(grid.cells()[0] / 2 + 1),
-      y_layout(blocked(y_box(own()), 1)),
-      z_layout(blocked(z_box(own()), 2)),
+      n(padded(grid.cells(), padding)),
+      half(n[0] / 2 + 1),
+      y_layout(blocked(y_values(own()), 1, n[1])),
+      z_layout(blocked(z_values(own()), 2, n[2])),
       by_x(static_cast<std::size_t>(x_box(own()).cells())),
       by_y(size_of(y_layout, 1)),
       by_z(size_of(z_layout, 2)),
       xy(
           "Fourier x-y", grid.row(),
           [&](int index) { return x_box(grid.rank_of(index, grid.z_index())); },
-          [&](int index) { return y_box(grid.rank_of(index, grid.z_index())); },
+          [&](int index) { return y_values(grid.rank_of(index, grid.z_index())); },
           Layout::ordered(x_box(own())), y_layout, backend),
       yz(
           "Fourier y-z", grid.column(),
           [&](int index) { return y_box(grid.rank_of(grid.y_index(), index)); },
-          [&](int index) { return z_box(grid.rank_of(grid.y_index(), index)); }, y_layout, z_layout,
-          backend),
-      line(grid.cells()[0]),
+          [&](int index) { return z_values(grid.rank_of(grid.y_index(), index)); },
+          blocked(y_box(own()), 1, n[1]), z_layout, backend),
+      line(n[0]),
       row(2 * half) {
   using enum TransformKind;
   const auto make = [&](TransformKind kind, TransformShape shape, int axis) {
-    return make_transform(kind, shape, grid.cells()[axis], false);
+    return make_transform(kind, shape, n[axis], false);
   };
   x_forward = make(real_to_complex, TransformShape::row, 0);
   x_backward = make(complex_to_real, TransformShape::row, 0);
@@ -105,16 +123,23 @@ PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend ba
 }
 
 void PeriodicFourier::State::transform_columns(const Transform& transform, Buffer& array,
-                                               const Layout& layout, int axis) {
-  const int rows = layout.box[axis].count();
-  if (rows == 0) return;
-  double* const end = array.data() + size_of(layout, axis);
-  for (double* block = array.data(); block < end; block += std::ptrdiff_t{rows} * k_columns)
+                                               int axis) const {
+  const std::int64_t block_size = std::int64_t{n[axis]} * k_columns;
+  double* const end = array.data() + array.size();
+  for (double* block = array.data(); block < end; block += block_size)
     transform.execute(block, block);
 }
 
-PeriodicFourier::PeriodicFourier(const PencilGrid& grid, TransposeBackend backend)
-    : state_(std::make_unique<State>(grid, backend)) {}
+void PeriodicFourier::State::clear_padding(Buffer& array, int axis) const {
+  if (n[axis] == grid.cells()[axis]) return;
+  const std::int64_t block_size = std::int64_t{n[axis]} * k_columns;
+  double* const end = array.data() + array.size();
+  for (double* block = array.data(); block < end; block += block_size)
+    std::fill(block + std::int64_t{grid.cells()[axis]} * k_columns, block + block_size, 0.0);
+}
+
+PeriodicFourier::PeriodicFourier(const PencilGrid& grid, TransposeBackend backend, Padding padding)
+    : state_(std::make_unique<State>(grid, backend, padding)) {}
 
 PeriodicFourier::~PeriodicFourier() = default;
 PeriodicFourier::PeriodicFourier(PeriodicFourier&&) noexcept = default;
@@ -122,30 +147,31 @@ PeriodicFourier& PeriodicFourier::operator=(PeriodicFourier&&) noexcept = defaul
 
 void PeriodicFourier::forward(const double* values) {
   State& s = *state_;
-  const int n = s.grid.cells()[0];
-  const std::int64_t rows = s.x_box(s.own()).cells() / (2 * s.half);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    std::copy_n(values + r * n, n, s.line.data());
+  const int given = s.grid.cells()[0];
+  for (std::int64_t r = 0; r < s.rows(); ++r) {
+    std::copy_n(values + r * given, given, s.line.data());
+    std::fill(s.line.data() + given, s.line.data() + s.n[0], 0.0);
     s.x_forward->execute(s.line.data(), s.row.data());
     std::copy_n(s.row.data(), 2 * s.half, s.by_x.data() + r * 2 * s.half);
   }
   s.xy.forward(s.by_x.data(), s.by_y.data());
-  s.transform_columns(*s.y_forward, s.by_y, s.y_layout, 1);
+  s.clear_padding(s.by_y, 1);
+  s.transform_columns(*s.y_forward, s.by_y, 1);
   s.yz.forward(s.by_y.data(), s.by_z.data());
-  s.transform_columns(*s.z_forward, s.by_z, s.z_layout, 2);
+  s.clear_padding(s.by_z, 2);
+  s.transform_columns(*s.z_forward, s.by_z, 2);
 }
 
 void PeriodicFourier::for_each_mode(
     const std::function<void(const Mode&, std::complex<double>&)>& visit) {
   State& s = *state_;
-  const Cells& n = s.grid.cells();
   const Box& box = s.z_layout.box;
   for (int y = 0; y < box[1].count(); ++y)
     for (int x = 0; x < box[0].count(); x += 2)
-      for (int z = 0; z < n[2]; ++z) {
+      for (int z = 0; z < s.n[2]; ++z) {
         const int kx = (box[0].begin + x) / 2;
-        const bool is_own_mirror = kx == 0 || 2 * kx == n[0];
-        const Mode mode{kx, wave_number(box[1].begin + y, n[1]), wave_number(z, n[2]),
+        const bool is_own_mirror = kx == 0 || 2 * kx == s.n[0];
+        const Mode mode{kx, wave_number(box[1].begin + y, s.n[1]), wave_number(z, s.n[2]),
                         is_own_mirror ? 1 : 2};
         double* pair = s.by_z.data() + s.z_layout.at(x, y, z);
         std::complex<double> coefficient(pair[0], pair[1]);
@@ -156,18 +182,16 @@ void PeriodicFourier::for_each_mode(
 
 void PeriodicFourier::backward(double* values) {
   State& s = *state_;
-  const Cells& cells = s.grid.cells();
-  const int n = cells[0];
-  const double scale = 1.0 / (static_cast<double>(n) * cells[1] * cells[2]);
-  s.transform_columns(*s.z_backward, s.by_z, s.z_layout, 2);
+  const int wanted = s.grid.cells()[0];
+  const double scale = 1.0 / (static_cast<double>(s.n[0]) * s.n[1] * s.n[2]);
+  s.transform_columns(*s.z_backward, s.by_z, 2);
   s.yz.backward(s.by_z.data(), s.by_y.data());
-  s.transform_columns(*s.y_backward, s.by_y, s.y_layout, 1);
+  s.transform_columns(*s.y_backward, s.by_y, 1);
   s.xy.backward(s.by_y.data(), s.by_x.data());
-  const std::int64_t rows = s.x_box(s.own()).cells() / (2 * s.half);
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t r = 0; r < s.rows(); ++r) {
     std::copy_n(s.by_x.data() + r * 2 * s.half, 2 * s.half, s.row.data());
     s.x_backward->execute(s.row.data(), s.line.data());
-    for (int i = 0; i < n; ++i) values[r * n + i] = scale * s.line.data()[i];
+    for (int i = 0; i < wanted; ++i) values[r * wanted + i] = scale * s.line.data()[i];
   }
 }
 

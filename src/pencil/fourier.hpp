@@ -18,21 +18,28 @@ struct Mode {
   int weight;
 };
 
+// What is transformed: the array itself, or one twice as long along each axis, of which it is the
+// lower corner and the rest is 0. A product of such transforms is a convolution that does not wrap
+// around (Hockney & Eastwood, Computer Simulation Using Particles, 1981, section 6-5-4).
+enum class Padding { none, doubled };
+
 // Values are an x-pencil without ghosts, C order [z][y][x], of this rank's box.
 class PeriodicFourier {
  public:
   // Collective. A small array need not be spread over all ranks: see fitting_process_grid.
-  explicit PeriodicFourier(const PencilGrid& grid,
-                           TransposeBackend backend = TransposeBackend::p2p);
+  explicit PeriodicFourier(const PencilGrid& grid, TransposeBackend backend = TransposeBackend::p2p,
+                           Padding padding = Padding::none);
   ~PeriodicFourier();
   PeriodicFourier(PeriodicFourier&&) noexcept;
   PeriodicFourier& operator=(PeriodicFourier&&) noexcept;
 
-  // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled. Collective.
+  // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled. Here and below, n
+  // are the lengths of the array that is transformed. Collective.
   void forward(const double* values);
   // Visits this rank's modes in a fixed order; the coefficient may be changed.
   void for_each_mode(const std::function<void(const Mode&, std::complex<double>&)>& visit);
-  // The inverse, scaled by 1 / (n_x n_y n_z). Destroys the coefficients. Collective.
+  // The inverse, scaled by 1 / (n_x n_y n_z), in the cells that are not padding. Destroys the
+  // coefficients. Collective.
   void backward(double* values);
 
  private:

@@ -14,8 +14,6 @@ namespace {
 using cosmology::InitialConditions;
 using enum cosmology::InitialQuantity;
 
-// Mass per particle of neutral gas with a share of 0.24 of helium, in proton masses.
-constexpr double k_molecular_weight = 1.22;
 // Redshift at which the gas parts from the radiation, and the radiation's temperature today in K.
 constexpr double k_decoupling = 137.0, k_radiation_today = 2.726;
 
@@ -79,11 +77,6 @@ class Cosmology final : public Problem {
   void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive) override {
     const int N = mesh.layout().block_size, cells = N * N * N;
     const mesh::TreeLevel& blocks = mesh.blocks(level);
-    if (gas_share_ == 0.0) {
-      for (const int slot : blocks.own())
-        for (int c = 0; c < cells; ++c) receive(slot, c, {});
-      return;
-    }
     const GasFields gas = gas_of(mesh, level);
     std::size_t n = 0;
     for (const int slot : blocks.own())
@@ -169,8 +162,8 @@ class Cosmology final : public Problem {
     const double temperature = temperature_ > 0.0 ? temperature_ : gas_temperature(start_);
     // Adiabatic about the mean.
     const double contrast = 1.0 + gas.overdensity[n];
-    const double mean_pressure =
-        gas_share_ * temperature / k_molecular_weight / universe_->units(start_).temperature();
+    const double mean_pressure = gas_share_ * temperature / cosmology::k_molecular_weight /
+                                 universe_->units(start_).temperature();
     GasState state;
     state.density = gas_share_ * contrast;
     state.pressure = mean_pressure * std::pow(contrast, gamma_);

@@ -14,8 +14,12 @@ std::unique_ptr<Problem> make_isothermal_ball();
 std::unique_ptr<Problem> make_jeans();
 std::unique_ptr<Problem> make_kelvin_helmholtz();
 std::unique_ptr<Problem> make_noh();
+std::unique_ptr<Problem> make_pancake();
+std::unique_ptr<Problem> make_plummer();
 std::unique_ptr<Problem> make_riemann();
 std::unique_ptr<Problem> make_sedov();
 std::unique_ptr<Problem> make_sound_wave();
+std::unique_ptr<Problem> make_top_hat();
+std::unique_ptr<Problem> make_two_body();
 
 }  // namespace octant::problems

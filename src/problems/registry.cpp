@@ -15,10 +15,14 @@ constexpr Entry<Problem> k_problems[] = {
     {"jeans", make_jeans},
     {"kelvin_helmholtz", make_kelvin_helmholtz},
     {"noh", make_noh},
+    {"pancake", make_pancake},
+    {"plummer", make_plummer},
     {"riemann", make_riemann},
     {"sedov", make_sedov},
     {"sod", make_riemann},  // Sod's states are the defaults of the Riemann problem
     {"sound_wave", make_sound_wave},
+    {"top_hat", make_top_hat},
+    {"two_body", make_two_body},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -54,17 +55,25 @@ def zoom(tmp_path: Path) -> Path:
     return shutil.copytree(Path(data) / "ics/b50_zoom_l5_l7/grafic", tmp_path / "files")
 
 
-def refuse(tmp_path: Path, files: Path, *fragments: str, settings: tuple[str, ...] = ()) -> None:
-    """Run from these files, which must be refused."""
-    parameters = ("cosmology.box=50.0", 'cosmology.start=""', "mesh.base_cells=[32, 32, 32]")
-    source = ("initial.kind=grafic", f"initial.path={files}")
-    assert_refused(run(tmp_path / "run", CLUMPY_BOX, *parameters, *source, *settings), *fragments)
+@pytest.fixture
+def refuse(tmp_path: Path, zoom: Path, ranks: int) -> Callable[..., None]:
+    """Give a function that runs from these files, which must be refused."""
+
+    def check(*fragments: str, settings: tuple[str, ...] = ()) -> None:
+        parameters = ("cosmology.box=50.0", 'cosmology.start=""', "mesh.base_cells=[32, 32, 32]")
+        source = ("initial.kind=grafic", f"initial.path={zoom}")
+        outcome = run(tmp_path / "run", CLUMPY_BOX, *parameters, *source, *settings, ranks=ranks)
+        assert_refused(outcome, *fragments)
+        assert not outcome.snapshots
+
+    return check
 
 
 @pytest.mark.parametrize(
     ("setting", "fragments"),
     [
         ("cosmology.omega_m=0.3", ["cosmology.omega_m", "0.3111"]),
+        ("cosmology.omega_lambda=0.7", ["cosmology.omega_lambda", "0.6889"]),
         ("cosmology.box=100.0", ["the box", "say 100"]),
         ('cosmology.start="z = 49"', ["scale factor", "0.02"]),
         ("cosmology.h=0.7", ["cosmology.h", "0.7"]),
@@ -72,31 +81,76 @@ def refuse(tmp_path: Path, files: Path, *fragments: str, settings: tuple[str, ..
     ],
 )
 def test_files_of_another_run_are_refused(
-    setting: str, fragments: list[str], tmp_path: Path, zoom: Path
+    setting: str, fragments: list[str], refuse: Callable[..., None]
 ) -> None:
-    refuse(tmp_path, zoom, *fragments, settings=(setting,))
+    refuse(*fragments, settings=(setting,))
 
 
-def test_a_zoom_without_a_level_is_refused(tmp_path: Path, zoom: Path) -> None:
+def test_a_zoom_without_a_level_is_refused(zoom: Path, refuse: Callable[..., None]) -> None:
     shutil.rmtree(zoom / "level_006")
-    refuse(tmp_path, zoom, "level_006")
+    refuse("level_006")
 
 
-def test_a_truncated_file_is_refused(tmp_path: Path, zoom: Path) -> None:
+def test_a_level_without_one_of_the_fields_is_refused(
+    zoom: Path, refuse: Callable[..., None]
+) -> None:
+    (zoom / "level_007/ic_velcz").unlink()
+    refuse("level_007/ic_velcz", "missing")
+
+
+def test_files_of_mixed_sizes_are_refused(zoom: Path, refuse: Callable[..., None]) -> None:
+    shutil.copy(zoom / "level_007/ic_velby", zoom / "level_006/ic_velby")
+    refuse("level_006/ic_velby", "22", "16")
+
+
+def test_a_truncated_file_is_refused(zoom: Path, refuse: Callable[..., None]) -> None:
     file = zoom / "level_006/ic_velcx"
     file.write_bytes(file.read_bytes()[:-100])
-    refuse(tmp_path, zoom, "ic_velcx")
+    refuse("ic_velcx", "truncated")
 
 
-def test_files_of_the_other_byte_order_are_refused(tmp_path: Path, zoom: Path) -> None:
+def test_a_file_without_a_whole_header_is_refused(zoom: Path, refuse: Callable[..., None]) -> None:
+    file = zoom / "level_005/ic_deltab"
+    file.write_bytes(file.read_bytes()[:20])
+    refuse("ic_deltab", "truncated")
+
+
+def test_a_damaged_record_is_refused(zoom: Path, refuse: Callable[..., None]) -> None:
+    file = zoom / "level_005/ic_velcy"
+    words = np.fromfile(file, dtype="<i4")
+    words[13 + 20 * (32 * 32 + 2)] += 4  # the marker before plane 20
+    words.tofile(file)
+    refuse("ic_velcy", "damaged", "plane 20")
+
+
+def test_files_of_the_other_byte_order_are_refused(zoom: Path, refuse: Callable[..., None]) -> None:
     for file in zoom.glob("level_*/ic_*"):
         np.fromfile(file, dtype="<i4").byteswap().tofile(file)
-    refuse(tmp_path, zoom, "endian")
+    refuse("endian")
 
 
-def test_particles_that_leave_the_box_are_refused(tmp_path: Path, zoom: Path) -> None:
+def test_particles_that_leave_the_box_are_refused(zoom: Path, refuse: Callable[..., None]) -> None:
     file = zoom / "level_005/ic_poscy"
     words = np.fromfile(file, dtype="<f4")
-    words[11 + 2 + 1 + 7] = 40.0  # Mpc/h, in a box of 50
+    words[13 + 1 + 7] = 40.0  # Mpc/h, in a box of 50
     words.tofile(file)
-    refuse(tmp_path, zoom, "dark matter", "40")
+    refuse("dark matter", "40")
+
+
+@pytest.mark.parametrize(("name", "value"), [("velbz", np.inf), ("poscx", np.nan)])
+def test_values_that_are_no_numbers_are_refused(
+    name: str, value: float, zoom: Path, refuse: Callable[..., None]
+) -> None:
+    file = zoom / f"level_007/ic_{name}"
+    words = np.fromfile(file, dtype="<f4")
+    words[13 + 1 + 9] = value
+    words.tofile(file)
+    refuse(f"ic_{name}", str(value))
+
+
+def test_gas_without_mass_is_refused(zoom: Path, refuse: Callable[..., None]) -> None:
+    file = zoom / "level_005/ic_deltab"
+    words = np.fromfile(file, dtype="<f4")
+    words[13 + 1 + 9] = -1.5
+    words.tofile(file)
+    refuse("overdensity", "-1.5")

@@ -49,12 +49,13 @@ TEST(BaseLevel, fourier_and_multigrid_potentials_agree_to_the_tolerance) {
   }
 }
 
-TEST(BaseLevel, is_solved_by_fourier_transforms_where_it_is_periodic) {
+TEST(BaseLevel, is_solved_by_fourier_transforms_unless_multigrid_is_asked_for) {
   Gas periodic(box({16, 16, 16}, 8)), isolated(box({16, 16, 16}, 8, 0, "outflow"));
   EXPECT_TRUE(Gravity({}, periodic.mesh, {}).statistics(0).by_fourier);
   EXPECT_FALSE(Gravity({.base = "multigrid"}, periodic.mesh, {}).statistics(0).by_fourier);
-  EXPECT_FALSE(Gravity({}, isolated.mesh, {}).statistics(0).by_fourier);
-  EXPECT_THROW(Gravity({.base = "fft"}, isolated.mesh, {}), InputError);
+  EXPECT_TRUE(Gravity({}, isolated.mesh, {}).statistics(0).by_fourier);
+  EXPECT_FALSE(Gravity({.base = "multigrid"}, isolated.mesh, {}).statistics(0).by_fourier);
+  EXPECT_THROW(Gravity({.laplacian = "spectral"}, isolated.mesh, {}), InputError);
   EXPECT_THROW(Gravity({}, isolated.mesh, {}).set_transfer([](double, double) { return 1.0; }),
                InputError);
 }
@@ -129,6 +130,18 @@ TEST(PowerSpectrum, of_a_plane_wave_is_in_its_bin) {
   const double window = std::pow(std::sin(M_PI * 3 / 32) / (M_PI * 3 / 32), 4) *
                         std::pow(std::sin(M_PI * 4 / 32) / (M_PI * 4 / 32), 4);
   EXPECT_NEAR(spectrum.bins[4].corrected, spectrum.bins[4].power / window, 1e-12);
+}
+
+TEST(PowerSpectrum, what_is_no_cloud_needs_no_correction) {
+  Gas gas = scattered({16, 16, 16}, 4, lumps);
+  Gravity gravity({}, gas.mesh, {});
+  gravity.adapt_to_mesh();
+  const PowerSpectrum spectrum = gravity.power_spectrum([&](int level) {
+    return BlockField{gas.mesh.fields(level).blocks(mesh::LevelFields::k_now),
+                      gas.mesh.layout().stride_slot};
+  });
+  for (const SpectrumBin& bin : spectrum.bins)
+    EXPECT_NEAR(bin.corrected, bin.power, 1e-14 * bin.power);
 }
 
 TEST(PowerSpectrum, counts_every_mode_once) {

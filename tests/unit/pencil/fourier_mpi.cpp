@@ -21,6 +21,15 @@ std::vector<double> own_values(const Array& array, const PencilGrid& grid) {
   return values;
 }
 
+Field field_of(const std::vector<double>& values, const PencilGrid& grid) {
+  Field field(grid.box(Orientation::x));
+  auto next = values.begin();
+  for (int k = 0; k < field.nz(); ++k)
+    for (int j = 0; j < field.ny(); ++j, next += field.nx())
+      std::copy_n(next, field.nx(), field.row(k, j));
+  return field;
+}
+
 std::complex<double> direct_sum(const Array& array, const Mode& mode) {
   std::complex<double> sum = 0.0;
   for (int k = 0; k < array.cells[2]; ++k)
@@ -62,18 +71,58 @@ TEST(PeriodicFourier, SolvesPoissonsEquationWithTheSameBitsOnEveryProcessGrid) {
       coefficient = k2 == 0.0 ? 0.0 : coefficient / -k2;
     });
     fourier.backward(values.data());
-    Field field(grid.box(Orientation::x));
-    auto next = values.begin();
-    for (int k = 0; k < field.nz(); ++k)
-      for (int j = 0; j < field.ny(); ++j, next += field.nx())
-        std::copy_n(next, field.nx(), field.row(k, j));
-    return gathered(field, grid).values;
+    return gathered(field_of(values, grid), grid).values;
   };
   const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
   const auto expected = solution(alone, TransposeBackend::p2p);
   for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
     for (const TransposeBackend backend : k_transpose_backends)
       EXPECT_EQ(solution(PencilGrid(world(), cells, processes), backend), expected)
+          << to_string(processes) << " " << to_string(backend);
+}
+
+// A product of two padded transforms is the convolution of the arrays, without wrapping around, on
+// every process grid with the same bits.
+TEST(PeriodicFourier, ConvolvesPaddedArraysWithoutWrappingAround) {
+  const Cells cells{6, 5, 4};
+  const Array source = random_array(cells, 4);
+  // exp(-|i - j|) along each axis, as a sequence that is periodic in twice the cells.
+  const auto kernel_mode = [&](int axis, int k) {
+    const int n = cells[axis];
+    double sum = 0.0;
+    for (int i = -n; i < n; ++i)
+      sum += std::exp(-std::abs(i)) * std::cos(std::numbers::pi * k * i / n);
+    return sum;
+  };
+  const auto convolved = [&](const PencilGrid& grid, TransposeBackend backend) {
+    PeriodicFourier fourier(grid, backend, Padding::doubled);
+    std::vector<double> values = own_values(source, grid);
+    for (int round = 0; round < 2; ++round) {  // nothing may be left over from a call before
+      values = own_values(source, grid);
+      fourier.forward(values.data());
+      fourier.for_each_mode([&](const Mode& mode, std::complex<double>& coefficient) {
+        coefficient *= kernel_mode(0, mode.x) * kernel_mode(1, mode.y) * kernel_mode(2, mode.z);
+      });
+      fourier.backward(values.data());
+    }
+    return gathered(field_of(values, grid), grid);
+  };
+  const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
+  const Array expected = convolved(alone, TransposeBackend::p2p);
+  for (int z = 0; z < cells[2]; ++z)
+    for (int y = 0; y < cells[1]; ++y)
+      for (int x = 0; x < cells[0]; ++x) {
+        double sum = 0.0;
+        for (int k = 0; k < cells[2]; ++k)
+          for (int j = 0; j < cells[1]; ++j)
+            for (int i = 0; i < cells[0]; ++i)
+              sum +=
+                  source(i, j, k) * std::exp(-std::abs(x - i) - std::abs(y - j) - std::abs(z - k));
+        EXPECT_NEAR(expected(x, y, z), sum, 1e-13);
+      }
+  for (const ProcessGrid processes : process_grids(world().size(), 4, 4))
+    for (const TransposeBackend backend : k_transpose_backends)
+      EXPECT_EQ(convolved(PencilGrid(world(), cells, processes), backend).values, expected.values)
           << to_string(processes) << " " << to_string(backend);
 }
 

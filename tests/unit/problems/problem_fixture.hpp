@@ -12,7 +12,9 @@ namespace octant::problems::test {
 struct ReadyProblem {
   ReadyProblem(const std::string& name, const mesh::MeshOptions& mesh, const std::string& toml = "",
                const hydro::HydroOptions& gas = {})
-      : geometry(mesh), universe({.enabled = true, .box = 1.0}), problem(make_problem(name)) {
+      : geometry(mesh),
+        universe({.enabled = true, .box = 1.0, .start = "z = 30"}),
+        problem(make_problem(name)) {
     ParameterSchema schema;
     problem->declare(schema);
     schema.read_text("[problem]\n" + toml, "test.toml");

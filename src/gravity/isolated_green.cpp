@@ -1,0 +1,91 @@
+#include "gravity/isolated_green.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "pencil/fft.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+// Times and weights of the integral over t, with the double-exponential rule t = exp(pi/2 sinh s)
+// (Takahasi & Mori 1974): at both ends the terms fall below the rounding of the sum.
+struct Node {
+  double time, weight;
+};
+std::vector<Node> nodes() {
+  constexpr double step = 1.0 / 12, first = -3.7, last = 4.6;
+  std::vector<Node> nodes;
+  for (int n = 0; first + n * step <= last; ++n) {
+    const double s = first + n * step, t = std::exp(0.5 * M_PI * std::sinh(s));
+    nodes.push_back({t, step * t * 0.5 * M_PI * std::cosh(s)});
+  }
+  return nodes;
+}
+
+// K_t(n) for n = 0 .. last: by Miller's downward recurrence of Bessel functions, whose sum over all
+// n is 1; and as the Gaussian that it has become after long times.
+std::vector<double> heat(double t, int last) {
+  constexpr double long_time = 1e7;  // the Gaussian is off by 1 / (16 t)
+  std::vector<double> k(last + 1);
+  if (t > long_time) {
+    for (int n = 0; n <= last; ++n) k[n] = std::exp(-0.25 / t * n * n) / std::sqrt(4.0 * M_PI * t);
+    return k;
+  }
+  // Beyond `start` the heat is less than rounding.
+  const int start = std::max(last, static_cast<int>(10.0 * std::sqrt(2.0 * t))) + 30;
+  double above = 0.0, here = 1e-300, sum = 0.0;
+  for (int n = start; n >= 0; --n) {
+    if (n <= last) k[n] = here;
+    sum += n > 0 ? 2.0 * here : here;
+    const double below = above + n / t * here;  // I_(n-1) = I_(n+1) + 2 n / x I_n, x = 2 t
+    above = here;
+    here = below;
+    if (here > 1e250) {  // small t: rescale
+      for (double* value : {&above, &here, &sum}) *value *= 1e-300;
+      for (int m = n; m <= last; ++m) k[m] *= 1e-300;
+    }
+  }
+  for (double& value : k) value /= sum;
+  return k;
+}
+
+}  // namespace
+
+IsolatedGreen::IsolatedGreen(const pencil::Cells& cells) {
+  const std::vector<Node> times = nodes();
+  for (int axis = 0; axis < 3; ++axis) {
+    const int n = cells[axis];
+    // A sequence that is even about 0 and n has the transform of half of it.
+    const auto transform = pencil::make_transform(pencil::TransformKind::dct1,
+                                                  pencil::TransformShape::row, n + 1, false);
+    factors_[axis].assign(n + 1, std::vector<double>(times.size()));
+    std::vector<double> modes(n + 1);
+    for (std::size_t t = 0; t < times.size(); ++t) {
+      std::vector<double> values = heat(times[t].time, n);
+      transform->execute(values.data(), modes.data());
+      const double weight = axis == 0 ? -times[t].weight : 1.0;
+      for (int k = 0; k <= n; ++k) factors_[axis][k][t] = weight * modes[k];
+    }
+  }
+  column_.resize(times.size());
+}
+
+double IsolatedGreen::operator()(const pencil::Mode& mode) {
+  if (mode.x != x_ || mode.y != y_) {
+    x_ = mode.x, y_ = mode.y;
+    const auto &along_x = factors_[0][x_], &along_y = factors_[1][std::abs(y_)];
+    for (std::size_t t = 0; t < column_.size(); ++t) column_[t] = along_x[t] * along_y[t];
+  }
+  const double* along_z = factors_[2][std::abs(mode.z)].data();
+  double sums[4] = {};
+  std::size_t t = 0;
+  for (; t + 4 <= column_.size(); t += 4)
+    for (int lane = 0; lane < 4; ++lane) sums[lane] += column_[t + lane] * along_z[t + lane];
+  for (; t < column_.size(); ++t) sums[0] += column_[t] * along_z[t];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace octant::gravity
