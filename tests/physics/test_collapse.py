@@ -143,7 +143,7 @@ def test_before_the_collapse_dark_matter_converges_at_second_order(tmp_path: Pat
 def test_after_the_collapse_the_gas_is_that_of_a_line(tmp_path: Path) -> None:
     cells = 512
     outcome = run_pancake(tmp_path / "run", cells, 'cosmology.end="z = 0"', GAS_ALONE)
-    reference = Line(PANCAKE_OF_GAS, 0.45, cells=300).state(1.0)
+    reference = Line(PANCAKE_OF_GAS, 0.45, cells=200).state(1.0)
     leaves = leaf_cells(outcome.last_snapshot)
     offset = leaves.position[:, 0] - 0.5
     distance = np.abs(offset)
