@@ -36,7 +36,7 @@ PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& c
   std::vector<std::int64_t> modes(bins, 0);
   double total = 0.0;                      // of all cells, where the mode 0 is
   std::vector<std::complex<double>> held;  // by this rank's modes: what is no cloud
-  if (communicator.any(means.extent(0) > 0)) {  // a rank may have no patches
+  if (communicator.any(means.extent(0) > 0)) {
     fourier.forward(means);
     fourier.for_each_mode([&](const pencil::Mode&, std::complex<double>& coefficient) {
       held.push_back(coefficient);
