@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "bench/balance_bench.hpp"
+#include "bench/collectives_bench.hpp"
+#include "bench/comm_bench.hpp"
 #include "bench/dns_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/health_bench.hpp"
@@ -25,6 +28,9 @@ struct Benchmark {
 constexpr std::array k_benchmarks{
     Benchmark{"hydro", hydro_bench},
     Benchmark{"ghost", ghost_bench},
+    Benchmark{"collectives", collectives_bench},
+    Benchmark{"balance", balance_bench},
+    Benchmark{"comm", comm_bench},
     Benchmark{"poisson", poisson_bench},
     Benchmark{"transpose", transpose_bench},
     Benchmark{"tridiagonal", tridiagonal_bench},

@@ -1,20 +1,17 @@
 #include "bench/placement_bench.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <ctime>
-#include <fstream>
-#include <functional>
-#include <random>
-#include <sstream>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "bench/block_costs.hpp"
 #include "bench/options.hpp"
+#include "bench/placement_replay.hpp"
 #include "bench/report.hpp"
+#include "core/cpu_time.hpp"
 #include "core/error.hpp"
-#include "decomp/placement/locality.hpp"
-#include "decomp/placement/placement.hpp"
+#include "decomp/placement/policies.hpp"
 #include "driver/command_line.hpp"
 
 namespace octant::bench {
@@ -23,105 +20,49 @@ namespace {
 
 using namespace octant::placement;
 
+constexpr int k_any = std::numeric_limits<int>::max();
+constexpr int k_ranks = 4096;  // where nothing else is said
+
 struct Request {
-  std::string costs_file, mesh_file;
+  std::string costs_file, mesh_file, previous_file, owners_file;
   std::string distribution = "exponential";
-  int blocks = 8968, ranks = 4096, ranks_per_node = 16, zone_ranks = 4096, repeats = 5;
-  double percent = 25.0;
-  std::int64_t seed = 1234;
-  Choice policies{{"baseline", "exact", "lpt", "cdp", "cdp_chunked", "cplx", "zonal", "node"},
-                  "all"};
+  std::int64_t blocks = 8968;
+  int ranks = 0, repeats = 5, seed = 1234;
+  std::int64_t block_bytes = 16 * 16 * 16 * 5 * 8;
+  double rank_bytes = 0.0;
+  PolicyOptions policy{.name = "cplx", .ranks_per_node = 16};
+  Choice policies{policy_names(), "all"};
+  ReplayOptions replay;
   bool json = false;
 };
 
 void declare(Options& options, Request& request) {
   options.file("--costs", request.costs_file, "One cost per line, in the order of the curve");
   options.file("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order");
-  options.one_of("--distribution", request.distribution, {"exponential", "gauss60_5", "powerlaw"},
+  options.one_of("--distribution", request.distribution, cost_distributions(),
                  "Made-up costs, where no file is given");
   options.count("--blocks", request.blocks, "Number of made-up costs");
-  options.count("--seed", request.seed, "Of made-up costs");
-  options.count("--ranks", request.ranks, "Ranks to place blocks on");
-  options.count("--node-size", request.ranks_per_node, "Ranks per node");
-  options.count("--zone-ranks", request.zone_ranks, "Most ranks per zone, of zonal and node");
+  options.number("--seed", request.seed, 0, k_any, "Of made-up costs");
+  options.number("--ranks", request.ranks, 0, k_any,
+                 "Ranks to place blocks on; 0: 4096, or as many as a replayed run had blocks");
+  options.count("--node-size", request.policy.ranks_per_node, "Ranks per node");
+  options.count("--zone-ranks", request.policy.zone_ranks,
+                "Most ranks per zone, of zonal and node");
   options.choice("--policy", request.policies, "How to place");
-  options.number("--x", request.percent, 0.0, 100.0, "Percentage of ranks that cplx rebalances");
+  options.number("--x", request.policy.percent, 0.0, 100.0,
+                 "Percentage of ranks that cplx rebalances");
   options.count("--repeats", request.repeats, "Timed repeats; the median is reported");
-  options.flag("--json", request.json, "Print JSON: an object, or an array for all policies");
-}
-
-// The rows of numbers of a file; a first line of words is skipped, as are comments.
-std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t columns) {
-  std::ifstream file(path);
-  if (!file) throw InputError("{}: cannot be read; is it there?", path);
-  std::vector<std::vector<double>> rows;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.empty() || line[0] == '#') continue;
-    std::replace(line.begin(), line.end(), ',', ' ');
-    std::istringstream words(line);
-    std::vector<double> row;
-    for (double value; words >> value;) row.push_back(value);
-    if (row.empty() && number == 1) continue;
-    if (row.size() != columns || !words.eof())
-      throw InputError("{}, line {}: \"{}\" is not {} number(s)", path, number, line, columns);
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) throw InputError("{}: holds no numbers", path);
-  return rows;
-}
-
-std::vector<double> read_costs(const std::string& path) {
-  std::vector<double> costs;
-  for (const auto& row : read_rows(path, 1)) costs.push_back(row[0]);
-  return costs;
-}
-
-std::vector<Leaf> read_leaves(const std::string& path) {
-  std::vector<Leaf> leaves;
-  for (const auto& row : read_rows(path, 4)) {
-    const auto whole = [&](int n) { return static_cast<std::int32_t>(row[n]); };
-    leaves.push_back({whole(0), {whole(1), whole(2), whole(3)}});
-  }
-  return leaves;
-}
-
-// Costs between 50 and 100 as the authors of CPLX drew them.
-std::vector<double> draw_costs(const std::string& distribution, int blocks, std::int64_t seed) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
-  std::exponential_distribution<double> exponential(0.1);
-  std::normal_distribution<double> normal(60.0, 5.0);
-  std::uniform_real_distribution<double> uniform(0.0, 1.0);
-  const auto draw = [&] {
-    if (distribution == "exponential") return 50.0 + std::floor(exponential(random));
-    if (distribution == "gauss60_5") return std::clamp(std::round(normal(random)), 50.0, 75.0);
-    // P(k) ~ k^-3 between 50 and 100: the inverse of its sum, taken as an integral.
-    const double low = std::pow(50.0, -2.0), high = std::pow(100.0, -2.0);
-    return std::floor(std::pow(low - uniform(random) * (low - high), -0.5));
-  };
-  std::vector<double> costs;
-  for (int n = 0; n < blocks; ++n) costs.push_back(std::min(100.0, draw()));
-  return costs;
-}
-
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-using Policy = std::function<Owners(Costs, int)>;
-
-Policy policy_named(const std::string& name, const Request& request) {
-  const double percent = request.percent;
-  const int per_node = request.ranks_per_node;
-  if (name == "baseline") return baseline;
-  if (name == "exact") return exact;
-  if (name == "lpt") return longest_first;
-  if (name == "cdp") return two_sizes;
-  if (name == "cdp_chunked") return [](Costs c, int r) { return two_sizes_chunked(c, r); };
-  if (name == "node") return [=](Costs c, int r) { return node_windows(c, r, per_node); };
-  return [=](Costs c, int r) { return cplx(c, r, percent); };  // cplx and zonal
+  options.count("--block-bytes", request.block_bytes, "Bytes of a block, that move with it");
+  options.number("--rank-bytes", request.rank_bytes, 0.0, 1e18,
+                 "Bytes that a rank has for blocks; 0: any");
+  options.file("--previous", request.previous_file,
+               "Owners so far, one per line: what the new placement moves is counted");
+  options.file("--owners", request.owners_file, "Write the owners, one per line");
+  options.file("--replay", request.replay.run, "Replay the measured costs of a run's blocks");
+  options.number("--latency", request.replay.latency, 0.0, 1.0, "Of a message between nodes, in s");
+  options.number("--bandwidth", request.replay.bandwidth, 1.0, 1e18,
+                 "Of a rank between nodes, in bytes/s");
+  options.flag("--json", request.json, "Print JSON: an object, or an array for several rows");
 }
 
 struct Result {
@@ -130,31 +71,34 @@ struct Result {
   double makespan_over_mean = 0.0;
   double seconds = 0.0, slowest_zone_seconds = 0.0;  // medians of thread CPU time
   Traffic traffic;
+  std::int64_t blocks_moved = 0;
 };
 
+double thread_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
+
 // Zone by zone, as planners would do it side by side.
-Result place(const std::string& name, const Request& request, Costs costs) {
-  const bool zonal = name == "zonal" || name == "node";
-  const Policy policy = policy_named(name, request);
-  Result result{.policy = name, .owners = Owners(costs.size()), .traffic = {}};
+Result measure(const PolicyOptions& options, Costs costs, int ranks, int repeats) {
+  Result result{.policy = options.name, .owners = {}, .traffic = {}};
   std::vector<double> whole, slowest;
-  for (int n = 0; n < request.repeats; ++n) {
+  for (int n = 0; n < repeats; ++n) {
     const double begin = thread_seconds();
     double most = 0.0;
-    for (const Zone& zone : zones(costs, request.ranks, zonal ? request.zone_ranks : request.ranks,
-                                  request.ranks_per_node)) {
-      const double zone_begin = thread_seconds();
-      const Owners part = policy(costs.subspan(zone.first_block, zone.blocks), zone.ranks);
-      most = std::max(most, thread_seconds() - zone_begin);
-      std::transform(part.begin(), part.end(), result.owners.begin() + zone.first_block,
-                     [&](std::int32_t rank) { return rank + zone.first_rank; });
-    }
+    const Policy policy = policy_of(options);
+    const Policy timed = [&](Costs part, int part_ranks) {
+      const double part_begin = thread_seconds();
+      Owners owners = policy(part, part_ranks);
+      most = std::max(most, thread_seconds() - part_begin);
+      return owners;
+    };
+    result.owners = zone_by_zone(costs, zones_of(options, costs, ranks), timed);
+    if (options.most_blocks > 0)
+      result.owners = with_room(costs, std::move(result.owners), ranks, options.most_blocks);
     whole.push_back(thread_seconds() - begin);
     slowest.push_back(most);
   }
   result.seconds = whole[median_index(whole)];
   result.slowest_zone_seconds = slowest[median_index(slowest)];
-  result.makespan_over_mean = makespan_over_mean(costs, result.owners, request.ranks);
+  result.makespan_over_mean = makespan_over_mean(costs, result.owners, ranks);
   return result;
 }
 
@@ -163,20 +107,23 @@ JsonObject json_of(const Result& result, const Request& request) {
   object.add("policy", result.policy)
       .add("ranks", request.ranks)
       .add("blocks", std::ssize(result.owners))
-      .add("node_size", request.ranks_per_node)
-      .add("x", request.percent)
+      .add("node_size", request.policy.ranks_per_node)
+      .add("x", request.policy.percent)
       .add("makespan_over_mean", result.makespan_over_mean)
       .add("total_bytes", result.traffic.all)
       .add("off_node_bytes", result.traffic.off_node)
       .add("off_rank_bytes", result.traffic.off_rank)
       .add("seconds", result.seconds)
       .add("slowest_zone_seconds", result.slowest_zone_seconds);
+  if (!request.previous_file.empty())
+    object.add("blocks_moved", result.blocks_moved)
+        .add("bytes_moved", result.blocks_moved * request.block_bytes);
   return object;
 }
 
-constexpr const char* k_row = "{:<12} {:>13} {:>10} {:>10} {:>10} {:>13}\n";
+constexpr const char* k_row = "{:<12} {:>13} {:>10} {:>10} {:>10} {:>13} {:>8}\n";
 
-void print_row(const Result& result) {
+void print_row(const Result& result, const Request& request) {
   const auto share = [&](std::int64_t bytes) {
     return result.traffic.all == 0
                ? std::string("-")
@@ -186,30 +133,56 @@ void print_row(const Result& result) {
   fmt::print(k_row, result.policy, fmt::format("{:.4f}", result.makespan_over_mean),
              share(result.traffic.off_node), share(result.traffic.off_rank),
              fmt::format("{:.2f}", 1e3 * result.seconds),
-             fmt::format("{:.2f}", 1e3 * result.slowest_zone_seconds));
+             fmt::format("{:.2f}", 1e3 * result.slowest_zone_seconds),
+             request.previous_file.empty() ? "-" : fmt::format("{}", result.blocks_moved));
 }
 
-void run(const Request& request) {
+std::vector<Contact> contacts_of(const Request& request, std::size_t blocks) {
+  if (request.mesh_file.empty()) return {};
+  const auto leaves = read_leaves(request.mesh_file);
+  if (leaves.size() != blocks)
+    throw InputError("{}: {} leaves, but there are {} costs", request.mesh_file, leaves.size(),
+                     blocks);
+  return contacts(leaves);
+}
+
+Owners previous_owners(const Request& request, std::size_t blocks) {
+  if (request.previous_file.empty()) return {};
+  Owners owners = read_owners(request.previous_file);
+  if (owners.size() != blocks)
+    throw InputError("{}: {} owners, but there are {} costs", request.previous_file, owners.size(),
+                     blocks);
+  return owners;
+}
+
+void place_once(Request request) {
+  if (request.ranks == 0) request.ranks = k_ranks;
   const auto costs = request.costs_file.empty()
-                         ? draw_costs(request.distribution, request.blocks, request.seed)
+                         ? draw_costs(request.distribution, request.blocks,
+                                      static_cast<std::uint64_t>(request.seed))
                          : read_costs(request.costs_file);
-  std::vector<Contact> touching;
-  if (!request.mesh_file.empty()) {
-    const auto leaves = read_leaves(request.mesh_file);
-    if (leaves.size() != costs.size())
-      throw InputError("{}: {} leaves, but there are {} costs", request.mesh_file, leaves.size(),
-                       costs.size());
-    touching = contacts(leaves);
-  }
+  const auto touching = contacts_of(request, costs.size());
+  const Owners previous = previous_owners(request, costs.size());
   const auto names = request.policies.selected();
+  if (names.size() > 1 && !request.owners_file.empty())
+    throw InputError("--owners {}: one placement alone is written; choose a --policy",
+                     request.owners_file);
+  if (request.rank_bytes > 0.0)
+    request.policy.most_blocks = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(request.rank_bytes) / request.block_bytes);
   std::string objects;
   if (!request.json)
-    fmt::print(k_row, "policy", "makespan/mean", "off node", "off rank", "ms", "slowest zone");
+    fmt::print(k_row, "policy", "makespan/mean", "off node", "off rank", "ms", "slowest zone",
+               "moved");
   for (const std::string& name : names) {
-    Result result = place(name, request, costs);
-    result.traffic = traffic(touching, result.owners, request.ranks_per_node);
-    if (!request.json) print_row(result);
+    request.policy.name = name;
+    Result result = measure(request.policy, costs, request.ranks, request.repeats);
+    result.traffic = traffic(touching, result.owners, request.policy.ranks_per_node);
+    for (std::size_t n = 0; n < previous.size(); ++n)
+      result.blocks_moved += previous[n] != result.owners[n];
+    if (!request.json) print_row(result, request);
     objects += (objects.empty() ? "" : ", ") + json_of(result, request).text();
+    if (!request.owners_file.empty()) write_owners(request.owners_file, result.owners);
   }
   if (request.json) fmt::print("{}\n", names.size() == 1 ? objects : "[" + objects + "]");
 }
@@ -223,7 +196,12 @@ int placement_bench(const std::vector<std::string>& words) {
   if (!options.read(words)) return driver::k_done;
   const Communicator world = Communicator::world();
   world.agree([&] {
-    if (world.is_root()) run(request);
+    if (!world.is_root()) return;
+    if (request.replay.run.empty()) return place_once(request);
+    request.replay.ranks = request.ranks;
+    request.replay.ranks_per_node = request.policy.ranks_per_node;
+    request.replay.block_bytes = static_cast<double>(request.block_bytes);
+    print_replay(request.replay, request.json);
   });
   return driver::k_done;
 }

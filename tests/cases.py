@@ -81,3 +81,27 @@ interval = 2
 [time]
 max_steps = 20
 """
+
+# Sweeps take most of the time: for questions about it. The blast stays in its level-1 ball for
+# these few steps.
+STEADY_BLAST = """
+[problem]
+name = "sedov"
+energy = 0.1
+ambient_pressure = 0.1
+radius_cells = 8
+
+[mesh]
+base_cells = [32, 32, 32]
+block_size = 8
+max_level = 1
+
+[refine]
+gradient_fields = ["pressure"]
+gradient = [0.3]
+interval = 4
+
+[time]
+end = 100.0
+max_steps = 24
+"""

@@ -255,7 +255,7 @@ def profile(
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
     when = f"t = {header.time:.4g}"
     if header.parameter("cosmology.enabled", False):
-        when = f"z = {abs(1 / header.scale_factor - 1):.4g}"
+        when = f"z = {round(abs(1 / header.scale_factor - 1), 9):.4g}"
     title = f"{problem.replace('_', ' ')}   {when}"
     save_profile(result, solution, title, destination)
     write_csv(result, solution, destination.with_suffix(".csv"))

@@ -131,6 +131,19 @@ def test_level_that_lacks_a_field_is_refused(snapshot_path: Path) -> None:
         Snapshot(snapshot_path)
 
 
+def test_a_run_without_gas_has_levels_and_no_fields(snapshot_path: Path) -> None:
+    with h5py.File(snapshot_path, "r+") as file:
+        del file["hydro"]
+    with Snapshot(snapshot_path) as snapshot:
+        assert snapshot.stored_fields == []
+        assert len(snapshot.levels) > 1
+        assert find_field(snapshot, "level").needs == ()
+        with pytest.raises(OctoolsError, match="there are: level"):
+            find_field(snapshot, "density")
+        with pytest.raises(OctoolsError, match="there are: none"):
+            snapshot.require(["density"])
+
+
 def test_unknown_field_names_the_nearest(snapshot_path: Path) -> None:
     with (
         Snapshot(snapshot_path) as snapshot,

@@ -14,7 +14,6 @@
 #include "comm/native.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "core/observer.hpp"
 
 namespace octant::mpi {
 
@@ -183,21 +182,16 @@ bool all_arrive(double seconds) {
   return arrived != 0;
 }
 
-void barrier(const Comm& comm) {
-  const Observed observed(Phase::collective, "barrier");
-  check(MPI_Barrier(comm.handle), "MPI_Barrier");
-}
+void barrier(const Comm& comm) { check(MPI_Barrier(comm.handle), "MPI_Barrier"); }
 
 void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type,
                 Operation operation) {
-  const Observed observed(Phase::collective, "all_reduce");
   check(MPI_Allreduce(MPI_IN_PLACE, values, int_count(count, "MPI_Allreduce"), datatype(type),
                       op(operation), comm.handle),
         "MPI_Allreduce");
 }
 
 void exclusive_scan(const Comm& comm, void* values, std::size_t count, Scalar type) {
-  const Observed observed(Phase::collective, "scan");
   const int n = int_count(count, "MPI_Exscan");
   check(MPI_Exscan(MPI_IN_PLACE, values, n, datatype(type), MPI_SUM, comm.handle), "MPI_Exscan");
   if (comm.rank > 0) return;
@@ -207,13 +201,11 @@ void exclusive_scan(const Comm& comm, void* values, std::size_t count, Scalar ty
 }
 
 void broadcast(const Comm& comm, std::span<std::byte> bytes, int root) {
-  const Observed observed(Phase::collective, "broadcast");
   const Extent extent(bytes.size());
   check(MPI_Bcast(bytes.data(), extent.count(), extent.type(), root, comm.handle), "MPI_Bcast");
 }
 
 std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
-  const Observed observed(Phase::collective, "gather");
   const int count = int_count(bytes.size(), "MPI_Gatherv");
   std::vector<int> counts(comm.rank == 0 ? comm.size : 0), offsets(counts.size());
   check(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm.handle), "MPI_Gather");

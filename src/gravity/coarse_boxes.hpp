@@ -16,8 +16,8 @@ class CoarseBoxes {
               const CommOptions& options);
 
   // Fills the boxes from a field of the coarser level's own patches, and beyond the domain from G
-  // times the potential of `far`. Without it, they are extrapolated from the last three cells inside
-  // (not on the base level). Collective.
+  // times the potential of `far`. Without it, they are extrapolated from the last three cells
+  // inside (not on the base level). Collective.
   void fill(const double* coarse_phi, const Multipoles* far, double G);
   void release() { boxes_ = {}; }
   const double* data() const { return boxes_.data(); }  // [own slot][doubles of a CoarseBox]

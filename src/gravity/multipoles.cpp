@@ -50,10 +50,11 @@ KOKKOS_INLINE_FUNCTION void patch_moments(int T, const double (&corner)[3], doub
 // Moments of every patch about the origin, [patch][term], over the volume of its cells; `lower`
 // holds the patches' lower corners. (CUDA allows no kernel inside a constructor.)
 Kokkos::View<double*, Kokkos::HostSpace> moments_of_patches(int T, double h,
-                                                            const DeviceArray<double>& lower,
+                                                            const DeviceArray<const double>& lower,
                                                             const DeviceArray<double>& density) {
   const auto patches = static_cast<std::int64_t>(lower.extent(0)) / 3;
-  const auto sums = mesh::uninitialised<double>("moments", patches * k_terms);
+  constexpr int terms = Multipoles::k_terms;
+  const auto sums = mesh::uninitialised<double>("moments", patches * terms);
   Kokkos::parallel_for(
       "gravity: moments", Kokkos::RangePolicy<>(0, patches), KOKKOS_LAMBDA(const int patch) {
         const double* cells = density.data() + patch * std::int64_t{T} * T * T;
@@ -62,7 +63,7 @@ Kokkos::View<double*, Kokkos::HostSpace> moments_of_patches(int T, double h,
         patch_moments(
             T, corner, h, [&](int i, int j, int k) { return cells[(k * T + j) * T + split(i, T)]; },
             moments);
-        for (int n = 0; n < k_terms; ++n) sums(std::int64_t{patch} * k_terms + n) = moments[n];
+        for (int n = 0; n < terms; ++n) sums(std::int64_t{patch} * terms + n) = moments[n];
       });
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, sums);
 }

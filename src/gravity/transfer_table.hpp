@@ -6,9 +6,9 @@
 
 namespace octant::gravity {
 
-// Factors by wave number and scale factor. The file has numbers between blanks or commas, '#' begins
-// a comment: first a line of ascending scale factors, then lines of a wave number, ascending from
-// one to the next, and as many factors as there are scale factors.
+// Factors by wave number and scale factor. The file has numbers between blanks or commas, '#'
+// begins a comment: first a line of ascending scale factors, then lines of a wave number, ascending
+// from one to the next, and as many factors as there are scale factors.
 class TransferTable {
  public:
   // Wave numbers in the file are in units of `unit`. Throws InputError, naming file and line.

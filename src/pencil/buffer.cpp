@@ -13,12 +13,14 @@ Buffer::Buffer(std::size_t count) : size_(count) {
   if (count == 0) return;
   constexpr std::size_t k_cache_line = 64, k_huge_page = std::size_t{2} << 20;
   const std::size_t bytes = count * sizeof(double);
-  const std::size_t unit = bytes >= k_huge_page ? k_huge_page : k_cache_line;
-  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-  data_.reset(static_cast<double*>(std::aligned_alloc(unit, rounded)));
-  if (!data_) throw std::bad_alloc();
+  const bool is_large = bytes >= k_huge_page;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, is_large ? k_huge_page : k_cache_line, bytes) != 0)
+    throw std::bad_alloc();
+  data_.reset(static_cast<double*>(memory));
 #if defined(__linux__)
-  if (unit == k_huge_page) madvise(data_.get(), rounded, MADV_HUGEPAGE);
+  // What is left after whole huge pages stays on small ones: many buffers' ends would add up.
+  if (is_large) madvise(memory, bytes / k_huge_page * k_huge_page, MADV_HUGEPAGE);
 #endif
   std::memset(data_.get(), 0, bytes);
 }

@@ -51,7 +51,8 @@ Halo::Side::Side(const std::string& name, const Communicator& ranks, bool period
 
 template <class Pack, class Unpack>
 void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& unpack) {
-  if (send.size() < 2 * length) send = Buffer(2 * length), receive = Buffer(2 * length);
+  send.reserve(length * send_ends.size());
+  receive.reserve(length * receive_ends.size());
   {
     const Observed packing(Phase::pack, name);
     double* out = send.data();

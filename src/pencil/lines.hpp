@@ -77,9 +77,9 @@ struct SharedMatrix {
   static Box share(const Box& lines, int ranks, int rank);
 };
 
-// The same matrix with a shift of the diagonal for every line. Chunks with the same shifts, as
-// those of the wave numbers +-k_y, share their coefficients; and so do the lines of a pair, the real and
-// the imaginary part of a mode along x, where all lines of a chunk are such pairs.
+// The same matrix with a shift of the diagonal for every line. Chunks with the same shifts, as of
+// the wave numbers +-k_y, share their coefficients; and so do the lines of a pair, the real and the
+// imaginary part of a mode along x, where all lines of a chunk are such pairs.
 class ShiftedMatrices {
  public:
   struct Chunk {

@@ -1,6 +1,7 @@
 #ifdef OCTANT_ARROW
 
 #include "telemetry/parquet_file.hpp"
+#include "telemetry/parquet_reader.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -129,9 +130,47 @@ TablePointer read_table(const std::string& path) {
   return value_of(reader->ReadTable());
 }
 
+// Appends the numbers of a chunk, if they have this type.
+template <class T>
+bool append_as(const arrow::Array& chunk, Column& column) {
+  using Array = typename arrow::CTypeTraits<T>::ArrayType;
+  if (chunk.type_id() != arrow::CTypeTraits<T>::ArrowType::type_id) return false;
+  const auto& numbers = static_cast<const Array&>(chunk);
+  if (!std::holds_alternative<std::vector<T>>(column.values)) column.values = std::vector<T>();
+  auto& values = std::get<std::vector<T>>(column.values);
+  values.insert(values.end(), numbers.raw_values(), numbers.raw_values() + numbers.length());
+  return true;
+}
+
+Column numbers_of(const std::string& name, const arrow::ChunkedArray& chunks) {
+  Column column{name, {}};
+  for (const auto& chunk : chunks.chunks()) {
+    const bool known =
+        append_as<std::int8_t>(*chunk, column) || append_as<std::int16_t>(*chunk, column) ||
+        append_as<std::int32_t>(*chunk, column) || append_as<std::int64_t>(*chunk, column) ||
+        append_as<std::uint64_t>(*chunk, column) || append_as<float>(*chunk, column) ||
+        append_as<double>(*chunk, column);
+    if (!known) throw RunError("the column {} holds no numbers", name);
+  }
+  return column;
+}
+
 }  // namespace
 
 bool parquet_is_available() { return true; }
+
+std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names) {
+  return on_file("read", path, [&] {
+    const TablePointer table = read_table(path);
+    std::vector<Column> columns;
+    for (const std::string& name : names) {
+      const auto chunks = table->GetColumnByName(name);
+      if (!chunks) throw RunError("it has no column {}", name);
+      columns.push_back(numbers_of(name, *chunks));
+    }
+    return columns;
+  });
+}
 
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata) {

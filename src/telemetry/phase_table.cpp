@@ -54,7 +54,8 @@ void PhaseTable::charge(Entry& entry, std::int64_t now) {
 void PhaseTable::enter(std::int64_t now, Phase phase, std::int32_t name, int level) {
   charge(entries_[scopes_.back().entry], now);
   const auto own_level = level < 0 ? scopes_.back().level : static_cast<std::int8_t>(level);
-  const bool is_part = phase == Phase::collective && innermost() == Phase::collective;
+  const bool blocks = phase == Phase::collective || phase == Phase::wait;
+  const bool is_part = blocks && innermost() == phase;
   const std::size_t entry = is_part ? scopes_.back().entry : find(phase, name, own_level, now);
   entries_[entry].calls += is_part ? 0 : 1;
   entries_[entry].open += 1;

@@ -3,12 +3,14 @@
 import json
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from running import octant, octant_command, octant_environment
+from cases import DRIFTING_BLAST
+from running import octant, octant_command, octant_environment, run_well
 
 TINY_HYDRO = ["hydro", "--cells", 16, "--steps", 2, "--repeats", 1, "--block-size", 8]
 TINY_GHOST = ["ghost", "--cells", 16, "--block-size", 4, "--exchanges", 2]
@@ -73,6 +75,102 @@ def test_tridiagonal_counts_fewer_bytes_for_ptdma() -> None:
     by_method = {result["method"]: result for result in results}
     assert set(by_method) == {"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}
     assert 32 * by_method["two_sweeps"]["bytes_mean"] == by_method["ftm"]["bytes_mean"]
+
+
+def placement(*arguments: object) -> Any:
+    """Place made-up costs; give the JSON."""
+    done = octant("bench", "placement", *arguments, "--json")
+    assert done.code == 0, done.text
+    return json.loads(done.text)
+
+
+SMALL_PLACEMENT = ["--blocks", 200, "--ranks", 90, "--node-size", 9, "--repeats", 1]
+
+
+def test_placement_reports_every_policy_and_what_it_moves(tmp_path: Path) -> None:
+    """The owners that one call writes are the previous ones of the next."""
+    owners = tmp_path / "owners.txt"
+    placement(*SMALL_PLACEMENT, "--policy", "exact", "--owners", owners)
+    results = {r["policy"]: r for r in placement(*SMALL_PLACEMENT, "--previous", owners)}
+    assert set(results) == {
+        *("baseline", "exact", "lpt", "cdp", "cdp_general", "cdp_chunked"),
+        *("cplx", "zonal", "node"),
+    }
+    assert results["exact"]["bytes_moved"] == 0
+    assert results["lpt"]["blocks_moved"] > 100
+    assert results["lpt"]["bytes_moved"] == 163840 * results["lpt"]["blocks_moved"]
+    general, exact = results["cdp_general"], results["exact"]
+    assert general["makespan_over_mean"] == exact["makespan_over_mean"]
+
+
+def test_placement_respects_the_memory_of_ranks(tmp_path: Path) -> None:
+    owners = tmp_path / "owners.txt"
+    room = ["--rank-bytes", 3 * 163840, "--policy", "node", "--owners", owners]
+    placement(*SMALL_PLACEMENT, *room)
+    counts = Counter(owners.read_text().split())
+    assert max(counts.values()) <= 3
+    done = octant("bench", "placement", *SMALL_PLACEMENT, "--rank-bytes", 2 * 163840)
+    assert done.code == 2
+    assert "200 blocks do not fit" in done.text
+
+
+def test_placement_replays_a_run(tmp_path: Path) -> None:
+    """Each policy computes the same; only the contiguous ones leave blocks where they are."""
+    run = run_well(tmp_path / "run", DRIFTING_BLAST, "time.max_steps=6")
+    done = octant("bench", "placement", "--replay", run.directory, "--node-size", 4, "--json")
+    assert done.code == 0, done.text
+    results = json.loads(done.text)
+    assert [(r["policy"], r["x"]) for r in results] == [
+        ("baseline", 0),
+        *(("cplx", x) for x in (0, 25, 50, 75, 100)),
+        ("node", 0),
+    ]
+    assert len({round(r["compute_seconds"], 12) for r in results}) == 1
+    for result in results:
+        assert result["steps"] == 6
+        assert result["ranks"] > 27
+        parts = ("compute", "communication", "synchronisation", "rebalancing")
+        total = sum(result[f"{part}_seconds"] for part in parts)
+        assert result["total_seconds"] == pytest.approx(total)
+    refused = octant("bench", "placement", "--replay", tmp_path)
+    assert refused.code == 2
+    assert "holds no records of blocks" in refused.text
+
+
+def test_comm_exchanges_between_the_blocks_of_random_meshes() -> None:
+    """The same meshes under each policy: the same bytes, of which more or fewer leave a rank."""
+    tiny = ["--meshes", 2, "--rounds", 3, "--cold-rounds", 1, "--node-size", 2]
+    results = {r["policy"]: r for r in json_on_stdout("comm", *tiny, ranks=4)}
+    assert len(results) == 9
+    assert len({r["total_bytes"] for r in results.values()}) == 1
+    for result in results.values():
+        assert result["blocks"] >= 8
+        assert 0 < result["off_node_bytes"] <= result["off_rank_bytes"] < result["total_bytes"]
+        assert 0 < result["messages"] <= 12
+        assert result["median_seconds"] > 0.0
+
+
+def test_collectives_are_timed_by_size() -> None:
+    """The program checks by itself that every call gives what it should."""
+    results = json_on_stdout("collectives", "--most", 1000, "--repeats", 2, ranks=3)
+    calls = {r["call"] for r in results}
+    assert calls == {"all_reduce", "tree", "broadcast", "ring", "all_to_all"}
+    assert [r["doubles"] for r in results if r["call"] == "tree"] == [1, 10, 100, 1000]
+    assert all(r["repeats"] >= 1 and r["mean_seconds"] > 0.0 for r in results)
+
+
+def test_balance_compares_decompositions_of_clustered_work() -> None:
+    """Cuboids have fewer cells at their borders than pieces of a curve."""
+    results = json_on_stdout("balance", "--cells", 64, "--ranks", "12,27", ranks=1)
+    assert len(results) == 6
+    by_name = {(r["decomposition"], r["ranks"]): r for r in results}
+    for result in results:
+        assert 1.0 <= result["imbalance"] < 1.5
+        assert 0.0 < result["border_share"] < 1.0
+        assert result["partners_min"] <= result["partners_mean"] <= result["partners_max"]
+    for ranks in (12, 27):
+        cuboids, pieces = by_name["ksection", ranks], by_name["hilbert", ranks]
+        assert cuboids["border_share"] < pieces["border_share"]
 
 
 def test_health_names_slow_nodes_and_excludes_them(tmp_path: Path) -> None:

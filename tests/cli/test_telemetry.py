@@ -126,10 +126,11 @@ def test_a_killed_run_leaves_whole_files_up_to_its_last_window(tmp_path: Path) -
     assert ask_one(directory, "select count(*) from phases") > 0
 
 
-def test_a_restart_goes_on_as_the_next_segment(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", [DRIFTING_BLAST, SMALL_CHANNEL], ids=["amr", "dns"])
+def test_a_restart_goes_on_as_the_next_segment(model: str, tmp_path: Path) -> None:
     often = "output.checkpoint_interval=1e-9"
-    run_well(tmp_path / "run", DRIFTING_BLAST, often, "time.max_steps=6")
-    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, restart="latest")
+    run_well(tmp_path / "run", model, often, "time.max_steps=6")
+    outcome = run_well(tmp_path / "run", model, restart="latest")
     segments = ask(outcome, "select segment, min(step), max(step) from steps group by all")
     assert sorted(segments) == [(0, 0, 5), (1, 5, 11)]
 

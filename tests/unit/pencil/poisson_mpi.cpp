@@ -207,6 +207,50 @@ TEST(Poisson, SolvesPlaneByPlaneAsWholeFields) {
   }
 }
 
+// A right-hand side that a sweep makes: one plane lower than its cells.
+Field one_plane_lower(const Array& f, const PencilGrid& grid) {
+  Field field = local_part(f, grid);
+  for (int k = 0; k < field.nz(); ++k)
+    for (int j = 0; j < field.ny(); ++j)
+      std::copy_n(field.row(k, j), field.nx(), field.row(k, j, -1));
+  return field;
+}
+
+TEST(Poisson, SharesFactorsWithATwinAndKeepsCoefficientsWhereTheRightHandSideLay) {
+  const Cells cells{17, 9, 16};
+  const AxisConditions walls{dirichlet, dirichlet, Location::centre};
+  const Operator op{problem_of({}, {}, walls, cells), 1.0, -0.1};
+  const Array right_sides[] = {random_array(cells, 8), random_array(cells, 9)};
+  for (const TridiagonalMethod method : {TridiagonalMethod::ftm, TridiagonalMethod::ptdma})
+    for (const ProcessGrid processes : process_grids(world().size(), 8, 8)) {
+      const PencilGrid grid(world(), cells, processes);
+      PoissonOptions options = with(method);
+      if (!PoissonSolver::keeps_planes(grid, options.tridiagonal)) continue;
+      std::vector<Field> fields;
+      for (const Array& f : right_sides) fields.push_back(one_plane_lower(f, grid));
+      std::vector<PoissonSolver> solvers;
+      for (Field& field : fields) {
+        options.kept = {field.row(0, -1, -1) - Field::k_pad, field.plane_stride()};
+        solvers.push_back(
+            PoissonSolver(grid, op.problem, options, solvers.empty() ? nullptr : &solvers.front()));
+      }
+      solvers.front().set_operator(op.identity, op.laplacian);
+      for (int k = 0; k < solvers[0].planes(); ++k)
+        for (int n : {0, 1}) {
+          const Range rows{0, solvers[n].rows()};
+          solvers[n].transform_rows(k, rows, fields[n].row(k, 0, -1), fields[n].row_stride());
+          solvers[n].forward(k);
+        }
+      for (PoissonSolver& solver : solvers) solver.exchange();
+      for (int k = solvers[0].planes() - 1; k >= 0; --k)
+        for (int n : {0, 1}) solvers[n].backward(k, fields[n].row(k, 0), fields[n].row_stride());
+      for (int n : {0, 1})
+        EXPECT_EQ(gathered(fields[n], grid).values,
+                  solved(grid, op, right_sides[n], with(method)).values)
+            << to_string(processes);
+    }
+}
+
 TEST(Poisson, RefusesConditionsAndPartitionsThatDoNotFit) {
   const PencilGrid alone(world().split(world().rank()), {8, 8, 8}, {1, 1});
   const AxisConditions half{periodic, neumann, Location::centre};

@@ -1,0 +1,235 @@
+// MPI calls as the profiling interface (PMPI) shows them: every blocking call of this program and
+// of the libraries in it, such as parallel HDF5, comes by here, tells the observer of the run and
+// goes on to the MPI library.
+#ifdef OCTANT_MPI
+
+#include <mpi.h>
+
+#include "comm/mpi_time.hpp"
+#include "core/cpu_time.hpp"
+#include "core/observer.hpp"
+
+namespace octant {
+
+namespace {
+
+std::int64_t g_cpu_ns = 0;  // MPI passes nothing on that we could keep it in
+
+template <class Call>
+int blocking(Phase phase, const char* name, const Call& call) {
+  const Observed observed(phase, name);
+  const std::int64_t begun = thread_cpu_ns();
+  const int error = call();
+  g_cpu_ns += thread_cpu_ns() - begun;
+  return error;
+}
+
+template <class Call>
+int collective(const char* name, const Call& call) {
+  return blocking(Phase::collective, name, call);
+}
+
+template <class Call>
+int waiting(const char* name, const Call& call) {
+  return blocking(Phase::wait, name, call);
+}
+
+template <class Call>
+int file_access(const char* name, const Call& call) {
+  return blocking(Phase::io, name, call);
+}
+
+}  // namespace
+
+std::int64_t cpu_ns_in_mpi() { return g_cpu_ns; }
+
+}  // namespace octant
+
+extern "C" {
+
+// --- collective calls ---
+
+int MPI_Barrier(MPI_Comm comm) {
+  return octant::collective("barrier", [&] { return PMPI_Barrier(comm); });
+}
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return octant::collective("broadcast",
+                            [&] { return PMPI_Bcast(buffer, count, type, root, comm); });
+}
+
+int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm) {
+  return octant::collective(
+      "reduce", [&] { return PMPI_Reduce(send, receive, count, type, op, root, comm); });
+}
+
+int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+  return octant::collective("all_reduce",
+                            [&] { return PMPI_Allreduce(send, receive, count, type, op, comm); });
+}
+
+int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+             MPI_Comm comm) {
+  return octant::collective("scan",
+                            [&] { return PMPI_Scan(send, receive, count, type, op, comm); });
+}
+
+int MPI_Exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm comm) {
+  return octant::collective("scan",
+                            [&] { return PMPI_Exscan(send, receive, count, type, op, comm); });
+}
+
+int MPI_Gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+               MPI_Datatype type, int root, MPI_Comm comm) {
+  return octant::collective("gather", [&] {
+    return PMPI_Gather(send, send_count, send_type, receive, count, type, root, comm);
+  });
+}
+
+int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                const int* counts, const int* offsets, MPI_Datatype type, int root, MPI_Comm comm) {
+  return octant::collective("gather", [&] {
+    return PMPI_Gatherv(send, send_count, send_type, receive, counts, offsets, type, root, comm);
+  });
+}
+
+int MPI_Scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                MPI_Datatype type, int root, MPI_Comm comm) {
+  return octant::collective("scatter", [&] {
+    return PMPI_Scatter(send, send_count, send_type, receive, count, type, root, comm);
+  });
+}
+
+int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                  int count, MPI_Datatype type, MPI_Comm comm) {
+  return octant::collective("all_gather", [&] {
+    return PMPI_Allgather(send, send_count, send_type, receive, count, type, comm);
+  });
+}
+
+int MPI_Allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive,
+                   const int* counts, const int* offsets, MPI_Datatype type, MPI_Comm comm) {
+  return octant::collective("all_gather", [&] {
+    return PMPI_Allgatherv(send, send_count, send_type, receive, counts, offsets, type, comm);
+  });
+}
+
+int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                 MPI_Datatype type, MPI_Comm comm) {
+  return octant::collective("all_to_all", [&] {
+    return PMPI_Alltoall(send, send_count, send_type, receive, count, type, comm);
+  });
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+  return octant::collective("make_communicator", [&] { return PMPI_Comm_dup(comm, made); });
+}
+
+int MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm* made) {
+  return octant::collective("make_communicator",
+                            [&] { return PMPI_Comm_split(comm, colour, key, made); });
+}
+
+// --- messages ---
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return octant::waiting("requests", [&] { return PMPI_Wait(request, status); });
+}
+
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  return octant::waiting("requests", [&] { return PMPI_Waitall(count, requests, statuses); });
+}
+
+int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+  return octant::waiting("requests", [&] { return PMPI_Waitany(count, requests, index, status); });
+}
+
+int MPI_Waitsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+  return octant::waiting("requests",
+                         [&] { return PMPI_Waitsome(count, requests, done, indices, statuses); });
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return octant::waiting("probe", [&] { return PMPI_Probe(source, tag, comm, status); });
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  return octant::waiting("probe", [&] { return PMPI_Mprobe(source, tag, comm, message, status); });
+}
+
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int destination, int tag,
+             MPI_Comm comm) {
+  return octant::waiting("send",
+                         [&] { return PMPI_Send(buffer, count, type, destination, tag, comm); });
+}
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status* status) {
+  return octant::waiting("receive",
+                         [&] { return PMPI_Recv(buffer, count, type, source, tag, comm, status); });
+}
+
+int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+              MPI_Status* status) {
+  return octant::waiting("receive",
+                         [&] { return PMPI_Mrecv(buffer, count, type, message, status); });
+}
+
+// --- files ---
+
+int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
+  return octant::file_access("file_open",
+                             [&] { return PMPI_File_open(comm, name, mode, info, file); });
+}
+
+int MPI_File_close(MPI_File* file) {
+  return octant::file_access("file_close", [&] { return PMPI_File_close(file); });
+}
+
+int MPI_File_sync(MPI_File file) {
+  return octant::file_access("file_sync", [&] { return PMPI_File_sync(file); });
+}
+
+int MPI_File_set_size(MPI_File file, MPI_Offset size) {
+  return octant::file_access("file_set_size", [&] { return PMPI_File_set_size(file, size); });
+}
+
+int MPI_File_set_view(MPI_File file, MPI_Offset offset, MPI_Datatype type, MPI_Datatype file_type,
+                      const char* representation, MPI_Info info) {
+  return octant::file_access("file_set_view", [&] {
+    return PMPI_File_set_view(file, offset, type, file_type, representation, info);
+  });
+}
+
+int MPI_File_read_at(MPI_File file, MPI_Offset offset, void* buffer, int count, MPI_Datatype type,
+                     MPI_Status* status) {
+  return octant::file_access(
+      "file_read", [&] { return PMPI_File_read_at(file, offset, buffer, count, type, status); });
+}
+
+int MPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                         MPI_Datatype type, MPI_Status* status) {
+  return octant::file_access("file_read", [&] {
+    return PMPI_File_read_at_all(file, offset, buffer, count, type, status);
+  });
+}
+
+int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                      MPI_Datatype type, MPI_Status* status) {
+  return octant::file_access(
+      "file_write", [&] { return PMPI_File_write_at(file, offset, buffer, count, type, status); });
+}
+
+int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                          MPI_Datatype type, MPI_Status* status) {
+  return octant::file_access("file_write", [&] {
+    return PMPI_File_write_at_all(file, offset, buffer, count, type, status);
+  });
+}
+
+}  // extern "C"
+
+#endif

@@ -1,0 +1,79 @@
+#include "bench/block_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "bench/balance_bench.hpp"
+#include "bench/placement_replay.hpp"
+#include "core/error.hpp"
+
+namespace octant::bench {
+namespace {
+
+TEST(RandomLeaves, FillTheCubeAndTouchLeavesOfNeighbouringLevelsOnly) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto leaves = random_leaves(4, 300, seed);
+    EXPECT_GE(leaves.size(), 300U);
+    EXPECT_LT(leaves.size(), 400U);
+    double volume = 0.0;
+    for (const placement::Leaf& leaf : leaves) volume += std::ldexp(1.0, -3 * leaf.level);
+    EXPECT_EQ(volume, 64.0);
+    // Contacts are found between leaves of the same and of neighbouring levels: every leaf inside
+    // of the cube has one across each of its six faces.
+    std::vector<int> faces(leaves.size(), 0);
+    for (const placement::Contact& contact : placement::contacts(leaves, {1, 0, 0}))
+      faces[static_cast<std::size_t>(contact.from)] += contact.bytes;
+    for (std::size_t n = 0; n < leaves.size(); ++n) {
+      const int end = (4 << leaves[n].level) - 1;
+      int inner = 0;
+      for (const std::int32_t c : leaves[n].place) inner += (c > 0) + (c < end);
+      EXPECT_GE(faces[n], inner);
+    }
+  }
+  EXPECT_THROW(random_leaves(4, 63, 0), InputError);
+}
+
+TEST(Balance, OneRankHasEverythingAndNoBorders) {
+  const ClusteredCube cube{.cells = 32, .block_size = 8};
+  const BalanceResult alone = measure_balance(cube, Decomposition::hilbert, 1);
+  EXPECT_EQ(alone.imbalance, 1.0);
+  EXPECT_EQ(alone.border_share, 0.0);
+  EXPECT_EQ(alone.partners.most, 0);
+}
+
+TEST(Balance, BlocksOfOneCellWeighWhatTheirSumInLargerBlocksDoes) {
+  const ClusteredCube cells{.cells = 16, .block_size = 1}, blocks{.cells = 16, .block_size = 4};
+  const auto fine = block_weights(cells), coarse = block_weights(blocks);
+  const double total = std::accumulate(fine.begin(), fine.end(), 0.0);
+  EXPECT_GT(total, 16.0 * 16 * 16);
+  EXPECT_NEAR(std::accumulate(coarse.begin(), coarse.end(), 0.0) / total, 1.0, 1e-12);
+}
+
+// Two ranks of four blocks each, of which one costs as much as three others.
+TEST(Replay, SplitsAStepIntoComputingAndWaitingForTheSlowestRank) {
+  telemetry::RecordedStep step{.step = 0, .blocks = {}};
+  for (std::uint64_t key = 0; key < 8; ++key) step.blocks.push_back({0, key, 0, 1, 1e9});
+  step.blocks[0].cost_ns = 3e9;
+  ReplayOptions options;
+  options.ranks = 2;
+  options.latency = 0.0;
+  options.bandwidth = 1e300;
+  const ReplayResult once = replay({step}, {.name = "baseline"}, options);
+  EXPECT_NEAR(once.compute, 5.0, 1e-12);
+  EXPECT_NEAR(once.synchronisation, 1.0, 1e-12);
+  EXPECT_EQ(once.communication, 0.0);
+  EXPECT_EQ(once.blocks_moved, 0);
+  // What was measured in the first step counts when a block more comes in the second.
+  telemetry::RecordedStep next = step;
+  next.step = 1;
+  next.blocks.push_back({0, 8, 0, 1, 1e-3});
+  const ReplayResult twice = replay({step, next}, {.name = "exact"}, options);
+  EXPECT_EQ(twice.rebalancings, 2);
+  EXPECT_NEAR(twice.synchronisation, 1.0, 1e-6);
+  EXPECT_EQ(twice.blocks_moved, 1);
+}
+
+}  // namespace
+}  // namespace octant::bench
