@@ -26,10 +26,10 @@ MARKERS = {"baseline": "s", "exact": "D", "cdp": "v", "cdp_chunked": "^", "node"
 # Where a label stands beside its point, in points; the contiguous policies lie close together.
 LABELS = {
     "baseline": (9, -3),
-    "exact": (-8, -14),
-    "cdp": (9, -2),
-    "cdp_chunked": (9, 2),
-    "node": (-10, -15),
+    "exact": (-32, -3),
+    "cdp": (9, -9),
+    "cdp_chunked": (9, 4),
+    "node": (11, -4),
 }
 
 
@@ -54,8 +54,9 @@ def draw(axes: plt.Axes, options: argparse.Namespace, costs: Path) -> None:
         report(costs, f"cplx {percent}", result)
         if percent in (25, 50, 75):
             point = (result["off_node"], result["makespan_over_mean"])
-            axes.annotate(f"cplx {percent}", point, (0, 8), textcoords="offset points", ha="center")
-    axes.annotate("lpt = cplx 100", (x[-1], y[-1]), (2, 9), textcoords="offset points", ha="right")
+            text = "cplx, X = 25" if percent == 25 else str(percent)
+            axes.annotate(text, point, (0, -15), textcoords="offset points", ha="center")
+    axes.annotate("lpt (100)", (x[-1], y[-1]), (4, 9), textcoords="offset points", ha="right")
     for policy in ONE_SHOT:
         result = place(options, costs, policy, 25)
         report(costs, policy, result)
@@ -78,7 +79,8 @@ def draw(axes: plt.Axes, options: argparse.Namespace, costs: Path) -> None:
         )
     axes.set_title(costs.stem.split("_")[1], fontsize=11)
     axes.set_xlabel("bytes that leave a node (%)")
-    axes.set_xlim(35, 103)
+    axes.set_xlim(30, 103)
+    axes.margins(y=0.1)
     axes.grid(color="#e5e7eb", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -160,17 +160,14 @@ def test_collectives_are_timed_by_size() -> None:
 
 
 def test_balance_compares_decompositions_of_clustered_work() -> None:
-    """Cuboids have fewer cells at their borders than pieces of a curve."""
+    """All shares are those of one cube: who is better depends on the clusters and the blocks."""
     results = json_on_stdout("balance", "--cells", 64, "--ranks", "12,27", ranks=1)
     assert len(results) == 6
-    by_name = {(r["decomposition"], r["ranks"]): r for r in results}
+    assert len({(r["decomposition"], r["ranks"]) for r in results}) == 6
     for result in results:
         assert 1.0 <= result["imbalance"] < 1.5
         assert 0.0 < result["border_share"] < 1.0
         assert result["partners_min"] <= result["partners_mean"] <= result["partners_max"]
-    for ranks in (12, 27):
-        cuboids, pieces = by_name["ksection", ranks], by_name["hilbert", ranks]
-        assert cuboids["border_share"] < pieces["border_share"]
 
 
 def test_health_names_slow_nodes_and_excludes_them(tmp_path: Path) -> None:

@@ -157,11 +157,11 @@ def test_a_slow_rank_computes_longer_for_the_same_work(tmp_path: Path) -> None:
 def test_late_sends_are_seen_where_they_are_posted(tmp_path: Path) -> None:
     late = ("debug.late_rank=1", "debug.late_seconds=0.003", "time.max_steps=4")
     outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *late, ranks=2)
-    delays = """select sum(post_ns) / sum(messages) from messages
+    # The least of all: what a busy machine adds is not in it.
+    delays = """select min(post_ns / messages) from messages
                 where direction = 'send' and component = 'ghosts' group by rank order by rank"""
     (prompt,), (delayed,) = ask(outcome, delays)
-    assert delayed >= 3e6
-    assert prompt < 0.5 * delayed
+    assert prompt < 3e6 <= delayed
 
 
 def test_a_full_disk_ends_the_run_with_one_message(tmp_path: Path, ranks: int) -> None:
