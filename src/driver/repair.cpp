@@ -39,6 +39,27 @@ struct CellChange {
   double factor;
 };
 
+// Makes all changes of every variable, one after the other. (Within a private function of a class,
+// CUDA allows no kernel.)
+void make_changes(const mesh::DeviceArray<const CellChange>& cells,
+                  const mesh::DeviceArray<const RegisterChange>& registers,
+                  const mesh::DeviceArray<const double>& differences, int variables, int stride,
+                  const hydro::SweepArguments& arguments) {
+  double* const next = arguments.next;
+  double* const values = arguments.registers;
+  Kokkos::parallel_for(
+      "apply repairs", variables, KOKKOS_LAMBDA(int n) {
+        for (std::size_t c = 0; c < cells.extent(0); ++c)
+          next[cells(c).index + static_cast<std::int64_t>(n) * stride] +=
+              cells(c).factor * differences(cells(c).difference + n);
+        for (std::size_t r = 0; r < registers.extent(0); ++r)
+          values[registers(r).index +
+                 static_cast<std::int64_t>(n) * registers(r).stride_variable] +=
+              registers(r).weight * differences(registers(r).difference + n);
+      });
+  Kokkos::fence();
+}
+
 class Repair {
  public:
   Repair(mesh::Mesh& mesh, int level, const hydro::HydroOptions& options,
@@ -151,22 +172,10 @@ class Repair {
       for (const mesh::FluxRequest& request : mesh_.flux_requests(level_)[slot])
         add_register_change(request, side, registers);
     }
-    const auto cell = mesh::to_device("cell changes", cells);
-    const auto reg = mesh::to_device("register changes", registers);
-    const auto difference = mesh::to_device("flux differences", differences_);
-    double* const next = arguments_.next;
-    double* const values = arguments_.registers;
-    const int variables = variables_, stride = mesh_.layout().stride_variable;
-    Kokkos::parallel_for(
-        "apply repairs", variables, KOKKOS_LAMBDA(int n) {
-          for (std::size_t c = 0; c < cell.extent(0); ++c)
-            next[cell(c).index + static_cast<std::int64_t>(n) * stride] +=
-                cell(c).factor * difference(cell(c).difference + n);
-          for (std::size_t r = 0; r < reg.extent(0); ++r)
-            values[reg(r).index + static_cast<std::int64_t>(n) * reg(r).stride_variable] +=
-                reg(r).weight * difference(reg(r).difference + n);
-        });
-    Kokkos::fence();
+    make_changes(mesh::to_device("cell changes", cells),
+                 mesh::to_device("register changes", registers),
+                 mesh::to_device("flux differences", differences_), variables_,
+                 mesh_.layout().stride_variable, arguments_);
   }
 
   // A register of the block that counts this face changes with it.
