@@ -60,8 +60,9 @@ double AmrSimulation::potential_energy() {
 // Counts what there is, and measures the gas in it if there is some.
 void AmrSimulation::measure_cells() {
   const int levels = mesh_.geometry().max_level() + 1, N = mesh_.geometry().block_size();
-  totals_ = {.blocks = std::vector<std::int64_t>(levels, 0),
-             .leaf_cells = std::vector<std::int64_t>(levels, 0)};
+  totals_ = {};
+  totals_.blocks.assign(levels, 0);
+  totals_.leaf_cells.assign(levels, 0);
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     totals_.blocks[level] = blocks.count();

@@ -114,6 +114,29 @@ KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, 
   for (int n = end; n < side; ++n) line[n * stride] = next(n, -1);
 }
 
+// Beyond the domain, along one axis after the other, with what the axes before have added. Boxes
+// have side^2 rows.
+void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row,
+                 const DeviceArray<double>& boxes) {
+  Kokkos::parallel_for(
+      "gravity: extrapolate", Kokkos::RangePolicy<>(0, inside.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t task) {
+        const CellsInside in = inside(task);
+        const std::int64_t strides[3] = {1, row, std::int64_t{side} * row};
+        double* box = boxes.data() + in.slot * side * strides[2];
+        for (int axis = 0; axis < 3; ++axis) {
+          const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+          const int a_begin = a < axis ? 0 : in.begin[a], a_end = a < axis ? side : in.end[a];
+          const int b_begin = b < axis ? 0 : in.begin[b], b_end = b < axis ? side : in.end[b];
+          for (int m = b_begin; m < b_end; ++m)
+            for (int n = a_begin; n < a_end; ++n)
+              extrapolate_line(box + n * strides[a] + m * strides[b], strides[axis], side,
+                               in.begin[axis], in.end[axis]);
+        }
+      });
+  Kokkos::fence();
+}
+
 }  // namespace
 
 CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
@@ -198,7 +221,7 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
 
 void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
   std::vector<std::int64_t> cells;
-  std::vector<Inside> near_boundary;
+  std::vector<CellsInside> near_boundary;
   const double width = 2.0 * geometry_.cell_size(level_);
   // Ghost cells of the base level are interpolated across its boundary.
   const int inside = base ? 1 : 0;
@@ -209,7 +232,7 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
       near =
           near || (!geometry_.periodic(d) && (corner[d] == 0 || corner[d] + 1 == fine.extent()[d]));
     if (!near) continue;
-    Inside& range = near_boundary.emplace_back(Inside{slot, {}, {}});
+    CellsInside& range = near_boundary.emplace_back(CellsInside{slot, {}, {}});
     for (int d = 0; d < 3; ++d) {
       const std::int64_t first = std::int64_t{corner[d]} * fine_side_ / 2 - k_reach;
       const std::int64_t extent = fine.extent()[d] * fine_side_ / 2;
@@ -236,30 +259,6 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
   inside_ = mesh::to_device("cells inside", near_boundary);
 }
 
-// Along one axis after the other, with what the axes before have added.
-void CoarseBoxes::extrapolate() const {
-  const int side = side_, row = row_;
-  const auto inside = inside_;
-  const auto boxes = boxes_;
-  Kokkos::parallel_for(
-      "gravity: extrapolate", Kokkos::RangePolicy<>(0, inside_.extent(0)),
-      KOKKOS_LAMBDA(const std::int64_t task) {
-        const Inside in = inside(task);
-        const std::int64_t strides[3] = {1, row, std::int64_t{side} * row};
-        double* box = boxes.data() + in.slot * side * strides[2];
-        for (int axis = 0; axis < 3; ++axis) {
-          const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
-          const int a_begin = a < axis ? 0 : in.begin[a], a_end = a < axis ? side : in.end[a];
-          const int b_begin = b < axis ? 0 : in.begin[b], b_end = b < axis ? side : in.end[b];
-          for (int m = b_begin; m < b_end; ++m)
-            for (int n = a_begin; n < a_end; ++n)
-              extrapolate_line(box + n * strides[a] + m * strides[b], strides[axis], side,
-                               in.begin[axis], in.end[axis]);
-        }
-      });
-  Kokkos::fence();
-}
-
 void CoarseBoxes::fill(const double* coarse_phi, const Multipoles* far, double G) {
   boxes_ = DeviceArray<double>("coarse boxes", std::int64_t{own_} * side_ * side_ * row_);
   if (plan_) {
@@ -272,7 +271,7 @@ void CoarseBoxes::fill(const double* coarse_phi, const Multipoles* far, double G
     Kokkos::fence();
   }
   if (far_positions_.empty()) return;
-  if (!far) return extrapolate();
+  if (!far) return extrapolate(inside_, side_, row_, boxes_);
   std::vector<double> values;
   for (const auto& x : far_positions_) values.push_back(G * far->potential(x));
   set_cells(far_cells_, mesh::to_device("far potentials", values), boxes_);

@@ -6,6 +6,12 @@
 
 namespace octant::gravity {
 
+// A box that reaches beyond the domain, and which of its cells, counted from the first, do not.
+struct CellsInside {
+  std::int32_t slot;
+  std::array<std::int16_t, 3> begin, end;
+};
+
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
 // patch_scratch.hpp. Cells beyond a boundary that is not periodic hold the potential of multipoles,
 // as on the base level all cells near such a boundary do, or are extrapolated.
@@ -25,7 +31,6 @@ class CoarseBoxes {
  private:
   void plan_copies(const LevelPatches& fine, const LevelPatches& coarse);
   void find_far_cells(const LevelPatches& fine, bool base);
-  void extrapolate() const;
 
   mesh::Geometry geometry_;
   int level_, own_, fine_side_, coarse_side_ = 0;
@@ -33,12 +38,7 @@ class CoarseBoxes {
   std::unique_ptr<ExchangePlan> plan_;
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
-  // Boxes that reach beyond the domain, and which of their cells, counted from the first, do not.
-  struct Inside {
-    std::int32_t slot;
-    std::array<std::int16_t, 3> begin, end;
-  };
-  DeviceArray<const Inside> inside_;
+  DeviceArray<const CellsInside> inside_;
   std::vector<std::array<double, 3>> far_positions_;
   DeviceArray<const std::int64_t> far_cells_;
   DeviceArray<double> boxes_;
