@@ -5,18 +5,21 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 program=$root/build/cuda/octant
+launches=$(mktemp)
+trap 'rm -f "$launches"' EXIT
 
 OCTANT_PRESET=cuda "$root/octant" build
 
-cuobjdump --list-elf "$program" | grep -q 'sm_90' || {
-  echo "$program holds no code for sm_90; see CMAKE_CUDA_ARCHITECTURES and Kokkos_ARCH_*" >&2
+if ! grep -qa 'sm_90' "$program"; then
+  echo "$program holds no code for sm_90; see Kokkos_ARCH_HOPPER90 of its Kokkos" >&2
   exit 1
-}
-kernels=$(cuobjdump --dump-elf-symbols "$program" | grep -c 'STT_FUNC.*octant') || true
-echo "$program: $kernels kernels for sm_90"
-for room in hydro gravity particles mesh; do
-  cuobjdump --dump-elf-symbols "$program" | grep 'STT_FUNC' | grep -q "octant.*$room" || {
-    echo "$program holds no kernel of src/$room" >&2
+fi
+nm --demangle "$program" | grep 'cuda_parallel_launch' >"$launches" || true
+for room in mesh hydro gravity particles; do
+  kernels=$(grep -c "octant::$room::" "$launches" || true)
+  echo "src/$room: $kernels launches of kernels"
+  if [[ $kernels == 0 ]]; then
+    echo "$program launches no kernel of src/$room" >&2
     exit 1
-  }
+  fi
 done
