@@ -113,7 +113,23 @@ void declare(Options& options, Request& request) {
   options.json(request.json_file);
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int ranks,
+                const BalanceResult& r) {
+  JsonObject object;
+  object.add("decomposition", decomposition)
+      .add("ranks", ranks)
+      .add("cells", cube.cells)
+      .add("block_size", cube.block_size)
+      .add("imbalance", r.imbalance)
+      .add("border_share", r.border_share)
+      .add("partners_min", r.partners.least)
+      .add("partners_mean", r.partners.mean)
+      .add("partners_max", r.partners.most)
+      .add("seconds", r.seconds);
+  return object;
+}
+
+void measure_all(const Request& request, Report& report) {
   const ClusteredCube& cube = request.cube;
   if (cube.cells % cube.block_size != 0)
     throw InputError("--cells {}: must be a multiple of --block-size {}", cube.cells,
@@ -122,7 +138,6 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
   report.line(fmt::format("{0}^3 cells in blocks of {1}^3, {2} clusters\n", cube.cells,
                           cube.block_size, cube.clusters));
   report.line(fmt::format(row, "decomposition", "ranks", "imbalance", "border", "partners", "ms"));
-  if (!communicator.is_root()) return;
   for (const int ranks : request.ranks)
     for (const std::string& name : request.decompositions.selected()) {
       const BalanceResult r = measure_balance(cube, decomposition_of(name), ranks);
@@ -131,18 +146,7 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
                               fmt::format("{:.4f}", r.border_share),
                               fmt::format("{}/{:.1f}/{}", p.least, p.mean, p.most),
                               fmt::format("{:.1f}", 1e3 * r.seconds)));
-      JsonObject object;
-      object.add("decomposition", name)
-          .add("ranks", ranks)
-          .add("cells", cube.cells)
-          .add("block_size", cube.block_size)
-          .add("imbalance", r.imbalance)
-          .add("border_share", r.border_share)
-          .add("partners_min", p.least)
-          .add("partners_mean", p.mean)
-          .add("partners_max", p.most)
-          .add("seconds", r.seconds);
-      report.add(object);
+      report.add(json(cube, name, ranks, r));
     }
 }
 
@@ -187,7 +191,9 @@ int balance_bench(const std::vector<std::string>& words) {
   if (!options.read(words)) return driver::k_done;
   const Communicator communicator = Communicator::world();
   Report report(communicator, request.json_file);
-  measure_all(request, communicator, report);
+  communicator.agree([&] {
+    if (communicator.is_root()) measure_all(request, report);
+  });
   report.finish();
   return driver::k_done;
 }

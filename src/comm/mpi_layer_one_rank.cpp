@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "comm/mpi_layer.hpp"
-#include "comm/mpi_time.hpp"
 #include "core/error.hpp"
 
 namespace octant::mpi {
@@ -83,11 +82,5 @@ void Requests::wait() {}
 void Requests::wait(const std::function<void(std::size_t)>&) {}
 
 }  // namespace octant::mpi
-
-namespace octant {
-
-std::int64_t cpu_ns_in_mpi() { return 0; }
-
-}  // namespace octant
 
 #endif

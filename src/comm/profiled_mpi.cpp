@@ -5,23 +5,16 @@
 
 #include <mpi.h>
 
-#include "comm/mpi_time.hpp"
-#include "core/cpu_time.hpp"
 #include "core/observer.hpp"
 
 namespace octant {
 
 namespace {
 
-std::int64_t g_cpu_ns = 0;  // MPI passes nothing on that we could keep it in
-
 template <class Call>
 int blocking(Phase phase, const char* name, const Call& call) {
   const Observed observed(phase, name);
-  const std::int64_t begun = thread_cpu_ns();
-  const int error = call();
-  g_cpu_ns += thread_cpu_ns() - begun;
-  return error;
+  return call();
 }
 
 template <class Call>
@@ -40,8 +33,6 @@ int file_access(const char* name, const Call& call) {
 }
 
 }  // namespace
-
-std::int64_t cpu_ns_in_mpi() { return g_cpu_ns; }
 
 }  // namespace octant
 
