@@ -30,6 +30,7 @@ driver::DnsOptions run_options(const DnsCase& dns_case) {
   options.flow.poisson = dns_case.poisson;
   options.flow.forcing = "bulk_velocity";
   options.pencil.process_grid = dns_case.process_grid;
+  options.pencil.transpose = dns_case.transpose;
   options.pencil.plans = dns_case.plans;
   options.problem->prepare({options.make_grid(), options.make_boundaries(), options.flow});
   return options;
@@ -78,6 +79,7 @@ JsonObject json(const DnsResult& r, double triad) {
       .add("poisson", r.dns_case.poisson)
       .add("ranks", r.ranks)
       .add("process_grid", r.process_grid)
+      .add("transpose", r.transpose)
       .add("seconds_per_step", r.seconds)
       .add("nanoseconds_per_cell", r.nanoseconds_per_cell())
       .add("cpu_nanoseconds_per_cell", r.cpu_nanoseconds_per_cell())
@@ -91,13 +93,13 @@ JsonObject json(const DnsResult& r, double triad) {
   return object;
 }
 
-constexpr const char* k_row = "{:<14} {:<11} {:<6} {:>6} {:>9} {:>7} {:>7} {:>9} {:>7} {:>9}";
+constexpr const char* k_row = "{:<14} {:<11} {:<6} {:>6} {:>9} {:>9} {:>7} {:>7} {:>9} {:>7} {:>9}";
 
 std::string row(const DnsResult& r) {
   const auto& cells = r.dns_case.cells;
   return fmt::format(
       k_row, fmt::format("{}x{}x{}", cells[0], cells[1], cells[2]), r.dns_case.diffusion,
-      r.dns_case.poisson, r.process_grid, fmt::format("{:.2f}", 1e3 * r.seconds),
+      r.dns_case.poisson, r.process_grid, r.transpose, fmt::format("{:.2f}", 1e3 * r.seconds),
       fmt::format("{:.1f}", r.nanoseconds_per_cell()),
       fmt::format("{:.1f}", r.cpu_nanoseconds_per_cell()),
       fmt::format("{:.3f}", 1e-6 * r.bytes_sent), fmt::format("{:.1f}", r.fields_of_memory),
@@ -145,6 +147,9 @@ void declare(Options& options, Request& request) {
   options.choice("--diffusion", request.diffusions, "Diffusion in time");
   options.choice("--poisson", request.methods, "Solver of lines along z");
   options.text("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4");
+  options.one_of("--transpose", request.common.transpose,
+                 {"auto", "pairwise", "p2p", "alltoall", "ksection", "shared"},
+                 "How transposes move their messages");
   options.one_of("--plans", request.common.plans, {"estimated", "measured"}, "FFTW's plans");
   options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
   options.json(request.json_file);
@@ -177,6 +182,7 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   const driver::DnsOptions options = run_options(dns_case);
   driver::DnsSimulation simulation(communicator, options);
   result.process_grid = pencil::to_string(simulation.tuning().processes);
+  result.transpose = pencil::to_string(simulation.tuning().backend);
   simulation.initialise();
   simulation.step(k_step);  // touches all memory for the first time
   for (int n = 0; n < steps; ++n) {
@@ -220,8 +226,8 @@ int dns_bench(const std::vector<std::string>& words) {
                   "busiest rank\nfields: memory of a rank over that of a field; div: "
                   "largest divergence over speed / cell size\n",
                   communicator.size(), 1e-9 * triad, request.steps));
-  report.line(fmt::format(k_row, "cells", "diffusion", "lines", "ranks", "ms", "ns", "cpu ns", "MB",
-                          "fields", "div"));
+  report.line(fmt::format(k_row, "cells", "diffusion", "lines", "ranks", "transpose", "ms", "ns",
+                          "cpu ns", "MB", "fields", "div"));
   for (const DnsCase& dns_case : request.selected()) {
     const DnsResult result = measure_dns(communicator, dns_case, request.steps);
     report.line(row(result));

@@ -13,13 +13,14 @@ namespace octant::bench {
 struct DnsCase {
   std::array<int, 3> cells{128, 64, 72};
   std::string diffusion = "explicit", poisson = "ftm", process_grid = "auto", plans = "estimated";
+  std::string transpose = "auto";
 };
 
 // One case, measured. Times are of the fastest step, on the rank that was slowest in it.
 struct DnsResult {
   DnsCase dns_case;
   int ranks = 1;
-  std::string process_grid;
+  std::string process_grid, transpose;
   double seconds = 0.0;      // of a step
   double cpu_seconds = 0.0;  // processor time over all ranks of the step that took least
   std::vector<std::pair<std::string, double>> parts;  // seconds of that step by part

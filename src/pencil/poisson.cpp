@@ -18,6 +18,9 @@ Range columns_of(int width, int parts, int index) {
   return {2 * pairs.begin, std::min(2 * pairs.end, width)};
 }
 
+// As much as the cache of one core holds.
+constexpr int k_batch_doubles = 1 << 17;
+
 int whole_blocks(int columns) { return (columns + k_columns - 1) / k_columns; }
 
 }  // namespace
@@ -51,8 +54,8 @@ struct PoissonSolver::State {
   SharedMemory& shared() const { return *memory->xy.shared; }
   void reserve_shared_planes();
   void count_shared(Direction direction, double seconds);
-  // Where plane k is transformed along y.
-  double* plane_at_hand(int k) { return in_shared_planes ? spectral_planes()(k) : work.data(); }
+  // Where planes are transformed along y, unless they are shared.
+  double* work_plane(int n) { return work.data() + n * lines.plane_stride; }
   void add_pieces(int rank, double* plane, std::vector<RowPiece>& pieces) const;
 
   // Where the rows of coefficients of plane k lie: in blocks of whole planes, or in the messages.
@@ -63,8 +66,11 @@ struct PoissonSolver::State {
   void clear_padding(double* last_block);
   void forward_columns(const Team& team, double* plane);
   void backward_columns(const Team& team, double* plane);
-  void forward_plane(const Team& team, int k);
-  double* backward_plane(const Team& team, int k);
+  void forward_plane(const Team& team, int k, double* plane);
+  void backward_plane(const Team& team, int k, double* plane);
+  void forward_batch(const Team& team);
+  void backward_batch(const Team& team, int n);
+  void end_forward();
   void forward_transposed();
   void backward_transposed();
   void forward_shared();
@@ -83,7 +89,16 @@ struct PoissonSolver::State {
   std::optional<Transpose> xy;
   std::shared_ptr<Buffer> spectral;
   Buffer carry;  // the plane that is substituted
-  Buffer work;   // a plane between the transforms along x and y, or y and the solver
+  // Planes between the transforms along x and y. Threads change there from rows to blocks: what a
+  // thread has made just before is slow to reach for another one, and comes faster from the cache
+  // that they share. So several threads do that for a batch of planes at once.
+  Buffer work;
+  int batch;
+  struct alignas(64) Batch {
+    std::vector<int> waiting;  // planes whose rows have been transformed
+    int known = 0;             // planes from here on, in the order of the sweep, have been solved
+  };
+  std::vector<Batch> batches;                 // by thread
   std::vector<std::vector<RowPiece>> pieces;  // of the rows of the plane at hand, by thread
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
@@ -134,7 +149,12 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   memory =
       options.tridiagonal.memory ? options.tridiagonal.memory : std::make_shared<SolverMemory>();
   carry = Buffer(lines.plane_stride);
-  work = Buffer(lines.plane_stride);
+  batch = team_size() == 1
+              ? 1
+              : std::clamp(k_batch_doubles / std::max(static_cast<int>(lines.plane_stride), 1), 1,
+                           std::max(planes, 1));
+  batches.resize(team_size());
+  work = Buffer(static_cast<std::size_t>(batch) * lines.plane_stride);
   if (in_shared_planes) {
     reserve_shared_planes();
   } else if (!y_is_local) {
@@ -276,29 +296,46 @@ void PoissonSolver::State::backward_columns(const Team& team, double* plane) {
 }
 
 // Transforms the plane at hand along y and gives it to the solver of lines.
-void PoissonSolver::State::forward_plane(const Team& team, int k) {
+void PoissonSolver::State::forward_plane(const Team& team, int k, double* plane) {
   Clock clock;
-  double* plane = plane_at_hand(k);
-  team.barrier();
   forward_columns(team, plane);
   team.lap(clock, times.transform_seconds);
   solver->forward(team, spectral_planes(), sweep_number(k), plane);
   team.lap(clock, times.tridiagonal_seconds);
 }
 
-// The coefficients of plane k along x, in memory that may be overwritten.
-double* PoissonSolver::State::backward_plane(const Team& team, int k) {
+// The coefficients of plane k along x.
+void PoissonSolver::State::backward_plane(const Team& team, int k, double* plane) {
   Clock clock;
-  double* copy = plane_at_hand(k);
   const double* solution =
-      solver->backward(team, spectral_planes(), sweep_number(k), carry.data(), carry.data(), copy);
-  if (solution != carry.data() && solution != copy)
-    copy_rows(lines, lines.share(team), solution, copy);
+      solver->backward(team, spectral_planes(), sweep_number(k), carry.data(), carry.data(), plane);
+  if (solution != carry.data() && solution != plane)
+    copy_rows(lines, lines.share(team), solution, plane);
   team.lap(clock, times.tridiagonal_seconds);
-  backward_columns(team, copy);
-  team.barrier();
+  backward_columns(team, plane);
   team.lap(clock, times.transform_seconds);
-  return copy;
+}
+
+void PoissonSolver::State::forward_batch(const Team& team) {
+  std::vector<int>& waiting = batches[team.rank()].waiting;
+  team.barrier();
+  for (std::size_t n = 0; n < waiting.size(); ++n)
+    forward_plane(team, waiting[n], work_plane(static_cast<int>(n)));
+  waiting.clear();
+}
+
+// Planes from n on, downwards.
+void PoissonSolver::State::backward_batch(const Team& team, int n) {
+  const int last = team.size() == 1 ? n : n / batch * batch;
+  for (int m = n; m >= last; --m) backward_plane(team, sweep_number(m), work_plane(m % batch));
+  batches[team.rank()].known = last;
+  team.barrier();
+}
+
+void PoissonSolver::State::end_forward() {
+  if (!batches.front().waiting.empty())
+    in_team("pencil: transform along y", [&](const Team& team) { forward_batch(team); });
+  for (Batch& own : batches) own.known = planes;
 }
 
 void PoissonSolver::State::forward_transposed() {
@@ -311,8 +348,9 @@ void PoissonSolver::State::forward_transposed() {
       team.barrier();
       Clock unpacking;
       xy->unpack(team, Transpose::End::target, {0, y_size}, {k, k + 1}, work.data());
+      team.barrier();
       team.lap(unpacking, times.transform_seconds);
-      forward_plane(team, k);
+      forward_plane(team, k, work.data());
     }
   });
 }
@@ -321,9 +359,10 @@ void PoissonSolver::State::backward_transposed() {
   in_team("pencil: transform back along y", [&](const Team& team) {
     for (int n = planes - 1; n >= 0; --n) {
       const int k = sweep_number(n);
-      const double* plane = backward_plane(team, k);
+      backward_plane(team, k, work.data());
+      team.barrier();
       Clock packing;
-      xy->pack(team, Transpose::End::target, {0, y_size}, {k, k + 1}, plane);
+      xy->pack(team, Transpose::End::target, {0, y_size}, {k, k + 1}, work.data());
       team.lap(packing, times.transform_seconds);
       team.barrier();
     }
@@ -338,13 +377,21 @@ void PoissonSolver::State::forward_shared() {
   shared().synchronise();
   count_shared(Direction::forward, clock.seconds());
   in_team("pencil: transform along y", [&](const Team& team) {
-    for (int n = 0; n < planes; ++n) forward_plane(team, sweep_number(n));
+    const Planes plane = spectral_planes();
+    for (int n = 0; n < planes; ++n) {
+      const int k = sweep_number(n);
+      forward_plane(team, k, plane(k));
+    }
   });
 }
 
 void PoissonSolver::State::backward_shared() {
   in_team("pencil: transform back along y", [&](const Team& team) {
-    for (int n = planes - 1; n >= 0; --n) backward_plane(team, sweep_number(n));
+    const Planes plane = spectral_planes();
+    for (int n = planes - 1; n >= 0; --n) {
+      const int k = sweep_number(n);
+      backward_plane(team, k, plane(k));
+    }
   });
   const Clock clock;
   shared().synchronise();
@@ -383,19 +430,25 @@ void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const do
                                    std::ptrdiff_t row_stride) {
   State& s = *state_;
   Clock clock;
-  const auto pieces = s.row_pieces(team, s.y_is_local ? s.work.data() : nullptr, k);
+  const auto waiting = static_cast<int>(s.batches[team.rank()].waiting.size());
+  const auto pieces = s.row_pieces(team, s.y_is_local ? s.work_plane(waiting) : nullptr, k);
   for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
     s.transform.forward_x(team, first, j, pieces);
   team.lap(clock, s.times.transform_seconds);
 }
 
 void PoissonSolver::forward(const Team& team, int k) {
-  if (state_->y_is_local) state_->forward_plane(team, k);
+  State& s = *state_;
+  if (!s.y_is_local) return;
+  std::vector<int>& waiting = s.batches[team.rank()].waiting;
+  waiting.push_back(k);
+  if (team.size() == 1 || static_cast<int>(waiting.size()) == s.batch) s.forward_batch(team);
 }
 
 void PoissonSolver::exchange() {
   State& s = *state_;
-  if (s.in_shared_planes) s.forward_shared();
+  if (s.y_is_local) s.end_forward();
+  else if (s.in_shared_planes) s.forward_shared();
   else if (!s.y_is_local) s.forward_transposed();
   const Clock clock;
   s.solver->exchange(s.spectral_planes());
@@ -406,7 +459,9 @@ void PoissonSolver::exchange() {
 
 void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  double* plane = s.y_is_local ? s.backward_plane(team, k) : nullptr;
+  const int n = s.sweep_number(k);
+  if (s.y_is_local && n < s.batches[team.rank()].known) s.backward_batch(team, n);
+  double* plane = s.y_is_local ? s.work_plane(n % s.batch) : nullptr;
   Clock clock;
   const auto pieces = s.row_pieces(team, plane, k);
   const Range own = rows(team);
