@@ -158,10 +158,10 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
   std::vector<double> response_;  // in all planes
 };
 
-// Components are solved in the sweeps where lines need no transpose: their coefficients lie where
-// the predicted velocity lay. Otherwise exchange does all, and the components take turns in one
-// memory; and so it does where a mean is kept between side walls: the response to a push then
-// differs within a plane, so that the push must be known before.
+// Components are solved in the sweeps. Where lines need no transpose, their coefficients lie where
+// the predicted velocity lay; otherwise each has messages of its own. Where a mean is kept between
+// side walls, the response to a push differs within a plane, so that the push must be known before:
+// exchange then does all, and the components take turns in one memory.
 class DiffusionAlongAll final : public ImplicitDiffusion {
  public:
   DiffusionAlongAll(const Domain& domain, State& state, int forced,
@@ -171,13 +171,17 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
         forced_(forced),
         pushed_before_(forced >= 0 &&
                        !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))),
-        in_sweeps_(!pushed_before_ &&
-                   pencil::PoissonSolver::keeps_planes(domain.pencils, options.tridiagonal)) {
+        in_sweeps_(!pushed_before_) {
     solvers_.reserve(k_components);
     for (int c = 0; c < k_components; ++c) {
       Field& field = state.velocity(c);
       pencil::PoissonOptions own = options;
-      if (in_sweeps_) own.kept = {field.row(0, -1, -1) - Field::k_pad, field.plane_stride()};
+      if (in_sweeps_) {
+        own.tridiagonal.memory = nullptr;
+        own.planes = nullptr;
+        if (pencil::PoissonSolver::keeps_planes(domain.pencils, options.tridiagonal))
+          own.kept = {field.row(0, -1, -1) - Field::k_pad, field.plane_stride()};
+      }
       const auto problem_of = [&](int component) {
         return velocity_problem(domain.grid, domain.boundaries, component);
       };

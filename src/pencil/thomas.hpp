@@ -19,7 +19,7 @@ class Thomas {
         singular_(singular),
         reciprocal_(planes * matrices_.size()) {}
 
-  // The reciprocals of many matrices are made in the first sweep, where they are needed.
+  // The reciprocals of many matrices are made when their planes are prepared.
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
     made_.reset();
@@ -28,26 +28,28 @@ class Thomas {
     made_.reset(coefficients_.planes());
   }
 
-  // eliminated_n = (d_n - before_n eliminated_(n-1)) / pivot_n. In ascending order of n.
-  void eliminate(const Team& team, int n, double* eliminated, const double* d,
-                 const double* before) {
-    if (made_.takes_up(team, n)) {
-      make_reciprocals(n, team.share(static_cast<int>(matrices_.size())));
-      team.barrier();
-    }
+  // To be called by all threads before plane n is eliminated, in ascending order of n.
+  void prepare(const Team& team, int n) {
+    if (!made_.takes_up(team, n)) return;
+    make_reciprocals(n, team.share(static_cast<int>(matrices_.size())));
+    team.barrier();
+  }
+
+  // eliminated_n = (d_n - before_n eliminated_(n-1)) / pivot_n, of some rows. In ascending order of n.
+  void eliminate(Range rows, int n, double* eliminated, const double* d,
+                 const double* before) const {
     const double a = n == 0 ? 0.0 : coefficients_.before[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     if (n == 0) before = d;
     for_each_line(
-        lines_, lines_.share(team), matrices_,
+        lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r) { eliminated[i] = (d[i] - a * before[i]) * r; },
         reciprocals);
   }
 
   // solution_n = d_n - after_n / pivot_n solution_(n+1), in two places. In descending order of n.
-  void substitute(const Team& team, int n, double* solution, double* copy, const double* d,
+  void substitute(Range rows, int n, double* solution, double* copy, const double* d,
                   const double* solution_after) const {
-    const Range rows = lines_.share(team);
     if (n == coefficients_.planes() - 1) {
       copy_rows(lines_, rows, d, solution);
       copy_rows(lines_, rows, d, copy);
