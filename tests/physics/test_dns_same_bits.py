@@ -64,9 +64,21 @@ def test_process_grids_give_the_same_bits(case: str, tmp_path: Path) -> None:
         assert statistics(other.directory) == statistics(alone.directory)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_threads_give_the_same_bits(case: str, tmp_path: Path) -> None:
+    flow, diffusion = CASES[case]
+    one, two = (
+        on_ranks(tmp_path / str(n), flow, "1x1", f"dns.diffusion={diffusion}", threads=n)
+        for n in (1, 2)
+    )
+    assert differing_fields(two.last_snapshot, one.last_snapshot) == []
+    history = [(r.directory / "history.csv").read_text() for r in (two, one)]
+    assert history[0] == history[1]
+
+
 def test_backends_give_the_same_bits(tmp_path: Path) -> None:
     alone = on_ranks(tmp_path, SMALL_CHANNEL, "1x1")
-    for backend in ("pairwise", "alltoall", "ksection"):
+    for backend in ("pairwise", "alltoall", "ksection", "shared"):
         other = on_ranks(tmp_path / backend, SMALL_CHANNEL, "2x2", f"grid.transpose={backend}")
         assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], backend
 
