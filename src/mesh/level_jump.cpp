@@ -202,8 +202,7 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
                            .coarse = static_cast<std::int64_t>(n) * face_values_});
   }
   if (!jumps.empty()) begin.push_back(static_cast<std::int32_t>(jumps.size()));
-  correction_begin_ = to_device("corrected blocks", begin);
-  corrections_ = to_device("correction tasks", corrections);
+  corrections_ = {to_device("corrected blocks", begin), to_device("correction tasks", corrections)};
   face_plan_ =
       std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
   fine_end_ = fine.doubles += static_cast<std::int64_t>(faces.size()) * face_values_;
@@ -241,7 +240,7 @@ void LevelJump::correct_parents(const DeviceArray<double>& fine, const DeviceArr
     exchanger.run<double>(*face_plan_, fluxes, received.data(), face_values_);
     fluxes = received.data();
   }
-  correct_fluxes(correction_begin_, corrections_, layout_, fluxes, coarse.data() + coarse_begin_,
+  correct_fluxes(corrections_, layout_, fluxes, coarse.data() + coarse_begin_,
                  1.0 / coarse_cell_size, coarse_blocks);
 }
 

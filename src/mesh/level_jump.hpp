@@ -40,6 +40,9 @@ class LevelJump {
   void correct_parents(const DeviceArray<double>& fine, const DeviceArray<double>& coarse,
                        double coarse_cell_size, double* coarse_blocks, Exchanger& exchanger) const;
 
+  // The coarse cells of this rank that it corrects.
+  const Corrections& corrections() const { return corrections_; }
+
  private:
   void plan_restriction(const Tree& tree, int fine_level,
                         std::vector<std::array<std::int32_t, 8>>& child_owners);
@@ -56,8 +59,7 @@ class LevelJump {
 
   // This jump's registers within the arrays of the two levels.
   std::int64_t fine_begin_ = 0, fine_end_ = 0, coarse_begin_ = 0, coarse_end_ = 0;
-  DeviceArray<const std::int32_t> correction_begin_;
-  DeviceArray<const CorrectionTask> corrections_;
+  Corrections corrections_;
 };
 
 }  // namespace octant::mesh
