@@ -48,11 +48,11 @@ void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
   meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
-  meter_.end_step();
   time_ += dt;
   ++step_;
   finish_step(0, time_);
   update_density(0);  // particles have changed level
+  meter_.end_step(particle_counts());
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
@@ -101,6 +101,7 @@ void AmrSimulation::finish_step(int coarsest, double time) {
   }
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles", Phase::compute, coarsest);
+  const auto metering = meter_.time(Part::particles_onwards, coarsest);
   matter_.dark()->synchronise(coarsest);
 }
 
@@ -116,10 +117,12 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
                         : half_step;
   if (options_.hydro.enabled) {
     const auto timing = timers_.time("gravity", Phase::compute, level);
+    const auto metering = meter_.time(Part::gravity, level);
     gravity_->kick(level, dt, half);
   }
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles", Phase::compute, level);
+  const auto metering = meter_.time(Part::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = gravity_->layout();
     const int x = static_cast<int>(gravity::Field::acceleration_x);
@@ -132,11 +135,13 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
 void AmrSimulation::drift(int level, double dt) {
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles", Phase::compute, level);
+  const auto metering = meter_.time(Part::particles, level);
   matter_.dark()->drift(level, dt);
 }
 
 void AmrSimulation::solve_gravity(int level, double time) {
   const auto timing = timers_.time("gravity", Phase::other, level);
+  const auto metering = meter_.time(Part::gravity, level);
   if (options_.universe) {
     gravity_->set_constant(options_.universe->newton_constant(time));
     gravity_->set_scale_factor(options_.universe->scale_factor(time));
@@ -179,7 +184,7 @@ void AmrSimulation::finish_coupling(int level) {
 void AmrSimulation::restore_broken(int level) {
   LevelFields& fields = mesh_.fields(level);
   const auto restored =
-      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.blocks(level).own(),
+      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.corrections(level + 1),
                                   fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
   const double volume = mesh_.geometry().cell_volume(level);
   for (const hydro::RestoredCells& cells : restored) {

@@ -14,6 +14,7 @@
 #include "comm/exchanger.hpp"
 #include "mesh/interpolation.hpp"
 #include "mesh/level_jump.hpp"
+#include "mesh/send_buffers.hpp"
 
 namespace octant::mesh {
 
@@ -70,12 +71,15 @@ class Mesh {
   void finish_ghosts(int level, int state);
   void fill_ghosts(int level, int state, double theta);
 
-  // Only what finer levels interpolate from: other ranks' cells and boundaries. Collective.
+  // Only what finer levels interpolate from: other ranks' cells and boundaries. They are sent; the
+  // finer level's next ghosts wait for what arrives, after they have sent their own. Collective.
   void refresh_halo(int level, int state);
 
   // --- coupling of levels ----------------------------------------------------------------------
   // Forgets the fluxes between a level and the coarser one: at the start of the coarser one's step.
   void clear_registers(int fine_level);
+  // Which cells of the coarser level synchronise() corrects, of this rank.
+  const Corrections& corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
   // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
   void synchronise(int fine_level);
   // The mean of fine cells into all coarser levels down to `coarsest`. Both collective.
@@ -105,6 +109,7 @@ class Mesh {
  private:
   void rebuild();
   void exchange_start(int level, int state);
+  void finish_refresh(int level);
   void interpolate_ghosts(int level, double theta);
   void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
   void add_children(int level, const std::vector<std::uint8_t>& wanted);
@@ -123,7 +128,8 @@ class Mesh {
   std::vector<DeviceArray<double>> registers_;
   std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;
-  std::vector<DeviceArray<double>> send_buffers_;
+  std::vector<SendBuffers> send_buffers_;
+  std::vector<int> refreshed_;  // by level: the state whose halo is under way by itself, or -1
 
   std::vector<Exchanger> ghost_exchangers_, octant_exchangers_, face_exchangers_;
   Exchanger migration_;
