@@ -70,8 +70,8 @@ class LevelJump {
 
   // This jump's registers within the arrays of the two levels.
   std::int64_t fine_begin_ = 0, fine_end_ = 0, coarse_begin_ = 0, coarse_end_ = 0;
-  // Of blocks that touch own fine blocks alone, by the fine level's registers, and of the others, by
-  // received ones.
+  // Of blocks that touch own fine blocks alone, by the fine level's registers, and of the others,
+  // by received ones.
   DeviceArray<const std::int32_t> own_correction_begin_, correction_begin_;
   DeviceArray<const CorrectionTask> corrections_;
 };
