@@ -54,7 +54,7 @@ JsonObject json(const TransposeResult& r, const pencil::Cells& cells, double cop
 
 struct Request {
   PencilChoice pencils;
-  Choice backends{{"pairwise", "p2p", "alltoall", "ksection"}, "all"};
+  Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "all"};
   int repeats = 20;
 };
 

@@ -102,7 +102,7 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
 struct Request {
   PencilChoice pencils;
   Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}, "all"};
-  Choice backends{{"pairwise", "p2p", "alltoall", "ksection"}, "p2p"};
+  Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "p2p"};
   int repeats = 20;
 };
 

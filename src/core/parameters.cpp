@@ -46,10 +46,10 @@ std::string table_cell(const std::string& text) {
 std::string table_row(const Parameter& parameter) {
   const auto& info = parameter.info;
   auto range = range_text(info);
-  return fmt::format(
-      "| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter.field), info.unit,
-      info.required ? "required" : "`" + parameter.default_value + "`", range,
-      table_cell(info.meaning));
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name,
+                     type_name(parameter.field), info.unit,
+                     info.required ? "required" : "`" + parameter.default_value + "`", range,
+                     table_cell(info.meaning));
 }
 
 }  // namespace

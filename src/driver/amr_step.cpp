@@ -184,7 +184,7 @@ void AmrSimulation::finish_coupling(int level) {
 void AmrSimulation::restore_broken(int level) {
   LevelFields& fields = mesh_.fields(level);
   const auto restored =
-      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.blocks(level).own(),
+      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.corrections(level + 1),
                                   fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
   const double volume = mesh_.geometry().cell_volume(level);
   for (const hydro::RestoredCells& cells : restored) {

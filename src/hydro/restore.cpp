@@ -7,54 +7,91 @@ namespace octant::hydro {
 
 namespace {
 
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION bool any_broken(const double* cell, int stride, const Gas& gas) {
-  const State<V> u = load_state<V>(cell, stride);
-  const State<V> w = physical_state(u, cell + k_entropy * stride, gas);
-  return any(!(u[k_mass] >= V(gas.density_floor))) ||
-         any(!(w[k_pressure] >= V(gas.pressure_floor)));
+using Policy = Kokkos::TeamPolicy<>;
+using Member = Policy::member_type;
+
+KOKKOS_INLINE_FUNCTION bool is_broken(const double* cell, int stride, const Gas& gas) {
+  const State<double> u = load_state<double>(cell, stride);
+  const State<double> w = physical_state(u, cell + k_entropy * stride, gas);
+  return !(u[k_mass] >= gas.density_floor) || !(w[k_pressure] >= gas.pressure_floor);
 }
+
+// The blocks of a level, and those of them that corrections have changed.
+struct CorrectedBlocks {
+  mesh::BlockLayout layout;
+  mesh::Corrections corrected;
+  const double* old;
+  double* now;
+  Gas gas;
+
+  KOKKOS_INLINE_FUNCTION int side_cells() const {
+    return layout.block_size * layout.block_size / 4;
+  }
+
+  // Where the n-th cell of a side begins.
+  KOKKOS_INLINE_FUNCTION std::int64_t offset(const mesh::CorrectionTask& side, int n) const {
+    const int half = layout.block_size / 2;
+    return side.slot * layout.stride_slot +
+           side.cell_in_block(n % half, n / half, layout.block_size);
+  }
+
+  KOKKOS_INLINE_FUNCTION int count_broken(const Member& team) const {
+    int broken = 0;
+    const int block = team.league_rank();
+    for (int t = corrected.block_begin(block); t < corrected.block_begin(block + 1); ++t) {
+      int in_side = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::TeamThreadRange(team, side_cells()),
+          [&](int n, int& count) {
+            count += is_broken(now + offset(corrected.tasks(t), n), layout.stride_variable, gas);
+          },
+          in_side);
+      broken += in_side;
+    }
+    return broken;
+  }
+
+  // One cell after the other: a cell may have several corrected sides, and the sum has an order.
+  KOKKOS_INLINE_FUNCTION RestoredCells restore(int block) const {
+    const std::int64_t stride = layout.stride_variable;
+    RestoredCells gained;
+    for (int t = corrected.block_begin(block); t < corrected.block_begin(block + 1); ++t)
+      for (int n = 0; n < side_cells(); ++n) {
+        double* const cell = now + offset(corrected.tasks(t), n);
+        if (!is_broken(cell, layout.stride_variable, gas)) continue;
+        const double* const before = old + offset(corrected.tasks(t), n);
+        ++gained.cells;
+        gained.mass += before[k_mass * stride] - cell[k_mass * stride];
+        gained.energy += before[k_energy * stride] - cell[k_energy * stride];
+        for (int v = 0; v < layout.variables; ++v) cell[v * stride] = before[v * stride];
+      }
+    return gained;
+  }
+};
 
 }  // namespace
 
 std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
                                                 const mesh::BlockLayout& layout,
-                                                std::span<const int> slots, const double* old,
-                                                double* now) {
-  const auto count = static_cast<int>(slots.size());
-  const auto slot = mesh::to_device("slots", std::vector<int>(slots.begin(), slots.end()));
+                                                const mesh::Corrections& corrected,
+                                                const double* old, double* now) {
+  const int count = corrected.blocks();
+  if (count == 0) return {};
+  const CorrectedBlocks blocks{layout, corrected, old, now, options.gas()};
   const mesh::DeviceArray<RestoredCells> restored("restored cells", count);
-  const Gas gas = options.gas();
-  const int cells = layout.block_size * layout.block_size * layout.block_size;
-  const int width = cells % PackTraits<Pack>::width == 0 ? PackTraits<Pack>::width : 1;
   int broken_blocks = 0;
   Kokkos::parallel_reduce(
-      "restore broken cells", count,
-      KOKKOS_LAMBDA(int n, int& broken) {
-        const std::int64_t block = slot(n) * layout.stride_slot;
-        const std::int64_t stride = layout.stride_variable;
-        RestoredCells gained;
-        for (int c = 0; c < cells; c += width) {
-          double* first = now + block + c;
-          if (width > 1 ? !any_broken<Pack>(first, layout.stride_variable, gas)
-                        : !any_broken<double>(first, layout.stride_variable, gas))
-            continue;
-          for (int lane = 0; lane < width; ++lane) {
-            double* cell = first + lane;
-            if (!any_broken<double>(cell, layout.stride_variable, gas)) continue;
-            const double* before = old + block + c + lane;
-            ++gained.cells;
-            gained.mass += before[k_mass * stride] - cell[k_mass * stride];
-            gained.energy += before[k_energy * stride] - cell[k_energy * stride];
-            for (int v = 0; v < layout.variables; ++v) cell[v * stride] = before[v * stride];
-          }
-        }
-        restored(n) = gained;
-        broken += gained.cells > 0;
+      "restore broken cells", Policy(count, Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Member& team, int& broken) {
+        if (blocks.count_broken(team) == 0) return;
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          restored(team.league_rank()) = blocks.restore(team.league_rank());
+          ++broken;
+        });
       },
       broken_blocks);
   if (broken_blocks == 0) return {};
-  std::vector<RestoredCells> host(slots.size());
+  std::vector<RestoredCells> host(count);
   Kokkos::View<RestoredCells*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> view(host.data(),
                                                                                 host.size());
   Kokkos::deep_copy(view, restored);

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "hydro/options.hpp"
-#include "mesh/fields.hpp"
+#include "mesh/transfer.hpp"
 
 namespace octant::hydro {
 
@@ -16,12 +15,11 @@ struct RestoredCells {
   double mass = 0.0, energy = 0.0;
 };
 
-// Cells of the blocks in `slots` whose state in `now` is below the floors of density or pressure
-// get their state in `old` back. By block, in the order of `slots`; empty if nothing was broken on
-// this rank.
+// Corrected cells whose state in `now` is below the floors of density or pressure get their state
+// in `old` back. By corrected block; empty if nothing was broken on this rank.
 std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
                                                 const mesh::BlockLayout& layout,
-                                                std::span<const int> slots, const double* old,
-                                                double* now);
+                                                const mesh::Corrections& corrected,
+                                                const double* old, double* now);
 
 }  // namespace octant::hydro

@@ -222,9 +222,11 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
   }
   if (!jumps.empty()) begin.push_back(static_cast<std::int32_t>(jumps.size()));
   const auto own_end = begin.begin() + static_cast<std::ptrdiff_t>(own_blocks);
-  own_correction_begin_ = to_device("corrected blocks", std::vector(begin.begin(), own_end + 1));
-  correction_begin_ = to_device("corrected blocks", std::vector(own_end, begin.end()));
-  corrections_ = to_device("correction tasks", corrections);
+  corrections_ = {to_device("corrected blocks", begin), to_device("correction tasks", corrections)};
+  own_corrections_ = {to_device("corrected blocks", std::vector(begin.begin(), own_end + 1)),
+                      corrections_.tasks};
+  late_corrections_ = {to_device("corrected blocks", std::vector(own_end, begin.end())),
+                       corrections_.tasks};
   face_plan_ =
       std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
   fine_end_ = fine.doubles += static_cast<std::int64_t>(faces.size()) * face_values_;
@@ -268,7 +270,7 @@ void LevelJump::send_fluxes(const Registers& registers, Exchanger& fluxes) {
 }
 
 void LevelJump::correct_own(const Registers& registers, double* coarse_blocks) const {
-  correct_fluxes(own_correction_begin_, corrections_, layout_, registers.fine + fine_begin_,
+  correct_fluxes(own_corrections_, layout_, registers.fine + fine_begin_,
                  registers.coarse + coarse_begin_, inverse_cell_size_, coarse_blocks);
 }
 
@@ -276,7 +278,7 @@ void LevelJump::receive_fluxes(const Registers& registers, double* coarse_blocks
                                Exchanger& fluxes) {
   if (alone_) return;
   fluxes.finish_receives();
-  correct_fluxes(correction_begin_, corrections_, layout_, received_fluxes_.data(),
+  correct_fluxes(late_corrections_, layout_, received_fluxes_.data(),
                  registers.coarse + coarse_begin_, inverse_cell_size_, coarse_blocks);
   received_fluxes_ = {};
 }

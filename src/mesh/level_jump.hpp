@@ -51,6 +51,9 @@ class LevelJump {
   void correct_own(const Registers& registers, double* coarse_blocks) const;
   void receive_fluxes(const Registers& registers, double* coarse_blocks, Exchanger& fluxes);
 
+  // The coarse cells of this rank that it corrects.
+  const Corrections& corrections() const { return corrections_; }
+
  private:
   void plan_restriction(const Tree& tree, int fine_level,
                         std::vector<std::array<std::int32_t, 8>>& child_owners);
@@ -70,10 +73,9 @@ class LevelJump {
 
   // This jump's registers within the arrays of the two levels.
   std::int64_t fine_begin_ = 0, fine_end_ = 0, coarse_begin_ = 0, coarse_end_ = 0;
-  // Of blocks that touch own fine blocks alone, by the fine level's registers, and of the others,
-  // by received ones.
-  DeviceArray<const std::int32_t> own_correction_begin_, correction_begin_;
-  DeviceArray<const CorrectionTask> corrections_;
+  // All corrections; those of blocks that touch own fine blocks alone, by the fine level's
+  // registers; and those of the others, by received ones.
+  Corrections corrections_, own_corrections_, late_corrections_;
 };
 
 }  // namespace octant::mesh

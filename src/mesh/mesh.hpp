@@ -78,6 +78,8 @@ class Mesh {
   // --- coupling of levels ----------------------------------------------------------------------
   // Forgets the fluxes between a level and the coarser one: at the start of the coarser one's step.
   void clear_registers(int fine_level);
+  // Which cells of the coarser level synchronise() corrects, of this rank.
+  const Corrections& corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
   // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
   void synchronise(int fine_level);
   // The mean of fine cells into all coarser levels down to `coarsest`. Both collective.

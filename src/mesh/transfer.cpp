@@ -151,28 +151,23 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
       });
 }
 
-void correct_fluxes(const DeviceArray<const std::int32_t>& block_begin,
-                    const DeviceArray<const CorrectionTask>& tasks, const BlockLayout& layout,
-                    const double* fine, const double* coarse, double factor, double* blocks) {
-  const auto count = static_cast<int>(block_begin.extent(0)) - 1;
-  if (count <= 0) return;
+void correct_fluxes(const Corrections& corrections, const BlockLayout& layout, const double* fine,
+                    const double* coarse, double factor, double* blocks) {
+  if (corrections.blocks() == 0) return;
   const int N = layout.block_size, half = N / 2;
   Kokkos::parallel_for(
-      "correct fluxes", Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Member& team) {
+      "correct fluxes", Policy(corrections.blocks(), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Member& team) {
         const int block = team.league_rank();
-        for (int t = block_begin(block); t < block_begin(block + 1); ++t) {
-          const CorrectionTask& task = tasks(t);
-          const int stride[3] = {1, N, N * N};
-          const int a_stride = stride[task.axis == 0 ? 1 : 0];
-          const int b_stride = stride[task.axis == 2 ? 1 : 2];
-          double* corner = blocks + task.slot * layout.stride_slot + task.cell * stride[task.axis] +
-                           task.a_begin * a_stride + task.b_begin * b_stride;
+        for (int t = corrections.block_begin(block); t < corrections.block_begin(block + 1); ++t) {
+          const CorrectionTask& task = corrections.tasks(t);
+          double* const state = blocks + task.slot * layout.stride_slot;
           const double weight = task.sign * factor;
           Kokkos::parallel_for(
               Kokkos::TeamThreadRange(team, layout.variables * half * half), [&](int index) {
                 const int a = index % half, b = index / half % half, n = index / (half * half);
-                double& u = corner[static_cast<std::int64_t>(n) * layout.stride_variable +
-                                   a * a_stride + b * b_stride];
+                double& u = state[static_cast<std::int64_t>(n) * layout.stride_variable +
+                                  task.cell_in_block(a, b, N)];
                 u += weight * (fine[task.fine + index] - coarse[task.coarse + index]);
               });
           team.team_barrier();

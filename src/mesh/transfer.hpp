@@ -1,6 +1,8 @@
 // Kernels that move or combine stored cells: packing, boundaries, restriction, flux correction.
 #pragma once
 
+#include <algorithm>
+
 #include "mesh/halo.hpp"
 
 namespace octant::mesh {
@@ -43,8 +45,8 @@ struct OctantTask {
 void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
                     const double* message, double* parents);
 
-// Corrects the coarse cells on one side of a level jump: u += factor * (fine - coarse), where both
-// are fluxes integrated over time. Tasks of one block are contiguous and applied in their order.
+// One side of a level jump, whose coarse cells are corrected: u += factor * (fine - coarse), where
+// both are fluxes integrated over time.
 struct CorrectionTask {
   std::int32_t slot;
   std::int8_t axis;
@@ -52,9 +54,23 @@ struct CorrectionTask {
   std::int16_t cell;              // their index along the axis
   std::int16_t a_begin, b_begin;  // along the transverse axes, ascending
   std::int64_t fine, coarse;      // offsets of the two registers
+
+  // Where the cell (a, b) of the side lies in its block, 0 <= a, b < block_size / 2.
+  KOKKOS_FORCEINLINE_FUNCTION int cell_in_block(int a, int b, int block_size) const {
+    const int stride[3] = {1, block_size, block_size * block_size};
+    return cell * stride[axis] + (a_begin + a) * stride[axis == 0 ? 1 : 0] +
+           (b_begin + b) * stride[axis == 2 ? 1 : 2];
+  }
 };
-void correct_fluxes(const DeviceArray<const std::int32_t>& block_begin,
-                    const DeviceArray<const CorrectionTask>& tasks, const BlockLayout& layout,
-                    const double* fine, const double* coarse, double factor, double* blocks);
+
+// The tasks of block n are those from block_begin(n) to block_begin(n + 1), applied in this order.
+struct Corrections {
+  DeviceArray<const std::int32_t> block_begin;
+  DeviceArray<const CorrectionTask> tasks;
+
+  int blocks() const { return std::max(0, static_cast<int>(block_begin.extent(0)) - 1); }
+};
+void correct_fluxes(const Corrections& corrections, const BlockLayout& layout, const double* fine,
+                    const double* coarse, double factor, double* blocks);
 
 }  // namespace octant::mesh

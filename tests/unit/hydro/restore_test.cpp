@@ -1,0 +1,82 @@
+// Cells that a flux correction has broken keep their state before the step.
+#include <gtest/gtest.h>
+
+#include "hydro/restore.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::hydro::test {
+namespace {
+
+constexpr int k_block_size = 4;
+
+// Two blocks at rest; in the second one, cells on the lower x side of its upper half are corrected,
+// and those of a y side that shares an edge with it.
+class CorrectedBlocks : public testing::Test {
+ protected:
+  CorrectedBlocks() {
+    fill(old_, 2.0, 3.0);
+    fill(now_, 1.0, 1.5);
+    const std::vector<std::int32_t> begin{0, 2};
+    const std::vector<mesh::CorrectionTask> sides{{1, 0, 1, 2, 0, 2, 0, 0},
+                                                  {1, 1, 1, 0, 2, 2, 0, 0}};
+    corrected_ = {mesh::to_device("begin", begin), mesh::to_device("sides", sides)};
+  }
+
+  double& at(std::vector<double>& state, int slot, int n, int i, int j, int k) const {
+    return state[slot * layout_.stride_slot + std::int64_t{n} * layout_.stride_variable +
+                 (k * k_block_size + j) * k_block_size + i];
+  }
+  void fill(std::vector<double>& state, double density, double energy) const {
+    state.assign(2 * layout_.stride_slot, 0.0);
+    for (int slot = 0; slot < 2; ++slot)
+      for (int c = 0; c < layout_.stride_variable; ++c) {
+        state[slot * layout_.stride_slot + c] = density;
+        state[slot * layout_.stride_slot + k_energy * std::int64_t{layout_.stride_variable} + c] =
+            energy;
+      }
+  }
+  std::vector<RestoredCells> restore() {
+    const auto before = mesh::to_device("old", old_);
+    mesh::DeviceArray<double> after("now", now_.size());
+    Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(now_.data(),
+                                                                           now_.size());
+    Kokkos::deep_copy(after, host);
+    auto gained =
+        restore_broken_cells(HydroOptions{}, layout_, corrected_, before.data(), after.data());
+    Kokkos::deep_copy(host, after);
+    return gained;
+  }
+
+  mesh::BlockLayout layout_{k_block_size, k_hydro_variables};
+  mesh::Corrections corrected_;
+  std::vector<double> old_, now_;
+};
+
+TEST_F(CorrectedBlocks, that_are_physical_stay_as_they_are) {
+  const std::vector<double> before = now_;
+  EXPECT_TRUE(restore().empty());
+  EXPECT_EQ(now_, before);
+}
+
+TEST_F(CorrectedBlocks, get_broken_cells_back_and_report_what_that_adds) {
+  at(now_, 1, k_mass, 2, 1, 3) = -0.25;   // on the x side
+  at(now_, 1, k_energy, 2, 0, 2) = -1.0;  // on both sides
+  const auto gained = restore();
+  ASSERT_EQ(gained.size(), 1u);
+  EXPECT_EQ(gained[0].cells, 2);
+  EXPECT_EQ(gained[0].mass, 2.25 + 1.0);
+  EXPECT_EQ(gained[0].energy, 1.5 + 4.0);
+  for (const int n : {int{k_mass}, int{k_energy}}) {
+    EXPECT_EQ(at(now_, 1, n, 2, 1, 3), at(old_, 1, n, 2, 1, 3));
+    EXPECT_EQ(at(now_, 1, n, 2, 0, 2), at(old_, 1, n, 2, 0, 2));
+  }
+}
+
+TEST_F(CorrectedBlocks, are_all_that_is_looked_at) {
+  at(now_, 1, k_mass, 1, 1, 3) = -0.25;  // beside the x side
+  at(now_, 0, k_mass, 2, 1, 3) = -0.25;  // in the other block
+  EXPECT_TRUE(restore().empty());
+}
+
+}  // namespace
+}  // namespace octant::hydro::test
