@@ -28,8 +28,8 @@ struct ExchangeCount {
 // compared: give each level its own, and tell which it is (-1: none). At most one exchange of an
 // Exchanger is under way; several Exchangers may be at the same time.
 //
-// The constructor, start, finish and finish_receives are collective: all ranks call them in the same
-// order, also those with an empty plan. The others are local.
+// The constructor, start, finish and finish_receives are collective: all ranks call them in the
+// same order, also those with an empty plan. The others are local.
 class Exchanger {
  public:
   Exchanger(std::string component, const Communicator& communicator,

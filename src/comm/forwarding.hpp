@@ -57,8 +57,8 @@ class ForwardingSchedule {
   std::int64_t outgoing_items_ = 0, transit_items_ = 0;
 };
 
-// Carries out a schedule. The buffers are kept from one exchange to the next; what has not left them
-// when an exchange ends does so until the next one starts.
+// Carries out a schedule. The buffers are kept from one exchange to the next; what has not left
+// them when an exchange ends does so until the next one starts.
 class Forwarder {
  public:
   explicit Forwarder(int tag) : tag_(tag) {}

@@ -1,6 +1,6 @@
 // MPI calls as the profiling interface (PMPI) shows them: every blocking call of this program and
-// of the libraries in it, such as parallel HDF5, comes by here, tells the observer of the run and
-// goes on to the MPI library.
+// of the libraries in it comes by here, tells the observer of the run and goes on to the MPI
+// library. Files are not among them: ranks write their own parts (io/), which is no call of MPI's.
 #ifdef OCTANT_MPI
 
 #include <mpi.h>
@@ -35,11 +35,6 @@ int collective(const char* name, const Call& call) {
 template <class Call>
 int waiting(const char* name, const Call& call) {
   return blocking(Phase::wait, name, call);
-}
-
-template <class Call>
-int file_access(const char* name, const Call& call) {
-  return blocking(Phase::io, name, call);
 }
 
 }  // namespace
@@ -181,58 +176,6 @@ int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
               MPI_Status* status) {
   return octant::waiting("receive",
                          [&] { return PMPI_Mrecv(buffer, count, type, message, status); });
-}
-
-// --- files ---
-
-int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
-  return octant::file_access("file_open",
-                             [&] { return PMPI_File_open(comm, name, mode, info, file); });
-}
-
-int MPI_File_close(MPI_File* file) {
-  return octant::file_access("file_close", [&] { return PMPI_File_close(file); });
-}
-
-int MPI_File_sync(MPI_File file) {
-  return octant::file_access("file_sync", [&] { return PMPI_File_sync(file); });
-}
-
-int MPI_File_set_size(MPI_File file, MPI_Offset size) {
-  return octant::file_access("file_set_size", [&] { return PMPI_File_set_size(file, size); });
-}
-
-int MPI_File_set_view(MPI_File file, MPI_Offset offset, MPI_Datatype type, MPI_Datatype file_type,
-                      const char* representation, MPI_Info info) {
-  return octant::file_access("file_set_view", [&] {
-    return PMPI_File_set_view(file, offset, type, file_type, representation, info);
-  });
-}
-
-int MPI_File_read_at(MPI_File file, MPI_Offset offset, void* buffer, int count, MPI_Datatype type,
-                     MPI_Status* status) {
-  return octant::file_access(
-      "file_read", [&] { return PMPI_File_read_at(file, offset, buffer, count, type, status); });
-}
-
-int MPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count,
-                         MPI_Datatype type, MPI_Status* status) {
-  return octant::file_access("file_read", [&] {
-    return PMPI_File_read_at_all(file, offset, buffer, count, type, status);
-  });
-}
-
-int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void* buffer, int count,
-                      MPI_Datatype type, MPI_Status* status) {
-  return octant::file_access(
-      "file_write", [&] { return PMPI_File_write_at(file, offset, buffer, count, type, status); });
-}
-
-int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* buffer, int count,
-                          MPI_Datatype type, MPI_Status* status) {
-  return octant::file_access("file_write", [&] {
-    return PMPI_File_write_at_all(file, offset, buffer, count, type, status);
-  });
 }
 
 }  // extern "C"

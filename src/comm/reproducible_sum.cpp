@@ -112,15 +112,17 @@ double reproducible_sum(const Communicator& communicator, std::span<const double
   return sum.to_double();
 }
 
-void reproducible_sum(const Communicator& communicator, std::span<ReproducibleSum> sums) {
-  std::vector<std::int64_t> words;
-  words.reserve(sums.size() * ReproducibleSum::k_words);
+void reproducible_sum(const Communicator& communicator, std::span<ReproducibleSum> sums,
+                      std::span<std::int64_t> counts) {
+  std::vector<std::int64_t> words(counts.begin(), counts.end());
+  words.reserve(counts.size() + sums.size() * ReproducibleSum::k_words);
   for (ReproducibleSum& sum : sums) {
     sum.carry();  // so that the digits of 2^31 ranks can be added
     words.insert(words.end(), sum.words_.begin(), sum.words_.end());
   }
   communicator.sum_in_place(std::span(words));
-  auto from = words.begin();
+  std::copy_n(words.begin(), counts.size(), counts.begin());
+  auto from = words.begin() + static_cast<std::ptrdiff_t>(counts.size());
   for (ReproducibleSum& sum : sums) {
     std::copy_n(from, ReproducibleSum::k_words, sum.words_.begin());
     sum.carry();

@@ -22,7 +22,8 @@ class ReproducibleSum {
   double to_double() const;
 
  private:
-  friend void reproducible_sum(const Communicator&, std::span<ReproducibleSum>);
+  friend void reproducible_sum(const Communicator&, std::span<ReproducibleSum>,
+                               std::span<std::int64_t>);
 
   // Digit n counts multiples of 2^(32 n - 1074). Doubles end at bit 2097, in digit 65; digit 66
   // takes the carries and the sign. After carry() all digits but the last are in [0, 2^32).
@@ -45,7 +46,9 @@ class ReproducibleSum {
 // The sum of the terms of all ranks, the same bits on every rank. Collective.
 double reproducible_sum(const Communicator& communicator, std::span<const double> terms);
 
-// Replaces each sum by its total over all ranks, in one reduction. Collective.
-void reproducible_sum(const Communicator& communicator, std::span<ReproducibleSum> sums);
+// Replaces each sum, and each of some integers, by its total over all ranks, in one reduction.
+// Collective.
+void reproducible_sum(const Communicator& communicator, std::span<ReproducibleSum> sums,
+                      std::span<std::int64_t> counts = {});
 
 }  // namespace octant

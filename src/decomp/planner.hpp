@@ -47,8 +47,8 @@ struct PlannedPlacement {
 // Who shall own this rank's blocks. Rank 0 plans: it is sent 16 bytes per block of the run. Blocks
 // are ordered along a curve; the result is the same whatever rank holds which block beforehand.
 // `room`, where there is any on rank 0, says how many blocks each rank has memory for, and becomes
-// what is left. Throws InputError for more than k_most_planned_ranks ranks, and where blocks do not fit.
-// Collective.
+// what is left. Throws InputError for more than k_most_planned_ranks ranks, and where blocks do not
+// fit. Collective.
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,
                                 placement::Room* room = nullptr);

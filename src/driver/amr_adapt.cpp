@@ -15,7 +15,9 @@ void AmrSimulation::adapt() {
   placements_.clear();
   regridded_ = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval) && regrid();
   rebalanced_ = step_ > 0 && is_due(options_.balance.interval) && rebalance();
-  if (regridded_ || rebalanced_) follow_mesh();
+  if (!regridded_ && !rebalanced_) return;
+  measured_ = false;
+  follow_mesh();
 }
 
 // Takes potentials along, and solves for those of new blocks.

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
@@ -25,15 +27,16 @@ constexpr double k_own_potential = 1.5961;
 }  // namespace
 
 void AmrSimulation::measure() {
+  if (measured_) return;
   const auto timing = timers_.time("measure", Phase::compute);
   measure_cells();
-  count_restored();
   if (matter_.dark()) totals_.dark = matter_.dark()->totals();
   if (gravity_) totals_.potential_energy = potential_energy();
   if (options_.universe)
     energy_.update(scale_factor(), totals_.total_energy + totals_.dark.kinetic_energy,
                    totals_.potential_energy);
   measure_matter_limits();
+  measured_ = true;
 }
 
 // Particles feel the potential of their own level, which their whole clouds lie in. Leaf cells
@@ -57,29 +60,67 @@ double AmrSimulation::potential_energy() {
   return energy;
 }
 
-// Counts what there is, and measures the gas in it if there is some.
+// Counts what there is, and measures the gas in it if there is some. All that ranks add up goes
+// through one reduction.
 void AmrSimulation::measure_cells() {
-  const int levels = mesh_.geometry().max_level() + 1, N = mesh_.geometry().block_size();
-  totals_ = {};
-  totals_.blocks.assign(levels, 0);
-  totals_.leaf_cells.assign(levels, 0);
-  for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const mesh::TreeLevel& blocks = mesh_.blocks(level);
-    totals_.blocks[level] = blocks.count();
-    for (const int slot : blocks.own())
-      totals_.leaf_cells[level] += N * N * N / 8 * (8 - std::popcount(blocks.refined(slot)));
+  const std::ptrdiff_t levels = mesh_.geometry().max_level() + 1;
+  std::vector<std::int64_t> counts = count_cells();
+  GasSums gas;
+  if (options_.hydro.enabled) gas = measure_gas();
+  const std::int64_t trouble[] = {unjudged_ ? unjudged_->bad_tiles : 0, !gas.broken.empty(),
+                                  restored_.cells};
+  counts.insert(counts.end(), std::begin(trouble), std::end(trouble));
+  {
+    const auto waiting = timers_.time("wait for all ranks", Phase::collective);
+    reproducible_sum(mesh_.communicator(), gas.sums, counts);
+    if (options_.hydro.enabled) mesh_.communicator().max_in_place(std::span<double>(fastest_));
   }
-  leaf_cells_here_ = totals_.leaf_cells;
-  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.blocks));
-  mesh_.communicator().sum_in_place(std::span<std::int64_t>(totals_.leaf_cells));
-  if (options_.hydro.enabled) measure_gas();
+  const std::int64_t bad_tiles = counts[2 * levels], broken_ranks = counts[2 * levels + 1];
+  if (repair_last_sweep(bad_tiles)) return measure_cells();
+  if (broken_ranks > 0) {
+    mesh_.communicator().agree([&] {
+      if (!gas.broken.empty()) throw RunError("step {}, time {}: {}", step_, time_, gas.broken);
+    });
+  }
+  count_restored(counts[2 * levels + 2]);
+  totals_ = {};
+  totals_.blocks.assign(counts.begin(), counts.begin() + levels);
+  totals_.leaf_cells.assign(counts.begin() + levels, counts.begin() + 2 * levels);
+  totals_.mass = gas.sums[k_mass_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[k_momentum_sum + d].to_double();
+  totals_.total_energy = gas.sums[k_total_sum].to_double();
+  totals_.kinetic_energy = gas.sums[k_kinetic_sum].to_double();
+  totals_.absolute_momentum = gas.sums[k_absolute_sum].to_double();
 }
 
-void AmrSimulation::measure_gas() {
+// Blocks by level and leaf cells by level, on this rank.
+std::vector<std::int64_t> AmrSimulation::count_cells() {
+  const int levels = mesh_.geometry().max_level() + 1, N = mesh_.geometry().block_size();
+  std::vector<std::int64_t> counts(levels);
+  leaf_cells_here_.assign(levels, 0);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    counts[level] = blocks.count();
+    for (const int slot : blocks.own())
+      leaf_cells_here_[level] += N * N * N / 8 * (8 - std::popcount(blocks.refined(slot)));
+  }
+  counts.insert(counts.end(), leaf_cells_here_.begin(), leaf_cells_here_.end());
+  return counts;
+}
+
+// True if the sweep that ended the last step was still to be judged and broke tiles on any rank.
+bool AmrSimulation::repair_last_sweep(std::int64_t bad_tiles) {
+  const std::optional<Unjudged> sweep = std::exchange(unjudged_, std::nullopt);
+  if (!sweep || bad_tiles == 0) return false;
+  const auto timing = timers_.time("repair", Phase::compute, 0);
+  repair(mesh_, 0, options_.hydro, sweep->arguments, floored_);
+  return true;
+}
+
+// On this rank.
+AmrSimulation::GasSums AmrSimulation::measure_gas() {
   const mesh::Geometry& geometry = mesh_.geometry();
-  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
-  std::vector<ReproducibleSum> sums(k_sums);
-  std::string broken;
+  GasSums gas;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     std::vector<std::uint8_t> refined;
@@ -91,31 +132,22 @@ void AmrSimulation::measure_gas() {
     fastest_[level] = 0.0;
     for (std::size_t n = 0; n < measured.size(); ++n) {
       const hydro::BlockTotals& t = measured[n];
-      sums[k_mass_sum] += t.mass * volume;
-      for (int d = 0; d < 3; ++d) sums[k_momentum_sum + d] += t.momentum[d] * volume;
-      sums[k_total_sum] += t.total_energy * volume;
-      sums[k_kinetic_sum] += t.kinetic_energy * volume;
-      sums[k_absolute_sum] += t.absolute_momentum * volume;
+      gas.sums[k_mass_sum] += t.mass * volume;
+      for (int d = 0; d < 3; ++d) gas.sums[k_momentum_sum + d] += t.momentum[d] * volume;
+      gas.sums[k_total_sum] += t.total_energy * volume;
+      gas.sums[k_kinetic_sum] += t.kinetic_energy * volume;
+      gas.sums[k_absolute_sum] += t.absolute_momentum * volume;
       fastest_[level] = std::max(fastest_[level], t.fastest);
-      if (t.broken_cell >= 0 && broken.empty())
-        broken = describe_cell(level, blocks.own()[n], t.broken_cell);
+      if (t.broken_cell >= 0 && gas.broken.empty())
+        gas.broken = describe_cell(level, blocks.own()[n], t.broken_cell);
     }
   }
-  mesh_.communicator().agree([&] {
-    if (!broken.empty()) throw RunError("step {}, time {}: {}", step_, time_, broken);
-  });
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
-  mesh_.communicator().max_in_place(std::span<double>(fastest_));
-  totals_.mass = sums[k_mass_sum].to_double();
-  for (int d = 0; d < 3; ++d) totals_.momentum[d] = sums[k_momentum_sum + d].to_double();
-  totals_.total_energy = sums[k_total_sum].to_double();
-  totals_.kinetic_energy = sums[k_kinetic_sum].to_double();
-  totals_.absolute_momentum = sums[k_absolute_sum].to_double();
+  return gas;
 }
 
 // Adds what broken cells gained when they got an older state back to what floors have added.
-void AmrSimulation::count_restored() {
-  const std::int64_t cells = mesh_.communicator().sum(restored_.cells);
+// `cells` of them on all ranks.
+void AmrSimulation::count_restored(std::int64_t cells) {
   if (cells > 0) {
     ReproducibleSum gained[] = {restored_.mass, restored_.energy};
     reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(gained));

@@ -2,7 +2,10 @@
 // algorithm (amr_step.cpp); outputs and run control are in run_amr.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
@@ -47,8 +50,9 @@ class AmrSimulation {
   // Sets the problem's initial state, refining until the mesh no longer changes.
   void initialise();
 
-  // Measures the state: fills totals() and finds the longest stable step. Throws RunError, naming
-  // level, position and values, if a density or energy is NaN or not positive.
+  // Measures the state, if that is not known since the last step: fills totals() and finds the
+  // longest stable step. Throws RunError, naming level, position and values, if a density or energy
+  // is NaN or not positive.
   void measure();
 
   // One coarse step of length dt, on all levels.
@@ -94,6 +98,13 @@ class AmrSimulation {
   void resume(const RunState& state);
 
  private:
+  // Of the gas in this rank's leaf cells, and where it is broken, if it is.
+  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
+  struct GasSums {
+    std::array<ReproducibleSum, k_sums> sums;
+    std::string broken;
+  };
+
   // amr_simulation.cpp
   void set_initial_state(int level);
   void update_density(int coarsest);
@@ -110,15 +121,20 @@ class AmrSimulation {
   void start_coupling(int level);
   void finish_coupling(int level);
   void restore_broken(int level);
+  void synchronise_entropy(int level, int state, bool at_end);
   void sweep_stage(int level, int stage, double dt, double theta);
+  void judge_sweep(int level, const hydro::SweepArguments& arguments, double fastest, int bad);
+  bool ends_with_sweep(int level, int stage) const;
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
                                  int end);
   double fastest_signal(int level, const double* blocks) const;  // on this rank
 
   // amr_measure.cpp
   void measure_cells();
-  void measure_gas();
-  void count_restored();
+  std::vector<std::int64_t> count_cells();
+  bool repair_last_sweep(std::int64_t bad_tiles);
+  GasSums measure_gas();
+  void count_restored(std::int64_t cells);
   double potential_energy();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
@@ -159,6 +175,13 @@ class AmrSimulation {
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
+  // The sweep that ended a step, until it is known whether it broke cells on any rank.
+  struct Unjudged {
+    hydro::SweepArguments arguments;
+    int bad_tiles;  // on this rank
+  };
+  std::optional<Unjudged> unjudged_;
+  bool measured_ = false;                  // nothing has changed since
   std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
   double time_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;

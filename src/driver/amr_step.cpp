@@ -46,6 +46,7 @@ double acting_time(const cosmology::Universe& universe, double now, double dt) {
 
 void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
+  measured_ = false;
   meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
   time_ += dt;
@@ -53,6 +54,7 @@ void AmrSimulation::step(double dt) {
   finish_step(0, time_);
   update_density(0);  // particles have changed level
   meter_.end_step(particle_counts());
+  if (unjudged_) measure();
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones
@@ -156,12 +158,21 @@ void AmrSimulation::solve_gravity(int level, double time) {
 void AmrSimulation::advance_gas(int level, double dt, double begin, double end) {
   if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
   const auto stages = hydro::stages(options_.hydro.scheme);
-  for (int s = 0; s < static_cast<int>(stages.size()); ++s)
+  const int last = static_cast<int>(stages.size()) - 1;
+  for (int s = 0; s <= last; ++s) {
     sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
-  mesh_.fields(level).commit(stage_target(static_cast<int>(stages.size()) - 1));
-  if (options_.hydro.has_dual_energy())
-    hydro::synchronise_dual_energy(options_.hydro, mesh_.halo(level).tiles,
-                                   mesh_.fields(level).blocks(LevelFields::k_now));
+    synchronise_entropy(level, stage_target(s), s == last);
+  }
+  mesh_.fields(level).commit(stage_target(last));
+}
+
+// Only what ends a step may overwrite energies.
+void AmrSimulation::synchronise_entropy(int level, int state, bool at_end) {
+  if (!options_.hydro.has_dual_energy()) return;
+  hydro::HydroOptions options = options_.hydro;
+  if (!at_end) options.dual_energy = hydro::DualEnergy::on;
+  hydro::synchronise_dual_energy(options, mesh_.halo(level).tiles,
+                                 mesh_.fields(level).blocks(state));
 }
 
 // Before and after the finer level's steps: what it interpolates from, and what it gives back.
@@ -231,8 +242,23 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
 
-  double worst[2] = {std::max(interior.fastest, border.fastest),
-                     static_cast<double>(interior.bad_tiles + border.bad_tiles)};
+  const double fastest = std::max(interior.fastest, border.fastest);
+  const int bad = interior.bad_tiles + border.bad_tiles;
+  if (ends_with_sweep(level, stage)) unjudged_ = {arguments, bad};
+  else judge_sweep(level, arguments, fastest, bad);
+}
+
+// Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
+bool AmrSimulation::ends_with_sweep(int level, int stage) const {
+  const auto last = static_cast<int>(hydro::stages(options_.hydro.scheme).size()) - 1;
+  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark() &&
+         !options_.hydro.has_dual_energy();
+}
+
+// Finds out whether the sweep broke cells on any rank, and repairs them.
+void AmrSimulation::judge_sweep(int level, const hydro::SweepArguments& arguments, double fastest,
+                                int bad) {
+  double worst[2] = {fastest, static_cast<double>(bad)};
   {
     const auto timing = timers_.time("wait for all ranks", Phase::collective, level);
     mesh_.communicator().max_in_place(std::span<double>(worst));

@@ -13,7 +13,7 @@ namespace octant::driver {
 namespace {
 
 constexpr double k_weight_of_new = 0.3;  // in the moving average of costs
-constexpr double k_lost_share = 0.05;    // of wall time: less is not worth a correction
+constexpr double k_lost_share = 0.005;   // of wall time: clocks do not agree any better
 
 struct KnownCost {
   Key key;

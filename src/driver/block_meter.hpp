@@ -1,5 +1,5 @@
-// What every block costs: runs the sweeps of an AMR run, and keeps time of them and of all else that
-// is done block by block.
+// What every block costs: runs the sweeps of an AMR run, and keeps time of them and of all else
+// that is done block by block.
 #pragma once
 
 #include <cstdint>

@@ -178,12 +178,14 @@ class Repair {
                  mesh_.layout().stride_variable, arguments_);
   }
 
-  // A register of the block that counts this face changes with it.
+  // A register of the block that counts this face changes with it: once, though both cells of a face
+  // within the block name it.
   void add_register_change(const mesh::FluxRequest& request, const FaceSide& side,
                            std::vector<RegisterChange>& changes) const {
     const int N = block_size_;
     const int c[3] = {side.cell % N, side.cell / N % N, side.cell / N / N};
     if (request.axis != side.axis || request.plane != c[side.axis] + side.side) return;
+    if (side.side == 1 && request.plane < N) return;
     const int a = c[side.axis == 0 ? 1 : 0], b = c[side.axis == 2 ? 1 : 2];
     if (a < request.a_begin || a >= request.a_end || b < request.b_begin || b >= request.b_end)
       return;

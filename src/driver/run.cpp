@@ -54,9 +54,9 @@ class Run {
         code = k_stopped_early;
         break;
       }
-      coarse_step(history);
+      coarse_step(history, control);
       if (snapshot_is_due()) snapshot();
-      if (checkpoint_is_due(control.seconds())) checkpoint();
+      if (checkpoint_is_due_) checkpoint();
     }
     finish(history, code);
     return code;
@@ -94,7 +94,7 @@ class Run {
     return reached(settings_.end) || model_.step_count() >= settings_.max_steps;
   }
 
-  void coarse_step(History& history) {
+  void coarse_step(History& history, const RunControl& control) {
     if (recorder_) recorder_->begin_step(model_.step_count());
     Clock clock;
     telemetry::StepFacts facts{.time = model_.time()};
@@ -103,11 +103,23 @@ class Run {
     if (model_.step_count() % output_.history_interval == 0) history.append(model_, dt);
     const std::int64_t updates = model_.cell_updates();
     model_.step(dt);
-    step_seconds_ = communicator_.max(clock.seconds());
+    agree_on_step(clock.seconds(), control.seconds());
     facts.own_updates = model_.cell_updates() - updates;
     facts.updates = communicator_.sum(facts.own_updates);
     log_step(dt, static_cast<double>(facts.updates));
     if (recorder_) record(facts, dt);
+  }
+
+  // The slowest rank's view of the step that took `seconds`, `run_seconds` after the beginning.
+  void agree_on_step(double seconds, double run_seconds) {
+    const bool due = output_.checkpoint_interval > 0.0 && !finished() &&
+                     run_seconds - last_checkpoint_seconds_ >= output_.checkpoint_interval;
+    double most[] = {seconds, static_cast<double>(memory_use().current), due ? 1.0 : 0.0};
+    communicator_.max_in_place(std::span<double>(most));
+    step_seconds_ = most[0];
+    memory_ = most[1];
+    checkpoint_is_due_ = most[2] > 0.0;
+    if (checkpoint_is_due_) last_checkpoint_seconds_ = run_seconds;
   }
 
   void record(telemetry::StepFacts& facts, double dt) {
@@ -143,14 +155,6 @@ class Run {
 
   bool snapshot_is_due() const { return !finished() && reached(next_snapshot_time()); }
 
-  bool checkpoint_is_due(double seconds) {
-    const bool due = output_.checkpoint_interval > 0.0 && !finished() &&
-                     seconds - last_checkpoint_seconds_ >= output_.checkpoint_interval;
-    if (!communicator_.any(due)) return false;
-    last_checkpoint_seconds_ = seconds;
-    return true;
-  }
-
   void snapshot() {
     const auto timing = model_.timers().time("output", Phase::io);
     const std::string path = fmt::format("{}/snap_{:05d}.h5", directory_, progress_.next_snapshot);
@@ -172,13 +176,11 @@ class Run {
   }
 
   void log_step(double dt, double updates) const {
-    const auto memory = memory_use();
-    const double most = communicator_.max(static_cast<double>(memory.current));
     const std::string state = model_.status();
     const double left = (settings_.end - model_.time()) / dt * step_seconds_;
     log::status("step {} {} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {:.0f} s left",
                 model_.step_count(), model_.when(), dt, state, 1e-6 * updates / step_seconds_,
-                1e-6 * most, left);
+                1e-6 * memory_, left);
     log::debug("step {} time {} dt {} {}", model_.step_count(), model_.time(), dt, state);
   }
 
@@ -217,7 +219,9 @@ class Run {
   OutputOptions output_;  // run control may change its intervals
   std::string directory_;
   OutputProgress progress_;
-  double step_seconds_ = 0.0, last_checkpoint_seconds_ = 0.0;
+  double step_seconds_ = 0.0, memory_ = 0.0;  // of the slowest and the fullest rank
+  bool checkpoint_is_due_ = false;
+  double last_checkpoint_seconds_ = 0.0;
   std::unique_ptr<telemetry::Recorder> recorder_;  // null: nothing is recorded
 };
 

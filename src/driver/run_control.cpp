@@ -44,7 +44,7 @@ void RunControl::read_control_file(News& news) const {
              {.unit = "s", .meaning = "New output.checkpoint_interval"});
   try {
     schema.read_file(control_path_);
-    news.stop = news.by_file = stop;
+    news.stop = stop;
     news.dump = dump;
     log::info("{}: obeyed", control_path_);
   } catch (const InputError& error) {
@@ -62,17 +62,24 @@ Wishes RunControl::look(OutputOptions& output, double step_seconds) {
     const double last_moment = options_.walltime - options_.walltime_margin - 2.0 * step_seconds;
     news.by_walltime = options_.walltime > 0.0 && clock_.seconds() > last_moment;
   }
-  communicator_.broadcast(news);
-  // Schedulers may signal any rank, or all of them.
-  news.signal = communicator_.max(static_cast<int>(g_signal));
+  news.signal = g_signal;
+  double known[] = {news.stop,
+                    news.dump,
+                    news.by_walltime,
+                    news.signal,
+                    news.snapshot_interval,
+                    news.checkpoint_interval};
+  communicator_.max_in_place(std::span<double>(known));
+  news = {known[0], known[1], known[2], known[3], known[4], known[5]};
   if (news.snapshot_interval >= 0.0) output.snapshot_interval = news.snapshot_interval;
   if (news.checkpoint_interval >= 0.0) output.checkpoint_interval = news.checkpoint_interval;
 
-  Wishes wishes{
-      .stop = news.stop || news.by_walltime || news.signal != 0, .dump = news.dump, .reason = ""};
-  if (news.by_file) wishes.reason = "the job-control file says so";
-  if (news.by_walltime) wishes.reason = "the walltime is nearly over";
-  if (news.signal != 0) wishes.reason = fmt::format("signal {}", news.signal);
+  Wishes wishes{.stop = news.stop + news.by_walltime + news.signal > 0.0,
+                .dump = news.dump > 0.0,
+                .reason = ""};
+  if (news.stop > 0.0) wishes.reason = "the job-control file says so";
+  if (news.by_walltime > 0.0) wishes.reason = "the walltime is nearly over";
+  if (news.signal > 0.0) wishes.reason = fmt::format("signal {}", static_cast<int>(news.signal));
   return wishes;
 }
 

@@ -33,10 +33,10 @@ class RunControl {
   double seconds() const { return clock_.seconds(); }  // since the run began
 
  private:
-  // What the root knows and tells: plain data.
+  // What ranks know. All of them are told the most that any knows, in one reduction.
   struct News {
-    bool stop = false, dump = false, by_walltime = false, by_file = false;
-    int signal = 0;
+    double stop = 0.0, dump = 0.0, by_walltime = 0.0;
+    double signal = 0.0;  // schedulers may send it to any rank, or to all of them
     double snapshot_interval = -1.0, checkpoint_interval = -1.0;  // < 0: unchanged
   };
   void read_control_file(News& news) const;

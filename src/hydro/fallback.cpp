@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hydro/floors.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/method.hpp"
 #include "hydro/sweep_instances.hpp"
@@ -66,7 +67,8 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   return tiles;
 }
 
-// The k-th component of mass and energy that a floored cell gains; NaN where a floor does not help.
+// The mass and energy that a floored cell gains; NaN where a floor does not help. Where pressure
+// follows the entropy, that is raised, which adds to neither.
 KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
                                             double& mass, double& energy) {
   const TileView view(a.sweep.tiles, cell.tile);
@@ -76,12 +78,13 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   const State<double> before = next_state(a, offset, stride);
   State<double> u = before;
   u[k_mass] = max(u[k_mass], a.gas.density_floor);
-  double volume;
-  const State<double> w = unfloored_primitive(u, a.gas, volume);
-  const double least =
-      a.gas.pressure_floor / (a.gas.gamma - 1.0) + 0.5 * momentum_dot_velocity(u, w);
-  // A little more than the floor, so that rounding does not leave the cell below it.
-  u[k_energy] = max(u[k_energy], least * (1.0 + 1e-14));
+  if (follows_entropy(u, a.gas)) {
+    double& entropy = a.sweep.next[offset + k_entropy * stride];
+    const double least = entropy_at(u[k_mass], a.gas.pressure_floor, a.gas);
+    if (!(entropy >= least)) entropy = least;
+  } else {
+    u[k_energy] = max(u[k_energy], energy_at(u, a.gas.pressure_floor, a.gas));
+  }
   mass = u[k_mass] - before[k_mass];
   energy = u[k_energy] - before[k_energy];
   store_state(a.sweep.next + offset, stride, u);

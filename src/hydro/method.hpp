@@ -28,6 +28,7 @@ auto with_method(const HydroOptions& options, const Body& body) {
   switch (options.limiter) {
     case Limiter::minmod: return with_riemann(Plm<Minmod>{});
     case Limiter::van_leer: return with_riemann(Plm<VanLeer>{});
+    case Limiter::huynh: return with_riemann(SmoothPlm{});
     default: return with_riemann(Plm<MonotonisedCentral>{});
   }
 }

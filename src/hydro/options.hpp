@@ -7,7 +7,7 @@ namespace octant::hydro {
 
 enum class Scheme { muscl_hancock, rk2, rk3 };
 enum class Reconstruction { plm, ppm };
-enum class Limiter { minmod, mc, van_leer };
+enum class Limiter { minmod, mc, van_leer, huynh };
 enum class RiemannSolver { llf, hll, hllc, exact };
 
 // Dual energy: `on` carries the entropy density as an extra conserved variable and takes the
@@ -50,7 +50,9 @@ struct HydroOptions {
   int variables() const { return k_hydro_variables + has_dual_energy() + scalars; }
   // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most
   // this.
-  int ghosts() const { return reconstruction == Reconstruction::ppm ? 3 : 2; }
+  int ghosts() const {
+    return reconstruction == Reconstruction::ppm || limiter == Limiter::huynh ? 3 : 2;
+  }
   Gas gas() const {
     return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
   }

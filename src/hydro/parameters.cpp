@@ -10,7 +10,7 @@ namespace {
 // Names of each choice, in the order of its enumerators.
 const std::vector<std::string> k_schemes{"muscl_hancock", "rk2", "rk3"};
 const std::vector<std::string> k_reconstructions{"plm", "ppm"};
-const std::vector<std::string> k_limiters{"minmod", "mc", "van_leer"};
+const std::vector<std::string> k_limiters{"minmod", "mc", "van_leer", "huynh"};
 const std::vector<std::string> k_riemann_solvers{"llf", "hll", "hllc", "exact"};
 const std::vector<std::string> k_dual_energies{"off", "on", "overwrite"};
 
@@ -32,7 +32,10 @@ void HydroParameters::declare(ParameterSchema& schema) {
       "hydro.reconstruction", reconstruction,
       {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)",
        .choices = k_reconstructions});
-  schema.add("hydro.limiter", limiter, {.meaning = "Slope limiter of plm", .choices = k_limiters});
+  schema.add("hydro.limiter", limiter,
+             {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "
+                         "4^3 and up)",
+              .choices = k_limiters});
   schema.add("hydro.riemann", riemann, {.meaning = "Riemann solver", .choices = k_riemann_solvers});
   schema.add("hydro.density_floor", density_floor,
              {.unit = "code density", .meaning = "Smallest density", .above = 0.0});

@@ -61,6 +61,42 @@ struct Plm {
   }
 };
 
+// Piecewise linear, with smooth extrema kept, as Huynh (1995) does: the central slope is bounded by
+// the larger one of the bound of the monotonised central limiter and the slope of Harten & Osher
+// (1987),
+//   t = minmod(left + minmod(d-, d) / 2, right - minmod(d, d+) / 2),
+// where d are second differences, in the cell and on either side: that they agree tells a crest,
+// where the one-sided differences vanish, from a jump. (3 t / 2, as he has it, makes the density
+// overshoot by half a percent at the head of Sod's rarefaction in Runge-Kutta schemes.)
+struct SmoothPlm {
+  static constexpr int reach = 2;
+  template <class V>
+  using Profile = LinearProfile<V>;
+
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
+    const V centre = q(0);
+    const V left = centre - q(-1), right = q(1) - centre;
+    const V monotone = MonotonisedCentral::slope(left, right);
+    if (!any(absolute(monotone) < absolute(V(V(0.5) * (left + right))))) return {monotone};
+    return {at_extrema(left, right, V(q(-1) - q(-2)), V(q(2) - q(1)))};
+  }
+
+ private:
+  // Kept out of line; lanes that the monotone bound does not touch come out as above.
+  template <class V>
+  OCTANT_OUT_OF_LINE static V at_extrema(const V left, const V right, const V left2,
+                                         const V right2) {
+    const V bend = right - left;
+    const V from_left = left + V(0.5) * Minmod::slope(bend, V(left - left2));
+    const V from_right = right - V(0.5) * Minmod::slope(bend, V(right2 - right));
+    const V most = max(V(2.0) * min(left, right), min(from_left, from_right));
+    const V least = min(V(2.0) * max(left, right), max(from_left, from_right));
+    const V centre = V(0.5) * (left + right);
+    return max(min(centre, most), V(0.0)) + min(max(centre, least), V(0.0));
+  }
+};
+
 template <class V>
 struct ParabolicProfile {
   V below, above;  // what lies between the cell's mean and its values at the faces

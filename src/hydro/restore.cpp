@@ -1,6 +1,6 @@
 #include "hydro/restore.hpp"
 
-#include "hydro/euler.hpp"
+#include "hydro/floors.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro {
@@ -10,10 +10,12 @@ namespace {
 using Policy = Kokkos::TeamPolicy<>;
 using Member = Policy::member_type;
 
+// An entropy that is lost counts, too, though it may not rule as yet.
 KOKKOS_INLINE_FUNCTION bool is_broken(const double* cell, int stride, const Gas& gas) {
   const State<double> u = load_state<double>(cell, stride);
   const State<double> w = physical_state(u, cell + k_entropy * stride, gas);
-  return !(u[k_mass] >= gas.density_floor) || !(w[k_pressure] >= gas.pressure_floor);
+  return !(u[k_mass] >= gas.density_floor) || !(w[k_pressure] >= gas.pressure_floor) ||
+         (gas.dual_energy && !(cell[k_entropy * stride] > 0.0));
 }
 
 // The blocks of a level, and those of them that corrections have changed.
@@ -53,19 +55,45 @@ struct CorrectedBlocks {
 
   // One cell after the other: a cell may have several corrected sides, and the sum has an order.
   KOKKOS_INLINE_FUNCTION RestoredCells restore(int block) const {
-    const std::int64_t stride = layout.stride_variable;
     RestoredCells gained;
     for (int t = corrected.block_begin(block); t < corrected.block_begin(block + 1); ++t)
       for (int n = 0; n < side_cells(); ++n) {
         double* const cell = now + offset(corrected.tasks(t), n);
         if (!is_broken(cell, layout.stride_variable, gas)) continue;
         const double* const before = old + offset(corrected.tasks(t), n);
-        ++gained.cells;
-        gained.mass += before[k_mass * stride] - cell[k_mass * stride];
-        gained.energy += before[k_energy * stride] - cell[k_energy * stride];
-        for (int v = 0; v < layout.variables; ++v) cell[v * stride] = before[v * stride];
+        const State<double> broken = load_state<double>(cell, layout.stride_variable);
+        mend(before, cell);
+        const State<double> mended = load_state<double>(cell, layout.stride_variable);
+        const double mass = mended[k_mass] - broken[k_mass];
+        const double energy = mended[k_energy] - broken[k_energy];
+        gained.cells += mass != 0.0 || energy != 0.0;
+        gained.mass += mass;
+        gained.energy += energy;
       }
     return gained;
+  }
+
+  KOKKOS_INLINE_FUNCTION void mend(const double* before, double* cell) const {
+    const int stride = layout.stride_variable;
+    const double ratio = cell[k_mass] / before[k_mass];
+    const State<double> u = load_state<double>(cell, stride);
+    if (!(u[k_mass] >= gas.density_floor) || !(u[k_energy] > 0.0)) {
+      for (int v = 0; v < layout.variables; ++v)
+        cell[std::int64_t{v} * stride] = before[std::int64_t{v} * stride];
+      return;
+    }
+    double pressure = pressure_of_energy(u, gas);
+    if (follows_entropy(u, gas)) {
+      cell[k_entropy * stride] =
+          max(ratio * before[k_entropy * stride], entropy_at(u[k_mass], gas.pressure_floor, gas));
+      return;
+    }
+    if (!(pressure >= gas.pressure_floor)) {
+      pressure = max(ratio * pressure_of_energy(load_state<double>(before, stride), gas),
+                     gas.pressure_floor);
+      cell[k_energy * stride] = energy_at(u, pressure, gas);
+    }
+    if (gas.dual_energy) cell[k_entropy * stride] = entropy_at(u[k_mass], pressure, gas);
   }
 };
 
@@ -86,7 +114,7 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
         if (blocks.count_broken(team) == 0) return;
         Kokkos::single(Kokkos::PerTeam(team), [&] {
           restored(team.league_rank()) = blocks.restore(team.league_rank());
-          ++broken;
+          broken += restored(team.league_rank()).cells > 0;
         });
       },
       broken_blocks);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares how long ranks stand still for messages that travel during work, and for ones that do not.
+"""Compares how long ranks stand still for messages that travel during work, and for others.
 
     tests/measure/overlap.py [--ranks 2] [--runs 5] [--parameters FILE] [--steps 20]
 

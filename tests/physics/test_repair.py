@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from running import Outcome, differing, run_well
+from running import Outcome, differing, leaf_cells, run_well
 
 # A blast in gas that is almost without pressure, off the lattice's symmetry, at the largest Courant
 # number: sharp profiles and Hancock's predictor make some densities or pressures negative.
@@ -46,7 +46,49 @@ AT_A_LEVEL_JUMP = {
     "refine.region_upper": [1.0, 1.0, 1.0],
     "refine.buffer": 0,
 }
-CASES = {"refined_where_steep": REFINED_WHERE_STEEP, "at_a_level_jump": AT_A_LEVEL_JUMP}
+# The same where the refined part ends on the mid-planes of blocks.
+AT_A_MID_PLANE = AT_A_LEVEL_JUMP | {
+    "problem.centre": [0.25, 0.53, 0.47],
+    "refine.region_lower": [0.25, 0.0, 0.0],
+}
+CASES = {
+    "refined_where_steep": REFINED_WHERE_STEEP,
+    "at_a_level_jump": AT_A_LEVEL_JUMP,
+    "at_a_mid_plane": AT_A_MID_PLANE,
+}
+
+# Cold gas, whose pressure is that of its entropy, falls into the first clumps: at level jumps, and
+# within the stages of a step, entropy is broken first.
+UNIVERSE = """
+model = "amr"
+[problem]
+name = "cosmology"
+[cosmology]
+enabled = true
+omega_m = 0.3111
+omega_lambda = 0.6889
+omega_b = 0.047
+h = 0.6766
+box = 25.0
+start = "z = 29.5"
+end = "z = 2"
+[initial]
+kind = "generate"
+seed = 12345
+[gravity]
+enabled = true
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 3
+[refine]
+mass = [4.0, 4.0, 4.0]
+[hydro]
+gamma = 1.6666666666666667
+scheme = "rk3"
+reconstruction = "ppm"
+dual_energy = "overwrite"
+"""
 
 
 def run_blast(directory: Path, case: str, ranks: int = 1) -> Outcome:
@@ -80,3 +122,12 @@ def test_repairs_are_the_same_on_any_number_of_ranks(
 ) -> None:
     outcome = run_blast(tmp_path / "run", case, ranks=ranks)
     assert differing(outcome.last_snapshot, references[case].last_snapshot) == []
+
+
+def test_cold_gas_that_clumps_needs_no_floors(tmp_path: Path) -> None:
+    outcome = run_well(tmp_path / "run", UNIVERSE)
+    history = outcome.history()
+    assert history["blocks_2"][-1] > 0, "no clumps: the case tests nothing"
+    assert history["floored_cells"][-1] == 0
+    assert np.abs(history["mass"] / history["mass"][0] - 1.0).max() <= 1e-12
+    assert leaf_cells(outcome.last_snapshot)["pressure"].min() > 0.0

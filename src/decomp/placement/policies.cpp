@@ -34,6 +34,7 @@ std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks)
 }
 
 Owners zone_by_zone(Costs costs, std::span<const Zone> zones, const Policy& policy) {
+  if (zones.size() == 1) return policy(costs, zones.front().ranks);
   Owners owners(costs.size());
   for (const Zone& zone : zones) {
     const Owners part = policy(costs.subspan(zone.first_block, zone.blocks), zone.ranks);

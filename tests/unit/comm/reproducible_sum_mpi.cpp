@@ -46,6 +46,17 @@ TEST(ReproducibleSumMpi, several_sums_are_reduced_at_once) {
   EXPECT_EQ(sums[2].to_double(), -0.25 * world.size() * (world.size() - 1));
 }
 
+TEST(ReproducibleSumMpi, integers_are_reduced_with_the_sums) {
+  const auto world = Communicator::world();
+  std::vector<ReproducibleSum> sums(1);
+  sums[0] += 0.25;
+  std::vector<std::int64_t> counts{1, -world.rank()};
+  reproducible_sum(world, sums, counts);
+  EXPECT_EQ(sums[0].to_double(), 0.25 * world.size());
+  EXPECT_EQ(counts[0], world.size());
+  EXPECT_EQ(counts[1], -world.size() * (world.size() - 1) / 2);
+}
+
 TEST(ReproducibleSumMpi, ranks_without_terms_take_part) {
   const auto world = Communicator::world();
   const std::vector<double> terms(world.is_root() ? 1 : 0, 0.1);

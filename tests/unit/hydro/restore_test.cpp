@@ -1,4 +1,6 @@
 // Cells that a flux correction has broken keep their state before the step.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "hydro/restore.hpp"
@@ -13,7 +15,9 @@ constexpr int k_block_size = 4;
 // and those of a y side that shares an edge with it.
 class CorrectedBlocks : public testing::Test {
  protected:
-  CorrectedBlocks() {
+  explicit CorrectedBlocks(DualEnergy dual_energy = DualEnergy::off) {
+    options_.dual_energy = dual_energy;
+    layout_ = {k_block_size, options_.variables()};
     fill(old_, 2.0, 3.0);
     fill(now_, 1.0, 1.5);
     const std::vector<std::int32_t> begin{0, 2};
@@ -33,6 +37,9 @@ class CorrectedBlocks : public testing::Test {
         state[slot * layout_.stride_slot + c] = density;
         state[slot * layout_.stride_slot + k_energy * std::int64_t{layout_.stride_variable} + c] =
             energy;
+        if (options_.has_dual_energy())
+          state[slot * layout_.stride_slot + k_entropy * std::int64_t{layout_.stride_variable} +
+                c] = density;
       }
   }
   std::vector<RestoredCells> restore() {
@@ -41,15 +48,20 @@ class CorrectedBlocks : public testing::Test {
     Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(now_.data(),
                                                                            now_.size());
     Kokkos::deep_copy(after, host);
-    auto gained =
-        restore_broken_cells(HydroOptions{}, layout_, corrected_, before.data(), after.data());
+    auto gained = restore_broken_cells(options_, layout_, corrected_, before.data(), after.data());
     Kokkos::deep_copy(host, after);
     return gained;
   }
 
-  mesh::BlockLayout layout_{k_block_size, k_hydro_variables};
+  HydroOptions options_;
+  mesh::BlockLayout layout_;
   mesh::Corrections corrected_;
   std::vector<double> old_, now_;
+};
+
+class CorrectedBlocksWithEntropy : public CorrectedBlocks {
+ protected:
+  CorrectedBlocksWithEntropy() : CorrectedBlocks(DualEnergy::on) {}
 };
 
 TEST_F(CorrectedBlocks, that_are_physical_stay_as_they_are) {
@@ -58,7 +70,7 @@ TEST_F(CorrectedBlocks, that_are_physical_stay_as_they_are) {
   EXPECT_EQ(now_, before);
 }
 
-TEST_F(CorrectedBlocks, get_broken_cells_back_and_report_what_that_adds) {
+TEST_F(CorrectedBlocks, get_cells_without_mass_or_energy_back_and_report_what_that_adds) {
   at(now_, 1, k_mass, 2, 1, 3) = -0.25;   // on the x side
   at(now_, 1, k_energy, 2, 0, 2) = -1.0;  // on both sides
   const auto gained = restore();
@@ -70,6 +82,28 @@ TEST_F(CorrectedBlocks, get_broken_cells_back_and_report_what_that_adds) {
     EXPECT_EQ(at(now_, 1, n, 2, 1, 3), at(old_, 1, n, 2, 1, 3));
     EXPECT_EQ(at(now_, 1, n, 2, 0, 2), at(old_, 1, n, 2, 0, 2));
   }
+}
+
+TEST_F(CorrectedBlocks, keep_mass_and_momentum_where_only_pressure_is_missing) {
+  at(now_, 1, k_momentum_x, 2, 1, 3) = 2.0;  // a kinetic energy of 2, more than the total of 1.5
+  const auto gained = restore();
+  ASSERT_EQ(gained.size(), 1u);
+  EXPECT_EQ(gained[0].cells, 1);
+  EXPECT_EQ(gained[0].mass, 0.0);
+  EXPECT_EQ(at(now_, 1, k_momentum_x, 2, 1, 3), 2.0);
+  // Half of the density with the old specific internal energy of 3 / 2.
+  EXPECT_NEAR(at(now_, 1, k_energy, 2, 1, 3), 2.0 + 1.5, 1e-13);
+  EXPECT_NEAR(gained[0].energy, 2.0, 1e-13);
+}
+
+TEST_F(CorrectedBlocksWithEntropy, change_nothing_that_is_conserved_where_entropy_is_missing) {
+  at(now_, 1, k_momentum_x, 2, 1, 3) = std::sqrt(3.0);  // all energy is kinetic: entropy rules
+  at(now_, 1, k_entropy, 2, 1, 3) = -0.5;
+  const std::vector<double> before = now_;
+  EXPECT_TRUE(restore().empty());
+  EXPECT_EQ(at(now_, 1, k_entropy, 2, 1, 3), 0.5 * at(old_, 1, k_entropy, 2, 1, 3));
+  at(now_, 1, k_entropy, 2, 1, 3) = -0.5;
+  EXPECT_EQ(now_, before);
 }
 
 TEST_F(CorrectedBlocks, are_all_that_is_looked_at) {

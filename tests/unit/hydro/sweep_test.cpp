@@ -77,7 +77,7 @@ TEST(Sweep, scalars_do_not_change_the_gas) {
 TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
   for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
     for (Reconstruction reconstruction : {Reconstruction::plm, Reconstruction::ppm})
-      for (Limiter limiter : {Limiter::minmod, Limiter::mc, Limiter::van_leer})
+      for (Limiter limiter : {Limiter::minmod, Limiter::mc, Limiter::van_leer, Limiter::huynh})
         for (RiemannSolver riemann :
              {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc, RiemannSolver::exact}) {
           if (reconstruction == Reconstruction::ppm && limiter != Limiter::mc) continue;

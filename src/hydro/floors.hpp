@@ -1,0 +1,31 @@
+// How one cell that has lost its pressure gets some again.
+#pragma once
+
+#include "hydro/euler.hpp"
+
+namespace octant::hydro {
+
+// The pressure of one cell by its total energy.
+KOKKOS_INLINE_FUNCTION double pressure_of_energy(const State<double>& u, const Gas& gas) {
+  double volume;
+  return unfloored_primitive(u, gas, volume)[k_pressure];
+}
+
+// Whether the pressure of one cell is that of its entropy instead.
+KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& gas) {
+  return gas.dual_energy && u[k_energy] > 0.0 &&
+         entropy_rules(pressure_of_energy(u, gas), u[k_energy], gas);
+}
+
+// The total energy and the entropy density that raise the pressure of one cell, of any density, to
+// `pressure`: a little more, so that rounding does not leave a cell below the floor.
+KOKKOS_INLINE_FUNCTION double energy_at(const State<double>& u, double pressure, const Gas& gas) {
+  double volume;
+  const State<double> w = unfloored_primitive(u, gas, volume);
+  return (pressure / (gas.gamma - 1.0) + 0.5 * momentum_dot_velocity(u, w)) * (1.0 + 1e-14);
+}
+KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const Gas& gas) {
+  return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);
+}
+
+}  // namespace octant::hydro
