@@ -6,11 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -100,7 +99,6 @@ struct Request {
   ClusteredCube cube;
   std::vector<int> ranks{64, 96, 128, 192, 256, 320, 448, 512, 768, 1024};
   Choice decompositions{{"hilbert", "morton", "ksection"}, "all"};
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -110,7 +108,6 @@ void declare(Options& options, Request& request) {
   options.count("--seed", request.cube.seed, "Of the clusters");
   options.counts("--ranks", request.ranks, "Ranks to divide the cube among, one or several");
   options.choice("--decomposition", request.decompositions, "Who owns which block");
-  options.json(request.json_file);
 }
 
 JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int ranks,
@@ -129,7 +126,7 @@ JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int
   return object;
 }
 
-void measure_all(const Request& request, Report& report) {
+void compare(const Request& request, Report& report) {
   const ClusteredCube& cube = request.cube;
   if (cube.cells % cube.block_size != 0)
     throw InputError("--cells {}: must be a multiple of --block-size {}", cube.cells,
@@ -148,6 +145,12 @@ void measure_all(const Request& request, Report& report) {
                               fmt::format("{:.1f}", 1e3 * r.seconds)));
       report.add(json(cube, name, ranks, r));
     }
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  communicator.agree([&] {
+    if (communicator.is_root()) compare(request, report);
+  });
 }
 
 }  // namespace
@@ -185,17 +188,7 @@ BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposi
 }
 
 int balance_bench(const std::vector<std::string>& words) {
-  Options options("balance", "Balance of clustered work");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-  const Communicator communicator = Communicator::world();
-  Report report(communicator, request.json_file);
-  communicator.agree([&] {
-    if (communicator.is_root()) measure_all(request, report);
-  });
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("balance", "Balance of clustered work", declare, measure_all, words);
 }
 
 }  // namespace octant::bench

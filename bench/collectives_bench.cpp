@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -130,7 +129,6 @@ struct Request {
   std::int64_t most = 10'000'000;
   int repeats = 100;
   double seconds = 2.0;
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -139,7 +137,6 @@ void declare(Options& options, Request& request) {
   options.count("--repeats", request.repeats, "Timed calls");
   options.number("--seconds", request.seconds, 0.0, 1e6,
                  "No more calls of a kind after so many seconds");
-  options.json(request.json_file);
 }
 
 void measure_all(const Request& request, const Communicator& communicator, Report& report) {
@@ -195,15 +192,8 @@ CollectiveResult measure_collective(const Communicator& communicator, const std:
 }
 
 int collectives_bench(const std::vector<std::string>& words) {
-  Options options("collectives", "Collective calls of MPI");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-  const Communicator communicator = Communicator::world();
-  Report report(communicator, request.json_file);
-  measure_all(request, communicator, report);
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("collectives", "Collective calls of MPI", declare, measure_all,
+                              words);
 }
 
 }  // namespace octant::bench

@@ -7,11 +7,10 @@
 #include <fmt/format.h>
 
 #include "bench/block_costs.hpp"
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -95,7 +94,6 @@ void count(const RandomMesh& mesh, const Owners& owners, const Pairs& pairs, int
 struct Request {
   CommCase common;
   Choice policies{policy_names(), "all"};
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -112,7 +110,6 @@ void declare(Options& options, Request& request) {
   options.number("--cold-rounds", c.cold_rounds, 0, 1'000'000,
                  "Rounds on each before, which do not count");
   options.count("--seed", c.seed, "Of meshes and costs");
-  options.json(request.json_file);
 }
 
 constexpr const char* k_row = "{:<12} {:>13} {:>10} {:>10} {:>9} {:>9} {:>10} {:>10}";
@@ -193,15 +190,8 @@ CommResult measure_comm(const Communicator& communicator, const CommCase& comm_c
 }
 
 int comm_bench(const std::vector<std::string>& words) {
-  Options options("comm", "Exchanges between blocks by placement");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-  const Communicator communicator = Communicator::world();
-  Report report(communicator, request.json_file);
-  measure_all(request, communicator, report);
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("comm", "Exchanges between blocks by placement", declare, measure_all,
+                              words);
 }
 
 }  // namespace octant::bench

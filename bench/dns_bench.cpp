@@ -5,13 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "core/memory.hpp"
-#include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 
 namespace octant::bench {
@@ -125,7 +124,6 @@ struct Request {
   Choice diffusions{{"explicit", "implicit_z", "implicit"}, "all"};
   Choice methods{{"ftm", "ptdma"}, "ftm"};
   int steps = 20;
-  std::string json_file;
 
   std::vector<DnsCase> selected() const {
     std::vector<DnsCase> all;
@@ -147,7 +145,25 @@ void declare(Options& options, Request& request) {
   options.text("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4");
   options.one_of("--plans", request.common.plans, {"estimated", "measured"}, "FFTW's plans");
   options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
-  options.json(request.json_file);
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  const double triad = triad_bytes_per_second(communicator);
+  report.line(
+      fmt::format("{} rank(s); triad {:.1f} GB/s; fastest of {} steps\n"
+                  "ns: wall time of a step per cell of the grid; MB: sent per step by the "
+                  "busiest rank\nfields: memory of a rank over that of a field; div: "
+                  "largest divergence over speed / cell size\n",
+                  communicator.size(), 1e-9 * triad, request.steps));
+  report.line(fmt::format(k_row, "cells", "diffusion", "lines", "ranks", "ms", "ns", "cpu ns", "MB",
+                          "fields", "div"));
+  for (const DnsCase& dns_case : request.selected()) {
+    const DnsResult result = measure_dns(communicator, dns_case, request.steps);
+    report.line(row(result));
+    report.line(breakdown(result));
+    report.line(bandwidth(result, triad));
+    report.add(json(result, triad));
+  }
 }
 
 }  // namespace
@@ -206,31 +222,8 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
 }
 
 int dns_bench(const std::vector<std::string>& words) {
-  Options options("dns", "Speed of whole steps of a channel flow");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  Report report(communicator, request.json_file);
-  const double triad = triad_bytes_per_second(communicator);
-  report.line(
-      fmt::format("{} rank(s); triad {:.1f} GB/s; fastest of {} steps\n"
-                  "ns: wall time of a step per cell of the grid; MB: sent per step by the "
-                  "busiest rank\nfields: memory of a rank over that of a field; div: "
-                  "largest divergence over speed / cell size\n",
-                  communicator.size(), 1e-9 * triad, request.steps));
-  report.line(fmt::format(k_row, "cells", "diffusion", "lines", "ranks", "ms", "ns", "cpu ns", "MB",
-                          "fields", "div"));
-  for (const DnsCase& dns_case : request.selected()) {
-    const DnsResult result = measure_dns(communicator, dns_case, request.steps);
-    report.line(row(result));
-    report.line(breakdown(result));
-    report.line(bandwidth(result, triad));
-    report.add(json(result, triad));
-  }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("dns", "Speed of whole steps of a channel flow", declare, measure_all,
+                              words);
 }
 
 }  // namespace octant::bench

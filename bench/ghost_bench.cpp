@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "driver/command_line.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::bench {
@@ -148,7 +147,6 @@ struct Request {
   Choice decompositions{{"ksection", "hilbert", "morton"}, "all"};
   Choice backends{{"p2p", "alltoall", "ksection"}, "all"};
   int exchanges = 20;
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -160,7 +158,26 @@ void declare(Options& options, Request& request) {
   options.choice("--decomposition", request.decompositions, "Who owns which block");
   options.choice("--backend", request.backends, "How messages travel");
   options.count("--exchanges", request.exchanges, "Timed exchanges; the median is reported");
-  options.json(request.json_file);
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  const GhostGrid& grid = request.grid;
+  geometry_of(grid);  // throws before anything is said
+  report.line(
+      fmt::format("{0}^3 cells in blocks of {1}^3, {2} values per cell, {3} ghost cells, {4} "
+                  "rank(s)\nleast/mean/most over the ranks, per exchange; median of {5}\n",
+                  grid.cells, grid.block_size, grid.variables, grid.ghosts, communicator.size(),
+                  request.exchanges));
+  report.line(heading());
+  for (const std::string& decomposition : request.decompositions.selected())
+    for (const std::string& backend : request.backends.selected()) {
+      CommOptions comm;
+      comm.exchange = backend;
+      const GhostResult result = measure_ghosts(communicator, grid, decomposition_of(decomposition),
+                                                *comm.forced(), request.exchanges);
+      report.line(row(result));
+      report.add(json(result, grid, communicator.size()));
+    }
 }
 
 }  // namespace
@@ -195,32 +212,8 @@ GhostResult measure_ghosts(const Communicator& communicator, const GhostGrid& gr
 }
 
 int ghost_bench(const std::vector<std::string>& words) {
-  Options options("ghost", "Ghost cells of a uniform periodic grid");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  const GhostGrid& grid = request.grid;
-  geometry_of(grid);  // throws before anything is said
-  Report report(communicator, request.json_file);
-  report.line(
-      fmt::format("{0}^3 cells in blocks of {1}^3, {2} values per cell, {3} ghost cells, {4} "
-                  "rank(s)\nleast/mean/most over the ranks, per exchange; median of {5}\n",
-                  grid.cells, grid.block_size, grid.variables, grid.ghosts, communicator.size(),
-                  request.exchanges));
-  report.line(heading());
-  for (const std::string& decomposition : request.decompositions.selected())
-    for (const std::string& backend : request.backends.selected()) {
-      CommOptions comm;
-      comm.exchange = backend;
-      const GhostResult result = measure_ghosts(communicator, grid, decomposition_of(decomposition),
-                                                *comm.forced(), request.exchanges);
-      report.line(row(result));
-      report.add(json(result, grid, communicator.size()));
-    }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("ghost", "Ghost cells of a uniform periodic grid", declare,
+                              measure_all, words);
 }
 
 }  // namespace octant::bench

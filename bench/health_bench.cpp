@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "bench/command.hpp"
 #include "bench/health.hpp"
-#include "bench/options.hpp"
 #include "bench/report.hpp"
 #include "core/error.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -16,7 +15,7 @@ namespace {
 
 struct Request {
   HealthCheck check;
-  std::string exclude_file, json_file;
+  std::string exclude_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -31,7 +30,6 @@ void declare(Options& options, Request& request) {
   options.number("--debug-slow-rank", check.slow_rank, 0, 1 << 30,
                  "Let a rank compute several times over");
   options.count("--debug-slow-factor", check.slow_factor, "So many times");
-  options.json(request.json_file);
 }
 
 void write_exclude_list(const Communicator& communicator, const std::string& path,
@@ -101,17 +99,8 @@ JsonObject json(const Communicator& communicator, const HealthResult& r) {
   return object;
 }
 
-}  // namespace
-
-int health_bench(const std::vector<std::string>& words) {
-  Options options("health", "Slow nodes");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
   write_exclude_list(communicator, request.exclude_file, {});  // before anything is measured
-  Report report(communicator, request.json_file);
   const HealthResult result =
       compare_ranks(communicator, request.check, measure_rank(communicator, request.check));
   report.line(fmt::format("{} rank(s) on {} node(s), all at the same time; best of {}\n",
@@ -120,8 +109,12 @@ int health_bench(const std::vector<std::string>& words) {
   report_nodes(report, result.slow_nodes);
   report.add(json(communicator, result));
   write_exclude_list(communicator, request.exclude_file, result.slow_nodes);
-  report.finish();
-  return driver::k_done;
+}
+
+}  // namespace
+
+int health_bench(const std::vector<std::string>& words) {
+  return run_command<Request>("health", "Slow nodes", declare, measure_all, words);
 }
 
 }  // namespace octant::bench

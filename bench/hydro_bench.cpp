@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "driver/amr_simulation.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -133,7 +132,6 @@ struct Request {
   std::vector<int> block_sizes{8, 16};
   HydroCase common;
   int repeats = 3;
-  std::string json_file;
 
   std::vector<HydroCase> selected() const {
     std::vector<HydroCase> all;
@@ -162,7 +160,24 @@ void declare(Options& options, Request& request) {
                 "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)");
   options.count("--steps", request.common.steps, "Coarse steps (10 for uniform, 50 for amr_sedov)");
   options.count("--repeats", request.repeats, "Runs of each case; the median is reported");
-  options.json(request.json_file);
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  const std::vector<HydroCase> cases = request.selected();
+  for (const HydroCase& hydro_case : cases) run_options(hydro_case);  // before hours are spent
+  const double triad = triad_bytes_per_second(communicator);
+  report.line(fmt::format(
+      "{} rank(s) of {} thread(s), {} and {}; triad {:.1f} GB/s; median of {}\n"
+      "M: million updates of leaf cells by full steps; cpu s: processor seconds of all cores\n",
+      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
+      request.common.limiter, request.common.riemann, 1e-9 * triad, request.repeats));
+  report.line(heading());
+  for (const HydroCase& hydro_case : cases) {
+    const HydroResult result = measure_hydro(communicator, hydro_case, request.repeats);
+    report.line(row(result));
+    report.line(breakdown(result));
+    report.add(json(result, triad));
+  }
 }
 
 }  // namespace
@@ -179,30 +194,8 @@ HydroResult measure_hydro(const Communicator& communicator, const HydroCase& hyd
 }
 
 int hydro_bench(const std::vector<std::string>& words) {
-  Options options("hydro", "Speed of whole steps of gas dynamics");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  const std::vector<HydroCase> cases = request.selected();
-  for (const HydroCase& hydro_case : cases) run_options(hydro_case);  // before hours are spent
-  Report report(communicator, request.json_file);
-  const double triad = triad_bytes_per_second(communicator);
-  report.line(fmt::format(
-      "{} rank(s) of {} thread(s), {} and {}; triad {:.1f} GB/s; median of {}\n"
-      "M: million updates of leaf cells by full steps; cpu s: processor seconds of all cores\n",
-      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
-      request.common.limiter, request.common.riemann, 1e-9 * triad, request.repeats));
-  report.line(heading());
-  for (const HydroCase& hydro_case : cases) {
-    const HydroResult result = measure_hydro(communicator, hydro_case, request.repeats);
-    report.line(row(result));
-    report.line(breakdown(result));
-    report.add(json(result, triad));
-  }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("hydro", "Speed of whole steps of gas dynamics", declare, measure_all,
+                              words);
 }
 
 }  // namespace octant::bench

@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "decomp/partition.hpp"
-#include "driver/command_line.hpp"
 #include "particles/particles.hpp"
 
 namespace octant::bench {
@@ -169,7 +168,6 @@ struct Request {
   std::vector<int> block_sizes{8};
   ParticleCase common;
   int repeats = 7;
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -179,7 +177,25 @@ void declare(Options& options, Request& request) {
   options.number("--levels", request.common.levels, 1, 8, "Refined levels, where clustered");
   options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
   options.count("--repeats", request.repeats, "Steps; the least times are reported");
-  options.json(request.json_file);
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  report.line(
+      fmt::format("{} rank(s) of {} thread(s), {} particles, base {}^3; least of {} steps\n"
+                  "million particles per second of wall time, and of processor time of all cores\n",
+                  communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
+                  request.common.particles, request.common.cells, request.repeats));
+  report.line(heading());
+  for (const std::string& name : request.cases.selected())
+    for (const int block_size : request.block_sizes) {
+      ParticleCase particle_case = request.common;
+      particle_case.name = name;
+      particle_case.block_size = block_size;
+      const auto result = measure_particles(communicator, particle_case, request.repeats);
+      report.line(row(result, "M/s", result.seconds));
+      report.line(row(result, "M/cpu s", result.cpu_seconds));
+      report.add(json(result));
+    }
 }
 
 }  // namespace
@@ -214,31 +230,8 @@ ParticleResult measure_particles(const Communicator& communicator,
 }
 
 int particle_bench(const std::vector<std::string>& words) {
-  Options options("particles", "Deposit, kick and drift of particles");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  Report report(communicator, request.json_file);
-  report.line(
-      fmt::format("{} rank(s) of {} thread(s), {} particles, base {}^3; least of {} steps\n"
-                  "million particles per second of wall time, and of processor time of all cores\n",
-                  communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
-                  request.common.particles, request.common.cells, request.repeats));
-  report.line(heading());
-  for (const std::string& name : request.cases.selected())
-    for (const int block_size : request.block_sizes) {
-      ParticleCase particle_case = request.common;
-      particle_case.name = name;
-      particle_case.block_size = block_size;
-      const auto result = measure_particles(communicator, particle_case, request.repeats);
-      report.line(row(result, "M/s", result.seconds));
-      report.line(row(result, "M/cpu s", result.cpu_seconds));
-      report.add(json(result));
-    }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("particles", "Deposit, kick and drift of particles", declare,
+                              measure_all, words);
 }
 
 }  // namespace octant::bench

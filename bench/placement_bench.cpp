@@ -92,7 +92,7 @@ Result measure(const PolicyOptions& options, Costs costs, int ranks, int repeats
     };
     result.owners = zone_by_zone(costs, zones_of(options, costs, ranks), timed);
     if (options.most_blocks > 0)
-      result.owners = with_room(costs, std::move(result.owners), ranks, options.most_blocks);
+      result.owners = with_room(costs, std::move(result.owners), Room(ranks, options.most_blocks));
     whole.push_back(thread_seconds() - begin);
     slowest.push_back(most);
   }

@@ -5,12 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
-#include "driver/command_line.hpp"
 #include "gravity/fourier_solver.hpp"
 #include "mesh/mesh.hpp"
 
@@ -142,7 +141,6 @@ struct Request {
   std::vector<int> cells{64, 128}, block_sizes{8, 4};
   double tolerance = 1e-4;
   int repeats = 5;
-  std::string json_file;
 
   std::vector<PoissonCase> selected() const {
     std::vector<PoissonCase> all;
@@ -184,6 +182,34 @@ class Solver {
   std::unique_ptr<gravity::BaseFourier> fourier_;
   double tolerance_;
 };
+
+void declare(Options& options, Request& request) {
+  options.choice(
+      "--case", request.cases,
+      "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
+      "clustered blocks");
+  options.counts("--cells", request.cells,
+                 "Cells of the base grid along each axis; amr: the first");
+  options.counts("--block-size", request.block_sizes, "Block sizes of amr; else: the first");
+  options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Residual over right-hand side");
+  options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  const double triad = triad_bytes_per_second(communicator);
+  report.line(fmt::format(
+      "{} rank(s) of {} thread(s); triad {:.1f} GB/s; least of {} solves to {:g}\n"
+      "us: processor microseconds per cell of the level; triad: share of that bandwidth which the\n"
+      "cycles' least traffic takes; rounds: exchanges of the finest grid per cycle\n",
+      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * triad,
+      request.repeats, request.tolerance));
+  report.line(heading());
+  for (const PoissonCase& poisson_case : request.selected()) {
+    const PoissonResult result = measure_poisson(communicator, poisson_case, request.repeats);
+    report.line(row(result, triad));
+    report.add(json(result, triad));
+  }
+}
 
 }  // namespace
 
@@ -231,37 +257,8 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
 }
 
 int poisson_bench(const std::vector<std::string>& words) {
-  Options options("poisson", "Speed and convergence of the Poisson solvers");
-  Request request;
-  options.choice(
-      "--case", request.cases,
-      "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
-      "clustered blocks");
-  options.counts("--cells", request.cells,
-                 "Cells of the base grid along each axis; amr: the first");
-  options.counts("--block-size", request.block_sizes, "Block sizes of amr; else: the first");
-  options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Residual over right-hand side");
-  options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
-  options.json(request.json_file);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  Report report(communicator, request.json_file);
-  const double triad = triad_bytes_per_second(communicator);
-  report.line(fmt::format(
-      "{} rank(s) of {} thread(s); triad {:.1f} GB/s; least of {} solves to {:g}\n"
-      "us: processor microseconds per cell of the level; triad: share of that bandwidth which the\n"
-      "cycles' least traffic takes; rounds: exchanges of the finest grid per cycle\n",
-      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * triad,
-      request.repeats, request.tolerance));
-  report.line(heading());
-  for (const PoissonCase& poisson_case : request.selected()) {
-    const PoissonResult result = measure_poisson(communicator, poisson_case, request.repeats);
-    report.line(row(result, triad));
-    report.add(json(result, triad));
-  }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("poisson", "Speed and convergence of the Poisson solvers", declare,
+                              measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/pencil_options.hpp"
 #include "core/clock.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -55,16 +54,37 @@ JsonObject json(const TransposeResult& r, const pencil::Cells& cells, double cop
 
 struct Request {
   PencilChoice pencils;
-  Choice backends{{"pairwise", "p2p", "alltoall", "ksection"}, "all"};
+  Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "all"};
   int repeats = 20;
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
   declare(options, request.pencils);
   options.choice("--backend", request.backends, "How messages travel");
   options.count("--repeats", request.repeats, "Timed transposes; the fastest is reported");
-  options.json(request.json_file);
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  const pencil::Cells cells = request.pencils.shape();
+  const auto grids = request.pencils.grids(communicator.size(), 1);
+  const double copy = copy_bytes_per_second(
+      communicator, std::int64_t{cells[0]} * cells[1] * cells[2] / communicator.size());
+  report.line(
+      fmt::format("{} x {} x {} cells, {} rank(s); messages and kB: mean/most of the ranks "
+                  "per transpose; least of {}\na copy of the array moves {:.2f} GB/s\n",
+                  cells[0], cells[1], cells[2], communicator.size(), request.repeats, 1e-9 * copy));
+  report.line(fmt::format(k_row, "ranks", "axes", "backend", "messages", "kB", "seconds", "GB/s",
+                          "of copy"));
+  for (const pencil::ProcessGrid processes : grids)
+    for (const Turn& turn : k_turns)
+      for (const std::string& backend : request.backends.selected()) {
+        TransposeResult result =
+            measure_transpose(communicator, cells, processes, turn.from, turn.to,
+                              pencil::transpose_backend(backend), request.repeats);
+        result.axes = turn.name;
+        report.line(row(result, copy));
+        report.add(json(result, cells, copy));
+      }
 }
 
 }  // namespace
@@ -94,35 +114,8 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
 }
 
 int transpose_bench(const std::vector<std::string>& words) {
-  Options options("transpose", "Transposes between pencils");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  const pencil::Cells cells = request.pencils.shape();
-  const auto grids = request.pencils.grids(communicator.size(), 1);
-  Report report(communicator, request.json_file);
-  const double copy = copy_bytes_per_second(
-      communicator, std::int64_t{cells[0]} * cells[1] * cells[2] / communicator.size());
-  report.line(
-      fmt::format("{} x {} x {} cells, {} rank(s); messages and kB: mean/most of the ranks "
-                  "per transpose; least of {}\na copy of the array moves {:.2f} GB/s\n",
-                  cells[0], cells[1], cells[2], communicator.size(), request.repeats, 1e-9 * copy));
-  report.line(fmt::format(k_row, "ranks", "axes", "backend", "messages", "kB", "seconds", "GB/s",
-                          "of copy"));
-  for (const pencil::ProcessGrid processes : grids)
-    for (const Turn& turn : k_turns)
-      for (const std::string& backend : request.backends.selected()) {
-        TransposeResult result =
-            measure_transpose(communicator, cells, processes, turn.from, turn.to,
-                              pencil::transpose_backend(backend), request.repeats);
-        result.axes = turn.name;
-        report.line(row(result, copy));
-        report.add(json(result, cells, copy));
-      }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("transpose", "Transposes between pencils", declare, measure_all,
+                              words);
 }
 
 }  // namespace octant::bench

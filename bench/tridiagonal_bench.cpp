@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/options.hpp"
+#include "bench/command.hpp"
 #include "bench/pencil_options.hpp"
 #include "core/clock.hpp"
-#include "driver/command_line.hpp"
 
 namespace octant::bench {
 
@@ -103,9 +102,8 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
 struct Request {
   PencilChoice pencils;
   Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}, "all"};
-  Choice backends{{"pairwise", "p2p", "alltoall", "ksection"}, "p2p"};
+  Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "p2p"};
   int repeats = 20;
-  std::string json_file;
 };
 
 void declare(Options& options, Request& request) {
@@ -113,7 +111,29 @@ void declare(Options& options, Request& request) {
   options.choice("--method", request.methods, "Full transpose, or a flavour of P-TDMA");
   options.choice("--backend", request.backends, "How messages travel");
   options.count("--repeats", request.repeats, "Timed solves; the fastest is reported");
-  options.json(request.json_file);
+}
+
+void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+  TridiagonalCase setup;
+  setup.cells = request.pencils.shape();
+  const auto grids = request.pencils.grids(communicator.size(), 2);
+  report.line(fmt::format(
+      "{} x {} x {} cells, {} rank(s), periodic along x and y, walls along z\nmessages and kB: "
+      "mean/most of the ranks, sent along z per solve; seconds of the fastest of {}\n",
+      setup.cells[0], setup.cells[1], setup.cells[2], communicator.size(), request.repeats));
+  report.line(fmt::format(k_row, "", "", "", "Poisson", "", "", "", "diffusion", "", ""));
+  report.line(fmt::format(k_row, "ranks", "method", "backend", "messages", "kB", "tridiagonal",
+                          "whole solve", "messages", "kB", "seconds"));
+  for (const pencil::ProcessGrid processes : grids)
+    for (const std::string& backend : request.backends.selected())
+      for (const std::string& method : request.methods.selected()) {
+        setup.processes = processes;
+        setup.backend = pencil::transpose_backend(backend);
+        setup.method = method;
+        const TridiagonalResult result = measure_tridiagonal(communicator, setup, request.repeats);
+        report.line(row(setup, result));
+        report.add(json(setup, result));
+      }
 }
 
 }  // namespace
@@ -166,35 +186,9 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
 }
 
 int tridiagonal_bench(const std::vector<std::string>& words) {
-  Options options("tridiagonal", "Tridiagonal systems along z: full transpose and P-TDMA");
-  Request request;
-  declare(options, request);
-  if (!options.read(words)) return driver::k_done;
-
-  const Communicator communicator = Communicator::world();
-  TridiagonalCase setup;
-  setup.cells = request.pencils.shape();
-  const auto grids = request.pencils.grids(communicator.size(), 2);
-  Report report(communicator, request.json_file);
-  report.line(fmt::format(
-      "{} x {} x {} cells, {} rank(s), periodic along x and y, walls along z\nmessages and kB: "
-      "mean/most of the ranks, sent along z per solve; seconds of the fastest of {}\n",
-      setup.cells[0], setup.cells[1], setup.cells[2], communicator.size(), request.repeats));
-  report.line(fmt::format(k_row, "", "", "", "Poisson", "", "", "", "diffusion", "", ""));
-  report.line(fmt::format(k_row, "ranks", "method", "backend", "messages", "kB", "tridiagonal",
-                          "whole solve", "messages", "kB", "seconds"));
-  for (const pencil::ProcessGrid processes : grids)
-    for (const std::string& backend : request.backends.selected())
-      for (const std::string& method : request.methods.selected()) {
-        setup.processes = processes;
-        setup.backend = pencil::transpose_backend(backend);
-        setup.method = method;
-        const TridiagonalResult result = measure_tridiagonal(communicator, setup, request.repeats);
-        report.line(row(setup, result));
-        report.add(json(setup, result));
-      }
-  report.finish();
-  return driver::k_done;
+  return run_command<Request>("tridiagonal",
+                              "Tridiagonal systems along z: full transpose and P-TDMA", declare,
+                              measure_all, words);
 }
 
 }  // namespace octant::bench

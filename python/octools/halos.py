@@ -18,6 +18,7 @@ from octools.errors import OctoolsError, unknown_name
 from octools.fields import with_units
 from octools.figure import SERIES, STYLE, save
 from octools.snapshot import AXES, Array, Snapshot
+from octools.table import write_table
 
 Indices = NDArray[np.int64]
 BATCH_PAIRS = 4_000_000
@@ -277,18 +278,7 @@ def write_catalogue(halos: Halos, path: Path) -> None:
         "radius": halos.radius,
         "dispersion": halos.dispersion,
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savetxt(
-            path,
-            np.column_stack(list(columns.values())),
-            delimiter=",",
-            fmt=["%d", "%d", *["%.10e"] * (len(columns) - 2)],
-            header=",".join(columns),
-            comments="",
-        )
-    except OSError as cause:
-        raise OctoolsError(f"cannot write {path}: {cause}") from cause
+    write_table(columns, path)
 
 
 def save_picture(particles: Particles, halos: Halos, units: str, title: str, path: Path) -> None:

@@ -17,6 +17,7 @@ from octools.figure import INK, SERIES, STYLE, save
 from octools.linear import LinearTheory
 from octools.pancake import Pancake
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
+from octools.table import write_table
 
 EXACT_NAMES = ("sedov", "sod", "noh", "pancake", "isothermal_ball")
 RADIAL_NAMES = ("sedov", "noh", "isothermal_ball")
@@ -291,18 +292,7 @@ def write_csv(profile: Profile, exact: Exact | None, path: Path) -> None:
     columns = {profile.coordinate: profile.place, **profile.values}
     if exact is not None:
         columns |= {f"exact_{n}": v for n, v in exact_values(profile, exact, profile.place).items()}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savetxt(
-            path,
-            np.column_stack(list(columns.values())),
-            delimiter=",",
-            fmt="%.10e",
-            header=",".join(columns),
-            comments="",
-        )
-    except OSError as cause:
-        raise OctoolsError(f"cannot write {path}: {cause}") from cause
+    write_table(columns, path)
 
 
 def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) -> None:

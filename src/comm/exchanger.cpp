@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "comm/auto_tuner.hpp"
+#include "comm/drain_queue.hpp"
 #include "comm/flow.hpp"
 #include "comm/transport.hpp"
 #include "core/error.hpp"
@@ -40,18 +41,24 @@ struct Exchanger::State {
   ExchangeCount& count() { return counts[static_cast<int>(backend)]; }
   Transport& transport() { return *transports[static_cast<int>(backend)]; }
   void choose_backend();
+  void post(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes);
+  enum class Sends { finish, leave };
+  void complete(Sends sends);
+  void end();
 
   std::string component;
   int level;
   Communicator communicator;
+  bool overlap;                    // or else an exchange is complete when its start returns
   double delay;                    // of this rank's sends, in seconds
   std::optional<AutoTuner> tuner;  // none if the backend is forced, or there is nobody to talk to
   Backend backend;
   std::array<std::unique_ptr<Transport>, k_backends> transports;
   std::array<ExchangeCount, k_backends> counts;
-  bool under_way = false;
+  bool under_way = false, is_complete = false;
   double seconds = 0.0;  // of the exchange under way, inside our calls
   MessageLog log;
+  DrainQueue draining;
 };
 
 Exchanger::State::State(std::string component_name, const Communicator& ranks,
@@ -59,6 +66,7 @@ Exchanger::State::State(std::string component_name, const Communicator& ranks,
     : component(std::move(component_name)),
       level(level),
       communicator(ranks),
+      overlap(options.overlap),
       delay(options.late_rank == mpi::rank(*mpi::world()) ? options.late_seconds : 0.0),
       backend(options.forced().value_or(Backend::p2p)) {
   if (!options.forced() && ranks.size() > 1) tuner.emplace(options);
@@ -92,44 +100,66 @@ void Exchanger::start_bytes(const ExchangePlan& plan, const std::byte* send, std
                             std::size_t item_bytes, Direction direction) {
   OCTANT_REQUIRE(!state_->under_way, "an exchange of {} is started before the last one is finished",
                  state_->component);
-  const Flow& flow = plan.flow(direction);
   state_->choose_backend();
   state_->under_way = true;
+  state_->is_complete = false;
   state_->seconds = 0.0;
-  const Stopwatch stopwatch(state_->seconds);  // a backend also pays for what it makes of each plan
-  const Observed observed(Phase::send, state_->component, state_->level);
-  state_->log.begin();
-  flow.prepare(state_->backend);
-  if (state_->delay > 0.0)
-    std::this_thread::sleep_for(std::chrono::duration<double>(state_->delay));
-  const Traffic traffic = state_->transport().start(flow, send, receive, item_bytes, state_->log);
+  state_->post(plan.flow(direction), send, receive, item_bytes);
+  if (!state_->overlap) state_->complete(State::Sends::finish);
+}
+
+void Exchanger::State::post(const Flow& flow, const std::byte* send, std::byte* receive,
+                            std::size_t item_bytes) {
+  const Stopwatch stopwatch(seconds);  // a backend also pays for what it makes of each plan
+  const Observed observed(Phase::send, component, level);
+  log.begin();
+  flow.prepare(backend);
+  if (delay > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
+  const Traffic traffic = transport().start(flow, send, receive, item_bytes, log);
   observed.count(0, traffic.bytes);
-  ExchangeCount& count = state_->count();
-  count.exchanges += 1;
-  count.messages += traffic.messages;
-  count.partners = std::max(count.partners, traffic.partners);
-  count.bytes += traffic.bytes;
+  count().exchanges += 1;
+  count().messages += traffic.messages;
+  count().partners = std::max(count().partners, traffic.partners);
+  count().bytes += traffic.bytes;
 }
 
 void Exchanger::progress() {
-  if (!state_->under_way) return;
+  if (!state_->under_way || state_->is_complete) return;
   const Stopwatch stopwatch(state_->seconds);
   state_->transport().progress();
 }
 
-void Exchanger::finish() {
-  OCTANT_REQUIRE(state_->under_way, "an exchange of {} is finished but was not started",
-                 state_->component);
-  {
-    const Stopwatch stopwatch(state_->seconds);
-    const Observed observed(Phase::wait, state_->component, state_->level);
-    state_->transport().finish(state_->log);
-  }
-  state_->log.report(state_->component, state_->level);
-  state_->under_way = false;
-  state_->count().seconds += state_->seconds;
-  if (state_->tuner) state_->tuner->record(state_->seconds);
+void Exchanger::State::complete(Sends sends) {
+  OCTANT_REQUIRE(under_way, "an exchange of {} is finished but was not started", component);
+  if (is_complete) return;
+  const Stopwatch stopwatch(seconds);
+  const Observed observed(Phase::wait, component, level);
+  transport().receive(log);
+  if (sends == Sends::finish) transport().finish_sends(log);
+  else transport().leave_sends(draining);
+  is_complete = true;
 }
+
+void Exchanger::State::end() {
+  log.report(component, level);
+  under_way = false;
+  count().seconds += seconds;
+  if (tuner) tuner->record(seconds);
+}
+
+void Exchanger::finish() {
+  state_->complete(State::Sends::finish);
+  state_->end();
+}
+
+void Exchanger::finish_receives() {
+  state_->complete(State::Sends::leave);
+  state_->end();
+}
+
+bool Exchanger::drained(const void* send) { return state_->draining.is_free(send); }
+
+void Exchanger::drain() { state_->draining.wait(); }
 
 bool Exchanger::under_way() const { return state_->under_way; }
 

@@ -28,8 +28,8 @@ struct ExchangeCount {
 // compared: give each level its own, and tell which it is (-1: none). At most one exchange of an
 // Exchanger is under way; several Exchangers may be at the same time.
 //
-// The constructor, start and finish are collective: all ranks call them in the same order, also
-// those with an empty plan. progress is local.
+// The constructor, start, finish and finish_receives are collective: all ranks call them in the same
+// order, also those with an empty plan. The others are local.
 class Exchanger {
  public:
   Exchanger(std::string component, const Communicator& communicator,
@@ -52,6 +52,14 @@ class Exchanger {
   void progress();
   // Waits until the receive buffer is filled and the send buffer is free again.
   void finish();
+
+  // Waits until the receive buffer is filled, and no longer: what has not left the send buffer yet
+  // drains by itself. That buffer must stay as it is until drained() says so, or drain() returns.
+  void finish_receives();
+  // Whether nothing is leaving this buffer any more. Does not wait.
+  bool drained(const void* send);
+  // Waits until that holds for all buffers.
+  void drain();
 
   template <Number T>
   void run(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,

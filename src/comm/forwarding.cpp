@@ -142,11 +142,11 @@ void Forwarder::start(const Communicator& communicator, const ForwardingSchedule
   receive_ = receive;
   item_bytes_ = item_bytes;
   stage_ = 0;
+  draining_.wait();
   grow(outgoing_, static_cast<std::size_t>(schedule.outgoing_items()) * item_bytes);
   grow(transit_, static_cast<std::size_t>(schedule.transit_items()) * item_bytes);
   arrivals_.resize(schedule.stages().size());
   arrival_numbers_.assign(schedule.stages().size(), {});
-  departure_numbers_.clear();
   for (std::size_t stage = 0; stage < arrivals_.size(); ++stage) {
     for (const Message& message : schedule.stages()[stage].receives) {
       arrival_numbers_[stage].push_back(
@@ -170,19 +170,20 @@ void Forwarder::progress() {
 
 void Forwarder::finish() {
   while (stage_ < arrivals_.size()) {
-    wait(arrivals_[stage_], arrival_numbers_[stage_]);
+    wait_for_stage();
     ++stage_;
     send_stage();
   }
   copy(schedule_->delivered_own(), send_, receive_);
   copy(schedule_->delivered_transit(), transit_.data(), receive_);
-  wait(departures_, departure_numbers_);
+  draining_.add(outgoing_.data(), departures_);
 }
 
-void Forwarder::wait(mpi::Requests& requests, const std::vector<std::size_t>& numbers) {
+void Forwarder::wait_for_stage() {
+  mpi::Requests& requests = arrivals_[stage_];
   if (!log_->is_kept()) return requests.wait();
   log_->stand_still();
-  requests.wait([&](std::size_t n) { log_->done(numbers[n]); });
+  requests.wait([&](std::size_t n) { log_->done(arrival_numbers_[stage_][n]); });
 }
 
 void Forwarder::copy(std::span<const Copy> copies, const std::byte* from, std::byte* to) const {
@@ -198,8 +199,8 @@ void Forwarder::send_stage() {
   copy(stage.from_own, send_, outgoing_.data());
   copy(stage.from_transit, transit_.data(), outgoing_.data());
   for (const Message& message : stage.sends) {
-    departure_numbers_.push_back(log_->post(*communicator_, message.partner, false,
-                                            static_cast<std::size_t>(message.count) * item_bytes_));
+    log_->post(*communicator_, message.partner, false,
+               static_cast<std::size_t>(message.count) * item_bytes_);
     departures_.send(communicator_->handle(),
                      {outgoing_.data() + message.begin * item_bytes_,
                       static_cast<std::size_t>(message.count) * item_bytes_},

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "comm/drain_queue.hpp"
 #include "comm/exchange_plan.hpp"
 #include "comm/message_log.hpp"
 
@@ -56,7 +57,8 @@ class ForwardingSchedule {
   std::int64_t outgoing_items_ = 0, transit_items_ = 0;
 };
 
-// Carries out a schedule. The buffers are kept from one exchange to the next.
+// Carries out a schedule. The buffers are kept from one exchange to the next; what has not left them
+// when an exchange ends does so until the next one starts.
 class Forwarder {
  public:
   explicit Forwarder(int tag) : tag_(tag) {}
@@ -71,14 +73,14 @@ class Forwarder {
   void copy(std::span<const ForwardingSchedule::Copy> copies, const std::byte* from,
             std::byte* to) const;
   void send_stage();
-  void wait(mpi::Requests& requests, const std::vector<std::size_t>& numbers);
+  void wait_for_stage();
 
   int tag_;
   std::vector<std::byte> outgoing_, transit_;
   std::vector<mpi::Requests> arrivals_;  // by stage
   mpi::Requests departures_;
+  DrainQueue draining_;
   std::vector<std::vector<std::size_t>> arrival_numbers_;  // by stage: in the log
-  std::vector<std::size_t> departure_numbers_;
 
   // The exchange under way.
   MessageLog* log_ = nullptr;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "comm/mpi_layer.hpp"
+#include "comm/mpi_stopwatch.hpp"
 #include "core/error.hpp"
 
 namespace octant::mpi {
@@ -82,5 +83,13 @@ void Requests::wait() {}
 void Requests::wait(const std::function<void(std::size_t)>&) {}
 
 }  // namespace octant::mpi
+
+namespace octant {
+
+MpiStopwatch::MpiStopwatch() : before_(0) {}
+MpiStopwatch::~MpiStopwatch() = default;
+std::int64_t MpiStopwatch::cpu_ns() const { return before_; }
+
+}  // namespace octant
 
 #endif

@@ -32,6 +32,10 @@ void declare(ParameterSchema& schema, CommOptions& options) {
              {.meaning = "Exchanges between two probes of the other backends", .min = 1});
   schema.add("comm.probe_calls", options.probe_calls,
              {.meaning = "Exchanges per probe; the first is not timed", .min = 2});
+  schema.add(
+      "comm.overlap", options.overlap,
+      {.meaning = "Work while messages travel; false waits for each at once, to measure what "
+                  "that brings"});
   schema.add("debug.late_rank", options.late_rank,
              {.meaning = "Rank that posts its sends late in every exchange; -1: none", .min = -1});
   schema.add("debug.late_seconds", options.late_seconds,

@@ -19,6 +19,7 @@ struct CommOptions {
   int trial_calls = 5;       // calls per backend before the first choice; the first is not timed
   int probe_interval = 200;  // calls between probes of the other backends
   int probe_calls = 4;       // calls per probe; the first is not timed
+  bool overlap = true;       // false: an exchange is complete when its start returns
   int late_rank = -1;        // a rank that posts its sends late, to test who notices; -1: none
   double late_seconds = 0.0;
 

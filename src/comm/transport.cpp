@@ -33,41 +33,52 @@ void copy_own(const OwnSegment& own, const std::byte* send, std::byte* receive,
                static_cast<std::size_t>(own.count) * item_bytes);
 }
 
+// Waits for requests of which the first one has the number `first` in the log.
+void wait(mpi::Requests& requests, std::size_t first, MessageLog& log) {
+  if (!log.is_kept()) return requests.wait();
+  log.stand_still();
+  requests.wait([&](std::size_t n) { log.done(first + n); });
+}
+
 // A message per partner (section 3.1.2 of the cuRAMSES paper).
 class PointToPoint final : public Transport {
  public:
   explicit PointToPoint(int tag) : tag_(tag) {}
 
-  // The log numbers messages as the requests do.
+  // The log numbers arrivals first, then departures.
   Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
                 MessageLog& log) override {
     const mpi::Comm& comm = flow.communicator().handle();
-    for (const auto& part : in_bytes(flow.remote_receives(), item_bytes)) {
+    const auto receives = in_bytes(flow.remote_receives(), item_bytes);
+    for (const auto& part : receives) {
       log.post(flow.communicator(), part.rank, true, part.bytes);
-      requests_.receive(comm, {receive + part.offset, part.bytes}, part.rank, tag_);
+      arrivals_.receive(comm, {receive + part.offset, part.bytes}, part.rank, tag_);
     }
+    first_departure_ = receives.size();
+    send_ = send;
     const auto sends = in_bytes(flow.remote_sends(), item_bytes);
     for (const auto& part : sends) {
       log.post(flow.communicator(), part.rank, false, part.bytes);
-      requests_.send(comm, {send + part.offset, part.bytes}, part.rank, tag_);
+      departures_.send(comm, {send + part.offset, part.bytes}, part.rank, tag_);
     }
     copy_own(flow.own(), send, receive, item_bytes);
     return traffic_of(sends);
   }
-  void progress() override { requests_.test(); }
-  void finish(MessageLog& log) override {
-    if (!log.is_kept()) return requests_.wait();
-    log.stand_still();
-    requests_.wait([&](std::size_t n) { log.done(n); });
-  }
+  void progress() override { arrivals_.test(); }
+  void receive(MessageLog& log) override { wait(arrivals_, 0, log); }
+  void finish_sends(MessageLog& log) override { wait(departures_, first_departure_, log); }
+  void leave_sends(DrainQueue& queue) override { queue.add(send_, departures_); }
 
  private:
   int tag_;
-  mpi::Requests requests_;
+  mpi::Requests arrivals_, departures_;
+  std::size_t first_departure_ = 0;  // in the log
+  const std::byte* send_ = nullptr;
 };
 
 // One all-to-all-v (section 3.1.1), as a collective of the graph of partners: it needs no arrays
-// over all ranks, and leaves the schedule of the messages to the MPI library all the same.
+// over all ranks, and leaves the schedule of the messages to the MPI library all the same. It
+// is complete only as a whole.
 class AllToAll final : public Transport {
  public:
   Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
@@ -82,7 +93,7 @@ class AllToAll final : public Transport {
     return traffic_of(sends);
   }
   void progress() override { request_.test(); }
-  void finish(MessageLog& log) override {
+  void receive(MessageLog& log) override {
     log.stand_still();
     request_.wait();
     log.done(whole_);
@@ -93,7 +104,7 @@ class AllToAll final : public Transport {
   std::size_t whole_ = 0;  // stands for all messages in the log: whose came last is not known
 };
 
-// Forwarding through the rank tree (section 3.1.3).
+// Forwarding through the rank tree (section 3.1.3), from a buffer of its own.
 class KSection final : public Transport {
  public:
   explicit KSection(int tag) : forwarder_(tag) {}
@@ -110,7 +121,7 @@ class KSection final : public Transport {
     return traffic;
   }
   void progress() override { forwarder_.progress(); }
-  void finish(MessageLog&) override { forwarder_.finish(); }
+  void receive(MessageLog&) override { forwarder_.finish(); }
 
  private:
   Forwarder forwarder_;

@@ -35,13 +35,21 @@ std::optional<std::string> peek_value(const ParameterInput& input, const std::st
   return given->value->ref<std::string>();
 }
 
+// In a Markdown table a bar would begin the next column.
+std::string table_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
+  return cell;
+}
+
 // Bounds and default beside the meaning, for the tables of the manual.
 std::string table_row(const Parameter& parameter) {
   const auto& info = parameter.info;
   auto range = range_text(info);
-  return fmt::format(
-      "| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter.field), info.unit,
-      info.required ? "required" : "`" + parameter.default_value + "`", range, info.meaning);
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name,
+                     type_name(parameter.field), info.unit,
+                     info.required ? "required" : "`" + parameter.default_value + "`", range,
+                     table_cell(info.meaning));
 }
 
 }  // namespace

@@ -24,6 +24,12 @@ double memory_cost(const MemoryWeights& weights, std::int64_t particles, std::in
          weights.sink * static_cast<double>(sinks);
 }
 
+double mean_memory_cost(const MemoryWeights& weights, std::int64_t blocks, std::int64_t particles) {
+  const auto per_block =
+      static_cast<double>(particles) / static_cast<double>(std::max<std::int64_t>(blocks, 1));
+  return weights.block + weights.particle * per_block;
+}
+
 double time_factor(double alpha, const LevelTime& local, const LevelTime& total) {
   if (local.cells <= 0 || total.nanoseconds <= 0) return 1.0;
   const double local_per_cell =

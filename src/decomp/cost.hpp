@@ -26,6 +26,8 @@ MemoryWeights memory_weights(int block_size, int variables);
 // The bytes of one block with what lies in it (eq. 4).
 double memory_cost(const MemoryWeights& weights, std::int64_t particles = 0,
                    std::int64_t sinks = 0);
+// The same of the average one of `blocks` blocks that hold `particles` particles together.
+double mean_memory_cost(const MemoryWeights& weights, std::int64_t blocks, std::int64_t particles);
 
 // What a rank spent on one level since the last balancing, in the parts whose time depends on how
 // much it owns.

@@ -1,7 +1,9 @@
 #include "decomp/options.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "decomp/planner.hpp"
 
@@ -9,6 +11,20 @@ namespace octant {
 
 double BalanceOptions::substeps(int level, bool subcycle) const {
   return subcycle && by_level() ? std::ldexp(1.0, level) : 1.0;
+}
+
+std::int64_t BalanceOptions::block_limit(double bytes_of_block) const {
+  if (rank_memory == 0.0) return most_blocks;
+  const auto by_memory = static_cast<std::int64_t>(1e6 * rank_memory / bytes_of_block);
+  return std::max<std::int64_t>(1, most_blocks > 0 ? std::min(most_blocks, by_memory) : by_memory);
+}
+
+void BalanceOptions::check() const {
+  if (!is_planned() && is_limited())
+    throw InputError(
+        "balance.{} means nothing with balance.policy = \"contiguous\", where nobody plans for all; "
+        "choose another one, such as \"node\"",
+        rank_memory > 0.0 ? "rank_memory" : "most_blocks");
 }
 
 void declare(ParameterSchema& schema, BalanceOptions& options) {
@@ -22,10 +38,11 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
              {.meaning = "How blocks are placed on ranks. contiguous: a region of space each, by "
                          "balance.decomposition. The others cut the curve of "
                          "balance.decomposition (hilbert for ksection) into equal numbers of "
-                         "blocks (baseline) or even loads (exact, cdp, cdp_chunked), or give up "
-                         "neighbourhood for even loads: for the most and least loaded ranks "
-                         "(cplx; zonal: in zones of ranks), inside nodes (node) or altogether "
-                         "(lpt); auto: cplx with the share of ranks that costs least",
+                         "blocks (baseline) or even loads (exact, cdp, cdp_general, "
+                         "cdp_chunked), or give up neighbourhood for even loads: for the most "
+                         "and least loaded ranks (cplx; zonal: in zones of ranks), inside nodes "
+                         "(node) or altogether (lpt); auto: cplx with the share of ranks that "
+                         "costs least",
               .choices = policies});
   schema.add("balance.cplx_x", options.cplx_x,
              {.unit = "%",
@@ -42,6 +59,13 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
       {.meaning = "What ranks share evenly: memory; memory times the number of sub-steps, which is "
                   "close to time; or the measured time of every block in the last steps",
        .choices = {"memory", "time", "measured"}});
+  schema.add("balance.rank_memory", options.rank_memory,
+             {.unit = "MB",
+              .meaning = "What a rank may hold of blocks and particles whenever blocks are "
+                         "redistributed by a policy other than contiguous; 0: any",
+              .min = 0.0});
+  schema.add("balance.most_blocks", options.most_blocks,
+             {.meaning = "How many blocks it may hold then; 0: any number", .min = 0});
   schema.add("balance.time_alpha", options.time_alpha,
              {.meaning = "How strongly measured times correct the costs: 0 not at all, 0.3 to 0.5 "
                          "where the work per cell varies a lot",

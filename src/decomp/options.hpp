@@ -1,6 +1,7 @@
 // Parameters of load balancing: section [balance] of a parameter file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace octant {
@@ -13,6 +14,8 @@ struct BalanceOptions {
   double cplx_x = 25.0;
   std::string cost = "time";
   double time_alpha = 0.0;
+  double rank_memory = 0.0;      // MB; 0: any
+  std::int64_t most_blocks = 0;  // 0: any number
   int interval = 10;
 
   // How often a block of this level is updated in one coarse step, as far as its cost shall know.
@@ -21,6 +24,11 @@ struct BalanceOptions {
   bool by_level() const { return cost != "memory"; }
   // Whether a planner decides (decomp/planner.hpp).
   bool is_planned() const { return policy != "contiguous"; }
+  // Whether a rank's blocks are limited, and to how many of so many bytes.
+  bool is_limited() const { return rank_memory > 0.0 || most_blocks > 0; }
+  std::int64_t block_limit(double bytes_of_block) const;
+  // Throws InputError where options contradict each other.
+  void check() const;
 };
 
 void declare(ParameterSchema& schema, BalanceOptions& options);

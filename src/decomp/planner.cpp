@@ -9,13 +9,13 @@
 #include "core/error.hpp"
 #include "decomp/hilbert.hpp"
 #include "decomp/placement/locality.hpp"
-#include "decomp/placement/policies.hpp"
 
 namespace octant {
 
 namespace {
 
 using placement::Owners;
+using placement::Room;
 
 // What the planner knows of a block.
 struct PlannedBlock {
@@ -30,8 +30,9 @@ constexpr float k_least_cost = 1e-30F;  // policies want positive costs
 class Planner {
  public:
   Planner(const PlacementChoice& choice, const Work& work, std::vector<PlannedBlock> blocks,
-          std::vector<std::int64_t> counts)
+          std::vector<std::int64_t> counts, Room room)
       : choice_(choice),
+        room_(std::move(room)),
         grid_(work.grid),
         blocks_(std::move(blocks)),
         ranks_(static_cast<int>(counts.size())) {
@@ -64,11 +65,10 @@ class Planner {
 
  private:
   Owners by_policy(const std::string& name) const {
-    return placement::place({.name = name,
-                             .percent = choice_.cplx_x,
-                             .ranks_per_node = choice_.ranks_per_node,
-                             .most_blocks = choice_.most_blocks},
-                            costs_, ranks_);
+    Owners owners = placement::place(
+        {.name = name, .percent = choice_.cplx_x, .ranks_per_node = choice_.ranks_per_node}, costs_,
+        ranks_);
+    return room_.empty() ? owners : placement::with_room(costs_, std::move(owners), room_);
   }
 
   // The least of makespan plus communication, which grows with the bytes that leave a rank.
@@ -130,6 +130,7 @@ class Planner {
   }
 
   PlacementChoice choice_;
+  Room room_;
   FinestGrid grid_;
   std::vector<PlannedBlock> blocks_;
   int ranks_;
@@ -166,7 +167,8 @@ const std::vector<std::string>& planned_policies() {
 }
 
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
-                                const DomainShape& domain, std::span<const CostItem> local_blocks) {
+                                const DomainShape& domain, std::span<const CostItem> local_blocks,
+                                Room* room) {
   if (communicator.size() > k_most_planned_ranks)
     throw InputError(
         "balance.policy = \"{}\" plans for at most {} ranks, not {}; use \"contiguous\"",
@@ -188,8 +190,10 @@ PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicato
   std::vector<std::int32_t> planned;
   communicator.agree([&] {
     if (!communicator.is_root()) return;
-    Planner planner(choice, work, std::move(all), counts);
+    Planner planner(choice, work, std::move(all), counts, room ? *room : Room());
     planned = planner.plan();
+    if (room && !room->empty())
+      for (const std::int32_t owner : planned) --(*room)[owner];
     result.report = planner.report();
   });
   const auto own = scatter(communicator, counts, own_count, planned);

@@ -9,6 +9,7 @@
 
 #include "comm/communicator.hpp"
 #include "decomp/curve_partition.hpp"
+#include "decomp/placement/policies.hpp"
 #include "decomp/work.hpp"
 
 namespace octant {
@@ -24,7 +25,6 @@ struct PlacementChoice {
   double cplx_x = 25.0;  // for cplx and zonal
   Curve curve = Curve::hilbert;
   int ranks_per_node = 1;
-  std::int64_t most_blocks = 0;  // that a rank has memory for; 0: any number
   // For auto: how long the mean rank spends on messages to other ranks, in units of what it spends
   // on its blocks.
   double communication = 0.0;
@@ -46,8 +46,11 @@ struct PlannedPlacement {
 
 // Who shall own this rank's blocks. Rank 0 plans: it is sent 16 bytes per block of the run. Blocks
 // are ordered along a curve; the result is the same whatever rank holds which block beforehand.
-// Throws InputError for more than k_most_planned_ranks ranks. Collective.
+// `room`, where there is any on rank 0, says how many blocks each rank has memory for, and becomes
+// what is left. Throws InputError for more than k_most_planned_ranks ranks, and where blocks do not fit.
+// Collective.
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
-                                const DomainShape& domain, std::span<const CostItem> local_blocks);
+                                const DomainShape& domain, std::span<const CostItem> local_blocks,
+                                placement::Room* room = nullptr);
 
 }  // namespace octant

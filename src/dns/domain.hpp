@@ -9,6 +9,8 @@
 namespace octant::dns {
 
 using pencil::Field;
+using pencil::Range;
+using pencil::Team;
 
 enum Component { k_u, k_v, k_w, k_components };
 

@@ -1,5 +1,7 @@
 #include "dns/flow.hpp"
 
+#include <algorithm>
+
 namespace octant::dns {
 
 namespace {
@@ -44,7 +46,8 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarO
       state_(domain),
       ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
-      projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_) {
+      projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_),
+      mean_(pencil::team_size()) {
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
   const int kept = forcing_ == Forcing::bulk_velocity ? forced_ : -1;
   implicit_ = make_implicit_diffusion(domain, state_, diffusion_, kept, upwards);
@@ -85,73 +88,83 @@ void Flow::step(double dt) {
 
 void Flow::explicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
-  ghosts_.close_z(state_.w, 0, -1);
-  for (int k = 0; k < nz; ++k) {
-    predict(k, n, stage);
-    if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1);
-    lap(seconds_.momentum, "momentum");
-    project(k, -1, stage);
-  }
+  ghosts_.close_z(state_.w, 0, -1, {0, domain_.ny});
+  pencil::in_team("dns: prediction", [&](const Team& team) {
+    for (int k = 0; k < nz; ++k) {
+      predict(team, k, n, stage);
+      if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1, team.share(domain_.ny));
+      lap(team, seconds_.momentum, "momentum");
+      project(team, k, -1, stage);
+    }
+  });
   project_late(-1, stage);
   end_mean();
   lap(seconds_.momentum, "momentum");
-  for (int k = nz - 1; k >= 0; --k) {
-    projection_.backward(k);
-    lap(seconds_.poisson, "poisson");
-    projection_.correct(state_, k, -1, correction(k, stage));
-    lap(seconds_.correction, "correction");
-  }
+  pencil::in_team("dns: correction", [&](const Team& team) {
+    for (int k = nz - 1; k >= 0; --k) {
+      projection_.backward(team, k);
+      lap(team, seconds_.poisson, "poisson");
+      projection_.correct(team, state_, k, -1, correction(k, stage));
+      lap(team, seconds_.correction, "correction");
+    }
+  });
   correct_late(stage);
 }
 
 void Flow::implicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
-  for (int k = 0; k < nz; ++k) {
-    predict(k, n, stage);
-    lap(seconds_.momentum, "momentum");
-    implicit_->eliminate(state_, k);
-    lap(seconds_.diffusion, "diffusion");
-  }
+  pencil::in_team("dns: prediction", [&](const Team& team) {
+    for (int k = 0; k < nz; ++k) {
+      predict(team, k, n, stage);
+      lap(team, seconds_.momentum, "momentum");
+      implicit_->eliminate(team, state_, k);
+      team.barrier();
+      lap(team, seconds_.diffusion, "diffusion");
+    }
+  });
   end_mean();
   lap(seconds_.momentum, "momentum");
-  diffuse();
-  for (int k = nz - 1; k >= 0; --k) {
-    settle(k);
-    lap(seconds_.diffusion, "diffusion");
-    project(k, 0, stage);
-  }
+  implicit_->exchange(state_, push_);
+  pencil::in_team("dns: diffusion", [&](const Team& team) {
+    implicit_->settle(team, state_, k_w, nz - 1);
+    ghosts_.close_z(state_.w, 1, 0, team.share(domain_.ny));
+    for (int k = nz - 1; k >= 0; --k) {
+      settle(team, k);
+      lap(team, seconds_.diffusion, "diffusion");
+      project(team, k, 0, stage);
+    }
+  });
   project_late(0, stage);
-  for (int k = 0; k < nz; ++k) {
-    projection_.backward(k);
-    lap(seconds_.poisson, "poisson");
-    if (k > 0) projection_.correct(state_, k - 1, 0, correction(k - 1, stage));
-    lap(seconds_.correction, "correction");
-  }
-  projection_.correct(state_, nz - 1, 0, correction(nz - 1, stage));
-  lap(seconds_.correction, "correction");
+  pencil::in_team("dns: correction", [&](const Team& team) {
+    for (int k = 0; k < nz; ++k) {
+      projection_.backward(team, k);
+      lap(team, seconds_.poisson, "poisson");
+      if (k > 0) projection_.correct(team, state_, k - 1, 0, correction(k - 1, stage));
+      lap(team, seconds_.correction, "correction");
+    }
+    projection_.correct(team, state_, nz - 1, 0, correction(nz - 1, stage));
+    lap(team, seconds_.correction, "correction");
+  });
   correct_late(stage);
 }
 
-void Flow::diffuse() {
-  implicit_->exchange(state_, push_);
-  implicit_->settle(state_, k_w, domain_.nz - 1);
-  ghosts_.close_z(state_.w, 1, 0);
-}
-
 // The plane of w below is needed for the divergence.
-void Flow::settle(int k) {
-  implicit_->settle(state_, k_u, k);
-  implicit_->settle(state_, k_v, k);
-  if (k > 0) implicit_->settle(state_, k_w, k - 1);
-  if (k == 0) ghosts_.close_z(state_.w, 0, 0);
+void Flow::settle(const Team& team, int k) {
+  implicit_->settle(team, state_, k_u, k);
+  implicit_->settle(team, state_, k_v, k);
+  if (k > 0) implicit_->settle(team, state_, k_w, k - 1);
+  if (k == 0) ghosts_.close_z(state_.w, 0, 0, team.share(domain_.ny));
 }
 
-void Flow::project(int k, int slide, const Stage& stage) {
-  for (int j = 0; j < domain_.ny; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
-  ghosts_.close_y(state_.v, k, slide);
-  projection_.forward(state_, k, slide, stage.gamma);
-  lap(seconds_.poisson, "poisson");
+void Flow::project(const Team& team, int k, int slide, const Stage& stage) {
+  const Range own = team.share(domain_.ny);
+  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
+  team.barrier();
+  if (own.contains(0)) ghosts_.close_y(state_.v, k, slide, 0);
+  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state_.v, k, slide, 1);
+  projection_.forward(team, state_, k, slide, stage.gamma);
+  lap(team, seconds_.poisson, "poisson");
 }
 
 void Flow::project_late(int slide, const Stage& stage) {
@@ -165,7 +178,11 @@ void Flow::project_late(int slide, const Stage& stage) {
 void Flow::correct_late(const Stage& stage) {
   projection_.fill_ghosts(ghosts_);
   lap(seconds_.ghosts, "ghosts");
-  for (int k = 0; k < domain_.nz; ++k) projection_.correct_late(state_, k, correction(k, stage));
+  pencil::in_team("dns: late correction", [&](const Team& team) {
+    const Range planes = team.share(domain_.nz);
+    for (int k = planes.begin; k < planes.end; ++k)
+      projection_.correct_late(state_, k, correction(k, stage));
+  });
   lap(seconds_.correction, "correction");
 }
 
@@ -182,7 +199,7 @@ Projection::Step Flow::correction(int k, const Stage& stage) const {
 }
 
 void Flow::begin_mean(const Stage& stage) {
-  mean_ = ReproducibleSum();
+  std::fill(mean_.begin(), mean_.end(), ReproducibleSum());
   push_ = 0.0;
   // Of the implicit diffusion one half is already in the predicted velocity. The other half sums up
   // to the friction at the walls.
@@ -190,17 +207,20 @@ void Flow::begin_mean(const Stage& stage) {
     add_wall_friction(0.5 * parameters_.viscosity * stage.gamma);
 }
 
-void Flow::predict(int k, int n, const Stage& stage) {
-  momentum_.plane(state_, k, n, stage);
-  if (scalar_) scalar_->push(state_, k, stage);
-  if (forcing_ == Forcing::bulk_velocity) momentum_.add_to_mean(state_, k, forced_, mean_);
+void Flow::predict(const Team& team, int k, int n, const Stage& stage) {
+  momentum_.plane(team, state_, k, n, stage);
+  if (scalar_) scalar_->push(team, state_, k, stage);
+  if (forcing_ == Forcing::bulk_velocity)
+    momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
 }
 
 void Flow::end_mean() {
   if (forcing_ != Forcing::bulk_velocity) return;
-  reproducible_sum(domain_.pencils.communicator(), std::span(&mean_, 1));
+  ReproducibleSum& sum = mean_.front();
+  for (std::size_t thread = 1; thread < mean_.size(); ++thread) sum += mean_[thread];
+  reproducible_sum(domain_.pencils.communicator(), std::span(&sum, 1));
   const double cell = domain_.grid.dx * domain_.grid.dy;
-  push_ = parameters_.bulk_velocity - mean_.to_double() * cell / domain_.grid.volume();
+  push_ = parameters_.bulk_velocity - sum.to_double() * cell / domain_.grid.volume();
 }
 
 void Flow::add_wall_friction(double factor) {
@@ -208,7 +228,7 @@ void Flow::add_wall_friction(double factor) {
   const int nx = domain_.nx, ny = domain_.ny, nz = domain_.nz;
   // Adds factor times the sum of (outside - inside) over a row times `scale`.
   const auto add = [&](const double* outside, const double* inside, double scale) {
-    mean_ += factor * scale * (row_sum(outside, nx) - row_sum(inside, nx));
+    mean_.front() += factor * scale * (row_sum(outside, nx) - row_sum(inside, nx));
   };
   if (domain_.ends(2, 0))
     for (int j = 0; j < ny; ++j) add(field.row(-1, j), field.row(0, j), 1.0 / domain_.dz_face[-1]);

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "core/observer.hpp"
@@ -57,14 +58,14 @@ class Flow {
        const CommOptions& comm, const pencil::PoissonOptions& solvers);
 
   // A stage in two sweeps, or three where diffusion is implicit, over the planes: everything that a
-  // plane needs follows while it is in cache, on any process grid.
+  // plane needs follows while it is in cache, on any process grid. All threads sweep together, each
+  // on its rows of every plane.
   void explicit_stage(int n, const Stage& stage);
   void implicit_stage(int n, const Stage& stage);
-  void predict(int k, int n, const Stage& stage);
-  void diffuse();
-  void settle(int k);
+  void predict(const Team& team, int k, int n, const Stage& stage);
+  void settle(const Team& team, int k);
   // The predicted plane's boundary faces, and its divergence to the solver.
-  void project(int k, int slide, const Stage& stage);
+  void project(const Team& team, int k, int slide, const Stage& stage);
   // What could not be projected, or corrected, without other ranks' planes.
   void project_late(int slide, const Stage& stage);
   void correct_late(const Stage& stage);
@@ -76,10 +77,11 @@ class Flow {
   void end_mean();
   void add_wall_friction(double factor);
 
-  // Books the time since the last lap.
-  void lap(double& part, const char* name) {
-    part += clock_.restart();
-    observe_lap(Phase::compute, name);
+  // Books the time since the last lap, of the first thread alone.
+  void lap(double& part, const char* name) { lap(Team(), part, name); }
+  void lap(const Team& team, double& part, const char* name) {
+    team.lap(clock_, part);
+    if (team.is_first()) observe_lap(Phase::compute, name);
   }
 
   const Domain& domain_;
@@ -93,8 +95,8 @@ class Flow {
   Projection projection_;
   std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all is explicit
   std::unique_ptr<Scalar> scalar_;
-  ReproducibleSum mean_;
-  double push_ = 0.0;  // forcing of the present stage, as a velocity
+  std::vector<ReproducibleSum> mean_;  // by thread
+  double push_ = 0.0;                  // forcing of the present stage, as a velocity
   double mean_force_ = 0.0;
   Clock clock_;
   StepSeconds seconds_;

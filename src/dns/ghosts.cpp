@@ -59,27 +59,22 @@ void Ghosts::fill_x(int quantity, double* row) const {
   row[nx] = above.offset + above.factor * row[nx - 1];
 }
 
-void Ghosts::fill_y_sides(int quantity, Field& field, int k) const {
+void Ghosts::fill_y_side(int quantity, Field& field, int k, int end) const {
+  if (!domain_.ends(1, end)) return;
   const int nx = domain_.nx, ny = domain_.ny;
-  for (int end = 0; end < 2; ++end) {
-    if (!domain_.ends(1, end)) continue;
-    const Rule& r = rule(quantity, 1, end);
-    if (!r.on_face) {
-      const int inside = end == 0 ? 0 : ny - 1, ghost = end == 0 ? -1 : ny;
-      mirror(r.condition, r.value).row(field.row(k, ghost), field.row(k, inside), nx);
-    } else if (r.condition == Condition::dirichlet) {
-      set_row(field.row(k, end == 0 ? -1 : ny - 1), nx, r.value);
-    }
+  const Rule& r = rule(quantity, 1, end);
+  if (!r.on_face) {
+    const int inside = end == 0 ? 0 : ny - 1, ghost = end == 0 ? -1 : ny;
+    mirror(r.condition, r.value).row(field.row(k, ghost), field.row(k, inside), nx);
+  } else if (r.condition == Condition::dirichlet) {
+    set_row(field.row(k, end == 0 ? -1 : ny - 1), nx, r.value);
   }
 }
 
-void Ghosts::fill_y(int quantity, Field& field, int k) const {
-  if (!domain_.boundaries.periodic(1)) {
-    fill_y_sides(quantity, field, k);
-  } else if (!domain_.is_cut(1)) {
-    field.copy_row(k, -1, domain_.ny - 1);
-    field.copy_row(k, domain_.ny, 0);
-  }
+void Ghosts::fill_y(int quantity, Field& field, int k, int end) const {
+  const int last = domain_.ny - 1;
+  if (!domain_.boundaries.periodic(1)) fill_y_side(quantity, field, k, end);
+  else if (!domain_.is_cut(1)) field.copy_row(k, end == 0 ? -1 : last + 1, end == 0 ? last : 0);
 }
 
 void Ghosts::fill_z_sides(int quantity, Field& field) const {
@@ -110,7 +105,8 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
   std::size_t count = 0;
   for (const auto& [field, quantity] : all) {
     fields[count++] = field;
-    for (int k = 0; k < domain_.nz; ++k) fill_y_sides(quantity, *field, k);
+    for (int k = 0; k < domain_.nz; ++k)
+      for (const int end : {0, 1}) fill_y_side(quantity, *field, k, end);
   }
   const std::span<Field* const> exchanged(fields.data(), count);
   halo_.fill_y(exchanged);
@@ -129,21 +125,24 @@ void Ghosts::close_x(double* u_row) const {
   u_row[nx - 1] = upper.condition == Condition::dirichlet ? upper.value : u_row[nx - 2];
 }
 
-void Ghosts::close_y(Field& v, int k, int slide) const {
+void Ghosts::close_y(Field& v, int k, int slide, int end) const {
   const int nx = domain_.nx, ny = domain_.ny;
-  if (domain_.boundaries.periodic(1) && !domain_.is_cut(1)) v.copy_row(k, -1, ny - 1, slide);
-  if (domain_.ends(1, 0)) set_row(v.row(k, -1, slide), nx, rule(k_v, 1, 0).value);
+  if (end == 0) {
+    if (domain_.boundaries.periodic(1) && !domain_.is_cut(1)) v.copy_row(k, -1, ny - 1, slide);
+    if (domain_.ends(1, 0)) set_row(v.row(k, -1, slide), nx, rule(k_v, 1, 0).value);
+    return;
+  }
   if (!domain_.ends(1, 1)) return;
   const Rule& upper = rule(k_v, 1, 1);
   if (upper.condition == Condition::dirichlet) set_row(v.row(k, ny - 1, slide), nx, upper.value);
   else v.copy_row(k, ny - 1, ny - 2, slide);
 }
 
-void Ghosts::close_z(Field& w, int end, int slide) const {
+void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
   if (!domain_.ends(2, end)) return;
   const int nx = domain_.nx, nz = domain_.nz;
   const Rule& r = rule(k_w, 2, end);
-  for (int j = 0; j < domain_.ny; ++j) {
+  for (int j = rows.begin; j < rows.end; ++j) {
     double* boundary = w.row(end == 0 ? -1 : nz - 1, j, slide);
     if (r.condition == Condition::dirichlet) set_row(boundary, nx, r.value);
     else std::copy_n(w.row(nz - 2, j, slide), nx, boundary);

@@ -47,10 +47,10 @@ class Ghosts {
   // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as
   // far as no other rank holds them, and the faces on the boundaries that the divergence needs.
   void fill_x(int quantity, double* row) const;
-  void fill_y(int quantity, Field& field, int k) const;
+  void fill_y(int quantity, Field& field, int k, int end) const;
   void close_x(double* u_row) const;
-  void close_y(Field& v, int k, int slide) const;
-  void close_z(Field& w, int end, int slide) const;  // nothing where z continues there
+  void close_y(Field& v, int k, int slide, int end) const;
+  void close_z(Field& w, int end, int slide, Range rows) const;  // nothing where z continues there
 
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
@@ -61,7 +61,7 @@ class Ghosts {
     bool on_face = false;
   };
   const Rule& rule(int quantity, int axis, int end) const { return rules_[quantity][axis][end]; }
-  void fill_y_sides(int quantity, Field& field, int k) const;
+  void fill_y_side(int quantity, Field& field, int k, int end) const;
   void fill_z_sides(int quantity, Field& field) const;
 
   const Domain& domain_;

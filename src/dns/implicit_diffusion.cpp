@@ -59,8 +59,8 @@ class BoundarySources {
  public:
   // Along z alone, or along all axes.
   BoundarySources(const Domain& domain, bool all_axes);
-  // Adds factor times the sources to a component in plane k, one place lower.
-  void add(State& state, int component, int k, double factor) const;
+  // Adds factor times the sources to this thread's rows of a component in plane k, one place lower.
+  void add(const Team& team, State& state, int component, int k, double factor) const;
 
  private:
   const Domain& domain_;
@@ -76,20 +76,23 @@ BoundarySources::BoundarySources(const Domain& domain, bool all_axes) : domain_(
                                    domain.boundaries.velocity(axis, end)[c];
 }
 
-void BoundarySources::add(State& state, int component, int k, double factor) const {
+void BoundarySources::add(const Team& team, State& state, int component, int k,
+                          double factor) const {
   Field& field = state.velocity(component);
   const int cells = domain_.unknowns(component, 0), rows = domain_.unknowns(component, 1);
   const int planes = domain_.unknowns(component, 2);
   if (k >= planes) return;
   const auto& amounts = amounts_[component];
+  const Range own = pencil::intersection(team.share(domain_.ny), {0, rows});
   for (int end = 0; end < 2; ++end) {
     if (amounts[2][end] != 0.0 && k == (end == 0 ? 0 : planes - 1))
-      for (int j = 0; j < rows; ++j)
+      for (int j = own.begin; j < own.end; ++j)
         add_to_row(field.row(k, j, -1), cells, factor * amounts[2][end]);
-    if (amounts[1][end] != 0.0)
-      add_to_row(field.row(k, end == 0 ? 0 : rows - 1, -1), cells, factor * amounts[1][end]);
+    const int side = end == 0 ? 0 : rows - 1;
+    if (amounts[1][end] != 0.0 && own.contains(side))
+      add_to_row(field.row(k, side, -1), cells, factor * amounts[1][end]);
     if (amounts[0][end] != 0.0)
-      for (int j = 0; j < rows; ++j)
+      for (int j = own.begin; j < own.end; ++j)
         field.row(k, j, -1)[end == 0 ? 0 : cells - 1] += factor * amounts[0][end];
   }
 }
@@ -119,10 +122,10 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
     }
   }
 
-  void eliminate(State& state, int k) override {
+  void eliminate(const Team& team, State& state, int k) override {
     for (int c = 0; c < k_components; ++c) {
-      sources_.add(state, c, k, factor_);
-      if (!transposed_) solvers_[c].forward(state.velocity(c), k, -1);
+      sources_.add(team, state, c, k, factor_);
+      if (!transposed_) solvers_[c].forward(team, state.velocity(c), k, -1);
     }
   }
   void exchange(State& state, double) override {
@@ -131,8 +134,8 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
       else solvers_[c].exchange(state.velocity(c), -1);
     }
   }
-  void settle(State& state, int component, int k) override {
-    if (!transposed_) solvers_[component].backward(state.velocity(component), k, -1, 0);
+  void settle(const Team& team, State& state, int component, int k) override {
+    if (!transposed_) solvers_[component].backward(team, state.velocity(component), k, -1, 0);
   }
 
   double response(int k) const override { return response_[domain_.box[2].begin + k]; }
@@ -195,26 +198,19 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
           helmholtz(velocity_z_matrix(domain_.grid, domain_.boundaries, forced_), -factor));
   }
 
-  void eliminate(State& state, int k) override {
-    for (int c = 0; c < k_components; ++c) {
-      sources_.add(state, c, k, factor_);
-      if (in_sweeps_) forward(state, c, k);
-    }
+  void eliminate(const Team& team, State& state, int k) override {
+    for (int c = 0; c < k_components; ++c) sources_.add(team, state, c, k, factor_);
+    if (!in_sweeps_) return;
+    for (int c = 0; c < k_components; ++c) forward(team, state, c, k);
   }
   void exchange(State& state, double push) override {
     for (int c = 0; c < k_components; ++c) {
-      if (!in_sweeps_)
-        for (int k = 0; k < domain_.nz; ++k) {
-          if (pushed_before_ && c == forced_) add_to_plane(state.velocity(c), k, push);
-          forward(state, c, k);
-        }
-      solvers_[c].exchange();
-      if (!in_sweeps_)
-        for (int k = domain_.nz - 1; k >= 0; --k) backward(state, c, k);
+      if (in_sweeps_) solvers_[c].exchange();
+      else solve(state, c, pushed_before_ && c == forced_ ? push : 0.0);
     }
   }
-  void settle(State& state, int component, int k) override {
-    if (in_sweeps_) backward(state, component, k);
+  void settle(const Team& team, State& state, int component, int k) override {
+    if (in_sweeps_) backward(team, state, component, k);
   }
 
   double response(int k) const override {
@@ -233,20 +229,25 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   }
 
  private:
-  void add_to_plane(Field& field, int k, double amount) const {
-    for (int j = 0; j < domain_.ny; ++j) add_to_row(field.row(k, j, -1), domain_.nx, amount);
+  void solve(State& state, int component, double push) {
+    Field& field = state.velocity(component);
+    if (push != 0.0)
+      for (int k = 0; k < domain_.nz; ++k)
+        for (int j = 0; j < domain_.ny; ++j) add_to_row(field.row(k, j, -1), domain_.nx, push);
+    solvers_[component].solve(field, -1, 0);
   }
-  void forward(State& state, int component, int k) {
+  void forward(const Team& team, State& state, int component, int k) {
     pencil::PoissonSolver& solver = solvers_[component];
     if (k >= solver.planes()) return;
     const Field& field = state.velocity(component);
-    solver.transform_rows(k, {0, solver.rows()}, field.row(k, 0, -1), field.row_stride());
-    solver.forward(k);
+    const Range own = solver.rows(team);
+    solver.transform_rows(team, k, own, field.row(k, own.begin, -1), field.row_stride());
+    solver.forward(team, k);
   }
-  void backward(State& state, int component, int k) {
+  void backward(const Team& team, State& state, int component, int k) {
     pencil::PoissonSolver& solver = solvers_[component];
     Field& field = state.velocity(component);
-    if (k < solver.planes()) solver.backward(k, field.row(k, 0), field.row_stride());
+    if (k < solver.planes()) solver.backward(team, k, field.row(k, 0), field.row_stride());
   }
 
   const Domain& domain_;

@@ -12,19 +12,20 @@
 namespace octant::dns {
 
 // Plane by plane: eliminate all components of the planes in ascending order as they are predicted,
-// exchange, which is collective, and settle each component in descending order. Planes of w that
-// lie on a boundary are no unknowns.
+// exchange, which is collective and called by one thread, and settle the components in descending
+// order. All threads of a team call eliminate and settle; a barrier must lie between one plane and
+// the next. Planes of w that lie on a boundary are no unknowns.
 class ImplicitDiffusion {
  public:
   virtual ~ImplicitDiffusion() = default;
 
   // Collective where diffusion is implicit along all axes.
   virtual void set_factor(double factor) = 0;
-  virtual void eliminate(State& state, int k) = 0;
+  virtual void eliminate(const Team& team, State& state, int k) = 0;
   // `push` would be added everywhere to the predicted component that is forced, had it been known
   // before.
   virtual void exchange(State& state, double push) = 0;
-  virtual void settle(State& state, int component, int k) = 0;
+  virtual void settle(const Team& team, State& state, int component, int k) = 0;
 
   // What a push of 1 makes of the forced component in plane k of this rank: to be added by the
   // caller. 0 where exchange has added it.

@@ -6,18 +6,20 @@
 // cell itself a constant.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 
+#include <Kokkos_MathematicalFunctions.hpp>
+
 #include "dns/options.hpp"
+#include "dns/rows.hpp"
 
 namespace octant::dns {
 
 // a b + c, rounded once where the machine has such an instruction, and so in the same way wherever
 // this is used.
-inline double multiply_add(double a, double b, double c) {
+KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
 #if defined(__FMA__)
-  return std::fma(a, b, c);
+  return Kokkos::fma(a, b, c);
 #else
   return a * b + c;
 #endif
@@ -52,62 +54,91 @@ struct MomentumRows {
   double* result;                          // may be the row below (k - 1)
 };
 
-// Cells [0, n) of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the half of the
-// implicit diffusion that eq. 8 or 11 takes off. `read_rhs`: use the right-hand side of the stage
-// before; `keep_rhs`: leave this one's.
+// A cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the half of the implicit
+// diffusion that eq. 8 or 11 takes off. `read_rhs`: use the right-hand side of the stage before;
+// `keep_rhs`: leave this one's.
+template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
+class MomentumCell {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION MomentumCell(std::ptrdiff_t row, std::ptrdiff_t plane,
+                                           const PlaneOperator& o, const Transport& t,
+                                           const Stage& stage, const MomentumRows& rows)
+      : transport_(t),
+        rows_(rows),
+        row_(row),
+        plane_(plane),
+        dx_(implicit_xy ? 0.0 : o.diffusion_x),
+        dy_(implicit_xy ? 0.0 : o.diffusion_y),
+        above_(implicit_z ? 0.0 : o.diffusion_above),
+        below_(implicit_z ? 0.0 : o.diffusion_below),
+        centre_(-2.0 * (dx_ + dy_) - (above_ + below_)),
+        xm_(o.transport_x * o.weight_minus),
+        xp_(o.transport_x * o.weight_plus),
+        ym_(o.transport_y * o.weight_minus),
+        yp_(o.transport_y * o.weight_plus),
+        z_(o.transport_z),
+        half_x_(0.5 * stage.gamma * o.diffusion_x),
+        half_y_(0.5 * stage.gamma * o.diffusion_y),
+        half_above_(0.5 * stage.gamma * o.diffusion_above),
+        half_below_(0.5 * stage.gamma * o.diffusion_below),
+        half_centre_(implicit_xy ? -2.0 * (half_x_ + half_y_) - (half_above_ + half_below_)
+                                 : -(half_above_ + half_below_)),
+        gradient_(stage.gamma * o.gradient),
+        push_(stage.gamma * o.force),
+        alpha_(stage.alpha),
+        beta_(stage.beta) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    const auto& [e, n, s, t, b] = transport_;
+    const double *q = rows_.velocity + i, c = *q;
+    double r = centre_ * c;
+    r = multiply_add(face(-xm_, e[0][i], -xp_, e[1][i], dx_), q[1], r);
+    r = multiply_add(face(xm_, e[0][i - 1], xp_, e[1][i - 1], dx_), q[-1], r);
+    r = multiply_add(face(-ym_, n[0][i], -yp_, n[1][i], dy_), q[row_], r);
+    r = multiply_add(face(ym_, s[0][i], yp_, s[1][i], dy_), q[-row_], r);
+    r = multiply_add(face(-z_, t[0][i], -z_, t[1][i], above_), q[plane_], r);
+    r = multiply_add(face(z_, b[0][i], z_, b[1][i], below_), q[-plane_], r);
+    double v = multiply_add(-gradient_, rows_.pressure_next[i] - rows_.pressure[i], c + push_);
+    if constexpr (implicit_z) {
+      v = multiply_add(half_centre_, c, v);
+      v = multiply_add(half_above_, q[plane_], v);
+      v = multiply_add(half_below_, q[-plane_], v);
+    }
+    if constexpr (implicit_xy) {
+      v = multiply_add(half_x_, q[1] + q[-1], v);
+      v = multiply_add(half_y_, q[row_] + q[-row_], v);
+    }
+    v = multiply_add(alpha_, r, v);
+    if constexpr (read_rhs) v = multiply_add(beta_, rows_.rhs[i], v);
+    if constexpr (keep_rhs) rows_.rhs[i] = r;
+    rows_.result[i] = v;
+  }
+
+ private:
+  static constexpr bool implicit_z = diffusion != Diffusion::explicit_all;
+  static constexpr bool implicit_xy = diffusion == Diffusion::implicit_all;
+
+  // What a neighbour's value is multiplied by: the transport through the face between, a pair of
+  // addends, and diffusion.
+  KOKKOS_FORCEINLINE_FUNCTION static double face(double minus, double first, double plus,
+                                                 double second, double diffusion_through) {
+    return multiply_add(minus, first, multiply_add(plus, second, diffusion_through));
+  }
+
+  Transport transport_;
+  MomentumRows rows_;
+  std::ptrdiff_t row_, plane_;
+  double dx_, dy_, above_, below_, centre_;
+  double xm_, xp_, ym_, yp_, z_;
+  double half_x_, half_y_, half_above_, half_below_, half_centre_;
+  double gradient_, push_, alpha_, beta_;
+};
+
+// Cells [0, n) of a row.
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 void momentum_row(int n, std::ptrdiff_t row, std::ptrdiff_t plane, const PlaneOperator& o,
                   const Transport& t, const Stage& stage, const MomentumRows& rows) {
-  constexpr bool implicit_z = diffusion != Diffusion::explicit_all;
-  constexpr bool implicit_xy = diffusion == Diffusion::implicit_all;
-  const double *q = rows.velocity, *q_north = q + row, *q_south = q - row, *q_top = q + plane,
-               *q_bottom = q - plane;
-  const double *e0 = t.east[0], *e1 = t.east[1], *n0 = t.north[0], *n1 = t.north[1],
-               *s0 = t.south[0], *s1 = t.south[1], *t0 = t.top[0], *t1 = t.top[1],
-               *b0 = t.bottom[0], *b1 = t.bottom[1];
-  const double *p0 = rows.pressure, *p1 = rows.pressure_next;
-  double *rhs = rows.rhs, *result = rows.result;
-
-  const double dx = implicit_xy ? 0.0 : o.diffusion_x, dy = implicit_xy ? 0.0 : o.diffusion_y;
-  const double above = implicit_z ? 0.0 : o.diffusion_above;
-  const double below = implicit_z ? 0.0 : o.diffusion_below;
-  const double centre = -2.0 * (dx + dy) - (above + below);
-  const double xm = o.transport_x * o.weight_minus, xp = o.transport_x * o.weight_plus;
-  const double ym = o.transport_y * o.weight_minus, yp = o.transport_y * o.weight_plus;
-  const double z = o.transport_z;
-  const double half = 0.5 * stage.gamma;
-  const double half_x = half * o.diffusion_x, half_y = half * o.diffusion_y;
-  const double half_above = half * o.diffusion_above, half_below = half * o.diffusion_below;
-  const double half_centre = implicit_xy ? -2.0 * (half_x + half_y) - (half_above + half_below)
-                                         : -(half_above + half_below);
-  const double gradient = stage.gamma * o.gradient, push = stage.gamma * o.force;
-  const double alpha = stage.alpha, beta = stage.beta;
-
-#pragma GCC ivdep
-  for (int i = 0; i < n; ++i) {
-    const double c = q[i];
-    double r = centre * c;
-    r = multiply_add(multiply_add(-xm, e0[i], multiply_add(-xp, e1[i], dx)), q[i + 1], r);
-    r = multiply_add(multiply_add(xm, e0[i - 1], multiply_add(xp, e1[i - 1], dx)), q[i - 1], r);
-    r = multiply_add(multiply_add(-ym, n0[i], multiply_add(-yp, n1[i], dy)), q_north[i], r);
-    r = multiply_add(multiply_add(ym, s0[i], multiply_add(yp, s1[i], dy)), q_south[i], r);
-    r = multiply_add(multiply_add(-z, t0[i], multiply_add(-z, t1[i], above)), q_top[i], r);
-    r = multiply_add(multiply_add(z, b0[i], multiply_add(z, b1[i], below)), q_bottom[i], r);
-    double v = multiply_add(-gradient, p1[i] - p0[i], c + push);
-    if constexpr (implicit_z) {
-      v = multiply_add(half_centre, c, v);
-      v = multiply_add(half_above, q_top[i], v);
-      v = multiply_add(half_below, q_bottom[i], v);
-    }
-    if constexpr (implicit_xy) {
-      v = multiply_add(half_x, q[i + 1] + q[i - 1], v);
-      v = multiply_add(half_y, q_north[i] + q_south[i], v);
-    }
-    v = multiply_add(alpha, r, v);
-    if constexpr (read_rhs) v = multiply_add(beta, rhs[i], v);
-    if constexpr (keep_rhs) rhs[i] = r;
-    result[i] = v;
-  }
+  for_each_cell(n, MomentumCell<diffusion, read_rhs, keep_rhs>(row, plane, o, t, stage, rows));
 }
 
 }  // namespace octant::dns

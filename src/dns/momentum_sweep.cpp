@@ -1,5 +1,7 @@
 #include "dns/momentum_sweep.hpp"
 
+#include <algorithm>
+
 #include "dns/operators.hpp"
 
 namespace octant::dns {
@@ -21,7 +23,10 @@ Stage runge_kutta_stage(int n, double dt) {
 
 MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion,
                              const Vector& force)
-    : domain_(domain), rhs_stride_((domain.nx + 3) / 4 * 4) {
+    : domain_(domain),
+      rhs_stride_((domain.nx + 3) / 4 * 4),
+      edge_stride_((domain.nx + 15) / 16 * 16),
+      edges_(static_cast<std::size_t>(edge_stride_) * pencil::team_size()) {
   for (pencil::Buffer& rhs : rhs_)
     rhs = pencil::Buffer(static_cast<std::size_t>(rhs_stride_) * domain.ny * domain.nz);
   for (int c = 0; c < k_components; ++c)
@@ -34,33 +39,47 @@ MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion d
   }
 }
 
-void MomentumSweep::plane(State& state, int k, int n, const Stage& stage) {
+// The one row that is read below and beside a thread's own: for v, between two rows of w.
+void MomentumSweep::keep_edge(const Team& team, const State& state, int k) {
+  if (team.is_last()) return;
+  std::copy_n(state.w.row(k - 1, team.share(domain_.ny).end), domain_.nx, edge_of(team));
+}
+
+void MomentumSweep::plane(const Team& team, State& state, int k, int n, const Stage& stage) {
+  if (k == 0) {
+    keep_edge(team, state, 0);
+    team.barrier();
+  }
   const auto& [u, v, w, p] = state;
   const std::ptrdiff_t row = u.row_stride(), plane = u.plane_stride();
-  const int nx = domain_.nx, ny = domain_.ny, u_cells = domain_.unknowns(k_u, 0);
+  const int nx = domain_.nx, u_cells = domain_.unknowns(k_u, 0);
   const int v_rows = domain_.unknowns(k_v, 1), w_planes = domain_.unknowns(k_w, 2);
   const RowKernel kernel = kernels_[n];
-  for (int j = 0; j < ny; ++j) {
+  const Range own = team.share(domain_.ny);
+  for (int j = own.begin; j < own.end; ++j) {
     const double *uc = u.row(k, j), *vc = v.row(k, j), *wc = w.row(k, j), *pc = p.row(k, j);
     const double* vs = vc - row;
     const double* wb = wc - plane;
+    const double* wb_north = j == own.end - 1 && !team.is_last() ? edge_of(team) : wb + row;
     kernel(u_cells, row, plane, operators_[k_u][k],
            {{uc, uc + 1}, {vc, vc + 1}, {vs, vs + 1}, {wc, wc + 1}, {wb, wb + 1}}, stage,
            {uc, pc, pc + 1, rhs_row(k_u, k, j), state.u.row(k, j, -1)});
     if (j < v_rows)
       kernel(nx, row, plane, operators_[k_v][k],
-             {{uc, uc + row}, {vc, vc + row}, {vc, vs}, {wc, wc + row}, {wb, wb + row}}, stage,
+             {{uc, uc + row}, {vc, vc + row}, {vc, vs}, {wc, wc + row}, {wb, wb_north}}, stage,
              {vc, pc, pc + row, rhs_row(k_v, k, j), state.v.row(k, j, -1)});
     if (k < w_planes)
       kernel(nx, row, plane, operators_[k_w][k],
              {{uc, uc + plane}, {vc, vc + plane}, {vs, vs + plane}, {wc, wc + plane}, {wc, wb}},
              stage, {wc, pc, pc + plane, rhs_row(k_w, k, j), state.w.row(k, j, -1)});
   }
+  keep_edge(team, state, k + 1);
 }
 
-void MomentumSweep::add_to_mean(const State& state, int k, int component,
+void MomentumSweep::add_to_mean(const Team& team, const State& state, int k, int component,
                                 ReproducibleSum& sum) const {
-  for (int j = 0; j < domain_.ny; ++j)
+  const Range own = team.share(domain_.ny);
+  for (int j = own.begin; j < own.end; ++j)
     sum += row_sum(state.velocity(component).row(k, j, -1), domain_.nx) * domain_.dz_cell[k];
 }
 

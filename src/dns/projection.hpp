@@ -17,13 +17,16 @@ class Projection {
   Projection(const Domain& domain, const Ghosts& ghosts, const pencil::PoissonOptions& options,
              Diffusion diffusion);
 
-  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep. Late: what
-  // waits for the velocity below the first row and plane.
-  void forward(const State& state, int k, int slide, double gamma_dt);
+  // Threads of a team call these together, and work on their rows; a barrier must lie between one
+  // plane and the next.
+  //
+  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep. Late, by one
+  // thread's call: what waits for the velocity below the first row and plane.
+  void forward(const Team& team, const State& state, int k, int slide, double gamma_dt);
   void forward_late(const State& state, int slide, double gamma_dt);
   void exchange() { solver_.exchange(); }
   // The correction of plane k with those of its ghosts that this rank knows, in the opposite order.
-  void backward(int k);
+  void backward(const Team& team, int k);
   // After the last backward: the ghosts that other ranks know. Collective.
   void fill_ghosts(Ghosts& ghosts);
 
@@ -37,20 +40,22 @@ class Projection {
   // Corrects plane k, which moves home from its place; plane k + 1 of the correction must be known,
   // and k - 1 too where diffusion is implicit. Ghosts in x are filled. Late: at home, what waits
   // for other ranks' corrections.
-  void correct(State& state, int k, int slide, const Step& step);
+  void correct(const Team& team, State& state, int k, int slide, const Step& step);
   void correct_late(State& state, int k, const Step& step);
 
   pencil::PoissonReport report() const { return solver_.report(); }
   std::size_t bytes() const {
-    return solver_.bytes() + phi_.bytes() + edges_.bytes() + rhs_.bytes();
+    return solver_.bytes() + phi_.bytes() + edges_.bytes() + rhs_.size() * sizeof(double);
   }
 
  private:
   double* row(int k, int j) { return phi_.row(slot(k), j); }
   int slot(int k) const;
-  void divergence(const State& state, int k, int slide, double gamma_dt, pencil::Range rows);
-  void fill_side(int end);
-  void correct_rows(State& state, int k, int slide, const Step& step, bool late);
+  double* rhs_row(int n) { return rhs_.data() + n * rhs_stride_; }
+  void divergence(const Team& team, const State& state, int k, int slide, double gamma_dt,
+                  Range rows, double* first);
+  void fill_side(const Team& team, int end);
+  void correct_rows(State& state, int k, Range rows, int slide, const Step& step, bool late);
   void update_pressure(State& state, int k, int j, const Step& step);
 
   const Domain& domain_;
@@ -62,7 +67,8 @@ class Projection {
   pencil::PoissonSolver solver_;
   Field phi_;
   Field edges_;  // first and last row of phi in all planes, where others need them after the sweep
-  Field rhs_;    // one plane
+  std::ptrdiff_t rhs_stride_;
+  pencil::Buffer rhs_;  // one plane, and a row of each thread
 };
 
 }  // namespace octant::dns

@@ -7,48 +7,11 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "dns/operators.hpp"
+#include "dns/scalar_kernels.hpp"
 
 namespace octant::dns {
 
 namespace {
-
-struct ScalarRows {
-  const double *t, *north, *south, *top, *bottom;  // the scalar
-  const double *u, *v, *v_south, *w, *w_bottom;    // velocities on the faces
-  double *rhs, *result;
-};
-
-// Coefficients of a plane: halves of the reciprocal spacings, and diffusivity / spacing^2.
-struct ScalarOperator {
-  double x, y, z, diffusion_x, diffusion_y, below, above;
-};
-
-// Explicit part of a stage: all of advection, of diffusion what is explicit, and of what is
-// implicit the half that Crank and Nicolson take from the present.
-template <Diffusion diffusion>
-void scalar_row(int n, const ScalarOperator& o, const Stage& s, const ScalarRows& r) {
-  constexpr bool along_z = diffusion != Diffusion::explicit_all;
-  constexpr bool along_all = diffusion == Diffusion::implicit_all;
-  const double half = 0.5 * s.gamma;
-#pragma GCC ivdep
-  for (int i = 0; i < n; ++i) {
-    const double c = r.t[i];
-    const double xy = o.diffusion_x * (r.t[i + 1] + r.t[i - 1] - 2.0 * c) +
-                      o.diffusion_y * (r.north[i] + r.south[i] - 2.0 * c);
-    const double z = o.above * (r.top[i] - c) - o.below * (c - r.bottom[i]);
-    double rhs = o.x * (r.u[i - 1] * r.t[i - 1] - r.u[i] * r.t[i + 1]) +
-                 o.y * (r.v_south[i] * r.south[i] - r.v[i] * r.north[i]) +
-                 o.z * (r.w_bottom[i] * r.bottom[i] - r.w[i] * r.top[i]);
-    double implicit = 0.0;
-    if constexpr (along_all) implicit += xy;
-    else rhs += xy;
-    if constexpr (along_z) implicit += z;
-    else rhs += z;
-    const double before = r.rhs[i];
-    r.rhs[i] = rhs;
-    r.result[i] = c + s.alpha * rhs + s.beta * before + half * implicit;
-  }
-}
 
 const char* end_name(int end) { return end == 0 ? "lower" : "upper"; }
 
@@ -136,8 +99,20 @@ void Scalar::advance(const State& state, Ghosts& ghosts, const Stage& stage) {
 }
 
 void Scalar::predict(const State& state, const Stage& stage) {
+  pencil::in_team("dns: scalar", [&](const Team& team) {
+    switch (diffusion_) {
+      case Diffusion::explicit_all: return predict<Diffusion::explicit_all>(team, state, stage);
+      case Diffusion::implicit_z: return predict<Diffusion::implicit_z>(team, state, stage);
+      case Diffusion::implicit_all: return predict<Diffusion::implicit_all>(team, state, stage);
+    }
+  });
+}
+
+template <Diffusion diffusion>
+void Scalar::predict(const Team& team, const State& state, const Stage& stage) {
   const std::ptrdiff_t row = now_->row_stride(), plane = now_->plane_stride();
   const double dx = domain_.grid.dx, dy = domain_.grid.dy, kappa = options_.diffusivity;
+  const Range own = team.share(domain_.ny);
   for (int k = 0; k < domain_.nz; ++k) {
     const double dz = domain_.dz_cell[k];
     const ScalarOperator o{0.5 / dx,
@@ -147,21 +122,11 @@ void Scalar::predict(const State& state, const Stage& stage) {
                            kappa / (dy * dy),
                            kappa / (dz * domain_.dz_face[k - 1]),
                            kappa / (dz * domain_.dz_face[k])};
-    for (int j = 0; j < domain_.ny; ++j) {
+    for (int j = own.begin; j < own.end; ++j) {
       const double *t = now_->row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
       const ScalarRows rows{t, t + row, t - row, t + plane, t - plane,      state.u.row(k, j),
                             v, v - row, w,       w - plane, rhs_.row(k, j), before_->row(k, j)};
-      switch (diffusion_) {
-        case Diffusion::explicit_all:
-          scalar_row<Diffusion::explicit_all>(domain_.nx, o, stage, rows);
-          break;
-        case Diffusion::implicit_z:
-          scalar_row<Diffusion::implicit_z>(domain_.nx, o, stage, rows);
-          break;
-        case Diffusion::implicit_all:
-          scalar_row<Diffusion::implicit_all>(domain_.nx, o, stage, rows);
-          break;
-      }
+      for_each_cell(domain_.nx, ScalarCell<diffusion>{o, stage, rows});
     }
   }
 }
@@ -196,7 +161,7 @@ void Scalar::diffuse(const Stage& stage) {
   }
 }
 
-void Scalar::push(State& state, int k, const Stage& stage) const {
+void Scalar::push(const Team& team, State& state, int k, const Stage& stage) const {
   if (options_.buoyancy == 0.0 || k >= domain_.unknowns(k_w, 2)) return;
   const double both = domain_.dz_cell[k] + domain_.dz_cell[k + 1];
   const double strength = 0.5 * stage.gamma * options_.buoyancy;
@@ -204,12 +169,11 @@ void Scalar::push(State& state, int k, const Stage& stage) const {
   const double above = strength * domain_.dz_cell[k] / both;
   const double none = 2.0 * strength * options_.reference;
   const std::ptrdiff_t plane = now_->plane_stride();
-  for (int j = 0; j < domain_.ny; ++j) {
+  const Range own = team.share(domain_.ny);
+  for (int j = own.begin; j < own.end; ++j) {
     const double *t = now_->row(k, j), *old = before_->row(k, j);
-    double* w = state.w.row(k, j, -1);
-#pragma GCC ivdep
-    for (int i = 0; i < domain_.nx; ++i)
-      w[i] += here * (t[i] + old[i]) + above * (t[i + plane] + old[i + plane]) - none;
+    for_each_cell(domain_.nx, Buoyancy{t, old, t + plane, old + plane, here, above, none,
+                                       state.w.row(k, j, -1)});
   }
 }
 

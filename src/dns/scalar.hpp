@@ -48,11 +48,14 @@ class Scalar {
   // Advances by a stage with the velocity at its beginning. Collective.
   void advance(const State& state, Ghosts& ghosts, const Stage& stage);
 
-  // Adds the buoyancy of the stage to the predicted w in plane k, one place lower.
-  void push(State& state, int k, const Stage& stage) const;
+  // Adds the buoyancy of the stage to the predicted w in this thread's rows of plane k, one place
+  // lower.
+  void push(const Team& team, State& state, int k, const Stage& stage) const;
 
  private:
   void predict(const State& state, const Stage& stage);
+  template <Diffusion diffusion>
+  void predict(const Team& team, const State& state, const Stage& stage);
   void diffuse(const Stage& stage);
 
   const Domain& domain_;

@@ -1,7 +1,9 @@
 // Who owns which block.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "core/error.hpp"
 #include "driver/amr_simulation.hpp"
 
 namespace octant::driver {
@@ -31,14 +33,14 @@ std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
   const MemoryWeights weights = memory_weights(geometry.block_size(), mesh_.layout().variables);
   const auto factors =
       time_factors(options_.balance.time_alpha, level_times_, reduction_over(mesh_.communicator()));
+  const ParticleCounts particles = particle_counts();
   std::vector<std::vector<CostItem>> costs(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level) {
     const double factor = factors[level] * options_.balance.substeps(level, options_.time.subcycle);
-    const auto particles = matter_.dark() ? matter_.dark()->counts_by_slot(level)
-                                          : std::vector<std::int32_t>(mesh_.blocks(level).slots());
-    for (const int slot : mesh_.blocks(level).own())
-      costs[level].push_back({morton_decode(mesh_.blocks(level).key(slot)), level,
-                              factor * memory_cost(weights, particles[slot])});
+    const auto own = mesh_.blocks(level).own();
+    for (std::size_t n = 0; n < own.size(); ++n)
+      costs[level].push_back({morton_decode(mesh_.blocks(level).key(own[n])), level,
+                              factor * memory_cost(weights, particles[level][n])});
     level_times_[level] = {};
   }
   if (options_.balance.cost == "measured") measure_costs(costs);
@@ -65,8 +67,31 @@ void AmrSimulation::measure_costs(std::vector<std::vector<CostItem>>& costs) con
   }
 }
 
+// On rank 0, how many blocks with their average number of particles each rank may own; empty if any
+// number.
+placement::Room AmrSimulation::room_for_blocks() const {
+  if (!options_.balance.is_limited()) return {};
+  std::int64_t sums[2] = {0, 0};  // blocks, particles
+  for (const auto& level : particle_counts()) {
+    sums[0] += std::ssize(level);
+    sums[1] += std::accumulate(level.begin(), level.end(), std::int64_t{0});
+  }
+  const Communicator& communicator = mesh_.communicator();
+  communicator.sum_in_place(std::span<std::int64_t>(sums));
+  const double bytes = mean_memory_cost(
+      memory_weights(mesh_.geometry().block_size(), mesh_.layout().variables), sums[0], sums[1]);
+  const std::int64_t most = options_.balance.block_limit(bytes);
+  if (sums[0] > most * communicator.size())
+    throw RunError(
+        "step {}: {} blocks do not fit into {} ranks with memory for {} each; raise "
+        "balance.rank_memory or balance.most_blocks, or take more ranks",
+        step_, sums[0], communicator.size(), most);
+  return placement::Room(communicator.is_root() ? communicator.size() : 0, most);
+}
+
 // Who shall own these blocks of a level, or of all levels (-1).
-std::vector<int> AmrSimulation::owners_of(const std::vector<CostItem>& blocks, int level) {
+std::vector<int> AmrSimulation::owners_of(const std::vector<CostItem>& blocks, int level,
+                                          placement::Room& room) {
   const Communicator& communicator = mesh_.communicator();
   const auto decomposition = decomposition_of(options_.balance.decomposition);
   const DomainShape domain{mesh_.geometry().extent(0)};
@@ -77,7 +102,7 @@ std::vector<int> AmrSimulation::owners_of(const std::vector<CostItem>& blocks, i
       .curve = decomposition == Decomposition::morton ? Curve::morton : Curve::hilbert,
       .ranks_per_node = options_.ranks_per_node,
       .communication = communication_share()};
-  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks);
+  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks, &room);
   if (communicator.is_root()) placements_.push_back({level, planned.report});
   return planned.owners;
 }
@@ -89,11 +114,13 @@ double AmrSimulation::communication_share() const {
 }
 
 // With sub-cycling ranks meet after every sub-step of every level: each must be balanced by itself.
+// Fine levels have most of the work, and may fill ranks first.
 std::vector<std::vector<int>> AmrSimulation::balance_each_level(
     const std::vector<std::vector<CostItem>>& costs) {
+  placement::Room room = room_for_blocks();
   std::vector<std::vector<int>> owners(costs.size());
-  for (int level = 0; level <= mesh_.finest_level(); ++level)
-    owners[level] = owners_of(costs[level], level);
+  for (int level = mesh_.finest_level(); level >= 0; --level)
+    owners[level] = owners_of(costs[level], level, room);
   return owners;
 }
 
@@ -102,7 +129,8 @@ std::vector<std::vector<int>> AmrSimulation::balance_all_levels(
     const std::vector<std::vector<CostItem>>& costs) {
   std::vector<CostItem> all;
   for (const auto& level : costs) all.insert(all.end(), level.begin(), level.end());
-  const auto together = owners_of(all, -1);
+  placement::Room room = room_for_blocks();
+  const auto together = owners_of(all, -1, room);
   std::vector<std::vector<int>> owners;
   auto next = together.begin();
   for (const auto& level : costs) {

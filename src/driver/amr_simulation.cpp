@@ -1,5 +1,6 @@
 #include "driver/amr_simulation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -137,7 +138,22 @@ double AmrSimulation::scale_factor() const {
 // Deposits particles where levels from `coarsest` on need their density.
 void AmrSimulation::update_density(int coarsest) {
   const auto timing = timers_.time("particles", Phase::compute, coarsest);
+  const auto metering = meter_.time(Part::particles_onwards, coarsest);
   matter_.update_density(coarsest);
+}
+
+// By level and own block.
+ParticleCounts AmrSimulation::particle_counts() const {
+  ParticleCounts counts;
+  for (int level = 0; level <= mesh_.geometry().max_level(); ++level) {
+    const auto own = mesh_.blocks(level).own();
+    auto& of_level = counts.emplace_back(own.size(), 0);
+    if (!matter_.dark()) continue;
+    const auto by_slot = matter_.dark()->counts_by_slot(level);
+    std::transform(own.begin(), own.end(), of_level.begin(),
+                   [&](int slot) { return by_slot[slot]; });
+  }
+  return counts;
 }
 
 }  // namespace octant::driver

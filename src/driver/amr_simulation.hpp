@@ -108,6 +108,7 @@ class AmrSimulation {
   // amr_simulation.cpp
   void set_initial_state(int level);
   void update_density(int coarsest);
+  ParticleCounts particle_counts() const;
 
   // amr_step.cpp
   void advance(int level, double dt, double begin, double end);
@@ -152,7 +153,8 @@ class AmrSimulation {
   void measure_costs(std::vector<std::vector<CostItem>>& costs) const;
   std::vector<std::vector<int>> balance_each_level(const std::vector<std::vector<CostItem>>& costs);
   std::vector<std::vector<int>> balance_all_levels(const std::vector<std::vector<CostItem>>& costs);
-  std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level);
+  std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level, placement::Room& room);
+  placement::Room room_for_blocks() const;
   double communication_share() const;
 
   const AmrOptions& options_;

@@ -49,11 +49,11 @@ void AmrSimulation::step(double dt) {
   measured_ = false;
   meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
-  meter_.end_step();
   time_ += dt;
   ++step_;
   finish_step(0, time_);
   update_density(0);  // particles have changed level
+  meter_.end_step(particle_counts());
   if (unjudged_) measure();
 }
 
@@ -103,6 +103,7 @@ void AmrSimulation::finish_step(int coarsest, double time) {
   }
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles", Phase::compute, coarsest);
+  const auto metering = meter_.time(Part::particles_onwards, coarsest);
   matter_.dark()->synchronise(coarsest);
 }
 
@@ -118,10 +119,12 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
                         : half_step;
   if (options_.hydro.enabled) {
     const auto timing = timers_.time("gravity", Phase::compute, level);
+    const auto metering = meter_.time(Part::gravity, level);
     gravity_->kick(level, dt, half);
   }
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles", Phase::compute, level);
+  const auto metering = meter_.time(Part::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = gravity_->layout();
     const int x = static_cast<int>(gravity::Field::acceleration_x);
@@ -134,11 +137,13 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
 void AmrSimulation::drift(int level, double dt) {
   if (!matter_.dark()) return;
   const auto timing = timers_.time("particles", Phase::compute, level);
+  const auto metering = meter_.time(Part::particles, level);
   matter_.dark()->drift(level, dt);
 }
 
 void AmrSimulation::solve_gravity(int level, double time) {
   const auto timing = timers_.time("gravity", Phase::other, level);
+  const auto metering = meter_.time(Part::gravity, level);
   if (options_.universe) {
     gravity_->set_constant(options_.universe->newton_constant(time));
     gravity_->set_scale_factor(options_.universe->scale_factor(time));

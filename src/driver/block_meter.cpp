@@ -50,6 +50,7 @@ void BlockMeter::begin_step() {
       level.tile_cycles = mesh::DeviceArray<std::uint64_t>("tile cycles", tiles);
     else Kokkos::deep_copy(level.tile_cycles, std::uint64_t{0});
     level.wall_ns = level.cpu_ns = 0.0;
+    level.parts.fill(0.0);
     level.updates = 0;
     level.burnt_ns.assign(slots, 0.0);
     level.costs.assign(slots, {});
@@ -98,11 +99,10 @@ void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_n
   }
 }
 
-void BlockMeter::end_step() {
-  for (int l = 0; l < std::ssize(levels_); ++l) {
-    share_out(l);
-    smooth(l);
-  }
+void BlockMeter::end_step(const ParticleCounts& particles) {
+  for (int l = 0; l < std::ssize(levels_); ++l) share_out_sweeps(l);
+  share_out_parts(particles);
+  for (int l = 0; l < std::ssize(levels_); ++l) smooth(l);
 }
 
 // The counters tell how the sweeps' processor time is distributed.
@@ -119,7 +119,7 @@ std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
   return times;
 }
 
-void BlockMeter::share_out(int l) {
+void BlockMeter::share_out_sweeps(int l) {
   Level& level = levels_[l];
   const mesh::LevelHalo& halo = mesh_.halo(l);
   const mesh::TreeLevel& blocks = mesh_.blocks(l);
@@ -135,6 +135,17 @@ void BlockMeter::share_out(int l) {
     cost.nanoseconds += level.burnt_ns[slot];
     cost.updates = level.updates;
     cost.work = level.updates * cells * load_.factor(l, blocks.key(slot));
+  }
+}
+
+void BlockMeter::share_out_parts(const ParticleCounts& particles) {
+  std::vector<PartTimes> times;
+  for (const Level& level : levels_) times.push_back(level.parts);
+  const auto shares = share_out(times, particles);
+  for (int l = 0; l < std::ssize(levels_); ++l) {
+    const auto own = mesh_.blocks(l).own();
+    for (std::size_t n = 0; n < own.size(); ++n)
+      levels_[l].costs[own[n]].nanoseconds += shares[l][n];
   }
 }
 

@@ -1,4 +1,5 @@
-// What every block costs: runs the sweeps of an AMR run and keeps time.
+// What every block costs: runs the sweeps of an AMR run, and keeps time of them and of all else that
+// is done block by block.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 
 #include "decomp/key_table.hpp"
 #include "driver/debug_options.hpp"
+#include "driver/part_times.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
 
@@ -23,14 +25,18 @@ class BlockMeter {
   // `slowness`: how many times as long this rank's kernels shall take.
   BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness);
 
-  // A coarse step begins, on the mesh as it is now, or ends.
+  // A coarse step begins, on the mesh as it is now, or ends, with so many particles in own blocks.
   void begin_step();
-  void end_step();
+  void end_step(const ParticleCounts& particles);
 
   // Sweeps the tiles begin <= t < end of a level. A tile is timed by the processor's counter and
   // its time split among its blocks by their cells.
   hydro::SweepResult sweep(const hydro::HydroOptions& options, hydro::SweepArguments arguments,
                            int level, int begin, int end);
+  // Counts the time until the end of the scope as a part of what a level's blocks cost.
+  PartTimer time(Part part, int level) {
+    return PartTimer(levels_[level].parts[static_cast<int>(part)]);
+  }
   // Cells of own blocks in these tiles.
   std::int64_t cells(int level, int begin, int end) const;
   // A sub-step of a level is done.
@@ -52,14 +58,16 @@ class BlockMeter {
   struct Level {
     mesh::DeviceArray<std::uint64_t> tile_cycles;
     double wall_ns = 0.0, cpu_ns = 0.0;  // of the sweeps
-    std::vector<double> burnt_ns;        // by slot: synthetic load
-    std::vector<Cost> costs;             // by slot
+    PartTimes parts{};
+    std::vector<double> burnt_ns;  // by slot: synthetic load
+    std::vector<Cost> costs;       // by slot
     int updates = 0;
     KeyTable<float> smoothed, inherited;  // by key: measured, and what came with a block instead
   };
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;
-  void share_out(int level);
+  void share_out_sweeps(int level);
+  void share_out_parts(const ParticleCounts& particles);
   void smooth(int level);
 
   const mesh::Mesh& mesh_;

@@ -190,6 +190,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   const mesh::Geometry geometry(mesh);
   SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
+  balance.check();
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
                      refine.jeans);

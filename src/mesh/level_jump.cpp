@@ -61,7 +61,9 @@ void count_item(std::vector<Segment>& segments, int rank) {
 LevelJump::LevelJump(const Tree& tree, int fine_level, const BlockLayout& layout,
                      LevelRegisters& fine, LevelRegisters& coarse,
                      std::vector<std::array<std::int32_t, 8>>& child_owners)
-    : layout_(layout), alone_(tree.communicator().size() == 1) {
+    : layout_(layout),
+      inverse_cell_size_(1.0 / tree.geometry().cell_size(fine_level - 1)),
+      alone_(tree.communicator().size() == 1) {
   const int half = layout.block_size / 2;
   face_values_ = half * half * layout.variables;
   octant_values_ = face_values_ * half;
@@ -89,7 +91,7 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
   std::stable_sort(children.begin(), children.end(),
                    [](const Child& a, const Child& b) { return a.owner < b.owner; });
 
-  std::vector<RestrictionTask> restrictions;
+  std::vector<RestrictionTask> sent_restrictions, own_restrictions;
   std::vector<Segment> sends, receives;
   std::vector<int> owners;
   std::vector<Key> keys;
@@ -99,11 +101,11 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
     const int octant = octant_of(child.key);
     if (child.owner == rank) {
       const int parent = coarse.find(parent_key(child.key))->slot;
-      restrictions.push_back({child.slot, parent, octant, 0});
+      own_restrictions.push_back({child.slot, parent, octant, 0});
       child_owners[parent][octant] = rank;
       continue;
     }
-    restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});
+    sent_restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});
     owners.push_back(child.owner);
     keys.push_back(child.key);
     count_item(sends, child.owner);
@@ -117,10 +119,12 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
     child_owners[parent][octant] = announced.sources[n];
     count_item(receives, announced.sources[n]);
   }
-  restrictions_ = to_device("restriction tasks", restrictions);
+  sent_restrictions_ = to_device("restriction tasks", sent_restrictions);
+  own_restrictions_ = to_device("restriction tasks", own_restrictions);
   octants_ = to_device("octant tasks", octants);
   octant_plan_ =
       std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
+  octant_buffers_ = SendBuffers(octant_plan_->items_sent() * octant_values_);
 }
 
 void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters& fine,
@@ -154,20 +158,33 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
   }
   const auto announced = route<JumpMessage>(tree.communicator(), owners, messages);
 
+  // A coarse block's faces, those of blocks that touch own fine blocks alone first.
   struct Ordered {
     JumpMessage face;
-    std::int64_t index;  // in the order of arrival
+    std::int64_t received, own;  // its index among arrivals; among own faces, or -1
+    bool is_own;                 // all faces of the block are
+
+    auto order() const {
+      return std::tuple(!is_own, face.coarse, face.axis, face.side, face.octant);
+    }
   };
+  const int rank = tree.communicator().rank();
+  auto next_own = std::find(owners.begin(), owners.end(), rank) - owners.begin();
+  KeyTable<bool> others;  // coarse blocks with a face of another rank
   std::vector<Ordered> jumps;
   for (std::size_t n = 0; n < announced.items.size(); ++n) {
-    jumps.push_back({announced.items[n], static_cast<std::int64_t>(n)});
+    const bool is_own = announced.sources[n] == rank;
+    if (!is_own && !others.contains(announced.items[n].coarse))
+      others.insert(announced.items[n].coarse, true);
+    jumps.push_back(
+        {announced.items[n], static_cast<std::int64_t>(n), is_own ? next_own++ : -1, false});
     count_item(receives, announced.sources[n]);
   }
-  std::sort(jumps.begin(), jumps.end(), [](const Ordered& a, const Ordered& b) {
-    return std::tuple(a.face.coarse, a.face.axis, a.face.side, a.face.octant) <
-           std::tuple(b.face.coarse, b.face.axis, b.face.side, b.face.octant);
-  });
+  for (Ordered& jump : jumps) jump.is_own = !others.contains(jump.face.coarse);
+  std::sort(jumps.begin(), jumps.end(),
+            [](const Ordered& a, const Ordered& b) { return a.order() < b.order(); });
   std::vector<std::int32_t> begin{0};
+  std::size_t own_blocks = 0;
   std::vector<CorrectionTask> corrections;
   for (std::size_t n = 0; n < jumps.size(); ++n) {
     const JumpMessage& face = jumps[n].face;
@@ -192,17 +209,24 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
          .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_});
     if (n > 0 && face.coarse != jumps[n - 1].face.coarse)
       begin.push_back(static_cast<std::int32_t>(n));
-    corrections.push_back({.slot = slot,
-                           .axis = static_cast<std::int8_t>(face.axis),
-                           .sign = static_cast<std::int8_t>(face.side == 1 ? 1 : -1),
-                           .cell = static_cast<std::int16_t>(face.side == 1 ? plane : plane - 1),
-                           .a_begin = corner(a),
-                           .b_begin = corner(b),
-                           .fine = jumps[n].index * face_values_,
-                           .coarse = static_cast<std::int64_t>(n) * face_values_});
+    if (jumps[n].is_own) own_blocks = begin.size();
+    corrections.push_back(
+        {.slot = slot,
+         .axis = static_cast<std::int8_t>(face.axis),
+         .sign = static_cast<std::int8_t>(face.side == 1 ? 1 : -1),
+         .cell = static_cast<std::int16_t>(face.side == 1 ? plane : plane - 1),
+         .a_begin = corner(a),
+         .b_begin = corner(b),
+         .fine = (jumps[n].is_own ? jumps[n].own : jumps[n].received) * face_values_,
+         .coarse = static_cast<std::int64_t>(n) * face_values_});
   }
   if (!jumps.empty()) begin.push_back(static_cast<std::int32_t>(jumps.size()));
+  const auto own_end = begin.begin() + static_cast<std::ptrdiff_t>(own_blocks);
   corrections_ = {to_device("corrected blocks", begin), to_device("correction tasks", corrections)};
+  own_corrections_ = {to_device("corrected blocks", std::vector(begin.begin(), own_end + 1)),
+                      corrections_.tasks};
+  late_corrections_ = {to_device("corrected blocks", std::vector(own_end, begin.end())),
+                       corrections_.tasks};
   face_plan_ =
       std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
   fine_end_ = fine.doubles += static_cast<std::int64_t>(faces.size()) * face_values_;
@@ -215,33 +239,48 @@ void LevelJump::clear_registers(const DeviceArray<double>& fine,
   Kokkos::deep_copy(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_end_)), 0.0);
 }
 
-void LevelJump::restrict_to_parents(const double* children, double* parents,
-                                    Exchanger& exchanger) const {
-  auto sent =
-      uninitialised<double>("restricted octants", octant_plan_->items_sent() * octant_values_);
-  restrict_children(restrictions_, layout_, children, parents, sent.data());
+void LevelJump::send_octants(const double* children, Exchanger& octants) {
   if (alone_) return;
-  auto received =
+  double* message = octant_buffers_.take_free(octants);
+  restrict_children(sent_restrictions_, layout_, children, nullptr, message);
+  received_octants_ =
       uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
   Kokkos::fence();
-  exchanger.run<double>(*octant_plan_, sent.data(), received.data(), octant_values_);
-  unpack_octants(octants_, layout_, received.data(), parents);
+  octants.start<double>(*octant_plan_, message, received_octants_.data(), octant_values_);
 }
 
-void LevelJump::correct_parents(const DeviceArray<double>& fine, const DeviceArray<double>& coarse,
-                                double coarse_cell_size, double* coarse_blocks,
-                                Exchanger& exchanger) const {
-  const double* fluxes = fine.data() + fine_begin_;
-  DeviceArray<double> received;
-  if (!alone_) {
-    received =
-        uninitialised<double>("received registers", face_plan_->items_received() * face_values_);
-    Kokkos::fence();
-    exchanger.run<double>(*face_plan_, fluxes, received.data(), face_values_);
-    fluxes = received.data();
-  }
-  correct_fluxes(corrections_, layout_, fluxes, coarse.data() + coarse_begin_,
-                 1.0 / coarse_cell_size, coarse_blocks);
+void LevelJump::restrict_own(const double* children, double* parents) const {
+  restrict_children(own_restrictions_, layout_, children, parents, nullptr);
+}
+
+void LevelJump::receive_octants(double* parents, Exchanger& octants) {
+  if (alone_) return;
+  octants.finish_receives();
+  unpack_octants(octants_, layout_, received_octants_.data(), parents);
+  received_octants_ = {};
+}
+
+void LevelJump::send_fluxes(const Registers& registers, Exchanger& fluxes) {
+  if (alone_) return;
+  received_fluxes_ =
+      uninitialised<double>("received registers", face_plan_->items_received() * face_values_);
+  Kokkos::fence();
+  fluxes.start<double>(*face_plan_, registers.fine + fine_begin_, received_fluxes_.data(),
+                       face_values_);
+}
+
+void LevelJump::correct_own(const Registers& registers, double* coarse_blocks) const {
+  correct_fluxes(own_corrections_, layout_, registers.fine + fine_begin_,
+                 registers.coarse + coarse_begin_, inverse_cell_size_, coarse_blocks);
+}
+
+void LevelJump::receive_fluxes(const Registers& registers, double* coarse_blocks,
+                               Exchanger& fluxes) {
+  if (alone_) return;
+  fluxes.finish_receives();
+  correct_fluxes(late_corrections_, layout_, received_fluxes_.data(),
+                 registers.coarse + coarse_begin_, inverse_cell_size_, coarse_blocks);
+  received_fluxes_ = {};
 }
 
 }  // namespace octant::mesh

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/exchanger.hpp"
+#include "mesh/send_buffers.hpp"
 #include "mesh/transfer.hpp"
 
 namespace octant::mesh {
@@ -33,12 +34,22 @@ class LevelJump {
   // Forgets the fluxes of both sides; `fine` and `coarse` are the levels' arrays of registers.
   void clear_registers(const DeviceArray<double>& fine, const DeviceArray<double>& coarse) const;
 
-  // Coarse cells under children take the mean of their cells. Collective.
-  void restrict_to_parents(const double* children, double* parents, Exchanger& exchanger) const;
+  // Restriction: coarse cells under children take the mean of their cells. What is for other ranks
+  // is sent first, own parents are served while it travels. Sending and receiving are collective.
+  void send_octants(const double* children, Exchanger& octants);
+  void restrict_own(const double* children, double* parents) const;
+  void receive_octants(double* parents, Exchanger& octants);
 
-  // Applies the differences of the registers to the coarse blocks. Collective.
-  void correct_parents(const DeviceArray<double>& fine, const DeviceArray<double>& coarse,
-                       double coarse_cell_size, double* coarse_blocks, Exchanger& exchanger) const;
+  // Flux correction of the coarse blocks, by the arrays of registers of both levels: first those
+  // that touch own fine blocks alone, then the others. Fluxes leave from the fine level's array,
+  // which must stay as it is until the exchanger is drained.
+  struct Registers {
+    const double* fine;
+    const double* coarse;
+  };
+  void send_fluxes(const Registers& registers, Exchanger& fluxes);
+  void correct_own(const Registers& registers, double* coarse_blocks) const;
+  void receive_fluxes(const Registers& registers, double* coarse_blocks, Exchanger& fluxes);
 
   // The coarse cells of this rank that it corrects.
   const Corrections& corrections() const { return corrections_; }
@@ -50,16 +61,21 @@ class LevelJump {
                        LevelRegisters& coarse);
 
   BlockLayout layout_;
+  double inverse_cell_size_;         // of the coarse level
   int octant_values_, face_values_;  // doubles in a restricted octant, in a register
   bool alone_;                       // one rank: nothing needs to travel
 
-  DeviceArray<const RestrictionTask> restrictions_;
+  DeviceArray<const RestrictionTask> sent_restrictions_, own_restrictions_;
   DeviceArray<const OctantTask> octants_;
   std::unique_ptr<ExchangePlan> octant_plan_, face_plan_;
+  SendBuffers octant_buffers_;
+  DeviceArray<double> received_octants_, received_fluxes_;  // while they are under way
 
   // This jump's registers within the arrays of the two levels.
   std::int64_t fine_begin_ = 0, fine_end_ = 0, coarse_begin_ = 0, coarse_end_ = 0;
-  Corrections corrections_;
+  // All corrections; those of blocks that touch own fine blocks alone, by the fine level's
+  // registers; and those of the others, by received ones.
+  Corrections corrections_, own_corrections_, late_corrections_;
 };
 
 }  // namespace octant::mesh

@@ -1,6 +1,7 @@
 #include "mesh/mesh.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "mesh/device.hpp"
@@ -44,6 +45,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       child_owners_(geometry.max_level() + 1),
       registers_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
+      refreshed_(geometry.max_level() + 1, -1),
       migration_("migration", communicator, comm_options),
       vector_axes_(upload_vector_axes(setup_.variables)),
       inflow_("inflow states", setup_.variables.size()) {
@@ -74,6 +76,8 @@ void Mesh::rebuild() {
   while (counts[finest_level_] == 0) --finest_level_;
 
   halos_.clear();
+  for (auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
+    for (Exchanger& exchanger : *group) exchanger.drain();
   std::vector<LevelRegisters> registers(levels);
   for (int l = 0; l < levels; ++l) {
     registers[l].requests.resize(tree_.level(l).slots());
@@ -93,8 +97,7 @@ void Mesh::rebuild() {
   for (int l = 0; l < levels; ++l) {
     fields_[l].resize_halo(halos_[l].halo_doubles);
     scratch = std::max(scratch, halos_[l].scratch_doubles);
-    send_buffers_[l] =
-        uninitialised<double>("send buffer", halos_[l].sent_cells * layout_.variables);
+    send_buffers_[l] = SendBuffers(halos_[l].sent_cells * layout_.variables);
   }
   if (static_cast<std::int64_t>(scratch_.size()) < scratch + 2 * k_margin ||
       static_cast<std::int64_t>(scratch_.size()) > 2 * scratch + 4 * k_margin) {
@@ -119,8 +122,9 @@ void Mesh::set_inflow(int boundary, const std::vector<double>& state) {
 }
 
 void Mesh::exchange_start(int level, int state) {
+  finish_refresh(level);
   const LevelHalo& halo = halos_[level];
-  double* message = send_buffers_[level].data();
+  double* message = send_buffers_[level].take_free(ghost_exchangers_[level]);
   pack(halo.packs, halo.tiles.boxes, fields_[level].blocks(state), message, layout_.variables);
   Kokkos::fence();
   ghost_exchangers_[level].start<double>(*halo.plan, message, fields_[level].halo(state),
@@ -154,6 +158,7 @@ void Mesh::interpolate_ghosts(int level, double theta) {
 
 void Mesh::start_ghosts(int level, int state, double theta) {
   exchange_start(level, state);
+  if (level > 0) finish_refresh(level - 1);
   interpolate_ghosts(level, theta);
   fill_level_boundaries(level, state, halos_[level].scratch_boundaries);
   fill_level_boundaries(level, state, halos_[level].halo_boundaries);
@@ -161,7 +166,7 @@ void Mesh::start_ghosts(int level, int state, double theta) {
 
 void Mesh::finish_ghosts(int level, int state) {
   Kokkos::fence();
-  ghost_exchangers_[level].finish();
+  ghost_exchangers_[level].finish_receives();
   // Those that mirror received cells come out right only now.
   if (halos_[level].received_cells > 0)
     fill_level_boundaries(level, state, halos_[level].halo_boundaries);
@@ -174,28 +179,45 @@ void Mesh::fill_ghosts(int level, int state, double theta) {
 
 void Mesh::refresh_halo(int level, int state) {
   exchange_start(level, state);
-  ghost_exchangers_[level].finish();
+  refreshed_[level] = state;
+}
+
+void Mesh::finish_refresh(int level) {
+  const int state = std::exchange(refreshed_[level], -1);
+  if (state < 0) return;
+  ghost_exchangers_[level].finish_receives();
   fill_level_boundaries(level, state, halos_[level].halo_boundaries);
 }
 
 void Mesh::clear_registers(int fine_level) {
+  face_exchangers_[fine_level].drain();
   jumps_[fine_level]->clear_registers(registers_[fine_level], registers_[fine_level - 1]);
 }
 
+// Fluxes and means change different coarse cells.
 void Mesh::synchronise(int fine_level) {
-  const LevelJump& jump = *jumps_[fine_level];
-  double* coarse = fields_[fine_level - 1].blocks(LevelFields::k_now);
-  jump.correct_parents(registers_[fine_level], registers_[fine_level - 1],
-                       geometry().cell_size(fine_level - 1), coarse, face_exchangers_[fine_level]);
-  jump.restrict_to_parents(fields_[fine_level].blocks(LevelFields::k_now), coarse,
-                           octant_exchangers_[fine_level]);
+  LevelJump& jump = *jumps_[fine_level];
+  Exchanger &fluxes = face_exchangers_[fine_level], &octants = octant_exchangers_[fine_level];
+  const LevelJump::Registers registers{registers_[fine_level].data(),
+                                       registers_[fine_level - 1].data()};
+  const double* children = fields_[fine_level].blocks(LevelFields::k_now);
+  double* parents = fields_[fine_level - 1].blocks(LevelFields::k_now);
+  jump.send_fluxes(registers, fluxes);
+  jump.send_octants(children, octants);
+  jump.correct_own(registers, parents);
+  jump.restrict_own(children, parents);
+  jump.receive_fluxes(registers, parents, fluxes);
+  jump.receive_octants(parents, octants);
 }
 
 void Mesh::restrict_all(int coarsest) {
-  for (int l = finest_level_; l > coarsest; --l)
-    jumps_[l]->restrict_to_parents(fields_[l].blocks(LevelFields::k_now),
-                                   fields_[l - 1].blocks(LevelFields::k_now),
-                                   octant_exchangers_[l]);
+  for (int l = finest_level_; l > coarsest; --l) {
+    const double* children = fields_[l].blocks(LevelFields::k_now);
+    double* parents = fields_[l - 1].blocks(LevelFields::k_now);
+    jumps_[l]->send_octants(children, octant_exchangers_[l]);
+    jumps_[l]->restrict_own(children, parents);
+    jumps_[l]->receive_octants(parents, octant_exchangers_[l]);
+  }
 }
 
 std::int64_t Mesh::bytes() const {

@@ -14,6 +14,7 @@
 #include "comm/exchanger.hpp"
 #include "mesh/interpolation.hpp"
 #include "mesh/level_jump.hpp"
+#include "mesh/send_buffers.hpp"
 
 namespace octant::mesh {
 
@@ -70,7 +71,8 @@ class Mesh {
   void finish_ghosts(int level, int state);
   void fill_ghosts(int level, int state, double theta);
 
-  // Only what finer levels interpolate from: other ranks' cells and boundaries. Collective.
+  // Only what finer levels interpolate from: other ranks' cells and boundaries. They are sent; the
+  // finer level's next ghosts wait for what arrives, after they have sent their own. Collective.
   void refresh_halo(int level, int state);
 
   // --- coupling of levels ----------------------------------------------------------------------
@@ -107,6 +109,7 @@ class Mesh {
  private:
   void rebuild();
   void exchange_start(int level, int state);
+  void finish_refresh(int level);
   void interpolate_ghosts(int level, double theta);
   void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
   void add_children(int level, const std::vector<std::uint8_t>& wanted);
@@ -125,7 +128,8 @@ class Mesh {
   std::vector<DeviceArray<double>> registers_;
   std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;
-  std::vector<DeviceArray<double>> send_buffers_;
+  std::vector<SendBuffers> send_buffers_;
+  std::vector<int> refreshed_;  // by level: the state whose halo is under way by itself, or -1
 
   std::vector<Exchanger> ghost_exchangers_, octant_exchangers_, face_exchangers_;
   Exchanger migration_;

@@ -1,5 +1,6 @@
 // Algorithm 1 of the P-TDMA paper: matrix and right-hand side are reduced together, in every solve.
-// Nothing is kept between solves but the memory of the coefficients. Internal to pencil/.
+// Nothing is kept between solves but the memory of the coefficients. By one thread: it is here to be
+// compared with. Internal to pencil/.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +73,7 @@ class CyclicReduction {
   void reconstruct(int n, double* d, const double* first, const double* last) const {
     const std::size_t plane = n * matrices_.size();
     for_each_line(
-        lines_, matrices_,
+        lines_, {0, lines_.rows}, matrices_,
         [=](std::ptrdiff_t i, double a, double c) { d[i] -= a * first[i] + c * last[i]; },
         a_.data() + plane, c_.data() + plane);
   }
@@ -83,7 +84,7 @@ class CyclicReduction {
   // d <- r (d - s other)
   void combine(double* d, const double* other, const double* r_all, const double* s_all) const {
     for_each_line(
-        lines_, matrices_,
+        lines_, {0, lines_.rows}, matrices_,
         [=](std::ptrdiff_t i, double r, double s) { d[i] = r * (d[i] - s * other[i]); }, r_all,
         s_all);
   }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <complex>
+#include <mutex>
 #include <numbers>
 #include <vector>
 
@@ -125,7 +126,9 @@ class DeviceTransform final : public Transform {
                                             : k_columns),
         work_(complex_length(kind, size), lines_) {}
 
+  // One thread at a time: lines are staged through one buffer.
   void execute(double* in, double* out) const override {
+    const std::lock_guard lock(busy_);
     for (int line = 0; line < lines_; ++line) load(in, line);
     using enum TransformKind;
     const bool backward =
@@ -222,6 +225,7 @@ class DeviceTransform final : public Transform {
   bool pairs_;
   int lines_;
   mutable ComplexLines work_;
+  mutable std::mutex busy_;
 };
 
 }  // namespace

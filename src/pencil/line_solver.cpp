@@ -29,10 +29,22 @@ Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
 template <class Matrices>
 void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
                           const SweptPlanes& plane) {
-  for (int n = 0; n <= plane.last; ++n) solver.forward(planes, n, plane(n));
+  in_team("pencil: eliminate", [&](const Team& team) {
+    for (int n = 0; n <= plane.last; ++n) solver.forward(team, planes, n, plane(n));
+  });
   solver.exchange(planes);
-  for (int n = plane.last; n >= 0; --n)
-    solver.backward(planes, n, plane(n), plane(n == plane.last ? n : n + 1), plane(n));
+  in_team("pencil: substitute", [&](const Team& team) {
+    for (int n = plane.last; n >= 0; --n)
+      solver.backward(team, planes, n, plane(n), plane(n == plane.last ? n : n + 1), plane(n));
+  });
+}
+
+// Calls work() by one thread, between barriers.
+template <class Work>
+void by_one(const Team& team, const Work& work) {
+  team.barrier();
+  if (team.is_first()) work();
+  team.barrier();
 }
 
 template <class Matrices>
@@ -67,15 +79,15 @@ class WholeLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return false; }
-  void forward(const Planes& planes, int n, const double* rhs) override {
+  void forward(const Team& team, const Planes& planes, int n, const double* rhs) override {
     const SweptPlanes plane = swept(planes);
-    thomas_->eliminate(n, plane(n), rhs, plane(n == 0 ? 0 : n - 1));
+    thomas_->eliminate(team, n, plane(n), rhs, plane(n == 0 ? 0 : n - 1));
   }
   void exchange(const Planes&) override {}
-  double* backward(const Planes& planes, int n, double* solution, const double* after,
-                   double* copy) override {
+  double* backward(const Team& team, const Planes& planes, int n, double* solution,
+                   const double* after, double* copy) override {
     const double* d = swept(planes)(n);
-    thomas_->substitute(n, solution, copy, d, n == planes_ - 1 ? d : after);
+    thomas_->substitute(team, n, solution, copy, d, n == planes_ - 1 ? d : after);
     return solution;
   }
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
@@ -100,10 +112,10 @@ class PartitionedLines final : public LineSolver<Matrices> {
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
   bool uses_planes() const override { return true; }
   bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
-  void forward(const Planes& planes, int n, const double* rhs) override;
+  void forward(const Team& team, const Planes& planes, int n, const double* rhs) override;
   void exchange(const Planes& planes) override;
-  double* backward(const Planes& planes, int n, double* solution, const double* after,
-                   double* copy) override;
+  double* backward(const Team& team, const Planes& planes, int n, double* solution,
+                   const double* after, double* copy) override;
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
   TransposeTraffic traffic() const override {
@@ -129,7 +141,8 @@ class PartitionedLines final : public LineSolver<Matrices> {
   }
   void set_reduced(const EndCoefficients& own);
   void exchange_coefficient(const Buffer& own, Buffer& all);
-  void middle_sweep(const SweptPlanes& plane);
+  void reduce(const SweptPlanes& plane);
+  void reduce_by_algorithm_1(const SweptPlanes& plane);
 
   Sweep sweep_;
   PtdmaFlavour flavour_;
@@ -252,14 +265,14 @@ void PartitionedLines<Matrices>::set_reduced(const EndCoefficients& own) {
 template <class Matrices>
 void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
   for (const int which : {0, 1})
-    for_each_chunk(lines_, [&](int chunk, std::ptrdiff_t at, auto width) {
+    for_each_chunk(lines_, {0, lines_.rows}, [&](int chunk, std::ptrdiff_t at, auto width) {
       for (int i = 0; i < width; ++i)
         end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(chunk, i)];
     });
   exchange_.forward(ends_.data(), gathered_.data());
   const SweptPlanes gathered = swept_gathered();
   for (int n = 0; n < 2 * ranks_; ++n)
-    for_each_chunk(dense_, [&](int chunk, std::ptrdiff_t at, auto width) {
+    for_each_chunk(dense_, {0, dense_.rows}, [&](int chunk, std::ptrdiff_t at, auto width) {
       for (int i = 0; i < width; ++i)
         all.data()[n * dense_matrices_.size() + dense_matrices_.place(chunk, i)] =
             gathered(n)[at + i];
@@ -267,61 +280,69 @@ void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer&
 }
 
 template <class Matrices>
-void PartitionedLines<Matrices>::forward(const Planes& planes, int n, const double* rhs) {
+void PartitionedLines<Matrices>::forward(const Team& team, const Planes& planes, int n,
+                                         const double* rhs) {
   const SweptPlanes plane = swept(planes);
   double* d = plane(n);
   const double* before = plane(n == 0 ? 0 : n - 1);
   if (n > 0 && !algorithm_1_) {
-    partition_->eliminate(n, d, rhs, before, end(0), flavour_ == PtdmaFlavour::two_sweeps);
+    const bool gather = flavour_ == PtdmaFlavour::two_sweeps;
+    partition_->eliminate(team, n, d, rhs, before, end(0), gather);
     return;
   }
-  copy_plane(lines_, rhs, d);
-  if (algorithm_1_) algorithm_1_->eliminate(n, d, before);
+  copy_rows(lines_, lines_.share(team), rhs, d);
+  if (algorithm_1_) by_one(team, [&] { algorithm_1_->eliminate(n, d, before); });
 }
 
-// Of the flavours with three sweeps.
 template <class Matrices>
-void PartitionedLines<Matrices>::middle_sweep(const SweptPlanes& plane) {
-  for (int n = planes_ - 3; n >= 0; --n) {
-    if (algorithm_1_) algorithm_1_->reduce(n, plane(n), plane(n + 1));
-    else partition_->reduce(n, plane(n), plane(n + 1));
-  }
+void PartitionedLines<Matrices>::reduce_by_algorithm_1(const SweptPlanes& plane) {
+  for (int n = planes_ - 3; n >= 0; --n) algorithm_1_->reduce(n, plane(n), plane(n + 1));
+  if constexpr (!std::is_same_v<Matrices, SharedMatrix>)
+    set_reduced(algorithm_1_->end_coefficients());
+  std::copy_n(plane(0), lines_.plane_size(), end(0));
+  std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
+}
+
+template <class Matrices>
+void PartitionedLines<Matrices>::reduce(const SweptPlanes& plane) {
+  const int last = planes_ - 1;
+  in_team("pencil: reduce lines", [&](const Team& team) {
+    if (flavour_ == PtdmaFlavour::two_sweeps) {
+      partition_->add_and_scale(team, 0, end(0), plane(0));
+    } else {
+      for (int n = last - 2; n >= 0; --n) partition_->reduce(team, n, plane(n), plane(n + 1));
+      partition_->scale(team, 0, end(0), plane(0));
+    }
+    partition_->scale(team, last, end(1), plane(last));
+  });
 }
 
 template <class Matrices>
 void PartitionedLines<Matrices>::exchange(const Planes& planes) {
-  const SweptPlanes plane = swept(planes);
-  if (flavour_ != PtdmaFlavour::two_sweeps) middle_sweep(plane);
-  if (algorithm_1_) {
-    if constexpr (!std::is_same_v<Matrices, SharedMatrix>)
-      set_reduced(algorithm_1_->end_coefficients());
-    std::copy_n(plane(0), lines_.plane_size(), end(0));
-    std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
-  } else {
-    if (flavour_ == PtdmaFlavour::two_sweeps) partition_->add_and_scale(0, end(0), plane(0));
-    else partition_->scale(0, end(0), plane(0));
-    partition_->scale(planes_ - 1, end(1), plane(planes_ - 1));
-  }
+  if (algorithm_1_) reduce_by_algorithm_1(swept(planes));
+  else reduce(swept(planes));
   exchange_.forward(ends_.data(), gathered_.data());
-  reduced_->solve(swept_gathered());
+  in_team("pencil: reduced lines",
+          [&](const Team& team) { reduced_->solve(team, swept_gathered()); });
   exchange_.backward(gathered_.data(), ends_.data());
 }
 
 template <class Matrices>
-double* PartitionedLines<Matrices>::backward(const Planes& planes, int n, double* solution,
-                                             const double* after, double* copy) {
+double* PartitionedLines<Matrices>::backward(const Team& team, const Planes& planes, int n,
+                                             double* solution, const double* after, double* copy) {
   double* plane = swept(planes)(n);
   if (n == 0 || n == planes_ - 1) {
-    copy_plane(lines_, end(n == 0 ? 0 : 1), solution);
-    copy_plane(lines_, solution, copy);
+    const Range rows = lines_.share(team);
+    copy_rows(lines_, rows, end(n == 0 ? 0 : 1), solution);
+    copy_rows(lines_, rows, solution, copy);
     return solution;
   }
   if (flavour_ == PtdmaFlavour::two_sweeps) {
-    partition_->substitute(n, solution, copy, plane, after, end(0));
+    partition_->substitute(team, n, solution, copy, plane, after, end(0));
     return solution;
   }
-  if (algorithm_1_) algorithm_1_->reconstruct(n, plane, end(0), end(1));
-  else partition_->reconstruct(n, plane, end(0), end(1));
+  if (algorithm_1_) by_one(team, [&] { algorithm_1_->reconstruct(n, plane, end(0), end(1)); });
+  else partition_->reconstruct(team, n, plane, end(0), end(1));
   return plane;
 }
 
@@ -349,19 +370,23 @@ class TransposedLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return false; }
   bool first_may_be_last() const override { return true; }
-  void forward(const Planes&, int n, const double* rhs) override {
+  // Rows are packed across the lines that other threads have made.
+  void forward(const Team& team, const Planes&, int n, const double* rhs) override {
     const int k = plane_of(n);
-    transpose_.pack(Transpose::End::source, rows_, {k, k + 1}, rhs);
+    team.barrier();
+    transpose_.pack(team, Transpose::End::source, rows_, {k, k + 1}, rhs);
   }
   void exchange(const Planes&) override {
     transpose_.exchange(Direction::forward);
-    const auto [others, own] = transpose_.slabs();
-    solver_->solve({others, dense_lines(box_).plane_stride, own_, own});
+    const std::vector<Slab> slabs = transpose_.slabs();
+    solver_->solve({nullptr, dense_lines(box_).plane_stride, slabs});
     transpose_.exchange(Direction::reverse);
   }
-  double* backward(const Planes&, int n, double*, const double*, double* copy) override {
+  double* backward(const Team& team, const Planes&, int n, double*, const double*,
+                   double* copy) override {
     const int k = plane_of(n);
-    transpose_.unpack(Transpose::End::source, rows_, {k, k + 1}, copy);
+    transpose_.unpack(team, Transpose::End::source, rows_, {k, k + 1}, copy);
+    team.barrier();
     return copy;
   }
   void solve(const Planes& planes) override {

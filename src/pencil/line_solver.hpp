@@ -33,7 +33,8 @@ struct LineProblem {
 
 // Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,
 // exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep;
-// `planes` are line 0 of each in their natural order.
+// `planes` are line 0 of each in their natural order. All threads of a team call forward and
+// backward; each reads and writes its share of the lines (Lines::share).
 template <class Matrices>
 class LineSolver {
  public:
@@ -49,14 +50,14 @@ class LineSolver {
   virtual bool first_may_be_last() const = 0;
 
   // `rhs`, which may be plane n itself, is its right-hand side.
-  virtual void forward(const Planes& planes, int n, const double* rhs) = 0;
+  virtual void forward(const Team& team, const Planes& planes, int n, const double* rhs) = 0;
   // Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
   // The solution of plane n: in `solution`, where a caller keeps that of the plane n + 1 in
   // `after`, which may be the same memory, and in `copy` as well; or in its place, if that is the
   // address returned. `copy` may be `solution`.
-  virtual double* backward(const Planes& planes, int n, double* solution, const double* after,
-                           double* copy) = 0;
+  virtual double* backward(const Team& team, const Planes& planes, int n, double* solution,
+                           const double* after, double* copy) = 0;
   // All of that at once, in place.
   virtual void solve(const Planes& planes) = 0;
 

@@ -11,29 +11,36 @@
 #include <vector>
 
 #include "pencil/fft.hpp"
+#include "pencil/team.hpp"
 #include "pencil/tridiagonal.hpp"
 
 namespace octant::pencil {
 
 // Rows of `width` adjacent lines, `row_stride` doubles apart, in planes `plane_stride` apart. A row
-// is worked on in chunks of k_columns lines, of which the last may be shorter.
+// is worked on in chunks of k_columns lines, of which the last may be shorter. A thread takes
+// `together` rows at once: the lines of a block.
 struct Lines {
   int rows, width;
   std::ptrdiff_t row_stride, plane_stride;
+  int together = 1;
 
   std::size_t plane_size() const { return static_cast<std::size_t>(rows) * row_stride; }
+  Range share(const Team& team) const {
+    const Range own = team.share(rows / together);
+    return {own.begin * together, own.end * together};
+  }
 };
 
-// Planes of memory by their number. Those of one range may lie apart from the others.
+// Planes of memory by their number: one after the other, or in slabs.
 struct Planes {
   double* base;
   std::ptrdiff_t stride;
-  Range apart{};
-  double* apart_base = nullptr;
+  std::span<const Slab> slabs = {};
 
   double* operator()(int k) const {
-    if (apart.contains(k)) return apart_base + (k - apart.begin) * stride;
-    return base + (k < apart.begin ? k : k - apart.count()) * stride;
+    for (const Slab& slab : slabs)
+      if (slab.planes.contains(k)) return slab.first + (k - slab.planes.begin) * stride;
+    return base + k * stride;
   }
 };
 
@@ -46,12 +53,12 @@ struct SweptPlanes {
   double* operator()(int n) const { return planes(sweep == Sweep::up ? n : last - n); }
 };
 
-// Calls body(chunk, its offset in the plane, width) for every chunk of every row. Chunks of
+// Calls body(chunk, its offset in the plane, width) for every chunk of some rows. Chunks of
 // k_columns, which have most of the work, get their width as a constant.
 template <class Body>
-void for_each_chunk(const Lines& lines, const Body& body) {
-  int chunk = 0;
-  for (int n = 0; n < lines.rows; ++n) {
+void for_each_chunk(const Lines& lines, Range rows, const Body& body) {
+  int chunk = rows.begin * ((lines.width + k_columns - 1) / k_columns);
+  for (int n = rows.begin; n < rows.end; ++n) {
     const std::ptrdiff_t row = n * lines.row_stride;
     int begin = 0;
     for (; begin + k_columns <= lines.width; begin += k_columns)
@@ -126,20 +133,20 @@ class ShiftedMatrices {
   std::vector<double> shifts_;  // of the coefficients
 };
 
-// Copies the lines of a plane, unless that is where they are.
-inline void copy_plane(const Lines& lines, const double* from, double* to) {
+// Copies rows of lines of a plane, unless that is where they are.
+inline void copy_rows(const Lines& lines, Range rows, const double* from, double* to) {
   if (from == to) return;
-  for_each_chunk(lines, [&](int, std::ptrdiff_t at, auto width) {
+  for_each_chunk(lines, rows, [&](int, std::ptrdiff_t at, auto width) {
     std::copy_n(from + at, int{width}, to + at);
   });
 }
 
-// Calls body(entry of the plane, coefficients of the line that lies there ...) for all lines, given
-// the planes of those coefficients. Lines do not depend on each other.
+// Calls body(entry of the plane, coefficients of the line that lies there ...) for the lines of some
+// rows, given the planes of those coefficients. Lines do not depend on each other.
 template <class Matrices, class Body, class... Plane>
-void for_each_line(const Lines& lines, const Matrices& matrices, const Body& body,
+void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, const Body& body,
                    const Plane*... coefficients) {
-  for_each_chunk(lines, [&](int chunk, std::ptrdiff_t at, auto width) {
+  for_each_chunk(lines, rows, [&](int chunk, std::ptrdiff_t at, auto width) {
     const auto work = [&](const auto&... of_line) {
 #pragma omp simd
       for (int i = 0; i < width; ++i) body(at + i, of_line[i]...);

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "pencil/buffer.hpp"
 #include "pencil/lines.hpp"
@@ -41,70 +42,74 @@ class Partition {
         to_first_(algorithm_2 ? planes * matrices_.size() : 0),
         to_last_(algorithm_2 ? planes * matrices_.size() : 0),
         ends_{Buffer(2 * matrices_.size()), Buffer(2 * matrices_.size())},
-        weight_(matrices_.size()) {}
+        weights_(team_size()) {
+    for (Weights& weights : weights_) weights.values = Buffer(matrices_.size());
+  }
 
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
-    weighted_ = 0;
     eliminate_matrices();
+    for (Weights& weights : weights_) weights.plane = 0;
     reduce_matrices();
   }
   const EndCoefficients& end_coefficients() const { return ends_; }
 
   // First sweep, n = 1 .. m - 1 in ascending order; plane 0 is left as it is. `first` gathers what
   // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
-  void eliminate(int n, double* eliminated, const double* d, const double* before, double* first,
-                 bool gather) {
+  void eliminate(const Team& team, int n, double* eliminated, const double* d, const double* before,
+                 double* first, bool gather) {
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
     const double* r_before = plane(reciprocal_, n - 1);
+    const Range rows = lines_.share(team);
     if (!gather) {
       for_each_line(
-          lines_, matrices_,
+          lines_, rows, matrices_,
           [=](std::ptrdiff_t i, double r) { eliminated[i] = d[i] - a * r * before[i]; }, r_before);
       return;
     }
-    if (n == 1) std::fill_n(first, lines_.plane_size(), 0.0);
-    if (n != weighted_) add_to_weights(n, -c);
+    if (n == 1)
+      std::fill(first + rows.begin * lines_.row_stride, first + rows.end * lines_.row_stride, 0.0);
+    const double* weights = weights_of(team, n, -c);
     for_each_line(
-        lines_, matrices_,
+        lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r, double weight) {
           const double value = d[i] - a * r * before[i];
           eliminated[i] = value;
           first[i] += weight * value;
         },
-        r_before, weight_.data());
+        r_before, weights);
   }
 
   // Algorithm 2's second sweep, n = m - 3 .. 0 in descending order.
-  void reduce(int n, double* d, const double* d_after) const {
+  void reduce(const Team& team, int n, double* d, const double* d_after) const {
     const double c = coefficients_.after[n];
     for_each_line(
-        lines_, matrices_, [=](std::ptrdiff_t i, double r) { d[i] -= c * r * d_after[i]; },
-        plane(reciprocal_, n + 1));
+        lines_, lines_.share(team), matrices_,
+        [=](std::ptrdiff_t i, double r) { d[i] -= c * r * d_after[i]; }, plane(reciprocal_, n + 1));
   }
 
   // Right-hand side of the reduced row of plane n (0 or m - 1) from its plane.
-  void scale(int n, double* end, const double* d) const {
+  void scale(const Team& team, int n, double* end, const double* d) const {
     for_each_line(
-        lines_, matrices_, [=](std::ptrdiff_t i, double r) { end[i] = d[i] * r; },
-        plane(reciprocal_, n));
+        lines_, lines_.share(team), matrices_,
+        [=](std::ptrdiff_t i, double r) { end[i] = d[i] * r; }, plane(reciprocal_, n));
   }
 
   // The same where the row has gathered what other planes add.
-  void add_and_scale(int n, double* end, const double* d) const {
+  void add_and_scale(const Team& team, int n, double* end, const double* d) const {
     for_each_line(
-        lines_, matrices_, [=](std::ptrdiff_t i, double r) { end[i] = (end[i] + d[i]) * r; },
-        plane(reciprocal_, n));
+        lines_, lines_.share(team), matrices_,
+        [=](std::ptrdiff_t i, double r) { end[i] = (end[i] + d[i]) * r; }, plane(reciprocal_, n));
   }
 
   // Two-sweep variant: planes n = m - 2 .. 1 in descending order from planes n + 1 and 0, in two
   // places.
-  void substitute(int n, double* solution, double* copy, const double* d,
+  void substitute(const Team& team, int n, double* solution, double* copy, const double* d,
                   const double* solution_after, const double* first) const {
     const double c = coefficients_.after[n];
     for_each_line(
-        lines_, matrices_,
+        lines_, lines_.share(team), matrices_,
         [=](std::ptrdiff_t i, double r, double f) {
           solution[i] = copy[i] = (d[i] - c * solution_after[i]) * r - f * first[i];
         },
@@ -112,9 +117,10 @@ class Partition {
   }
 
   // Algorithm 2: plane 0 < n < m - 1 from planes 0 and m - 1.
-  void reconstruct(int n, double* d, const double* first, const double* last) const {
+  void reconstruct(const Team& team, int n, double* d, const double* first,
+                   const double* last) const {
     for_each_line(
-        lines_, matrices_,
+        lines_, lines_.share(team), matrices_,
         [=](std::ptrdiff_t i, double r, double a, double c) {
           d[i] = (d[i] - a * first[i] - c * last[i]) * r;
         },
@@ -135,7 +141,7 @@ class Partition {
   void eliminate_matrices() {
     const std::size_t size = matrices_.size();
     const auto& [before, diagonal, after, factor, homogeneous] = coefficients_;
-    double* a = weight_.data();
+    double* a = weights_[0].values.data();
     for (int n = 1; n < planes_; ++n) {
       double *r = plane(reciprocal_, n), *f = plane(fill_, n);
       const double* r_before = plane(reciprocal_, n - 1);
@@ -183,12 +189,16 @@ class Partition {
     }
   }
 
-  void add_to_weights(int n, double coupling) {
-    double* weights = weight_.data();
+  // Each thread makes its own in every sweep: they are few, and need not be waited for.
+  const double* weights_of(const Team& team, int n, double coupling) {
+    Weights& own = weights_[team.rank()];
+    double* weights = own.values.data();
+    if (own.plane == n) return weights;
     const double* r = plane(reciprocal_, n);
     if (n == 1) std::fill_n(weights, matrices_.size(), 1.0);
     for (std::size_t l = 0; l < matrices_.size(); ++l) weights[l] *= coupling * r[l];
-    weighted_ = n;
+    own.plane = n;
+    return weights;
   }
 
   void keep(int n) {
@@ -208,8 +218,12 @@ class Partition {
   Buffer reciprocal_, fill_;   // 1 / b_n and f_n, [plane][coefficient]
   Buffer to_first_, to_last_;  // a_n and c_n of algorithm 2
   EndCoefficients ends_;
-  Buffer weight_;     // of d'_n in the reduced row of plane 0, for
-  int weighted_ = 0;  // this n; 0: none
+  // Of d'_n in the reduced row of plane 0, for this n; 0: none.
+  struct Weights {
+    Buffer values;
+    int plane = 0;
+  };
+  std::vector<Weights> weights_;  // by thread
 };
 
 }  // namespace octant::pencil

@@ -62,17 +62,18 @@ PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool 
   scale_ = 1.0 / (along_x.scale * along_y.scale);
   x_eigenvalues_ = packed_eigenvalues(x);
   y_eigenvalues_ = eigenvalues(y);
-  row_ = Buffer(x_size_);
-  coefficients_ = Buffer(x_size_ + 2);
+  stride_ = (x_size_ + 2 + k_columns - 1) / k_columns * k_columns;
+  scratch_ = Buffer(2 * static_cast<std::size_t>(stride_) * team_size());
 }
 
-void PlaneTransform::forward_x(const double* row, int j, std::span<const RowPiece> coefficients) {
-  double* packed = coefficients_.data();
+void PlaneTransform::forward_x(const Team& team, const double* row, int j,
+                               std::span<const RowPiece> coefficients) {
+  double *packed = coefficients_of(team), *aligned = row_of(team);
   if (is_aligned(row)) {
     x_forward_->execute(const_cast<double*>(row), packed);  // the plan keeps its input
   } else {
-    std::copy_n(row, x_size_, row_.data());
-    x_forward_->execute(row_.data(), packed);
+    std::copy_n(row, x_size_, aligned);
+    x_forward_->execute(aligned, packed);
   }
   if (x_periodic_ && x_size_ % 2 == 0) packed[1] = packed[x_size_];
   for (const RowPiece& piece : coefficients) {
@@ -82,8 +83,9 @@ void PlaneTransform::forward_x(const double* row, int j, std::span<const RowPiec
   }
 }
 
-void PlaneTransform::backward_x(std::span<const RowPiece> coefficients, int j, double* row) {
-  double* packed = coefficients_.data();
+void PlaneTransform::backward_x(const Team& team, std::span<const RowPiece> coefficients, int j,
+                                double* row) {
+  double *packed = coefficients_of(team), *aligned = row_of(team);
   for (const RowPiece& piece : coefficients) {
     const double* from = piece.first + j * piece.row_stride;
     double* to = packed + piece.x.begin;
@@ -98,8 +100,8 @@ void PlaneTransform::backward_x(std::span<const RowPiece> coefficients, int j, d
     x_backward_->execute(packed, row);
     return;
   }
-  x_backward_->execute(packed, row_.data());
-  std::copy_n(row_.data(), x_size_, row);
+  x_backward_->execute(packed, aligned);
+  std::copy_n(aligned, x_size_, row);
 }
 
 void PlaneTransform::forward_y(double* columns, bool first) const {

@@ -14,6 +14,7 @@
 #include "pencil/boundary.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/fft.hpp"
+#include "pencil/team.hpp"
 #include "pencil/transpose.hpp"
 
 namespace octant::pencil {
@@ -31,9 +32,11 @@ class PlaneTransform {
   int y_twin(int j) const { return y_periodic_ ? std::min(j, y_size_ - j) : j; }
 
   // The coefficients of row j go to, or come from, some pieces. Both directions together leave a
-  // row as it is: the factors of x and y are applied here.
-  void forward_x(const double* row, int j, std::span<const RowPiece> coefficients);
-  void backward_x(std::span<const RowPiece> coefficients, int j, double* row);
+  // row as it is: the factors of x and y are applied here. Threads of the team may call these for
+  // different rows.
+  void forward_x(const Team& team, const double* row, int j,
+                 std::span<const RowPiece> coefficients);
+  void backward_x(const Team& team, std::span<const RowPiece> coefficients, int j, double* row);
 
   // k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
   void forward_y(double* columns, bool first) const;
@@ -48,7 +51,11 @@ class PlaneTransform {
   double scale_;
   std::vector<double> x_eigenvalues_, y_eigenvalues_;
   std::unique_ptr<Transform> x_forward_, x_backward_, y_forward_, y_backward_;
-  Buffer row_, coefficients_;  // one of each, aligned
+  // A row and its coefficients, aligned, of each thread.
+  double* row_of(const Team& team) { return scratch_.data() + 2 * team.rank() * stride_; }
+  double* coefficients_of(const Team& team) { return row_of(team) + stride_; }
+  std::ptrdiff_t stride_;
+  Buffer scratch_;
 };
 
 }  // namespace octant::pencil

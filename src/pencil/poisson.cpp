@@ -18,6 +18,8 @@ Range columns_of(int width, int parts, int index) {
   return {2 * pairs.begin, std::min(2 * pairs.end, width)};
 }
 
+int whole_blocks(int columns) { return (columns + k_columns - 1) / k_columns; }
+
 }  // namespace
 
 // Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
@@ -41,29 +43,39 @@ struct PoissonSolver::State {
 
   // Of the y-pencil, where the solver keeps them.
   Planes spectral_planes() const {
+    if (in_shared_planes) return {shared().of(grid.row().rank()), lines.plane_stride};
     if (options.kept.first) return {options.kept.first, options.kept.stride};
     return {spectral->data(), lines.plane_stride};
   }
-  // Where the rows of coefficients of plane k lie: in blocks of a whole plane, or in the messages.
-  std::span<const RowPiece> row_pieces(double* whole, int k);
+  // Ranks that share lines along y, and their memory: each writes its rows into the planes of all.
+  SharedMemory& shared() const { return *memory->xy.shared; }
+  void reserve_shared_planes();
+  void count_shared(Direction direction, double seconds);
+  // Where plane k is transformed along y.
+  double* plane_at_hand(int k) { return in_shared_planes ? spectral_planes()(k) : work.data(); }
+  void add_pieces(int rank, double* plane, std::vector<RowPiece>& pieces) const;
+
+  // Where the rows of coefficients of plane k lie: in blocks of whole planes, or in the messages.
+  std::span<const RowPiece> row_pieces(const Team& team, double* whole, int k);
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
-  void clear_padding(double* plane);
-  void forward_columns(double* plane);
-  void backward_columns(double* plane);
-  void move_rows(Direction direction);
-  void unpack_columns(int k);
-  void pack_columns(int k, const double* plane);
-  void forward_plane(int k);
-  double* backward_plane(int k);
+  void clear_padding(double* last_block);
+  void forward_columns(const Team& team, double* plane);
+  void backward_columns(const Team& team, double* plane);
+  void forward_plane(const Team& team, int k);
+  double* backward_plane(const Team& team, int k);
+  void forward_transposed();
+  void backward_transposed();
+  void forward_shared();
+  void backward_shared();
 
   PencilGrid grid;
   PoissonProblem problem;
   PoissonOptions options;
   PlaneTransform transform;
   int ny, planes;  // unknown rows and planes of this rank's x-pencil
-  bool y_is_local;
+  bool y_is_local, in_shared_planes;
   Range columns;  // of this rank's y-pencil
   int y_size, blocks;
   Lines lines;
@@ -72,9 +84,10 @@ struct PoissonSolver::State {
   std::shared_ptr<Buffer> spectral;
   Buffer carry;  // the plane that is substituted
   Buffer work;   // a plane between the transforms along x and y, or y and the solver
-  std::vector<RowPiece> pieces;  // of the rows of the plane at hand
+  std::vector<std::vector<RowPiece>> pieces;  // of the rows of the plane at hand, by thread
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
+  TransposeTraffic shared_traffic;  // along y, of planes in shared memory
 };
 
 Box PoissonSolver::State::cells(int rank) const {
@@ -101,7 +114,8 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
       problem(given),
       options(chosen),
       transform({grid.cells()[0], given.spacing_x, given.x},
-                {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans) {
+                {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans),
+      pieces(team_size()) {
   OCTANT_REQUIRE(
       problem.z.size() >= (problem.z.periodic ? 2 : 1) && problem.z.size() <= grid.cells()[2],
       "a matrix of {} planes does not fit {} cells along z", problem.z.size(), grid.cells()[2]);
@@ -111,16 +125,19 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   ny = cells(rank)[1].count();
   planes = cells(rank)[2].count();
   y_is_local = grid.processes().y == 1;
+  in_shared_planes = !y_is_local && options.transpose == TransposeBackend::shared;
   columns = column_box(rank)[0];
   y_size = column_box(rank)[1].count();
-  blocks = (columns.count() + k_columns - 1) / k_columns;
+  blocks = whole_blocks(columns.count());
   const int rows = blocks * y_size;
-  lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns};
+  lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns, std::max(y_size, 1)};
   memory =
       options.tridiagonal.memory ? options.tridiagonal.memory : std::make_shared<SolverMemory>();
   carry = Buffer(lines.plane_stride);
   work = Buffer(lines.plane_stride);
-  if (!y_is_local) {
+  if (in_shared_planes) {
+    reserve_shared_planes();
+  } else if (!y_is_local) {
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
         "x-y transpose", grid.row(), [&](int y_index) { return row_box(in_row(y_index)); },
@@ -129,6 +146,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
         true);
   }
   make_solver(twin);
+  if (in_shared_planes) return;
   if (!solver->uses_planes()) options.kept = {work.data(), 0};  // never touched
   if (options.kept.first) {
     OCTANT_REQUIRE(!solver->uses_planes() || options.kept.stride >= lines.plane_stride,
@@ -138,6 +156,29 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   }
   spectral = options.planes ? options.planes : std::make_shared<Buffer>();
   spectral->reserve(static_cast<std::size_t>(planes) * lines.plane_stride);
+}
+
+void PoissonSolver::State::reserve_shared_planes() {
+  const auto own = static_cast<std::int64_t>(planes) * lines.plane_stride;
+  const auto count = static_cast<std::size_t>(grid.row().max(own));
+  std::unique_ptr<SharedMemory>& shared = memory->xy.shared;
+  if (shared && shared->count() >= count) return;
+  shared.reset();
+  shared = std::make_unique<SharedMemory>(grid.row(), count);
+}
+
+// What goes to others forward: our rows but those of our columns; and back: our columns but those
+// of our rows.
+void PoissonSolver::State::count_shared(Direction direction, double seconds) {
+  const int rank = grid.communicator().rank();
+  const std::int64_t kept = intersection(row_box(rank), column_box(rank)).cells();
+  const Box all = direction == Direction::forward ? row_box(rank) : column_box(rank);
+  const std::int64_t size = sizeof(double);
+  shared_traffic.calls += 1;
+  shared_traffic.messages += grid.row().size() - 1;
+  shared_traffic.bytes += (all.cells() - kept) * size;
+  shared_traffic.kept_bytes += kept * size;
+  shared_traffic.seconds += seconds;
 }
 
 Layout PoissonSolver::State::column_layout() const {
@@ -185,79 +226,129 @@ void PoissonSolver::State::make_solver(const State* twin) {
   if (!twin) solver->set_operator(problem.z, 0.0, 1.0);
 }
 
-std::span<const RowPiece> PoissonSolver::State::row_pieces(double* whole, int k) {
-  pieces.clear();
-  if (whole)
-    for (int block = 0; block < blocks; ++block) {
-      const int begin = block * k_columns;
-      pieces.push_back({{begin, std::min(begin + k_columns, columns.count())},
-                        whole + std::ptrdiff_t{begin} * y_size,
-                        k_columns});
+// A plane of a rank's columns, from this rank's first row on.
+void PoissonSolver::State::add_pieces(int rank, double* plane,
+                                      std::vector<RowPiece>& pieces) const {
+  const Range all = columns_of(transform.width(), grid.row().size(), rank);
+  for (int begin = all.begin; begin < all.end; begin += k_columns, plane += y_size * k_columns)
+    pieces.push_back({{begin, std::min(begin + k_columns, all.end)}, plane, k_columns});
+}
+
+std::span<const RowPiece> PoissonSolver::State::row_pieces(const Team& team, double* whole, int k) {
+  std::vector<RowPiece>& own = pieces[team.rank()];
+  own.clear();
+  if (whole) add_pieces(0, whole, own);
+  else if (in_shared_planes)
+    for (int rank = 0; rank < grid.row().size(); ++rank) {
+      const int width = columns_of(transform.width(), grid.row().size(), rank).count();
+      const std::ptrdiff_t stride = std::ptrdiff_t{whole_blocks(width)} * k_columns * y_size;
+      const int first_row = grid.box(Orientation::x)[1].begin;
+      add_pieces(rank, shared().of(rank) + k * stride + first_row * k_columns, own);
     }
   else
     for (int n = 0; n < xy->pieces(Transpose::End::source); ++n)
-      pieces.push_back(xy->piece(Transpose::End::source, n, k));
-  return pieces;
+      own.push_back(xy->piece(Transpose::End::source, n, k));
+  return own;
 }
 
-void PoissonSolver::State::clear_padding(double* plane) {
+void PoissonSolver::State::clear_padding(double* last_block) {
   const int used = columns.count() % k_columns;
   if (used == 0) return;
-  double* row = plane + std::ptrdiff_t{blocks - 1} * y_size * k_columns;
-  for (int j = 0; j < y_size; ++j, row += k_columns) std::fill(row + used, row + k_columns, 0.0);
+  for (int j = 0; j < y_size; ++j, last_block += k_columns)
+    std::fill(last_block + used, last_block + k_columns, 0.0);
 }
 
-void PoissonSolver::State::forward_columns(double* plane) {
-  clear_padding(plane);
-  for (int block = 0; block < blocks; ++block)
-    transform.forward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
-                        block == 0 && columns.begin == 0);
+// A thread transforms the blocks whose lines it solves for.
+void PoissonSolver::State::forward_columns(const Team& team, double* plane) {
+  const Range own = team.share(blocks);
+  for (int block = own.begin; block < own.end; ++block) {
+    double* first = plane + std::ptrdiff_t{block} * y_size * k_columns;
+    if (block == blocks - 1) clear_padding(first);
+    transform.forward_y(first, block == 0 && columns.begin == 0);
+  }
 }
 
-void PoissonSolver::State::backward_columns(double* plane) {
-  for (int block = 0; block < blocks; ++block)
+void PoissonSolver::State::backward_columns(const Team& team, double* plane) {
+  const Range own = team.share(blocks);
+  for (int block = own.begin; block < own.end; ++block)
     transform.backward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
                          block == 0 && columns.begin == 0);
 }
 
-void PoissonSolver::State::move_rows(Direction direction) {
-  const Clock lap;
-  xy->exchange(direction);
-  times.transform_seconds += lap.seconds();
-}
-
-void PoissonSolver::State::unpack_columns(int k) {
-  const Clock lap;
-  xy->unpack(Transpose::End::target, {0, y_size}, {k, k + 1}, work.data());
-  times.transform_seconds += lap.seconds();
-}
-
-void PoissonSolver::State::pack_columns(int k, const double* plane) {
-  const Clock lap;
-  xy->pack(Transpose::End::target, {0, y_size}, {k, k + 1}, plane);
-  times.transform_seconds += lap.seconds();
-}
-
 // Transforms the plane at hand along y and gives it to the solver of lines.
-void PoissonSolver::State::forward_plane(int k) {
-  Clock lap;
-  forward_columns(work.data());
-  times.transform_seconds += lap.restart();
-  solver->forward(spectral_planes(), sweep_number(k), work.data());
-  times.tridiagonal_seconds += lap.restart();
+void PoissonSolver::State::forward_plane(const Team& team, int k) {
+  Clock clock;
+  double* plane = plane_at_hand(k);
+  team.barrier();
+  forward_columns(team, plane);
+  team.lap(clock, times.transform_seconds);
+  solver->forward(team, spectral_planes(), sweep_number(k), plane);
+  team.lap(clock, times.tridiagonal_seconds);
 }
 
 // The coefficients of plane k along x, in memory that may be overwritten.
-double* PoissonSolver::State::backward_plane(int k) {
-  Clock lap;
-  double* copy = work.data();
+double* PoissonSolver::State::backward_plane(const Team& team, int k) {
+  Clock clock;
+  double* copy = plane_at_hand(k);
   const double* solution =
-      solver->backward(spectral_planes(), sweep_number(k), carry.data(), carry.data(), copy);
-  if (solution != carry.data() && solution != copy) std::copy_n(solution, lines.plane_stride, copy);
-  times.tridiagonal_seconds += lap.restart();
-  backward_columns(copy);
-  times.transform_seconds += lap.restart();
+      solver->backward(team, spectral_planes(), sweep_number(k), carry.data(), carry.data(), copy);
+  if (solution != carry.data() && solution != copy)
+    copy_rows(lines, lines.share(team), solution, copy);
+  team.lap(clock, times.tridiagonal_seconds);
+  backward_columns(team, copy);
+  team.barrier();
+  team.lap(clock, times.transform_seconds);
   return copy;
+}
+
+void PoissonSolver::State::forward_transposed() {
+  Clock clock;
+  xy->exchange(Direction::forward);
+  times.transform_seconds += clock.restart();
+  in_team("pencil: transform along y", [&](const Team& team) {
+    for (int n = 0; n < planes; ++n) {
+      const int k = sweep_number(n);  // its own inverse
+      team.barrier();
+      Clock unpacking;
+      xy->unpack(team, Transpose::End::target, {0, y_size}, {k, k + 1}, work.data());
+      team.lap(unpacking, times.transform_seconds);
+      forward_plane(team, k);
+    }
+  });
+}
+
+void PoissonSolver::State::backward_transposed() {
+  in_team("pencil: transform back along y", [&](const Team& team) {
+    for (int n = planes - 1; n >= 0; --n) {
+      const int k = sweep_number(n);
+      const double* plane = backward_plane(team, k);
+      Clock packing;
+      xy->pack(team, Transpose::End::target, {0, y_size}, {k, k + 1}, plane);
+      team.lap(packing, times.transform_seconds);
+      team.barrier();
+    }
+  });
+  const Clock clock;
+  xy->exchange(Direction::reverse);
+  times.transform_seconds += clock.seconds();
+}
+
+void PoissonSolver::State::forward_shared() {
+  const Clock clock;
+  shared().synchronise();
+  count_shared(Direction::forward, clock.seconds());
+  in_team("pencil: transform along y", [&](const Team& team) {
+    for (int n = 0; n < planes; ++n) forward_plane(team, sweep_number(n));
+  });
+}
+
+void PoissonSolver::State::backward_shared() {
+  in_team("pencil: transform back along y", [&](const Team& team) {
+    for (int n = planes - 1; n >= 0; --n) backward_plane(team, sweep_number(n));
+  });
+  const Clock clock;
+  shared().synchronise();
+  count_shared(Direction::reverse, clock.seconds());
 }
 
 PoissonSolver::PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
@@ -280,62 +371,72 @@ bool PoissonSolver::keeps_planes(const PencilGrid& grid, const TridiagonalOption
 
 int PoissonSolver::planes() const { return state_->planes; }
 int PoissonSolver::rows() const { return state_->ny; }
+Range PoissonSolver::rows(const Team& team) const {
+  const Range own = team.share(state_->grid.box(Orientation::x)[1].count());
+  return intersection(own, {0, state_->ny});
+}
 bool PoissonSolver::first_may_be_last() const {
   return !state_->y_is_local || state_->solver->first_may_be_last();
 }
 
-void PoissonSolver::transform_rows(int k, Range rows, const double* first,
+void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const double* first,
                                    std::ptrdiff_t row_stride) {
   State& s = *state_;
-  const Clock lap;
-  const std::span<const RowPiece> pieces = s.row_pieces(s.y_is_local ? s.work.data() : nullptr, k);
+  Clock clock;
+  const auto pieces = s.row_pieces(team, s.y_is_local ? s.work.data() : nullptr, k);
   for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
-    s.transform.forward_x(first, j, pieces);
-  s.times.transform_seconds += lap.seconds();
+    s.transform.forward_x(team, first, j, pieces);
+  team.lap(clock, s.times.transform_seconds);
 }
 
-void PoissonSolver::forward(int k) {
-  if (state_->y_is_local) state_->forward_plane(k);
+void PoissonSolver::forward(const Team& team, int k) {
+  if (state_->y_is_local) state_->forward_plane(team, k);
 }
 
 void PoissonSolver::exchange() {
   State& s = *state_;
-  const auto plane_of = [&](int n) { return s.sweep_number(n); };  // its own inverse
-  if (!s.y_is_local) {
-    s.move_rows(Direction::forward);
-    for (int n = 0; n < s.planes; ++n) {
-      s.unpack_columns(plane_of(n));
-      s.forward_plane(plane_of(n));
-    }
-  }
-  const Clock lap;
+  if (s.in_shared_planes) s.forward_shared();
+  else if (!s.y_is_local) s.forward_transposed();
+  const Clock clock;
   s.solver->exchange(s.spectral_planes());
-  s.times.tridiagonal_seconds += lap.seconds();
-  if (!s.y_is_local) {
-    for (int n = s.planes - 1; n >= 0; --n)
-      s.pack_columns(plane_of(n), s.backward_plane(plane_of(n)));
-    s.move_rows(Direction::reverse);
-  }
+  s.times.tridiagonal_seconds += clock.seconds();
+  if (s.in_shared_planes) s.backward_shared();
+  else if (!s.y_is_local) s.backward_transposed();
 }
 
-void PoissonSolver::backward(int k, double* first, std::ptrdiff_t row_stride) {
+void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride) {
   State& s = *state_;
-  double* plane = s.y_is_local ? s.backward_plane(k) : nullptr;
-  const Clock lap;
-  const std::span<const RowPiece> pieces = s.row_pieces(plane, k);
-  for (int j = 0; j < s.ny; ++j, first += row_stride) s.transform.backward_x(pieces, j, first);
-  s.times.transform_seconds += lap.seconds();
+  double* plane = s.y_is_local ? s.backward_plane(team, k) : nullptr;
+  Clock clock;
+  const auto pieces = s.row_pieces(team, plane, k);
+  const Range own = rows(team);
+  for (int j = own.begin; j < own.end; ++j)
+    s.transform.backward_x(team, pieces, j, first + j * row_stride);
+  team.lap(clock, s.times.transform_seconds);
 }
 
+// Another solver may have had the shared planes before, and another one may have them after.
 void PoissonSolver::solve(Field& field, int slide, int to_slide) {
+  if (state_->in_shared_planes) state_->shared().synchronise();
   const auto plane_of = [&](int n) { return state_->sweep_number(n); };
-  for (int n = 0; n < planes(); ++n) {
-    transform_rows(plane_of(n), {0, rows()}, field.row(plane_of(n), 0, slide), field.row_stride());
-    forward(plane_of(n));
-  }
+  const std::ptrdiff_t stride = field.row_stride();
+  in_team("pencil: transform", [&](const Team& team) {
+    const Range own = rows(team);
+    for (int n = 0; n < planes(); ++n) {
+      const int k = plane_of(n);
+      transform_rows(team, k, own, field.row(k, own.begin, slide), stride);
+      forward(team, k);
+      team.barrier();
+    }
+  });
   exchange();
-  for (int n = planes() - 1; n >= 0; --n)
-    backward(plane_of(n), field.row(plane_of(n), 0, to_slide), field.row_stride());
+  in_team("pencil: transform back", [&](const Team& team) {
+    for (int n = planes() - 1; n >= 0; --n) {
+      backward(team, plane_of(n), field.row(plane_of(n), 0, to_slide), stride);
+      team.barrier();
+    }
+  });
+  if (state_->in_shared_planes) state_->shared().synchronise();
 }
 
 PoissonReport PoissonSolver::report() const {
@@ -343,6 +444,7 @@ PoissonReport PoissonSolver::report() const {
   if (state_->xy) report.xy = state_->xy->traffic();
   report.z = state_->solver->traffic();
   report.transform_seconds -= report.xy.seconds;
+  if (state_->in_shared_planes) report.xy = state_->shared_traffic;
   report.tridiagonal_seconds -= report.z.seconds;
   return report;
 }
@@ -351,7 +453,8 @@ std::size_t PoissonSolver::bytes() const {
   const State& s = *state_;
   std::size_t doubles = (s.spectral ? s.spectral->size() : 0) + s.carry.size() + s.work.size();
   for (const TransposeBuffers* messages : {&s.memory->xy, &s.memory->z})
-    doubles += messages->source.size() + messages->target.size();
+    doubles += messages->source.size() + messages->target.size() +
+               (messages->shared ? messages->shared->count() : 0);
   return doubles * sizeof(double) + s.solver->bytes();
 }
 

@@ -11,6 +11,7 @@
 #include "pencil/boundary.hpp"
 #include "pencil/field.hpp"
 #include "pencil/grid.hpp"
+#include "pencil/team.hpp"
 #include "pencil/tridiagonal.hpp"
 
 namespace octant::pencil {
@@ -55,11 +56,15 @@ struct PoissonReport {
 // by plane, so that a caller's own sweeps over the planes are fused with the solver's:
 //
 //   for (int k : up or down as options.sweep) {
-//     solver.transform_rows(k, all rows, right-hand side of plane k);
-//     solver.forward(k);  // before the rows of another plane are given
+//     solver.transform_rows(team, k, rows, right-hand side of plane k);
+//     solver.forward(team, k);  // before the rows of another plane are given
 //   }
 //   solver.exchange();
-//   for (int k : the opposite order) solver.backward(k, solution of plane k);
+//   for (int k : the opposite order) solver.backward(team, k, solution of plane k);
+//
+// All threads of a team take part in the calls of a sweep; a thread alone is a team, too. Each gives
+// its share of a plane's rows, rows(team), and finds the same rows of the solution; a barrier must
+// lie between the calls for one plane and those for the next.
 //
 // transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while
 // it is in cache, and eliminates it, or packs it for the transpose that makes lines along z whole;
@@ -96,15 +101,19 @@ class PoissonSolver {
   void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
   void solve(Field& field, int slide, int to_slide);
 
-  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first row that is given
-  // (alignment of 16 bytes saves a copy), and rows lie `row_stride` doubles apart. transform_rows
-  // only reads; backward writes the unknowns and nothing else. exchange is collective.
+  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the `rows` that are
+  // given, in backward of row 0 (alignment of 16 bytes saves a copy), and rows lie `row_stride`
+  // doubles apart. transform_rows only reads; backward writes the unknowns of its thread's rows and
+  // nothing else. exchange is collective, and called by one thread.
   int planes() const;  // unknown planes of this rank
   int rows() const;    // and rows
-  void transform_rows(int k, Range rows, const double* first, std::ptrdiff_t row_stride);
-  void forward(int k);
+  // Of these, a thread's: its share of the grid's rows, as far as they are unknowns.
+  Range rows(const Team& team) const;
+  void transform_rows(const Team& team, int k, Range rows, const double* first,
+                      std::ptrdiff_t row_stride);
+  void forward(const Team& team, int k);
   void exchange();
-  void backward(int k, double* first, std::ptrdiff_t row_stride);
+  void backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride);
 
   // Whether the plane that comes first in the order of the sweep may also be handed in last, for a
   // caller who has to wait for other ranks to make it. Where y is cut, rows of any plane may come

@@ -36,13 +36,14 @@ class ReducedSystem {
 
   // `plane_of(n)` is plane n of the right-hand side, which the solution replaces.
   template <class PlaneOf>
-  void solve(const PlaneOf& plane_of) const {
+  void solve(const Team& team, const PlaneOf& plane_of) const {
     const int inner = bordered_ ? planes_ - 1 : planes_;
-    for (int n = 0; n < inner; ++n) eliminate(n, plane_of(n), plane_of(n == 0 ? 0 : n - 1));
-    for (int n = inner - 2; n >= 0; --n) substitute(n, plane_of(n), plane_of(n + 1));
+    const Range rows = lines_.share(team);
+    for (int n = 0; n < inner; ++n) eliminate(rows, n, plane_of(n), plane_of(n == 0 ? 0 : n - 1));
+    for (int n = inner - 2; n >= 0; --n) substitute(rows, n, plane_of(n), plane_of(n + 1));
     if (!bordered_) return;
-    solve_border(plane_of(inner), plane_of(0), plane_of(inner - 1));
-    for (int n = 0; n < inner; ++n) add_border(n, plane_of(n), plane_of(inner));
+    solve_border(rows, plane_of(inner), plane_of(0), plane_of(inner - 1));
+    for (int n = 0; n < inner; ++n) add_border(rows, n, plane_of(n), plane_of(inner));
   }
 
  private:
@@ -77,29 +78,29 @@ class ReducedSystem {
     at(reciprocal_, last) = singular ? 0.0 : 1.0 / pivot;
   }
 
-  void eliminate(int n, double* d, const double* d_before) const {
+  void eliminate(Range rows, int n, double* d, const double* d_before) const {
     for_each_line(
-        lines_, matrices_,
+        lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r, double a) { d[i] = d[i] * r - a * d_before[i]; },
         plane(reciprocal_, n), plane(before_, n));
   }
-  void substitute(int n, double* d, const double* d_after) const {
+  void substitute(Range rows, int n, double* d, const double* d_after) const {
     for_each_line(
-        lines_, matrices_, [=](std::ptrdiff_t i, double c) { d[i] -= c * d_after[i]; },
+        lines_, rows, matrices_, [=](std::ptrdiff_t i, double c) { d[i] -= c * d_after[i]; },
         plane(back_, n));
   }
-  void solve_border(double* d, const double* d_first, const double* d_before) const {
+  void solve_border(Range rows, double* d, const double* d_first, const double* d_before) const {
     const int last = planes_ - 1;
     for_each_line(
-        lines_, matrices_,
+        lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r, double a, double c) {
           d[i] = (d[i] - c * d_first[i] - a * d_before[i]) * r;
         },
         plane(reciprocal_, last), plane(before_, last), plane(back_, last));
   }
-  void add_border(int n, double* d, const double* d_last) const {
+  void add_border(Range rows, int n, double* d, const double* d_last) const {
     for_each_line(
-        lines_, matrices_, [=](std::ptrdiff_t i, double q) { d[i] += q * d_last[i]; },
+        lines_, rows, matrices_, [=](std::ptrdiff_t i, double q) { d[i] += q * d_last[i]; },
         plane(border_, n));
   }
 

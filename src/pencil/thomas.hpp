@@ -19,34 +19,43 @@ class Thomas {
         singular_(singular),
         reciprocal_(planes * matrices_.size()) {}
 
+  // The reciprocals of many matrices are made in the first sweep, where they are needed.
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
-    ready_ = 0;
+    made_.reset();
+    if (matrices_.size() != 1) return;
+    for (int n = 0; n < coefficients_.planes(); ++n) make_reciprocals(n, {0, 1});
+    made_.reset(coefficients_.planes());
   }
 
   // eliminated_n = (d_n - before_n eliminated_(n-1)) / pivot_n. In ascending order of n.
-  void eliminate(int n, double* eliminated, const double* d, const double* before) {
-    if (n == ready_) make_reciprocals(n);
+  void eliminate(const Team& team, int n, double* eliminated, const double* d,
+                 const double* before) {
+    if (made_.takes_up(team, n)) {
+      make_reciprocals(n, team.share(static_cast<int>(matrices_.size())));
+      team.barrier();
+    }
     const double a = n == 0 ? 0.0 : coefficients_.before[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     if (n == 0) before = d;
     for_each_line(
-        lines_, matrices_,
+        lines_, lines_.share(team), matrices_,
         [=](std::ptrdiff_t i, double r) { eliminated[i] = (d[i] - a * before[i]) * r; },
         reciprocals);
   }
 
   // solution_n = d_n - after_n / pivot_n solution_(n+1), in two places. In descending order of n.
-  void substitute(int n, double* solution, double* copy, const double* d,
+  void substitute(const Team& team, int n, double* solution, double* copy, const double* d,
                   const double* solution_after) const {
+    const Range rows = lines_.share(team);
     if (n == coefficients_.planes() - 1) {
-      copy_plane(lines_, d, solution);
-      copy_plane(lines_, d, copy);
+      copy_rows(lines_, rows, d, solution);
+      copy_rows(lines_, rows, d, copy);
       return;
     }
     const double c = coefficients_.after[n];
     for_each_line(
-        lines_, matrices_,
+        lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r) {
           solution[i] = copy[i] = d[i] - c * r * solution_after[i];
         },
@@ -56,21 +65,21 @@ class Thomas {
   std::size_t bytes() const { return reciprocal_.size() * sizeof(double); }
 
  private:
-  void make_reciprocals(int n) {
-    const std::size_t size = matrices_.size();
-    double* r = &reciprocal_.data()[n * size];
+  void make_reciprocals(int n, Range lines) {
+    double* r = &reciprocal_.data()[n * matrices_.size()];
     const double diagonal = coefficients_.diagonal[n], factor = coefficients_.shift_factor;
     if (n == 0) {
-      for (std::size_t l = 0; l < size; ++l) r[l] = 1.0 / (diagonal + factor * matrices_.shift(l));
+      for (int l = lines.begin; l < lines.end; ++l)
+        r[l] = 1.0 / (diagonal + factor * matrices_.shift(l));
     } else {
       const double product = coefficients_.before[n] * coefficients_.after[n - 1];
-      const double* r_before = r - size;
-      for (std::size_t l = 0; l < size; ++l)
+      const double* r_before = r - matrices_.size();
+      for (int l = lines.begin; l < lines.end; ++l)
         r[l] = 1.0 / (diagonal + factor * matrices_.shift(l) - product * r_before[l]);
     }
-    if (singular_ && coefficients_.homogeneous && n == coefficients_.planes() - 1)
-      r[matrices_.place(0, 0)] = 0.0;
-    ready_ = n + 1;
+    if (!singular_ || !coefficients_.homogeneous || n < coefficients_.planes() - 1) return;
+    const auto first = static_cast<int>(matrices_.place(0, 0));
+    if (lines.contains(first)) r[first] = 0.0;
   }
 
   Matrices matrices_;
@@ -78,7 +87,7 @@ class Thomas {
   bool singular_;
   PlaneCoefficients coefficients_;
   Buffer reciprocal_;  // [plane][coefficient]
-  int ready_ = 0;      // planes whose reciprocals are made
+  PlanesMade made_;    // reciprocals
 };
 
 }  // namespace octant::pencil

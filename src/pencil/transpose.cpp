@@ -1,7 +1,7 @@
 #include "pencil/transpose.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <utility>
 
 #include "comm/exchanger.hpp"
@@ -17,6 +17,7 @@ std::string to_string(TransposeBackend backend) {
     case TransposeBackend::p2p: return "p2p";
     case TransposeBackend::alltoall: return "alltoall";
     case TransposeBackend::ksection: return "ksection";
+    case TransposeBackend::shared: return "shared";
   }
   return "?";
 }
@@ -25,7 +26,8 @@ TransposeBackend transpose_backend(const std::string& name) {
   for (const TransposeBackend backend : k_transpose_backends)
     if (name == to_string(backend)) return backend;
   throw InputError(
-      "there is no transpose backend \"{}\"; expected pairwise, p2p, alltoall or ksection", name);
+      "there is no transpose backend \"{}\"; expected pairwise, p2p, alltoall, ksection or shared",
+      name);
 }
 
 Layout Layout::ordered(const Box& box, std::array<int, 3> axes) {
@@ -160,6 +162,17 @@ Side side_of(const Layout& layout, int ranks, const Transpose::BoxOf& other_side
   return side;
 }
 
+// Of a team, the first thread reports.
+class ObservedTeam {
+ public:
+  ObservedTeam(const Team& team, Phase phase) {
+    if (team.is_first()) observed_.emplace(phase, "transpose");
+  }
+
+ private:
+  std::optional<Observed> observed_;
+};
+
 // The exchange with the rank `distance` further on and the one as far back.
 struct Step {
   const Part *to, *from;  // of the source and of the target side; none if there is nothing
@@ -187,6 +200,11 @@ struct Transpose::State {
     return (&side == &source ? buffers->source : buffers->target).data();
   }
   double* message(const Side& side, const Part& part) const {
+    if (backend == TransposeBackend::shared) {
+      const bool ours = &side == &target;
+      const int holder = ours ? ranks.rank() : part.rank, partner = ours ? part.rank : ranks.rank();
+      return buffers->shared->of(holder) + buffers->slot * partner;
+    }
     if (own_apart && part.rank == ranks.rank()) return messages(target) + target.count;
     return messages(side) + part.begin;
   }
@@ -209,6 +227,9 @@ struct Transpose::State {
                    Direction direction);
   void run_pairwise(const Side& from, const Side& to, const double* read, double* write,
                     Direction direction);
+  void run_shared(const Side& from, const Side& to, const double* read, double* write,
+                  Direction direction);
+  void reserve_slots();
   void count(const Side& from);
 };
 
@@ -236,7 +257,6 @@ void Transpose::State::make_steps(const std::string& name) {
 
 void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z,
                             const double* values) const {
-  const Observed packing(Phase::pack, "transpose");
   double* const message = this->message(from, part);
   const std::int64_t first = from.layout.at(0, y.begin, z.begin);
   for_each_run(from.layout, part, y, z, [&](std::int64_t at, std::int64_t to, int length) {
@@ -246,7 +266,6 @@ void Transpose::State::pack(const Side& from, const Part& part, Range y, Range z
 
 void Transpose::State::unpack(const Side& to, const Part& part, Range y, Range z,
                               double* values) const {
-  const Observed unpacking(Phase::unpack, "transpose");
   const double* const message = this->message(to, part);
   const std::int64_t first = to.layout.at(0, y.begin, z.begin);
   for_each_run(to.layout, part, y, z, [&](std::int64_t at, std::int64_t from, int length) {
@@ -297,6 +316,28 @@ void Transpose::State::run_pairwise(const Side& from, const Side& to, const doub
   }
 }
 
+// Whichever side it comes from, the partner's slots are written or read.
+void Transpose::State::run_shared(const Side& from, const Side& to, const double* read,
+                                  double* write, Direction direction) {
+  const bool forward = direction == Direction::forward;
+  if (forward != buffers->partners_turn) buffers->shared->synchronise();
+  for (const Part& part : from.parts) pack_all(from, part, read);
+  buffers->take_turns(direction);
+  for (const Part& part : to.parts) unpack_all(to, part, write);
+}
+
+void Transpose::State::reserve_slots() {
+  std::int64_t largest = 0;
+  for (const Part& part : source.parts) largest = std::max(largest, part.count);
+  for (const Part& part : target.parts) largest = std::max(largest, part.count);
+  largest = ranks.max(largest);
+  if (buffers->shared && buffers->slot >= largest) return;
+  buffers->shared.reset();
+  buffers->slot = largest;
+  buffers->shared =
+      std::make_unique<SharedMemory>(ranks, static_cast<std::size_t>(largest) * ranks.size());
+}
+
 void Transpose::State::run_at_once(const Side& from, const Side& to, const double* read,
                                    double* write, Direction direction) {
   if (!from.in_place)
@@ -323,7 +364,8 @@ void Transpose::State::count(const Side& from) {
 void Transpose::State::run(const Side& from, const Side& to, const double* read, double* write,
                            Direction direction) {
   const Clock clock;
-  if (backend == TransposeBackend::pairwise) run_pairwise(from, to, read, write, direction);
+  if (backend == TransposeBackend::shared) run_shared(from, to, read, write, direction);
+  else if (backend == TransposeBackend::pairwise) run_pairwise(from, to, read, write, direction);
   else run_at_once(from, to, read, write, direction);
   count(from);
   traffic.seconds += clock.seconds();
@@ -356,6 +398,10 @@ Transpose::Transpose(std::string name, const Communicator& communicator, const B
     if (const Part* part = s.source.with(rank)) own = part->count;
     s.source.set_apart(rank);
     s.target.set_apart(rank);
+  }
+  if (backend == TransposeBackend::shared) {
+    s.reserve_slots();
+    return;
   }
   const bool pairwise = backend == TransposeBackend::pairwise;
   if (!s.source.in_place || pairwise) s.buffers->source.reserve(s.source.count);
@@ -404,18 +450,24 @@ void Transpose::backward(const double* target, double* source) {
   state_->run(state_->target, state_->source, target, source, Direction::reverse);
 }
 
-void Transpose::pack(End end, Range y, Range z, const double* values) {
-  const Clock clock;
+void Transpose::pack(const Team& team, End end, Range y, Range z, const double* values) {
+  const ObservedTeam packing(team, Phase::pack);
+  Clock clock;
   const Side& side = end == End::source ? state_->source : state_->target;
-  for (const Part& part : side.parts) state_->pack(side, part, y, z, values);
-  state_->traffic.seconds += clock.seconds();
+  const Range own = team.share(y);
+  values += (own.begin - y.begin) * side.layout.stride[1];
+  for (const Part& part : side.parts) state_->pack(side, part, own, z, values);
+  team.lap(clock, state_->traffic.seconds);
 }
 
-void Transpose::unpack(End end, Range y, Range z, double* values) const {
-  const Clock clock;
+void Transpose::unpack(const Team& team, End end, Range y, Range z, double* values) const {
+  const ObservedTeam unpacking(team, Phase::unpack);
+  Clock clock;
   const Side& side = end == End::source ? state_->source : state_->target;
-  for (const Part& part : side.parts) state_->unpack(side, part, y, z, values);
-  state_->traffic.seconds += clock.seconds();
+  const Range own = team.share(y);
+  values += (own.begin - y.begin) * side.layout.stride[1];
+  for (const Part& part : side.parts) state_->unpack(side, part, own, z, values);
+  team.lap(clock, state_->traffic.seconds);
 }
 
 void Transpose::exchange(Direction direction) {
@@ -423,7 +475,8 @@ void Transpose::exchange(Direction direction) {
   const Clock clock;
   const bool forward = direction == Direction::forward;
   const Side &from = forward ? s.source : s.target, &to = forward ? s.target : s.source;
-  s.exchange(from, to, s.messages(from), s.messages(to), direction);
+  if (s.backend == TransposeBackend::shared) s.buffers->take_turns(direction);
+  else s.exchange(from, to, s.messages(from), s.messages(to), direction);
   s.count(from);
   s.traffic.seconds += clock.seconds();
 }
@@ -444,11 +497,13 @@ RowPiece Transpose::piece(End end, int n, int k) const {
           width};
 }
 
-Transpose::Slabs Transpose::slabs() const {
+std::vector<Slab> Transpose::slabs() const {
   OCTANT_REQUIRE(state_->has_slabs && state_->own_apart,
                  "the target of this transpose is not slabs of planes");
-  double* others = state_->messages(state_->target);
-  return {others, others + state_->target.count};
+  std::vector<Slab> slabs;
+  for (const Part& part : state_->target.parts)
+    slabs.push_back({part.box[2], state_->message(state_->target, part)});
+  return slabs;
 }
 
 std::int64_t Transpose::entries_sent() const {

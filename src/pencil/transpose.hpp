@@ -10,17 +10,20 @@
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
+#include "comm/shared_memory.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/grid.hpp"
+#include "pencil/team.hpp"
 
 namespace octant::pencil {
 
-// How transposes move their messages: all at once through comm's backends, or pairwise: partner by
-// partner, each packed while the earlier ones travel and unpacked while the later ones do.
-enum class TransposeBackend { pairwise, p2p, alltoall, ksection };
+// How transposes move their messages: all at once through comm's backends; pairwise: partner by
+// partner, each packed while the earlier ones travel and unpacked while the later ones do; or
+// shared: within a node, entries are written where the partner reads them, and nothing is sent.
+enum class TransposeBackend { pairwise, p2p, alltoall, ksection, shared };
 inline constexpr TransposeBackend k_transpose_backends[] = {
     TransposeBackend::pairwise, TransposeBackend::p2p, TransposeBackend::alltoall,
-    TransposeBackend::ksection};
+    TransposeBackend::ksection, TransposeBackend::shared};
 std::string to_string(TransposeBackend backend);
 // Throws InputError for an unknown name.
 TransposeBackend transpose_backend(const std::string& name);
@@ -43,9 +46,19 @@ struct Layout {
 };
 
 // Messages on their way, of the source's side and of the target's. Several transposes may share
-// them, if only one is between its first pack and its last unpack at a time.
+// them, if only one is between its first pack and its last unpack at a time. In shared memory, every
+// rank has a slot for each partner, which only these two ever touch, in turns: the partner until it
+// has packed, the rank after a forward exchange, the partner again after a reverse one.
 struct TransposeBuffers {
   Buffer source, target;
+  std::unique_ptr<SharedMemory> shared;
+  std::int64_t slot = 0;  // doubles
+  bool partners_turn = true;
+
+  void take_turns(Direction direction) {
+    shared->synchronise();
+    partners_turn = direction == Direction::reverse;
+  }
 };
 
 // Entries x of the rows of a plane: where that of row 0 lies, and the distance between rows.
@@ -55,7 +68,13 @@ struct RowPiece {
   std::ptrdiff_t row_stride;
 };
 
-// What this rank sent to others, over all calls.
+// Planes of an array, one after the other, dense.
+struct Slab {
+  Range planes;
+  double* first;
+};
+
+// What this rank sent to others, over all calls: in shared memory, what it wrote for them.
 struct TransposeTraffic {
   std::int64_t calls = 0, messages = 0, bytes = 0;
   double seconds = 0.0;
@@ -94,22 +113,19 @@ class Transpose {
   // they are about to use: forward, all of the source is packed, exchange is called, and the target
   // is unpacked; backward, from target to source. `values` holds rows y of planes z, which are
   // counted from the corner of this rank's box; its first entry is that of the first row and plane.
-  // exchange is collective.
+  // exchange is collective. All threads of a team call pack and unpack with the same rows, and move
+  // their shares of them.
   enum class End { source, target };
-  void pack(End end, Range y, Range z, const double* values);
+  void pack(const Team& team, End end, Range y, Range z, const double* values);
   void exchange(Direction direction);
-  void unpack(End end, Range y, Range z, double* values) const;
+  void unpack(const Team& team, End end, Range y, Range z, double* values) const;
   // Where rows of plane k lie in the messages, to be written or read there instead: one piece for
   // each of the ranks that share a row. Throws RunError where ranks share anything but rows.
   int pieces(End end) const;
   RowPiece piece(End end, int n, int k) const;
   // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
-  // come from other ranks, one after the other, and those of this rank. Throws RunError for other
-  // targets.
-  struct Slabs {
-    double *others, *own;
-  };
-  Slabs slabs() const;
+  // come from each rank, by ascending planes. Throws RunError for other targets.
+  std::vector<Slab> slabs() const;
 
   // Entries that this rank sends to other ranks in one forward call.
   std::int64_t entries_sent() const;

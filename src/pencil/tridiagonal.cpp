@@ -91,9 +91,9 @@ void FieldTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
   state_->solver->set_operator(matrix, 0.0, 1.0);
 }
 
-void FieldTridiagonal::forward(Field& field, int k, int slide) {
+void FieldTridiagonal::forward(const Team& team, Field& field, int k, int slide) {
   if (k < state_->planes)
-    state_->solver->forward(State::planes_of(field, slide), state_->sweep_number(k),
+    state_->solver->forward(team, State::planes_of(field, slide), state_->sweep_number(k),
                             field.row(k, 0, slide));
 }
 
@@ -101,25 +101,30 @@ void FieldTridiagonal::exchange(Field& field, int slide) {
   state_->solver->exchange(State::planes_of(field, slide));
 }
 
-void FieldTridiagonal::backward(Field& field, int k, int slide, int to_slide) {
+void FieldTridiagonal::backward(const Team& team, Field& field, int k, int slide, int to_slide) {
   double *plane = field.row(k, 0, slide), *target = field.row(k, 0, to_slide);
   if (k < state_->planes) {
     const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_slide);
-    plane = state_->solver->backward(State::planes_of(field, slide), state_->sweep_number(k),
+    plane = state_->solver->backward(team, State::planes_of(field, slide), state_->sweep_number(k),
                                      target, after, target);
   }
   if (plane == target) return;
   const std::ptrdiff_t stride = field.row_stride();
-  for (int j = 0; j < field.ny(); ++j)
+  const Range rows = team.share(field.ny());
+  for (int j = rows.begin; j < rows.end; ++j)
     std::copy_n(plane + j * stride, field.nx(), target + j * stride);
 }
 
 void FieldTridiagonal::solve(Field& field, int slide, int to_slide) {
   const bool up = state_->sweep == Sweep::up;
   const int nz = field.nz();
-  for (int n = 0; n < nz; ++n) forward(field, up ? n : nz - 1 - n, slide);
+  in_team("pencil: eliminate", [&](const Team& team) {
+    for (int n = 0; n < nz; ++n) forward(team, field, up ? n : nz - 1 - n, slide);
+  });
   exchange(field, slide);
-  for (int n = 0; n < nz; ++n) backward(field, up ? nz - 1 - n : n, slide, to_slide);
+  in_team("pencil: substitute", [&](const Team& team) {
+    for (int n = 0; n < nz; ++n) backward(team, field, up ? nz - 1 - n : n, slide, to_slide);
+  });
 }
 
 TransposeTraffic FieldTridiagonal::traffic() const { return state_->solver->traffic(); }

@@ -16,6 +16,7 @@
 
 #include "pencil/field.hpp"
 #include "pencil/grid.hpp"
+#include "pencil/team.hpp"
 #include "pencil/transpose.hpp"
 
 namespace octant::pencil {
@@ -87,10 +88,11 @@ class FieldTridiagonal {
   void solve(Field& field, int slide, int to_slide);
 
   // The same plane by plane, to be fused with a caller's sweeps: forward in the order of the sweep,
-  // exchange, which is collective, and backward in the opposite order.
-  void forward(Field& field, int k, int slide);
+  // exchange, which is collective and called by one thread, and backward in the opposite order. All
+  // threads of a team call the others, and each works on its share of the rows.
+  void forward(const Team& team, Field& field, int k, int slide);
   void exchange(Field& field, int slide);
-  void backward(Field& field, int k, int slide, int to_slide);
+  void backward(const Team& team, Field& field, int k, int slide, int to_slide);
 
   TransposeTraffic traffic() const;
 

@@ -46,7 +46,7 @@ void declare(ParameterSchema& schema, PencilOptions& options) {
              {.meaning = "Ranks along y and z, as \"2x4\"; auto measures and takes the fastest"});
   schema.add("grid.transpose", options.transpose,
              {.meaning = "How transposes move their messages; auto measures and takes the fastest",
-              .choices = {"auto", "pairwise", "p2p", "alltoall", "ksection"}});
+              .choices = {"auto", "pairwise", "p2p", "alltoall", "ksection", "shared"}});
   schema.add("grid.plans", options.plans,
              {.meaning = "FFT plans: measured ones may be faster, but results may "
                          "then differ in the last bits from run to run",
@@ -97,6 +97,20 @@ double measure(const Communicator& communicator, const TuningProblem& problem,
   return least;
 }
 
+std::vector<TransposeBackend> backends_of(const Communicator& communicator,
+                                          std::optional<TransposeBackend> forced) {
+  const bool may_share = SharedMemory::is_possible(communicator);
+  if (forced == TransposeBackend::shared && !may_share)
+    throw InputError(
+        "grid.transpose = \"shared\" needs all ranks on one node: expected \"auto\", or a way to "
+        "send messages, such as \"p2p\"");
+  if (forced) return {*forced};
+  std::vector<TransposeBackend> backends;
+  for (const TransposeBackend backend : k_transpose_backends)
+    if (backend != TransposeBackend::shared || may_share) backends.push_back(backend);
+  return backends;
+}
+
 }  // namespace
 
 Tuning tune(const Communicator& communicator, const TuningProblem& problem,
@@ -110,9 +124,7 @@ Tuning tune(const Communicator& communicator, const TuningProblem& problem,
   } else {
     grids = candidates(communicator.size(), problem);
   }
-  std::vector<TransposeBackend> backends;
-  if (backend) backends = {*backend};
-  else backends.assign(std::begin(k_transpose_backends), std::end(k_transpose_backends));
+  const std::vector<TransposeBackend> backends = backends_of(communicator, backend);
 
   Tuning tuning{grids.front(), backend.value_or(TransposeBackend::p2p), {}};
   if (communicator.size() == 1 || grids.size() * backends.size() == 1) return tuning;

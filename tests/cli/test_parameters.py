@@ -34,6 +34,10 @@ BAD_VALUES = {
         ["mesh.block_size", "hydro.reconstruction"],
     ),
     "centre_outside_the_domain": (["problem.centre=[0, 2, 0]"], ["problem.centre", "2"]),
+    "limit_of_blocks_where_nobody_plans": (
+        ["balance.most_blocks=5"],
+        ["balance.most_blocks", "contiguous", "node"],
+    ),
     "unknown_field_to_refine_by": (
         ["mesh.max_level=1", 'refine.gradient_fields=["densty"]', "refine.gradient=[0.1]"],
         ["densty", "density"],

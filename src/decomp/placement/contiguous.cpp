@@ -166,11 +166,13 @@ Walls walls_within(Costs costs, int ranks, double limit) {
 Owners exact(Costs costs, int ranks) { return owners_of(exact_walls(costs, ranks)); }
 
 std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node) {
-  check_input(costs, ranks);
+  check_ranks(ranks);
   const auto blocks = static_cast<std::int64_t>(costs.size());
   const int nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
   const int nodes_per_zone = std::max(1, zone_ranks / ranks_per_node);
   const int count = (nodes + nodes_per_zone - 1) / nodes_per_zone;
+  if (count == 1) return {{0, blocks, 0, ranks}};
+  check_input(costs, ranks);
   const auto sums = prefix_sums(costs);
   std::vector<Zone> result;
   for (int zone = 0; zone < count; ++zone) {

@@ -46,7 +46,7 @@ Owners zone_by_zone(Costs costs, std::span<const Zone> zones, const Policy& poli
 Owners place(const PolicyOptions& options, Costs costs, int ranks) {
   Owners owners = zone_by_zone(costs, zones_of(options, costs, ranks), policy_of(options));
   if (options.most_blocks == 0) return owners;
-  return with_room(costs, std::move(owners), ranks, options.most_blocks);
+  return with_room(costs, std::move(owners), Room(ranks, options.most_blocks));
 }
 
 }  // namespace octant::placement

@@ -35,8 +35,11 @@ Owners zone_by_zone(Costs costs, std::span<const Zone> zones, const Policy& poli
 // All of it: zones, policy, and the limit of memory.
 Owners place(const PolicyOptions& options, Costs costs, int ranks);
 
-// No rank keeps more than `most_blocks` blocks: those with more give their cheapest ones to the
+// How many blocks each rank has memory for.
+using Room = std::vector<std::int64_t>;
+
+// No rank keeps more blocks than it has room for: those with more give their cheapest ones to the
 // nearest ranks with room. Throws InputError if the ranks cannot hold all blocks. O(n log n).
-Owners with_room(Costs costs, Owners owners, int ranks, std::int64_t most_blocks);
+Owners with_room(Costs costs, Owners owners, const Room& room);
 
 }  // namespace octant::placement

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -142,6 +143,72 @@ TEST(ExchangerMpi, several_exchanges_are_under_way_at_once_and_do_not_mix) {
     exchangers[n].finish();
     EXPECT_EQ(received[n], receive_side<double>(world, plan, 3, n))
         << to_string(k_all_backends[n / 2]);
+  }
+}
+
+TEST(ExchangerMpi, sends_drain_while_the_next_exchange_takes_another_buffer) {
+  const auto world = Communicator::world();
+  const RandomPattern pattern(world, 11);
+  const ExchangePlan plan(world, pattern.sends(), pattern.receives());
+  for (const Backend backend : k_all_backends) {
+    Exchanger exchanger("test", world, with(backend));
+    std::vector<std::vector<double>> buffers;
+    for (int salt = 0; salt < 6; ++salt) {
+      const auto values = send_side<double>(world, plan, 1, salt);
+      auto free = std::find_if(buffers.begin(), buffers.end(), [&](const auto& buffer) {
+        return exchanger.drained(buffer.data());
+      });
+      if (free == buffers.end()) free = buffers.emplace(buffers.end(), values.size());
+      std::copy(values.begin(), values.end(), free->begin());
+      std::vector<double> received(static_cast<std::size_t>(plan.items_received()), -1.0);
+      exchanger.start<double>(plan, free->data(), received.data(), 1);
+      exchanger.finish_receives();
+      EXPECT_EQ(received, receive_side<double>(world, plan, 1, salt)) << to_string(backend);
+    }
+    exchanger.drain();
+    for (const auto& buffer : buffers) EXPECT_TRUE(exchanger.drained(buffer.data()));
+  }
+}
+
+// The last rank asks for its message only when the first one, which does not wait for that, has
+// come on: had it to wait until the message has left, both would stand still for ever.
+TEST(ExchangerMpi, nobody_waits_for_sends_to_leave) {
+  const auto world = Communicator::world();
+  const int last = world.size() - 1;
+  if (last == 0) return;
+  constexpr std::int64_t k_doubles = 1 << 20;  // more than MPI buffers by itself
+  const auto plan = ExchangePlan::from_sends(
+      world, world.is_root() ? std::vector<Segment>{{last, k_doubles}} : std::vector<Segment>{});
+  const std::vector<double> sent(static_cast<std::size_t>(plan.items_sent()), 3.0);
+  std::vector<double> received(static_cast<std::size_t>(plan.items_received()));
+  Exchanger exchanger("test", world, with(Backend::p2p));
+  if (world.rank() == last) world.barrier();
+  exchanger.start<double>(plan, sent.data(), received.data(), 1);
+  exchanger.finish_receives();
+  EXPECT_TRUE(!world.is_root() || !exchanger.drained(sent.data()));
+  if (world.rank() != last) world.barrier();
+  exchanger.drain();
+  EXPECT_TRUE(exchanger.drained(sent.data()));
+  EXPECT_TRUE(std::all_of(received.begin(), received.end(), [](double v) { return v == 3.0; }));
+}
+
+TEST(ExchangerMpi, without_overlap_everything_has_arrived_when_start_returns) {
+  const auto world = Communicator::world();
+  const RandomPattern pattern(world, 12);
+  const ExchangePlan plan(world, pattern.sends(), pattern.receives());
+  for (const Backend backend : k_all_backends) {
+    CommOptions options = with(backend);
+    options.overlap = false;
+    Exchanger exchanger("test", world, options);
+    for (int salt = 0; salt < 2; ++salt) {
+      const auto sent = send_side<double>(world, plan, 2, salt);
+      std::vector<double> received(static_cast<std::size_t>(2 * plan.items_received()), -1.0);
+      exchanger.start<double>(plan, sent.data(), received.data(), 2);
+      EXPECT_EQ(received, receive_side<double>(world, plan, 2, salt)) << to_string(backend);
+      EXPECT_TRUE(exchanger.under_way());
+      exchanger.finish();
+      EXPECT_FALSE(exchanger.under_way());
+    }
   }
 }
 

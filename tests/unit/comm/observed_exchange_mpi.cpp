@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/exchanger.hpp"
+#include "comm/mpi_stopwatch.hpp"
 #include "core/observer.hpp"
 #ifdef OCTANT_MPI
 #include "comm/native.hpp"
@@ -149,6 +150,15 @@ TEST(ObservedMpi, calls_of_others_are_seen_too) {
   EXPECT_EQ(listener.entered["collective barrier -1"], 1);
   EXPECT_EQ(listener.entered["wait requests -1"], 1);
   EXPECT_EQ(listener.depth, 0);
+}
+
+TEST(ObservedMpi, a_stopwatch_counts_blocking_calls_while_it_lives) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const MpiStopwatch stopwatch;
+  EXPECT_EQ(stopwatch.cpu_ns(), 0);
+  for (int n = 0; n < 100; ++n) MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_GT(stopwatch.cpu_ns(), 0);
+  EXPECT_EQ(MpiStopwatch().cpu_ns(), 0);
 }
 #endif
 

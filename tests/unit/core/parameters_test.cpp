@@ -211,6 +211,13 @@ TEST(ParameterSchema, a_name_can_be_peeked_at_before_the_rest_is_known) {
             "a.toml:3: problem.radius: expected a text");
 }
 
+TEST(ParameterSchema, tables_keep_bars_inside_their_cells) {
+  double jump = 0.0;
+  ParameterSchema schema;
+  schema.add("refine.jump", jump, {.meaning = "|a - b|"});
+  EXPECT_NE(schema.markdown().find(R"(| \|a - b\| |)"), std::string::npos);
+}
+
 TEST(ParameterSchema, tables_name_type_unit_default_range_and_meaning) {
   Options options;
   auto schema = schema_of(options);

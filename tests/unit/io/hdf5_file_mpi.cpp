@@ -6,8 +6,10 @@
 
 #include <fstream>
 #include <functional>
+#include <map>
 #include <numeric>
 
+#include "core/observer.hpp"
 #include "scratch.hpp"
 
 namespace octant {
@@ -240,6 +242,43 @@ TEST(Hdf5File, objects_that_are_not_there_are_input_errors_that_name_them) {
   const RowRange range{0, world.is_root() ? 18 : 17};
   expect([&] { reader.read<double>("/hydro/density", range); }, "17 rows");
 }
+
+#ifdef OCTANT_MPI
+// Counts the calls that it is told of, by name.
+class IoListener final : public Observer {
+ public:
+  IoListener() { set_current(this); }
+  ~IoListener() override { set_current(nullptr); }
+  void enter(Phase phase, std::string_view name, int) override {
+    if (phase == Phase::io) ++calls[std::string(name)];
+    ++depth;
+  }
+  void leave() override { --depth; }
+  void lap(Phase, std::string_view) override {}
+  void count(std::int64_t, std::int64_t) override {}
+  void messages(std::string_view, int, std::span<const MessageReport>) override {}
+
+  std::map<std::string, int> calls;
+  int depth = 0;
+};
+
+// The library calls MPI, which tells whoever observes the run (comm/profiled_mpi.cpp).
+TEST(Hdf5, file_calls_of_the_library_are_seen) {
+  const Communicator world = Communicator::world();
+  const Scratch scratch(world);
+  IoListener written;
+  write_example(world, scratch.path("seen.h5"));
+  for (const char* call : {"file_open", "file_write", "file_close"})
+    EXPECT_GT(written.calls[call], 0) << call;
+  EXPECT_EQ(written.calls["file_read"], 0);
+  EXPECT_EQ(written.depth, 0);
+  IoListener read;
+  const Hdf5Reader reader(world, scratch.path("seen.h5"));
+  EXPECT_GT(read.calls["file_open"], 0);
+  EXPECT_GT(read.calls["file_read"], 0);
+  EXPECT_EQ(read.calls["file_write"], 0);
+}
+#endif
 
 }  // namespace
 }  // namespace octant

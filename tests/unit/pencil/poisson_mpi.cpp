@@ -193,12 +193,12 @@ TEST(Poisson, SolvesPlaneByPlaneAsWholeFields) {
     for (int repeat = 0; repeat < 2; ++repeat) {
       for (int k = 0; k < solver.planes(); ++k) {
         for (int j = 0; j < solver.rows(); ++j)
-          solver.transform_rows(k, {j, j + 1}, source.row(k, j), 0);
-        solver.forward(k);
+          solver.transform_rows({}, k, {j, j + 1}, source.row(k, j), 0);
+        solver.forward({}, k);
       }
       solver.exchange();
       for (int k = solver.planes() - 1; k >= 0; --k) {
-        solver.backward(k, plane.data() + 1, 17);
+        solver.backward({}, k, plane.data() + 1, 17);
         for (int j = 0; j < source.ny(); ++j)
           std::copy_n(plane.data() + 1 + 17 * j, 16, solution.row(k, j));
       }
@@ -238,12 +238,13 @@ TEST(Poisson, SharesFactorsWithATwinAndKeepsCoefficientsWhereTheRightHandSideLay
       for (int k = 0; k < solvers[0].planes(); ++k)
         for (int n : {0, 1}) {
           const Range rows{0, solvers[n].rows()};
-          solvers[n].transform_rows(k, rows, fields[n].row(k, 0, -1), fields[n].row_stride());
-          solvers[n].forward(k);
+          solvers[n].transform_rows({}, k, rows, fields[n].row(k, 0, -1), fields[n].row_stride());
+          solvers[n].forward({}, k);
         }
       for (PoissonSolver& solver : solvers) solver.exchange();
       for (int k = solvers[0].planes() - 1; k >= 0; --k)
-        for (int n : {0, 1}) solvers[n].backward(k, fields[n].row(k, 0), fields[n].row_stride());
+        for (int n : {0, 1})
+          solvers[n].backward({}, k, fields[n].row(k, 0), fields[n].row_stride());
       for (int n : {0, 1})
         EXPECT_EQ(gathered(fields[n], grid).values,
                   solved(grid, op, right_sides[n], with(method)).values)

@@ -1,0 +1,34 @@
+"""Tables as CSV files: a line of names, and a row per item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from octools.errors import OctoolsError
+
+
+def write_table(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
+    """Write columns of one length: integers in full, other numbers with eleven digits.
+
+    Makes the folder. Raises OctoolsError where the file cannot be written.
+    """
+    formats = [
+        "%d" if np.issubdtype(column.dtype, np.integer) else "%.10e" for column in columns.values()
+    ]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savetxt(
+            path,
+            np.column_stack(list(columns.values())),
+            delimiter=",",
+            fmt=formats,
+            header=",".join(columns),
+            comments="",
+        )
+    except OSError as cause:
+        raise OctoolsError(f"cannot write {path}: {cause}") from cause

@@ -1,0 +1,119 @@
+#include "comm/shared_memory.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/observer.hpp"
+
+#ifdef OCTANT_MPI
+
+#include "comm/native.hpp"
+
+namespace octant {
+
+// A window of MPI that is open for loads and stores as long as it lives.
+struct SharedMemory::State {
+  Communicator ranks;
+  std::size_t count;
+  MPI_Win window = MPI_WIN_NULL;
+  std::vector<double*> parts = {};  // by rank
+
+  static constexpr std::size_t k_cache_line = 64;
+  static double* next_cache_line(void* address, std::size_t bytes);
+
+  void open();
+  ~State() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized || window == MPI_WIN_NULL) return;
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+  }
+};
+
+// MPI promises no alignment. Pages begin alike in all processes, and so do cache lines.
+double* SharedMemory::State::next_cache_line(void* address, std::size_t bytes) {
+  std::size_t space = bytes + k_cache_line;
+  return static_cast<double*>(std::align(k_cache_line, bytes, address, space));
+}
+
+void SharedMemory::State::open() {
+  const std::size_t bytes = count * sizeof(double);
+  void* first = nullptr;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "alloc_shared_noncontig", "true");
+  const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + k_cache_line), 1, info,
+                                           native(ranks), &first, &window);
+  MPI_Info_free(&info);
+  ranks.agree([&] {
+    if (code == MPI_SUCCESS) return;
+    window = MPI_WIN_NULL;
+    throw RunError(
+        "{} ranks could not get {} bytes each of shared memory: give the node more of it "
+        "(/dev/shm), or let messages travel by grid.transpose = \"p2p\"",
+        ranks.size(), bytes);
+  });
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    MPI_Aint size = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window, rank, &size, &unit, &first);
+    parts.push_back(next_cache_line(first, bytes));
+  }
+  std::fill_n(parts[ranks.rank()], count, 0.0);
+}
+
+bool SharedMemory::is_possible(const Communicator& ranks) {
+  return !ranks.any(ranks.split_by_node().size() != ranks.size());
+}
+
+void SharedMemory::synchronise() const {
+  const Observed waiting(Phase::wait, "shared memory");
+  MPI_Win_sync(state_->window);
+  state_->ranks.barrier();
+  MPI_Win_sync(state_->window);
+}
+
+}  // namespace octant
+
+#else
+
+namespace octant {
+
+struct SharedMemory::State {
+  Communicator ranks;
+  std::size_t count;
+  std::vector<double> own = {};
+  std::vector<double*> parts = {};
+
+  void open() {
+    own.resize(count);
+    parts = {own.data()};
+  }
+};
+
+bool SharedMemory::is_possible(const Communicator&) { return false; }
+void SharedMemory::synchronise() const {}
+
+}  // namespace octant
+
+#endif
+
+namespace octant {
+
+SharedMemory::SharedMemory(const Communicator& ranks, std::size_t count)
+    : state_(new State{ranks, count}) {
+  if (ranks.size() > 1 && !is_possible(ranks))
+    throw RunError("{} ranks on several nodes cannot share their memory", ranks.size());
+  state_->open();
+  synchronise();
+}
+
+SharedMemory::~SharedMemory() = default;
+
+double* SharedMemory::of(int rank) const { return state_->parts[rank]; }
+std::size_t SharedMemory::count() const { return state_->count; }
+
+}  // namespace octant

@@ -1,0 +1,39 @@
+#include "pencil/team.hpp"
+
+#include <Kokkos_Core.hpp>
+
+namespace octant::pencil {
+
+namespace {
+
+using HostSpace = Kokkos::DefaultHostExecutionSpace;
+using HostTeams = Kokkos::TeamPolicy<HostSpace>;
+
+class KokkosTeam final : public Team {
+ public:
+  explicit KokkosTeam(const HostTeams::member_type& member)
+      : Team(member.team_size(), member.team_rank()), member_(member) {}
+
+  void barrier() const override { member_.team_barrier(); }
+
+ private:
+  const HostTeams::member_type& member_;
+};
+
+}  // namespace
+
+int team_size() {
+  const auto nothing = [](const HostTeams::member_type&) {};
+  static const int size =
+      HostTeams(1, Kokkos::AUTO).team_size_max(nothing, Kokkos::ParallelForTag());
+  return size;
+}
+
+// One team of all threads: a sweep's planes depend on each other, its rows do not.
+void in_team(const char* name, const std::function<void(const Team&)>& sweep) {
+  Kokkos::parallel_for(name, HostTeams(1, team_size()),
+                       [&](const HostTeams::member_type& member) { sweep(KokkosTeam(member)); });
+  HostSpace().fence();
+}
+
+}  // namespace octant::pencil

@@ -1,0 +1,43 @@
+#include "driver/part_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/cpu_time.hpp"
+#include "driver/debug_options.hpp"
+
+namespace octant::driver {
+namespace {
+
+using Shares = std::vector<std::vector<double>>;
+
+TEST(ShareOut, gravity_treats_all_blocks_of_a_level_alike) {
+  const std::vector<PartTimes> times{{6.0, 0.0, 0.0}, {2.0, 0.0, 0.0}};
+  EXPECT_EQ(share_out(times, {{0, 7, 0}, {1}}), (Shares{{2.0, 2.0, 2.0}, {2.0}}));
+}
+
+TEST(ShareOut, particles_cost_where_they_are) {
+  const std::vector<PartTimes> times{{0.0, 8.0, 0.0}, {0.0, 0.0, 0.0}};
+  EXPECT_EQ(share_out(times, {{3, 1}, {5}}), (Shares{{6.0, 2.0}, {0.0}}));
+}
+
+TEST(ShareOut, what_finer_levels_are_part_of_is_shared_with_them) {
+  const std::vector<PartTimes> times{{0.0, 0.0, 20.0}, {0.0, 0.0, 12.0}};
+  EXPECT_EQ(share_out(times, {{3, 1}, {6, 0}}), (Shares{{6.0, 2.0}, {24.0, 0.0}}));
+}
+
+TEST(ShareOut, without_particles_the_blocks_of_the_level_share_alike) {
+  const std::vector<PartTimes> times{{1.0, 2.0, 3.0}, {0.0, 0.0, 5.0}};
+  EXPECT_EQ(share_out(times, {{0, 0}, {}}), (Shares{{3.0, 3.0}, {}}));
+}
+
+TEST(PartTimer, adds_what_the_thread_has_worked) {
+  double nanoseconds = 5.0;
+  {
+    const PartTimer timer(nanoseconds);
+    burn(1'000'000);
+  }
+  EXPECT_GE(nanoseconds, 1'000'005.0);
+}
+
+}  // namespace
+}  // namespace octant::driver
