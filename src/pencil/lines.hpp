@@ -141,8 +141,8 @@ inline void copy_rows(const Lines& lines, Range rows, const double* from, double
   });
 }
 
-// Calls body(entry of the plane, coefficients of the line that lies there ...) for the lines of some
-// rows, given the planes of those coefficients. Lines do not depend on each other.
+// Calls body(entry of the plane, coefficients of the line that lies there ...) for the lines of
+// some rows, given the planes of those coefficients. Lines do not depend on each other.
 template <class Matrices, class Body, class... Plane>
 void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, const Body& body,
                    const Plane*... coefficients) {

@@ -62,9 +62,9 @@ struct PoissonReport {
 //   solver.exchange();
 //   for (int k : the opposite order) solver.backward(team, k, solution of plane k);
 //
-// All threads of a team take part in the calls of a sweep; a thread alone is a team, too. Each gives
-// its share of a plane's rows, rows(team), and finds the same rows of the solution; a barrier must
-// lie between the calls for one plane and those for the next.
+// All threads of a team take part in the calls of a sweep; a thread alone is a team, too. Each
+// gives its share of a plane's rows, rows(team), and finds the same rows of the solution; a barrier
+// must lie between the calls for one plane and those for the next.
 //
 // transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while
 // it is in cache, and eliminates it, or packs it for the transpose that makes lines along z whole;
@@ -101,8 +101,8 @@ class PoissonSolver {
   void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
   void solve(Field& field, int slide, int to_slide);
 
-  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the `rows` that are
-  // given, in backward of row 0 (alignment of 16 bytes saves a copy), and rows lie `row_stride`
+  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the `rows` that
+  // are given, in backward of row 0 (alignment of 16 bytes saves a copy), and rows lie `row_stride`
   // doubles apart. transform_rows only reads; backward writes the unknowns of its thread's rows and
   // nothing else. exchange is collective, and called by one thread.
   int planes() const;  // unknown planes of this rank

@@ -48,8 +48,8 @@ class Team {
 // The threads that in_team calls on: those of Kokkos' host execution space.
 int team_size();
 
-// How many planes of something a team has made, one by one, each thread its part: what is kept needs
-// to be made once.
+// How many planes of something a team has made, one by one, each thread its part: what is kept
+// needs to be made once.
 class PlanesMade {
  public:
   PlanesMade() : counts_(team_size()) {}

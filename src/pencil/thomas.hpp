@@ -35,7 +35,8 @@ class Thomas {
     team.barrier();
   }
 
-  // eliminated_n = (d_n - before_n eliminated_(n-1)) / pivot_n, of some rows. In ascending order of n.
+  // Of some rows: eliminated_n = (d_n - before_n eliminated_(n-1)) / pivot_n. In ascending order of
+  // n.
   void eliminate(Range rows, int n, double* eliminated, const double* d,
                  const double* before) const {
     const double a = n == 0 ? 0.0 : coefficients_.before[n];

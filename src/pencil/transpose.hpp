@@ -46,9 +46,9 @@ struct Layout {
 };
 
 // Messages on their way, of the source's side and of the target's. Several transposes may share
-// them, if only one is between its first pack and its last unpack at a time. In shared memory, every
-// rank has a slot for each partner, which only these two ever touch, in turns: the partner until it
-// has packed, the rank after a forward exchange, the partner again after a reverse one.
+// them, if only one is between its first pack and its last unpack at a time. In shared memory,
+// every rank has a slot for each partner, which only these two ever touch, in turns: the partner
+// until it has packed, the rank after a forward exchange, the partner again after a reverse one.
 struct TransposeBuffers {
   Buffer source, target;
   std::unique_ptr<SharedMemory> shared;

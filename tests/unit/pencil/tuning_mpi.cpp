@@ -29,7 +29,8 @@ TEST(Tuning, MeasuresEveryGridThatFitsWithEveryBackendAndTakesTheFastest) {
       EXPECT_EQ(tuning.table(), "");
       continue;
     }
-    EXPECT_EQ(tuning.rows.size(), std::size(k_transpose_backends) * process_grids(ranks, 8, 8).size());
+    EXPECT_EQ(tuning.rows.size(),
+              std::size(k_transpose_backends) * process_grids(ranks, 8, 8).size());
     EXPECT_EQ(tuning.rows.front().processes, tuning.processes);
     EXPECT_EQ(tuning.rows.front().backend, tuning.backend);
     for (const TuningRow& row : tuning.rows) {
