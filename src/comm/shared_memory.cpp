@@ -8,6 +8,8 @@
 
 #ifdef OCTANT_MPI
 
+#include <sys/statvfs.h>
+
 #include "comm/native.hpp"
 
 namespace octant {
@@ -38,8 +40,25 @@ double* SharedMemory::State::next_cache_line(void* address, std::size_t bytes) {
   return static_cast<double*>(std::align(k_cache_line, bytes, address, space));
 }
 
+// Where MPI libraries keep shared memory. Open MPI may wait forever once it is full.
+void check_space(const Communicator& ranks, std::size_t bytes) {
+  const auto needed = static_cast<double>(ranks.sum(static_cast<std::int64_t>(bytes)));
+  ranks.agree([&] {
+    struct statvfs space {};
+    if (statvfs("/dev/shm", &space) != 0) return;
+    const double available = static_cast<double>(space.f_bavail) * space.f_frsize;
+    if (needed > available)
+      throw RunError(
+          "{} ranks need {:.0f} MB of shared memory, and /dev/shm has {:.0f} MB: give the node "
+          "more "
+          "of it, or let messages travel by grid.transpose = \"p2p\"",
+          ranks.size(), 1e-6 * needed, 1e-6 * available);
+  });
+}
+
 void SharedMemory::State::open() {
   const std::size_t bytes = count * sizeof(double);
+  check_space(ranks, bytes + k_cache_line);
   void* first = nullptr;
   MPI_Info info;
   MPI_Info_create(&info);

@@ -97,13 +97,29 @@ double measure(const Communicator& communicator, const TuningProblem& problem,
   return least;
 }
 
-std::vector<TransposeBackend> backends_of(const Communicator& communicator,
+// Whether the ranks share a node that has memory to share for all solvers of a run.
+bool can_share(const Communicator& communicator, const Cells& cells) {
+  if (communicator.size() == 1) return true;
+  if (!SharedMemory::is_possible(communicator)) return false;
+  constexpr int k_fields = 8;
+  const double fields = static_cast<double>(cells[0]) * cells[1] * cells[2] * k_fields;
+  try {
+    const SharedMemory trial(communicator,
+                             static_cast<std::size_t>(fields / communicator.size()) + 1);
+    return true;
+  } catch (const RunError&) {
+    return false;
+  }
+}
+
+std::vector<TransposeBackend> backends_of(const Communicator& communicator, const Cells& cells,
                                           std::optional<TransposeBackend> forced) {
-  const bool may_share = SharedMemory::is_possible(communicator);
-  if (forced == TransposeBackend::shared && !may_share)
+  if (forced && *forced != TransposeBackend::shared) return {*forced};
+  const bool may_share = can_share(communicator, cells);
+  if (forced && !may_share)
     throw InputError(
-        "grid.transpose = \"shared\" needs all ranks on one node: expected \"auto\", or a way to "
-        "send messages, such as \"p2p\"");
+        "grid.transpose = \"shared\" needs all ranks on one node with memory to share (/dev/shm): "
+        "expected \"auto\", or a way to send messages, such as \"p2p\"");
   if (forced) return {*forced};
   std::vector<TransposeBackend> backends;
   for (const TransposeBackend backend : k_transpose_backends)
@@ -124,7 +140,7 @@ Tuning tune(const Communicator& communicator, const TuningProblem& problem,
   } else {
     grids = candidates(communicator.size(), problem);
   }
-  const std::vector<TransposeBackend> backends = backends_of(communicator, backend);
+  const std::vector<TransposeBackend> backends = backends_of(communicator, problem.cells, backend);
 
   Tuning tuning{grids.front(), backend.value_or(TransposeBackend::p2p), {}};
   if (communicator.size() == 1 || grids.size() * backends.size() == 1) return tuning;

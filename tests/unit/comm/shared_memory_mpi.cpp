@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/shared_memory.hpp"
+#include "core/error.hpp"
 
 namespace octant {
 
@@ -21,6 +22,12 @@ TEST(SharedMemory, LetsEveryRankReadAndWriteWhatOthersHold) {
   memory.synchronise();
   const int previous = (world.rank() + world.size() - 1) % world.size();
   for (int n = 0; n < k_count; ++n) EXPECT_EQ(memory.of(world.rank())[n], 1000.0 * previous + n);
+}
+
+TEST(SharedMemory, RefusesMoreThanTheNodeHas) {
+  const Communicator world = Communicator::world();
+  if (!SharedMemory::is_possible(world)) return;
+  EXPECT_THROW(SharedMemory(world, std::size_t{1} << 50), RunError);
 }
 
 TEST(SharedMemory, BeginsOnCacheLines) {
