@@ -13,8 +13,9 @@ class SharedMemory {
   // Whether all these ranks are on one node, and the program was built with MPI. Collective.
   static bool is_possible(const Communicator& ranks);
 
-  // `count` doubles for every rank, zeros, from the beginning of a cache line on. Collective. Throws RunError,
-  // on all ranks, if the ranks do not share their memory or the node has not enough of it.
+  // `count` doubles for every rank, zeros, from the beginning of a cache line on. Collective.
+  // Throws RunError, on all ranks, if the ranks do not share their memory or the node has not
+  // enough of it.
   SharedMemory(const Communicator& ranks, std::size_t count);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

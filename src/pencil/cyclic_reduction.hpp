@@ -1,6 +1,6 @@
 // Algorithm 1 of the P-TDMA paper: matrix and right-hand side are reduced together, in every solve.
-// Nothing is kept between solves but the memory of the coefficients. By one thread: it is here to be
-// compared with. Internal to pencil/.
+// Nothing is kept between solves but the memory of the coefficients. By one thread: it is here to
+// be compared with. Internal to pencil/.
 #pragma once
 
 #include <cstddef>
