@@ -178,8 +178,8 @@ class Repair {
                  mesh_.layout().stride_variable, arguments_);
   }
 
-  // A register of the block that counts this face changes with it: once, though both cells of a face
-  // within the block name it.
+  // A register of the block that counts this face changes with it: once, though both cells of a
+  // face within the block name it.
   void add_register_change(const mesh::FluxRequest& request, const FaceSide& side,
                            std::vector<RegisterChange>& changes) const {
     const int N = block_size_;

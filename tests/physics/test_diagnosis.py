@@ -62,7 +62,7 @@ def test_slow_node_of_four_ranks_is_found(tmp_path: Path) -> None:
 
 
 def test_rank_whose_sends_are_late_is_found(tmp_path: Path) -> None:
-    fault = ("debug.late_rank=1", "debug.late_seconds=0.003")
+    fault = ("debug.late_rank=1", "debug.late_seconds=0.02", "time.max_steps=12")
     finding = the_one(run_blast(tmp_path / "run", *fault, ranks=3), "late_sends")
     assert (list(finding.ranks), finding.phase) == ([1], "send")
 

@@ -22,6 +22,10 @@ SLOW = 2.0
 # processors, would be measured.
 LEAST_NS = 5_000_000
 
+# With less than this share of a processor a rank waits for a device; a rank that shares its
+# processor with many others still has more.
+LEAST_SHARE = 0.05
+
 # A run is looked at in up to MOST_SPANS spans of at least LEAST_STEPS steps, for processors that
 # throttle for a while only.
 MOST_SPANS = 8
@@ -118,7 +122,8 @@ def _query(telemetry: Telemetry) -> str:
 
 def _time(telemetry: Telemetry) -> str:
     """Choose processor time, or wall time where kernels run elsewhere than on the processor."""
-    query = "select sum(cpu_ns) > 0.2 * sum(self_ns) from phases where phase = 'compute'"
+    query = f"""
+    select sum(cpu_ns) > {LEAST_SHARE} * sum(self_ns) from phases where phase = 'compute'"""
     return "cpu_ns" if telemetry.value(query) else "self_ns"
 
 
