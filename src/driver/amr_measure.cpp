@@ -156,8 +156,8 @@ void AmrSimulation::count_restored(std::int64_t cells) {
     floored_.mass += mass;
     floored_.energy += energy;
     log::warn(
-        "{} thin cells beside finer levels kept their state before the step; mass {:.3g} and "
-        "energy {:.3g} added",
+        "{} thin cells beside finer levels were mended by what they were before the step; mass "
+        "{:.3g} and energy {:.3g} added",
         cells, mass, energy);
   }
   restored_ = {};

@@ -190,8 +190,8 @@ void AmrSimulation::finish_coupling(int level) {
 }
 
 // A thin cell beside a finer level may be left with less than nothing: the fine cells drew upon
-// what flowed into it by the coarse fluxes, which the correction takes away again. It keeps the
-// state that it had before the step; what that adds counts as added by floors.
+// what flowed into it by the coarse fluxes, which the correction takes away again. It is
+// mended by what it was before the step; what that adds counts as added by floors.
 void AmrSimulation::restore_broken(int level) {
   LevelFields& fields = mesh_.fields(level);
   const auto restored =
