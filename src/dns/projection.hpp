@@ -38,8 +38,8 @@ class Projection {
     double forcing = 0.0;  // in this plane
   };
   // Corrects plane k, which moves home from its place; plane k + 1 of the correction must be known,
-  // and k - 1 too where diffusion is implicit. With it come the lower faces of the domain beside it,
-  // where fluid leaves. Ghosts in x are filled. Late: at home, what waits for other ranks'
+  // and k - 1 too where diffusion is implicit. Faces beside it on lower sides of the domain where
+  // fluid leaves come with it. Ghosts in x are filled. Late: at home, what waits for other ranks'
   // corrections.
   void correct(const Team& team, State& state, int k, int slide, const Step& step);
   void correct_late(State& state, int k, const Step& step);
