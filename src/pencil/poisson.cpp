@@ -16,6 +16,14 @@ namespace {
 // As much as the cache of one core holds.
 constexpr int k_batch_doubles = 1 << 17;
 
+// Calls for the cache lines of row j of some pieces. Inline, since compilers drop the call of a
+// function that does nothing else.
+[[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, int j) {
+  constexpr int k_line = 64 / sizeof(double);
+  for (const auto& [x, first, row_stride] : pieces)
+    for (int i = 0; i < x.count(); i += k_line) __builtin_prefetch(first + j * row_stride + i, 1);
+}
+
 }  // namespace
 
 // Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
@@ -53,6 +61,10 @@ struct PoissonSolver::State {
 
   // Where the rows of coefficients of plane k lie: in blocks of whole planes, or in the messages.
   std::span<const RowPiece> row_pieces(const Team& team, double* whole, int k);
+  // Those of plane n of the sweep in strips, if there is one: while a thread works on the plane
+  // before, cache lines come that another rank has written.
+  std::span<const RowPiece> pieces_ahead(const Team& team, int n);
+  void list_pieces(const Team& team, double* whole, int k, std::vector<RowPiece>& list);
   // The columns of plane k that this rank transforms along y: those of a plane, or all strips.
   std::span<const Strip> strips_of(const Team& team, double* plane, int k);
   int sweep_number(int k) const {
@@ -98,7 +110,7 @@ struct PoissonSolver::State {
   };
   std::vector<Batch> batches;  // by thread
   // Of the rows, and of the columns, of the plane at hand, by thread.
-  std::vector<std::vector<RowPiece>> pieces;
+  std::vector<std::vector<RowPiece>> pieces, ahead;
   std::vector<std::vector<Strip>> strips_at_hand;
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
@@ -133,6 +145,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
       transform({grid.cells()[0], given.spacing_x, given.x},
                 {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans),
       pieces(team_size()),
+      ahead(team_size()),
       strips_at_hand(team_size()) {
   OCTANT_REQUIRE(
       problem.z.size() >= (problem.z.periodic ? 2 : 1) && problem.z.size() <= grid.cells()[2],
@@ -144,6 +157,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   planes = cells(rank)[2].count();
   y_is_local = grid.processes().y == 1;
   in_shared_planes = !y_is_local && options.transpose == TransposeBackend::shared;
+  // Messages would carry blocks that are not full.
   in_strips = y_is_local && grid.processes().z > 1 &&
               options.tridiagonal.method == TridiagonalMethod::ftm &&
               options.tridiagonal.backend == TransposeBackend::shared &&
@@ -272,22 +286,35 @@ void PoissonSolver::State::add_pieces(const Strip& strip, std::vector<RowPiece>&
   }
 }
 
-std::span<const RowPiece> PoissonSolver::State::row_pieces(const Team& team, double* whole, int k) {
-  std::vector<RowPiece>& own = pieces[team.rank()];
-  own.clear();
-  if (y_is_local)
-    for (const Strip& strip : strips_of(team, whole, k)) add_pieces(strip, own);
-  else if (in_shared_planes)
+void PoissonSolver::State::list_pieces(const Team& team, double* whole, int k,
+                                       std::vector<RowPiece>& list) {
+  list.clear();
+  if (y_is_local) {
+    for (const Strip& strip : strips_of(team, whole, k)) add_pieces(strip, list);
+  } else if (in_shared_planes) {
     for (int rank = 0; rank < grid.row().size(); ++rank) {
       const Range theirs = columns_of(transform.width(), grid.row().size(), rank);
       const std::ptrdiff_t stride =
           std::ptrdiff_t{whole_blocks(theirs.count())} * k_columns * y_size;
       const int first_row = grid.box(Orientation::x)[1].begin;
-      add_pieces({theirs, shared().of(rank) + k * stride + first_row * k_columns}, own);
+      add_pieces({theirs, shared().of(rank) + k * stride + first_row * k_columns}, list);
     }
-  else
+  } else {
     for (int n = 0; n < xy->pieces(Transpose::End::source); ++n)
-      own.push_back(xy->piece(Transpose::End::source, n, k));
+      list.push_back(xy->piece(Transpose::End::source, n, k));
+  }
+}
+
+std::span<const RowPiece> PoissonSolver::State::row_pieces(const Team& team, double* whole, int k) {
+  std::vector<RowPiece>& own = pieces[team.rank()];
+  list_pieces(team, whole, k, own);
+  return own;
+}
+
+std::span<const RowPiece> PoissonSolver::State::pieces_ahead(const Team& team, int n) {
+  if (!in_strips || n < 0 || n >= planes) return {};
+  std::vector<RowPiece>& own = ahead[team.rank()];
+  list_pieces(team, nullptr, sweep_number(n), own);
   return own;
 }
 
@@ -481,8 +508,11 @@ void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const do
   Clock clock;
   const auto waiting = static_cast<int>(s.batches[team.rank()].waiting.size());
   const auto pieces = s.row_pieces(team, s.y_is_local ? s.work_plane(waiting) : nullptr, k);
-  for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
+  const auto ahead = s.pieces_ahead(team, s.sweep_number(k) + 1);
+  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
     s.transform.forward_x(team, first, j, pieces);
+    call_for(ahead, j);
+  }
   team.lap(clock, s.times.transform_seconds);
 }
 
@@ -512,8 +542,11 @@ void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdif
   Clock clock;
   const auto pieces = s.row_pieces(team, plane, k);
   const Range own = rows(team);
-  for (int j = own.begin; j < own.end; ++j)
+  const auto ahead = s.pieces_ahead(team, n - 1);
+  for (int j = own.begin; j < own.end; ++j) {
     s.transform.backward_x(team, pieces, j, first + j * row_stride);
+    call_for(ahead, j);
+  }
   team.lap(clock, s.times.transform_seconds);
 }
 
