@@ -97,6 +97,13 @@ def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
         assert line in text.splitlines(), line
 
 
+def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
+    source = tmp_path / "input.nml"
+    source.write_text(NAMELIST.replace("'D','D'", "'N','D'"))
+    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    assert 'boundary_z = ["outflow", "wall"]' in text.splitlines()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
