@@ -23,12 +23,17 @@ struct Rows {
   const double *u, *v, *w, *south, *bottom;
 };
 
-inline void take(RowExtremes& e, int l, const Rows& r, int i, double xi, double yi, double zi) {
+inline void take_speeds(RowExtremes& e, int l, const Rows& r, int i, double xi, double yi,
+                        double zi) {
   const double u = std::abs(r.u[i]), v = std::abs(r.v[i]), w = std::abs(r.w[i]);
   e.speed[k_u][l] = larger(e.speed[k_u][l], u);
   e.speed[k_v][l] = larger(e.speed[k_v][l], v);
   e.speed[k_w][l] = larger(e.speed[k_w][l], w);
   e.rate[l] = larger(e.rate[l], xi * u + yi * v + zi * w);
+}
+
+inline void take(RowExtremes& e, int l, const Rows& r, int i, double xi, double yi, double zi) {
+  take_speeds(e, l, r, i, xi, yi, zi);
   const double divergence =
       xi * (r.u[i] - r.u[i - 1]) + yi * (r.v[i] - r.south[i]) + zi * (r.w[i] - r.bottom[i]);
   e.divergence[l] = larger(e.divergence[l], std::abs(divergence));
@@ -39,6 +44,18 @@ void take_row(RowExtremes& e, const Rows& rows, int n, double xi, double yi, dou
   for (; i + k_lanes <= n; i += k_lanes)
     for (int l = 0; l < k_lanes; ++l) take(e, l, rows, i + l, xi, yi, zi);
   for (int l = 0; i < n; ++i, ++l) take(e, l, rows, i, xi, yi, zi);
+}
+
+// The lower faces of row (k, j) that lie where fluid leaves the domain, each beside the upper faces
+// along the other axes.
+void take_lower_faces(RowExtremes& e, const Domain& d, int k, int j, const Rows& rows, double xi,
+                      double yi, double zi) {
+  const auto& [u, v, w, south, bottom] = rows;
+  if (d.first(k_u, 0) < 0) take_speeds(e, 0, {u - 1, v, w, south, bottom}, 0, xi, yi, zi);
+  for (int i = 0; j == 0 && d.first(k_v, 1) < 0 && i < d.nx; ++i)
+    take_speeds(e, 0, {u, south, w, south, bottom}, i, xi, yi, zi);
+  for (int i = 0; k == 0 && d.first(k_w, 2) < 0 && i < d.nx; ++i)
+    take_speeds(e, 0, {u, v, bottom, south, bottom}, i, xi, yi, zi);
 }
 
 double row_sum_of_squares(const double* values, int n) {
@@ -87,12 +104,14 @@ Totals measure(const Flow& flow) {
   RowExtremes extremes;
   const Scalar* scalar = flow.scalar();
   const std::ptrdiff_t row = s.v.row_stride(), plane = s.w.plane_stride();
+  const double xi = 1.0 / d.grid.dx, yi = 1.0 / d.grid.dy;
   for (int k = 0; k < d.nz; ++k) {
     const double height[k_components] = {d.dz_cell[k], d.dz_cell[k], d.dz_face[k]};
     for (int j = 0; j < d.ny; ++j) {
       const double *u = s.u.row(k, j), *v = s.v.row(k, j), *w = s.w.row(k, j);
-      take_row(extremes, {u, v, w, v - row, w - plane}, d.nx, 1.0 / d.grid.dx, 1.0 / d.grid.dy,
-               1.0 / d.dz_cell[k]);
+      const Rows rows{u, v, w, v - row, w - plane};
+      take_row(extremes, rows, d.nx, xi, yi, 1.0 / d.dz_cell[k]);
+      take_lower_faces(extremes, d, k, j, rows, xi, yi, 1.0 / d.dz_cell[k]);
       if (scalar != nullptr)
         sums[k_scalar_mean] += height[0] * row_sum(scalar->field().row(k, j), d.nx);
       const double* components[] = {u, v, w};
