@@ -11,11 +11,13 @@ using namespace reference;
 using enum Condition;
 
 const std::vector<AxisConditions> k_all_conditions = {
-    {periodic, periodic, Location::centre}, {dirichlet, dirichlet, Location::centre},
-    {neumann, neumann, Location::centre},   {dirichlet, neumann, Location::centre},
-    {neumann, dirichlet, Location::centre}, {periodic, periodic, Location::face},
-    {dirichlet, dirichlet, Location::face}, {neumann, neumann, Location::face},
-    {dirichlet, neumann, Location::face},   {neumann, dirichlet, Location::face}};
+    {periodic, periodic, Location::centre},    {dirichlet, dirichlet, Location::centre},
+    {neumann, neumann, Location::centre},      {dirichlet, neumann, Location::centre},
+    {neumann, dirichlet, Location::centre},    {periodic, periodic, Location::face},
+    {dirichlet, dirichlet, Location::face},    {neumann, neumann, Location::face},
+    {dirichlet, neumann, Location::face},      {neumann, dirichlet, Location::face},
+    {neumann, neumann, Location::inner_face},  {dirichlet, neumann, Location::inner_face},
+    {neumann, dirichlet, Location::inner_face}};
 
 // Cells along z for which the matrix has as many unknowns as the array has planes, or one less.
 int cells_along_z(const AxisConditions& z, int planes) {
@@ -126,11 +128,13 @@ TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
   const AxisConditions centre{neumann, neumann, Location::centre};
   const AxisConditions mixed{dirichlet, neumann, Location::centre};
   const AxisConditions face{dirichlet, dirichlet, Location::face};
+  const AxisConditions inner{dirichlet, neumann, Location::inner_face};
+  const AxisConditions mirrored{neumann, dirichlet, Location::inner_face};
   for (const Cells& cells : {Cells{20, 18, 16}, Cells{35, 14, 17}})
     for (const auto& [x, y, z] :
          {std::array{AxisConditions{}, AxisConditions{}, centre},
           std::array{AxisConditions{}, mixed, AxisConditions{}}, std::array{face, mixed, mixed},
-          std::array{centre, AxisConditions{}, face}}) {
+          std::array{centre, AxisConditions{}, face}, std::array{inner, mirrored, inner}}) {
       const Operator op{problem_of(x, y, z, cells)};
       const Array f = right_hand_side(op, cells, 4);
       const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
@@ -148,10 +152,25 @@ TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
     }
 }
 
+TEST(Poisson, IsInvertedOnASingleInnerFace) {
+  const AxisConditions walls{dirichlet, neumann, Location::centre};
+  for (const AxisConditions& x : k_all_conditions) {
+    if (x.location != Location::inner_face) continue;
+    const Cells cells{2, 8, 16};
+    const Operator op{problem_of(x, {}, walls, cells)};
+    const Array f = random_array(cells, 10);
+    for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
+      EXPECT_LE(op.backward_error(solved(PencilGrid(world(), cells, processes), op, f), f),
+                k_backward_error)
+          << to_string(processes) << ": " << to_string(x);
+  }
+}
+
 TEST(Poisson, KeepsEntriesThatAreNoUnknowns) {
   const Cells cells{9, 8, 16};
   const AxisConditions face{dirichlet, dirichlet, Location::face};
-  const Operator op{problem_of(face, face, face, cells)};
+  const AxisConditions inner{neumann, neumann, Location::inner_face};
+  const Operator op{problem_of(inner, face, inner, cells), 1.0, -0.1};
   const Array f = random_array(cells, 5);
   for (const ProcessGrid processes : process_grids(world().size(), 8, 6)) {
     const Array phi = solved(PencilGrid(world(), cells, processes), op, f);

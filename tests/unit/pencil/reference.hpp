@@ -92,7 +92,8 @@ double second_difference(const AxisConditions& conditions, int i, int n, double 
     if (condition == Condition::periodic) return value(end == 0 ? n - 1 : 0);
     if (conditions.location == Location::centre)
       return condition == Condition::dirichlet ? -value(end) : value(end);
-    return condition == Condition::dirichlet ? 0.0 : value(inside);
+    if (condition == Condition::dirichlet) return 0.0;
+    return conditions.location == Location::face ? value(inside) : value(end);
   };
   const double below = i > 0 ? value(i - 1) : ghost(conditions.lower, 0, 1);
   const double above = i < n - 1 ? value(i + 1) : ghost(conditions.upper, n - 1, n - 2);
