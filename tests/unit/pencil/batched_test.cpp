@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "pencil/batched_lines.hpp"
 #include "pencil/batched_poisson.hpp"
+#include "pencil/batched_transform.hpp"
 #include "pencil/batched_tridiagonal.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
@@ -60,7 +62,7 @@ TEST(DeviceField, HoldsAFieldWithItsGhosts) {
 }
 
 TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongXAndY) {
-  const Cells cells{13, 10, 17};
+  const Cells cells{13, 10, 5};
   const AxisConditions walls{neumann, neumann, Location::centre};
   const PencilGrid grid(world(), cells, {1, 1});
   for (const AxisConditions& x : k_all_conditions)
@@ -127,6 +129,55 @@ TEST(BatchedPoisson, RefusesConditionsAndMatricesThatDoNotFit) {
   EXPECT_THROW(BatchedPoisson({8, 8, 7}, problem), RunError);
   problem.x = {periodic, neumann, Location::centre};
   EXPECT_THROW(BatchedPoisson(cells, problem), InputError);
+}
+
+// As on a GPU.
+Array solved_by_kernels(const PencilGrid& grid, const Operator& op, const Array& f) {
+  const PoissonProblem& p = op.problem;
+  const auto transform = make_kernel_transform({grid.cells()[0], p.spacing_x, p.x},
+                                               {grid.cells()[1], p.spacing_y, p.y}, p.z.size());
+  const bool singular = p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
+  BatchedLines lines({transform->x_eigenvalues(), transform->y_eigenvalues()}, p.z.size(),
+                     p.z.periodic, singular, Sweep::up);
+  lines.set_operator(p.z, op.identity, op.laplacian);
+  struct {
+    BatchedTransform& transform;
+    BatchedLines& lines;
+    void solve(const FieldView& field) {
+      transform.forward(field);
+      lines.solve(transform.coefficients());
+      transform.backward(field);
+    }
+  } solver{*transform, lines};
+  return solved_on_device(grid, solver, f);
+}
+
+TEST(KernelTransform, DiagonalisesTheOperatorForEveryPairOfConditions) {
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  for (const Cells& cells : {Cells{13, 10, 5}, Cells{16, 11, 4}, Cells{2, 3, 2}}) {
+    const PencilGrid grid(world(), cells, {1, 1});
+    for (const AxisConditions& x : k_all_conditions)
+      for (const AxisConditions& y : k_all_conditions) {
+        const Operator op{problem_of(x, y, walls, cells)};
+        const Array f = right_hand_side(op, cells, 1);
+        const Array phi = solved_by_kernels(grid, op, f), expected = solved_by_planes(grid, op, f);
+        const std::string what =
+            fmt::format("{} x {}, x {}, y {}", cells[0], cells[1], to_string(x), to_string(y));
+        EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+        EXPECT_LE(largest_difference(phi, expected), 1e-11 * expected.largest()) << what;
+      }
+  }
+}
+
+TEST(KernelTransform, LeavesEntriesThatAreNoUnknownsAlone) {
+  const Cells cells{9, 8, 6};
+  const AxisConditions face{dirichlet, dirichlet, Location::face};
+  const Operator op{problem_of(face, face, face, cells)};
+  const Array f = random_array(cells, 5);
+  const Array phi = solved_by_kernels(PencilGrid(world(), cells, {1, 1}), op, f);
+  for (int j = 0; j < cells[1]; ++j) EXPECT_EQ(phi(8, j, 3), f(8, j, 3));
+  for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 7, 3), f(i, 7, 3));
+  for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 2, 5), f(i, 2, 5));
 }
 
 TEST(BatchedTridiagonal, HasTheBitsOfThePlanesAndLeavesTheWallAlone) {
