@@ -64,7 +64,7 @@ class LinesOfDevice final : public BatchedTransform {
   std::vector<double> x_eigenvalues_, y_eigenvalues_;
   std::ptrdiff_t row_stride_, plane_stride_;
   DeviceArray<double> memory_;
-  // Of each axis, one or the other: none for an axis that is not periodic, or that has real columns.
+  // Of each axis one or the other: the former where x, or both axes, are periodic.
   std::unique_ptr<ManyFft> x_fourier_, y_fourier_;
   std::unique_ptr<LineTransform> x_forward_, x_backward_, y_forward_, y_backward_;
 };
