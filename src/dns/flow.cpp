@@ -44,7 +44,8 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarO
       forcing_(parameters.forcing_kind()),
       forced_(parameters.forcing_direction()),
       state_(domain),
-      ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
+      ghosts_(domain, {comm, solvers.transpose == pencil::TransposeBackend::shared},
+              scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
       projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_),
       mean_(pencil::team_size()) {

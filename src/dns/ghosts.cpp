@@ -24,7 +24,7 @@ Mirror mirror(Condition condition, double value) {
 
 }  // namespace
 
-Ghosts::Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar)
+Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar)
     : domain_(domain),
       halo_(domain.pencils,
             {domain.boundaries.periodic(0), domain.boundaries.periodic(1),

@@ -13,6 +13,14 @@
 
 namespace octant::pencil {
 
+// Where the values of an x-pencil lie: the strides of rows and planes, in doubles.
+struct FieldLayout {
+  explicit FieldLayout(const Box& x_pencil);
+
+  int nx, ny, nz;
+  std::ptrdiff_t row_stride, plane_stride;
+};
+
 // Rows along x; plane k holds rows j = -1 .. n_y, and planes are k = -1 .. n_z, all counted from
 // the first cell of this rank. Cell 0 of every row is 32-byte aligned, cells -1 and n_x are ghosts.
 //
@@ -21,18 +29,18 @@ namespace octant::pencil {
 // -1, one plane lower.
 class Field {
  public:
-  explicit Field(const Box& x_pencil);
+  explicit Field(const Box& x_pencil);  // zeros
 
   const Box& box() const { return box_; }
-  int nx() const { return nx_; }
-  int ny() const { return ny_; }
-  int nz() const { return nz_; }
+  int nx() const { return layout_.nx; }
+  int ny() const { return layout_.ny; }
+  int nz() const { return layout_.nz; }
 
   double* row(int k, int j, int slide = 0) {
-    return data_.data() + plane_ * (k + 2 + slide) + row_ * (j + 1) + k_pad;
+    return data_.data() + plane_stride() * (k + 2 + slide) + row_stride() * (j + 1) + k_pad;
   }
   const double* row(int k, int j, int slide = 0) const {
-    return data_.data() + plane_ * (k + 2 + slide) + row_ * (j + 1) + k_pad;
+    return data_.data() + plane_stride() * (k + 2 + slide) + row_stride() * (j + 1) + k_pad;
   }
   double& operator()(int i, int j, int k) { return row(k, j)[i]; }
   double operator()(int i, int j, int k) const { return row(k, j)[i]; }
@@ -40,23 +48,28 @@ class Field {
   // Doubles before cell 0 of a row, ghosts included: keeps rows 32-byte aligned.
   static constexpr int k_pad = 4;
   // Doubles from a row, or a plane, to the next one.
-  std::ptrdiff_t row_stride() const { return row_; }
-  std::ptrdiff_t plane_stride() const { return plane_; }
+  std::ptrdiff_t row_stride() const { return layout_.row_stride; }
+  std::ptrdiff_t plane_stride() const { return layout_.plane_stride; }
   std::size_t bytes() const { return data_.size() * sizeof(double); }
 
   // Copies a row of plane k with its ghosts onto another one of that plane.
   void copy_row(int k, int to, int from, int slide = 0);
   // Sets cells -1 and n_x of a row from its other end.
   void wrap_row(double* row) const {
-    row[-1] = row[nx_ - 1];
-    row[nx_] = row[0];
+    row[-1] = row[nx() - 1];
+    row[nx()] = row[0];
   }
 
  private:
   Box box_;
-  int nx_, ny_, nz_;
-  std::ptrdiff_t row_, plane_;
+  FieldLayout layout_;
   Buffer data_;
+};
+
+// How halos travel: in messages, or in memory that the ranks of a node share.
+struct HaloOptions {
+  CommOptions messages;
+  bool shared_memory = false;
 };
 
 // Fills the ghost rows and planes of x-pencils from the ranks that hold those cells, and from the
@@ -66,7 +79,7 @@ class Field {
 class Halo {
  public:
   // Collective.
-  Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const CommOptions& options = {});
+  Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const HaloOptions& options = {});
   ~Halo();
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;
@@ -85,7 +98,7 @@ class Halo {
   // x, y and z in this order, so that edges and corners are right.
   void fill(std::span<Field* const> fields, int slide = 0);
 
-  // Bytes and messages sent to other ranks so far.
+  // Bytes and messages sent to other ranks so far: in shared memory, what they were left to read.
   std::vector<ExchangeCount> report() const;
 
  private:

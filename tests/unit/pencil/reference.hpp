@@ -15,6 +15,15 @@ inline const Communicator& world() {
   return communicator;
 }
 
+// Ranks share the combinations of a test, which are counted here.
+class Share {
+ public:
+  bool takes_next() { return next_++ % world().size() == world().rank(); }
+
+ private:
+  int next_ = 0;
+};
+
 // Every process grid of this many ranks, with at most so many ranks along an axis.
 inline std::vector<ProcessGrid> process_grids(int ranks, int most_y, int most_z) {
   std::vector<ProcessGrid> grids;
@@ -155,6 +164,56 @@ inline std::vector<double> stretched_faces(int n) {
     faces.push_back(0.5 + 0.5 * std::tanh(2.2 * (s - 0.5)) / std::tanh(1.1) + 0.03 * s);
   }
   return faces;
+}
+
+inline const std::vector<AxisConditions> k_all_conditions = [] {
+  using enum Condition;
+  return std::vector<AxisConditions>{
+      {periodic, periodic, Location::centre},    {dirichlet, dirichlet, Location::centre},
+      {neumann, neumann, Location::centre},      {dirichlet, neumann, Location::centre},
+      {neumann, dirichlet, Location::centre},    {periodic, periodic, Location::face},
+      {dirichlet, dirichlet, Location::face},    {neumann, neumann, Location::face},
+      {dirichlet, neumann, Location::face},      {neumann, dirichlet, Location::face},
+      {neumann, neumann, Location::inner_face},  {dirichlet, neumann, Location::inner_face},
+      {neumann, dirichlet, Location::inner_face}};
+}();
+
+// Cells along z for which the matrix has as many unknowns as the array has planes, or one less.
+inline int cells_along_z(const AxisConditions& z, int planes) {
+  const bool both_ends = z.location == Location::face && z.lower == Condition::neumann &&
+                         z.upper == Condition::neumann;
+  return both_ends ? planes - 1 : planes;
+}
+
+inline PoissonProblem problem_of(const AxisConditions& x, const AxisConditions& y,
+                                 const AxisConditions& z, const Cells& cells) {
+  const auto faces = stretched_faces(cells_along_z(z, cells[2]));
+  return {1.0 / cells[0], 0.7 / cells[1], x, y, second_derivative(faces, z), z.allows_constant()};
+}
+
+// A random right-hand side; of a singular operator, one in its range.
+inline Array right_hand_side(const Operator& op, const Cells& cells, unsigned seed) {
+  const PoissonProblem& p = op.problem;
+  const Array random = random_array(cells, seed);
+  const bool singular =
+      op.identity == 0.0 && p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
+  return singular ? op.apply(random) : random;
+}
+
+inline double largest_difference(const Array& a, const Array& b) {
+  double most = 0.0;
+  for (std::size_t n = 0; n < a.values.size(); ++n)
+    most = std::max(most, std::abs(a.values[n] - b.values[n]));
+  return most;
+}
+
+// 1 - 0.02 d2/dz2 on a stretched axis: implicit diffusion.
+inline TridiagonalMatrix diffusion(const AxisConditions& conditions, int cells) {
+  TridiagonalMatrix matrix = second_derivative(stretched_faces(cells), conditions);
+  for (auto* part : {&matrix.lower, &matrix.diagonal, &matrix.upper})
+    for (double& value : *part) value *= -0.02;
+  for (double& value : matrix.diagonal) value += 1.0;
+  return matrix;
 }
 
 }  // namespace octant::pencil::reference
