@@ -172,7 +172,7 @@ class HalfPoints final : public Transform {
     thread_local Buffer points, result;
     const std::size_t count = (2 * static_cast<std::size_t>(size_) + 1) * width_;
     points.reserve(count);
-    result.reserve(count);
+    if (width_ == 1) result.reserve(count);
     double* after = width_ == 1 ? result.data() : points.data();
     if (kind_ == TransformKind::dst6) {
       fill_coefficients(in, points.data());

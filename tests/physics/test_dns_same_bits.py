@@ -120,7 +120,12 @@ def test_a_restart_on_another_process_grid_gives_the_same_bits(case: str, tmp_pa
 
 
 def test_cyclic_reduction_agrees_to_round_off(tmp_path: Path) -> None:
-    for case in ("channel_implicit_z", "vortices_implicit_z", "cavity_implicit"):
+    for case in (
+        "channel_implicit_z",
+        "vortices_implicit_z",
+        "cavity_implicit",
+        "fountain_implicit",
+    ):
         flow, diffusion = CASES[case]
         setting = f"dns.diffusion={diffusion}"
         alone = on_ranks(tmp_path / case, flow, "1x1", setting)
