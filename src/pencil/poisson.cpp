@@ -26,12 +26,6 @@ constexpr int k_batch_doubles = 1 << 17;
 
 }  // namespace
 
-void check_planes(const PoissonProblem& problem, int cells) {
-  const int planes = problem.z.size();
-  OCTANT_REQUIRE(planes >= (problem.z.periodic ? 2 : 1) && planes <= cells,
-                 "a matrix of {} planes does not fit {} cells along z", planes, cells);
-}
-
 // Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
 // so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
 // block after the other. Columns beyond the last one are set to zero.
@@ -153,7 +147,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
       pieces(team_size()),
       ahead(team_size()),
       strips_at_hand(team_size()) {
-  check_planes(problem, grid.cells()[2]);
+  check_planes(problem.z, grid.cells()[2]);
   if (options.tridiagonal.method == TridiagonalMethod::ptdma)
     check_ptdma_planes(grid, problem.z.size());
   const int rank = grid.communicator().rank();
