@@ -20,12 +20,6 @@ namespace {
 
 }  // namespace
 
-void check_planes(const PoissonProblem& problem, int cells) {
-  const int planes = problem.z.size();
-  OCTANT_REQUIRE(planes >= (problem.z.periodic ? 2 : 1) && planes <= cells,
-                 "a matrix of {} planes does not fit {} cells along z", planes, cells);
-}
-
 // From the first row of a strip on.
 void PoissonSolver::State::add_pieces(const Strip& strip, std::vector<RowPiece>& pieces) const {
   double* first = strip.first;

@@ -43,7 +43,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
       pieces(team_size()),
       ahead(team_size()),
       strips_at_hand(team_size()) {
-  check_planes(problem, grid.cells()[2]);
+  check_planes(problem.z, grid.cells()[2]);
   if (options.tridiagonal.method == TridiagonalMethod::ptdma)
     check_ptdma_planes(grid, problem.z.size());
   const int rank = grid.communicator().rank();
