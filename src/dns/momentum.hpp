@@ -12,6 +12,7 @@
 
 #include "dns/options.hpp"
 #include "dns/rows.hpp"
+#include "dns/runge_kutta.hpp"
 
 namespace octant::dns {
 
@@ -24,11 +25,6 @@ KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
   return a * b + c;
 #endif
 }
-
-// One stage of Wray's Runge-Kutta scheme: dt times alpha, beta, gamma of eq. 3.
-struct Stage {
-  double alpha, beta, gamma;
-};
 
 // What one velocity component needs in one plane.
 struct PlaneOperator {

@@ -15,12 +15,6 @@ constexpr std::array kernels_of{&momentum_row<diffusion, false, true>,
 
 }  // namespace
 
-Stage runge_kutta_stage(int n, double dt) {
-  constexpr double alpha[k_stages] = {8.0 / 15.0, 5.0 / 12.0, 3.0 / 4.0};
-  constexpr double beta[k_stages] = {0.0, -17.0 / 60.0, -5.0 / 12.0};
-  return {dt * alpha[n], dt * beta[n], dt * (alpha[n] + beta[n])};
-}
-
 MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion,
                              const Vector& force)
     : domain_(domain),
@@ -81,16 +75,6 @@ void MomentumSweep::add_to_mean(const Team& team, const State& state, int k, int
   const Range own = team.share(domain_.ny);
   for (int j = own.begin; j < own.end; ++j)
     sum += row_sum(state.velocity(component).row(k, j, -1), domain_.nx) * domain_.dz_cell[k];
-}
-
-double row_sum(const double* values, int n) {
-  constexpr int lanes = 8;
-  double sums[lanes] = {};
-  int i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) sums[l] += values[i + l];
-  for (int l = 0; i < n; ++i, ++l) sums[l] += values[i];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 }  // namespace octant::dns

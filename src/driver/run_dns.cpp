@@ -72,7 +72,8 @@ class DnsModel final : public Model {
     std::string names =
         "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
         "divergence,force,wall_shear_lower,wall_shear_upper";
-    if (simulation_.flow().scalar()) names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
+    if (simulation_.flow().has_scalar())
+      names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
     return names;
   }
   std::string history_row(double dt) const override {
@@ -82,7 +83,7 @@ class DnsModel final : public Model {
                     simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
                     t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
                     simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
-    if (simulation_.flow().scalar())
+    if (simulation_.flow().has_scalar())
       row += fmt::format(",{},{},{}", t.scalar_mean, t.scalar_flux[0], t.scalar_flux[1]);
     return row;
   }

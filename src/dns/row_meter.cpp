@@ -1,0 +1,127 @@
+#include "dns/row_meter.hpp"
+
+#include <Kokkos_MathematicalFunctions.hpp>
+
+namespace octant::dns {
+
+namespace {
+
+KOKKOS_INLINE_FUNCTION double larger(double a, double b) { return a < b ? b : a; }
+
+KOKKOS_INLINE_FUNCTION double largest_of(const double (&lanes)[k_lanes]) {
+  double largest = 0.0;
+  for (int l = 0; l < k_lanes; ++l) largest = larger(largest, lanes[l]);
+  return largest;
+}
+
+KOKKOS_INLINE_FUNCTION double row_sum_of_squares(const double* values, int n) {
+  double lanes[k_lanes] = {};
+  int i = 0;
+  for (; i + k_lanes <= n; i += k_lanes)
+    for (int l = 0; l < k_lanes; ++l) lanes[l] += values[i + l] * values[i + l];
+  for (int l = 0; i < n; ++i, ++l) lanes[l] += values[i] * values[i];
+  return sum_of_lanes(lanes);
+}
+
+// Extremes of a row, lane by lane so that on a host a row takes the machine's vectors.
+struct Extremes {
+  const double *u, *v, *w, *south, *bottom;
+  double xi, yi, zi;  // reciprocal spacings
+  double speed[k_components][k_lanes] = {};
+  double divergence[k_lanes] = {}, rate[k_lanes] = {};
+
+  KOKKOS_FORCEINLINE_FUNCTION void take(int l, int i) {
+    const double a = Kokkos::fabs(u[i]), b = Kokkos::fabs(v[i]), c = Kokkos::fabs(w[i]);
+    speed[k_u][l] = larger(speed[k_u][l], a);
+    speed[k_v][l] = larger(speed[k_v][l], b);
+    speed[k_w][l] = larger(speed[k_w][l], c);
+    rate[l] = larger(rate[l], xi * a + yi * b + zi * c);
+    const double d = xi * (u[i] - u[i - 1]) + yi * (v[i] - south[i]) + zi * (w[i] - bottom[i]);
+    divergence[l] = larger(divergence[l], Kokkos::fabs(d));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void take_row(int n) {
+    int i = 0;
+    for (; i + k_lanes <= n; i += k_lanes)
+      for (int l = 0; l < k_lanes; ++l) take(l, i + l);
+    for (int l = 0; i < n; ++i, ++l) take(l, i);
+  }
+};
+
+// The rows of planes -1 .. nz, counted from 0.
+struct MeasureRow {
+  FlowViews fields;
+  double xi, yi;
+  const double* zi;
+  RowFigures* figures;
+
+  KOKKOS_FUNCTION void operator()(int plane, int j) const {
+    const int k = plane - 1, nx = fields.u.nx, ny = fields.u.ny, nz = fields.u.nz;
+    const double* rows[] = {fields.u.row(k, j), fields.v.row(k, j), fields.w.row(k, j)};
+    RowFigures r{};
+    for (int c = 0; c < k_components; ++c) r.sum[c] = row_sum(rows[c], nx);
+    if (fields.scalar.first) r.scalar = row_sum(fields.scalar.row(k, j), nx);
+    if (k >= 0 && k < nz) {
+      for (int c = 0; c < k_components; ++c) r.squares[c] = row_sum_of_squares(rows[c], nx);
+      Extremes e{rows[k_u], rows[k_v], rows[k_w], fields.v.row(k, j - 1), fields.w.row(k - 1, j),
+                 xi,        yi,        zi[k]};
+      e.take_row(nx);
+      for (int c = 0; c < k_components; ++c) r.largest[c] = largest_of(e.speed[c]);
+      r.divergence = largest_of(e.divergence);
+      r.rate = largest_of(e.rate);
+    }
+    figures[std::ptrdiff_t{plane} * ny + j] = r;
+  }
+};
+
+// All rows, those of ghosts too, counted from 0.
+struct SumRow {
+  FieldView field;
+  double* sums;
+  KOKKOS_FUNCTION void operator()(int plane, int row) const {
+    sums[std::ptrdiff_t{plane} * (field.ny + 2) + row] =
+        row_sum(field.row(plane - 1, row - 1), field.nx);
+  }
+};
+
+}  // namespace
+
+FieldView view_of(Field& field) {
+  return {field.row(0, 0), field.row_stride(), field.plane_stride(),
+          field.nx(),      field.ny(),         field.nz()};
+}
+
+template <Place place>
+RowMeter<place>::RowMeter(const Domain& domain)
+    : reciprocal_dx_(1.0 / domain.grid.dx),
+      reciprocal_dy_(1.0 / domain.grid.dy),
+      reciprocal_dz_("reciprocal heights", domain.nz),
+      figures_("figures of rows", static_cast<std::size_t>(domain.ny) * (domain.nz + 2)),
+      sums_("sums of rows", static_cast<std::size_t>(domain.ny + 2) * (domain.nz + 2)),
+      figures_on_host_(Kokkos::create_mirror_view(figures_)),
+      sums_on_host_(Kokkos::create_mirror_view(sums_)) {
+  const auto heights = Kokkos::create_mirror_view(reciprocal_dz_);
+  for (int k = 0; k < domain.nz; ++k) heights(k) = 1.0 / domain.dz_cell[k];
+  Kokkos::deep_copy(reciprocal_dz_, heights);
+}
+
+template <Place place>
+MeasuredRows RowMeter<place>::measure(const FlowViews& fields) {
+  const int ny = fields.u.ny, nz = fields.u.nz;
+  launch_rows<Space>(
+      "dns: measure", ny, nz + 2,
+      MeasureRow{fields, reciprocal_dx_, reciprocal_dy_, reciprocal_dz_.data(), figures_.data()});
+  Kokkos::deep_copy(figures_on_host_, figures_);  // waits
+  return {figures_on_host_.data(), ny};
+}
+
+template <Place place>
+RowSums RowMeter<place>::sums(const FieldView& field) {
+  launch_rows<Space>("dns: sums of rows", field.ny + 2, field.nz + 2, SumRow{field, sums_.data()});
+  Kokkos::deep_copy(sums_on_host_, sums_);
+  return {sums_on_host_.data(), field.ny};
+}
+
+template class RowMeter<Place::host>;
+template class RowMeter<Place::device>;
+
+}  // namespace octant::dns

@@ -1,0 +1,71 @@
+// Sums and extremes of rows, taken where the fields lie: what travels is a few numbers per row.
+#pragma once
+
+#include "dns/domain.hpp"
+#include "dns/rows.hpp"
+#include "pencil/field_view.hpp"
+
+namespace octant::dns {
+
+using pencil::FieldView;
+
+// Fields as kernels see them.
+struct FlowViews {
+  FieldView u, v, w;
+  FieldView scalar;  // first is null if there is none
+};
+FieldView view_of(Field& field);  // for threads of the host
+
+struct RowFigures {
+  double sum[k_components], squares[k_components];  // of the velocities, and of their squares
+  double scalar;                                    // sum
+  double largest[k_components];                     // absolute values
+  double divergence;                                // largest absolute value
+  double rate;                                      // largest |u|/dx + |v|/dy + |w|/dz
+};
+
+// Figures of the rows j = 0 .. ny - 1 of the planes k = -1 .. nz; of the ghost planes sums alone.
+struct MeasuredRows {
+  const RowFigures* first;
+  int ny;
+  const RowFigures& operator()(int k, int j) const { return first[std::ptrdiff_t{k + 1} * ny + j]; }
+};
+
+// Sums of the rows j = -1 .. ny of the planes k = -1 .. nz.
+struct RowSums {
+  const double* first;
+  int ny;
+  double operator()(int k, int j) const {
+    return first[std::ptrdiff_t{k + 1} * (ny + 2) + (j + 1)];
+  }
+};
+
+// Whose memory holds the fields, and whose threads work on them.
+enum class Place { host, device };
+
+template <Place place>
+class RowMeter {
+ public:
+  explicit RowMeter(const Domain& domain);
+
+  // Results are valid until the next call.
+  MeasuredRows measure(const FlowViews& fields);
+  RowSums sums(const FieldView& field);
+
+ private:
+  using Space = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
+  template <class Value>
+  using View = Kokkos::View<Value*, typename Space::memory_space>;
+
+  double reciprocal_dx_, reciprocal_dy_;
+  View<double> reciprocal_dz_;  // by plane
+  View<RowFigures> figures_;
+  View<double> sums_;
+  typename View<RowFigures>::HostMirror figures_on_host_;
+  typename View<double>::HostMirror sums_on_host_;
+};
+
+extern template class RowMeter<Place::host>;
+extern template class RowMeter<Place::device>;
+
+}  // namespace octant::dns
