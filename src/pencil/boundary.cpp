@@ -24,8 +24,9 @@ bool AxisConditions::allows_constant() const {
 }
 
 std::string to_string(const AxisConditions& conditions) {
+  constexpr const char* k_places[] = {"in centres", "on faces", "on inner faces"};
   return fmt::format("{}-{} {}", to_string(conditions.lower), to_string(conditions.upper),
-                     conditions.location == Location::centre ? "in centres" : "on faces");
+                     k_places[static_cast<int>(conditions.location)]);
 }
 
 void check_conditions(const AxisConditions& conditions, const std::string& axis) {
@@ -37,9 +38,10 @@ void check_conditions(const AxisConditions& conditions, const std::string& axis)
 }
 
 int unknowns(int entries, const AxisConditions& conditions) {
+  if (conditions.periodic() || conditions.location == Location::centre) return entries;
   const bool walls =
       conditions.lower == Condition::dirichlet && conditions.upper == Condition::dirichlet;
-  return walls && conditions.location == Location::face ? entries - 1 : entries;
+  return walls || conditions.location == Location::inner_face ? entries - 1 : entries;
 }
 
 namespace {
@@ -48,12 +50,14 @@ namespace {
 std::vector<double> phases(const AxisConditions& conditions, int n) {
   const bool lower = conditions.lower == Condition::dirichlet;
   const bool upper = conditions.upper == Condition::dirichlet;
+  const bool centre = conditions.location == Location::centre;
   const bool face = conditions.location == Location::face;
+  const bool inner = conditions.location == Location::inner_face;
   std::vector<double> phase(n);
   for (int m = 0; m < n; ++m) {
     if (conditions.periodic()) phase[m] = static_cast<double>(std::min(m, n - m)) / n;
-    else if (lower != upper) phase[m] = (2.0 * m + 1.0) / (4.0 * n);
-    else if (lower) phase[m] = (m + 1.0) / (2.0 * (face ? n + 1 : n));
+    else if (lower != upper) phase[m] = (2.0 * m + 1.0) / (inner ? 4.0 * n + 2.0 : 4.0 * n);
+    else if (lower) phase[m] = (m + 1.0) / (2.0 * (centre ? n : n + 1));
     else phase[m] = m / (2.0 * (face ? n - 1 : n));
   }
   return phase;
@@ -122,12 +126,13 @@ TridiagonalMatrix second_derivative(std::span<const double> faces,
     if (!(faces[k] > faces[k - 1]))
       throw InputError("face {} of the z axis, at {}, does not lie above the one before, at {}", k,
                        faces[k], faces[k - 1]);
-  const bool on_face = conditions.location == Location::face;
+  const bool on_face = conditions.location != Location::centre;
+  const bool inner = conditions.location == Location::inner_face;
   StretchedAxis axis =
-      on_face ? on_faces(faces, conditions.lower == Condition::neumann) : centres(faces);
+      on_face ? on_faces(faces, !inner && conditions.lower == Condition::neumann) : centres(faces);
   if (conditions.periodic()) close(axis, faces, conditions.location);
-  // Entries on faces whose value a wall prescribes are no unknowns.
-  if (on_face && conditions.upper == Condition::dirichlet) axis.height.pop_back();
+  // Entries on faces whose value a wall prescribes, or a neighbour, are no unknowns.
+  else if (on_face && (inner || conditions.upper == Condition::dirichlet)) axis.height.pop_back();
 
   const auto n = static_cast<int>(axis.height.size());
   TridiagonalMatrix matrix{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n),
@@ -137,12 +142,12 @@ TridiagonalMatrix second_derivative(std::span<const double> faces,
     matrix.upper[k] = 1.0 / (axis.height[k] * axis.distance[k + 1]);
   }
   // What the outermost coefficients multiply is no unknown: the ghost is -inside or inside in
-  // centres; on faces it is 0, or mirrors the next face inside.
+  // centres; on faces it is 0, or mirrors the next face inside; on inner faces, 0 or inside.
   double lower_wall = 0.0, upper_wall = 0.0;
-  const auto close_end = [&](Condition condition, double& outer, double& inner, double& wall) {
+  const auto close_end = [&](Condition condition, double& outer, double& next, double& wall) {
     if (!on_face && condition == Condition::dirichlet) wall = 2.0 * outer;
     if (on_face && condition == Condition::dirichlet) wall = outer;
-    if (on_face && condition == Condition::neumann) inner += outer;
+    if (on_face && !inner && condition == Condition::neumann) next += outer;
     outer = 0.0;
   };
   if (!conditions.periodic()) {

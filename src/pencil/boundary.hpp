@@ -13,8 +13,8 @@ namespace octant::pencil {
 enum class Condition { periodic, dirichlet, neumann };
 std::string to_string(Condition condition);
 
-// Where the unknowns lie along the axis: in cell centres or on cell faces.
-enum class Location { centre, face };
+// Where the unknowns lie along the axis: in cell centres, on cell faces, or on faces inside alone.
+enum class Location { centre, face, inner_face };
 
 // Homogeneous conditions at both ends of an axis with n stored entries; values that a boundary
 // prescribes belong in the right-hand side. Ghosts follow from the conditions:
@@ -27,6 +27,9 @@ enum class Location { centre, face };
 //           neumann below: entry i lies on the lower face of cell i, so that entry 0 lies on the
 //           boundary and is an unknown, entry -1 mirrors entry 1. With dirichlet above, the
 //           upper boundary is then not stored.
+//   inner_face  entry i lies on the upper face of cell i. Entry n - 1, on the boundary unless the
+//           axis is periodic, is no unknown whatever the conditions, and keeps its value.
+//           dirichlet: the value on the boundary is 0; neumann: it is that of the next face inside.
 struct AxisConditions {
   Condition lower = Condition::periodic, upper = Condition::periodic;
   Location location = Location::centre;
@@ -41,8 +44,8 @@ std::string to_string(const AxisConditions& conditions);
 // Throws InputError unless either both ends are periodic or none is. `axis` names it: "x".
 void check_conditions(const AxisConditions& conditions, const std::string& axis);
 
-// How many of the n stored entries are unknowns: all, or n - 1 (dirichlet on both faces). The first
-// entry is always one.
+// How many of the n stored entries are unknowns: all, or n - 1 (dirichlet on both faces, and inner
+// faces). The first entry is always one.
 int unknowns(int entries, const AxisConditions& conditions);
 
 // A uniform axis: n stored entries at distance `spacing`.

@@ -8,6 +8,11 @@ TransformPair transform_of(const AxisConditions& conditions, int unknowns) {
   if (conditions.periodic()) return {real_to_halfcomplex, halfcomplex_to_real, n};
   const bool lower = conditions.lower == Condition::dirichlet;
   const bool upper = conditions.upper == Condition::dirichlet;
+  if (conditions.location == Location::inner_face && lower != upper) {
+    if (lower) return {dst7, dst6, 2 * n + 1};
+    return {dct8, dct8, 2 * n + 1};
+  }
+  if (conditions.location == Location::inner_face && !lower) return {dct2, dct3, 2 * n};
   if (conditions.location == Location::centre) {
     if (lower && upper) return {dst2, dst3, 2 * n};
     if (lower) return {dst4, dst4, 2 * n};

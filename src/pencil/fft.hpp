@@ -12,7 +12,10 @@
 
 namespace octant::pencil {
 
-// All unscaled. The names of FFTW's manual; dct and dst types as usual (1-4).
+// All unscaled. The names of FFTW's manual; dct and dst types as usual. Those of types 6 to 8 have
+// functions of an odd number of quarter periods in n + 1/2 points:
+//   dst6  2 sum_j x_j sin(pi (j + 1/2) (k + 1) / (n + 1/2)),  dst7 its transpose,
+//   dct8  2 sum_j x_j cos(pi (j + 1/2) (k + 1/2) / (n + 1/2)).
 enum class TransformKind {
   real_to_complex,      // n reals -> n/2 + 1 complex numbers
   complex_to_real,      // back; destroys its input
@@ -27,7 +30,10 @@ enum class TransformKind {
   dst1,
   dst2,
   dst3,
-  dst4
+  dst4,
+  dst6,
+  dst7,
+  dct8
 };
 
 // The real transform that diagonalises the second difference with these conditions, its inverse,

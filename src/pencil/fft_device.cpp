@@ -83,36 +83,39 @@ class ComplexLines {
   Kokkos::View<Kokkos::complex<double>*> device_;
 };
 
-// A cosine or sine transform is a sum of w_j x_j times cos or sin of pi (j + a) (k + b) / period:
-// a complex transform of length 2 * period between two multiplications by phases.
+// A cosine or sine transform is a sum of w_j x_j times cos or sin of 2 pi (j + a) (k + b) / length:
+// a complex transform of that length between two multiplications by phases.
 struct Trigonometric {
   bool sine;
   double a, b;
-  int period;
+  int length;
   double first, last;  // weights of the ends; 2 between them
 };
 
 Trigonometric trigonometric(TransformKind kind, int n) {
   using enum TransformKind;
   switch (kind) {
-    case dct1: return {false, 0.0, 0.0, n - 1, 1.0, 1.0};
-    case dct2: return {false, 0.5, 0.0, n, 2.0, 2.0};
-    case dct3: return {false, 0.0, 0.5, n, 1.0, 2.0};
-    case dct4: return {false, 0.5, 0.5, n, 2.0, 2.0};
-    case dst1: return {true, 1.0, 1.0, n + 1, 2.0, 2.0};
-    case dst2: return {true, 0.5, 1.0, n, 2.0, 2.0};
-    case dst3: return {true, 1.0, 0.5, n, 2.0, 1.0};
-    case dst4: return {true, 0.5, 0.5, n, 2.0, 2.0};
+    case dct1: return {false, 0.0, 0.0, 2 * n - 2, 1.0, 1.0};
+    case dct2: return {false, 0.5, 0.0, 2 * n, 2.0, 2.0};
+    case dct3: return {false, 0.0, 0.5, 2 * n, 1.0, 2.0};
+    case dct4: return {false, 0.5, 0.5, 2 * n, 2.0, 2.0};
+    case dst1: return {true, 1.0, 1.0, 2 * n + 2, 2.0, 2.0};
+    case dst2: return {true, 0.5, 1.0, 2 * n, 2.0, 2.0};
+    case dst3: return {true, 1.0, 0.5, 2 * n, 2.0, 1.0};
+    case dst4: return {true, 0.5, 0.5, 2 * n, 2.0, 2.0};
+    case dst6: return {true, 0.5, 1.0, 2 * n + 1, 2.0, 2.0};
+    case dst7: return {true, 1.0, 0.5, 2 * n + 1, 2.0, 2.0};
+    case dct8: return {false, 0.5, 0.5, 2 * n + 1, 2.0, 2.0};
     default: throw RunError("this transform is neither a cosine nor a sine transform");
   }
 }
 
-Complex phase(double half_turns) { return std::polar(1.0, -std::numbers::pi * half_turns); }
+Complex phase(double turns) { return std::polar(1.0, -2.0 * std::numbers::pi * turns); }
 
 bool is_fourier(TransformKind kind) { return kind <= TransformKind::halfcomplex_to_real; }
 
 int complex_length(TransformKind kind, int n) {
-  return is_fourier(kind) ? n : 2 * trigonometric(kind, n).period;
+  return is_fourier(kind) ? n : trigonometric(kind, n).length;
 }
 
 class DeviceTransform final : public Transform {
@@ -178,10 +181,10 @@ class DeviceTransform final : public Transform {
 
   void load_trigonometric(double* in, int line) const {
     const Trigonometric t = trigonometric(kind_, size_);
-    for (int j = 0; j < 2 * t.period; ++j) at(j, line) = 0.0;
+    for (int j = 0; j < t.length; ++j) at(j, line) = 0.0;
     for (int j = 0; j < size_; ++j) {
       const double weight = j == 0 ? t.first : j == size_ - 1 ? t.last : 2.0;
-      at(j, line) = weight * real(in, j, line, lines_) * phase(j * t.b / t.period);
+      at(j, line) = weight * real(in, j, line, lines_) * phase(j * t.b / t.length);
     }
   }
 
@@ -215,7 +218,7 @@ class DeviceTransform final : public Transform {
   void store_trigonometric(double* out, int line) const {
     const Trigonometric t = trigonometric(kind_, size_);
     for (int k = 0; k < size_; ++k) {
-      const Complex value = at(k, line) * phase(t.a * (k + t.b) / t.period);
+      const Complex value = at(k, line) * phase(t.a * (k + t.b) / t.length);
       real(out, k, line, lines_) = t.sine ? -value.imag() : value.real();
     }
   }

@@ -146,12 +146,81 @@ class Columns final : public Transform {
   Plan plan_;
 };
 
+bool is_of_half_points(TransformKind kind) {
+  using enum TransformKind;
+  return kind == dst6 || kind == dst7 || kind == dct8;
+}
+
+// What FFTW has no plans for. With N = 2 n + 1, each function is one of a Fourier transform of N
+// reals that are odd about point 0, with alternating signs:
+//   sin(2 pi (j + 1) (k + 1/2) / N) = (-1)^j sin(2 pi (j + 1) (n - k) / N);
+// and a cosine is such a sine, with another alternating sign, of the points in opposite order.
+class HalfPoints final : public Transform {
+ public:
+  HalfPoints(TransformKind kind, TransformShape shape, int size, bool measured)
+      : kind_(kind),
+        size_(size),
+        width_(shape == TransformShape::row ? 1 : k_columns),
+        fourier_(make_transform(kind == TransformKind::dst6 ? TransformKind::halfcomplex_to_real
+                                                            : TransformKind::real_to_halfcomplex,
+                                shape, 2 * size + 1, measured)) {}
+
+  void execute(double* in, double* out) const override {
+    // Of each thread, for the points and for the result: rows are transformed out of place.
+    thread_local Buffer points, result;
+    const std::size_t count = (2 * static_cast<std::size_t>(size_) + 1) * width_;
+    points.reserve(count);
+    result.reserve(count);
+    double* after = width_ == 1 ? result.data() : points.data();
+    if (kind_ == TransformKind::dst6) {
+      fill_coefficients(in, points.data());
+      fourier_->execute(points.data(), after);
+      for (int j = 0; j < size_; ++j) copy_row(after, j + 1, out, j, sign(j));
+    } else {
+      const bool cosine = kind_ == TransformKind::dct8;
+      fill_points(in, points.data(), cosine);
+      fourier_->execute(points.data(), after);
+      for (int k = 0; k < size_; ++k)
+        copy_row(after, size_ + 1 + k, out, k, cosine ? -sign(k) : -1.0);
+    }
+  }
+
+ private:
+  static double sign(int j) { return j % 2 == 0 ? 1.0 : -1.0; }
+
+  void copy_row(const double* from, int source, double* to, int target, double factor) const {
+    const double* values = from + source * width_;
+    double* row = to + target * width_;
+    for (int n = 0; n < width_; ++n) row[n] = factor * values[n];
+  }
+
+  void fill_points(const double* in, double* points, bool reversed) const {
+    std::fill_n(points, width_, 0.0);
+    for (int j = 0; j < size_; ++j) {
+      const int source = reversed ? size_ - 1 - j : j;
+      copy_row(in, source, points, j + 1, sign(j));
+      copy_row(in, source, points, 2 * size_ - j, -sign(j));
+    }
+  }
+
+  // Imaginary parts alone, which follow the real ones in the opposite order.
+  void fill_coefficients(const double* in, double* coefficients) const {
+    std::fill_n(coefficients, (size_ + 1) * width_, 0.0);
+    for (int k = 0; k < size_; ++k) copy_row(in, k, coefficients, size_ + 1 + k, -1.0);
+  }
+
+  TransformKind kind_;
+  int size_, width_;
+  std::unique_ptr<Transform> fourier_;
+};
+
 }  // namespace
 
 bool has_transforms() { return true; }
 
 std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
                                           bool measured) {
+  if (is_of_half_points(kind)) return std::make_unique<HalfPoints>(kind, shape, size, measured);
   const unsigned flags = effort(measured);
   if (shape == TransformShape::row) return std::make_unique<Row>(kind, size, flags);
   auto columns = std::make_unique<Columns>(kind, size, flags);

@@ -32,7 +32,7 @@ void require_same_layout(const FieldView& view, const Field& field) {
 
 DeviceField::DeviceField(const Box& x_pencil) {
   const FieldLayout layout(x_pencil);
-  data_ = Kokkos::View<double*>("field", layout.plane_stride * (layout.nz + 2));
+  data_ = DeviceArray<double>("field", layout.plane_stride * (layout.nz + 2));
   view_ = {data_.data() + offset_of_home(layout.row_stride, layout.plane_stride),
            layout.row_stride,
            layout.plane_stride,

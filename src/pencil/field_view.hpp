@@ -4,8 +4,7 @@
 
 #include <cstddef>
 
-#include <Kokkos_Core.hpp>
-
+#include "pencil/device_memory.hpp"
 #include "pencil/field.hpp"
 
 namespace octant::pencil {
@@ -34,7 +33,7 @@ class DeviceField {
   std::size_t bytes() const { return data_.size() * sizeof(double); }
 
  private:
-  Kokkos::View<double*> data_;  // plane -1 first
+  DeviceArray<double> data_;  // plane -1 first
   FieldView view_;
 };
 

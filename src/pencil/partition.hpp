@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "pencil/buffer.hpp"
+#include "pencil/line_arithmetic.hpp"
 #include "pencil/lines.hpp"
 
 namespace octant::pencil {
@@ -56,7 +57,7 @@ class Partition {
 
   // First sweep, n = 1 .. m - 1 in ascending order; plane 0 is left as it is. `first` gathers what
   // the others add to the reduced right-hand side of plane 0 in the two-sweep variant.
-  void eliminate(const Team& team, int n, double* eliminated, const double* d, const double* before,
+  void eliminate(const Team& team, int n, double* result, const double* d, const double* before,
                  double* first, bool gather) {
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
     const double c = n == planes_ - 1 ? 0.0 : coefficients_.after[n - 1];
@@ -65,7 +66,10 @@ class Partition {
     if (!gather) {
       for_each_line(
           lines_, rows, matrices_,
-          [=](std::ptrdiff_t i, double r) { eliminated[i] = d[i] - a * r * before[i]; }, r_before);
+          [=](std::ptrdiff_t i, double r) {
+            result[i] = eliminated_unscaled(d[i], a, r, before[i]);
+          },
+          r_before);
       return;
     }
     if (n == 1)
@@ -74,8 +78,8 @@ class Partition {
     for_each_line(
         lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r, double weight) {
-          const double value = d[i] - a * r * before[i];
-          eliminated[i] = value;
+          const double value = eliminated_unscaled(d[i], a, r, before[i]);
+          result[i] = value;
           first[i] += weight * value;
         },
         r_before, weights);
@@ -111,7 +115,7 @@ class Partition {
     for_each_line(
         lines_, lines_.share(team), matrices_,
         [=](std::ptrdiff_t i, double r, double f) {
-          solution[i] = copy[i] = (d[i] - c * solution_after[i]) * r - f * first[i];
+          solution[i] = copy[i] = substituted_between(d[i], c, solution_after[i], r, f, first[i]);
         },
         plane(reciprocal_, n), plane(fill_, n));
   }

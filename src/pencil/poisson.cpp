@@ -25,6 +25,12 @@ int whole_blocks(int columns) { return (columns + k_columns - 1) / k_columns; }
 
 }  // namespace
 
+void check_planes(const PoissonProblem& problem, int cells) {
+  const int planes = problem.z.size();
+  OCTANT_REQUIRE(planes >= (problem.z.periodic ? 2 : 1) && planes <= cells,
+                 "a matrix of {} planes does not fit {} cells along z", planes, cells);
+}
+
 // Spectral planes of y-pencils lie in blocks of k_columns columns, [plane][block][y][k_columns],
 // so that the transform of a block is contiguous: the rows of `lines` are those of the blocks, one
 // block after the other. Columns beyond the last one are set to zero.
@@ -131,9 +137,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
       transform({grid.cells()[0], given.spacing_x, given.x},
                 {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans),
       pieces(team_size()) {
-  OCTANT_REQUIRE(
-      problem.z.size() >= (problem.z.periodic ? 2 : 1) && problem.z.size() <= grid.cells()[2],
-      "a matrix of {} planes does not fit {} cells along z", problem.z.size(), grid.cells()[2]);
+  check_planes(problem, grid.cells()[2]);
   if (options.tridiagonal.method == TridiagonalMethod::ptdma)
     check_ptdma_planes(grid, problem.z.size());
   const int rank = grid.communicator().rank();

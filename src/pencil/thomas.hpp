@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "pencil/buffer.hpp"
+#include "pencil/line_arithmetic.hpp"
 #include "pencil/lines.hpp"
 
 namespace octant::pencil {
@@ -35,20 +36,18 @@ class Thomas {
     team.barrier();
   }
 
-  // Of some rows: eliminated_n = (d_n - before_n eliminated_(n-1)) / pivot_n. In ascending order of
-  // n.
-  void eliminate(Range rows, int n, double* eliminated, const double* d,
-                 const double* before) const {
+  // The first sweep for some rows, in ascending order of n.
+  void eliminate(Range rows, int n, double* result, const double* d, const double* before) const {
     const double a = n == 0 ? 0.0 : coefficients_.before[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
     if (n == 0) before = d;
     for_each_line(
         lines_, rows, matrices_,
-        [=](std::ptrdiff_t i, double r) { eliminated[i] = (d[i] - a * before[i]) * r; },
+        [=](std::ptrdiff_t i, double r) { result[i] = eliminated(d[i], a, before[i], r); },
         reciprocals);
   }
 
-  // solution_n = d_n - after_n / pivot_n solution_(n+1), in two places. In descending order of n.
+  // The second one, whose solution goes to two places. In descending order of n.
   void substitute(Range rows, int n, double* solution, double* copy, const double* d,
                   const double* solution_after) const {
     if (n == coefficients_.planes() - 1) {
@@ -60,7 +59,7 @@ class Thomas {
     for_each_line(
         lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r) {
-          solution[i] = copy[i] = d[i] - c * r * solution_after[i];
+          solution[i] = copy[i] = substituted(d[i], c, r, solution_after[i]);
         },
         &reciprocal_.data()[n * matrices_.size()]);
   }
@@ -78,7 +77,7 @@ class Thomas {
       const double product = coefficients_.before[n] * coefficients_.after[n - 1];
       const double* r_before = r - matrices_.size();
       for (int l = lines.begin; l < lines.end; ++l)
-        r[l] = 1.0 / (diagonal + factor * matrices_.shift(l) - product * r_before[l]);
+        r[l] = pivot_reciprocal(diagonal + factor * matrices_.shift(l), product, r_before[l]);
     }
     if (!singular_ || !coefficients_.homogeneous || n < coefficients_.planes() - 1) return;
     const auto first = static_cast<int>(matrices_.place(0, 0));

@@ -29,7 +29,7 @@ TEST(SecondDerivative, OnAUniformAxisIsTheUniformOperator) {
   const int n = 9;
   std::vector<double> faces;
   for (int k = 0; k <= n; ++k) faces.push_back(0.5 * k);
-  for (const Location location : {Location::centre, Location::face})
+  for (const Location location : {Location::centre, Location::face, Location::inner_face})
     for (const auto& [lower, upper] : {std::pair{periodic, periodic},
                                        {dirichlet, dirichlet},
                                        {dirichlet, neumann},
@@ -64,7 +64,7 @@ TEST(SecondDerivative, RefusesFacesThatDoNotAscend) {
 }
 
 TEST(Eigenvalues, HaveTheTraceOfTheirMatrix) {
-  for (const Location location : {Location::centre, Location::face})
+  for (const Location location : {Location::centre, Location::face, Location::inner_face})
     for (const auto& [lower, upper] : {std::pair{periodic, periodic},
                                        {dirichlet, dirichlet},
                                        {dirichlet, neumann},

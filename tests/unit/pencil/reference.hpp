@@ -92,7 +92,8 @@ double second_difference(const AxisConditions& conditions, int i, int n, double 
     if (condition == Condition::periodic) return value(end == 0 ? n - 1 : 0);
     if (conditions.location == Location::centre)
       return condition == Condition::dirichlet ? -value(end) : value(end);
-    return condition == Condition::dirichlet ? 0.0 : value(inside);
+    if (condition == Condition::dirichlet) return 0.0;
+    return conditions.location == Location::face ? value(inside) : value(end);
   };
   const double below = i > 0 ? value(i - 1) : ghost(conditions.lower, 0, 1);
   const double above = i < n - 1 ? value(i + 1) : ghost(conditions.upper, n - 1, n - 2);
@@ -154,6 +155,56 @@ inline std::vector<double> stretched_faces(int n) {
     faces.push_back(0.5 + 0.5 * std::tanh(2.2 * (s - 0.5)) / std::tanh(1.1) + 0.03 * s);
   }
   return faces;
+}
+
+inline const std::vector<AxisConditions> k_all_conditions = [] {
+  using enum Condition;
+  return std::vector<AxisConditions>{
+      {periodic, periodic, Location::centre},    {dirichlet, dirichlet, Location::centre},
+      {neumann, neumann, Location::centre},      {dirichlet, neumann, Location::centre},
+      {neumann, dirichlet, Location::centre},    {periodic, periodic, Location::face},
+      {dirichlet, dirichlet, Location::face},    {neumann, neumann, Location::face},
+      {dirichlet, neumann, Location::face},      {neumann, dirichlet, Location::face},
+      {neumann, neumann, Location::inner_face},  {dirichlet, neumann, Location::inner_face},
+      {neumann, dirichlet, Location::inner_face}};
+}();
+
+// Cells along z for which the matrix has as many unknowns as the array has planes, or one less.
+inline int cells_along_z(const AxisConditions& z, int planes) {
+  const bool both_ends = z.location == Location::face && z.lower == Condition::neumann &&
+                         z.upper == Condition::neumann;
+  return both_ends ? planes - 1 : planes;
+}
+
+inline PoissonProblem problem_of(const AxisConditions& x, const AxisConditions& y,
+                                 const AxisConditions& z, const Cells& cells) {
+  const auto faces = stretched_faces(cells_along_z(z, cells[2]));
+  return {1.0 / cells[0], 0.7 / cells[1], x, y, second_derivative(faces, z), z.allows_constant()};
+}
+
+// A random right-hand side; of a singular operator, one in its range.
+inline Array right_hand_side(const Operator& op, const Cells& cells, unsigned seed) {
+  const PoissonProblem& p = op.problem;
+  const Array random = random_array(cells, seed);
+  const bool singular =
+      op.identity == 0.0 && p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
+  return singular ? op.apply(random) : random;
+}
+
+inline double largest_difference(const Array& a, const Array& b) {
+  double most = 0.0;
+  for (std::size_t n = 0; n < a.values.size(); ++n)
+    most = std::max(most, std::abs(a.values[n] - b.values[n]));
+  return most;
+}
+
+// 1 - 0.02 d2/dz2 on a stretched axis: implicit diffusion.
+inline TridiagonalMatrix diffusion(const AxisConditions& conditions, int cells) {
+  TridiagonalMatrix matrix = second_derivative(stretched_faces(cells), conditions);
+  for (auto* part : {&matrix.lower, &matrix.diagonal, &matrix.upper})
+    for (double& value : *part) value *= -0.02;
+  for (double& value : matrix.diagonal) value += 1.0;
+  return matrix;
 }
 
 }  // namespace octant::pencil::reference

@@ -12,7 +12,7 @@ namespace {
 
 using enum Condition;
 
-// The definitions of FFTW's manual, term by term.
+// The definitions of FFTW's manual, and of fft.hpp, term by term.
 double term(TransformKind kind, int n, int k, int j) {
   using enum TransformKind;
   const double pi = std::numbers::pi;
@@ -30,6 +30,9 @@ double term(TransformKind kind, int n, int k, int j) {
       if (j == n - 1) return k % 2 == 0 ? 1.0 : -1.0;
       return 2.0 * std::sin(pi * (j + 1) * (k + 0.5) / n);
     case dst4: return 2.0 * std::sin(pi * (j + 0.5) * (k + 0.5) / n);
+    case dst6: return 2.0 * std::sin(pi * (j + 0.5) * (k + 1) / (n + 0.5));
+    case dst7: return 2.0 * std::sin(pi * (j + 1) * (k + 0.5) / (n + 0.5));
+    case dct8: return 2.0 * std::cos(pi * (j + 0.5) * (k + 0.5) / (n + 0.5));
     default:  // real to halfcomplex
       return 2 * k <= n ? std::cos(2.0 * pi * j * k / n) : -std::sin(2.0 * pi * j * (n - k) / n);
   }
@@ -51,7 +54,10 @@ const TransformKind k_real_kinds[] = {TransformKind::real_to_halfcomplex,
                                       TransformKind::dst1,
                                       TransformKind::dst2,
                                       TransformKind::dst3,
-                                      TransformKind::dst4};
+                                      TransformKind::dst4,
+                                      TransformKind::dst6,
+                                      TransformKind::dst7,
+                                      TransformKind::dct8};
 
 TEST(Transform, OfAColumnIsTheSumThatDefinesItWhereverTheColumnLies) {
   for (const int n : {2, 3, 4, 5, 8, 13, 16, 30, 64, 97})
@@ -112,7 +118,7 @@ TEST(Transform, IsNotChangedByPlansThatWereMeasuredBefore) {
 
 TEST(TransformPair, GivesBackTheLineTimesItsScale) {
   for (const int n : {3, 8, 11})
-    for (const Location location : {Location::centre, Location::face})
+    for (const Location location : {Location::centre, Location::face, Location::inner_face})
       for (const Condition lower : {dirichlet, neumann})
         for (const Condition upper : {dirichlet, neumann}) {
           const TransformPair pair = transform_of({lower, upper, location}, n);

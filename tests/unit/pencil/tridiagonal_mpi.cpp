@@ -12,15 +12,6 @@ using enum Condition;
 constexpr PtdmaFlavour k_flavours[] = {PtdmaFlavour::algorithm_1, PtdmaFlavour::algorithm_2,
                                        PtdmaFlavour::two_sweeps};
 
-// 1 - 0.02 d2/dz2 on a stretched axis: implicit diffusion.
-TridiagonalMatrix diffusion(const AxisConditions& conditions, int cells) {
-  TridiagonalMatrix matrix = second_derivative(stretched_faces(cells), conditions);
-  for (auto* part : {&matrix.lower, &matrix.diagonal, &matrix.upper})
-    for (double& value : *part) value *= -0.02;
-  for (double& value : matrix.diagonal) value += 1.0;
-  return matrix;
-}
-
 Array solved(const PencilGrid& grid, const TridiagonalMatrix& matrix, const Array& f,
              const TridiagonalOptions& options, int slide = 0) {
   FieldTridiagonal solver(grid, matrix.size(), matrix.periodic, options);

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "pencil/batched_poisson.hpp"
+#include "pencil/batched_tridiagonal.hpp"
+#include "tests/unit/pencil/reference.hpp"
+
+namespace octant::pencil {
+namespace {
+
+using namespace reference;
+using enum Condition;
+
+constexpr double k_backward_error = 1e-12;
+
+// What a solver of views makes of an array.
+template <class Solver>
+Array solved_on_device(const PencilGrid& grid, Solver& solver, const Array& f) {
+  Field field = local_part(f, grid);
+  DeviceField device(field.box());
+  device.copy_from(field);
+  solver.solve(device.view());
+  device.copy_to(field);
+  return gathered(field, grid);
+}
+
+Array solved_in_batches(const PencilGrid& grid, const Operator& op, const Array& f,
+                        Sweep sweep = Sweep::up) {
+  BatchedPoisson solver(grid.cells(), op.problem, sweep);
+  if (op.identity != 0.0 || op.laplacian != 1.0) solver.set_operator(op.identity, op.laplacian);
+  return solved_on_device(grid, solver, f);
+}
+
+Array solved_by_planes(const PencilGrid& grid, const Operator& op, const Array& f,
+                       Sweep sweep = Sweep::up) {
+  PoissonOptions options;
+  options.tridiagonal.sweep = sweep;
+  PoissonSolver solver(grid, op.problem, options);
+  if (op.identity != 0.0 || op.laplacian != 1.0) solver.set_operator(op.identity, op.laplacian);
+  Field field = local_part(f, grid);
+  solver.solve(field);
+  return gathered(field, grid);
+}
+
+TEST(DeviceField, HoldsAFieldWithItsGhosts) {
+  const Box box{Range{0, 5}, {0, 3}, {0, 2}};
+  Field field(box), copy(box);
+  double value = 1.0;
+  for (int k = -1; k <= 2; ++k)
+    for (int j = -1; j <= 3; ++j)
+      for (int i = -1; i <= 5; ++i) field.row(k, j)[i] = value++;
+  DeviceField device(box);
+  device.copy_from(field);
+  device.copy_to(copy);
+  for (int k = -1; k <= 2; ++k)
+    for (int j = -1; j <= 3; ++j)
+      for (int i = -1; i <= 5; ++i) EXPECT_EQ(copy.row(k, j)[i], field.row(k, j)[i]);
+  EXPECT_THROW(device.copy_from(Field({Range{0, 5}, {0, 4}, {0, 2}})), RunError);
+}
+
+TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongXAndY) {
+  const Cells cells{13, 10, 17};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  const PencilGrid grid(world(), cells, {1, 1});
+  for (const AxisConditions& x : k_all_conditions)
+    for (const AxisConditions& y : k_all_conditions) {
+      const Operator op{problem_of(x, y, walls, cells)};
+      const Array f = right_hand_side(op, cells, 1);
+      const Array phi = solved_in_batches(grid, op, f);
+      const std::string what = fmt::format("x {}, y {}", to_string(x), to_string(y));
+      EXPECT_EQ(phi.values, solved_by_planes(grid, op, f).values) << what;
+      EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+    }
+}
+
+TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongZ) {
+  const Cells cells{8, 9, 19};
+  const AxisConditions x{}, y{neumann, neumann, Location::centre};
+  const PencilGrid grid(world(), cells, {1, 1});
+  for (const AxisConditions& z : k_all_conditions)
+    for (const Sweep sweep : {Sweep::up, Sweep::down})
+      for (const double identity : {0.0, 1.0}) {
+        const Operator op{problem_of(x, y, z, cells), identity, identity == 0.0 ? 1.0 : -0.01};
+        const Array f = right_hand_side(op, cells, 2);
+        const Array phi = solved_in_batches(grid, op, f, sweep);
+        const std::string what = fmt::format("z {}, {}, identity {}", to_string(z),
+                                             sweep == Sweep::up ? "up" : "down", identity);
+        EXPECT_EQ(phi.values, solved_by_planes(grid, op, f, sweep).values) << what;
+        EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+      }
+}
+
+TEST(BatchedPoisson, HasTheBitsOfThePlanesForOddPrimeAndSmallSizes) {
+  const AxisConditions walls{dirichlet, neumann, Location::centre};
+  for (const Cells& cells : {Cells{7, 11, 16}, Cells{1, 9, 17}, Cells{37, 8, 18}, Cells{30, 31, 23},
+                             Cells{2, 8, 1}, Cells{64, 1, 2}, Cells{48, 20, 24}}) {
+    const PencilGrid grid(world(), cells, {1, 1});
+    for (const AxisConditions& z : {walls, AxisConditions{}}) {
+      if (z.periodic() && cells[2] < 2) continue;
+      const Operator op{problem_of({}, {}, z, cells)};
+      const Array f = right_hand_side(op, cells, 3);
+      const Array phi = solved_in_batches(grid, op, f);
+      const std::string what =
+          fmt::format("{} x {} x {}, z {}", cells[0], cells[1], cells[2], to_string(z));
+      EXPECT_EQ(phi.values, solved_by_planes(grid, op, f).values) << what;
+      EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+    }
+  }
+}
+
+TEST(BatchedPoisson, KeepsEntriesThatAreNoUnknowns) {
+  const Cells cells{9, 8, 16};
+  const AxisConditions face{dirichlet, dirichlet, Location::face};
+  const Operator op{problem_of(face, face, face, cells)};
+  const Array f = random_array(cells, 5);
+  const Array phi = solved_in_batches(PencilGrid(world(), cells, {1, 1}), op, f);
+  for (int j = 0; j < cells[1]; ++j) EXPECT_EQ(phi(8, j, 3), f(8, j, 3));
+  for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 7, 3), f(i, 7, 3));
+  for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 2, 15), f(i, 2, 15));
+}
+
+TEST(BatchedPoisson, RefusesConditionsAndMatricesThatDoNotFit) {
+  const Cells cells{8, 8, 8};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  PoissonProblem problem = problem_of({}, {}, walls, cells);
+  EXPECT_THROW(BatchedPoisson({8, 8, 7}, problem), RunError);
+  problem.x = {periodic, neumann, Location::centre};
+  EXPECT_THROW(BatchedPoisson(cells, problem), InputError);
+}
+
+TEST(BatchedTridiagonal, HasTheBitsOfThePlanesAndLeavesTheWallAlone) {
+  const Cells cells{19, 8, 18};
+  const PencilGrid grid(world(), cells, {1, 1});
+  const Array f = random_array(cells, 1);
+  for (const AxisConditions& z : k_all_conditions)
+    for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+      const TridiagonalMatrix matrix = diffusion(z, cells_along_z(z, cells[2]));
+      BatchedTridiagonal batched(cells, matrix.size(), matrix.periodic, sweep);
+      batched.set_matrix(matrix);
+      TridiagonalOptions options;
+      options.sweep = sweep;
+      FieldTridiagonal planes(grid, matrix.size(), matrix.periodic, options);
+      planes.set_matrix(matrix);
+      Field field = local_part(f, grid);
+      planes.solve(field);
+      EXPECT_EQ(solved_on_device(grid, batched, f).values, gathered(field, grid).values)
+          << to_string(z);
+    }
+}
+
+}  // namespace
+}  // namespace octant::pencil
