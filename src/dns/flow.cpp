@@ -1,15 +1,32 @@
 #include "dns/flow.hpp"
 
+#include "core/error.hpp"
+#include "dns/batch_schedule.hpp"
 #include "dns/plane_schedule.hpp"
 
 namespace octant::dns {
 
+namespace {
+
+bool wants_batches(const FlowParameters& parameters, int ranks) {
+  const ScheduleKind kind = parameters.schedule_kind();
+  if (kind == ScheduleKind::automatic) return ranks == 1 && !k_is_host<DeviceSpace>;
+  if (kind == ScheduleKind::batches && ranks > 1)
+    throw InputError(
+        "dns.schedule = \"batches\" is for one rank, but there are {}; use \"planes\", or \"auto\"",
+        ranks);
+  return kind == ScheduleKind::batches;
+}
+
+}  // namespace
+
 Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
            const pencil::PoissonOptions& solvers, const CommOptions& comm)
-    : domain_(domain),
-      parameters_(parameters),
-      scalar_(scalar),
-      schedule_(std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm)) {}
+    : domain_(domain), parameters_(parameters), scalar_(scalar) {
+  if (wants_batches(parameters, domain.pencils.communicator().size()))
+    schedule_ = std::make_unique<BatchSchedule>(domain, parameters, scalar);
+  else schedule_ = std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm);
+}
 
 void Flow::step(double dt) {
   mean_force_ = 0.0;

@@ -4,6 +4,10 @@
 
 namespace octant::dns {
 
+int kept_component(const FlowParameters& parameters) {
+  return parameters.forcing_kind() == Forcing::bulk_velocity ? parameters.forcing_direction() : -1;
+}
+
 Vector body_force(const FlowParameters& parameters) {
   Vector force{};
   if (parameters.forcing_kind() == Forcing::pressure_gradient)

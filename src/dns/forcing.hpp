@@ -7,6 +7,9 @@
 
 namespace octant::dns {
 
+// The component whose mean is kept, or -1.
+int kept_component(const FlowParameters& parameters);
+
 // Force per mass of a constant pressure gradient.
 Vector body_force(const FlowParameters& parameters);
 

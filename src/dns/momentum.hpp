@@ -42,6 +42,33 @@ struct Transport {
   const double *east[2], *north[2], *south[2], *top[2], *bottom[2];
 };
 
+// Rows of the velocities at cells of a row, and on their faces below along y and z.
+struct VelocityRows {
+  const double *u, *v, *w, *v_south, *w_bottom, *w_bottom_north;
+};
+
+// The transport of component 0, 1 or 2, of which row and plane are the strides.
+KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const VelocityRows& r,
+                                                   std::ptrdiff_t row, std::ptrdiff_t plane) {
+  if (component == 0)
+    return {{r.u, r.u + 1},
+            {r.v, r.v + 1},
+            {r.v_south, r.v_south + 1},
+            {r.w, r.w + 1},
+            {r.w_bottom, r.w_bottom + 1}};
+  if (component == 1)
+    return {{r.u, r.u + row},
+            {r.v, r.v + row},
+            {r.v, r.v_south},
+            {r.w, r.w + row},
+            {r.w_bottom, r.w_bottom_north}};
+  return {{r.u, r.u + plane},
+          {r.v, r.v + plane},
+          {r.v_south, r.v_south + plane},
+          {r.w, r.w + plane},
+          {r.w, r.w_bottom}};
+}
+
 // The rows that the update of one row of one component reads and writes, each at cell 0.
 struct MomentumRows {
   const double* velocity;                  // the component; its neighbours are strides away

@@ -20,11 +20,6 @@ pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep
   return options;
 }
 
-// The planes of the pressure are eliminated in the order in which a stage makes them.
-pencil::Sweep sweep_of(Diffusion diffusion) {
-  return diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
-}
-
 }  // namespace
 
 PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& parameters,
@@ -43,12 +38,12 @@ PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& paramet
       state_(domain),
       ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
-      projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_),
+      projection_(domain, ghosts_, swept(solvers, pressure_sweep(diffusion_)), diffusion_),
       meter_(domain),
       mean_(pencil::team_size()) {
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
-  const int kept = forcing_ == Forcing::bulk_velocity ? forced_ : -1;
-  implicit_ = make_implicit_diffusion(domain, state_, diffusion_, kept, upwards);
+  implicit_ =
+      make_implicit_diffusion(domain, state_, diffusion_, kept_component(parameters), upwards);
   if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
 }
 
@@ -80,8 +75,8 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
 }
 
 MeasuredRows PlaneSchedule::measure_rows() {
-  return meter_.measure({view_of(state_.u), view_of(state_.v), view_of(state_.w),
-                         scalar_ ? view_of(scalar_->field()) : FieldView{}});
+  return meter_.measure({view_of(state_.u), view_of(state_.v), view_of(state_.w)},
+                        scalar_ ? view_of(scalar_->field()) : FieldView{});
 }
 
 void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
@@ -185,15 +180,9 @@ void PlaneSchedule::correct_late(const Stage& stage) {
 }
 
 Projection::Step PlaneSchedule::correction(int k, const Stage& stage) const {
-  const double half = -0.5 * parameters_.viscosity * stage.gamma;
-  Projection::Step step{.gamma_dt = stage.gamma};
-  if (diffusion_ != Diffusion::explicit_all) step.implicit_z = half;
-  if (diffusion_ == Diffusion::implicit_all) step.implicit_xy = half;
-  if (forcing_ == Forcing::bulk_velocity) {
-    step.forced = forced_;
-    step.forcing = implicit_ ? push_ * implicit_->response(k) : push_;
-  }
-  return step;
+  if (forcing_ != Forcing::bulk_velocity) return correction_step(parameters_, stage, 0.0);
+  const double forcing = implicit_ ? push_ * implicit_->response(k) : push_;
+  return correction_step(parameters_, stage, forcing);
 }
 
 void PlaneSchedule::begin_mean(const Stage& stage) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "dns/forcing.hpp"
 #include "dns/operators.hpp"
 #include "dns/projection_kernels.hpp"
 
@@ -27,6 +28,10 @@ pencil::Box rows_of(const pencil::Box& box, int rows) {
 constexpr int k_at_end = 2, k_rolling = 3;
 
 }  // namespace
+
+pencil::Sweep pressure_sweep(Diffusion diffusion) {
+  return diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
+}
 
 Projection::Projection(const Domain& domain, const Ghosts& ghosts,
                        const pencil::PoissonOptions& options, Diffusion diffusion)
@@ -199,6 +204,17 @@ void Projection::update_pressure(State& state, int k, int j, const Step& step) {
     case Diffusion::implicit_all:
       return for_each_cell(nx, PressureUpdate<Diffusion::implicit_all>{rows});
   }
+}
+
+Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
+                                 double forcing) {
+  const Diffusion diffusion = parameters.diffusion_kind();
+  const double half = -0.5 * parameters.viscosity * stage.gamma;
+  return {.gamma_dt = stage.gamma,
+          .implicit_z = diffusion != Diffusion::explicit_all ? half : 0.0,
+          .implicit_xy = diffusion == Diffusion::implicit_all ? half : 0.0,
+          .forced = kept_component(parameters),
+          .forcing = forcing};
 }
 
 }  // namespace octant::dns

@@ -49,21 +49,28 @@ struct Extremes {
 
 // The rows of planes -1 .. nz, counted from 0.
 struct MeasureRow {
-  FlowViews fields;
+  VelocityViews velocity;
+  FieldView scalar;
   double xi, yi;
   const double* zi;
   RowFigures* figures;
 
   KOKKOS_FUNCTION void operator()(int plane, int j) const {
-    const int k = plane - 1, nx = fields.u.nx, ny = fields.u.ny, nz = fields.u.nz;
-    const double* rows[] = {fields.u.row(k, j), fields.v.row(k, j), fields.w.row(k, j)};
+    const int k = plane - 1, nx = velocity.u.nx, ny = velocity.u.ny, nz = velocity.u.nz;
     RowFigures r{};
-    for (int c = 0; c < k_components; ++c) r.sum[c] = row_sum(rows[c], nx);
-    if (fields.scalar.first) r.scalar = row_sum(fields.scalar.row(k, j), nx);
+    for (int c = 0; c < k_components; ++c) r.sum[c] = row_sum(velocity[c].row(k, j), nx);
+    if (scalar.first) r.scalar = row_sum(scalar.row(k, j), nx);
     if (k >= 0 && k < nz) {
-      for (int c = 0; c < k_components; ++c) r.squares[c] = row_sum_of_squares(rows[c], nx);
-      Extremes e{rows[k_u], rows[k_v], rows[k_w], fields.v.row(k, j - 1), fields.w.row(k - 1, j),
-                 xi,        yi,        zi[k]};
+      for (int c = 0; c < k_components; ++c)
+        r.squares[c] = row_sum_of_squares(velocity[c].row(k, j), nx);
+      Extremes e{velocity.u.row(k, j),
+                 velocity.v.row(k, j),
+                 velocity.w.row(k, j),
+                 velocity.v.row(k, j - 1),
+                 velocity.w.row(k - 1, j),
+                 xi,
+                 yi,
+                 zi[k]};
       e.take_row(nx);
       for (int c = 0; c < k_components; ++c) r.largest[c] = largest_of(e.speed[c]);
       r.divergence = largest_of(e.divergence);
@@ -85,11 +92,6 @@ struct SumRow {
 
 }  // namespace
 
-FieldView view_of(Field& field) {
-  return {field.row(0, 0), field.row_stride(), field.plane_stride(),
-          field.nx(),      field.ny(),         field.nz()};
-}
-
 template <Place place>
 RowMeter<place>::RowMeter(const Domain& domain)
     : reciprocal_dx_(1.0 / domain.grid.dx),
@@ -105,11 +107,11 @@ RowMeter<place>::RowMeter(const Domain& domain)
 }
 
 template <Place place>
-MeasuredRows RowMeter<place>::measure(const FlowViews& fields) {
-  const int ny = fields.u.ny, nz = fields.u.nz;
-  launch_rows<Space>(
-      "dns: measure", ny, nz + 2,
-      MeasureRow{fields, reciprocal_dx_, reciprocal_dy_, reciprocal_dz_.data(), figures_.data()});
+MeasuredRows RowMeter<place>::measure(const VelocityViews& velocity, const FieldView& scalar) {
+  const int ny = velocity.u.ny, nz = velocity.u.nz;
+  launch_rows<Space>("dns: measure", ny, nz + 2,
+                     MeasureRow{velocity, scalar, reciprocal_dx_, reciprocal_dy_,
+                                reciprocal_dz_.data(), figures_.data()});
   Kokkos::deep_copy(figures_on_host_, figures_);  // waits
   return {figures_on_host_.data(), ny};
 }

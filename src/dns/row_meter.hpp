@@ -1,20 +1,10 @@
 // Sums and extremes of rows, taken where the fields lie: what travels is a few numbers per row.
 #pragma once
 
-#include "dns/domain.hpp"
+#include "dns/field_views.hpp"
 #include "dns/rows.hpp"
-#include "pencil/field_view.hpp"
 
 namespace octant::dns {
-
-using pencil::FieldView;
-
-// Fields as kernels see them.
-struct FlowViews {
-  FieldView u, v, w;
-  FieldView scalar;  // first is null if there is none
-};
-FieldView view_of(Field& field);  // for threads of the host
 
 struct RowFigures {
   double sum[k_components], squares[k_components];  // of the velocities, and of their squares
@@ -48,8 +38,8 @@ class RowMeter {
  public:
   explicit RowMeter(const Domain& domain);
 
-  // Results are valid until the next call.
-  MeasuredRows measure(const FlowViews& fields);
+  // Results are valid until the next call. A scalar whose view has no memory is left out.
+  MeasuredRows measure(const VelocityViews& velocity, const FieldView& scalar);
   RowSums sums(const FieldView& field);
 
  private:
