@@ -7,21 +7,22 @@
 #include "core/error.hpp"
 #include "pencil/line_solver.hpp"
 #include "pencil/plane_transform.hpp"
+#include "pencil/strips.hpp"
 
 namespace octant::pencil {
 
 namespace {
 
-// A rank's columns of coefficients: whole pairs, so that complex numbers stay together.
-Range columns_of(int width, int parts, int index) {
-  const Range pairs = part((width + 1) / 2, parts, index);
-  return {2 * pairs.begin, std::min(2 * pairs.end, width)};
-}
-
 // As much as the cache of one core holds.
 constexpr int k_batch_doubles = 1 << 17;
 
-int whole_blocks(int columns) { return (columns + k_columns - 1) / k_columns; }
+// Calls for the cache lines of row j of some pieces. Inline, since compilers drop the call of a
+// function that does nothing else.
+[[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, int j) {
+  constexpr int k_line = 64 / sizeof(double);
+  for (const auto& [x, first, row_stride] : pieces)
+    for (int i = 0; i < x.count(); i += k_line) __builtin_prefetch(first + j * row_stride + i, 1);
+}
 
 }  // namespace
 
@@ -61,17 +62,23 @@ struct PoissonSolver::State {
   void reserve_shared_planes();
   void count_shared(Direction direction, double seconds);
   // Where planes are transformed along y, unless they are shared.
-  double* work_plane(int n) { return work.data() + n * lines.plane_stride; }
-  void add_pieces(int rank, double* plane, std::vector<RowPiece>& pieces) const;
+  double* work_plane(int n) { return in_strips ? nullptr : work.data() + n * lines.plane_stride; }
+  void add_pieces(const Strip& strip, std::vector<RowPiece>& pieces) const;
 
   // Where the rows of coefficients of plane k lie: in blocks of whole planes, or in the messages.
   std::span<const RowPiece> row_pieces(const Team& team, double* whole, int k);
+  // Those of plane n of the sweep in strips, if there is one: while a thread works on the plane
+  // before, cache lines come that another rank has written.
+  std::span<const RowPiece> pieces_ahead(const Team& team, int n);
+  void list_pieces(const Team& team, double* whole, int k, std::vector<RowPiece>& list);
+  // The columns of plane k that this rank transforms along y: those of a plane, or all strips.
+  std::span<const Strip> strips_of(const Team& team, double* plane, int k);
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
-  void clear_padding(double* last_block);
-  void forward_columns(const Team& team, double* plane);
-  void backward_columns(const Team& team, double* plane);
+  template <class Body>
+  void for_each_block(const Team& team, double* plane, int k, const Body& body);
+  void clear_padding(double* block, int used);
   void forward_plane(const Team& team, int k, double* plane);
   void backward_plane(const Team& team, int k, double* plane);
   void forward_batch(const Team& team);
@@ -81,18 +88,21 @@ struct PoissonSolver::State {
   void backward_transposed();
   void forward_shared();
   void backward_shared();
+  void solve_lines();
 
   PencilGrid grid;
   PoissonProblem problem;
   PoissonOptions options;
   PlaneTransform transform;
   int ny, planes;  // unknown rows and planes of this rank's x-pencil
-  bool y_is_local, in_shared_planes;
-  Range columns;  // of this rank's y-pencil
+  bool y_is_local, in_shared_planes, in_strips;
+  Range columns;  // of this rank's y-pencil, or of the lines along z that it solves
   int y_size, blocks;
   Lines lines;
   std::shared_ptr<SolverMemory> memory;
   std::optional<Transpose> xy;
+  // In shared memory, if this rank has whole lines along y: what is solved on whole lines along z.
+  std::optional<Strips> strips;
   std::shared_ptr<Buffer> spectral;
   Buffer carry;  // the plane that is substituted
   // Planes between the transforms along x and y. Threads change there from rows to blocks: what a
@@ -104,8 +114,10 @@ struct PoissonSolver::State {
     std::vector<int> waiting;  // planes whose rows have been transformed
     int known = 0;             // planes from here on, in the order of the sweep, have been solved
   };
-  std::vector<Batch> batches;                 // by thread
-  std::vector<std::vector<RowPiece>> pieces;  // of the rows of the plane at hand, by thread
+  std::vector<Batch> batches;  // by thread
+  // Of the rows, and of the columns, of the plane at hand, by thread.
+  std::vector<std::vector<RowPiece>> pieces, ahead;
+  std::vector<std::vector<Strip>> strips_at_hand;
   std::unique_ptr<LineSolver<ShiftedMatrices>> solver;
   PoissonReport times;
   TransposeTraffic shared_traffic;  // along y, of planes in shared memory
@@ -124,9 +136,11 @@ Box PoissonSolver::State::row_box(int rank) const {
 }
 
 Box PoissonSolver::State::column_box(int rank) const {
-  const int parts = grid.processes().y;
-  return {columns_of(transform.width(), parts, rank % parts),
-          Range{0, unknowns(grid.cells()[1], problem.y)}, cells(rank)[2]};
+  const auto [y_parts, z_parts] = grid.processes();
+  const Range y{0, unknowns(grid.cells()[1], problem.y)};
+  if (in_strips)
+    return {columns_of(transform.width(), z_parts, rank / y_parts), y, {0, problem.z.size()}};
+  return {columns_of(transform.width(), y_parts, rank % y_parts), y, cells(rank)[2]};
 }
 
 PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem& given,
@@ -136,7 +150,9 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
       options(chosen),
       transform({grid.cells()[0], given.spacing_x, given.x},
                 {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans),
-      pieces(team_size()) {
+      pieces(team_size()),
+      ahead(team_size()),
+      strips_at_hand(team_size()) {
   check_planes(problem, grid.cells()[2]);
   if (options.tridiagonal.method == TridiagonalMethod::ptdma)
     check_ptdma_planes(grid, problem.z.size());
@@ -145,6 +161,11 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   planes = cells(rank)[2].count();
   y_is_local = grid.processes().y == 1;
   in_shared_planes = !y_is_local && options.transpose == TransposeBackend::shared;
+  // Messages would carry blocks that are not full.
+  in_strips = y_is_local && grid.processes().z > 1 &&
+              options.tridiagonal.method == TridiagonalMethod::ftm &&
+              options.tridiagonal.backend == TransposeBackend::shared &&
+              Strips::are_worth_it(transform.width(), grid.processes().z);
   columns = column_box(rank)[0];
   y_size = column_box(rank)[1].count();
   blocks = whole_blocks(columns.count());
@@ -152,15 +173,22 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
   lines = {rows, k_columns, k_columns, std::ptrdiff_t{rows} * k_columns, std::max(y_size, 1)};
   memory =
       options.tridiagonal.memory ? options.tridiagonal.memory : std::make_shared<SolverMemory>();
-  carry = Buffer(lines.plane_stride);
   batch = team_size() == 1
               ? 1
               : std::clamp(k_batch_doubles / std::max(static_cast<int>(lines.plane_stride), 1), 1,
                            std::max(planes, 1));
   batches.resize(team_size());
-  work = Buffer(static_cast<std::size_t>(batch) * lines.plane_stride);
+  if (!in_strips) {
+    carry = Buffer(lines.plane_stride);
+    work = Buffer(static_cast<std::size_t>(batch) * lines.plane_stride);
+  }
   if (in_shared_planes) {
     reserve_shared_planes();
+  } else if (in_strips) {
+    strips.emplace(
+        grid.column(), transform.width(), y_size,
+        [&](int z_index) { return cells(grid.rank_of(grid.y_index(), z_index))[2]; },
+        options.tridiagonal.backend, std::shared_ptr<TransposeBuffers>(memory, &memory->z));
   } else if (!y_is_local) {
     const auto in_row = [&](int y_index) { return grid.rank_of(y_index, grid.z_index()); };
     xy.emplace(
@@ -170,7 +198,7 @@ PoissonSolver::State::State(const PencilGrid& pencil_grid, const PoissonProblem&
         true);
   }
   make_solver(twin);
-  if (in_shared_planes) return;
+  if (in_shared_planes || in_strips) return;
   if (!solver->uses_planes()) options.kept = {work.data(), 0};  // never touched
   if (options.kept.first) {
     OCTANT_REQUIRE(!solver->uses_planes() || options.kept.stride >= lines.plane_stride,
@@ -239,71 +267,102 @@ bool PoissonSolver::State::is_singular() const {
 }
 
 void PoissonSolver::State::make_solver(const State* twin) {
-  const auto planes_of = [grid = grid, n = problem.z.size()](int z_index) {
-    return intersection(grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index))[2],
-                        Range{0, n});
+  const Range all{0, problem.z.size()};
+  const auto planes_of = [grid = grid, all, in_strips = in_strips](int z_index) {
+    if (in_strips) return all;
+    return intersection(grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index))[2], all);
   };
+  const Communicator solvers = in_strips ? grid.column().split(grid.z_index()) : grid.column();
   solver = make_line_solver(LineProblem<ShiftedMatrices>{
-      grid.column(), planes_of, column_layout(), lines, blocked_matrices(),
+      solvers, planes_of, column_layout(), lines, blocked_matrices(),
       [this](Range x, Range y) { return dense_matrices(x, y); }, problem.z, is_singular(),
-      options.tridiagonal, memory, twin ? twin->solver.get() : nullptr});
+      options.tridiagonal, in_strips ? std::make_shared<SolverMemory>() : memory,
+      twin ? twin->solver.get() : nullptr});
   if (!twin) solver->set_operator(problem.z, 0.0, 1.0);
 }
 
-// A plane of a rank's columns, from this rank's first row on.
-void PoissonSolver::State::add_pieces(int rank, double* plane,
-                                      std::vector<RowPiece>& pieces) const {
-  const Range all = columns_of(transform.width(), grid.row().size(), rank);
-  for (int begin = all.begin; begin < all.end; begin += k_columns, plane += y_size * k_columns)
-    pieces.push_back({{begin, std::min(begin + k_columns, all.end)}, plane, k_columns});
+// From the first row of a strip on.
+void PoissonSolver::State::add_pieces(const Strip& strip, std::vector<RowPiece>& pieces) const {
+  double* first = strip.first;
+  for (int x = strip.columns.begin; x < strip.columns.end; x += k_columns) {
+    pieces.push_back({{x, std::min(x + k_columns, strip.columns.end)}, first, k_columns});
+    first += std::ptrdiff_t{y_size} * k_columns;
+  }
+}
+
+void PoissonSolver::State::list_pieces(const Team& team, double* whole, int k,
+                                       std::vector<RowPiece>& list) {
+  list.clear();
+  if (y_is_local) {
+    for (const Strip& strip : strips_of(team, whole, k)) add_pieces(strip, list);
+  } else if (in_shared_planes) {
+    for (int rank = 0; rank < grid.row().size(); ++rank) {
+      const Range theirs = columns_of(transform.width(), grid.row().size(), rank);
+      const std::ptrdiff_t stride =
+          std::ptrdiff_t{whole_blocks(theirs.count())} * k_columns * y_size;
+      const int first_row = grid.box(Orientation::x)[1].begin;
+      add_pieces({theirs, shared().of(rank) + k * stride + first_row * k_columns}, list);
+    }
+  } else {
+    for (int n = 0; n < xy->pieces(Transpose::End::source); ++n)
+      list.push_back(xy->piece(Transpose::End::source, n, k));
+  }
 }
 
 std::span<const RowPiece> PoissonSolver::State::row_pieces(const Team& team, double* whole, int k) {
   std::vector<RowPiece>& own = pieces[team.rank()];
-  own.clear();
-  if (whole) add_pieces(0, whole, own);
-  else if (in_shared_planes)
-    for (int rank = 0; rank < grid.row().size(); ++rank) {
-      const int width = columns_of(transform.width(), grid.row().size(), rank).count();
-      const std::ptrdiff_t stride = std::ptrdiff_t{whole_blocks(width)} * k_columns * y_size;
-      const int first_row = grid.box(Orientation::x)[1].begin;
-      add_pieces(rank, shared().of(rank) + k * stride + first_row * k_columns, own);
-    }
-  else
-    for (int n = 0; n < xy->pieces(Transpose::End::source); ++n)
-      own.push_back(xy->piece(Transpose::End::source, n, k));
+  list_pieces(team, whole, k, own);
   return own;
 }
 
-void PoissonSolver::State::clear_padding(double* last_block) {
-  const int used = columns.count() % k_columns;
-  if (used == 0) return;
-  for (int j = 0; j < y_size; ++j, last_block += k_columns)
-    std::fill(last_block + used, last_block + k_columns, 0.0);
+std::span<const RowPiece> PoissonSolver::State::pieces_ahead(const Team& team, int n) {
+  if (!in_strips || n < 0 || n >= planes) return {};
+  std::vector<RowPiece>& own = ahead[team.rank()];
+  list_pieces(team, nullptr, sweep_number(n), own);
+  return own;
 }
 
-// A thread transforms the blocks whose lines it solves for.
-void PoissonSolver::State::forward_columns(const Team& team, double* plane) {
-  const Range own = team.share(blocks);
-  for (int block = own.begin; block < own.end; ++block) {
-    double* first = plane + std::ptrdiff_t{block} * y_size * k_columns;
-    if (block == blocks - 1) clear_padding(first);
-    transform.forward_y(first, block == 0 && columns.begin == 0);
+std::span<const Strip> PoissonSolver::State::strips_of(const Team& team, double* plane, int k) {
+  std::vector<Strip>& own = strips_at_hand[team.rank()];
+  own.clear();
+  if (in_strips) strips->add_plane(k, own);
+  else own.push_back({columns, plane});
+  return own;
+}
+
+// A thread transforms the blocks whose lines it solves for, unless other ranks do that. The body
+// gets a block and its columns.
+template <class Body>
+void PoissonSolver::State::for_each_block(const Team& team, double* plane, int k,
+                                          const Body& body) {
+  const std::span<const Strip> strips = strips_of(team, plane, k);
+  int all = 0, n = 0;
+  for (const Strip& strip : strips) all += whole_blocks(strip.columns.count());
+  const Range own = team.share(all);
+  for (const auto& [columns, first] : strips) {
+    double* block = first;
+    for (int x = columns.begin; x < columns.end; x += k_columns, ++n) {
+      if (own.contains(n)) body(block, Range{x, std::min(x + k_columns, columns.end)});
+      block += std::ptrdiff_t{y_size} * k_columns;
+    }
   }
 }
 
-void PoissonSolver::State::backward_columns(const Team& team, double* plane) {
-  const Range own = team.share(blocks);
-  for (int block = own.begin; block < own.end; ++block)
-    transform.backward_y(plane + std::ptrdiff_t{block} * y_size * k_columns,
-                         block == 0 && columns.begin == 0);
+void PoissonSolver::State::clear_padding(double* block, int used) {
+  if (used == k_columns) return;
+  for (int j = 0; j < y_size; ++j, block += k_columns)
+    std::fill(block + used, block + k_columns, 0.0);
 }
 
-// Transforms the plane at hand along y and gives it to the solver of lines.
+// Transforms plane k along y and gives it to the solver of lines, unless it lies there.
 void PoissonSolver::State::forward_plane(const Team& team, int k, double* plane) {
   Clock clock;
-  forward_columns(team, plane);
+  for_each_block(team, plane, k, [this](double* block, Range columns) {
+    clear_padding(block, columns.count());
+    transform.forward_y(block, columns.begin == 0);
+  });
   team.lap(clock, times.transform_seconds);
+  if (in_strips) return;
   solver->forward(team, spectral_planes(), sweep_number(k), plane);
   team.lap(clock, times.tridiagonal_seconds);
 }
@@ -311,12 +370,16 @@ void PoissonSolver::State::forward_plane(const Team& team, int k, double* plane)
 // The coefficients of plane k along x.
 void PoissonSolver::State::backward_plane(const Team& team, int k, double* plane) {
   Clock clock;
-  const double* solution =
-      solver->backward(team, spectral_planes(), sweep_number(k), carry.data(), carry.data(), plane);
-  if (solution != carry.data() && solution != plane)
-    copy_rows(lines, lines.share(team), solution, plane);
-  team.lap(clock, times.tridiagonal_seconds);
-  backward_columns(team, plane);
+  if (!in_strips) {
+    const double* solution = solver->backward(team, spectral_planes(), sweep_number(k),
+                                              carry.data(), carry.data(), plane);
+    if (solution != carry.data() && solution != plane)
+      copy_rows(lines, lines.share(team), solution, plane);
+    team.lap(clock, times.tridiagonal_seconds);
+  }
+  for_each_block(team, plane, k, [this](double* block, Range columns) {
+    transform.backward_y(block, columns.begin == 0);
+  });
   team.lap(clock, times.transform_seconds);
 }
 
@@ -402,6 +465,19 @@ void PoissonSolver::State::backward_shared() {
   count_shared(Direction::reverse, clock.seconds());
 }
 
+void PoissonSolver::State::solve_lines() {
+  const Clock clock;
+  if (in_strips) {
+    strips->exchange(Direction::forward);
+    const std::vector<Slab> slabs = strips->slabs();
+    solver->solve({nullptr, lines.plane_stride, slabs});
+    strips->exchange(Direction::reverse);
+  } else {
+    solver->exchange(spectral_planes());
+  }
+  times.tridiagonal_seconds += clock.seconds();
+}
+
 PoissonSolver::PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
                              const PoissonOptions& options, const PoissonSolver* twin)
     : state_(std::make_unique<State>(grid, problem, options, twin ? twin->state_.get() : nullptr)) {
@@ -427,7 +503,7 @@ Range PoissonSolver::rows(const Team& team) const {
   return intersection(own, {0, state_->ny});
 }
 bool PoissonSolver::first_may_be_last() const {
-  return !state_->y_is_local || state_->solver->first_may_be_last();
+  return !state_->y_is_local || state_->in_strips || state_->solver->first_may_be_last();
 }
 
 void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const double* first,
@@ -436,8 +512,11 @@ void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const do
   Clock clock;
   const auto waiting = static_cast<int>(s.batches[team.rank()].waiting.size());
   const auto pieces = s.row_pieces(team, s.y_is_local ? s.work_plane(waiting) : nullptr, k);
-  for (int j = rows.begin; j < rows.end; ++j, first += row_stride)
+  const auto ahead = s.pieces_ahead(team, s.sweep_number(k) + 1);
+  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
     s.transform.forward_x(team, first, j, pieces);
+    call_for(ahead, j);
+  }
   team.lap(clock, s.times.transform_seconds);
 }
 
@@ -453,10 +532,8 @@ void PoissonSolver::exchange() {
   State& s = *state_;
   if (s.y_is_local) s.end_forward();
   else if (s.in_shared_planes) s.forward_shared();
-  else if (!s.y_is_local) s.forward_transposed();
-  const Clock clock;
-  s.solver->exchange(s.spectral_planes());
-  s.times.tridiagonal_seconds += clock.seconds();
+  else s.forward_transposed();
+  s.solve_lines();
   if (s.in_shared_planes) s.backward_shared();
   else if (!s.y_is_local) s.backward_transposed();
 }
@@ -469,8 +546,11 @@ void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdif
   Clock clock;
   const auto pieces = s.row_pieces(team, plane, k);
   const Range own = rows(team);
-  for (int j = own.begin; j < own.end; ++j)
+  const auto ahead = s.pieces_ahead(team, n - 1);
+  for (int j = own.begin; j < own.end; ++j) {
     s.transform.backward_x(team, pieces, j, first + j * row_stride);
+    call_for(ahead, j);
+  }
   team.lap(clock, s.times.transform_seconds);
 }
 
@@ -501,7 +581,7 @@ void PoissonSolver::solve(Field& field, int slide, int to_slide) {
 PoissonReport PoissonSolver::report() const {
   PoissonReport report = state_->times;
   if (state_->xy) report.xy = state_->xy->traffic();
-  report.z = state_->solver->traffic();
+  report.z = state_->in_strips ? state_->strips->traffic() : state_->solver->traffic();
   report.transform_seconds -= report.xy.seconds;
   if (state_->in_shared_planes) report.xy = state_->shared_traffic;
   report.tridiagonal_seconds -= report.z.seconds;

@@ -497,6 +497,13 @@ RowPiece Transpose::piece(End end, int n, int k) const {
           width};
 }
 
+Message Transpose::message(End end, int n) const {
+  const Side& side = end == End::source ? state_->source : state_->target;
+  const Part& part = side.parts[n];
+  return {part.rank, state_->message(side, part),
+          std::ptrdiff_t{part.box[0].count()} * part.box[1].count()};
+}
+
 std::vector<Slab> Transpose::slabs() const {
   OCTANT_REQUIRE(state_->has_slabs && state_->own_apart,
                  "the target of this transpose is not slabs of planes");

@@ -68,6 +68,13 @@ struct RowPiece {
   std::ptrdiff_t row_stride;
 };
 
+// What goes to, or comes from, a rank: its entries of plane 0, dense, and how far planes lie apart.
+struct Message {
+  int rank;
+  double* first;
+  std::ptrdiff_t plane_stride;
+};
+
 // Planes of an array, one after the other, dense.
 struct Slab {
   Range planes;
@@ -123,6 +130,9 @@ class Transpose {
   // each of the ranks that share a row. Throws RunError where ranks share anything but rows.
   int pieces(End end) const;
   RowPiece piece(End end, int n, int k) const;
+  // The same for any part of a plane: pieces(end) of them. Planes are counted from the corner of
+  // the part's box.
+  Message message(End end, int n) const;
   // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
   // come from each rank, by ascending planes. Throws RunError for other targets.
   std::vector<Slab> slabs() const;
