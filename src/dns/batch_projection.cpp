@@ -68,6 +68,16 @@ void launch(Extent cells, const Correction& correction) {
   launch_cells("dns: correction", cells, CorrectedRows<diffusion>{correction});
 }
 
+// Faces that have no cell of their own; `phi` and `next` are on either side of them.
+struct CorrectedFaces {
+  FieldView predicted, phi, next, result;
+  double factor;
+
+  KOKKOS_FUNCTION VelocityCorrection operator()(int k, int j) const {
+    return {predicted.row(k, j), phi.row(k, j), next.row(k, j), factor, 0.0, result.row(k, j)};
+  }
+};
+
 PlaneCorrection plane_correction(const Domain& d, const Projection::Step& step, int k) {
   const double height = d.dz_cell[k];
   return {.x = step.gamma_dt / d.grid.dx,
@@ -107,12 +117,31 @@ void BatchProjection::correct(const VelocityViews& predicted,
                               const std::function<Projection::Step(int)>& step,
                               const VelocityViews& velocity, const FieldView& pressure) {
   for (int k = 0; k < domain_.nz; ++k) planes_[k] = plane_correction(domain_, step(k), k);
+  correct_lower_faces(predicted, step(0), velocity);
   const Correction correction{predicted, velocity, phi_.view(), pressure, planes_.send()};
   const Extent cells{domain_.nx, domain_.ny, domain_.nz};
   switch (diffusion_) {
     case Diffusion::explicit_all: return launch<Diffusion::explicit_all>(cells, correction);
     case Diffusion::implicit_z: return launch<Diffusion::implicit_z>(cells, correction);
     case Diffusion::implicit_all: return launch<Diffusion::implicit_all>(cells, correction);
+  }
+}
+
+void BatchProjection::correct_lower_faces(const VelocityViews& predicted,
+                                          const Projection::Step& step,
+                                          const VelocityViews& velocity) {
+  const double spacing[] = {domain_.grid.dx, domain_.grid.dy, domain_.dz_face[-1]};
+  for (int c = 0; c < k_components; ++c) {
+    if (domain_.first(c, c) == 0) continue;
+    const auto layer = [&](const FieldView& field, int at) {
+      Range cells[] = {{0, domain_.nx}, {0, domain_.ny}, {0, domain_.nz}};
+      cells[c] = {at, at + 1};
+      return part_of(field, cells[0], cells[1], cells[2]);
+    };
+    const FieldView faces = layer(velocity[c], -1);
+    launch_cells("dns: correction of lower faces", {faces.nx, faces.ny, faces.nz},
+                 CorrectedFaces{layer(predicted[c], -1), layer(phi_.view(), -1),
+                                layer(phi_.view(), 0), faces, step.gamma_dt / spacing[c]});
   }
 }
 

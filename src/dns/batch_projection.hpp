@@ -27,14 +27,17 @@ class BatchProjection {
   // Finds the correction of a predicted velocity whose boundary faces are closed, with its ghosts.
   void solve(const VelocityViews& predicted, double gamma_dt);
 
-  // Corrects the predicted velocity, which moves to `velocity`, and the pressure, by a step for each
-  // plane. Does not wait.
+  // Corrects the predicted velocity, which moves to `velocity`, with the faces on lower sides of
+  // the domain where fluid leaves, and the pressure, by a step for each plane. Does not wait.
   void correct(const VelocityViews& predicted, const std::function<Projection::Step(int)>& step,
                const VelocityViews& velocity, const FieldView& pressure);
 
   pencil::PoissonReport report() const;
 
  private:
+  void correct_lower_faces(const VelocityViews& predicted, const Projection::Step& step,
+                           const VelocityViews& velocity);
+
   const Domain& domain_;
   const BatchGhosts& ghosts_;
   Diffusion diffusion_;

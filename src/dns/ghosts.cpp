@@ -54,7 +54,7 @@ void Ghosts::fill_x(int quantity, double* row) const {
     return;
   }
   if (lower.on_face) {
-    row[-1] = lower.value;
+    if (lower.condition == Condition::dirichlet) row[-1] = lower.value;
     if (upper.condition == Condition::dirichlet) row[nx - 1] = upper.value;
     return;
   }
@@ -100,8 +100,9 @@ void Ghosts::fill_z_sides(int quantity, Field& field) const {
 
 void Ghosts::fill(std::span<const Ghosted> all) {
   for (const auto& [field, quantity] : all)
-    for (int k = 0; k < domain_.nz; ++k)
-      for (int j = 0; j < domain_.ny; ++j) fill_x(quantity, field->row(k, j));
+    for (int k = domain_.first(quantity, 2); k < domain_.nz; ++k)
+      for (int j = domain_.first(quantity, 1); j < domain_.ny; ++j)
+        fill_x(quantity, field->row(k, j));
   fill_y_and_z(all);
 }
 
@@ -110,14 +111,18 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
   std::size_t count = 0;
   for (const auto& [field, quantity] : all) {
     fields[count++] = field;
-    for (int k = 0; k < domain_.nz; ++k)
+    for (int k = domain_.first(quantity, 2); k < domain_.nz; ++k)
       for (const int end : {0, 1}) fill_y_side(quantity, *field, k, end);
   }
   const std::span<Field* const> exchanged(fields.data(), count);
   // Rows lie in messages twice over, sent and received: two fields at a time take half of that.
   for (std::size_t first = 0; first < count; first += 2)
     halo_.fill_y(exchanged.subspan(first, std::min<std::size_t>(2, count - first)));
-  for (const auto& [field, quantity] : all) fill_z_sides(quantity, *field);
+  for (const auto& [field, quantity] : all) {
+    Field* one[] = {field};
+    halo_.fill_y(one, domain_.first(quantity, 2), 0, 0);
+    fill_z_sides(quantity, *field);
+  }
   halo_.fill_z(exchanged);
 }
 
@@ -128,31 +133,30 @@ void Ghosts::close_x(double* u_row) const {
     u_row[-1] = u_row[nx - 1];
     return;
   }
-  u_row[-1] = lower.value;
+  u_row[-1] = lower.condition == Condition::dirichlet ? lower.value : u_row[0];
   u_row[nx - 1] = upper.condition == Condition::dirichlet ? upper.value : u_row[nx - 2];
 }
 
 void Ghosts::close_y(Field& v, int k, int slide, int end) const {
   const int nx = domain_.nx, ny = domain_.ny;
-  if (end == 0) {
-    if (domain_.boundaries.periodic(1) && !domain_.is_cut(1)) v.copy_row(k, -1, ny - 1, slide);
-    if (domain_.ends(1, 0)) set_row(v.row(k, -1, slide), nx, rule(k_v, 1, 0).value);
-    return;
-  }
-  if (!domain_.ends(1, 1)) return;
-  const GhostRule& upper = rule(k_v, 1, 1);
-  if (upper.condition == Condition::dirichlet) set_row(v.row(k, ny - 1, slide), nx, upper.value);
-  else v.copy_row(k, ny - 1, ny - 2, slide);
+  if (end == 0 && domain_.boundaries.periodic(1) && !domain_.is_cut(1))
+    v.copy_row(k, -1, ny - 1, slide);
+  if (!domain_.ends(1, end)) return;
+  const GhostRule& r = rule(k_v, 1, end);
+  const int boundary = end == 0 ? -1 : ny - 1, inside = end == 0 ? 0 : ny - 2;
+  if (r.condition == Condition::dirichlet) set_row(v.row(k, boundary, slide), nx, r.value);
+  else v.copy_row(k, boundary, inside, slide);
 }
 
 void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
   if (!domain_.ends(2, end)) return;
   const int nx = domain_.nx, nz = domain_.nz;
   const GhostRule& r = rule(k_w, 2, end);
+  const int boundary = end == 0 ? -1 : nz - 1, inside = end == 0 ? 0 : nz - 2;
   for (int j = rows.begin; j < rows.end; ++j) {
-    double* boundary = w.row(end == 0 ? -1 : nz - 1, j, slide);
-    if (r.condition == Condition::dirichlet) set_row(boundary, nx, r.value);
-    else std::copy_n(w.row(nz - 2, j, slide), nx, boundary);
+    double* row = w.row(boundary, j, slide);
+    if (r.condition == Condition::dirichlet) set_row(row, nx, r.value);
+    else std::copy_n(w.row(inside, j, slide), nx, row);
   }
 }
 

@@ -40,8 +40,8 @@ class Ghosts {
   // Collective.
   Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar = {});
 
-  // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary.
-  // Collective.
+  // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary
+  // which prescribes them. Collective.
   void fill(std::span<const Ghosted> all);
   // The same where all_x has been called for every row.
   void fill_y_and_z(std::span<const Ghosted> all);
@@ -55,7 +55,8 @@ class Ghosts {
   void exchange_z(Field& field);
 
   // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as
-  // far as no other rank holds them, and the faces on the boundaries that the divergence needs.
+  // far as no other rank holds them, and the faces on the boundaries that the divergence needs:
+  // prescribed, or where fluid leaves, as on the next face inside.
   void fill_x(int quantity, double* row) const;
   void fill_y(int quantity, Field& field, int k, int end) const;
   void close_x(double* u_row) const;

@@ -21,21 +21,24 @@ Couplings at_face(const Grid& g, int k) {
 // What a ghost at a centre is, as a multiple of the value inside.
 double ghost_factor(Condition condition) { return condition == Condition::dirichlet ? -1.0 : 1.0; }
 
-TridiagonalMatrix face_matrix(const Grid& grid, bool periodic) {
+// The faces between the boundaries, which have a value or that of the next face inside.
+TridiagonalMatrix face_matrix(const Grid& grid, Condition lower, Condition upper) {
   TridiagonalMatrix m;
-  m.periodic = periodic;
-  for (int k = 0; k < grid.cells[2] - (periodic ? 0 : 1); ++k) {
+  m.periodic = lower == Condition::periodic;
+  for (int k = 0; k < grid.cells[2] - (m.periodic ? 0 : 1); ++k) {
     const auto [below, above] = at_face(grid, k);
     m.lower.push_back(below);
     m.upper.push_back(above);
     m.diagonal.push_back(-(below + above));
   }
+  if (lower == Condition::neumann) m.diagonal.front() += m.lower.front();
+  if (upper == Condition::neumann) m.diagonal.back() += m.upper.back();
   return m;
 }
 
 pencil::AxisConditions conditions(const Boundaries& b, int component, int axis) {
   return {b.of_velocity(component, axis, 0), b.of_velocity(component, axis, 1),
-          component == axis ? pencil::Location::face : pencil::Location::centre};
+          component == axis ? pencil::Location::inner_face : pencil::Location::centre};
 }
 
 }  // namespace
@@ -61,9 +64,9 @@ TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundari
 }
 
 TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries, int component) {
-  if (component == k_w) return face_matrix(grid, boundaries.periodic(2));
-  return centre_z_matrix(grid, boundaries.of_velocity(component, 2, 0),
-                         boundaries.of_velocity(component, 2, 1));
+  const Condition lower = boundaries.of_velocity(component, 2, 0);
+  const Condition upper = boundaries.of_velocity(component, 2, 1);
+  return component == k_w ? face_matrix(grid, lower, upper) : centre_z_matrix(grid, lower, upper);
 }
 
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,

@@ -21,8 +21,8 @@ pencil::TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& 
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
                        int end);
 
-// What that adds on this rank: the weight times the value at the boundary; 0 where the rank does not
-// end there.
+// What that adds on this rank: the weight times the value at the boundary; 0 where the rank does
+// not end there.
 double boundary_source(const Domain& domain, int component, int axis, int end);
 
 // identity + factor d2/dz2.

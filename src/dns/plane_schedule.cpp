@@ -81,11 +81,12 @@ MeasuredRows PlaneSchedule::measure_rows() {
 
 void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
-  ghosts_.close_z(state_.w, 0, -1, {0, domain_.ny});
   pencil::in_team("dns: prediction", [&](const Team& team) {
+    const Range own = team.share(domain_.ny);
     for (int k = 0; k < nz; ++k) {
       predict(team, k, n, stage);
-      if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1, team.share(domain_.ny));
+      if (k == 0) ghosts_.close_z(state_.w, 0, -1, own);
+      if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1, own);
       lap(team, seconds_.momentum, "momentum");
       project(team, k, -1, stage);
     }
@@ -121,7 +122,6 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
   implicit_->exchange(state_, push_);
   pencil::in_team("dns: diffusion", [&](const Team& team) {
     implicit_->settle(team, state_, k_w, nz - 1);
-    ghosts_.close_z(state_.w, 1, 0, team.share(domain_.ny));
     for (int k = nz - 1; k >= 0; --k) {
       settle(team, k);
       lap(team, seconds_.diffusion, "diffusion");
@@ -147,7 +147,9 @@ void PlaneSchedule::settle(const Team& team, int k) {
   implicit_->settle(team, state_, k_u, k);
   implicit_->settle(team, state_, k_v, k);
   if (k > 0) implicit_->settle(team, state_, k_w, k - 1);
-  if (k == 0) ghosts_.close_z(state_.w, 0, 0, team.share(domain_.ny));
+  const Range own = team.share(domain_.ny);
+  if (k == 0) ghosts_.close_z(state_.w, 0, 0, own);
+  if (k == domain_.nz - 1) ghosts_.close_z(state_.w, 1, 0, own);
 }
 
 void PlaneSchedule::project(const Team& team, int k, int slide, const Stage& stage) {

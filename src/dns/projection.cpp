@@ -133,7 +133,9 @@ void Projection::fill_ghosts(Ghosts& ghosts) {
 }
 
 void Projection::correct(const Team& team, State& state, int k, int slide, const Step& step) {
-  correct_rows(state, k, team.share(domain_.ny), slide, step, false);
+  const Range own = team.share(domain_.ny);
+  correct_rows(state, k, own, slide, step, false);
+  correct_lower_faces(state, k, own, slide, step.gamma_dt);
 }
 
 void Projection::correct_late(State& state, int k, const Step& step) {
@@ -178,6 +180,30 @@ void Projection::correct_rows(State& state, int k, Range rows, int slide, const 
     ghosts_.fill_x(k_w, w);
     ghosts_.fill_x(k_pressure, state.p.row(k, j));
   }
+}
+
+// Those of w take the place of the plane above, which has moved home.
+void Projection::correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt) {
+  const int nx = domain_.nx;
+  if (domain_.first(k_u, 0) < 0)
+    for (int j = rows.begin; j < rows.end; ++j) {
+      const double* phi = row(k, j);
+      for_each_cell(1, VelocityCorrection{state.u.row(k, j, slide) - 1, phi - 1, phi,
+                                          gamma_dt / domain_.grid.dx, 0.0, state.u.row(k, j) - 1});
+    }
+  if (domain_.first(k_v, 1) < 0 && rows.contains(0)) {
+    double* v = state.v.row(k, -1);
+    for_each_cell(nx, VelocityCorrection{state.v.row(k, -1, slide), row(k, -1), row(k, 0),
+                                         gamma_dt / domain_.grid.dy, 0.0, v});
+    ghosts_.fill_x(k_v, v);
+  }
+  if (domain_.first(k_w, 2) < 0 && k == 0)
+    for (int j = rows.begin; j < rows.end; ++j) {
+      double* w = state.w.row(-1, j);
+      for_each_cell(nx, VelocityCorrection{state.w.row(-1, j, slide), row(-1, j), row(0, j),
+                                           gamma_dt / domain_.dz_face[-1], 0.0, w});
+      ghosts_.fill_x(k_w, w);
+    }
 }
 
 void Projection::update_pressure(State& state, int k, int j, const Step& step) {

@@ -43,8 +43,9 @@ class Projection {
     double forcing = 0.0;  // in this plane
   };
   // Corrects plane k, which moves home from its place; plane k + 1 of the correction must be known,
-  // and k - 1 too where diffusion is implicit. Ghosts in x are filled. Late: at home, what waits
-  // for other ranks' corrections.
+  // and k - 1 too where diffusion is implicit. Faces beside it on lower sides of the domain where
+  // fluid leaves come with it. Ghosts in x are filled. Late: at home, what waits for other ranks'
+  // corrections.
   void correct(const Team& team, State& state, int k, int slide, const Step& step);
   void correct_late(State& state, int k, const Step& step);
 
@@ -61,6 +62,7 @@ class Projection {
                   Range rows, double* first);
   void fill_side(const Team& team, int end);
   void correct_rows(State& state, int k, Range rows, int slide, const Step& step, bool late);
+  void correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt);
   void update_pressure(State& state, int k, int j, const Step& step);
 
   const Domain& domain_;

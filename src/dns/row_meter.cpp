@@ -30,12 +30,17 @@ struct Extremes {
   double speed[k_components][k_lanes] = {};
   double divergence[k_lanes] = {}, rate[k_lanes] = {};
 
-  KOKKOS_FORCEINLINE_FUNCTION void take(int l, int i) {
-    const double a = Kokkos::fabs(u[i]), b = Kokkos::fabs(v[i]), c = Kokkos::fabs(w[i]);
+  KOKKOS_FORCEINLINE_FUNCTION void take_speeds(int l, double through_x, double through_y,
+                                               double through_z) {
+    const double a = Kokkos::fabs(through_x), b = Kokkos::fabs(through_y);
+    const double c = Kokkos::fabs(through_z);
     speed[k_u][l] = larger(speed[k_u][l], a);
     speed[k_v][l] = larger(speed[k_v][l], b);
     speed[k_w][l] = larger(speed[k_w][l], c);
     rate[l] = larger(rate[l], xi * a + yi * b + zi * c);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void take(int l, int i) {
+    take_speeds(l, u[i], v[i], w[i]);
     const double d = xi * (u[i] - u[i - 1]) + yi * (v[i] - south[i]) + zi * (w[i] - bottom[i]);
     divergence[l] = larger(divergence[l], Kokkos::fabs(d));
   }
@@ -45,6 +50,12 @@ struct Extremes {
       for (int l = 0; l < k_lanes; ++l) take(l, i + l);
     for (int l = 0; i < n; ++i, ++l) take(l, i);
   }
+  // Lower faces where fluid leaves the domain, each beside the upper faces along the other axes.
+  KOKKOS_INLINE_FUNCTION void take_lower_faces(int n, bool along_x, bool along_y, bool along_z) {
+    if (along_x) take_speeds(0, u[-1], v[0], w[0]);
+    for (int i = 0; along_y && i < n; ++i) take_speeds(0, u[i], south[i], w[i]);
+    for (int i = 0; along_z && i < n; ++i) take_speeds(0, u[i], v[i], bottom[i]);
+  }
 };
 
 // The rows of planes -1 .. nz, counted from 0.
@@ -53,6 +64,7 @@ struct MeasureRow {
   FieldView scalar;
   double xi, yi;
   const double* zi;
+  LowerFaces lower;
   RowFigures* figures;
 
   KOKKOS_FUNCTION void operator()(int plane, int j) const {
@@ -72,6 +84,7 @@ struct MeasureRow {
                  yi,
                  zi[k]};
       e.take_row(nx);
+      e.take_lower_faces(nx, lower.u, lower.v && j == 0, lower.w && k == 0);
       for (int c = 0; c < k_components; ++c) r.largest[c] = largest_of(e.speed[c]);
       r.divergence = largest_of(e.divergence);
       r.rate = largest_of(e.rate);
@@ -96,6 +109,7 @@ template <Place place>
 RowMeter<place>::RowMeter(const Domain& domain)
     : reciprocal_dx_(1.0 / domain.grid.dx),
       reciprocal_dy_(1.0 / domain.grid.dy),
+      lower_faces_{domain.first(k_u, 0) < 0, domain.first(k_v, 1) < 0, domain.first(k_w, 2) < 0},
       reciprocal_dz_("reciprocal heights", domain.nz),
       figures_("figures of rows", static_cast<std::size_t>(domain.ny) * (domain.nz + 2)),
       sums_("sums of rows", static_cast<std::size_t>(domain.ny + 2) * (domain.nz + 2)),
@@ -111,7 +125,7 @@ MeasuredRows RowMeter<place>::measure(const VelocityViews& velocity, const Field
   const int ny = velocity.u.ny, nz = velocity.u.nz;
   launch_rows<Space>("dns: measure", ny, nz + 2,
                      MeasureRow{velocity, scalar, reciprocal_dx_, reciprocal_dy_,
-                                reciprocal_dz_.data(), figures_.data()});
+                                reciprocal_dz_.data(), lower_faces_, figures_.data()});
   Kokkos::deep_copy(figures_on_host_, figures_);  // waits
   return {figures_on_host_.data(), ny};
 }

@@ -33,6 +33,11 @@ struct RowSums {
 // Whose memory holds the fields, and whose threads work on them.
 enum class Place { host, device };
 
+// Whether a component has faces of its own on the lower side that it is normal to (Domain::first).
+struct LowerFaces {
+  bool u, v, w;
+};
+
 template <Place place>
 class RowMeter {
  public:
@@ -48,6 +53,7 @@ class RowMeter {
   using View = Kokkos::View<Value*, typename Space::memory_space>;
 
   double reciprocal_dx_, reciprocal_dy_;
+  LowerFaces lower_faces_;
   View<double> reciprocal_dz_;  // by plane
   View<RowFigures> figures_;
   View<double> sums_;

@@ -32,8 +32,8 @@ struct ScalarOptions {
 };
 void declare(ParameterSchema& schema, ScalarOptions& options);
 
-// The implicit solve along all axes, and what the value at a side adds to the cells beside it there:
-// 0 where a rank does not end at that side, or where the scalar has no value on it.
+// The implicit solve along all axes, and what the value at a side adds to the cells beside it: 0
+// where a rank does not end there, or where the scalar has no value on it.
 pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides);
 double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, int end,
                      double factor);

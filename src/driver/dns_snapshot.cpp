@@ -68,6 +68,7 @@ void write_fields(Hdf5Writer& file, const DnsSimulation& simulation) {
   if (simulation.flow().has_scalar())
     dns::write_field(file, domain, "/fields/t", simulation.flow().scalar(),
                      {"scalar", "the scalar that the flow carries, at the centres"});
+  dns::write_lower_faces(file, domain, state);
 }
 
 // One quantity of a snapshot as a rectilinear mesh of its own points.
@@ -166,6 +167,7 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   dns::read_field(file, domain, "/fields/v", state.v);
   dns::read_field(file, domain, "/fields/w", state.w);
   dns::read_field(file, domain, "/fields/p", state.p);
+  dns::read_lower_faces(file, domain, state);
   if (simulation.flow().has_scalar())
     dns::read_field(file, domain, "/fields/t", simulation.flow().scalar());
   simulation.statistics().restore(file);

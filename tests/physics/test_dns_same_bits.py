@@ -9,6 +9,7 @@ from flows import (
     SMALL_CAVITY,
     SMALL_CHANNEL,
     SMALL_DUCT,
+    SMALL_FOUNTAIN,
     SMALL_VORTICES,
     differing_fields,
     fields,
@@ -22,6 +23,8 @@ CASES = {
     "vortices_implicit_z": (SMALL_VORTICES, "implicit_z"),
     "cavity_implicit": (SMALL_CAVITY, "implicit"),
     "duct_implicit_z": (SMALL_DUCT, "implicit_z"),
+    "fountain_explicit": (SMALL_FOUNTAIN, "explicit"),
+    "fountain_implicit": (SMALL_FOUNTAIN, "implicit"),
 }
 STATISTICS = "statistics.interval=3"
 
@@ -83,7 +86,9 @@ def test_backends_give_the_same_bits(tmp_path: Path) -> None:
         assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], backend
 
 
-@pytest.mark.parametrize("case", ["channel_implicit_z", "cavity_implicit", "duct_implicit_z"])
+@pytest.mark.parametrize(
+    "case", ["channel_implicit_z", "cavity_implicit", "duct_implicit_z", "fountain_implicit"]
+)
 def test_a_restart_on_another_process_grid_gives_the_same_bits(case: str, tmp_path: Path) -> None:
     flow, diffusion = CASES[case]
     setting = f"dns.diffusion={diffusion}"
