@@ -1,18 +1,13 @@
-// Transforms by the library of a GPU: cuFFT on NVIDIA's, hipFFT on AMD's. Both know complex
-// transforms alone; the real ones are made of them. Lines are staged through device memory: this
-// completes a program for a GPU, and is no fast path.
+// Transforms by the library of a GPU: cuFFT on NVIDIA's, hipFFT on AMD's.
 #if defined(OCTANT_CUFFT) || defined(OCTANT_HIPFFT)
 
-#include <cmath>
-#include <complex>
+#include <algorithm>
 #include <mutex>
-#include <numbers>
-#include <vector>
-
-#include <Kokkos_Core.hpp>
 
 #include "core/error.hpp"
+#include "pencil/device_fft.hpp"
 #include "pencil/fft.hpp"
+#include "pencil/line_transform.hpp"
 
 #if defined(OCTANT_CUFFT)
 #include <cufft.h>
@@ -27,207 +22,147 @@ namespace {
 #if defined(OCTANT_CUFFT)
 using LibraryPlan = cufftHandle;
 using LibraryComplex = cufftDoubleComplex;
+using LibraryKind = cufftType;
 constexpr auto k_success = CUFFT_SUCCESS;
 constexpr int k_forward = CUFFT_FORWARD, k_backward = CUFFT_INVERSE;
-constexpr auto k_double_complex = CUFFT_Z2Z;
+constexpr auto k_complex = CUFFT_Z2Z, k_to_complex = CUFFT_D2Z, k_to_real = CUFFT_Z2D;
 constexpr auto plan_many = cufftPlanMany;
-constexpr auto execute_plan = cufftExecZ2Z;
+constexpr auto execute_complex = cufftExecZ2Z;
+constexpr auto execute_to_complex = cufftExecD2Z;
+constexpr auto execute_to_real = cufftExecZ2D;
 constexpr auto destroy_plan = cufftDestroy;
 #else
 using LibraryPlan = hipfftHandle;
 using LibraryComplex = hipfftDoubleComplex;
+using LibraryKind = hipfftType;
 constexpr auto k_success = HIPFFT_SUCCESS;
 constexpr int k_forward = HIPFFT_FORWARD, k_backward = HIPFFT_BACKWARD;
-constexpr auto k_double_complex = HIPFFT_Z2Z;
+constexpr auto k_complex = HIPFFT_Z2Z, k_to_complex = HIPFFT_D2Z, k_to_real = HIPFFT_Z2D;
 constexpr auto plan_many = hipfftPlanMany;
-constexpr auto execute_plan = hipfftExecZ2Z;
+constexpr auto execute_complex = hipfftExecZ2Z;
+constexpr auto execute_to_complex = hipfftExecD2Z;
+constexpr auto execute_to_real = hipfftExecZ2D;
 constexpr auto destroy_plan = hipfftDestroy;
 #endif
 
-using Complex = std::complex<double>;
+template <class Result>
+void check(Result result, const char* what) {
+  if (result != k_success)
+    throw RunError("the GPU's FFT library could not {} (error {})", what, static_cast<int>(result));
+}
 
-// Complex lines of one length side by side, [point][line], transformed in place on the device.
-class ComplexLines {
+// The library works in the stream of Kokkos' kernels.
+void join_kernels([[maybe_unused]] LibraryPlan plan) {
+#if defined(KOKKOS_ENABLE_CUDA) && defined(OCTANT_CUFFT)
+  check(cufftSetStream(plan, Kokkos::Cuda().cuda_stream()), "join the kernels' stream");
+#elif defined(KOKKOS_ENABLE_HIP) && defined(OCTANT_HIPFFT)
+  check(hipfftSetStream(plan, Kokkos::HIP().hip_stream()), "join the kernels' stream");
+#endif
+}
+
+LibraryComplex* complex(double* values) { return reinterpret_cast<LibraryComplex*>(values); }
+
+class Plan {
  public:
-  ComplexLines(int length, int lines)
-      : values(static_cast<std::size_t>(length) * lines), device_("fft lines", values.size()) {
-    check(plan_many(&plan_, 1, &length, &length, lines, 1, &length, lines, 1, k_double_complex,
-                    lines),
+  // Strides from point to point are the same on both sides, those from line to line are not.
+  Plan(LibraryKind kind, const FftLines& l, int target_line_stride) {
+    int length = l.length;
+    check(plan_many(&plan_, 1, &length, &length, l.point_stride, l.line_stride, &length,
+                    l.point_stride, target_line_stride, kind, l.lines),
           "plan");
+    join_kernels(plan_);
   }
-  ~ComplexLines() { destroy_plan(plan_); }
-  ComplexLines(const ComplexLines&) = delete;
-  ComplexLines& operator=(const ComplexLines&) = delete;
-
-  void transform(int sign) {
-    const Kokkos::View<Kokkos::complex<double>*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
-        reinterpret_cast<Kokkos::complex<double>*>(values.data()), values.size());
-    Kokkos::deep_copy(device_, host);
-    auto* data = reinterpret_cast<LibraryComplex*>(device_.data());
-    check(execute_plan(plan_, data, data, sign), "transform");
-    Kokkos::fence();
-    Kokkos::deep_copy(host, device_);
-  }
-
-  std::vector<Complex> values;
+  ~Plan() { destroy_plan(plan_); }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  LibraryPlan get() const { return plan_; }
 
  private:
-  template <class Result>
-  static void check(Result result, const char* what) {
-    if (result != k_success)
-      throw RunError("the GPU's FFT library could not {} (error {})", what,
-                     static_cast<int>(result));
-  }
-
   LibraryPlan plan_{};
-  Kokkos::View<Kokkos::complex<double>*> device_;
 };
 
-// A cosine or sine transform is a sum of w_j x_j times cos or sin of 2 pi (j + a) (k + b) / length:
-// a complex transform of that length between two multiplications by phases.
-struct Trigonometric {
-  bool sine;
-  double a, b;
-  int length;
-  double first, last;  // weights of the ends; 2 between them
+class ComplexLines final : public ManyFft {
+ public:
+  explicit ComplexLines(const FftLines& lines) : plan_(k_complex, lines, lines.line_stride) {}
+
+  void forward(double* first) const override { execute(first, k_forward); }
+  void backward(double* first) const override { execute(first, k_backward); }
+
+ private:
+  void execute(double* first, int sign) const {
+    check(execute_complex(plan_.get(), complex(first), complex(first), sign), "transform");
+  }
+
+  Plan plan_;
 };
 
-Trigonometric trigonometric(TransformKind kind, int n) {
+class RealLines final : public ManyFft {
+ public:
+  RealLines(int length, int lines, int stride)
+      : forward_(k_to_complex, {length, lines, 1, stride}, stride / 2),
+        backward_(k_to_real, {length, lines, 1, stride / 2}, stride) {}
+
+  void forward(double* first) const override {
+    check(execute_to_complex(forward_.get(), first, complex(first)), "transform");
+  }
+  void backward(double* first) const override {
+    check(execute_to_real(backward_.get(), complex(first), first), "transform");
+  }
+
+ private:
+  Plan forward_, backward_;
+};
+
+// Numbers of a contiguous line before or after a transform.
+struct LineSizes {
+  int in, out;
+};
+LineSizes sizes_of(TransformKind kind, int n) {
   using enum TransformKind;
+  const int modes = n / 2 + 1;
   switch (kind) {
-    case dct1: return {false, 0.0, 0.0, 2 * n - 2, 1.0, 1.0};
-    case dct2: return {false, 0.5, 0.0, 2 * n, 2.0, 2.0};
-    case dct3: return {false, 0.0, 0.5, 2 * n, 1.0, 2.0};
-    case dct4: return {false, 0.5, 0.5, 2 * n, 2.0, 2.0};
-    case dst1: return {true, 1.0, 1.0, 2 * n + 2, 2.0, 2.0};
-    case dst2: return {true, 0.5, 1.0, 2 * n, 2.0, 2.0};
-    case dst3: return {true, 1.0, 0.5, 2 * n, 2.0, 1.0};
-    case dst4: return {true, 0.5, 0.5, 2 * n, 2.0, 2.0};
-    case dst6: return {true, 0.5, 1.0, 2 * n + 1, 2.0, 2.0};
-    case dst7: return {true, 1.0, 0.5, 2 * n + 1, 2.0, 2.0};
-    case dct8: return {false, 0.5, 0.5, 2 * n + 1, 2.0, 2.0};
-    default: throw RunError("this transform is neither a cosine nor a sine transform");
+    case real_to_complex: return {n, 2 * modes};
+    case complex_to_real: return {2 * modes, n};
+    case complex_forward:
+    case complex_backward: return {2 * n, 2 * n};
+    default: return {n, n};
   }
 }
 
-Complex phase(double turns) { return std::polar(1.0, -2.0 * std::numbers::pi * turns); }
-
-bool is_fourier(TransformKind kind) { return kind <= TransformKind::halfcomplex_to_real; }
-
-int complex_length(TransformKind kind, int n) {
-  return is_fourier(kind) ? n : trigonometric(kind, n).length;
-}
-
-class DeviceTransform final : public Transform {
+// What one thread of the host asks for: copied to the device and back, which completes a program
+// for a GPU, and is no fast path.
+class StagedTransform final : public Transform {
  public:
-  DeviceTransform(TransformKind kind, TransformShape shape, int size)
-      : kind_(kind),
-        size_(size),
+  StagedTransform(TransformKind kind, TransformShape shape, int size)
+      : is_row_(shape == TransformShape::row),
         pairs_(kind == TransformKind::complex_forward || kind == TransformKind::complex_backward),
-        lines_(shape == TransformShape::row ? 1
-               : pairs_                     ? k_columns / 2
-                                            : k_columns),
-        work_(complex_length(kind, size), lines_) {}
+        sizes_(is_row_ ? sizes_of(kind, size) : LineSizes{k_columns * size, k_columns * size}),
+        transform_(kind, size, lines(), is_row_),
+        staged_("lines on their way", std::max(sizes_.in, sizes_.out)) {}
 
-  // One thread at a time: lines are staged through one buffer.
   void execute(double* in, double* out) const override {
     const std::lock_guard lock(busy_);
-    for (int line = 0; line < lines_; ++line) load(in, line);
-    using enum TransformKind;
-    const bool backward =
-        kind_ == complex_backward || kind_ == complex_to_real || kind_ == halfcomplex_to_real;
-    work_.transform(backward ? k_backward : k_forward);
-    for (int line = 0; line < lines_; ++line) store(out, line);
+    Kokkos::deep_copy(part(sizes_.in), HostLine(in, sizes_.in));
+    transform_.execute(all_lines(), all_lines());
+    Kokkos::deep_copy(HostLine(out, sizes_.out), part(sizes_.out));
   }
 
  private:
-  Complex& at(int point, int line) const { return work_.values[point * lines_ + line]; }
-  // Number `n` of a line of reals, or of a pair's real and imaginary part.
-  static double& real(double* values, int n, int line, int lines) {
-    return values[n * lines + line];
+  int lines() const { return is_row_ ? 1 : pairs_ ? k_columns / 2 : k_columns; }
+  DeviceArray<double> part(int count) const {
+    return Kokkos::subview(staged_, Kokkos::pair<int, int>(0, count));
+  }
+  LineSet all_lines() const {
+    const int width = pairs_ ? 2 : 1;
+    return {staged_.data(), is_row_ ? width : k_columns, width, lines(), 0};
   }
 
-  void load(double* in, int line) const {
-    using enum TransformKind;
-    const auto x = [&](int n) { return real(in, n, line, lines_); };
-    switch (kind_) {
-      case complex_forward:
-      case complex_backward:
-        for (int j = 0; j < size_; ++j) {
-          const double* pair = in + 2 * (j * lines_ + line);
-          at(j, line) = {pair[0], pair[1]};
-        }
-        return;
-      case real_to_complex:
-      case real_to_halfcomplex:
-        for (int j = 0; j < size_; ++j) at(j, line) = x(j);
-        return;
-      case complex_to_real:
-        for (int k = 0; 2 * k <= size_; ++k) set_mode(k, line, {in[2 * k], in[2 * k + 1]});
-        return;
-      case halfcomplex_to_real:
-        for (int k = 0; 2 * k <= size_; ++k)
-          set_mode(k, line, {x(k), k == 0 || 2 * k == size_ ? 0.0 : x(size_ - k)});
-        return;
-      default: load_trigonometric(in, line);
-    }
-  }
+  using HostLine = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
-  void set_mode(int k, int line, Complex value) const {
-    if (k == 0 || 2 * k == size_) value = value.real();
-    at(k, line) = value;
-    if (k > 0) at(size_ - k, line) = std::conj(value);
-  }
-
-  void load_trigonometric(double* in, int line) const {
-    const Trigonometric t = trigonometric(kind_, size_);
-    for (int j = 0; j < t.length; ++j) at(j, line) = 0.0;
-    for (int j = 0; j < size_; ++j) {
-      const double weight = j == 0 ? t.first : j == size_ - 1 ? t.last : 2.0;
-      at(j, line) = weight * real(in, j, line, lines_) * phase(j * t.b / t.length);
-    }
-  }
-
-  void store(double* out, int line) const {
-    using enum TransformKind;
-    const auto y = [&](int n) -> double& { return real(out, n, line, lines_); };
-    switch (kind_) {
-      case complex_forward:
-      case complex_backward:
-        for (int k = 0; k < size_; ++k) {
-          double* pair = out + 2 * (k * lines_ + line);
-          pair[0] = at(k, line).real(), pair[1] = at(k, line).imag();
-        }
-        return;
-      case real_to_complex:
-        for (int k = 0; 2 * k <= size_; ++k)
-          out[2 * k] = at(k, line).real(), out[2 * k + 1] = at(k, line).imag();
-        return;
-      case real_to_halfcomplex:
-        for (int k = 0; k < size_; ++k)
-          y(k) = 2 * k <= size_ ? at(k, line).real() : -at(k, line).imag();
-        return;
-      case complex_to_real:
-      case halfcomplex_to_real:
-        for (int j = 0; j < size_; ++j) y(j) = at(j, line).real();
-        return;
-      default: store_trigonometric(out, line);
-    }
-  }
-
-  void store_trigonometric(double* out, int line) const {
-    const Trigonometric t = trigonometric(kind_, size_);
-    for (int k = 0; k < size_; ++k) {
-      const Complex value = at(k, line) * phase(t.a * (k + t.b) / t.length);
-      real(out, k, line, lines_) = t.sine ? -value.imag() : value.real();
-    }
-  }
-
-  TransformKind kind_;
-  int size_;
-  bool pairs_;
-  int lines_;
-  mutable ComplexLines work_;
+  bool is_row_, pairs_;
+  LineSizes sizes_;
+  LineTransform transform_;
+  DeviceArray<double> staged_;
   mutable std::mutex busy_;
 };
 
@@ -237,7 +172,15 @@ bool has_transforms() { return true; }
 
 std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
                                           bool) {
-  return std::make_unique<DeviceTransform>(kind, shape, size);
+  return std::make_unique<StagedTransform>(kind, shape, size);
+}
+
+std::unique_ptr<ManyFft> make_complex_fft(const FftLines& lines) {
+  return std::make_unique<ComplexLines>(lines);
+}
+
+std::unique_ptr<ManyFft> make_real_fft(int length, int lines, int line_stride) {
+  return std::make_unique<RealLines>(length, lines, line_stride);
 }
 
 }  // namespace octant::pencil

@@ -7,6 +7,8 @@
 
 #include "core/error.hpp"
 #include "pencil/buffer.hpp"
+#include "pencil/device_fft.hpp"
+#include "pencil/device_memory.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::pencil {
@@ -214,6 +216,66 @@ class HalfPoints final : public Transform {
   std::unique_ptr<Transform> fourier_;
 };
 
+// Plans for any address: none is touched when they are made.
+class ComplexLines final : public ManyFft {
+ public:
+  explicit ComplexLines(const FftLines& lines)
+      : forward_(make(lines, FFTW_FORWARD), lines.length),
+        backward_(make(lines, FFTW_BACKWARD), lines.length) {}
+
+  void forward(double* first) const override {
+    fftw_execute_dft(forward_.get(), complex(first), complex(first));
+  }
+  void backward(double* first) const override {
+    fftw_execute_dft(backward_.get(), complex(first), complex(first));
+  }
+
+ private:
+  static fftw_plan make(const FftLines& l, int sign) {
+    double place[2];
+    return fftw_plan_many_dft(1, &l.length, l.lines, complex(place), nullptr, l.point_stride,
+                              l.line_stride, complex(place), nullptr, l.point_stride, l.line_stride,
+                              sign, effort(false) | FFTW_UNALIGNED);
+  }
+
+  Plan forward_, backward_;
+};
+
+class RealLines final : public ManyFft {
+ public:
+  RealLines(int length, int lines, int stride)
+      : forward_(make(length, lines, stride), length),
+        backward_(make_back(length, lines, stride), length) {}
+
+  void forward(double* first) const override {
+    fftw_execute_dft_r2c(forward_.get(), first, complex(first));
+  }
+  void backward(double* first) const override {
+    fftw_execute_dft_c2r(backward_.get(), complex(first), first);
+  }
+
+ private:
+  static fftw_plan make(int length, int lines, int stride) {
+    double place[2];
+    return fftw_plan_many_dft_r2c(1, &length, lines, place, nullptr, 1, stride, complex(place),
+                                  nullptr, 1, stride / 2, effort(false) | FFTW_UNALIGNED);
+  }
+  static fftw_plan make_back(int length, int lines, int stride) {
+    double place[2];
+    return fftw_plan_many_dft_c2r(1, &length, lines, complex(place), nullptr, 1, stride / 2, place,
+                                  nullptr, 1, stride, effort(false) | FFTW_UNALIGNED);
+  }
+
+  Plan forward_, backward_;
+};
+
+void require_host_memory() {
+  if (!k_device_is_host)
+    throw InputError(
+        "FFTW does not reach the memory of a GPU: configure with OCTANT_FFTW=OFF, so that the "
+        "GPU's own library is used");
+}
+
 }  // namespace
 
 bool has_transforms() { return true; }
@@ -226,6 +288,16 @@ std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape sha
   auto columns = std::make_unique<Columns>(kind, size, flags);
   if (columns->treats_all_alike(size)) return columns;
   return std::make_unique<Columns>(kind, size, 1, flags | FFTW_UNALIGNED);
+}
+
+std::unique_ptr<ManyFft> make_complex_fft(const FftLines& lines) {
+  require_host_memory();
+  return std::make_unique<ComplexLines>(lines);
+}
+
+std::unique_ptr<ManyFft> make_real_fft(int length, int lines, int line_stride) {
+  require_host_memory();
+  return std::make_unique<RealLines>(length, lines, line_stride);
 }
 
 }  // namespace octant::pencil

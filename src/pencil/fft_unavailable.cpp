@@ -1,17 +1,26 @@
 #if !defined(OCTANT_FFTW) && !defined(OCTANT_CUFFT) && !defined(OCTANT_HIPFFT)
 
 #include "core/error.hpp"
+#include "pencil/device_fft.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::pencil {
 
-bool has_transforms() { return false; }
+namespace {
 
-std::unique_ptr<Transform> make_transform(TransformKind, TransformShape, int, bool) {
+[[noreturn]] void refuse() {
   throw InputError(
       "this program was built without a library for Fourier transforms: configure it with "
       "OCTANT_FFTW=ON");
 }
+
+}  // namespace
+
+bool has_transforms() { return false; }
+
+std::unique_ptr<Transform> make_transform(TransformKind, TransformShape, int, bool) { refuse(); }
+std::unique_ptr<ManyFft> make_complex_fft(const FftLines&) { refuse(); }
+std::unique_ptr<ManyFft> make_real_fft(int, int, int) { refuse(); }
 
 }  // namespace octant::pencil
 

@@ -25,6 +25,8 @@ std::vector<double> packed_eigenvalues(const UniformAxis& x) {
   return packed;
 }
 
+}  // namespace
+
 void check_axis(const UniformAxis& axis, const std::string& name) {
   check_conditions(axis.conditions, name);
   const int n = unknowns(axis.entries, axis.conditions);
@@ -35,8 +37,6 @@ void check_axis(const UniformAxis& axis, const std::string& name) {
     throw InputError("{} cell(s) along {} are too few for boundaries that are {}", axis.entries,
                      name, to_string(axis.conditions));
 }
-
-}  // namespace
 
 PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool measured)
     : x_periodic_(x.conditions.periodic()),

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pencil/boundary.hpp"
@@ -18,6 +19,9 @@
 #include "pencil/transpose.hpp"
 
 namespace octant::pencil {
+
+// Throws InputError unless an axis, which errors call `name`, has a transform.
+void check_axis(const UniformAxis& axis, const std::string& name);
 
 class PlaneTransform {
  public:

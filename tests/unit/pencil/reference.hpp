@@ -15,6 +15,15 @@ inline const Communicator& world() {
   return communicator;
 }
 
+// Ranks share the combinations of a test, which are counted here.
+class Share {
+ public:
+  bool takes_next() { return next_++ % world().size() == world().rank(); }
+
+ private:
+  int next_ = 0;
+};
+
 // Every process grid of this many ranks, with at most so many ranks along an axis.
 inline std::vector<ProcessGrid> process_grids(int ranks, int most_y, int most_z) {
   std::vector<ProcessGrid> grids;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pencil/batched_poisson.hpp"
 #include "pencil/poisson.hpp"
 #include "pencil/team.hpp"
 #include "tests/unit/pencil/reference.hpp"
@@ -78,6 +79,16 @@ Field solved_by(const Team* alone, PoissonSolver& solver, const Field& source) {
   return solution;
 }
 
+// By all threads in batches.
+Field solved_at_once(BatchedPoisson& solver, const Field& source) {
+  DeviceField device(source.box());
+  device.copy_from(source);
+  solver.solve(device.view());
+  Field solution(source.box());
+  device.copy_to(solution);
+  return solution;
+}
+
 TEST(Team, SolvesWithTheSameBitsAsOneThread) {
   const AxisConditions walls{Condition::neumann, Condition::neumann};
   const Team alone;
@@ -89,13 +100,16 @@ TEST(Team, SolvesWithTheSameBitsAsOneThread) {
           0.1, 0.2, {}, walls, second_derivative(stretched_faces(cells[2]), z), true};
       const Field source = local_part(random_array(cells, 3), grid);
       PoissonSolver one(grid, problem), all(grid, problem);
+      BatchedPoisson batched(grid.cells(), problem);
       for (int repeat = 0; repeat < 2; ++repeat) {
         const Field expected = solved_by(&alone, one, source);
         const Field solution = solved_by(nullptr, all, source);
+        const Field at_once = solved_at_once(batched, source);
         for (int k = 0; k < cells[2]; ++k)
           for (int j = 0; j < cells[1]; ++j)
-            EXPECT_TRUE(
-                std::equal(expected.row(k, j), expected.row(k, j) + cells[0], solution.row(k, j)));
+            for (const Field* field : {&solution, &at_once})
+              EXPECT_TRUE(
+                  std::equal(expected.row(k, j), expected.row(k, j) + cells[0], field->row(k, j)));
       }
     }
 }

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "pencil/batched_lines.hpp"
 #include "pencil/batched_poisson.hpp"
+#include "pencil/batched_transform.hpp"
 #include "pencil/batched_tridiagonal.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
@@ -13,6 +15,11 @@ using namespace reference;
 using enum Condition;
 
 constexpr double k_backward_error = 1e-12;
+
+// Of one rank: each solves alone.
+PencilGrid alone(const Cells& cells) {
+  return PencilGrid(world().split(world().rank()), cells, {1, 1});
+}
 
 // What a solver of views makes of an array.
 template <class Solver>
@@ -60,11 +67,13 @@ TEST(DeviceField, HoldsAFieldWithItsGhosts) {
 }
 
 TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongXAndY) {
-  const Cells cells{13, 10, 17};
+  const Cells cells{13, 10, 5};
   const AxisConditions walls{neumann, neumann, Location::centre};
-  const PencilGrid grid(world(), cells, {1, 1});
+  const PencilGrid grid = alone(cells);
+  Share share;
   for (const AxisConditions& x : k_all_conditions)
     for (const AxisConditions& y : k_all_conditions) {
+      if (!share.takes_next()) continue;
       const Operator op{problem_of(x, y, walls, cells)};
       const Array f = right_hand_side(op, cells, 1);
       const Array phi = solved_in_batches(grid, op, f);
@@ -77,10 +86,12 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongXAndY) {
 TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongZ) {
   const Cells cells{8, 9, 19};
   const AxisConditions x{}, y{neumann, neumann, Location::centre};
-  const PencilGrid grid(world(), cells, {1, 1});
+  const PencilGrid grid = alone(cells);
+  Share share;
   for (const AxisConditions& z : k_all_conditions)
     for (const Sweep sweep : {Sweep::up, Sweep::down})
       for (const double identity : {0.0, 1.0}) {
+        if (!share.takes_next()) continue;
         const Operator op{problem_of(x, y, z, cells), identity, identity == 0.0 ? 1.0 : -0.01};
         const Array f = right_hand_side(op, cells, 2);
         const Array phi = solved_in_batches(grid, op, f, sweep);
@@ -95,7 +106,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForOddPrimeAndSmallSizes) {
   const AxisConditions walls{dirichlet, neumann, Location::centre};
   for (const Cells& cells : {Cells{7, 11, 16}, Cells{1, 9, 17}, Cells{37, 8, 18}, Cells{30, 31, 23},
                              Cells{2, 8, 1}, Cells{64, 1, 2}, Cells{48, 20, 24}}) {
-    const PencilGrid grid(world(), cells, {1, 1});
+    const PencilGrid grid = alone(cells);
     for (const AxisConditions& z : {walls, AxisConditions{}}) {
       if (z.periodic() && cells[2] < 2) continue;
       const Operator op{problem_of({}, {}, z, cells)};
@@ -114,7 +125,7 @@ TEST(BatchedPoisson, KeepsEntriesThatAreNoUnknowns) {
   const AxisConditions face{dirichlet, dirichlet, Location::face};
   const Operator op{problem_of(face, face, face, cells)};
   const Array f = random_array(cells, 5);
-  const Array phi = solved_in_batches(PencilGrid(world(), cells, {1, 1}), op, f);
+  const Array phi = solved_in_batches(alone(cells), op, f);
   for (int j = 0; j < cells[1]; ++j) EXPECT_EQ(phi(8, j, 3), f(8, j, 3));
   for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 7, 3), f(i, 7, 3));
   for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 2, 15), f(i, 2, 15));
@@ -129,9 +140,60 @@ TEST(BatchedPoisson, RefusesConditionsAndMatricesThatDoNotFit) {
   EXPECT_THROW(BatchedPoisson(cells, problem), InputError);
 }
 
+// As on a GPU.
+Array solved_by_kernels(const PencilGrid& grid, const Operator& op, const Array& f) {
+  const PoissonProblem& p = op.problem;
+  const auto transform = make_kernel_transform({grid.cells()[0], p.spacing_x, p.x},
+                                               {grid.cells()[1], p.spacing_y, p.y}, p.z.size());
+  const bool singular = p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
+  BatchedLines lines({transform->x_eigenvalues(), transform->y_eigenvalues()}, p.z.size(),
+                     p.z.periodic, singular, Sweep::up);
+  lines.set_operator(p.z, op.identity, op.laplacian);
+  struct {
+    BatchedTransform& transform;
+    BatchedLines& lines;
+    void solve(const FieldView& field) {
+      transform.forward(field);
+      lines.solve(transform.coefficients());
+      transform.backward(field);
+    }
+  } solver{*transform, lines};
+  return solved_on_device(grid, solver, f);
+}
+
+TEST(KernelTransform, DiagonalisesTheOperatorForEveryPairOfConditions) {
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  Share share;
+  for (const Cells& cells : {Cells{13, 10, 5}, Cells{16, 11, 4}, Cells{2, 3, 2}}) {
+    const PencilGrid grid = alone(cells);
+    for (const AxisConditions& x : k_all_conditions)
+      for (const AxisConditions& y : k_all_conditions) {
+        if (!share.takes_next()) continue;
+        const Operator op{problem_of(x, y, walls, cells)};
+        const Array f = right_hand_side(op, cells, 1);
+        const Array phi = solved_by_kernels(grid, op, f), expected = solved_by_planes(grid, op, f);
+        const std::string what =
+            fmt::format("{} x {}, x {}, y {}", cells[0], cells[1], to_string(x), to_string(y));
+        EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+        EXPECT_LE(largest_difference(phi, expected), 1e-11 * expected.largest()) << what;
+      }
+  }
+}
+
+TEST(KernelTransform, LeavesEntriesThatAreNoUnknownsAlone) {
+  const Cells cells{9, 8, 6};
+  const AxisConditions face{dirichlet, dirichlet, Location::face};
+  const Operator op{problem_of(face, face, face, cells)};
+  const Array f = random_array(cells, 5);
+  const Array phi = solved_by_kernels(alone(cells), op, f);
+  for (int j = 0; j < cells[1]; ++j) EXPECT_EQ(phi(8, j, 3), f(8, j, 3));
+  for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 7, 3), f(i, 7, 3));
+  for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 2, 5), f(i, 2, 5));
+}
+
 TEST(BatchedTridiagonal, HasTheBitsOfThePlanesAndLeavesTheWallAlone) {
   const Cells cells{19, 8, 18};
-  const PencilGrid grid(world(), cells, {1, 1});
+  const PencilGrid grid = alone(cells);
   const Array f = random_array(cells, 1);
   for (const AxisConditions& z : k_all_conditions)
     for (const Sweep sweep : {Sweep::up, Sweep::down}) {
