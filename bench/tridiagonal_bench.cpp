@@ -9,6 +9,9 @@
 #include "bench/command.hpp"
 #include "bench/pencil_options.hpp"
 #include "core/clock.hpp"
+#include "core/error.hpp"
+#include "pencil/batched_poisson.hpp"
+#include "pencil/batched_tridiagonal.hpp"
 
 namespace octant::bench {
 
@@ -18,10 +21,13 @@ using pencil::Condition;
 using pencil::PtdmaFlavour;
 using pencil::TridiagonalMethod;
 
+// All planes at once, in the memory of the default execution space.
+constexpr const char* k_batches = "batches";
+
 pencil::TridiagonalOptions options_of(const TridiagonalCase& setup) {
   pencil::TridiagonalOptions options;
   options.backend = setup.backend;
-  if (setup.method == "ftm") return options;
+  if (setup.method == "ftm" || setup.method == k_batches) return options;
   options.method = TridiagonalMethod::ptdma;
   if (setup.method == "algorithm_1") options.flavour = PtdmaFlavour::algorithm_1;
   if (setup.method == "algorithm_2") options.flavour = PtdmaFlavour::algorithm_2;
@@ -101,14 +107,15 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
 
 struct Request {
   PencilChoice pencils;
-  Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps"}, "all"};
+  Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps", k_batches}, "all"};
   Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "p2p"};
   int repeats = 20;
 };
 
 void declare(Options& options, Request& request) {
   declare(options, request.pencils);
-  options.choice("--method", request.methods, "Full transpose, or a flavour of P-TDMA");
+  options.choice("--method", request.methods,
+                 "Full transpose, a flavour of P-TDMA, or all planes at once");
   options.choice("--backend", request.backends, "How messages travel");
   options.count("--repeats", request.repeats, "Timed solves; the fastest is reported");
 }
@@ -127,6 +134,8 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
   for (const pencil::ProcessGrid processes : grids)
     for (const std::string& backend : request.backends.selected())
       for (const std::string& method : request.methods.selected()) {
+        if (method == k_batches && request.methods.chosen == "all" && processes.ranks() > 1)
+          continue;
         setup.processes = processes;
         setup.backend = pencil::transpose_backend(backend);
         setup.method = method;
@@ -136,11 +145,84 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
       }
 }
 
+// Times solves of Poisson's equation; tridiagonal_seconds() are the seconds of all so far.
+template <class Solve, class Total>
+void time_poisson(const Communicator& communicator, int repeats, const Solve& solve,
+                  const Total& tridiagonal_seconds, TridiagonalResult& result) {
+  result.tridiagonal_seconds = std::numeric_limits<double>::max();
+  double before = 0.0;
+  result.solve_seconds = least_of_slowest(communicator, repeats, [&] {
+    const double seconds = solve();
+    const double total = tridiagonal_seconds();
+    const double tridiagonal = communicator.max(total - before);
+    if (before > 0.0)  // the first one warms up
+      result.tridiagonal_seconds = std::min(result.tridiagonal_seconds, tridiagonal);
+    before = total;
+    return seconds;
+  });
+}
+
+TridiagonalResult measure_planes(const Communicator& communicator, const TridiagonalCase& setup,
+                                 const pencil::PoissonProblem& problem, int repeats) {
+  const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
+  const pencil::PoissonOptions options{options_of(setup), setup.backend, false};
+  pencil::PoissonSolver poisson(grid, problem, options);
+  pencil::Field field(grid.box(pencil::Orientation::x));
+  const auto timed = [&](auto& solver) {
+    fill(field);
+    const Clock clock;
+    solver.solve(field);
+    return clock.seconds();
+  };
+
+  TridiagonalResult result;
+  time_poisson(
+      communicator, repeats, [&] { return timed(poisson); },
+      [&] { return poisson.report().tridiagonal_seconds + poisson.report().z.seconds; }, result);
+  const Traffic traffic = per_call(communicator, poisson.report().z, repeats + 1);
+  result.messages = traffic.messages, result.bytes = traffic.bytes;
+  result.kept_bytes = traffic.kept_bytes;
+
+  pencil::FieldTridiagonal lines(grid, setup.cells[2], false, options.tridiagonal);
+  lines.set_matrix(diffusion(problem.z));
+  result.field_seconds = least_of_slowest(communicator, repeats, [&] { return timed(lines); });
+  const Traffic field_traffic = per_call(communicator, lines.traffic(), repeats + 1);
+  result.field_messages = field_traffic.messages, result.field_bytes = field_traffic.bytes;
+  return result;
+}
+
+TridiagonalResult measure_batches(const Communicator& communicator, const TridiagonalCase& setup,
+                                  const pencil::PoissonProblem& problem, int repeats) {
+  if (communicator.size() > 1)
+    throw InputError("octant bench tridiagonal --method {} runs on one rank, not on {}", k_batches,
+                     communicator.size());
+  const auto [nx, ny, nz] = setup.cells;
+  pencil::Field field({pencil::Range{0, nx}, {0, ny}, {0, nz}});
+  fill(field);
+  pencil::DeviceField device(field.box());
+  const auto timed = [&](auto& solver) {
+    device.copy_from(field);
+    const Clock clock;
+    solver.solve(device.view());
+    Kokkos::fence();
+    return clock.seconds();
+  };
+
+  TridiagonalResult result;
+  pencil::BatchedPoisson poisson(setup.cells, problem);
+  time_poisson(
+      communicator, repeats, [&] { return timed(poisson); },
+      [&] { return poisson.tridiagonal_seconds(); }, result);
+  pencil::BatchedTridiagonal lines(setup.cells, nz, false);
+  lines.set_matrix(diffusion(problem.z));
+  result.field_seconds = least_of_slowest(communicator, repeats, [&] { return timed(lines); });
+  return result;
+}
+
 }  // namespace
 
 TridiagonalResult measure_tridiagonal(const Communicator& communicator,
                                       const TridiagonalCase& setup, int repeats) {
-  const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
   const pencil::AxisConditions walls{Condition::neumann, Condition::neumann};
   const pencil::PoissonProblem problem{3.0 / setup.cells[0],
                                        1.5 / setup.cells[1],
@@ -148,41 +230,8 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
                                        {},
                                        pencil::second_derivative(faces(setup.cells[2]), walls),
                                        true};
-  const pencil::PoissonOptions options{options_of(setup), setup.backend, false};
-  pencil::PoissonSolver poisson(grid, problem, options);
-  pencil::Field field(grid.box(pencil::Orientation::x));
-
-  TridiagonalResult result;
-  result.tridiagonal_seconds = std::numeric_limits<double>::max();
-  double before = 0.0;
-  result.solve_seconds = least_of_slowest(communicator, repeats, [&] {
-    fill(field);
-    const Clock clock;
-    poisson.solve(field);
-    const double seconds = clock.seconds();
-    const pencil::PoissonReport report = poisson.report();
-    const double total = report.tridiagonal_seconds + report.z.seconds;
-    const double tridiagonal = communicator.max(total - before);
-    if (before > 0.0)  // the first one warms up
-      result.tridiagonal_seconds = std::min(result.tridiagonal_seconds, tridiagonal);
-    before = total;
-    return seconds;
-  });
-  const Traffic traffic = per_call(communicator, poisson.report().z, repeats + 1);
-  result.messages = traffic.messages, result.bytes = traffic.bytes;
-  result.kept_bytes = traffic.kept_bytes;
-
-  pencil::FieldTridiagonal lines(grid, setup.cells[2], false, options.tridiagonal);
-  lines.set_matrix(diffusion(problem.z));
-  result.field_seconds = least_of_slowest(communicator, repeats, [&] {
-    fill(field);
-    const Clock clock;
-    lines.solve(field);
-    return clock.seconds();
-  });
-  const Traffic field_traffic = per_call(communicator, lines.traffic(), repeats + 1);
-  result.field_messages = field_traffic.messages, result.field_bytes = field_traffic.bytes;
-  return result;
+  return setup.method == k_batches ? measure_batches(communicator, setup, problem, repeats)
+                                   : measure_planes(communicator, setup, problem, repeats);
 }
 
 int tridiagonal_bench(const std::vector<std::string>& words) {

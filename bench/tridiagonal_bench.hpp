@@ -14,7 +14,7 @@ namespace octant::bench {
 struct TridiagonalCase {
   pencil::Cells cells{128, 64, 72};
   pencil::ProcessGrid processes;
-  std::string method;  // ftm, algorithm_1, algorithm_2 or two_sweeps
+  std::string method;  // ftm, algorithm_1, algorithm_2, two_sweeps or batches (one rank)
   pencil::TransposeBackend backend = pencil::TransposeBackend::p2p;
 };
 

@@ -150,6 +150,18 @@ TEST(TridiagonalBench, ShowsThatPtdmaSendsTwoPlanesPerRank) {
   }
 }
 
+TEST(TridiagonalBench, TimesBatchesOnOneRankAlone) {
+  const TridiagonalCase setup{{16, 12, 24}, {1, world().size()}, "batches"};
+  if (world().size() > 1) {
+    EXPECT_THROW(measure_tridiagonal(world(), setup, 1), InputError);
+    return;
+  }
+  const TridiagonalResult result = measure_tridiagonal(world(), setup, 1);
+  EXPECT_GT(result.tridiagonal_seconds, 0.0);
+  EXPECT_LE(result.tridiagonal_seconds, result.solve_seconds);
+  EXPECT_EQ(result.bytes.most, 0);
+}
+
 TEST(ParticleBench, MovesEveryParticleOnItsLevel) {
   const ParticleCase tiny{
       .name = "clustered", .particles = 500, .cells = 16, .block_size = 4, .levels = 2};
