@@ -25,6 +25,7 @@ class BatchSchedule final : public Schedule {
   BatchSchedule(const Domain& domain, const FlowParameters& parameters,
                 const ScalarOptions& scalar);
 
+  const char* name() const override { return "batches"; }
   State& state() override;
   Field& scalar() override;
   void complete() override;

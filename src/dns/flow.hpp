@@ -38,6 +38,7 @@ class Flow {
   // What every row of this rank is like; valid until the next call.
   MeasuredRows measure_rows() const { return schedule_->measure_rows(); }
 
+  const char* schedule() const { return schedule_->name(); }
   const Domain& domain() const { return domain_; }
   const FlowParameters& parameters() const { return parameters_; }
   const ScalarOptions& scalar_options() const { return scalar_; }

@@ -24,6 +24,7 @@ class PlaneSchedule final : public Schedule {
   PlaneSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
                 const pencil::PoissonOptions& solvers, const CommOptions& comm);
 
+  const char* name() const override { return "planes"; }
   State& state() override { return state_; }
   Field& scalar() override { return scalar_->field(); }
   void complete() override;

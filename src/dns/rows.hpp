@@ -53,9 +53,10 @@ void launch_cells(const char* name, Extent n, const Rows& rows) {
     Kokkos::parallel_for(name, Kokkos::RangePolicy<DeviceSpace>(0, std::int64_t{n.ny} * n.nz),
                          RowByRow<Rows>{rows, n.nx, n.ny});
   } else {
-    Kokkos::parallel_for(
-        name, Kokkos::MDRangePolicy<DeviceSpace, Kokkos::Rank<3>>({0, 0, 0}, {n.nx, n.ny, n.nz}),
-        CellByCell<Rows>{rows});
+    using Box = Kokkos::MDRangePolicy<DeviceSpace, Kokkos::Rank<3, Kokkos::Iterate::Left>>;
+    // Threads side by side take cells side by side.
+    Kokkos::parallel_for(name, Box({0, 0, 0}, {n.nx, n.ny, n.nz}, {64, 4, 1}),
+                         CellByCell<Rows>{rows});
   }
 }
 

@@ -22,6 +22,8 @@ class Schedule {
  public:
   virtual ~Schedule() = default;
 
+  virtual const char* name() const = 0;  // as dns.schedule has it
+
   // The state, and the scalar that it carries if any, in the host's memory, with their ghosts.
   // After writing to their cells, call complete() before the next stage; it is collective.
   virtual State& state() = 0;

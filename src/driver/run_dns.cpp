@@ -49,9 +49,10 @@ class DnsModel final : public Model {
 
   void log_beginning() const override {
     const auto& cells = options_.grid.cells;
-    log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}", options_.problem_name,
-              cells[0], cells[1], cells[2], options_.flow.diffusion, communicator().size(),
-              pencil::to_string(simulation_.tuning().processes));
+    log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}, in {}",
+              options_.problem_name, cells[0], cells[1], cells[2], options_.flow.diffusion,
+              communicator().size(), pencil::to_string(simulation_.tuning().processes),
+              simulation_.flow().schedule());
     const std::string table = simulation_.tuning().table();
     if (!table.empty()) log::info("process grids and exchanges that were tried:\n{}", table);
   }
