@@ -37,7 +37,7 @@ GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar) 
   return rules;
 }
 
-Ghosts::Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar)
+Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar)
     : domain_(domain),
       halo_(domain.pencils,
             {domain.boundaries.periodic(0), domain.boundaries.periodic(1),

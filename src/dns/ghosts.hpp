@@ -38,7 +38,7 @@ GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar);
 class Ghosts {
  public:
   // Collective.
-  Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar = {});
+  Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar = {});
 
   // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary
   // which prescribes them. Collective.
