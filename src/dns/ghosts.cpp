@@ -24,25 +24,30 @@ Mirror mirror(Condition condition, double value) {
 
 }  // namespace
 
+GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar) {
+  GhostRules rules;
+  for (int axis = 0; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end) {
+      for (int c = 0; c < k_components; ++c)
+        rules[c][axis][end] = {boundaries.of_velocity(c, axis, end),
+                               boundaries.velocity(axis, end)[c], c == axis};
+      rules[k_pressure][axis][end] = {boundaries.of_pressure(axis, end), 0.0, false};
+      rules[k_scalar][axis][end] = {scalar[axis][end].condition, scalar[axis][end].value, false};
+    }
+  return rules;
+}
+
 Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar)
     : domain_(domain),
       halo_(domain.pencils,
             {domain.boundaries.periodic(0), domain.boundaries.periodic(1),
              domain.boundaries.periodic(2)},
-            options) {
-  const Boundaries& b = domain.boundaries;
-  for (int axis = 0; axis < 3; ++axis)
-    for (int end = 0; end < 2; ++end) {
-      for (int c = 0; c < k_components; ++c)
-        rules_[c][axis][end] = {b.of_velocity(c, axis, end), b.velocity(axis, end)[c], c == axis};
-      rules_[k_pressure][axis][end] = {b.of_pressure(axis, end), 0.0, false};
-      rules_[k_scalar][axis][end] = {scalar[axis][end].condition, scalar[axis][end].value, false};
-    }
-}
+            options),
+      rules_(ghost_rules(domain.boundaries, scalar)) {}
 
 void Ghosts::fill_x(int quantity, double* row) const {
   const int nx = domain_.nx;
-  const Rule &lower = rule(quantity, 0, 0), &upper = rule(quantity, 0, 1);
+  const GhostRule &lower = rule(quantity, 0, 0), &upper = rule(quantity, 0, 1);
   if (lower.condition == Condition::periodic) {
     row[-1] = row[nx - 1];
     row[nx] = row[0];
@@ -62,7 +67,7 @@ void Ghosts::fill_x(int quantity, double* row) const {
 void Ghosts::fill_y_side(int quantity, Field& field, int k, int end) const {
   if (!domain_.ends(1, end)) return;
   const int nx = domain_.nx, ny = domain_.ny;
-  const Rule& r = rule(quantity, 1, end);
+  const GhostRule& r = rule(quantity, 1, end);
   if (!r.on_face) {
     const int inside = end == 0 ? 0 : ny - 1, ghost = end == 0 ? -1 : ny;
     mirror(r.condition, r.value).row(field.row(k, ghost), field.row(k, inside), nx);
@@ -81,7 +86,7 @@ void Ghosts::fill_z_sides(int quantity, Field& field) const {
   const int nx = domain_.nx, ny = domain_.ny, nz = domain_.nz;
   for (int end = 0; end < 2; ++end) {
     if (!domain_.ends(2, end)) continue;
-    const Rule& r = rule(quantity, 2, end);
+    const GhostRule& r = rule(quantity, 2, end);
     for (int j = -1; j <= ny; ++j) {
       if (!r.on_face) {
         const int inside = end == 0 ? 0 : nz - 1, ghost = end == 0 ? -1 : nz;
@@ -123,7 +128,7 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
 
 void Ghosts::close_x(double* u_row) const {
   const int nx = domain_.nx;
-  const Rule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
+  const GhostRule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
   if (lower.condition == Condition::periodic) {
     u_row[-1] = u_row[nx - 1];
     return;
@@ -137,7 +142,7 @@ void Ghosts::close_y(Field& v, int k, int slide, int end) const {
   if (end == 0 && domain_.boundaries.periodic(1) && !domain_.is_cut(1))
     v.copy_row(k, -1, ny - 1, slide);
   if (!domain_.ends(1, end)) return;
-  const Rule& r = rule(k_v, 1, end);
+  const GhostRule& r = rule(k_v, 1, end);
   const int boundary = end == 0 ? -1 : ny - 1, inside = end == 0 ? 0 : ny - 2;
   if (r.condition == Condition::dirichlet) set_row(v.row(k, boundary, slide), nx, r.value);
   else v.copy_row(k, boundary, inside, slide);
@@ -146,7 +151,7 @@ void Ghosts::close_y(Field& v, int k, int slide, int end) const {
 void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
   if (!domain_.ends(2, end)) return;
   const int nx = domain_.nx, nz = domain_.nz;
-  const Rule& r = rule(k_w, 2, end);
+  const GhostRule& r = rule(k_w, 2, end);
   const int boundary = end == 0 ? -1 : nz - 1, inside = end == 0 ? 0 : nz - 2;
   for (int j = rows.begin; j < rows.end; ++j) {
     double* row = w.row(boundary, j, slide);

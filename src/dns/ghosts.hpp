@@ -25,6 +25,16 @@ struct ScalarSide {
 };
 using ScalarSides = std::array<std::array<ScalarSide, 2>, 3>;
 
+// What a side of the domain prescribes for a quantity. `on_face`: whose values lie on that side.
+struct GhostRule {
+  Condition condition = Condition::periodic;
+  double value = 0.0;
+  bool on_face = false;
+};
+// By quantity, axis and end.
+using GhostRules = std::array<std::array<std::array<GhostRule, 2>, 3>, k_quantities>;
+GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar);
+
 class Ghosts {
  public:
   // Collective.
@@ -56,18 +66,15 @@ class Ghosts {
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:
-  struct Rule {
-    Condition condition = Condition::periodic;
-    double value = 0.0;
-    bool on_face = false;
-  };
-  const Rule& rule(int quantity, int axis, int end) const { return rules_[quantity][axis][end]; }
+  const GhostRule& rule(int quantity, int axis, int end) const {
+    return rules_[quantity][axis][end];
+  }
   void fill_y_side(int quantity, Field& field, int k, int end) const;
   void fill_z_sides(int quantity, Field& field) const;
 
   const Domain& domain_;
   pencil::Halo halo_;
-  std::array<std::array<std::array<Rule, 2>, 3>, k_quantities> rules_;
+  GhostRules rules_;
 };
 
 }  // namespace octant::dns

@@ -79,12 +79,29 @@ double boundary_weight(const Grid& grid, const Boundaries& boundaries, int compo
   return layers * (end == 0 ? at_centre(grid, 0).below : at_centre(grid, n - 1).above);
 }
 
+double boundary_source(const Domain& domain, int component, int axis, int end) {
+  if (!domain.ends(axis, end)) return 0.0;
+  return boundary_weight(domain.grid, domain.boundaries, component, axis, end) *
+         domain.boundaries.velocity(axis, end)[component];
+}
+
 TridiagonalMatrix helmholtz(const TridiagonalMatrix& second_derivative, double factor) {
   TridiagonalMatrix m = second_derivative;
   for (double& value : m.lower) value *= factor;
   for (double& value : m.upper) value *= factor;
   for (double& value : m.diagonal) value = 1.0 + factor * value;
   return m;
+}
+
+std::vector<double> response_to_one(const TridiagonalMatrix& matrix) {
+  if (matrix.periodic) return std::vector<double>(matrix.size(), 1.0);
+  const pencil::ThomasFactors f(matrix, pencil::Sweep::up);
+  const int n = matrix.size();
+  std::vector<double> x(n, 1.0);
+  for (int k = 0; k < n; ++k)
+    x[k] = (1.0 - (k > 0 ? f.lower[k] * x[k - 1] : 0.0)) * f.reciprocal[k];
+  for (int k = n - 2; k >= 0; --k) x[k] -= f.back[k] * x[k + 1];
+  return x;
 }
 
 pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries) {
@@ -108,6 +125,17 @@ pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boun
           conditions(boundaries, component, 1),
           velocity_z_matrix(grid, boundaries, component),
           conditions(boundaries, component, 2).allows_constant()};
+}
+
+ScalarOperator scalar_operator(const Domain& d, double diffusivity, int k) {
+  const double dx = d.grid.dx, dy = d.grid.dy, dz = d.dz_cell[k];
+  return {0.5 / dx,
+          0.5 / dy,
+          0.5 / dz,
+          diffusivity / (dx * dx),
+          diffusivity / (dy * dy),
+          diffusivity / (dz * d.dz_face[k - 1]),
+          diffusivity / (dz * d.dz_face[k])};
 }
 
 PlaneOperator plane_operator(const Domain& d, double viscosity, double force, int component,

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "dns/forcing.hpp"
 #include "dns/operators.hpp"
 #include "dns/projection_kernels.hpp"
 
@@ -27,6 +28,10 @@ pencil::Box rows_of(const pencil::Box& box, int rows) {
 constexpr int k_at_end = 2, k_rolling = 3;
 
 }  // namespace
+
+pencil::Sweep pressure_sweep(Diffusion diffusion) {
+  return diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
+}
 
 Projection::Projection(const Domain& domain, const Ghosts& ghosts,
                        const pencil::PoissonOptions& options, Diffusion diffusion)
@@ -182,8 +187,9 @@ void Projection::correct_lower_faces(State& state, int k, Range rows, int slide,
   const int nx = domain_.nx;
   if (domain_.first(k_u, 0) < 0)
     for (int j = rows.begin; j < rows.end; ++j) {
-      const double *phi = row(k, j), *us = state.u.row(k, j, slide);
-      state.u.row(k, j)[-1] = us[-1] - gamma_dt / domain_.grid.dx * (phi[0] - phi[-1]);
+      const double* phi = row(k, j);
+      for_each_cell(1, VelocityCorrection{state.u.row(k, j, slide) - 1, phi - 1, phi,
+                                          gamma_dt / domain_.grid.dx, 0.0, state.u.row(k, j) - 1});
     }
   if (domain_.first(k_v, 1) < 0 && rows.contains(0)) {
     double* v = state.v.row(k, -1);
@@ -224,6 +230,17 @@ void Projection::update_pressure(State& state, int k, int j, const Step& step) {
     case Diffusion::implicit_all:
       return for_each_cell(nx, PressureUpdate<Diffusion::implicit_all>{rows});
   }
+}
+
+Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
+                                 double forcing) {
+  const Diffusion diffusion = parameters.diffusion_kind();
+  const double half = -0.5 * parameters.viscosity * stage.gamma;
+  return {.gamma_dt = stage.gamma,
+          .implicit_z = diffusion != Diffusion::explicit_all ? half : 0.0,
+          .implicit_xy = diffusion == Diffusion::implicit_all ? half : 0.0,
+          .forced = kept_component(parameters),
+          .forcing = forcing};
 }
 
 }  // namespace octant::dns

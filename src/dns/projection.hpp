@@ -5,12 +5,17 @@
 
 #include "dns/domain.hpp"
 #include "dns/ghosts.hpp"
+#include "dns/runge_kutta.hpp"
 #include "pencil/poisson.hpp"
 
 namespace octant::dns {
 
 // Sweeps follow the planes as they are solved. Rows and planes beside those of other ranks, or of
 // the other side of the domain, come late: what the first needs of them is done after an exchange.
+// The order in which planes of the correction are eliminated: that in which a stage of host threads
+// makes them.
+pencil::Sweep pressure_sweep(Diffusion diffusion);
+
 class Projection {
  public:
   // Collective.
@@ -72,5 +77,9 @@ class Projection {
   std::ptrdiff_t rhs_stride_;
   pencil::Buffer rhs_;  // one plane, and a row of each thread
 };
+
+// The step of a stage; `forcing` is what is added to the component whose mean is kept, if any.
+Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
+                                 double forcing);
 
 }  // namespace octant::dns

@@ -23,6 +23,7 @@ from running import Outcome, octant, run, run_well
         ("dns.velocity_x_lower=[1.0, 0.0, 0.0]", ["dns.velocity_x_lower", "periodic"]),
         ("dns.viscosity=-1.0", ["dns.viscosity"]),
         ("dns.diffusion=implicitly", ["dns.diffusion", "implicit"]),
+        ("dns.schedule=batch", ["dns.schedule", "batches"]),
         ("dns.viscositi=1.0", ["dns.viscositi", "dns.viscosity"]),
         ("grid.cells=[24, 15, 1]", ["grid.cells"]),
         ("problem.name=chanel", ["problem.name", "channel"]),
@@ -58,6 +59,11 @@ def test_impossible_process_grids_are_refused(tmp_path: Path) -> None:
     for processes in ("2x2", "1x99", "two"):
         outcome = run(tmp_path / "run", SMALL_CHANNEL, f"grid.process_grid={processes}")
         assert_refused(outcome, "grid.process_grid", processes)
+
+
+def test_batches_on_several_ranks_are_refused(tmp_path: Path) -> None:
+    outcome = run(tmp_path / "run", SMALL_CHANNEL, "dns.schedule=batches", ranks=2)
+    assert_refused(outcome, "dns.schedule", "batches", "one rank", "planes")
 
 
 def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None:
