@@ -11,8 +11,8 @@
 namespace octant::pencil {
 
 // Turns the unknowns of a field into real coefficients, one for each of x_eigenvalues() in each row
-// and one row for each of y_eigenvalues(), and back. It lays them out in the memory that it is given
-// as suits its library. Both directions together leave the unknowns as they are.
+// and one row for each of y_eigenvalues(), and back. It lays them out in the memory that it is
+// given as suits its library. Both directions together leave the unknowns as they are.
 class BatchedTransform {
  public:
   virtual ~BatchedTransform() = default;
