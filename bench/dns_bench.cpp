@@ -28,6 +28,7 @@ driver::DnsOptions run_options(const DnsCase& dns_case) {
   options.flow.diffusion = dns_case.diffusion;
   options.flow.poisson = dns_case.poisson;
   options.flow.forcing = "bulk_velocity";
+  options.flow.schedule = dns_case.schedule;
   options.pencil.process_grid = dns_case.process_grid;
   options.pencil.transpose = dns_case.transpose;
   options.pencil.plans = dns_case.plans;
@@ -79,27 +80,31 @@ JsonObject json(const DnsResult& r, double triad) {
       .add("ranks", r.ranks)
       .add("process_grid", r.process_grid)
       .add("transpose", r.transpose)
+      .add("schedule", r.schedule)
       .add("seconds_per_step", r.seconds)
       .add("nanoseconds_per_cell", r.nanoseconds_per_cell())
       .add("cpu_nanoseconds_per_cell", r.cpu_nanoseconds_per_cell())
       .add("bytes_sent_per_step", r.bytes_sent)
       .add("fields_of_memory", r.fields_of_memory)
       .add("scaled_divergence", r.scaled_divergence)
-      .add("bytes_moved_per_cell", r.bytes_moved_per_cell())
-      .add("bytes_moved_per_second", bytes_per_second(r))
       .add("triad_bytes_per_second", triad)
       .add("parts", parts);
+  if (r.moves_planes())
+    object.add("bytes_moved_per_cell", r.bytes_moved_per_cell())
+        .add("bytes_moved_per_second", bytes_per_second(r));
   return object;
 }
 
-constexpr const char* k_row = "{:<14} {:<11} {:<6} {:>6} {:>9} {:>9} {:>7} {:>7} {:>9} {:>7} {:>9}";
+constexpr const char* k_row =
+    "{:<14} {:<11} {:<8} {:<6} {:>6} {:>9} {:>9} {:>7} {:>7} "
+    "{:>9} {:>7} {:>9}";
 
 std::string row(const DnsResult& r) {
   const auto& cells = r.dns_case.cells;
   return fmt::format(
       k_row, fmt::format("{}x{}x{}", cells[0], cells[1], cells[2]), r.dns_case.diffusion,
-      r.dns_case.poisson, r.process_grid, r.transpose, fmt::format("{:.2f}", 1e3 * r.seconds),
-      fmt::format("{:.1f}", r.nanoseconds_per_cell()),
+      r.schedule, r.dns_case.poisson, r.process_grid, r.transpose,
+      fmt::format("{:.2f}", 1e3 * r.seconds), fmt::format("{:.1f}", r.nanoseconds_per_cell()),
       fmt::format("{:.1f}", r.cpu_nanoseconds_per_cell()),
       fmt::format("{:.3f}", 1e-6 * r.bytes_sent), fmt::format("{:.1f}", r.fields_of_memory),
       fmt::format("{:.1e}", r.scaled_divergence));
@@ -148,6 +153,8 @@ void declare(Options& options, Request& request) {
   options.one_of("--transpose", request.common.transpose,
                  {"auto", "pairwise", "p2p", "alltoall", "ksection", "shared"},
                  "How transposes move their messages");
+  options.one_of("--schedule", request.common.schedule, {"auto", "planes", "batches"},
+                 "Order of a step's work");
   options.one_of("--plans", request.common.plans, {"estimated", "measured"}, "FFTW's plans");
   options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
 }
@@ -160,13 +167,13 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
                   "busiest rank\nfields: memory of a rank over that of a field; div: "
                   "largest divergence over speed / cell size\n",
                   communicator.size(), 1e-9 * triad, request.steps));
-  report.line(fmt::format(k_row, "cells", "diffusion", "lines", "ranks", "transpose", "ms", "ns",
-                          "cpu ns", "MB", "fields", "div"));
+  report.line(fmt::format(k_row, "cells", "diffusion", "schedule", "lines", "ranks", "transpose",
+                          "ms", "ns", "cpu ns", "MB", "fields", "div"));
   for (const DnsCase& dns_case : request.selected()) {
     const DnsResult result = measure_dns(communicator, dns_case, request.steps);
     report.line(row(result));
     report.line(breakdown(result));
-    report.line(bandwidth(result, triad));
+    if (result.moves_planes()) report.line(bandwidth(result, triad));
     report.add(json(result, triad));
   }
 }
@@ -199,6 +206,7 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   driver::DnsSimulation simulation(communicator, options);
   result.process_grid = pencil::to_string(simulation.tuning().processes);
   result.transpose = pencil::to_string(simulation.tuning().backend);
+  result.schedule = simulation.flow().schedule();
   simulation.initialise();
   simulation.step(k_step);  // touches all memory for the first time
   for (int n = 0; n < steps; ++n) {

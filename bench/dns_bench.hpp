@@ -13,14 +13,14 @@ namespace octant::bench {
 struct DnsCase {
   std::array<int, 3> cells{128, 64, 72};
   std::string diffusion = "explicit", poisson = "ftm", process_grid = "auto", plans = "estimated";
-  std::string transpose = "auto";
+  std::string transpose = "auto", schedule = "auto";
 };
 
 // One case, measured. Times are of the fastest step, on the rank that was slowest in it.
 struct DnsResult {
   DnsCase dns_case;
   int ranks = 1;
-  std::string process_grid, transpose;
+  std::string process_grid, transpose, schedule;
   double seconds = 0.0;      // of a step
   double cpu_seconds = 0.0;  // processor time over all ranks of the step that took least
   std::vector<std::pair<std::string, double>> parts;  // seconds of that step by part
@@ -33,7 +33,8 @@ struct DnsResult {
   }
   double nanoseconds_per_cell() const { return 1e9 * seconds / cells(); }
   double cpu_nanoseconds_per_cell() const { return 1e9 * cpu_seconds / cells(); }
-  // What the sweeps of a step must read and write per cell where no field stays in cache.
+  bool moves_planes() const { return schedule == "planes"; }
+  // What the sweeps over planes must read and write per cell where no field stays in cache.
   double bytes_moved_per_cell() const;
 };
 

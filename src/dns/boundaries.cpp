@@ -32,7 +32,7 @@ Boundaries::Boundaries(const FlowParameters& parameters, const Vector& size)
     for (int end = 0; end < 2; ++end) sides_[axis][end] = side_named(names[end]);
   }
   for (int axis = 0; axis < 3; ++axis) {
-    check_pair(parameters, axis);
+    check_pair(axis);
     check_velocities(axis);
   }
   check_balance(size);
@@ -45,31 +45,13 @@ Boundaries::Boundaries(const FlowParameters& parameters, const Vector& size)
         name_of(sides_[forced][1]));
 }
 
-void Boundaries::check_pair(const FlowParameters& parameters, int axis) const {
+void Boundaries::check_pair(int axis) const {
   const auto [lower, upper] = sides_[axis];
-  const auto refuse = [&](const char* reason) {
-    throw InputError("dns.boundary_{} = [\"{}\", \"{}\"]: {}", axis_name(axis), name_of(lower),
-                     name_of(upper), reason);
-  };
   if ((lower == Side::periodic) != (upper == Side::periodic))
-    refuse("a periodic side needs a periodic partner; make both periodic or neither");
-  if (lower == Side::outflow)
-    refuse(
-        "fluid leaves at an upper side only, where velocities are stored on the face; turn the "
-        "axis "
-        "round");
-  const bool outflow = upper == Side::outflow;
-  if (outflow && parameters.diffusion_kind() == Diffusion::implicit_all)
-    refuse(
-        "outflow does not go with dns.diffusion = \"implicit\", whose solver would have to know "
-        "the "
-        "velocity on that face beforehand; use \"implicit_z\" or \"explicit\"");
-  if (outflow && axis == 2 && parameters.diffusion_kind() == Diffusion::implicit_z)
-    refuse(
-        "outflow along z does not go with dns.diffusion = \"implicit_z\", whose solver would have "
-        "to "
-        "know the velocity on that face beforehand; use \"explicit\", or let the fluid leave along "
-        "x or y");
+    throw InputError(
+        "dns.boundary_{} = [\"{}\", \"{}\"]: a periodic side needs a periodic partner; make both "
+        "periodic or neither",
+        axis_name(axis), name_of(lower), name_of(upper));
 }
 
 void Boundaries::check_velocities(int axis) const {

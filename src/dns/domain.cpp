@@ -19,8 +19,9 @@ Domain::Domain(const Communicator& communicator, const Grid& grid_, const Bounda
     for (int axis = 1; axis < 3; ++axis)
       if (ends(axis, 1) && boundaries.side(axis, 1) == Side::outflow && box[axis].count() < 2)
         throw InputError(
-            "an outflow along {} needs two cells of that axis on each rank beside it, but "
-            "grid.process_grid = \"{}\" leaves one; use fewer ranks along {}",
+            "an outflow at the upper side along {} needs two cells of that axis on each rank "
+            "beside "
+            "it, but grid.process_grid = \"{}\" leaves one; use fewer ranks along {}",
             static_cast<char>('x' + axis), pencil::to_string(processes),
             static_cast<char>('x' + axis));
   });

@@ -22,7 +22,7 @@ struct Domain {
   int nx, ny, nz;          // its cells
   ZLine dz_cell, dz_face;  // its part of the grid's lines
 
-  // Collective. Throws InputError if a rank at an outflow has too few cells.
+  // Collective. Throws InputError if a rank at an upper outflow has too few cells.
   Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
          pencil::ProcessGrid processes);
 
@@ -31,6 +31,11 @@ struct Domain {
   // Rows, or planes, or cells of a row along an axis in which the momentum equation holds for a
   // component: the face on an upper side that is not periodic has a value of its own.
   int unknowns(int component, int axis) const;
+  // The first of those that hold what must be kept from stage to stage: 0, or -1 where fluid leaves
+  // through the lower side, on whose faces the component is part of the state.
+  int first(int quantity, int axis) const {
+    return quantity == axis && ends(axis, 0) && boundaries.side(axis, 0) == Side::outflow ? -1 : 0;
+  }
   // Whether other ranks hold parts of this rank's lines along an axis.
   bool is_cut(int axis) const {
     const auto [y, z] = pencils.processes();
@@ -38,7 +43,7 @@ struct Domain {
   }
 };
 
-// A rank's velocity and pressure.
+// A rank's velocity and pressure, in the cells and on the lower faces that Domain::first tells of.
 struct State {
   Field u, v, w, p;
 

@@ -16,4 +16,10 @@ void write_field(Hdf5Writer& file, const Domain& domain, const std::string& data
 void read_field(const Hdf5Reader& file, const Domain& domain, const std::string& dataset,
                 Field& field);
 
+// The faces on lower sides through which fluid leaves, as datasets /lower_faces/u [k][j][1],
+// /lower_faces/v [k][1][i] and /lower_faces/w [1][j][i]; nothing where there are none. What was
+// written without them is read as if the velocity had no gradient there.
+void write_lower_faces(Hdf5Writer& file, const Domain& domain, const State& state);
+void read_lower_faces(const Hdf5Reader& file, const Domain& domain, State& state);
+
 }  // namespace octant::dns

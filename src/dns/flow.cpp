@@ -1,251 +1,39 @@
 #include "dns/flow.hpp"
 
-#include <algorithm>
+#include "core/error.hpp"
+#include "dns/batch_schedule.hpp"
+#include "dns/plane_schedule.hpp"
 
 namespace octant::dns {
 
 namespace {
 
-Vector body_force(const FlowParameters& parameters) {
-  Vector force{};
-  if (parameters.forcing_kind() == Forcing::pressure_gradient)
-    force[parameters.forcing_direction()] = parameters.pressure_gradient;
-  return force;
-}
-
-// The solvers of a stage take turns in one memory.
-pencil::PoissonOptions sharing(pencil::PoissonOptions options) {
-  options.tridiagonal.memory = std::make_shared<pencil::SolverMemory>();
-  options.planes = std::make_shared<pencil::Buffer>();
-  return options;
-}
-
-pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep) {
-  options.tridiagonal.sweep = sweep;
-  return options;
-}
-
-// The planes of the pressure are eliminated in the order in which a stage makes them.
-pencil::Sweep sweep_of(Diffusion diffusion) {
-  return diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
+bool wants_batches(const FlowParameters& parameters, int ranks) {
+  const ScheduleKind kind = parameters.schedule_kind();
+  if (kind == ScheduleKind::automatic) return ranks == 1 && !k_is_host<DeviceSpace>;
+  if (kind == ScheduleKind::batches && ranks > 1)
+    throw InputError(
+        "dns.schedule = \"batches\" is for one rank, but there are {}; use \"planes\", or \"auto\"",
+        ranks);
+  return kind == ScheduleKind::batches;
 }
 
 }  // namespace
 
 Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
            const pencil::PoissonOptions& solvers, const CommOptions& comm)
-    : Flow(domain, parameters, scalar, comm, sharing(solvers)) {}
-
-Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
-           const CommOptions& comm, const pencil::PoissonOptions& solvers)
-    : domain_(domain),
-      parameters_(parameters),
-      diffusion_(parameters.diffusion_kind()),
-      forcing_(parameters.forcing_kind()),
-      forced_(parameters.forcing_direction()),
-      state_(domain),
-      ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
-      momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
-      projection_(domain, ghosts_, swept(solvers, sweep_of(diffusion_)), diffusion_),
-      mean_(pencil::team_size()) {
-  const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
-  const int kept = forcing_ == Forcing::bulk_velocity ? forced_ : -1;
-  implicit_ = make_implicit_diffusion(domain, state_, diffusion_, kept, upwards);
-  if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
-}
-
-void Flow::complete() {
-  const Ghosted all[] = {
-      {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
-  ghosts_.fill(all);
-  if (!scalar_) return;
-  const Ghosted carried[] = {{&scalar_->field(), k_scalar}};
-  ghosts_.fill(carried);
-}
-
-void Flow::fill_ghosts() {
-  const Ghosted all[] = {
-      {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
-  ghosts_.fill_y_and_z(all);
+    : domain_(domain), parameters_(parameters), scalar_(scalar) {
+  if (wants_batches(parameters, domain.pencils.communicator().size()))
+    schedule_ = std::make_unique<BatchSchedule>(domain, parameters, scalar);
+  else schedule_ = std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm);
 }
 
 void Flow::step(double dt) {
   mean_force_ = 0.0;
-  for (int n = 0; n < k_stages; ++n) {
-    const Stage stage = runge_kutta_stage(n, dt);
-    clock_.restart();
-    if (scalar_) scalar_->advance(state_, ghosts_, stage);
-    lap(seconds_.scalar, "scalar");
-    begin_mean(stage);
-    if (implicit_) implicit_stage(n, stage);
-    else explicit_stage(n, stage);
-    fill_ghosts();
-    lap(seconds_.ghosts, "ghosts");
-    mean_force_ += push_ / dt;
-  }
-  if (forcing_ == Forcing::pressure_gradient) mean_force_ = parameters_.pressure_gradient;
-}
-
-void Flow::explicit_stage(int n, const Stage& stage) {
-  const int nz = domain_.nz;
-  ghosts_.close_z(state_.w, 0, -1, {0, domain_.ny});
-  pencil::in_team("dns: prediction", [&](const Team& team) {
-    for (int k = 0; k < nz; ++k) {
-      predict(team, k, n, stage);
-      if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1, team.share(domain_.ny));
-      lap(team, seconds_.momentum, "momentum");
-      project(team, k, -1, stage);
-    }
-  });
-  project_late(-1, stage);
-  end_mean();
-  lap(seconds_.momentum, "momentum");
-  pencil::in_team("dns: correction", [&](const Team& team) {
-    for (int k = nz - 1; k >= 0; --k) {
-      projection_.backward(team, k);
-      lap(team, seconds_.poisson, "poisson");
-      projection_.correct(team, state_, k, -1, correction(k, stage));
-      lap(team, seconds_.correction, "correction");
-    }
-  });
-  correct_late(stage);
-}
-
-void Flow::implicit_stage(int n, const Stage& stage) {
-  const int nz = domain_.nz;
-  implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
-  pencil::in_team("dns: prediction", [&](const Team& team) {
-    for (int k = 0; k < nz; ++k) {
-      predict(team, k, n, stage);
-      lap(team, seconds_.momentum, "momentum");
-      implicit_->eliminate(team, state_, k);
-      team.barrier();
-      lap(team, seconds_.diffusion, "diffusion");
-    }
-  });
-  end_mean();
-  lap(seconds_.momentum, "momentum");
-  implicit_->exchange(state_, push_);
-  pencil::in_team("dns: diffusion", [&](const Team& team) {
-    implicit_->settle(team, state_, k_w, nz - 1);
-    ghosts_.close_z(state_.w, 1, 0, team.share(domain_.ny));
-    for (int k = nz - 1; k >= 0; --k) {
-      settle(team, k);
-      lap(team, seconds_.diffusion, "diffusion");
-      project(team, k, 0, stage);
-    }
-  });
-  project_late(0, stage);
-  pencil::in_team("dns: correction", [&](const Team& team) {
-    for (int k = 0; k < nz; ++k) {
-      projection_.backward(team, k);
-      lap(team, seconds_.poisson, "poisson");
-      if (k > 0) projection_.correct(team, state_, k - 1, 0, correction(k - 1, stage));
-      lap(team, seconds_.correction, "correction");
-    }
-    projection_.correct(team, state_, nz - 1, 0, correction(nz - 1, stage));
-    lap(team, seconds_.correction, "correction");
-  });
-  correct_late(stage);
-}
-
-// The plane of w below is needed for the divergence.
-void Flow::settle(const Team& team, int k) {
-  implicit_->settle(team, state_, k_u, k);
-  implicit_->settle(team, state_, k_v, k);
-  if (k > 0) implicit_->settle(team, state_, k_w, k - 1);
-  if (k == 0) ghosts_.close_z(state_.w, 0, 0, team.share(domain_.ny));
-}
-
-void Flow::project(const Team& team, int k, int slide, const Stage& stage) {
-  const Range own = team.share(domain_.ny);
-  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
-  team.barrier();
-  if (own.contains(0)) ghosts_.close_y(state_.v, k, slide, 0);
-  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state_.v, k, slide, 1);
-  projection_.forward(team, state_, k, slide, stage.gamma);
-  lap(team, seconds_.poisson, "poisson");
-}
-
-void Flow::project_late(int slide, const Stage& stage) {
-  ghosts_.exchange_prediction(state_, slide);
-  lap(seconds_.ghosts, "ghosts");
-  projection_.forward_late(state_, slide, stage.gamma);
-  projection_.exchange();
-  lap(seconds_.poisson, "poisson");
-}
-
-void Flow::correct_late(const Stage& stage) {
-  projection_.fill_ghosts(ghosts_);
-  lap(seconds_.ghosts, "ghosts");
-  pencil::in_team("dns: late correction", [&](const Team& team) {
-    const Range planes = team.share(domain_.nz);
-    for (int k = planes.begin; k < planes.end; ++k)
-      projection_.correct_late(state_, k, correction(k, stage));
-  });
-  lap(seconds_.correction, "correction");
-}
-
-Projection::Step Flow::correction(int k, const Stage& stage) const {
-  const double half = -0.5 * parameters_.viscosity * stage.gamma;
-  Projection::Step step{.gamma_dt = stage.gamma};
-  if (diffusion_ != Diffusion::explicit_all) step.implicit_z = half;
-  if (diffusion_ == Diffusion::implicit_all) step.implicit_xy = half;
-  if (forcing_ == Forcing::bulk_velocity) {
-    step.forced = forced_;
-    step.forcing = implicit_ ? push_ * implicit_->response(k) : push_;
-  }
-  return step;
-}
-
-void Flow::begin_mean(const Stage& stage) {
-  std::fill(mean_.begin(), mean_.end(), ReproducibleSum());
-  push_ = 0.0;
-  // Of the implicit diffusion one half is already in the predicted velocity. The other half sums up
-  // to the friction at the walls.
-  if (forcing_ == Forcing::bulk_velocity && diffusion_ != Diffusion::explicit_all)
-    add_wall_friction(0.5 * parameters_.viscosity * stage.gamma);
-}
-
-void Flow::predict(const Team& team, int k, int n, const Stage& stage) {
-  momentum_.plane(team, state_, k, n, stage);
-  if (scalar_) scalar_->push(team, state_, k, stage);
-  if (forcing_ == Forcing::bulk_velocity)
-    momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
-}
-
-void Flow::end_mean() {
-  if (forcing_ != Forcing::bulk_velocity) return;
-  ReproducibleSum& sum = mean_.front();
-  for (std::size_t thread = 1; thread < mean_.size(); ++thread) sum += mean_[thread];
-  reproducible_sum(domain_.pencils.communicator(), std::span(&sum, 1));
-  const double cell = domain_.grid.dx * domain_.grid.dy;
-  push_ = parameters_.bulk_velocity - sum.to_double() * cell / domain_.grid.volume();
-}
-
-void Flow::add_wall_friction(double factor) {
-  const Field& field = state_.velocity(forced_);
-  const int nx = domain_.nx, ny = domain_.ny, nz = domain_.nz;
-  // Adds factor times the sum of (outside - inside) over a row times `scale`.
-  const auto add = [&](const double* outside, const double* inside, double scale) {
-    mean_.front() += factor * scale * (row_sum(outside, nx) - row_sum(inside, nx));
-  };
-  if (domain_.ends(2, 0))
-    for (int j = 0; j < ny; ++j) add(field.row(-1, j), field.row(0, j), 1.0 / domain_.dz_face[-1]);
-  if (domain_.ends(2, 1))
-    for (int j = 0; j < ny; ++j)
-      add(field.row(nz, j), field.row(nz - 1, j), 1.0 / domain_.dz_face[nz - 1]);
-  if (diffusion_ != Diffusion::implicit_all) return;
-  const double dy2 = domain_.grid.dy * domain_.grid.dy;
-  for (int k = 0; k < nz; ++k) {
-    const double scale = domain_.dz_cell[k] / dy2;
-    if (domain_.ends(1, 0)) add(field.row(k, -1), field.row(k, 0), scale);
-    if (domain_.ends(1, 1)) add(field.row(k, ny), field.row(k, ny - 1), scale);
-  }
-}
-
-pencil::PoissonReport Flow::diffusion_report() const {
-  return implicit_ ? implicit_->report() : pencil::PoissonReport();
+  for (int n = 0; n < k_stages; ++n)
+    mean_force_ += schedule_->advance(n, runge_kutta_stage(n, dt)) / dt;
+  if (parameters_.forcing_kind() == Forcing::pressure_gradient)
+    mean_force_ = parameters_.pressure_gradient;
 }
 
 }  // namespace octant::dns

@@ -24,32 +24,37 @@ Mirror mirror(Condition condition, double value) {
 
 }  // namespace
 
-Ghosts::Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar)
+GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar) {
+  GhostRules rules;
+  for (int axis = 0; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end) {
+      for (int c = 0; c < k_components; ++c)
+        rules[c][axis][end] = {boundaries.of_velocity(c, axis, end),
+                               boundaries.velocity(axis, end)[c], c == axis};
+      rules[k_pressure][axis][end] = {boundaries.of_pressure(axis, end), 0.0, false};
+      rules[k_scalar][axis][end] = {scalar[axis][end].condition, scalar[axis][end].value, false};
+    }
+  return rules;
+}
+
+Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar)
     : domain_(domain),
       halo_(domain.pencils,
             {domain.boundaries.periodic(0), domain.boundaries.periodic(1),
              domain.boundaries.periodic(2)},
-            options) {
-  const Boundaries& b = domain.boundaries;
-  for (int axis = 0; axis < 3; ++axis)
-    for (int end = 0; end < 2; ++end) {
-      for (int c = 0; c < k_components; ++c)
-        rules_[c][axis][end] = {b.of_velocity(c, axis, end), b.velocity(axis, end)[c], c == axis};
-      rules_[k_pressure][axis][end] = {b.of_pressure(axis, end), 0.0, false};
-      rules_[k_scalar][axis][end] = {scalar[axis][end].condition, scalar[axis][end].value, false};
-    }
-}
+            options),
+      rules_(ghost_rules(domain.boundaries, scalar)) {}
 
 void Ghosts::fill_x(int quantity, double* row) const {
   const int nx = domain_.nx;
-  const Rule &lower = rule(quantity, 0, 0), &upper = rule(quantity, 0, 1);
+  const GhostRule &lower = rule(quantity, 0, 0), &upper = rule(quantity, 0, 1);
   if (lower.condition == Condition::periodic) {
     row[-1] = row[nx - 1];
     row[nx] = row[0];
     return;
   }
   if (lower.on_face) {
-    row[-1] = lower.value;
+    if (lower.condition == Condition::dirichlet) row[-1] = lower.value;
     if (upper.condition == Condition::dirichlet) row[nx - 1] = upper.value;
     return;
   }
@@ -62,7 +67,7 @@ void Ghosts::fill_x(int quantity, double* row) const {
 void Ghosts::fill_y_side(int quantity, Field& field, int k, int end) const {
   if (!domain_.ends(1, end)) return;
   const int nx = domain_.nx, ny = domain_.ny;
-  const Rule& r = rule(quantity, 1, end);
+  const GhostRule& r = rule(quantity, 1, end);
   if (!r.on_face) {
     const int inside = end == 0 ? 0 : ny - 1, ghost = end == 0 ? -1 : ny;
     mirror(r.condition, r.value).row(field.row(k, ghost), field.row(k, inside), nx);
@@ -81,7 +86,7 @@ void Ghosts::fill_z_sides(int quantity, Field& field) const {
   const int nx = domain_.nx, ny = domain_.ny, nz = domain_.nz;
   for (int end = 0; end < 2; ++end) {
     if (!domain_.ends(2, end)) continue;
-    const Rule& r = rule(quantity, 2, end);
+    const GhostRule& r = rule(quantity, 2, end);
     for (int j = -1; j <= ny; ++j) {
       if (!r.on_face) {
         const int inside = end == 0 ? 0 : nz - 1, ghost = end == 0 ? -1 : nz;
@@ -95,8 +100,9 @@ void Ghosts::fill_z_sides(int quantity, Field& field) const {
 
 void Ghosts::fill(std::span<const Ghosted> all) {
   for (const auto& [field, quantity] : all)
-    for (int k = 0; k < domain_.nz; ++k)
-      for (int j = 0; j < domain_.ny; ++j) fill_x(quantity, field->row(k, j));
+    for (int k = domain_.first(quantity, 2); k < domain_.nz; ++k)
+      for (int j = domain_.first(quantity, 1); j < domain_.ny; ++j)
+        fill_x(quantity, field->row(k, j));
   fill_y_and_z(all);
 }
 
@@ -105,49 +111,52 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
   std::size_t count = 0;
   for (const auto& [field, quantity] : all) {
     fields[count++] = field;
-    for (int k = 0; k < domain_.nz; ++k)
+    for (int k = domain_.first(quantity, 2); k < domain_.nz; ++k)
       for (const int end : {0, 1}) fill_y_side(quantity, *field, k, end);
   }
   const std::span<Field* const> exchanged(fields.data(), count);
   // Rows lie in messages twice over, sent and received: two fields at a time take half of that.
   for (std::size_t first = 0; first < count; first += 2)
     halo_.fill_y(exchanged.subspan(first, std::min<std::size_t>(2, count - first)));
-  for (const auto& [field, quantity] : all) fill_z_sides(quantity, *field);
+  for (const auto& [field, quantity] : all) {
+    Field* one[] = {field};
+    halo_.fill_y(one, domain_.first(quantity, 2), 0, 0);
+    fill_z_sides(quantity, *field);
+  }
   halo_.fill_z(exchanged);
 }
 
 void Ghosts::close_x(double* u_row) const {
   const int nx = domain_.nx;
-  const Rule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
+  const GhostRule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
   if (lower.condition == Condition::periodic) {
     u_row[-1] = u_row[nx - 1];
     return;
   }
-  u_row[-1] = lower.value;
+  u_row[-1] = lower.condition == Condition::dirichlet ? lower.value : u_row[0];
   u_row[nx - 1] = upper.condition == Condition::dirichlet ? upper.value : u_row[nx - 2];
 }
 
 void Ghosts::close_y(Field& v, int k, int slide, int end) const {
   const int nx = domain_.nx, ny = domain_.ny;
-  if (end == 0) {
-    if (domain_.boundaries.periodic(1) && !domain_.is_cut(1)) v.copy_row(k, -1, ny - 1, slide);
-    if (domain_.ends(1, 0)) set_row(v.row(k, -1, slide), nx, rule(k_v, 1, 0).value);
-    return;
-  }
-  if (!domain_.ends(1, 1)) return;
-  const Rule& upper = rule(k_v, 1, 1);
-  if (upper.condition == Condition::dirichlet) set_row(v.row(k, ny - 1, slide), nx, upper.value);
-  else v.copy_row(k, ny - 1, ny - 2, slide);
+  if (end == 0 && domain_.boundaries.periodic(1) && !domain_.is_cut(1))
+    v.copy_row(k, -1, ny - 1, slide);
+  if (!domain_.ends(1, end)) return;
+  const GhostRule& r = rule(k_v, 1, end);
+  const int boundary = end == 0 ? -1 : ny - 1, inside = end == 0 ? 0 : ny - 2;
+  if (r.condition == Condition::dirichlet) set_row(v.row(k, boundary, slide), nx, r.value);
+  else v.copy_row(k, boundary, inside, slide);
 }
 
 void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
   if (!domain_.ends(2, end)) return;
   const int nx = domain_.nx, nz = domain_.nz;
-  const Rule& r = rule(k_w, 2, end);
+  const GhostRule& r = rule(k_w, 2, end);
+  const int boundary = end == 0 ? -1 : nz - 1, inside = end == 0 ? 0 : nz - 2;
   for (int j = rows.begin; j < rows.end; ++j) {
-    double* boundary = w.row(end == 0 ? -1 : nz - 1, j, slide);
-    if (r.condition == Condition::dirichlet) set_row(boundary, nx, r.value);
-    else std::copy_n(w.row(nz - 2, j, slide), nx, boundary);
+    double* row = w.row(boundary, j, slide);
+    if (r.condition == Condition::dirichlet) set_row(row, nx, r.value);
+    else std::copy_n(w.row(inside, j, slide), nx, row);
   }
 }
 

@@ -25,13 +25,23 @@ struct ScalarSide {
 };
 using ScalarSides = std::array<std::array<ScalarSide, 2>, 3>;
 
+// What a side of the domain prescribes for a quantity. `on_face`: whose values lie on that side.
+struct GhostRule {
+  Condition condition = Condition::periodic;
+  double value = 0.0;
+  bool on_face = false;
+};
+// By quantity, axis and end.
+using GhostRules = std::array<std::array<std::array<GhostRule, 2>, 3>, k_quantities>;
+GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar);
+
 class Ghosts {
  public:
   // Collective.
-  Ghosts(const Domain& domain, const CommOptions& options, const ScalarSides& scalar = {});
+  Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar = {});
 
-  // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary.
-  // Collective.
+  // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary
+  // which prescribes them. Collective.
   void fill(std::span<const Ghosted> all);
   // The same where all_x has been called for every row.
   void fill_y_and_z(std::span<const Ghosted> all);
@@ -45,7 +55,8 @@ class Ghosts {
   void exchange_z(Field& field);
 
   // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as
-  // far as no other rank holds them, and the faces on the boundaries that the divergence needs.
+  // far as no other rank holds them, and the faces on the boundaries that the divergence needs:
+  // prescribed, or where fluid leaves, as on the next face inside.
   void fill_x(int quantity, double* row) const;
   void fill_y(int quantity, Field& field, int k, int end) const;
   void close_x(double* u_row) const;
@@ -55,18 +66,15 @@ class Ghosts {
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:
-  struct Rule {
-    Condition condition = Condition::periodic;
-    double value = 0.0;
-    bool on_face = false;
-  };
-  const Rule& rule(int quantity, int axis, int end) const { return rules_[quantity][axis][end]; }
+  const GhostRule& rule(int quantity, int axis, int end) const {
+    return rules_[quantity][axis][end];
+  }
   void fill_y_side(int quantity, Field& field, int k, int end) const;
   void fill_z_sides(int quantity, Field& field) const;
 
   const Domain& domain_;
   pencil::Halo halo_;
-  std::array<std::array<std::array<Rule, 2>, 3>, k_quantities> rules_;
+  GhostRules rules_;
 };
 
 }  // namespace octant::dns

@@ -21,18 +21,6 @@ void add_to(pencil::TransposeTraffic& sum, const pencil::TransposeTraffic& part)
   sum.messages += part.messages;
 }
 
-// The response of lines along z to a right-hand side of 1.
-std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix) {
-  if (matrix.periodic) return std::vector<double>(matrix.size(), 1.0);
-  const pencil::ThomasFactors f(matrix, pencil::Sweep::up);
-  const int n = matrix.size();
-  std::vector<double> x(n, 1.0);
-  for (int k = 0; k < n; ++k)
-    x[k] = (1.0 - (k > 0 ? f.lower[k] * x[k - 1] : 0.0)) * f.reciprocal[k];
-  for (int k = n - 2; k >= 0; --k) x[k] -= f.back[k] * x[k + 1];
-  return x;
-}
-
 // Makes a matrix as large as the grid, with planes at its end that keep what they hold: the face of
 // w on a wall.
 void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
@@ -71,9 +59,7 @@ BoundarySources::BoundarySources(const Domain& domain, bool all_axes) : domain_(
   for (int c = 0; c < k_components; ++c)
     for (int axis = all_axes ? 0 : 2; axis < 3; ++axis)
       for (int end = 0; end < 2; ++end)
-        if (domain.ends(axis, end))
-          amounts_[c][axis][end] = boundary_weight(domain.grid, domain.boundaries, c, axis, end) *
-                                   domain.boundaries.velocity(axis, end)[c];
+        amounts_[c][axis][end] = boundary_source(domain, c, axis, end);
 }
 
 void BoundarySources::add(const Team& team, State& state, int component, int k,

@@ -12,6 +12,7 @@
 
 #include "dns/options.hpp"
 #include "dns/rows.hpp"
+#include "dns/runge_kutta.hpp"
 
 namespace octant::dns {
 
@@ -24,11 +25,6 @@ KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
   return a * b + c;
 #endif
 }
-
-// One stage of Wray's Runge-Kutta scheme: dt times alpha, beta, gamma of eq. 3.
-struct Stage {
-  double alpha, beta, gamma;
-};
 
 // What one velocity component needs in one plane.
 struct PlaneOperator {
@@ -45,6 +41,33 @@ struct PlaneOperator {
 struct Transport {
   const double *east[2], *north[2], *south[2], *top[2], *bottom[2];
 };
+
+// Rows of the velocities at cells of a row, and on their faces below along y and z.
+struct VelocityRows {
+  const double *u, *v, *w, *v_south, *w_bottom, *w_bottom_north;
+};
+
+// The transport of component 0, 1 or 2, of which row and plane are the strides.
+KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const VelocityRows& r,
+                                                   std::ptrdiff_t row, std::ptrdiff_t plane) {
+  if (component == 0)
+    return {{r.u, r.u + 1},
+            {r.v, r.v + 1},
+            {r.v_south, r.v_south + 1},
+            {r.w, r.w + 1},
+            {r.w_bottom, r.w_bottom + 1}};
+  if (component == 1)
+    return {{r.u, r.u + row},
+            {r.v, r.v + row},
+            {r.v, r.v_south},
+            {r.w, r.w + row},
+            {r.w_bottom, r.w_bottom_north}};
+  return {{r.u, r.u + plane},
+          {r.v, r.v + plane},
+          {r.v_south, r.v_south + plane},
+          {r.w, r.w + plane},
+          {r.w, r.w_bottom}};
+}
 
 // The rows that the update of one row of one component reads and writes, each at cell 0.
 struct MomentumRows {

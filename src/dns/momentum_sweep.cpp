@@ -15,12 +15,6 @@ constexpr std::array kernels_of{&momentum_row<diffusion, false, true>,
 
 }  // namespace
 
-Stage runge_kutta_stage(int n, double dt) {
-  constexpr double alpha[k_stages] = {8.0 / 15.0, 5.0 / 12.0, 3.0 / 4.0};
-  constexpr double beta[k_stages] = {0.0, -17.0 / 60.0, -5.0 / 12.0};
-  return {dt * alpha[n], dt * beta[n], dt * (alpha[n] + beta[n])};
-}
-
 MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion,
                              const Vector& force)
     : domain_(domain),
@@ -58,20 +52,17 @@ void MomentumSweep::plane(const Team& team, State& state, int k, int n, const St
   const Range own = team.share(domain_.ny);
   for (int j = own.begin; j < own.end; ++j) {
     const double *uc = u.row(k, j), *vc = v.row(k, j), *wc = w.row(k, j), *pc = p.row(k, j);
-    const double* vs = vc - row;
-    const double* wb = wc - plane;
-    const double* wb_north = j == own.end - 1 && !team.is_last() ? edge_of(team) : wb + row;
-    kernel(u_cells, row, plane, operators_[k_u][k],
-           {{uc, uc + 1}, {vc, vc + 1}, {vs, vs + 1}, {wc, wc + 1}, {wb, wb + 1}}, stage,
+    const bool at_edge = j == own.end - 1 && !team.is_last();
+    const VelocityRows at{uc,       vc,         wc,
+                          vc - row, wc - plane, at_edge ? edge_of(team) : wc - plane + row};
+    kernel(u_cells, row, plane, operators_[k_u][k], transport_of(k_u, at, row, plane), stage,
            {uc, pc, pc + 1, rhs_row(k_u, k, j), state.u.row(k, j, -1)});
     if (j < v_rows)
-      kernel(nx, row, plane, operators_[k_v][k],
-             {{uc, uc + row}, {vc, vc + row}, {vc, vs}, {wc, wc + row}, {wb, wb_north}}, stage,
+      kernel(nx, row, plane, operators_[k_v][k], transport_of(k_v, at, row, plane), stage,
              {vc, pc, pc + row, rhs_row(k_v, k, j), state.v.row(k, j, -1)});
     if (k < w_planes)
-      kernel(nx, row, plane, operators_[k_w][k],
-             {{uc, uc + plane}, {vc, vc + plane}, {vs, vs + plane}, {wc, wc + plane}, {wc, wb}},
-             stage, {wc, pc, pc + plane, rhs_row(k_w, k, j), state.w.row(k, j, -1)});
+      kernel(nx, row, plane, operators_[k_w][k], transport_of(k_w, at, row, plane), stage,
+             {wc, pc, pc + plane, rhs_row(k_w, k, j), state.w.row(k, j, -1)});
   }
   keep_edge(team, state, k + 1);
 }
@@ -81,16 +72,6 @@ void MomentumSweep::add_to_mean(const Team& team, const State& state, int k, int
   const Range own = team.share(domain_.ny);
   for (int j = own.begin; j < own.end; ++j)
     sum += row_sum(state.velocity(component).row(k, j, -1), domain_.nx) * domain_.dz_cell[k];
-}
-
-double row_sum(const double* values, int n) {
-  constexpr int lanes = 8;
-  double sums[lanes] = {};
-  int i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) sums[l] += values[i + l];
-  for (int l = 0; i < n; ++i, ++l) sums[l] += values[i];
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 }  // namespace octant::dns

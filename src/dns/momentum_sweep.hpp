@@ -11,10 +11,6 @@
 
 namespace octant::dns {
 
-// Wray's coefficients alpha, beta and gamma = alpha + beta of stage n, times dt.
-Stage runge_kutta_stage(int n, double dt);
-inline constexpr int k_stages = 3;
-
 class MomentumSweep {
  public:
   // `force` is per mass.
@@ -46,8 +42,5 @@ class MomentumSweep {
   pencil::Buffer edges_;
   std::array<RowKernel, k_stages> kernels_;
 };
-
-// The sum of n numbers in an order that depends on n alone.
-double row_sum(const double* values, int n);
 
 }  // namespace octant::dns

@@ -21,21 +21,24 @@ Couplings at_face(const Grid& g, int k) {
 // What a ghost at a centre is, as a multiple of the value inside.
 double ghost_factor(Condition condition) { return condition == Condition::dirichlet ? -1.0 : 1.0; }
 
-TridiagonalMatrix face_matrix(const Grid& grid, bool periodic) {
+// The faces between the boundaries, which have a value or that of the next face inside.
+TridiagonalMatrix face_matrix(const Grid& grid, Condition lower, Condition upper) {
   TridiagonalMatrix m;
-  m.periodic = periodic;
-  for (int k = 0; k < grid.cells[2] - (periodic ? 0 : 1); ++k) {
+  m.periodic = lower == Condition::periodic;
+  for (int k = 0; k < grid.cells[2] - (m.periodic ? 0 : 1); ++k) {
     const auto [below, above] = at_face(grid, k);
     m.lower.push_back(below);
     m.upper.push_back(above);
     m.diagonal.push_back(-(below + above));
   }
+  if (lower == Condition::neumann) m.diagonal.front() += m.lower.front();
+  if (upper == Condition::neumann) m.diagonal.back() += m.upper.back();
   return m;
 }
 
 pencil::AxisConditions conditions(const Boundaries& b, int component, int axis) {
   return {b.of_velocity(component, axis, 0), b.of_velocity(component, axis, 1),
-          component == axis ? pencil::Location::face : pencil::Location::centre};
+          component == axis ? pencil::Location::inner_face : pencil::Location::centre};
 }
 
 }  // namespace
@@ -61,9 +64,9 @@ TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundari
 }
 
 TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries, int component) {
-  if (component == k_w) return face_matrix(grid, boundaries.periodic(2));
-  return centre_z_matrix(grid, boundaries.of_velocity(component, 2, 0),
-                         boundaries.of_velocity(component, 2, 1));
+  const Condition lower = boundaries.of_velocity(component, 2, 0);
+  const Condition upper = boundaries.of_velocity(component, 2, 1);
+  return component == k_w ? face_matrix(grid, lower, upper) : centre_z_matrix(grid, lower, upper);
 }
 
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
@@ -76,12 +79,29 @@ double boundary_weight(const Grid& grid, const Boundaries& boundaries, int compo
   return layers * (end == 0 ? at_centre(grid, 0).below : at_centre(grid, n - 1).above);
 }
 
+double boundary_source(const Domain& domain, int component, int axis, int end) {
+  if (!domain.ends(axis, end)) return 0.0;
+  return boundary_weight(domain.grid, domain.boundaries, component, axis, end) *
+         domain.boundaries.velocity(axis, end)[component];
+}
+
 TridiagonalMatrix helmholtz(const TridiagonalMatrix& second_derivative, double factor) {
   TridiagonalMatrix m = second_derivative;
   for (double& value : m.lower) value *= factor;
   for (double& value : m.upper) value *= factor;
   for (double& value : m.diagonal) value = 1.0 + factor * value;
   return m;
+}
+
+std::vector<double> response_to_one(const TridiagonalMatrix& matrix) {
+  if (matrix.periodic) return std::vector<double>(matrix.size(), 1.0);
+  const pencil::ThomasFactors f(matrix, pencil::Sweep::up);
+  const int n = matrix.size();
+  std::vector<double> x(n, 1.0);
+  for (int k = 0; k < n; ++k)
+    x[k] = (1.0 - (k > 0 ? f.lower[k] * x[k - 1] : 0.0)) * f.reciprocal[k];
+  for (int k = n - 2; k >= 0; --k) x[k] -= f.back[k] * x[k + 1];
+  return x;
 }
 
 pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries) {
@@ -105,6 +125,17 @@ pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boun
           conditions(boundaries, component, 1),
           velocity_z_matrix(grid, boundaries, component),
           conditions(boundaries, component, 2).allows_constant()};
+}
+
+ScalarOperator scalar_operator(const Domain& d, double diffusivity, int k) {
+  const double dx = d.grid.dx, dy = d.grid.dy, dz = d.dz_cell[k];
+  return {0.5 / dx,
+          0.5 / dy,
+          0.5 / dz,
+          diffusivity / (dx * dx),
+          diffusivity / (dy * dy),
+          diffusivity / (dz * d.dz_face[k - 1]),
+          diffusivity / (dz * d.dz_face[k])};
 }
 
 PlaneOperator plane_operator(const Domain& d, double viscosity, double force, int component,

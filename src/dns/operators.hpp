@@ -3,6 +3,7 @@
 
 #include "dns/domain.hpp"
 #include "dns/momentum.hpp"
+#include "dns/scalar_kernels.hpp"
 #include "pencil/poisson.hpp"
 
 namespace octant::dns {
@@ -20,16 +21,24 @@ pencil::TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& 
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
                        int end);
 
+// What that adds on this rank: the weight times the value at the boundary; 0 where the rank does
+// not end there.
+double boundary_source(const Domain& domain, int component, int axis, int end);
+
 // identity + factor d2/dz2.
 pencil::TridiagonalMatrix helmholtz(const pencil::TridiagonalMatrix& second_derivative,
                                     double factor);
+
+// The response of lines along z to a right-hand side of 1, in all planes.
+std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix);
 
 // The solves of the pressure correction (eq. 4) and of a velocity component (eq. 8).
 pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries);
 pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boundaries,
                                         int component);
 
-// Coefficients of a component in plane k of this rank.
+// Coefficients of the scalar, and of a component, in plane k of this rank.
+ScalarOperator scalar_operator(const Domain& domain, double diffusivity, int k);
 PlaneOperator plane_operator(const Domain& domain, double viscosity, double force, int component,
                              int k);
 

@@ -14,6 +14,7 @@ namespace {
 // Names of each choice, in the order of its enumerators.
 const std::vector<std::string> k_diffusions{"explicit", "implicit_z", "implicit"};
 const std::vector<std::string> k_methods{"ftm", "ptdma"};
+const std::vector<std::string> k_schedules{"auto", "planes", "batches"};
 const std::vector<std::string> k_forcings{"none", "pressure_gradient", "bulk_velocity"};
 
 template <class Choice>
@@ -76,6 +77,11 @@ void declare(ParameterSchema& schema, FlowParameters& p) {
              {.unit = "velocity / time", .meaning = "Force per mass, -dp/dx / density"});
   schema.add("dns.bulk_velocity", p.bulk_velocity,
              {.unit = "velocity", .meaning = "Mean velocity along the axis of the forcing"});
+  schema.add("dns.schedule", p.schedule,
+             {.meaning = "Order of a step's work: plane by plane in cache on host threads, or all "
+                         "planes at once, for one rank with a GPU; auto: batches where there is a "
+                         "GPU and one rank",
+              .choices = k_schedules});
   declare_boundaries(schema, p);
 }
 
@@ -85,6 +91,10 @@ Diffusion FlowParameters::diffusion_kind() const {
 
 pencil::TridiagonalMethod FlowParameters::tridiagonal_method() const {
   return choice<pencil::TridiagonalMethod>(k_methods, poisson);
+}
+
+ScheduleKind FlowParameters::schedule_kind() const {
+  return choice<ScheduleKind>(k_schedules, schedule);
 }
 
 Forcing FlowParameters::forcing_kind() const { return choice<Forcing>(k_forcings, forcing); }

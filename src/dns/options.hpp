@@ -19,6 +19,10 @@ using Vector = std::array<double, 3>;
 // those of Diez Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
 enum class Diffusion { explicit_all, implicit_z, implicit_all };
 
+// Which schedule orders the work of a step: planes in cache, by the threads of hosts on any number
+// of ranks, or batches of all planes, on a GPU or a host.
+enum class ScheduleKind { automatic, planes, batches };
+
 // What drives the flow along dns.forcing_axis.
 enum class Forcing { none, pressure_gradient, bulk_velocity };
 
@@ -36,6 +40,7 @@ struct GridOptions {
 struct FlowParameters {
   double viscosity = 1e-2;
   std::string diffusion = "explicit", poisson = "ftm", forcing = "none", forcing_axis = "x";
+  std::string schedule = "auto";
   double pressure_gradient = 0.0, bulk_velocity = 1.0;
   // Below and above along x, y, z.
   std::array<std::vector<std::string>, 3> boundary{
@@ -45,6 +50,7 @@ struct FlowParameters {
   Diffusion diffusion_kind() const;
   pencil::TridiagonalMethod tridiagonal_method() const;
   Forcing forcing_kind() const;
+  ScheduleKind schedule_kind() const;
   int forcing_direction() const { return forcing_axis[0] - 'x'; }
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.hpp"
+#include "dns/forcing.hpp"
 #include "dns/operators.hpp"
 #include "dns/projection_kernels.hpp"
 
@@ -27,6 +28,10 @@ pencil::Box rows_of(const pencil::Box& box, int rows) {
 constexpr int k_at_end = 2, k_rolling = 3;
 
 }  // namespace
+
+pencil::Sweep pressure_sweep(Diffusion diffusion) {
+  return diffusion == Diffusion::explicit_all ? pencil::Sweep::up : pencil::Sweep::down;
+}
 
 Projection::Projection(const Domain& domain, const Ghosts& ghosts,
                        const pencil::PoissonOptions& options, Diffusion diffusion)
@@ -128,7 +133,9 @@ void Projection::fill_ghosts(Ghosts& ghosts) {
 }
 
 void Projection::correct(const Team& team, State& state, int k, int slide, const Step& step) {
-  correct_rows(state, k, team.share(domain_.ny), slide, step, false);
+  const Range own = team.share(domain_.ny);
+  correct_rows(state, k, own, slide, step, false);
+  correct_lower_faces(state, k, own, slide, step.gamma_dt);
 }
 
 void Projection::correct_late(State& state, int k, const Step& step) {
@@ -175,6 +182,30 @@ void Projection::correct_rows(State& state, int k, Range rows, int slide, const 
   }
 }
 
+// Those of w take the place of the plane above, which has moved home.
+void Projection::correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt) {
+  const int nx = domain_.nx;
+  if (domain_.first(k_u, 0) < 0)
+    for (int j = rows.begin; j < rows.end; ++j) {
+      const double* phi = row(k, j);
+      for_each_cell(1, VelocityCorrection{state.u.row(k, j, slide) - 1, phi - 1, phi,
+                                          gamma_dt / domain_.grid.dx, 0.0, state.u.row(k, j) - 1});
+    }
+  if (domain_.first(k_v, 1) < 0 && rows.contains(0)) {
+    double* v = state.v.row(k, -1);
+    for_each_cell(nx, VelocityCorrection{state.v.row(k, -1, slide), row(k, -1), row(k, 0),
+                                         gamma_dt / domain_.grid.dy, 0.0, v});
+    ghosts_.fill_x(k_v, v);
+  }
+  if (domain_.first(k_w, 2) < 0 && k == 0)
+    for (int j = rows.begin; j < rows.end; ++j) {
+      double* w = state.w.row(-1, j);
+      for_each_cell(nx, VelocityCorrection{state.w.row(-1, j, slide), row(-1, j), row(0, j),
+                                           gamma_dt / domain_.dz_face[-1], 0.0, w});
+      ghosts_.fill_x(k_w, w);
+    }
+}
+
 void Projection::update_pressure(State& state, int k, int j, const Step& step) {
   const double up = step.implicit_z / (domain_.dz_cell[k] * domain_.dz_face[k]);
   const double down = step.implicit_z / (domain_.dz_cell[k] * domain_.dz_face[k - 1]);
@@ -199,6 +230,17 @@ void Projection::update_pressure(State& state, int k, int j, const Step& step) {
     case Diffusion::implicit_all:
       return for_each_cell(nx, PressureUpdate<Diffusion::implicit_all>{rows});
   }
+}
+
+Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
+                                 double forcing) {
+  const Diffusion diffusion = parameters.diffusion_kind();
+  const double half = -0.5 * parameters.viscosity * stage.gamma;
+  return {.gamma_dt = stage.gamma,
+          .implicit_z = diffusion != Diffusion::explicit_all ? half : 0.0,
+          .implicit_xy = diffusion == Diffusion::implicit_all ? half : 0.0,
+          .forced = kept_component(parameters),
+          .forcing = forcing};
 }
 
 }  // namespace octant::dns

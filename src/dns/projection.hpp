@@ -5,12 +5,17 @@
 
 #include "dns/domain.hpp"
 #include "dns/ghosts.hpp"
+#include "dns/runge_kutta.hpp"
 #include "pencil/poisson.hpp"
 
 namespace octant::dns {
 
 // Sweeps follow the planes as they are solved. Rows and planes beside those of other ranks, or of
 // the other side of the domain, come late: what the first needs of them is done after an exchange.
+// The order in which planes of the correction are eliminated: that in which a stage of host threads
+// makes them.
+pencil::Sweep pressure_sweep(Diffusion diffusion);
+
 class Projection {
  public:
   // Collective.
@@ -38,8 +43,9 @@ class Projection {
     double forcing = 0.0;  // in this plane
   };
   // Corrects plane k, which moves home from its place; plane k + 1 of the correction must be known,
-  // and k - 1 too where diffusion is implicit. Ghosts in x are filled. Late: at home, what waits
-  // for other ranks' corrections.
+  // and k - 1 too where diffusion is implicit. Faces beside it on lower sides of the domain where
+  // fluid leaves come with it. Ghosts in x are filled. Late: at home, what waits for other ranks'
+  // corrections.
   void correct(const Team& team, State& state, int k, int slide, const Step& step);
   void correct_late(State& state, int k, const Step& step);
 
@@ -56,6 +62,7 @@ class Projection {
                   Range rows, double* first);
   void fill_side(const Team& team, int end);
   void correct_rows(State& state, int k, Range rows, int slide, const Step& step, bool late);
+  void correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt);
   void update_pressure(State& state, int k, int j, const Step& step);
 
   const Domain& domain_;
@@ -70,5 +77,9 @@ class Projection {
   std::ptrdiff_t rhs_stride_;
   pencil::Buffer rhs_;  // one plane, and a row of each thread
 };
+
+// The step of a stage; `forcing` is what is added to the component whose mean is kept, if any.
+Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
+                                 double forcing);
 
 }  // namespace octant::dns

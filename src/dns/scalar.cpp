@@ -65,6 +65,39 @@ ScalarSides ScalarOptions::sides(const Boundaries& boundaries) const {
   return sides;
 }
 
+pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides) {
+  const auto along = [&](int axis) {
+    return pencil::AxisConditions{sides[axis][0].condition, sides[axis][1].condition,
+                                  pencil::Location::centre};
+  };
+  return {grid.dx,
+          grid.dy,
+          along(0),
+          along(1),
+          centre_z_matrix(grid, sides[2][0].condition, sides[2][1].condition),
+          along(2).allows_constant()};
+}
+
+// The ghost beyond such a side is 2 value - inside.
+double scalar_source(const Domain& d, const ScalarSides& sides, int axis, int end, double factor) {
+  const ScalarSide& side = sides[axis][end];
+  if (!d.ends(axis, end) || side.condition != Condition::dirichlet) return 0.0;
+  const int last = d.nz - 1;
+  const double square = axis < 2   ? d.grid.spacing(axis) * d.grid.spacing(axis)
+                        : end == 0 ? d.dz_cell[0] * d.dz_face[-1]
+                                   : d.dz_cell[last] * d.dz_face[last];
+  return 2.0 * factor * side.value / square;
+}
+
+// Linear between the centres.
+BuoyancyWeights buoyancy_weights(const Domain& d, const ScalarOptions& options, const Stage& stage,
+                                 int k) {
+  const double both = d.dz_cell[k] + d.dz_cell[k + 1];
+  const double strength = 0.5 * stage.gamma * options.buoyancy;
+  return {strength * d.dz_cell[k + 1] / both, strength * d.dz_cell[k] / both,
+          2.0 * strength * options.reference};
+}
+
 Scalar::Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
                const pencil::PoissonOptions& poisson)
     : domain_(domain),
@@ -73,21 +106,12 @@ Scalar::Scalar(const Domain& domain, const ScalarOptions& options, Diffusion dif
       diffusion_(diffusion),
       fields_{Field(domain.box), Field(domain.box)},
       rhs_(domain.box) {
-  const auto along = [&](int axis) {
-    return pencil::AxisConditions{sides_[axis][0].condition, sides_[axis][1].condition,
-                                  pencil::Location::centre};
-  };
   if (diffusion == Diffusion::implicit_z)
     along_z_ = std::make_unique<pencil::FieldTridiagonal>(
         domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2), poisson.tridiagonal);
   if (diffusion == Diffusion::implicit_all)
     along_all_ = std::make_unique<pencil::PoissonSolver>(
-        domain.pencils,
-        pencil::PoissonProblem{
-            domain.grid.dx, domain.grid.dy, along(0), along(1),
-            centre_z_matrix(domain.grid, sides_[2][0].condition, sides_[2][1].condition),
-            along(2).allows_constant()},
-        poisson);
+        domain.pencils, scalar_problem(domain.grid, sides_), poisson);
 }
 
 void Scalar::advance(const State& state, Ghosts& ghosts, const Stage& stage) {
@@ -111,17 +135,9 @@ void Scalar::predict(const State& state, const Stage& stage) {
 template <Diffusion diffusion>
 void Scalar::predict(const Team& team, const State& state, const Stage& stage) {
   const std::ptrdiff_t row = now_->row_stride(), plane = now_->plane_stride();
-  const double dx = domain_.grid.dx, dy = domain_.grid.dy, kappa = options_.diffusivity;
   const Range own = team.share(domain_.ny);
   for (int k = 0; k < domain_.nz; ++k) {
-    const double dz = domain_.dz_cell[k];
-    const ScalarOperator o{0.5 / dx,
-                           0.5 / dy,
-                           0.5 / dz,
-                           kappa / (dx * dx),
-                           kappa / (dy * dy),
-                           kappa / (dz * domain_.dz_face[k - 1]),
-                           kappa / (dz * domain_.dz_face[k])};
+    const ScalarOperator o = scalar_operator(domain_, options_.diffusivity, k);
     for (int j = own.begin; j < own.end; ++j) {
       const double *t = now_->row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
       const ScalarRows rows{t, t + row, t - row, t + plane, t - plane,      state.u.row(k, j),
@@ -133,16 +149,10 @@ void Scalar::predict(const Team& team, const State& state, const Stage& stage) {
 
 void Scalar::diffuse(const Stage& stage) {
   const double factor = 0.5 * options_.diffusivity * stage.gamma;
-  const double dz[] = {domain_.dz_cell[0] * domain_.dz_face[-1],
-                       domain_.dz_cell[domain_.nz - 1] * domain_.dz_face[domain_.nz - 1]};
-  const double squares[3] = {domain_.grid.dx * domain_.grid.dx, domain_.grid.dy * domain_.grid.dy,
-                             0.0};
-  // What the values at the sides add to the cells beside them: their ghosts are 2 value - inside.
   for (int axis = along_all_ ? 0 : 2; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end) {
-      if (!domain_.ends(axis, end) || sides_[axis][end].condition != Condition::dirichlet) continue;
-      const double square = axis == 2 ? dz[end] : squares[axis];
-      const double amount = 2.0 * factor * sides_[axis][end].value / square;
+      const double amount = scalar_source(domain_, sides_, axis, end, factor);
+      if (amount == 0.0) continue;
       const int cells[3] = {domain_.nx, domain_.ny, domain_.nz};
       int begin[3] = {0, 0, 0}, stop[3] = {cells[0], cells[1], cells[2]};
       begin[axis] = end == 0 ? 0 : cells[axis] - 1;
@@ -163,11 +173,7 @@ void Scalar::diffuse(const Stage& stage) {
 
 void Scalar::push(const Team& team, State& state, int k, const Stage& stage) const {
   if (options_.buoyancy == 0.0 || k >= domain_.unknowns(k_w, 2)) return;
-  const double both = domain_.dz_cell[k] + domain_.dz_cell[k + 1];
-  const double strength = 0.5 * stage.gamma * options_.buoyancy;
-  const double here = strength * domain_.dz_cell[k + 1] / both;  // linear between the centres
-  const double above = strength * domain_.dz_cell[k] / both;
-  const double none = 2.0 * strength * options_.reference;
+  const auto [here, above, none] = buoyancy_weights(domain_, options_, stage, k);
   const std::ptrdiff_t plane = now_->plane_stride();
   const Range own = team.share(domain_.ny);
   for (int j = own.begin; j < own.end; ++j) {

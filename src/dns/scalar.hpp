@@ -32,6 +32,20 @@ struct ScalarOptions {
 };
 void declare(ParameterSchema& schema, ScalarOptions& options);
 
+// The implicit solve along all axes, and what the value at a side adds to the cells beside it: 0
+// where a rank does not end there, or where the scalar has no value on it.
+pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides);
+double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, int end,
+                     double factor);
+
+// What w on the upper faces of plane k gains in a stage: a part of the scalar's old and new values
+// on either side, less what has no buoyancy.
+struct BuoyancyWeights {
+  double here, above, none;
+};
+BuoyancyWeights buoyancy_weights(const Domain& domain, const ScalarOptions& options,
+                                 const Stage& stage, int k);
+
 // Central differences that keep the sum of squares, and the same Runge-Kutta stages and treatment
 // of diffusion as the velocity. A stage advances the scalar first; the velocity then feels the mean
 // of its old and new buoyancy.

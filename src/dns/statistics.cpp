@@ -7,8 +7,8 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "dns/momentum_sweep.hpp"
 #include "dns/profiles.hpp"
+#include "dns/rows.hpp"
 
 namespace octant::dns {
 

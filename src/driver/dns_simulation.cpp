@@ -40,7 +40,7 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
 void DnsSimulation::initialise() {
   const auto timing = timers_.time("initial state");
   options_.problem->set(domain_, flow_.state());
-  if (flow_.scalar()) options_.problem->set_scalar(domain_, flow_.scalar()->field());
+  if (flow_.has_scalar()) options_.problem->set_scalar(domain_, flow_.scalar());
   resume(0.0, 0);
 }
 
@@ -75,7 +75,7 @@ void DnsSimulation::step(double dt) {
   cell_updates_ += domain_.box.cells();
   if (!statistics_.is_due(step_, time_)) return;
   const auto timing = timers_.time("statistics", Phase::compute);
-  statistics_.sample(flow_.state(), flow_.scalar() ? &flow_.scalar()->field() : nullptr, time_);
+  statistics_.sample(flow_.state(), flow_.has_scalar() ? &flow_.scalar() : nullptr, time_);
 }
 
 }  // namespace octant::driver

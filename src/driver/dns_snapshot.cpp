@@ -65,9 +65,10 @@ void write_fields(Hdf5Writer& file, const DnsSimulation& simulation) {
   dns::write_field(
       file, domain, "/fields/p", state.p,
       {"length^2 / time^2", "pressure over density, at the centres, up to a constant"});
-  if (const dns::Scalar* scalar = simulation.flow().scalar())
-    dns::write_field(file, domain, "/fields/t", scalar->field(),
+  if (simulation.flow().has_scalar())
+    dns::write_field(file, domain, "/fields/t", simulation.flow().scalar(),
                      {"scalar", "the scalar that the flow carries, at the centres"});
+  dns::write_lower_faces(file, domain, state);
 }
 
 // One quantity of a snapshot as a rectilinear mesh of its own points.
@@ -105,7 +106,7 @@ void write_xdmf(const DnsSimulation& simulation, const std::string& path) {
       simulation.time());
   text += xdmf_grid(simulation, file, "u", 0) + xdmf_grid(simulation, file, "v", 1) +
           xdmf_grid(simulation, file, "w", 2) + xdmf_grid(simulation, file, "p", -1);
-  if (simulation.flow().scalar()) text += xdmf_grid(simulation, file, "t", -1);
+  if (simulation.flow().has_scalar()) text += xdmf_grid(simulation, file, "t", -1);
   text += "    </Grid>\n  </Domain>\n</Xdmf>\n";
   simulation.communicator().agree([&] {
     if (!simulation.communicator().is_root()) return;
@@ -166,8 +167,9 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   dns::read_field(file, domain, "/fields/v", state.v);
   dns::read_field(file, domain, "/fields/w", state.w);
   dns::read_field(file, domain, "/fields/p", state.p);
-  if (dns::Scalar* scalar = simulation.flow().scalar())
-    dns::read_field(file, domain, "/fields/t", scalar->field());
+  dns::read_lower_faces(file, domain, state);
+  if (simulation.flow().has_scalar())
+    dns::read_field(file, domain, "/fields/t", simulation.flow().scalar());
   simulation.statistics().restore(file);
   simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
   simulation.resume(file.attribute<double>("/header", "time"),

@@ -3,6 +3,7 @@
 //   /header     attributes: time, step, grid, parameters as text, ...
 //   /grid/      x, y, z: centres of cells; x_face, y_face, z_face: their upper faces
 //   /fields/    u, v, w, p: one dataset [k][j][i] each; u, v and w on the upper faces of the cells
+//   /lower_faces/  u, v, w on those lower sides of the domain through which fluid leaves
 //
 // Beside a snapshot lies a description of it in XDMF, which ParaView opens.
 #pragma once

@@ -49,9 +49,10 @@ class DnsModel final : public Model {
 
   void log_beginning() const override {
     const auto& cells = options_.grid.cells;
-    log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}", options_.problem_name,
-              cells[0], cells[1], cells[2], options_.flow.diffusion, communicator().size(),
-              pencil::to_string(simulation_.tuning().processes));
+    log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}, in {}",
+              options_.problem_name, cells[0], cells[1], cells[2], options_.flow.diffusion,
+              communicator().size(), pencil::to_string(simulation_.tuning().processes),
+              simulation_.flow().schedule());
     const std::string table = simulation_.tuning().table();
     if (!table.empty()) log::info("process grids and exchanges that were tried:\n{}", table);
   }
@@ -72,7 +73,8 @@ class DnsModel final : public Model {
     std::string names =
         "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
         "divergence,force,wall_shear_lower,wall_shear_upper";
-    if (simulation_.flow().scalar()) names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
+    if (simulation_.flow().has_scalar())
+      names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
     return names;
   }
   std::string history_row(double dt) const override {
@@ -82,7 +84,7 @@ class DnsModel final : public Model {
                     simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
                     t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
                     simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
-    if (simulation_.flow().scalar())
+    if (simulation_.flow().has_scalar())
       row += fmt::format(",{},{},{}", t.scalar_mean, t.scalar_flux[0], t.scalar_flux[1]);
     return row;
   }

@@ -66,6 +66,12 @@ class Field {
   Buffer data_;
 };
 
+// How halos travel: in messages, or in memory that the ranks of a node share.
+struct HaloOptions {
+  CommOptions messages;
+  bool shared_memory = false;
+};
+
 // Fills the ghost rows and planes of x-pencils from the ranks that hold those cells, and from the
 // other side where an axis is periodic. Ghosts outside a boundary that is not periodic are left as
 // they are: the caller's boundary conditions set them. One message per neighbour carries all
@@ -73,7 +79,7 @@ class Field {
 class Halo {
  public:
   // Collective.
-  Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const CommOptions& options = {});
+  Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const HaloOptions& options = {});
   ~Halo();
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;
@@ -92,7 +98,7 @@ class Halo {
   // x, y and z in this order, so that edges and corners are right.
   void fill(std::span<Field* const> fields, int slide = 0);
 
-  // Bytes and messages sent to other ranks so far.
+  // Bytes and messages sent to other ranks so far: in shared memory, what they were left to read.
   std::vector<ExchangeCount> report() const;
 
  private:

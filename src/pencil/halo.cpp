@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "comm/shared_memory.hpp"
+#include "core/clock.hpp"
 #include "core/observer.hpp"
 #include "pencil/field.hpp"
 
@@ -10,13 +12,22 @@ namespace octant::pencil {
 // pieces for one rank follow each other, the one for its lower end first.
 struct Halo::Side {
   Side(const std::string& name, const Communicator& ranks, bool periodic,
-       const CommOptions& options);
+       const HaloOptions& options);
 
   bool is_local() const { return ranks.size() == 1; }
   // Exchanges `pieces` of equal length: pack(end, values) reads what a neighbour needs from this
   // end (0 below, 1 above), unpack(end, values) fills the ghosts beyond it.
   template <class Pack, class Unpack>
   void exchange(std::size_t length, const Pack& pack, const Unpack& unpack);
+  template <class Pack, class Unpack>
+  void exchange_messages(std::size_t length, const Pack& pack, const Unpack& unpack);
+  template <class Pack, class Unpack>
+  void exchange_in_shared_memory(std::size_t length, const Pack& pack, const Unpack& unpack);
+
+  // What a rank leaves for the neighbour beyond an end. There are two such boxes: when one is
+  // written again, all have come to the exchange after, and so have read it.
+  double* box(int rank, int end) const { return boxes->of(rank) + (2 * turn + end) * box_size; }
+  void reserve_boxes(std::size_t length);
 
   std::string name;
   Communicator ranks;
@@ -26,11 +37,21 @@ struct Halo::Side {
   std::optional<ExchangePlan> plan;
   Exchanger exchanger;
   Buffer send, receive;
+  bool shared_memory;
+  std::unique_ptr<SharedMemory> boxes;
+  std::size_t box_size = 0;
+  int turn = 0;
+  ExchangeCount shared_count;
 };
 
 Halo::Side::Side(const std::string& name, const Communicator& ranks, bool periodic,
-                 const CommOptions& options)
-    : name(name), ranks(ranks), periodic(periodic), exchanger(name, ranks, options) {
+                 const HaloOptions& options)
+    : name(name),
+      ranks(ranks),
+      periodic(periodic),
+      exchanger(name, ranks, options.messages),
+      shared_memory(options.shared_memory),
+      shared_count{name, Backend::p2p} {
   const int size = ranks.size(), rank = ranks.rank();
   if (size == 1) return;
   if (rank > 0 || periodic) neighbour[0] = (rank - 1 + size) % size;
@@ -51,6 +72,12 @@ Halo::Side::Side(const std::string& name, const Communicator& ranks, bool period
 
 template <class Pack, class Unpack>
 void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& unpack) {
+  if (shared_memory) exchange_in_shared_memory(length, pack, unpack);
+  else exchange_messages(length, pack, unpack);
+}
+
+template <class Pack, class Unpack>
+void Halo::Side::exchange_messages(std::size_t length, const Pack& pack, const Unpack& unpack) {
   send.reserve(length * send_ends.size());
   receive.reserve(length * receive_ends.size());
   {
@@ -64,7 +91,38 @@ void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& un
   for (const int end : receive_ends) unpack(end, in), in += length;
 }
 
-Halo::Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const CommOptions& options)
+// Lengths are the same on all ranks.
+void Halo::Side::reserve_boxes(std::size_t length) {
+  if (box_size >= length) return;
+  boxes.reset();
+  boxes = std::make_unique<SharedMemory>(ranks, 4 * length);
+  box_size = length;
+}
+
+template <class Pack, class Unpack>
+void Halo::Side::exchange_in_shared_memory(std::size_t length, const Pack& pack,
+                                           const Unpack& unpack) {
+  const Clock clock;
+  reserve_boxes(length);
+  {
+    const Observed packing(Phase::pack, name);
+    for (const int end : send_ends) pack(end, box(ranks.rank(), end));
+  }
+  boxes->synchronise();
+  {
+    const Observed unpacking(Phase::unpack, name);
+    for (const int end : receive_ends) unpack(end, box(*neighbour[end], 1 - end));
+  }
+  turn = 1 - turn;
+  const auto sent = static_cast<std::int64_t>(send_ends.size());
+  shared_count.exchanges += 1;
+  shared_count.messages += sent;
+  shared_count.partners = std::max(shared_count.partners, sent);
+  shared_count.bytes += sent * static_cast<std::int64_t>(length * sizeof(double));
+  shared_count.seconds += clock.seconds();
+}
+
+Halo::Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const HaloOptions& options)
     : periodic_x_(periodic[0]) {
   y_ = std::make_unique<Side>("halo y", grid.row(), periodic[1], options);
   z_ = std::make_unique<Side>("halo z", grid.column(), periodic[2], options);
@@ -153,8 +211,11 @@ void Halo::fill(std::span<Field* const> fields, int slide) {
 }
 
 std::vector<ExchangeCount> Halo::report() const {
-  std::vector<ExchangeCount> counts = y_->exchanger.report();
-  for (const ExchangeCount& count : z_->exchanger.report()) counts.push_back(count);
+  std::vector<ExchangeCount> counts;
+  for (const Side* side : {y_.get(), z_.get()}) {
+    for (const ExchangeCount& count : side->exchanger.report()) counts.push_back(count);
+    if (side->boxes) counts.push_back(side->shared_count);
+  }
   return counts;
 }
 

@@ -18,7 +18,7 @@ class ParameterSchema;
 
 namespace octant::problems {
 
-// A cell or one of its upper faces: where it is, and its number in the whole grid.
+// A cell or one of its faces: where it is, and the cell's number in the whole grid.
 struct Place {
   std::array<double, 3> position;
   std::uint64_t cell;
@@ -42,7 +42,8 @@ class FlowProblem {
   // the parameters do not fit.
   virtual void prepare(const FlowSetting&) {}
 
-  // A velocity component at the centre of an upper face, and the pressure in a cell, at time 0.
+  // A velocity component at the centre of an upper face, or of one on a lower side where fluid
+  // leaves, and the pressure in a cell, at time 0.
   // They must depend on their arguments alone. The first step makes the velocity solenoidal.
   virtual double velocity(int component, const Place& place) const = 0;
   virtual double pressure(const Place&) const { return 0.0; }

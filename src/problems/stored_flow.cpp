@@ -1,5 +1,5 @@
 // A flow that goes on from stored fields: a snapshot, or a file with the datasets /fields/u, v, w
-// and p, each [k][j][i], of the run's own grid.
+// and p, each [k][j][i], of the run's own grid (and /lower_faces: see dns/field_file.hpp).
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "dns/field_file.hpp"
@@ -27,6 +27,7 @@ class StoredFlow final : public FlowProblem {
     dns::read_field(file, domain, "/fields/v", state.v);
     dns::read_field(file, domain, "/fields/w", state.w);
     dns::read_field(file, domain, "/fields/p", state.p);
+    dns::read_lower_faces(file, domain, state);
   }
 
   void set_scalar(const dns::Domain& domain, dns::Field& scalar) const override {

@@ -6,14 +6,16 @@ import pytest
 
 from flows import SMALL_CAVITY, SMALL_CHANNEL
 from refusals import assert_refused
-from running import octant, run, run_well
+from running import Outcome, octant, run, run_well
 
 
 @pytest.mark.parametrize(
     ("setting", "fragments"),
     [
         ('dns.boundary_x=["periodic", "wall"]', ["dns.boundary_x", "periodic", "wall"]),
-        ('dns.boundary_y=["outflow", "wall"]', ["dns.boundary_y", '"outflow", "wall"']),
+        ('dns.boundary_y=["outflow", "periodic"]', ["dns.boundary_y", '"outflow", "periodic"']),
+        ('dns.boundary_x=["outflow", "outflow"]', ["dns.forcing", "dns.boundary_x", "outflow"]),
+        ("dns.velocity_y_lower=[0.0, 1.0, 0.0]", ["dns.velocity_y_lower", "periodic"]),
         ('dns.boundary_z=["wall"]', ["dns.boundary_z", "two"]),
         ('dns.boundary_z=["wall", "stream"]', ["dns.boundary_z", "stream"]),
         ('dns.boundary_x=["wall", "wall"]', ["dns.forcing", "dns.boundary_x", "periodic"]),
@@ -21,6 +23,7 @@ from running import octant, run, run_well
         ("dns.velocity_x_lower=[1.0, 0.0, 0.0]", ["dns.velocity_x_lower", "periodic"]),
         ("dns.viscosity=-1.0", ["dns.viscosity"]),
         ("dns.diffusion=implicitly", ["dns.diffusion", "implicit"]),
+        ("dns.schedule=batch", ["dns.schedule", "batches"]),
         ("dns.viscositi=1.0", ["dns.viscositi", "dns.viscosity"]),
         ("grid.cells=[24, 15, 1]", ["grid.cells"]),
         ("problem.name=chanel", ["problem.name", "channel"]),
@@ -32,20 +35,15 @@ def test_wrong_parameters_are_refused(setting: str, fragments: list[str], tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("boundary", "velocity", "diffusion", "fragments"),
+    ("boundary", "velocity", "fragments"),
     [
-        (["inflow", "outflow"], "lower=[1.0, 0.0, 0.0]", "implicit", ["outflow", "implicit_z"]),
-        (["inflow", "wall"], "lower=[1.0, 0.0, 0.0]", "explicit", ["leaves", "outflow"]),
-        (
-            ["inflow", "outflow"],
-            "lower=[-1.0, 0.0, 0.0]",
-            "explicit",
-            ["velocity_x_lower", "enters"],
-        ),
+        (["inflow", "wall"], "lower=[1.0, 0.0, 0.0]", ["leaves", "outflow"]),
+        (["inflow", "outflow"], "lower=[-1.0, 0.0, 0.0]", ["velocity_x_lower", "enters"]),
+        (["outflow", "wall"], "lower=[-1.0, 0.0, 0.0]", ["velocity_x_lower", "outflow", "own"]),
     ],
 )
 def test_boundaries_that_do_not_go_together_are_refused(
-    boundary: list[str], velocity: str, diffusion: str, fragments: list[str], tmp_path: Path
+    boundary: list[str], velocity: str, fragments: list[str], tmp_path: Path
 ) -> None:
     sides = ", ".join(f'"{side}"' for side in boundary)
     outcome = run(
@@ -53,7 +51,6 @@ def test_boundaries_that_do_not_go_together_are_refused(
         SMALL_CAVITY,
         f"dns.boundary_x=[{sides}]",
         f"dns.velocity_x_{velocity}",
-        f"dns.diffusion={diffusion}",
     )
     assert_refused(outcome, *fragments)
 
@@ -62,6 +59,11 @@ def test_impossible_process_grids_are_refused(tmp_path: Path) -> None:
     for processes in ("2x2", "1x99", "two"):
         outcome = run(tmp_path / "run", SMALL_CHANNEL, f"grid.process_grid={processes}")
         assert_refused(outcome, "grid.process_grid", processes)
+
+
+def test_batches_on_several_ranks_are_refused(tmp_path: Path) -> None:
+    outcome = run(tmp_path / "run", SMALL_CHANNEL, "dns.schedule=batches", ranks=2)
+    assert_refused(outcome, "dns.schedule", "batches", "one rank", "planes")
 
 
 def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None:
@@ -77,27 +79,23 @@ def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None
     assert "planes" in outcome.text
 
 
-def test_an_outflow_needs_two_cells_on_its_rank(tmp_path: Path) -> None:
-    outcome = run(
-        tmp_path / "run",
-        SMALL_CAVITY,
-        "grid.cells=[8, 3, 8]",
-        'dns.boundary_y=["inflow", "outflow"]',
-        "dns.velocity_y_lower=[0.0, 1.0, 0.0]",
-        "grid.process_grid=2x1",
-        ranks=2,
-    )
-    assert outcome.code == 0, outcome.text
-    outcome = run(
-        tmp_path / "run",
-        SMALL_CAVITY,
-        "grid.cells=[8, 3, 8]",
-        'dns.boundary_y=["inflow", "outflow"]',
-        "dns.velocity_y_lower=[0.0, 1.0, 0.0]",
-        "grid.process_grid=3x1",
-        ranks=3,
-    )
-    assert_refused(outcome, "outflow", "grid.process_grid")
+def test_an_upper_outflow_needs_two_cells_on_its_rank(tmp_path: Path) -> None:
+    def thin(ranks: int, boundary: str, velocity: str) -> Outcome:
+        return run(
+            tmp_path / "run",
+            SMALL_CAVITY,
+            "grid.cells=[8, 3, 8]",
+            f"dns.boundary_y={boundary}",
+            f"dns.velocity_y_{velocity}",
+            f"grid.process_grid={ranks}x1",
+            ranks=ranks,
+        )
+
+    upwards = '["inflow", "outflow"]', "lower=[0.0, 1.0, 0.0]"
+    downwards = '["outflow", "inflow"]', "upper=[0.0, -1.0, 0.0]"
+    for outcome in (thin(2, *upwards), thin(2, *downwards), thin(3, *downwards)):
+        assert outcome.code == 0, outcome.text
+    assert_refused(thin(3, *upwards), "outflow", "upper", "grid.process_grid")
 
 
 def test_a_flow_that_breaks_down_ends_with_its_place(tmp_path: Path) -> None:

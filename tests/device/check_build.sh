@@ -15,7 +15,7 @@ if ! grep -qa 'sm_90' "$program"; then
   exit 1
 fi
 nm --demangle "$program" | grep 'cuda_parallel_launch' >"$launches" || true
-for room in mesh pencil hydro gravity particles; do
+for room in mesh pencil hydro gravity particles dns; do
   kernels=$(grep -c "octant::$room::" "$launches" || true)
   echo "src/$room: $kernels launches of kernels"
   if [[ $kernels == 0 ]]; then

@@ -9,6 +9,7 @@ from flows import (
     SMALL_CAVITY,
     SMALL_CHANNEL,
     SMALL_DUCT,
+    SMALL_FOUNTAIN,
     SMALL_VORTICES,
     differing_fields,
     fields,
@@ -22,6 +23,8 @@ CASES = {
     "vortices_implicit_z": (SMALL_VORTICES, "implicit_z"),
     "cavity_implicit": (SMALL_CAVITY, "implicit"),
     "duct_implicit_z": (SMALL_DUCT, "implicit_z"),
+    "fountain_explicit": (SMALL_FOUNTAIN, "explicit"),
+    "fountain_implicit": (SMALL_FOUNTAIN, "implicit"),
 }
 STATISTICS = "statistics.interval=3"
 
@@ -76,6 +79,27 @@ def test_threads_give_the_same_bits(case: str, tmp_path: Path) -> None:
     assert history[0] == history[1]
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_schedules_give_the_same_bits(case: str, tmp_path: Path) -> None:
+    flow, diffusion = CASES[case]
+    planes, batches = (
+        on_ranks(
+            tmp_path / schedule,
+            flow,
+            "1x1",
+            f"dns.diffusion={diffusion}",
+            f"dns.schedule={schedule}",
+            threads=2,
+        )
+        for schedule in ("planes", "batches")
+    )
+    assert "in batches" in batches.text
+    assert differing_fields(batches.last_snapshot, planes.last_snapshot) == []
+    history = [(r.directory / "history.csv").read_text() for r in (batches, planes)]
+    assert history[0] == history[1]
+    assert statistics(batches.directory) == statistics(planes.directory)
+
+
 def test_backends_give_the_same_bits(tmp_path: Path) -> None:
     alone = on_ranks(tmp_path, SMALL_CHANNEL, "1x1")
     for backend in ("pairwise", "alltoall", "ksection", "shared"):
@@ -83,8 +107,11 @@ def test_backends_give_the_same_bits(tmp_path: Path) -> None:
         assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], backend
 
 
-@pytest.mark.parametrize("case", ["channel_implicit_z", "cavity_implicit", "duct_implicit_z"])
+@pytest.mark.parametrize(
+    "case", ["channel_implicit_z", "cavity_implicit", "duct_implicit_z", "fountain_implicit"]
+)
 def test_a_restart_on_another_process_grid_gives_the_same_bits(case: str, tmp_path: Path) -> None:
+    # From batches to planes, too.
     flow, diffusion = CASES[case]
     setting = f"dns.diffusion={diffusion}"
     whole = on_ranks(tmp_path, flow, "1x1", setting)
@@ -95,6 +122,7 @@ def test_a_restart_on_another_process_grid_gives_the_same_bits(case: str, tmp_pa
         setting,
         STATISTICS,
         "grid.process_grid=1x1",
+        "dns.schedule=batches",
         "time.max_steps=7",
         "output.checkpoint_interval=1e-9",  # after every step but the last
     )

@@ -76,6 +76,25 @@ TEST(Operators, what_a_moving_wall_adds_makes_a_linear_profile_free_of_curvature
   }
 }
 
+TEST(Operators, where_fluid_leaves_a_velocity_without_gradient_has_no_curvature) {
+  const Grid grid(stretched("tanh"), false);
+  for (const int open : {0, 1}) {
+    FlowParameters parameters;
+    parameters.boundary[2][open] = "outflow";
+    const Boundaries boundaries(parameters, grid.size);
+    const auto m = velocity_z_matrix(grid, boundaries, k_w);
+    ASSERT_EQ(m.size(), 16);
+    for (int k = 0; k < 16; ++k) {
+      double curvature = m.diagonal[k];
+      if (k > 0) curvature += m.lower[k];
+      if (k < 15) curvature += m.upper[k];
+      const int beside_wall = open == 0 ? 15 : 0;
+      if (k == beside_wall) EXPECT_LT(curvature, -1.0);
+      else EXPECT_NEAR(curvature, 0.0, 1e-12 * std::abs(m.diagonal[k])) << k;
+    }
+  }
+}
+
 TEST(Boundaries, conditions_follow_from_the_sides) {
   FlowParameters parameters;
   parameters.boundary[0] = {"inflow", "outflow"};

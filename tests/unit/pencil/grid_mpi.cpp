@@ -109,9 +109,10 @@ TEST(Transpose, RefusesUnknownBackends) {
 TEST(Halo, BringsTheNeighboursCellsAndCorners) {
   const Cells cells{5, 7, 9};
   for (const ProcessGrid processes : process_grids(world().size(), 7, 9))
-    for (const bool periodic : {true, false}) {
+    for (const auto& [periodic, shared] :
+         {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
       const PencilGrid grid(world(), cells, processes);
-      Halo halo(grid, {periodic, periodic, periodic});
+      Halo halo(grid, {periodic, periodic, periodic}, {.messages = {}, .shared_memory = shared});
       const Box box = grid.box(Orientation::x);
       Field first(box), second(box);
       for (int k = -1; k <= first.nz(); ++k)
@@ -124,6 +125,9 @@ TEST(Halo, BringsTheNeighboursCellsAndCorners) {
             second(i, j, k) = -first(i, j, k);
           }
       Field* const fields[] = {&first, &second};
+      Field* const one[] = {&first};
+      halo.fill(one);  // the next exchanges are larger ones
+      halo.fill(fields);
       halo.fill(fields);
       const auto inside = [&](int n, int axis) { return n >= 0 && n < cells[axis]; };
       const auto wrapped = [&](int n, int axis) { return (n + cells[axis]) % cells[axis]; };

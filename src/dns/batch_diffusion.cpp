@@ -1,0 +1,89 @@
+#include "dns/batch_diffusion.hpp"
+
+#include "dns/rows.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+struct Addition {
+  double* values;
+  double amount;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += amount; }
+};
+
+struct AdditionRows {
+  FieldView field;
+  double amount;
+  KOKKOS_FUNCTION Addition operator()(int k, int j) const { return {field.row(k, j), amount}; }
+};
+
+}  // namespace
+
+void add_to_cells(const FieldView& field, double amount) {
+  if (amount == 0.0) return;
+  launch_cells("dns: sources", {field.nx, field.ny, field.nz}, AdditionRows{field, amount});
+}
+
+void add_beside(const FieldView& field, int axis, int end, double amount) {
+  Range cells[] = {{0, field.nx}, {0, field.ny}, {0, field.nz}};
+  if (end == 0) cells[axis].end = 1;
+  else cells[axis].begin = cells[axis].end - 1;
+  add_to_cells(part_of(field, cells[0], cells[1], cells[2]), amount);
+}
+
+BatchDiffusion::BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced)
+    : domain_(domain),
+      along_all_(diffusion == Diffusion::implicit_all),
+      forced_(forced),
+      pushed_before_(along_all_ && forced >= 0 &&
+                     !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))) {
+  const Grid& grid = domain.grid;
+  for (int c = 0; c < k_components; ++c) {
+    second_derivative_[c] = velocity_z_matrix(grid, domain.boundaries, c);
+    if (along_all_) solvers_.emplace_back(grid.cells, velocity_problem(grid, domain.boundaries, c));
+    else
+      lines_.emplace_back(grid.cells, second_derivative_[c].size(), domain.boundaries.periodic(2));
+  }
+}
+
+void BatchDiffusion::set_factor(double factor) {
+  if (factor == factor_) return;
+  factor_ = factor;
+  for (int c = 0; c < k_components; ++c) {
+    const pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[c], -factor);
+    if (c == forced_ && !pushed_before_) response_ = response_to_one(matrix);
+    if (along_all_) solvers_[c].set_operator(1.0, -factor);
+    else lines_[c].set_matrix(matrix);
+  }
+}
+
+void BatchDiffusion::solve(const VelocityViews& predicted, double push) {
+  for (int c = 0; c < k_components; ++c) {
+    add_sources(predicted[c], c);
+    if (pushed_before_ && c == forced_) add_to_cells(predicted[c], push);
+    if (along_all_) solvers_[c].solve(predicted[c]);
+    else lines_[c].solve(predicted[c]);
+  }
+}
+
+// In the order of BoundarySources, so that edges have its bits.
+void BatchDiffusion::add_sources(const FieldView& field, int component) const {
+  const FieldView unknowns =
+      part_of(field, {0, domain_.unknowns(component, 0)}, {0, domain_.unknowns(component, 1)},
+              {0, domain_.unknowns(component, 2)});
+  for (int end = 0; end < 2; ++end)
+    for (int axis = 2; axis >= (along_all_ ? 0 : 2); --axis)
+      add_beside(unknowns, axis, end, factor_ * boundary_source(domain_, component, axis, end));
+}
+
+pencil::PoissonReport BatchDiffusion::report() const {
+  pencil::PoissonReport sum;
+  for (const pencil::BatchedPoisson& solver : solvers_) {
+    sum.transform_seconds += solver.transform_seconds();
+    sum.tridiagonal_seconds += solver.tridiagonal_seconds();
+  }
+  return sum;
+}
+
+}  // namespace octant::dns

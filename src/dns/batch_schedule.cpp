@@ -1,0 +1,125 @@
+#include "dns/batch_schedule.hpp"
+
+#include "comm/reproducible_sum.hpp"
+#include "core/observer.hpp"
+#include "dns/forcing.hpp"
+
+namespace octant::dns {
+
+BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& parameters,
+                             const ScalarOptions& scalar)
+    : domain_(domain),
+      parameters_(parameters),
+      diffusion_(parameters.diffusion_kind()),
+      host_(domain),
+      ghosts_(domain, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
+      velocity_(domain.box),
+      predicted_(domain.box),
+      pressure_(domain.box),
+      momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
+      projection_(domain, ghosts_, pressure_sweep(diffusion_), diffusion_),
+      meter_(domain) {
+  if (diffusion_ != Diffusion::explicit_all)
+    implicit_.emplace(domain, diffusion_, kept_component(parameters));
+  if (!scalar.enabled) return;
+  scalar_ = std::make_unique<BatchScalar>(domain, scalar, diffusion_);
+  host_scalar_.emplace(domain.box);
+}
+
+State& BatchSchedule::state() {
+  fetch();
+  return host_;
+}
+
+Field& BatchSchedule::scalar() {
+  fetch();
+  return *host_scalar_;
+}
+
+void BatchSchedule::fetch() {
+  if (host_is_current_) return;
+  velocity_.u.copy_to(host_.u);
+  velocity_.v.copy_to(host_.v);
+  velocity_.w.copy_to(host_.w);
+  pressure_.copy_to(host_.p);
+  if (scalar_) scalar_->field().copy_to(*host_scalar_);
+  host_is_current_ = true;
+}
+
+void BatchSchedule::complete() {
+  velocity_.u.copy_from(host_.u);
+  velocity_.v.copy_from(host_.v);
+  velocity_.w.copy_from(host_.w);
+  pressure_.copy_from(host_.p);
+  fill_ghosts();
+  host_is_current_ = false;
+  if (!scalar_) return;
+  scalar_->field().copy_from(*host_scalar_);
+  const GhostedView carried[] = {{scalar_->field().view(), k_scalar}};
+  ghosts_.fill(carried);
+}
+
+void BatchSchedule::fill_ghosts() {
+  const auto [u, v, w] = velocity_.views();
+  const GhostedView all[] = {{u, k_u}, {v, k_v}, {w, k_w}, {pressure_.view(), k_pressure}};
+  ghosts_.fill(all);
+}
+
+double BatchSchedule::advance(int n, const Stage& stage) {
+  const VelocityViews velocity = velocity_.views(), predicted = predicted_.views();
+  clock_.restart();
+  if (scalar_) scalar_->advance(velocity, ghosts_, stage);
+  lap(seconds_.scalar, "scalar");
+  momentum_.predict(velocity, pressure_.view(), n, stage, predicted);
+  if (scalar_) scalar_->push(predicted.w, stage);
+  const double push = parameters_.forcing_kind() == Forcing::bulk_velocity ? missing(stage) : 0.0;
+  lap(seconds_.momentum, "momentum");
+  if (implicit_) {
+    implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
+    implicit_->solve(predicted, push);
+    lap(seconds_.diffusion, "diffusion");
+  }
+  for (int c = 0; c < k_components; ++c) ghosts_.close(predicted[c], c);
+  projection_.solve(predicted, stage.gamma);
+  lap(seconds_.poisson, "poisson");
+  const auto step = [&](int k) { return correction(k, stage, push); };
+  projection_.correct(predicted, step, velocity, pressure_.view());
+  lap(seconds_.correction, "correction");
+  fill_ghosts();
+  lap(seconds_.ghosts, "ghosts");
+  host_is_current_ = false;
+  return push;
+}
+
+double BatchSchedule::missing(const Stage& stage) {
+  const int forced = parameters_.forcing_direction();
+  ReproducibleSum sum;
+  if (implicit_)
+    add_wall_friction(domain_, diffusion_ == Diffusion::implicit_all,
+                      0.5 * parameters_.viscosity * stage.gamma,
+                      meter_.sums(velocity_.views()[forced]), sum);
+  const RowSums rows = meter_.sums(predicted_.views()[forced]);
+  for (int k = 0; k < domain_.nz; ++k)
+    for (int j = 0; j < domain_.ny; ++j) sum += rows(k, j) * domain_.dz_cell[k];
+  return missing_velocity(domain_, parameters_, sum);
+}
+
+Projection::Step BatchSchedule::correction(int k, const Stage& stage, double push) const {
+  return correction_step(parameters_, stage, implicit_ ? push * implicit_->response(k) : push);
+}
+
+MeasuredRows BatchSchedule::measure_rows() {
+  return meter_.measure(velocity_.views(), scalar_ ? scalar_->field().view() : FieldView{});
+}
+
+pencil::PoissonReport BatchSchedule::diffusion_report() const {
+  return implicit_ ? implicit_->report() : pencil::PoissonReport();
+}
+
+void BatchSchedule::lap(double& part, const char* name) {
+  Kokkos::fence();
+  part += clock_.restart();
+  observe_lap(Phase::compute, name);
+}
+
+}  // namespace octant::dns

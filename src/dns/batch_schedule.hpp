@@ -1,0 +1,74 @@
+// The schedule of a GPU, for one rank: batches of all planes at once, in the memory of Kokkos'
+// default execution space, which on a build without a GPU is the host's.
+//
+// Inside a step no field travels to the host or from there, but numbers of planes, and of rows
+// where a mean is kept.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "dns/batch_diffusion.hpp"
+#include "dns/batch_ghosts.hpp"
+#include "dns/batch_momentum.hpp"
+#include "dns/batch_projection.hpp"
+#include "dns/batch_scalar.hpp"
+#include "dns/schedule.hpp"
+
+namespace octant::dns {
+
+class BatchSchedule final : public Schedule {
+ public:
+  // `domain`, of one rank, must outlive the schedule.
+  BatchSchedule(const Domain& domain, const FlowParameters& parameters,
+                const ScalarOptions& scalar);
+
+  const char* name() const override { return "batches"; }
+  State& state() override;
+  Field& scalar() override;
+  void complete() override;
+  double advance(int n, const Stage& stage) override;
+  MeasuredRows measure_rows() override;
+
+  const StepSeconds& seconds() const override { return seconds_; }
+  pencil::PoissonReport poisson_report() const override { return projection_.report(); }
+  pencil::PoissonReport diffusion_report() const override;
+  std::vector<ExchangeCount> halo_report() const override { return {}; }
+
+ private:
+  // A velocity and where kernels find it.
+  struct Velocity {
+    DeviceField u, v, w;
+    explicit Velocity(const pencil::Box& box) : u(box), v(box), w(box) {}
+    VelocityViews views() const { return {u.view(), v.view(), w.view()}; }
+  };
+
+  void fill_ghosts();
+  // The push that gives the predicted velocity its mean.
+  double missing(const Stage& stage);
+  Projection::Step correction(int k, const Stage& stage, double push) const;
+  void fetch();
+  void lap(double& part, const char* name);
+
+  const Domain& domain_;
+  FlowParameters parameters_;
+  Diffusion diffusion_;
+  State host_;
+  std::optional<Field> host_scalar_;
+  bool host_is_current_ = true;
+
+  BatchGhosts ghosts_;
+  Velocity velocity_, predicted_;
+  DeviceField pressure_;
+  BatchMomentum momentum_;
+  BatchProjection projection_;
+  std::optional<BatchDiffusion> implicit_;  // none if all is explicit
+  std::unique_ptr<BatchScalar> scalar_;     // points to its own fields
+  RowMeter<Place::device> meter_;
+  Clock clock_;
+  StepSeconds seconds_;
+};
+
+}  // namespace octant::dns

@@ -1,0 +1,219 @@
+#include "dns/plane_schedule.hpp"
+
+#include <algorithm>
+
+#include "dns/forcing.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+// The solvers of a stage take turns in one memory.
+pencil::PoissonOptions sharing(pencil::PoissonOptions options) {
+  options.tridiagonal.memory = std::make_shared<pencil::SolverMemory>();
+  options.planes = std::make_shared<pencil::Buffer>();
+  return options;
+}
+
+pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep) {
+  options.tridiagonal.sweep = sweep;
+  return options;
+}
+
+}  // namespace
+
+PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& parameters,
+                             const ScalarOptions& scalar, const pencil::PoissonOptions& solvers,
+                             const CommOptions& comm)
+    : PlaneSchedule(domain, parameters, scalar, comm, sharing(solvers)) {}
+
+PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& parameters,
+                             const ScalarOptions& scalar, const CommOptions& comm,
+                             const pencil::PoissonOptions& solvers)
+    : domain_(domain),
+      parameters_(parameters),
+      diffusion_(parameters.diffusion_kind()),
+      forcing_(parameters.forcing_kind()),
+      forced_(parameters.forcing_direction()),
+      state_(domain),
+      ghosts_(domain, {comm, solvers.transpose == pencil::TransposeBackend::shared},
+              scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
+      momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
+      projection_(domain, ghosts_, swept(solvers, pressure_sweep(diffusion_)), diffusion_),
+      meter_(domain),
+      mean_(pencil::team_size()) {
+  const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
+  implicit_ =
+      make_implicit_diffusion(domain, state_, diffusion_, kept_component(parameters), upwards);
+  if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
+}
+
+void PlaneSchedule::complete() {
+  const Ghosted all[] = {
+      {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
+  ghosts_.fill(all);
+  if (!scalar_) return;
+  const Ghosted carried[] = {{&scalar_->field(), k_scalar}};
+  ghosts_.fill(carried);
+}
+
+void PlaneSchedule::fill_ghosts() {
+  const Ghosted all[] = {
+      {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
+  ghosts_.fill_y_and_z(all);
+}
+
+double PlaneSchedule::advance(int n, const Stage& stage) {
+  clock_.restart();
+  if (scalar_) scalar_->advance(state_, ghosts_, stage);
+  lap(seconds_.scalar, "scalar");
+  begin_mean(stage);
+  if (implicit_) implicit_stage(n, stage);
+  else explicit_stage(n, stage);
+  fill_ghosts();
+  lap(seconds_.ghosts, "ghosts");
+  return push_;
+}
+
+MeasuredRows PlaneSchedule::measure_rows() {
+  return meter_.measure({view_of(state_.u), view_of(state_.v), view_of(state_.w)},
+                        scalar_ ? view_of(scalar_->field()) : FieldView{});
+}
+
+void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
+  const int nz = domain_.nz;
+  pencil::in_team("dns: prediction", [&](const Team& team) {
+    const Range own = team.share(domain_.ny);
+    for (int k = 0; k < nz; ++k) {
+      predict(team, k, n, stage);
+      if (k == 0) ghosts_.close_z(state_.w, 0, -1, own);
+      if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1, own);
+      lap(team, seconds_.momentum, "momentum");
+      project(team, k, -1, stage);
+    }
+  });
+  project_late(-1, stage);
+  end_mean();
+  lap(seconds_.momentum, "momentum");
+  pencil::in_team("dns: correction", [&](const Team& team) {
+    for (int k = nz - 1; k >= 0; --k) {
+      projection_.backward(team, k);
+      lap(team, seconds_.poisson, "poisson");
+      projection_.correct(team, state_, k, -1, correction(k, stage));
+      lap(team, seconds_.correction, "correction");
+    }
+  });
+  correct_late(stage);
+}
+
+void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
+  const int nz = domain_.nz;
+  implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
+  pencil::in_team("dns: prediction", [&](const Team& team) {
+    for (int k = 0; k < nz; ++k) {
+      predict(team, k, n, stage);
+      lap(team, seconds_.momentum, "momentum");
+      implicit_->eliminate(team, state_, k);
+      team.barrier();
+      lap(team, seconds_.diffusion, "diffusion");
+    }
+  });
+  end_mean();
+  lap(seconds_.momentum, "momentum");
+  implicit_->exchange(state_, push_);
+  pencil::in_team("dns: diffusion", [&](const Team& team) {
+    implicit_->settle(team, state_, k_w, nz - 1);
+    for (int k = nz - 1; k >= 0; --k) {
+      settle(team, k);
+      lap(team, seconds_.diffusion, "diffusion");
+      project(team, k, 0, stage);
+    }
+  });
+  project_late(0, stage);
+  pencil::in_team("dns: correction", [&](const Team& team) {
+    for (int k = 0; k < nz; ++k) {
+      projection_.backward(team, k);
+      lap(team, seconds_.poisson, "poisson");
+      if (k > 0) projection_.correct(team, state_, k - 1, 0, correction(k - 1, stage));
+      lap(team, seconds_.correction, "correction");
+    }
+    projection_.correct(team, state_, nz - 1, 0, correction(nz - 1, stage));
+    lap(team, seconds_.correction, "correction");
+  });
+  correct_late(stage);
+}
+
+// The plane of w below is needed for the divergence.
+void PlaneSchedule::settle(const Team& team, int k) {
+  implicit_->settle(team, state_, k_u, k);
+  implicit_->settle(team, state_, k_v, k);
+  if (k > 0) implicit_->settle(team, state_, k_w, k - 1);
+  const Range own = team.share(domain_.ny);
+  if (k == 0) ghosts_.close_z(state_.w, 0, 0, own);
+  if (k == domain_.nz - 1) ghosts_.close_z(state_.w, 1, 0, own);
+}
+
+void PlaneSchedule::project(const Team& team, int k, int slide, const Stage& stage) {
+  const Range own = team.share(domain_.ny);
+  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
+  team.barrier();
+  if (own.contains(0)) ghosts_.close_y(state_.v, k, slide, 0);
+  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state_.v, k, slide, 1);
+  projection_.forward(team, state_, k, slide, stage.gamma);
+  lap(team, seconds_.poisson, "poisson");
+}
+
+void PlaneSchedule::project_late(int slide, const Stage& stage) {
+  ghosts_.exchange_prediction(state_, slide);
+  lap(seconds_.ghosts, "ghosts");
+  projection_.forward_late(state_, slide, stage.gamma);
+  projection_.exchange();
+  lap(seconds_.poisson, "poisson");
+}
+
+void PlaneSchedule::correct_late(const Stage& stage) {
+  projection_.fill_ghosts(ghosts_);
+  lap(seconds_.ghosts, "ghosts");
+  pencil::in_team("dns: late correction", [&](const Team& team) {
+    const Range planes = team.share(domain_.nz);
+    for (int k = planes.begin; k < planes.end; ++k)
+      projection_.correct_late(state_, k, correction(k, stage));
+  });
+  lap(seconds_.correction, "correction");
+}
+
+Projection::Step PlaneSchedule::correction(int k, const Stage& stage) const {
+  if (forcing_ != Forcing::bulk_velocity) return correction_step(parameters_, stage, 0.0);
+  const double forcing = implicit_ ? push_ * implicit_->response(k) : push_;
+  return correction_step(parameters_, stage, forcing);
+}
+
+void PlaneSchedule::begin_mean(const Stage& stage) {
+  std::fill(mean_.begin(), mean_.end(), ReproducibleSum());
+  push_ = 0.0;
+  if (forcing_ != Forcing::bulk_velocity || diffusion_ == Diffusion::explicit_all) return;
+  const Field& forced = state_.velocity(forced_);
+  add_wall_friction(
+      domain_, diffusion_ == Diffusion::implicit_all, 0.5 * parameters_.viscosity * stage.gamma,
+      [&](int k, int j) { return row_sum(forced.row(k, j), domain_.nx); }, mean_.front());
+}
+
+void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) {
+  momentum_.plane(team, state_, k, n, stage);
+  if (scalar_) scalar_->push(team, state_, k, stage);
+  if (forcing_ == Forcing::bulk_velocity)
+    momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
+}
+
+void PlaneSchedule::end_mean() {
+  if (forcing_ != Forcing::bulk_velocity) return;
+  ReproducibleSum& sum = mean_.front();
+  for (std::size_t thread = 1; thread < mean_.size(); ++thread) sum += mean_[thread];
+  push_ = missing_velocity(domain_, parameters_, sum);
+}
+
+pencil::PoissonReport PlaneSchedule::diffusion_report() const {
+  return implicit_ ? implicit_->report() : pencil::PoissonReport();
+}
+
+}  // namespace octant::dns

@@ -1,0 +1,258 @@
+// Planes and batches: two orders of the same work, with the same bits on a host.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "dns/flow.hpp"
+#include "dns/measure.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+using Sides = std::vector<std::string>;
+
+struct Case {
+  std::string name;
+  GridOptions grid;
+  FlowParameters flow;
+  ScalarOptions scalar;
+};
+
+Case box(const std::string& name, std::array<int, 3> cells, Sides x, Sides y, Sides z) {
+  Case c;
+  c.name = name;
+  c.grid.cells = cells;
+  c.grid.size = {1.3, 0.9, 1.1};
+  c.flow.boundary = {x, y, z};
+  return c;
+}
+
+const Sides k_ring{"periodic", "periodic"}, k_walls{"wall", "wall"};
+
+Case periodic_box() { return box("periodic", {12, 9, 7}, k_ring, k_ring, k_ring); }
+
+Case channel(const std::string& axis) {
+  Case c = box("channel along " + axis, {10, 7, 11}, k_ring, k_ring, k_walls);
+  c.grid.stretching = "tanh";
+  c.flow.forcing = "bulk_velocity";
+  c.flow.forcing_axis = axis;
+  c.flow.bulk_velocity = 0.7;
+  c.flow.boundary_velocity[2][1] = {0.3, -0.1, 0.0};
+  return c;
+}
+
+// The response to a push differs within a plane.
+Case duct() {
+  Case c = channel("x");
+  c.name = "duct";
+  c.flow.boundary[1] = {"wall", "free_slip"};
+  c.flow.boundary_velocity[1][0] = {0.2, 0.0, 0.1};
+  return c;
+}
+
+Case pushed_ring() {
+  Case c = box("periodic with a force", {8, 10, 5}, k_ring, k_ring, k_ring);
+  c.flow.forcing = "pressure_gradient";
+  c.flow.forcing_axis = "y";
+  c.flow.pressure_gradient = 2.0;
+  return c;
+}
+
+Case cavity() {
+  Case c = box("cavity", {11, 13, 6}, k_walls, {"free_slip", "wall"}, k_walls);
+  c.grid.stretching = "tanh_lower";
+  c.flow.boundary_velocity[2][1] = {1.0, 0.5, 0.0};
+  c.flow.boundary_velocity[0][0] = {0.0, 0.25, 0.5};
+  return c;
+}
+
+// What enters through one side of an axis leaves through the other one.
+Case stream(int axis, int inflow_end) {
+  Case c = box("stream " + std::to_string(axis) + std::to_string(inflow_end), {9, 8, 10}, k_walls,
+               {"free_slip", "wall"}, k_walls);
+  Sides& sides = c.flow.boundary[axis];
+  sides = {"outflow", "outflow"};
+  sides[inflow_end] = "inflow";
+  c.flow.boundary_velocity[axis][inflow_end] = {0.1, 0.2, -0.1};
+  c.flow.boundary_velocity[axis][inflow_end][axis] = inflow_end == 0 ? 0.8 : -0.8;
+  return c;
+}
+
+Case open_edges() {
+  return box("outflows that meet", {7, 8, 9}, {"outflow", "outflow"}, {"wall", "outflow"},
+             {"outflow", "wall"});
+}
+
+Case convection() {
+  Case c = box("convection", {10, 9, 8}, k_walls, k_ring, k_walls);
+  c.name = "convection";
+  c.grid.stretching = "cosine";
+  c.scalar.enabled = true;
+  c.scalar.diffusivity = 0.02;
+  c.scalar.buoyancy = 3.0;
+  c.scalar.reference = 0.2;
+  c.scalar.boundary[0] = {"insulated", "value"};
+  c.scalar.values = {{{0.0, 0.4}, {0.0, 0.0}, {1.0, -0.5}}};
+  return c;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases{periodic_box(), channel("x"), channel("y"), duct(),
+                          pushed_ring(),  cavity(),     open_edges(), convection()};
+  for (int axis = 0; axis < 3; ++axis)
+    for (const int end : {0, 1}) cases.push_back(stream(axis, end));
+  return cases;
+}
+
+// A flow on one rank, and what it refers to.
+class Trial {
+ public:
+  Trial(const Case& c, const std::string& schedule)
+      : parameters_(c.flow),
+        domain_(Communicator::world(), Grid(c.grid, Boundaries(c.flow, c.grid.size).periodic(2)),
+                Boundaries(c.flow, c.grid.size), {1, 1}) {
+    parameters_.schedule = schedule;
+    flow_ = std::make_unique<Flow>(domain_, parameters_, c.scalar, pencil::PoissonOptions{},
+                                   CommOptions{});
+  }
+
+  Flow& flow() { return *flow_; }
+
+  // Numbers that differ everywhere, the same for every schedule.
+  void stir() {
+    State& state = flow_->state();
+    double seed = 1.0;
+    for (Field* field : fields(state)) {
+      fill(*field, seed);
+      seed += 0.37;
+    }
+    if (flow_->has_scalar()) fill(flow_->scalar(), seed);
+    flow_->complete();
+  }
+  void take(Trial& other) {
+    const auto from = fields(other.flow().state()), to = fields(flow_->state());
+    for (std::size_t n = 0; n < to.size(); ++n) copy(*from[n], *to[n]);
+    if (flow_->has_scalar()) copy(other.flow().scalar(), flow_->scalar());
+    flow_->complete();
+  }
+  // All cells of all fields, with the faces on lower sides.
+  std::vector<double> bits() {
+    std::vector<double> values;
+    std::vector<Field*> all = fields(flow_->state());
+    if (flow_->has_scalar()) all.push_back(&flow_->scalar());
+    for (const Field* field : all)
+      for (int k = -1; k < domain_.nz; ++k)
+        for (int j = -1; j < domain_.ny; ++j)
+          values.insert(values.end(), field->row(k, j) - 1, field->row(k, j) + domain_.nx);
+    return values;
+  }
+
+ private:
+  static std::vector<Field*> fields(State& s) { return {&s.u, &s.v, &s.w, &s.p}; }
+  void fill(Field& field, double seed) const {
+    for (int k = 0; k < domain_.nz; ++k)
+      for (int j = 0; j < domain_.ny; ++j)
+        for (int i = 0; i < domain_.nx; ++i)
+          field(i, j, k) = std::sin(seed * (1.0 + i + 7.1 * j) + 3.3 * k);
+  }
+
+  void copy(const Field& from, Field& to) const {
+    for (int k = -1; k < domain_.nz; ++k)
+      for (int j = -1; j < domain_.ny; ++j)
+        std::copy_n(from.row(k, j) - 1, domain_.nx + 1, to.row(k, j) - 1);
+  }
+
+  FlowParameters parameters_;
+  Domain domain_;
+  std::unique_ptr<Flow> flow_;
+};
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+bool same_totals(const Totals& a, const Totals& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+constexpr double k_step = 0.004;
+
+class Schedules : public testing::TestWithParam<const char*> {
+ protected:
+  std::vector<Case> cases() const {
+    std::vector<Case> all = all_cases();
+    for (Case& c : all) c.flow.diffusion = GetParam();
+    return all;
+  }
+};
+
+TEST_P(Schedules, have_the_same_bits_with_all_boundaries_and_forcings) {
+  for (const Case& c : cases()) {
+    Trial planes(c, "planes"), batches(c, "batches");
+    for (Trial* trial : {&planes, &batches}) {
+      trial->stir();
+      for (int n = 0; n < 3; ++n) trial->flow().step(k_step);
+    }
+    EXPECT_TRUE(same_bits(planes.bits(), batches.bits())) << c.name;
+    EXPECT_EQ(planes.flow().mean_force(), batches.flow().mean_force()) << c.name;
+  }
+}
+
+TEST_P(Schedules, measure_the_same_bits) {
+  for (const Case& c : cases()) {
+    Trial planes(c, "planes"), batches(c, "batches");
+    for (Trial* trial : {&planes, &batches}) {
+      trial->stir();
+      trial->flow().step(k_step);
+    }
+    const Totals a = measure(planes.flow()), b = measure(batches.flow());
+    EXPECT_TRUE(same_totals(a, b)) << c.name;
+    EXPECT_LE(a.scaled_divergence, 1e-12) << c.name;
+    EXPECT_EQ(stable_step(planes.flow(), a, 0.8), stable_step(batches.flow(), b, 0.8)) << c.name;
+  }
+}
+
+TEST_P(Schedules, go_on_from_each_others_state) {
+  for (const Case& c : cases()) {
+    Trial whole(c, "planes"), first(c, "batches"), second(c, "planes"), third(c, "batches");
+    whole.stir();
+    for (int n = 0; n < 3; ++n) whole.flow().step(k_step);
+    first.stir();
+    first.flow().step(k_step);
+    second.take(first);
+    second.flow().step(k_step);
+    third.take(second);
+    third.flow().step(k_step);
+    EXPECT_TRUE(same_bits(third.bits(), whole.bits())) << c.name;
+  }
+}
+
+TEST_P(Schedules, tell_where_a_flow_has_broken_down) {
+  for (const char* schedule : {"planes", "batches"}) {
+    Case c = periodic_box();
+    c.flow.diffusion = GetParam();
+    Trial trial(c, schedule);
+    trial.stir();
+    trial.flow().state().v(3, 2, 1) = std::numeric_limits<double>::quiet_NaN();
+    trial.flow().complete();
+    try {
+      measure(trial.flow());
+      FAIL() << schedule;
+    } catch (const RunError& error) {
+      EXPECT_NE(std::string(error.what()).find("cell (3, 2, 1)"), std::string::npos);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Diffusion, Schedules,
+                         testing::Values("explicit", "implicit_z", "implicit"));
+
+}  // namespace
+
+}  // namespace octant::dns
