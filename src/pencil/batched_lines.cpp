@@ -12,9 +12,9 @@ namespace {
 
 constexpr int k_side_by_side = k_device_is_host ? k_columns : 1;
 
-// Periodic lines on one rank are a partition whose two end rows are the reduced system: the last
-// unknown, bordered, is 1 / pivot times a right-hand side with two other coefficients, and the
-// first one follows from it (partition.hpp, reduced_system.hpp).
+// Periodic lines on one rank are a partition whose two end rows are the reduced system
+// (partition.hpp, reduced_system.hpp): with phi_0 = d_0 + to_first phi_last, the last unknown is
+// last_pivot (d_last - from_first d_0 - to_last d_0).
 enum Border { k_last_pivot, k_to_last, k_from_first, k_to_first, k_border };
 
 // Values without repetitions, in the order of their first appearance, and where each one went.
@@ -37,12 +37,13 @@ struct FactoriseWhole {
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int l = static_cast<int>(task);
-    double r = 1.0 / m.diagonal_of(0, l);
-    for (int n = 0;;) {
+    double r = 0.0;
+    for (int n = 0; n < m.planes; ++n) {
+      const double diagonal = m.diagonal_of(n, l);
+      const double product = n == 0 ? 0.0 : m.before[n] * m.after[n - 1];
+      r = pivot_reciprocal(diagonal, product, r);
       const bool is_free = singular && l == 0 && n == m.planes - 1;
       m.reciprocal[m.at(n, l)] = is_free ? 0.0 : r;
-      if (++n == m.planes) return;
-      r = pivot_reciprocal(m.diagonal_of(n, l), m.before[n] * m.after[n - 1], r);
     }
   }
 };

@@ -22,22 +22,27 @@ double lap(Clock& clock) {
 }  // namespace
 
 struct BatchedPoisson::State {
-  State(const Cells& cells, const PoissonProblem& given, Sweep sweep)
+  State(const Cells& cells, const PoissonProblem& given, Sweep sweep,
+        const std::shared_ptr<BatchedMemory>& shared)
       : problem(given),
+        own_memory(shared ? nullptr : std::make_shared<BatchedMemory>()),
         transform(make_batched_transform({cells[0], given.spacing_x, given.x},
-                                         {cells[1], given.spacing_y, given.y}, given.z.size())),
+                                         {cells[1], given.spacing_y, given.y}, given.z.size(),
+                                         shared ? shared : own_memory)),
         lines({transform->x_eigenvalues(), transform->y_eigenvalues()}, given.z.size(),
               given.z.periodic, is_singular(given), sweep) {}
 
   PoissonProblem problem;
+  std::shared_ptr<BatchedMemory> own_memory;  // none if it is shared
   std::unique_ptr<BatchedTransform> transform;
   BatchedLines lines;
   double transform_seconds = 0.0, tridiagonal_seconds = 0.0;
 };
 
-BatchedPoisson::BatchedPoisson(const Cells& cells, const PoissonProblem& problem, Sweep sweep) {
+BatchedPoisson::BatchedPoisson(const Cells& cells, const PoissonProblem& problem, Sweep sweep,
+                               std::shared_ptr<BatchedMemory> memory) {
   check_planes(problem.z, cells[2]);
-  state_ = std::make_unique<State>(cells, problem, sweep);
+  state_ = std::make_unique<State>(cells, problem, sweep, memory);
   set_operator(0.0, 1.0);
 }
 
@@ -62,7 +67,8 @@ void BatchedPoisson::solve(const FieldView& field) {
 double BatchedPoisson::transform_seconds() const { return state_->transform_seconds; }
 double BatchedPoisson::tridiagonal_seconds() const { return state_->tridiagonal_seconds; }
 std::size_t BatchedPoisson::bytes() const {
-  return state_->transform->bytes() + state_->lines.bytes();
+  const std::size_t own = state_->own_memory ? state_->own_memory->bytes() : 0;
+  return own + state_->transform->bytes() + state_->lines.bytes();
 }
 
 }  // namespace octant::pencil

@@ -14,8 +14,9 @@ namespace octant::pencil {
 class BatchedPoisson {
  public:
   // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. All memory is taken
-  // here. Throws InputError for conditions that do not fit.
-  BatchedPoisson(const Cells& cells, const PoissonProblem& problem, Sweep sweep = Sweep::up);
+  // here; none is given: the solver's own. Throws InputError for conditions that do not fit.
+  BatchedPoisson(const Cells& cells, const PoissonProblem& problem, Sweep sweep = Sweep::up,
+                 std::shared_ptr<BatchedMemory> memory = nullptr);
   ~BatchedPoisson();
   BatchedPoisson(BatchedPoisson&&) noexcept;
   BatchedPoisson& operator=(BatchedPoisson&&) noexcept;
@@ -30,7 +31,7 @@ class BatchedPoisson {
   // Seconds of all solves.
   double transform_seconds() const;
   double tridiagonal_seconds() const;
-  std::size_t bytes() const;  // memory held
+  std::size_t bytes() const;  // memory held, without what was given
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 #include "pencil/batched_transform.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "pencil/plane_transform.hpp"
 
@@ -12,20 +13,23 @@ namespace {
 // transform along y, which wants them contiguous.
 class PlanesOfHost final : public BatchedTransform {
  public:
-  PlanesOfHost(const UniformAxis& x, const UniformAxis& y, int planes)
+  PlanesOfHost(const UniformAxis& x, const UniformAxis& y, int planes,
+               std::shared_ptr<BatchedMemory> memory)
       : transform_(x, y, false),
         y_size_(unknowns(y.entries, y.conditions)),
         planes_(planes),
         row_stride_(whole_blocks() * k_columns),
-        coefficients_(static_cast<std::size_t>(row_stride_) * y_size_ * planes),
-        blocks_(static_cast<std::size_t>(k_columns) * y_size_ * team_size()) {}
+        memory_(std::move(memory)),
+        blocks_(static_cast<std::size_t>(k_columns) * y_size_ * team_size()) {
+    memory_->reserve(static_cast<std::size_t>(row_stride_) * y_size_ * planes);
+  }
 
   const std::vector<double>& x_eigenvalues() const override { return transform_.x_eigenvalues(); }
   const std::vector<double>& y_eigenvalues() const override { return transform_.y_eigenvalues(); }
 
   FieldView coefficients() const override {
-    auto* first = const_cast<double*>(coefficients_.data());
-    return {first, row_stride_, row_stride_ * y_size_, transform_.width(), y_size_, planes_};
+    return {memory_->data(),    row_stride_, row_stride_ * y_size_,
+            transform_.width(), y_size_,     planes_};
   }
 
   void forward(const FieldView& field) override {
@@ -41,9 +45,7 @@ class PlanesOfHost final : public BatchedTransform {
     });
   }
 
-  std::size_t bytes() const override {
-    return (coefficients_.size() + blocks_.size()) * sizeof(double);
-  }
+  std::size_t bytes() const override { return blocks_.size() * sizeof(double); }
 
  private:
   int whole_blocks() const { return (transform_.width() + k_columns - 1) / k_columns; }
@@ -65,33 +67,38 @@ class PlanesOfHost final : public BatchedTransform {
     for (int j = 0; j < y_size_; ++j) transform_.backward_x(team, {&row, 1}, j, field.row(k, j));
   }
 
-  // Columns beyond the last one of a row are 0 and stay it.
+  // A last block that is not full is padded with zeros.
   template <class OfBlock>
   void along_y(const Team& team, int k, const OfBlock& transform) {
     double* block = block_of(team);
     for (int n = 0; n < whole_blocks(); ++n) {
       double* columns = coefficients().row(k, 0) + n * k_columns;
-      for (int j = 0; j < y_size_; ++j)
-        std::copy_n(columns + j * row_stride_, k_columns, block + j * k_columns);
+      const int used = std::min(transform_.width() - n * k_columns, k_columns);
+      for (int j = 0; j < y_size_; ++j) {
+        double* row = block + j * k_columns;
+        std::fill(std::copy_n(columns + j * row_stride_, used, row), row + k_columns, 0.0);
+      }
       transform(block, n == 0);
       for (int j = 0; j < y_size_; ++j)
-        std::copy_n(block + j * k_columns, k_columns, columns + j * row_stride_);
+        std::copy_n(block + j * k_columns, used, columns + j * row_stride_);
     }
   }
 
   PlaneTransform transform_;
   int y_size_, planes_;
   std::ptrdiff_t row_stride_;
-  Buffer coefficients_;  // [plane][row][column]
-  Buffer blocks_;        // [thread][row][k_columns]
+  std::shared_ptr<BatchedMemory> memory_;  // [plane][row][column]
+  Buffer blocks_;                          // [thread][row][k_columns]
 };
 
 }  // namespace
 
 std::unique_ptr<BatchedTransform> make_batched_transform(const UniformAxis& x, const UniformAxis& y,
-                                                         int planes) {
-  if constexpr (k_device_is_host) return std::make_unique<PlanesOfHost>(x, y, planes);
-  else return make_kernel_transform(x, y, planes);
+                                                         int planes,
+                                                         std::shared_ptr<BatchedMemory> memory) {
+  if constexpr (k_device_is_host)
+    return std::make_unique<PlanesOfHost>(x, y, planes, std::move(memory));
+  else return make_kernel_transform(x, y, planes, std::move(memory));
 }
 
 }  // namespace octant::pencil

@@ -11,8 +11,8 @@
 namespace octant::pencil {
 
 // Turns the unknowns of a field into real coefficients, one for each of x_eigenvalues() in each row
-// and one row for each of y_eigenvalues(), and back. It owns their memory, in which it lays them
-// out as suits its library. Both directions together leave the unknowns as they are.
+// and one row for each of y_eigenvalues(), and back. It lays them out in the memory that it is
+// given as suits its library. Both directions together leave the unknowns as they are.
 class BatchedTransform {
  public:
   virtual ~BatchedTransform() = default;
@@ -26,17 +26,19 @@ class BatchedTransform {
   virtual void forward(const FieldView& field) = 0;
   virtual void backward(const FieldView& field) = 0;
 
-  virtual std::size_t bytes() const = 0;
+  virtual std::size_t bytes() const = 0;  // without that memory
 };
 
 // What suits the default execution space: for the host a thread takes planes, one by one, through
 // the transforms of plane_transform.hpp, and so gets their bits; a GPU takes all lines at once.
 // Throws InputError for axes that have no transform.
 std::unique_ptr<BatchedTransform> make_batched_transform(const UniformAxis& x, const UniformAxis& y,
-                                                         int planes);
+                                                         int planes,
+                                                         std::shared_ptr<BatchedMemory> memory);
 
 // The latter. On the host, where FFTW stands in for the GPU's library, it is slower.
 std::unique_ptr<BatchedTransform> make_kernel_transform(const UniformAxis& x, const UniformAxis& y,
-                                                        int planes);
+                                                        int planes,
+                                                        std::shared_ptr<BatchedMemory> memory);
 
 }  // namespace octant::pencil

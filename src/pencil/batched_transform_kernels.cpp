@@ -4,6 +4,8 @@
 // Coefficients lie as [row][plane][column], so that all lines along y are one batch. A periodic row
 // of n reals has its n / 2 + 1 complex coefficients as the library gives them: nothing is packed,
 // as none of them travels.
+#include <utility>
+
 #include "pencil/batched_transform.hpp"
 #include "pencil/line_transform.hpp"
 #include "pencil/plane_transform.hpp"
@@ -34,12 +36,13 @@ std::vector<double> of_both_parts(const std::vector<double>& eigenvalues) {
 
 class LinesOfDevice final : public BatchedTransform {
  public:
-  LinesOfDevice(const UniformAxis& x, const UniformAxis& y, int planes);
+  LinesOfDevice(const UniformAxis& x, const UniformAxis& y, int planes,
+                std::shared_ptr<BatchedMemory> memory);
 
   const std::vector<double>& x_eigenvalues() const override { return x_eigenvalues_; }
   const std::vector<double>& y_eigenvalues() const override { return y_eigenvalues_; }
   FieldView coefficients() const override {
-    return {memory_.data(), row_stride_, plane_stride_, width(), y_size_, planes_};
+    return {memory_->data(), row_stride_, plane_stride_, width(), y_size_, planes_};
   }
 
   void forward(const FieldView& field) override;
@@ -49,7 +52,7 @@ class LinesOfDevice final : public BatchedTransform {
 
  private:
   int width() const { return static_cast<int>(x_eigenvalues_.size()); }
-  double* rows() const { return memory_.data(); }
+  double* rows() const { return memory_->data(); }
   void copy(const FieldView& from, const FieldView& to, double scale) const {
     Kokkos::parallel_for("pencil: copy rows", Cells3({0, 0, 0}, {x_size_, y_size_, planes_}),
                          CopyScaled{from, to, scale});
@@ -63,18 +66,20 @@ class LinesOfDevice final : public BatchedTransform {
   double scale_;
   std::vector<double> x_eigenvalues_, y_eigenvalues_;
   std::ptrdiff_t row_stride_, plane_stride_;
-  DeviceArray<double> memory_;
+  std::shared_ptr<BatchedMemory> memory_;
   // Of each axis one or the other: the former where x, or both axes, are periodic.
   std::unique_ptr<ManyFft> x_fourier_, y_fourier_;
   std::unique_ptr<LineTransform> x_forward_, x_backward_, y_forward_, y_backward_;
 };
 
-LinesOfDevice::LinesOfDevice(const UniformAxis& x, const UniformAxis& y, int planes)
+LinesOfDevice::LinesOfDevice(const UniformAxis& x, const UniformAxis& y, int planes,
+                             std::shared_ptr<BatchedMemory> memory)
     : x_size_(unknowns(x.entries, x.conditions)),
       y_size_(unknowns(y.entries, y.conditions)),
       planes_(planes),
       x_eigenvalues_(eigenvalues(x)),
-      y_eigenvalues_(eigenvalues(y)) {
+      y_eigenvalues_(eigenvalues(y)),
+      memory_(std::move(memory)) {
   check_axis(x, "x");
   check_axis(y, "y");
   const TransformPair along_x = transform_of(x.conditions, x_size_);
@@ -84,7 +89,7 @@ LinesOfDevice::LinesOfDevice(const UniformAxis& x, const UniformAxis& y, int pla
   if (x_periodic) x_eigenvalues_ = of_both_parts(x_eigenvalues_);
   plane_stride_ = (width() + k_columns - 1) / k_columns * k_columns;
   row_stride_ = plane_stride_ * planes;
-  memory_ = DeviceArray<double>("coefficients", row_stride_ * y_size_);
+  memory_->reserve(static_cast<std::size_t>(row_stride_) * y_size_);
 
   const int stride = static_cast<int>(row_stride_), lines = y_size_ * planes;
   if (x_periodic) {
@@ -125,7 +130,7 @@ void LinesOfDevice::backward(const FieldView& field) {
 }
 
 std::size_t LinesOfDevice::bytes() const {
-  std::size_t bytes = memory_.size() * sizeof(double);
+  std::size_t bytes = 0;
   for (const auto* lines : {&x_forward_, &x_backward_, &y_forward_, &y_backward_})
     if (*lines) bytes += (*lines)->bytes();
   return bytes;
@@ -134,8 +139,9 @@ std::size_t LinesOfDevice::bytes() const {
 }  // namespace
 
 std::unique_ptr<BatchedTransform> make_kernel_transform(const UniformAxis& x, const UniformAxis& y,
-                                                        int planes) {
-  return std::make_unique<LinesOfDevice>(x, y, planes);
+                                                        int planes,
+                                                        std::shared_ptr<BatchedMemory> memory) {
+  return std::make_unique<LinesOfDevice>(x, y, planes, std::move(memory));
 }
 
 }  // namespace octant::pencil

@@ -1,5 +1,4 @@
-// The memory of Kokkos' default execution space, and host vectors on their way there. Internal to
-// pencil/.
+// The memory of Kokkos' default execution space, and host vectors on their way there.
 #pragma once
 
 #include <cstdint>
@@ -40,5 +39,18 @@ DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values)
   copy_to_device(values, copy);
   return copy;
 }
+
+// Memory that is in use during a solve alone: solvers that are given the same hold it once.
+class BatchedMemory {
+ public:
+  void reserve(std::size_t count) {
+    if (values_.size() < count) values_ = DeviceArray<double>("shared in turns", count);
+  }
+  double* data() const { return values_.data(); }
+  std::size_t bytes() const { return values_.size() * sizeof(double); }
+
+ private:
+  DeviceArray<double> values_;
+};
 
 }  // namespace octant::pencil

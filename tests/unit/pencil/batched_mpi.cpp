@@ -131,6 +131,26 @@ TEST(BatchedPoisson, KeepsEntriesThatAreNoUnknowns) {
   for (int i = 0; i < cells[0]; ++i) EXPECT_EQ(phi(i, 2, 15), f(i, 2, 15));
 }
 
+TEST(BatchedPoisson, SharesItsMemoryWithSolversOfOtherSizes) {
+  const AxisConditions walls{neumann, dirichlet, Location::centre};
+  const auto memory = std::make_shared<BatchedMemory>();
+  struct Case {
+    PencilGrid grid;
+    Operator op;
+    BatchedPoisson solver;
+  };
+  std::vector<Case> cases;
+  for (const Cells& cells : {Cells{21, 8, 6}, Cells{18, 14, 8}, Cells{6, 9, 5}}) {
+    const Operator op{problem_of({}, {}, walls, cells)};
+    cases.push_back({alone(cells), op, BatchedPoisson(cells, op.problem, Sweep::up, memory)});
+  }
+  for (Case& c : cases) {
+    const Array f = random_array(c.grid.cells(), 7);
+    EXPECT_EQ(solved_on_device(c.grid, c.solver, f).values,
+              solved_by_planes(c.grid, c.op, f).values);
+  }
+}
+
 TEST(BatchedPoisson, RefusesConditionsAndMatricesThatDoNotFit) {
   const Cells cells{8, 8, 8};
   const AxisConditions walls{neumann, neumann, Location::centre};
@@ -144,7 +164,8 @@ TEST(BatchedPoisson, RefusesConditionsAndMatricesThatDoNotFit) {
 Array solved_by_kernels(const PencilGrid& grid, const Operator& op, const Array& f) {
   const PoissonProblem& p = op.problem;
   const auto transform = make_kernel_transform({grid.cells()[0], p.spacing_x, p.x},
-                                               {grid.cells()[1], p.spacing_y, p.y}, p.z.size());
+                                               {grid.cells()[1], p.spacing_y, p.y}, p.z.size(),
+                                               std::make_shared<BatchedMemory>());
   const bool singular = p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
   BatchedLines lines({transform->x_eigenvalues(), transform->y_eigenvalues()}, p.z.size(),
                      p.z.periodic, singular, Sweep::up);
