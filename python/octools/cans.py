@@ -169,7 +169,7 @@ def _side(source: Namelist, axis: int, end: int) -> tuple[str, list[float]]:
         return ("inflow" if velocity[axis] else "wall"), velocity
     if normal == "D" and tangential == {"N"} and at_rest:
         return "free_slip", [0.0] * 3
-    if normal == "N" and tangential == {"N"} and at_rest and end == 1:
+    if normal == "N" and tangential == {"N"} and at_rest:
         return "outflow", [0.0] * 3
     raise OctoolsError(
         f"{source.path}: the {SIDES[end]} side of {AXES[axis]} has the conditions "

@@ -102,7 +102,12 @@ class FlowSnapshot:
     def _lower_face(self, component: int, values: Array, axis: int) -> Array | float:
         """Give a normal velocity on the lower side of its axis."""
         flow = self.section("dns")
-        if flow.get(f"boundary_{AXES[component]}", ["periodic"])[0] == "periodic":
+        kind = flow.get(f"boundary_{AXES[component]}", ["periodic"])[0]
+        if kind == "outflow":
+            with h5py.File(self.path) as file:
+                faces = np.asarray(file["lower_faces"][COMPONENTS[component]][...], dtype=float)
+            return np.take(faces, 0, axis=axis)
+        if kind == "periodic":
             return np.take(values, -1, axis=axis)
         return float(flow.get(f"velocity_{AXES[component]}_lower", [0.0] * 3)[component])
 

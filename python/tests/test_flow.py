@@ -64,6 +64,18 @@ def write_flow(path: Path, shape: tuple[int, int, int] = (6, 4, 8)) -> FlowSnaps
     return FlowSnapshot.read(path)
 
 
+def test_what_leaves_through_a_lower_side_counts_in_the_cells_beside_it(tmp_path: Path) -> None:
+    flow = write_flow(tmp_path / "snap_00000.h5")
+    with h5py.File(flow.path, "r+") as file:
+        text = '[dns]\nboundary_x = ["outflow", "wall"]\nboundary_y = ["wall", "wall"]'
+        file["header"].attrs["parameters"] = text
+        file["lower_faces/u"] = np.full((6, 4, 1), -3.0)
+    u = FlowSnapshot.read(flow.path).at_centres("u")
+    z = flow.centres[2][:, None]
+    assert u[:, :, 0] == pytest.approx(np.broadcast_to(0.5 * (z - 3.0), (6, 4)))
+    assert u[:, :, 1] == pytest.approx(np.broadcast_to(z, (6, 4)))
+
+
 def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST)
@@ -83,6 +95,13 @@ def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
         'name = "channel"',
     ):
         assert line in text.splitlines(), line
+
+
+def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
+    source = tmp_path / "input.nml"
+    source.write_text(NAMELIST.replace("'D','D'", "'N','D'"))
+    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    assert 'boundary_z = ["outflow", "wall"]' in text.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,7 @@ struct LineTasks {
     return static_cast<int>(task % per_row) * k_side_by_side;
   }
   KOKKOS_FUNCTION int width(int begin) const {
+    if constexpr (k_side_by_side == 1) return 1;  // a constant keeps a thread's values in registers
     return lines.nx - begin < k_side_by_side ? lines.nx - begin : k_side_by_side;
   }
 };

@@ -36,7 +36,7 @@ struct BatchedPoisson::State {
 };
 
 BatchedPoisson::BatchedPoisson(const Cells& cells, const PoissonProblem& problem, Sweep sweep) {
-  check_planes(problem, cells[2]);
+  check_planes(problem.z, cells[2]);
   state_ = std::make_unique<State>(cells, problem, sweep);
   set_operator(0.0, 1.0);
 }

@@ -26,9 +26,6 @@ struct PoissonProblem {
   bool z_allows_constant = false;
 };
 
-// Throws unless the matrix of z fits an axis of so many cells.
-void check_planes(const PoissonProblem& problem, int cells);
-
 struct PlaneMemory {
   double* first = nullptr;
   std::ptrdiff_t stride = 0;

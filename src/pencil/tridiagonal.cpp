@@ -34,6 +34,12 @@ Range unknown_planes_of(const PencilGrid& grid, int unknown_planes, int z_index)
 
 }  // namespace
 
+void check_planes(const TridiagonalMatrix& matrix, int cells) {
+  const int planes = matrix.size();
+  OCTANT_REQUIRE(planes >= (matrix.periodic ? 2 : 1) && planes <= cells,
+                 "a matrix of {} planes does not fit {} cells along z", planes, cells);
+}
+
 void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
   const int parts = grid.processes().z;
   if (parts == 1) return;

@@ -30,6 +30,9 @@ struct TridiagonalMatrix {
   int size() const { return static_cast<int>(diagonal.size()); }
 };
 
+// Throws RunError unless the matrix fits an axis of so many cells along z.
+void check_planes(const TridiagonalMatrix& matrix, int cells);
+
 enum class TridiagonalMethod { ftm, ptdma };
 // Of P-TDMA: algorithm 1 of the paper, which reduces matrix and right-hand side together in every
 // solve; algorithm 2, which reduces the matrix once and stores reciprocals; and the same factors in
