@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "comm/split_term.hpp"
+
 namespace octant {
 
 namespace {
@@ -13,7 +15,6 @@ namespace {
 constexpr std::int64_t k_digit_mask = 0xffffffff;
 constexpr int k_lowest_exponent = -1074;  // of the smallest subnormal double
 constexpr int k_mantissa_bits = 53;
-constexpr std::uint64_t k_hidden_bit = std::uint64_t{1} << (k_mantissa_bits - 1);
 
 }  // namespace
 
@@ -24,20 +25,8 @@ ReproducibleSum& ReproducibleSum::operator+=(double term) {
 }
 
 void ReproducibleSum::add_finite(double term) {
-  const auto bits = std::bit_cast<std::uint64_t>(term);
-  const auto exponent = static_cast<int>(bits >> (k_mantissa_bits - 1) & 0x7ff);
-  std::uint64_t mantissa = bits & (k_hidden_bit - 1);
-  if (exponent > 0) mantissa |= k_hidden_bit;
-
-  // The mantissa begins at this bit, and covers parts of three digits.
-  const int position = std::max(exponent - 1, 0);
-  const int digit = position / 32, shift = position % 32;
-  const auto low = static_cast<std::int64_t>((mantissa & k_digit_mask) << shift);
-  const auto high = static_cast<std::int64_t>((mantissa >> 32) << shift);
-  const std::int64_t sign = std::signbit(term) ? -1 : 1;
-  words_[digit] += sign * (low & k_digit_mask);
-  words_[digit + 1] += sign * ((low >> 32) + (high & k_digit_mask));
-  words_[digit + 2] += sign * (high >> 32);
+  const SplitTerm split_term = split(term);
+  for (int n = 0; n < 3; ++n) words_[split_term.first + n] += split_term.parts[n];
   if (++terms_ == k_terms_before_carry) carry();
 }
 

@@ -93,14 +93,11 @@ double BatchSchedule::advance(int n, const Stage& stage) {
 
 double BatchSchedule::missing(const Stage& stage) {
   const int forced = parameters_.forcing_direction();
-  ReproducibleSum sum;
+  ReproducibleSum sum = meter_.sum(predicted_.views()[forced]);
   if (implicit_)
     add_wall_friction(domain_, diffusion_ == Diffusion::implicit_all,
                       0.5 * parameters_.viscosity * stage.gamma,
-                      meter_.sums(velocity_.views()[forced]), sum);
-  const RowSums rows = meter_.sums(predicted_.views()[forced]);
-  for (int k = 0; k < domain_.nz; ++k)
-    for (int j = 0; j < domain_.ny; ++j) sum += rows(k, j) * domain_.dz_cell[k];
+                      meter_.row_sums(velocity_.views()[forced]), sum);
   return missing_velocity(domain_, parameters_, sum);
 }
 
@@ -108,7 +105,7 @@ Projection::Step BatchSchedule::correction(int k, const Stage& stage, double pus
   return correction_step(parameters_, stage, implicit_ ? push * implicit_->response(k) : push);
 }
 
-MeasuredRows BatchSchedule::measure_rows() {
+FlowFigures BatchSchedule::measure() {
   return meter_.measure(velocity_.views(), scalar_ ? scalar_->field().view() : FieldView{});
 }
 

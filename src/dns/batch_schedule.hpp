@@ -1,8 +1,8 @@
 // The schedule of a GPU, for one rank: batches of all planes at once, in the memory of Kokkos'
 // default execution space, which on a build without a GPU is the host's.
 //
-// Inside a step no field travels to the host or from there, but numbers of planes, and of rows
-// where a mean is kept.
+// Inside a step no field travels to the host or from there, but numbers of planes, and of rows at
+// walls where a mean is kept.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ class BatchSchedule final : public Schedule {
   Field& scalar() override;
   void complete() override;
   double advance(int n, const Stage& stage) override;
-  MeasuredRows measure_rows() override;
+  FlowFigures measure() override;
 
   const StepSeconds& seconds() const override { return seconds_; }
   pencil::PoissonReport poisson_report() const override { return projection_.report(); }
@@ -66,7 +66,7 @@ class BatchSchedule final : public Schedule {
   BatchProjection projection_;
   std::optional<BatchDiffusion> implicit_;  // none if all is explicit
   std::unique_ptr<BatchScalar> scalar_;     // points to its own fields
-  RowMeter<Place::device> meter_;
+  FlowMeter<Place::device> meter_;
   Clock clock_;
   StepSeconds seconds_;
 };

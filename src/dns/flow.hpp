@@ -35,8 +35,8 @@ class Flow {
   double mean_force() const { return mean_force_; }
   void set_mean_force(double force) { mean_force_ = force; }  // for restart
 
-  // What every row of this rank is like; valid until the next call.
-  MeasuredRows measure_rows() const { return schedule_->measure_rows(); }
+  // Sums and extremes of the state on this rank.
+  FlowFigures measure() const { return schedule_->measure(); }
 
   const char* schedule() const { return schedule_->name(); }
   const Domain& domain() const { return domain_; }

@@ -10,8 +10,6 @@ namespace octant::dns {
 
 namespace {
 
-double larger(double a, double b) { return a < b ? b : a; }
-
 // Names the first cell of this rank that holds no number.
 std::string broken_cell(const Domain& d, const State& s) {
   for (int k = 0; k < d.nz; ++k)
@@ -27,54 +25,20 @@ std::string broken_cell(const Domain& d, const State& s) {
   return "";
 }
 
-// Adds up (outside - inside) / spacing over the rows at a side along z, of a figure of rows.
-template <class Figure>
-void add_wall_gradient(const Domain& d, const MeasuredRows& rows, int end, const Figure& figure,
-                       ReproducibleSum& sum) {
-  if (!d.ends(2, end)) return;
-  const int inside = end == 0 ? 0 : d.nz - 1, ghost = end == 0 ? -1 : d.nz;
-  const double spacing = end == 0 ? -d.dz_face[-1] : d.dz_face[d.nz - 1];
-  for (int j = 0; j < d.ny; ++j)
-    sum += (figure(rows(ghost, j)) - figure(rows(inside, j))) / spacing;
-}
-
-enum Sum { k_mean = 0, k_kinetic = 3, k_shear = 6, k_scalar_mean = 8, k_flux = 9, k_sums = 11 };
-
 }  // namespace
 
 Totals measure(const Flow& flow) {
   const Domain& d = flow.domain();
-  const MeasuredRows rows = flow.measure_rows();
-  std::array<ReproducibleSum, k_sums> sums;
-  Totals t;
-  for (int k = 0; k < d.nz; ++k) {
-    const double height[k_components] = {d.dz_cell[k], d.dz_cell[k], d.dz_face[k]};
-    for (int j = 0; j < d.ny; ++j) {
-      const RowFigures& row = rows(k, j);
-      for (int c = 0; c < k_components; ++c) {
-        sums[k_mean + c] += height[c] * row.sum[c];
-        sums[k_kinetic + c] += height[c] * row.squares[c];
-        t.largest[c] = larger(t.largest[c], row.largest[c]);
-      }
-      if (flow.has_scalar()) sums[k_scalar_mean] += height[0] * row.scalar;
-      t.divergence = larger(t.divergence, row.divergence);
-      t.advection_rate = larger(t.advection_rate, row.rate);
-    }
-  }
-  for (int end = 0; end < 2; ++end) {
-    add_wall_gradient(
-        d, rows, end, [](const RowFigures& row) { return row.sum[k_u]; }, sums[k_shear + end]);
-    if (flow.has_scalar())
-      add_wall_gradient(
-          d, rows, end, [](const RowFigures& row) { return row.scalar; }, sums[k_flux + end]);
-  }
   const Communicator& communicator = d.pencils.communicator();
-  reproducible_sum(communicator, sums);
+  FlowFigures figures = flow.measure();
+  reproducible_sum(communicator, figures.sums);
+  const auto total = [&](int sum) { return figures.sums[sum].to_double(); };
 
+  Totals t;
   const double share = d.grid.dx * d.grid.dy / d.grid.volume();
   for (int c = 0; c < k_components; ++c) {
-    t.mean[c] = sums[k_mean + c].to_double() * share;
-    t.kinetic[c] = 0.5 * sums[k_kinetic + c].to_double() * share;
+    t.mean[c] = total(k_sum_mean + c) * share;
+    t.kinetic[c] = 0.5 * total(k_sum_squares + c) * share;
   }
   if (!std::isfinite(t.kinetic_energy())) {
     const std::string cell = broken_cell(d, flow.state());
@@ -84,14 +48,14 @@ Totals measure(const Flow& flow) {
     throw RunError("the flow has broken down: its kinetic energy is {}", t.kinetic_energy());
   }
   const double columns = static_cast<double>(d.grid.cells[0]) * d.grid.cells[1];
-  t.scalar_mean = sums[k_scalar_mean].to_double() * share;
+  t.scalar_mean = total(k_sum_scalar) * share;
   for (int end = 0; end < 2; ++end) {
-    t.wall_shear[end] = flow.parameters().viscosity * sums[k_shear + end].to_double() / columns;
+    t.wall_shear[end] = flow.parameters().viscosity * total(k_sum_shear + end) / columns;
     if (flow.has_scalar())
-      t.scalar_flux[end] =
-          -flow.scalar_options().diffusivity * sums[k_flux + end].to_double() / columns;
+      t.scalar_flux[end] = -flow.scalar_options().diffusivity * total(k_sum_flux + end) / columns;
   }
-  double largest[] = {t.largest[0], t.largest[1], t.largest[2], t.divergence, t.advection_rate};
+  double largest[] = {figures.largest[0], figures.largest[1], figures.largest[2],
+                      figures.divergence, figures.rate};
   communicator.max_in_place(std::span<double>(largest));
   t.largest = {largest[0], largest[1], largest[2]};
   t.divergence = largest[3];

@@ -75,7 +75,7 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
   return push_;
 }
 
-MeasuredRows PlaneSchedule::measure_rows() {
+FlowFigures PlaneSchedule::measure() {
   return meter_.measure({view_of(state_.u), view_of(state_.v), view_of(state_.w)},
                         scalar_ ? view_of(scalar_->field()) : FieldView{});
 }

@@ -29,7 +29,7 @@ class PlaneSchedule final : public Schedule {
   Field& scalar() override { return scalar_->field(); }
   void complete() override;
   double advance(int n, const Stage& stage) override;
-  MeasuredRows measure_rows() override;
+  FlowFigures measure() override;
 
   const StepSeconds& seconds() const override { return seconds_; }
   pencil::PoissonReport poisson_report() const override { return projection_.report(); }
@@ -74,7 +74,7 @@ class PlaneSchedule final : public Schedule {
   Projection projection_;
   std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all is explicit
   std::unique_ptr<Scalar> scalar_;
-  RowMeter<Place::host> meter_;
+  FlowMeter<Place::host> meter_;
   std::vector<ReproducibleSum> mean_;  // by thread
   double push_ = 0.0;                  // forcing of the present stage, as a velocity
   Clock clock_;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dns/domain.hpp"
+#include "dns/flow_meter.hpp"
 #include "dns/momentum.hpp"
-#include "dns/row_meter.hpp"
 #include "dns/scalar.hpp"
 #include "pencil/poisson.hpp"
 
@@ -34,8 +34,8 @@ class Schedule {
   // added to keep the mean (dns.forcing = "bulk_velocity"), else 0. Collective.
   virtual double advance(int n, const Stage& stage) = 0;
 
-  // Of the present state; valid until the next call.
-  virtual MeasuredRows measure_rows() = 0;
+  // Sums and extremes of the present state on this rank.
+  virtual FlowFigures measure() = 0;
 
   virtual const StepSeconds& seconds() const = 0;
   virtual pencil::PoissonReport poisson_report() const = 0;

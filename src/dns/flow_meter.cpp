@@ -1,0 +1,207 @@
+#include "dns/flow_meter.hpp"
+
+#include <Kokkos_MathematicalFunctions.hpp>
+
+namespace octant::dns {
+
+namespace {
+
+KOKKOS_INLINE_FUNCTION double larger(double a, double b) { return a < b ? b : a; }
+
+KOKKOS_INLINE_FUNCTION double largest_of(const double (&lanes)[k_lanes]) {
+  double largest = 0.0;
+  for (int l = 0; l < k_lanes; ++l) largest = larger(largest, lanes[l]);
+  return largest;
+}
+
+KOKKOS_INLINE_FUNCTION double row_sum_of_squares(const double* values, int n) {
+  double lanes[k_lanes] = {};
+  int i = 0;
+  for (; i + k_lanes <= n; i += k_lanes)
+    for (int l = 0; l < k_lanes; ++l) lanes[l] += values[i + l] * values[i + l];
+  for (int l = 0; i < n; ++i, ++l) lanes[l] += values[i] * values[i];
+  return sum_of_lanes(lanes);
+}
+
+// Extremes of a row, lane by lane so that on a host a row takes the machine's vectors.
+struct Extremes {
+  const double *u, *v, *w, *south, *bottom;
+  double xi, yi, zi;  // reciprocal spacings
+  double speed[k_components][k_lanes] = {};
+  double divergence[k_lanes] = {}, rate[k_lanes] = {};
+
+  KOKKOS_FORCEINLINE_FUNCTION void take_speeds(int l, double through_x, double through_y,
+                                               double through_z) {
+    const double a = Kokkos::fabs(through_x), b = Kokkos::fabs(through_y);
+    const double c = Kokkos::fabs(through_z);
+    speed[k_u][l] = larger(speed[k_u][l], a);
+    speed[k_v][l] = larger(speed[k_v][l], b);
+    speed[k_w][l] = larger(speed[k_w][l], c);
+    rate[l] = larger(rate[l], xi * a + yi * b + zi * c);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void take(int l, int i) {
+    take_speeds(l, u[i], v[i], w[i]);
+    const double d = xi * (u[i] - u[i - 1]) + yi * (v[i] - south[i]) + zi * (w[i] - bottom[i]);
+    divergence[l] = larger(divergence[l], Kokkos::fabs(d));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void take_row(int n) {
+    int i = 0;
+    for (; i + k_lanes <= n; i += k_lanes)
+      for (int l = 0; l < k_lanes; ++l) take(l, i + l);
+    for (int l = 0; i < n; ++i, ++l) take(l, i);
+  }
+  // Lower faces where fluid leaves the domain, each beside the upper faces along the other axes.
+  KOKKOS_INLINE_FUNCTION void take_lower_faces(int n, bool along_x, bool along_y, bool along_z) {
+    if (along_x) take_speeds(0, u[-1], v[0], w[0]);
+    for (int i = 0; along_y && i < n; ++i) take_speeds(0, u[i], south[i], w[i]);
+    for (int i = 0; along_z && i < n; ++i) take_speeds(0, u[i], v[i], bottom[i]);
+  }
+};
+
+// A side along z where shear and flux are taken: outside less inside, over the spacing.
+struct WallSide {
+  bool is_here;
+  double spacing;
+};
+
+// The share of a sum that the thread of a row adds to: on a host it takes neighbouring planes, on a
+// GPU its neighbours take the next rows.
+template <class Space>
+KOKKOS_INLINE_FUNCTION int share_of(int k, int j) {
+  return k_is_host<Space> ? k : j;
+}
+
+template <class Space>
+struct MeasureRow {
+  VelocityViews velocity;
+  FieldView scalar;
+  double xi, yi;
+  const PlaneHeights* heights;
+  bool lower_faces[k_components];  // whether a component has some (Domain::first)
+  WallSide walls[2];
+  TermAdder sums;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, double& u, double& v, double& w,
+                                  double& divergence, double& rate) const {
+    const int nx = velocity.u.nx, ny = velocity.u.ny, nz = velocity.u.nz;
+    const int k = static_cast<int>(row / ny), j = static_cast<int>(row % ny);
+    const int share = share_of<Space>(k, j);
+    const PlaneHeights h = heights[k];
+    const double height[k_components] = {h.cell, h.cell, h.face};
+    for (int c = 0; c < k_components; ++c) {
+      const double* values = velocity[c].row(k, j);
+      sums.add(k_sum_mean + c, share, height[c] * row_sum(values, nx));
+      sums.add(k_sum_squares + c, share, height[c] * row_sum_of_squares(values, nx));
+    }
+    if (scalar.first) sums.add(k_sum_scalar, share, h.cell * row_sum(scalar.row(k, j), nx));
+    if (k == 0) add_gradients(0, -1, 0, j);
+    if (k == nz - 1) add_gradients(1, nz, nz - 1, j);
+
+    Extremes e{velocity.u.row(k, j),
+               velocity.v.row(k, j),
+               velocity.w.row(k, j),
+               velocity.v.row(k, j - 1),
+               velocity.w.row(k - 1, j),
+               xi,
+               yi,
+               h.reciprocal};
+    e.take_row(nx);
+    e.take_lower_faces(nx, lower_faces[k_u], lower_faces[k_v] && j == 0,
+                       lower_faces[k_w] && k == 0);
+    u = larger(u, largest_of(e.speed[k_u]));
+    v = larger(v, largest_of(e.speed[k_v]));
+    w = larger(w, largest_of(e.speed[k_w]));
+    divergence = larger(divergence, largest_of(e.divergence));
+    rate = larger(rate, largest_of(e.rate));
+  }
+
+  KOKKOS_INLINE_FUNCTION void add_gradients(int end, int ghost, int inside, int j) const {
+    if (!walls[end].is_here) return;
+    sums.add(k_sum_shear + end, j, gradient(velocity.u, end, ghost, inside, j));
+    if (scalar.first) sums.add(k_sum_flux + end, j, gradient(scalar, end, ghost, inside, j));
+  }
+  KOKKOS_INLINE_FUNCTION double gradient(const FieldView& field, int end, int ghost, int inside,
+                                         int j) const {
+    const double outside = row_sum(field.row(ghost, j), field.nx);
+    return (outside - row_sum(field.row(inside, j), field.nx)) / walls[end].spacing;
+  }
+};
+
+template <class Space>
+struct SumTimesHeight {
+  FieldView field;
+  const PlaneHeights* heights;
+  TermAdder sum;
+  KOKKOS_FUNCTION void operator()(int k, int j) const {
+    sum.add(0, share_of<Space>(k, j), row_sum(field.row(k, j), field.nx) * heights[k].cell);
+  }
+};
+
+// All rows, those of ghosts too, counted from 0.
+struct SumRow {
+  FieldView field;
+  double* sums;
+  KOKKOS_FUNCTION void operator()(int plane, int row) const {
+    sums[std::ptrdiff_t{plane} * (field.ny + 2) + row] =
+        row_sum(field.row(plane - 1, row - 1), field.nx);
+  }
+};
+
+}  // namespace
+
+template <Place place>
+FlowMeter<place>::FlowMeter(const Domain& domain)
+    : domain_(domain),
+      heights_("heights", domain.nz),
+      sums_(k_flow_sums),
+      one_sum_(1),
+      row_sums_("sums of rows", static_cast<std::size_t>(domain.ny + 2) * (domain.nz + 2)),
+      row_sums_on_host_(Kokkos::create_mirror_view(row_sums_)) {
+  const auto heights = Kokkos::create_mirror_view(heights_);
+  for (int k = 0; k < domain.nz; ++k)
+    heights(k) = {domain.dz_cell[k], domain.dz_face[k], 1.0 / domain.dz_cell[k]};
+  Kokkos::deep_copy(heights_, heights);
+}
+
+template <Place place>
+FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const FieldView& scalar) {
+  const Domain& d = domain_;
+  const MeasureRow<Space> row{velocity,
+                              scalar,
+                              1.0 / d.grid.dx,
+                              1.0 / d.grid.dy,
+                              heights_.data(),
+                              {d.first(k_u, 0) < 0, d.first(k_v, 1) < 0, d.first(k_w, 2) < 0},
+                              {{d.ends(2, 0), -d.dz_face[-1]}, {d.ends(2, 1), d.dz_face[d.nz - 1]}},
+                              sums_.begin()};
+  FlowFigures f;
+  auto& [u, v, w] = f.largest;
+  using Largest = Kokkos::Max<double>;  // the order of these does not matter
+  Kokkos::parallel_reduce("dns: measure", Kokkos::RangePolicy<Space>(0, std::int64_t{d.ny} * d.nz),
+                          row, Largest(u), Largest(v), Largest(w), Largest(f.divergence),
+                          Largest(f.rate));
+  sums_.end(f.sums);
+  return f;
+}
+
+template <Place place>
+ReproducibleSum FlowMeter<place>::sum(const FieldView& field) {
+  ReproducibleSum sum;
+  launch_rows<Space>("dns: mean", field.ny, field.nz,
+                     SumTimesHeight<Space>{field, heights_.data(), one_sum_.begin()});
+  one_sum_.end(std::span(&sum, 1));
+  return sum;
+}
+
+template <Place place>
+RowSums FlowMeter<place>::row_sums(const FieldView& field) {
+  launch_rows<Space>("dns: sums of rows", field.ny + 2, field.nz + 2,
+                     SumRow{field, row_sums_.data()});
+  Kokkos::deep_copy(row_sums_on_host_, row_sums_);
+  return {row_sums_on_host_.data(), field.ny};
+}
+
+template class FlowMeter<Place::host>;
+template class FlowMeter<Place::device>;
+
+}  // namespace octant::dns

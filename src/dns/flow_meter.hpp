@@ -1,0 +1,76 @@
+// Sums and extremes of a flow, taken where its fields lie: what travels is a few numbers, whatever
+// the grid. The same bits in any memory, with any number of threads or ranks.
+#pragma once
+
+#include <array>
+
+#include "comm/parallel_sums.hpp"
+#include "comm/reproducible_sum.hpp"
+#include "dns/field_views.hpp"
+#include "dns/rows.hpp"
+
+namespace octant::dns {
+
+// Sums over a rank's cells, times their heights: of the velocities and their squares, and of the
+// scalar. Over the columns: of du/dz and the scalar's derivative at both sides along z.
+enum FlowSum {
+  k_sum_mean = 0,
+  k_sum_squares = 3,
+  k_sum_shear = 6,
+  k_sum_scalar = 8,
+  k_sum_flux = 9,
+  k_flow_sums = 11
+};
+
+struct FlowFigures {
+  std::array<ReproducibleSum, k_flow_sums> sums;
+  Vector largest{};         // absolute values of the velocities
+  double divergence = 0.0;  // largest absolute value
+  double rate = 0.0;        // largest |u|/dx + |v|/dy + |w|/dz
+};
+
+// Sums of the rows j = -1 .. ny of the planes k = -1 .. nz.
+struct RowSums {
+  const double* first;
+  int ny;
+  double operator()(int k, int j) const {
+    return first[std::ptrdiff_t{k + 1} * (ny + 2) + (j + 1)];
+  }
+};
+
+// Of the cells of a plane and of the faces of w above it; and the reciprocal of the former.
+struct PlaneHeights {
+  double cell, face, reciprocal;
+};
+
+// Whose memory holds the fields, and whose threads work on them.
+enum class Place { host, device };
+
+template <Place place>
+class FlowMeter {
+ public:
+  explicit FlowMeter(const Domain& domain);
+
+  // Of this rank. A scalar whose view has no memory is left out.
+  FlowFigures measure(const VelocityViews& velocity, const FieldView& scalar);
+  // The sum over this rank's cells of u, or v, times the height of the cell.
+  ReproducibleSum sum(const FieldView& field);
+  // Valid until the next call.
+  RowSums row_sums(const FieldView& field);
+
+ private:
+  using Space = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
+  template <class Value>
+  using View = Kokkos::View<Value*, typename Space::memory_space>;
+
+  const Domain& domain_;
+  View<PlaneHeights> heights_;
+  ParallelSums<Space> sums_, one_sum_;
+  View<double> row_sums_;
+  typename View<double>::HostMirror row_sums_on_host_;
+};
+
+extern template class FlowMeter<Place::host>;
+extern template class FlowMeter<Place::device>;
+
+}  // namespace octant::dns
