@@ -29,6 +29,18 @@ def json_on_stdout(*arguments: object, ranks: int) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("schedule", ["planes", "batches"])
+def test_dns_reports_every_diffusion_in_a_schedule(schedule: str) -> None:
+    grid = ["--cells", "16,12,14", "--steps", 2]
+    results = json_on_stdout("dns", *grid, "--schedule", schedule, ranks=1)
+    assert [result["diffusion"] for result in results] == ["explicit", "implicit_z", "implicit"]
+    for result in results:
+        assert result["schedule"] == schedule
+        assert result["seconds_per_step"] > 0.0
+        assert result["scaled_divergence"] < 1e-12
+        assert ("bytes_moved_per_cell" in result) == (schedule == "planes")
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_hydro_reports_both_cases(ranks: int) -> None:
     """Every number that reports are made from is there and positive."""
