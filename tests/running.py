@@ -1,8 +1,11 @@
 """Starts the built `octant` for tests, and reads what it wrote."""
 
+import contextlib
 import os
 import signal
 import subprocess
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,6 +97,21 @@ def octant(*arguments: object, ranks: int = 1, threads: int = 1, timeout: float 
         text, _ = process.communicate()
         raise AssertionError(f"hangs after {timeout} s: {' '.join(command)}\n{text}") from None
     return Outcome(process.returncode, text, Path())
+
+
+def await_end_of_ranks(directory: Path, timeout: float = 60) -> None:
+    """Wait until no process has a directory among its arguments: ranks outlive their launcher."""
+    deadline = time.monotonic() + timeout
+    word = os.fsencode(directory)
+    while any(word in arguments.split(b"\0") for arguments in arguments_of_processes()):
+        assert time.monotonic() < deadline, f"a process still works on {directory}"
+        time.sleep(0.05)
+
+
+def arguments_of_processes() -> Iterator[bytes]:
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            yield entry.read_bytes()
 
 
 def run(

@@ -13,6 +13,7 @@ from flows import SMALL_CHANNEL
 from refusals import assert_refused, small_disk
 from running import (
     Outcome,
+    await_end_of_ranks,
     differing,
     octant_command,
     octant_environment,
@@ -97,7 +98,7 @@ def test_records_do_not_change_what_is_computed(tmp_path: Path, ranks: int) -> N
 
 
 def test_a_flow_records_its_phases(tmp_path: Path) -> None:
-    outcome = run_well(tmp_path / "run", SMALL_CHANNEL, ranks=2)
+    outcome = run_well(tmp_path / "run", SMALL_CHANNEL, "grid.transpose=p2p", ranks=2)
     assert ask_one(outcome, "select count(*) from steps") == 12
     names = {name for (name,) in ask(outcome, "select name from phases where phase = 'compute'")}
     assert {"momentum", "poisson", "correction"} <= names
@@ -120,6 +121,7 @@ def test_a_killed_run_leaves_whole_files_up_to_its_last_window(tmp_path: Path) -
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    await_end_of_ranks(directory)
     windows = len(list(folder.glob("ranks-*.parquet")))
     steps = ask(directory, "select distinct step from ranks order by step")
     assert steps == [(n,) for n in range(2 * windows)]
