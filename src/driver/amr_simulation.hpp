@@ -121,7 +121,6 @@ class AmrSimulation {
   void start_coupling(int level);
   void finish_coupling(int level);
   void restore_broken(int level);
-  void synchronise_entropy(int level, int state, bool at_end);
   void sweep_stage(int level, int stage, double dt, double theta);
   void judge_sweep(int level, const hydro::SweepArguments& arguments, double fastest, int bad);
   bool ends_with_sweep(int level, int stage) const;

@@ -7,7 +7,6 @@
 #include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
-#include "hydro/dual_energy.hpp"
 #include "hydro/integrator.hpp"
 #include "hydro/restore.hpp"
 #include "mesh/device.hpp"
@@ -159,20 +158,9 @@ void AmrSimulation::advance_gas(int level, double dt, double begin, double end) 
   if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
   const auto stages = hydro::stages(options_.hydro.scheme);
   const int last = static_cast<int>(stages.size()) - 1;
-  for (int s = 0; s <= last; ++s) {
+  for (int s = 0; s <= last; ++s)
     sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
-    synchronise_entropy(level, stage_target(s), s == last);
-  }
   mesh_.fields(level).commit(stage_target(last));
-}
-
-// Only what ends a step may overwrite energies.
-void AmrSimulation::synchronise_entropy(int level, int state, bool at_end) {
-  if (!options_.hydro.has_dual_energy()) return;
-  hydro::HydroOptions options = options_.hydro;
-  if (!at_end) options.dual_energy = hydro::DualEnergy::on;
-  hydro::synchronise_dual_energy(options, mesh_.halo(level).tiles,
-                                 mesh_.fields(level).blocks(state));
 }
 
 // Before and after the finer level's steps: what it interpolates from, and what it gives back.
@@ -219,6 +207,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .next = fields.blocks(stage_target(stage)),
                                   .a0 = weights.old_weight,
                                   .a1 = weights.new_weight,
+                                  .ends_step = weights.last,
                                   .dt = dt,
                                   .dx = mesh_.geometry().cell_size(level),
                                   .flux_weight = weights.flux_weight * dt,
@@ -251,8 +240,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
 // Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
 bool AmrSimulation::ends_with_sweep(int level, int stage) const {
   const auto last = static_cast<int>(hydro::stages(options_.hydro.scheme).size()) - 1;
-  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark() &&
-         !options_.hydro.has_dual_energy();
+  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark();
 }
 
 // Finds out whether the sweep broke cells on any rank, and repairs them.

@@ -97,6 +97,22 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const dou
   return w;
 }
 
+// Whether so much of the total energy is missing beside the kinetic one that no rounding and no
+// truncation explains it: a state that dual energy must not believe.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION auto lacks_energy(const State<V>& u, const State<V>& w) {
+  return !(momentum_dot_velocity(u, w) < V(4.0) * u[k_energy]);
+}
+
+// Whether a state, conserved and as physical_state() gives it, needs repair.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>& w,
+                                               const Gas& gas) {
+  const auto bad =
+      !(u[k_mass] >= V(gas.density_floor)) || !(w[k_pressure] >= V(gas.pressure_floor));
+  return gas.dual_energy ? bad || lacks_energy(u, w) : bad;
+}
+
 // |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Gas& gas) {

@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::i
 KOKKOS_INLINE_FUNCTION bool is_bad(const KernelArguments& a, std::int64_t offset, int stride) {
   const State<double> u = next_state(a, offset, stride);
   const State<double> w = physical_state(u, a.sweep.next + offset + k_entropy * stride, a.gas);
-  return !(u[k_mass] >= a.gas.density_floor) || !(w[k_pressure] >= a.gas.pressure_floor);
+  return is_unphysical(u, w, a.gas);
 }
 
 // visit(cell) for the bad cells of a tile, in the order of the patch.

@@ -13,8 +13,10 @@ KOKKOS_INLINE_FUNCTION double pressure_of_energy(const State<double>& u, const G
 
 // Whether the pressure of one cell is that of its entropy instead.
 KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& gas) {
-  return gas.dual_energy && u[k_energy] > 0.0 &&
-         entropy_rules(pressure_of_energy(u, gas), u[k_energy], gas);
+  if (!gas.dual_energy) return false;
+  double volume;
+  const State<double> w = unfloored_primitive(u, gas, volume);
+  return !lacks_energy(u, w) && entropy_rules(w[k_pressure], u[k_energy], gas);
 }
 
 // The total energy and the entropy density that raise the pressure of one cell, of any density, to

@@ -12,15 +12,16 @@ struct Stage {
   double old_weight, new_weight;
   double flux_weight;  // share of this sweep's fluxes in the flux of the whole step
   double time;         // when `current` is valid, in units of dt after the start of the step
+  bool last;           // whether it ends the step
 };
 
 // Hancock's predictor makes one sweep second-order accurate; the Runge-Kutta schemes are the
 // strong-stability-preserving ones of Shu & Osher (1988), of order two (Heun) and three.
-inline constexpr Stage k_hancock_stages[] = {{0.0, 1.0, 1.0, 0.0}};
-inline constexpr Stage k_rk2_stages[] = {{0.0, 1.0, 0.5, 0.0}, {0.5, 0.5, 0.5, 1.0}};
-inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0},
-                                         {0.75, 0.25, 1.0 / 6.0, 1.0},
-                                         {1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 0.5}};
+inline constexpr Stage k_hancock_stages[] = {{0.0, 1.0, 1.0, 0.0, true}};
+inline constexpr Stage k_rk2_stages[] = {{0.0, 1.0, 0.5, 0.0, false}, {0.5, 0.5, 0.5, 1.0, true}};
+inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0, false},
+                                         {0.75, 0.25, 1.0 / 6.0, 1.0, false},
+                                         {1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 0.5, true}};
 
 inline std::span<const Stage> stages(Scheme scheme) {
   switch (scheme) {

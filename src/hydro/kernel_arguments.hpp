@@ -13,6 +13,8 @@ struct KernelArguments {
         variables(options.variables()),
         hancock(options.scheme == Scheme::muscl_hancock),
         accelerated(options.acceleration != std::array<double, 3>{}),
+        guards_entropy(options.dual_energy == DualEnergy::overwrite),
+        overwrites_energy(guards_entropy && a.ends_step),
         blended(a.a0 != 0.0 || a.a1 != 1.0),
         dt_over_dx(a.dt / a.dx),
         cells_per_block(static_cast<std::int64_t>(a.tiles.block_size) * a.tiles.block_size *
@@ -38,6 +40,8 @@ struct KernelArguments {
   Gas gas;
   int variables;
   bool hancock, accelerated;
+  bool guards_entropy;     // from truncation errors of the energy: DualEnergy::overwrite
+  bool overwrites_energy;  // resets the total energy from the entropy that was guarded
   bool blended;  // whether next is more than current + dt L(current)
   double dt_over_dx;
   std::int64_t cells_per_block;

@@ -27,9 +27,11 @@ template <int M, int Reach>
 class PatchScratch {
  public:
   static constexpr int width = PackTraits<Pack>::width;
-  static constexpr int ghosts = Reach + 1, ring = 2 * Reach + 1, faces = 10;
+  static constexpr int ghosts = Reach + 1, ring = 2 * Reach + 1, faces = 10,
+                       inner_planes = 8;
   using PrimitivePlane = ScratchPlane<M, ghosts, M + 2 * ghosts, ghosts>;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
+  using InnerPlane = ScratchPlane<M, 0, M, 0>;
 
   // Bytes for a number of variables, with room to align.
   static std::size_t bytes(int variables) {
@@ -54,14 +56,25 @@ class PatchScratch {
   KOKKOS_FORCEINLINE_FUNCTION FacePlane z_upper(int k) const { return face(6 + (k & 1)); }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane x_upper() const { return face(8); }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane y_upper() const { return face(9); }
+  // For dual energy that overwrites: velocities (three variables) of the two planes that have left
+  // the ring last, and two variables of the plane whose update comes next.
+  KOKKOS_FORCEINLINE_FUNCTION InnerPlane past_velocity(int k) const {
+    return {face(faces).data + 3 * (k & 1) * InnerPlane::stride};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation() const {
+    return {face(faces).data + 6 * InnerPlane::stride};
+  }
   // One conserved state, contiguous, that stands for cells which no box holds.
-  KOKKOS_FORCEINLINE_FUNCTION double* safe_cell() const { return face(faces).data; }
+  KOKKOS_FORCEINLINE_FUNCTION double* safe_cell() const {
+    return face(faces).data + inner_planes * InnerPlane::stride;
+  }
 
  private:
   static constexpr std::size_t k_alignment = 64;
 
   KOKKOS_FORCEINLINE_FUNCTION static std::size_t doubles(int variables) {
-    return std::size_t(variables) * (ring * PrimitivePlane::stride + faces * FacePlane::stride + 1);
+    return std::size_t(variables) * (ring * PrimitivePlane::stride + faces * FacePlane::stride + 1) +
+           inner_planes * InnerPlane::stride;
   }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane face(int n) const {
     return {base_ + ring * primitive_size_ + n * face_size_};

@@ -22,6 +22,7 @@ struct SweepArguments {
   const double* old = nullptr;        // own blocks' state at the start of the step; read if a0 != 0
   double* next = nullptr;             // own blocks' new state; laid out as the buffer k_own
   double a0 = 0, a1 = 1;              // next = a0 old + a1 (current + dt L(current))
+  bool ends_step = true;              // only then does dual energy overwrite total energies
   double dt = 0, dx = 1;              // length of the whole step; cell size
   double flux_weight = 0;             // factor of the fluxes that requests add to `registers`
   double* registers = nullptr;        // may be null where the tiles have no requests

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "core/cycles.hpp"
+#include "hydro/dual_energy.hpp"
 #include "hydro/exact_riemann.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/patch_scratch.hpp"
@@ -60,6 +61,7 @@ class SweepKernel {
       const bool inside = k >= 0 && k < M;
       if (inside) face_states<true>(team, scratch, k);
       else face_states<false>(team, scratch, k);
+      if (a_.guards_entropy) estimate_truncation(team, scratch, k);
       team.team_barrier();
       if (k >= 0) z_fluxes_and_update(team, view, scratch, k, outcome);
       if (inside) xy_fluxes(team, scratch, k);
@@ -279,6 +281,37 @@ class SweepKernel {
     });
   }
 
+  // What dual energy needs to know of plane k - 1: how the velocity changes around its cells, two
+  // to each side. Planes that have left the ring are remembered.
+  KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const Scratch& s,
+                                                       int k) const {
+    using Inner = typename Scratch::InnerPlane;
+    const Inner past = s.past_velocity(k - 2), long_past = s.past_velocity(k - 3);
+    for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+      const double* here = s.primitive(k - 1).at(j, i);
+      const double* next = s.primitive(k).at(j, i);
+      const double* after = s.primitive(k + 1).at(j, i);
+      Truncation<V> error;
+#pragma GCC unroll 3
+      for (int d = 0; d < 3; ++d) {
+        const int m = (k_velocity_x + d) * PrimitivePlane::stride;
+        double* before = past.at(j, i) + d * Inner::stride;
+        double* long_before = long_past.at(j, i) + d * Inner::stride;
+        const V q = P::load(here + m);
+        const auto add_along = [&](int stride) OCTANT_INLINE_LAMBDA {
+          error.add(P::load(here + m - 2 * stride), P::load(here + m - stride), q,
+                    P::load(here + m + stride), P::load(here + m + 2 * stride));
+        };
+        add_along(1);
+        add_along(PrimitivePlane::row);
+        error.add(P::load(long_before), P::load(before), q, P::load(next + m), P::load(after + m));
+        P::store(long_before, q);
+      }
+      P::store(s.truncation().at(j, i), error.any);
+      P::store(s.truncation().at(j, i) + Inner::stride, error.steady);
+    });
+  }
+
   // --- stage 2: fluxes, in place of the lower face states ---
   template <int Axis>
   KOKKOS_FORCEINLINE_FUNCTION Cell flux(const double* left, double* right) const {
@@ -373,10 +406,23 @@ class SweepKernel {
     if (a_.accelerated) accelerate(before, u);
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
-    store_state(to, stride, u);
     for (int n = k_hydro_variables; n < a_.variables; ++n)
       Q::store(to + n * stride, blended(n, advanced(n, Q::load(from + n * stride),
                                                     Q::load(fz_top + n * FacePlane::stride))));
+    if (a_.gas.dual_energy) {
+      W entropy = Q::load(to + k_entropy * stride);
+      if (a_.guards_entropy) {
+        const double* error = s.truncation().at(j, i);
+        guard_entropy(
+            u, entropy,
+            Truncation<W>{Q::load(error), Q::load(error + Scratch::InnerPlane::stride)},
+            a_.overwrites_energy, a_.gas);
+      } else {
+        follow_energy(u, entropy, a_.gas);
+      }
+      Q::store(to + k_entropy * stride, entropy);
+    }
+    store_state(to, stride, u);
     judge(u, to + k_entropy * stride, fastest, bad);
     if (!a_.sweep.mass_flow) return;
     const std::int64_t cell = offset - view.box(entry).base;
@@ -410,8 +456,7 @@ class SweepKernel {
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const double* entropy, W& fastest,
                                          Mask& bad) const {
     State<W> w = physical_state(u, entropy, a_.gas);
-    bad = bad || !(u[k_mass] >= W(a_.gas.density_floor)) ||
-          !(w[k_pressure] >= W(a_.gas.pressure_floor));
+    bad = bad || is_unphysical(u, w, a_.gas);
     w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));
     fastest = max(fastest, signal_speed(w, a_.gas));
   }

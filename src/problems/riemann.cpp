@@ -22,6 +22,8 @@ class Riemann final : public Problem {
     schema.add("problem.axis", axis_name_,
                {.meaning = "Normal of the plane, and direction of the velocities",
                 .choices = {"x", "y", "z"}});
+    schema.add("problem.velocity", velocity_,
+               {.unit = "velocity", .meaning = "Motion of everything along x, y, z, added to both"});
   }
 
   void prepare(const Setting& setting) override {
@@ -47,7 +49,8 @@ class Riemann final : public Problem {
           name, numbers[0], numbers[1], numbers[2]);
     GasState gas;
     gas.density = numbers[0];
-    gas.velocity[axis_] = numbers[1];
+    gas.velocity = velocity_;
+    gas.velocity[axis_] += numbers[1];
     gas.pressure = numbers[2];
     return gas;
   }
@@ -60,6 +63,7 @@ class Riemann final : public Problem {
 
   std::array<double, 3> left_{1.0, 0.0, 1.0}, right_{0.125, 0.0, 0.1};
   double position_ = 0.5;
+  std::array<double, 3> velocity_{};
   std::string axis_name_ = "x";
 
   int axis_ = 0;

@@ -101,6 +101,7 @@ class UniformBlocks {
     a.old = state_.data();
     a.next = next.data();
     a.a0 = stage.old_weight, a.a1 = stage.new_weight;
+    a.ends_step = stage.last;
     a.dt = dt, a.dx = shape_.dx;
     a.flux_weight = stage.flux_weight * dt;
     a.registers = registers_.data();
