@@ -121,6 +121,7 @@ def run(
     ranks: int = 1,
     threads: int = 1,
     restart: object = None,
+    overwrite: bool = False,
     timeout: float = 120,
 ) -> Outcome:
     """Run a simulation into a directory, whatever its exit code.
@@ -137,6 +138,8 @@ def run(
         MPI ranks, and OpenMP threads of each.
     restart
         A checkpoint to go on from, or ``"latest"``.
+    overwrite
+        Whether a run that is there may be moved aside.
     timeout
         Seconds after which the test fails.
     """
@@ -148,6 +151,8 @@ def run(
         options += ["--set", override]
     if restart is not None:
         options += ["--restart", restart]
+    if overwrite:
+        options += ["--overwrite"]
     outcome = octant(*options, ranks=ranks, threads=threads, timeout=timeout)
     return Outcome(outcome.code, outcome.text, directory)
 
@@ -157,6 +162,15 @@ def run_well(directory: Path, parameters: str, *overrides: str, **how: object) -
     outcome = run(directory, parameters, *overrides, **how)
     assert outcome.code == 0, outcome.text
     return outcome
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Read all files of a folder but for the lock, which says who held it last."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "run.lock"
+    }
 
 
 @dataclass(frozen=True)

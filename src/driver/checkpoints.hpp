@@ -12,6 +12,11 @@ namespace octant::driver {
 std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
                             const std::string& directory);
 
+// Throws InputError if the directory holds a run whose newest checkpoint is another one: to go on
+// from `path` there would mix two courses. Collective.
+void require_newest_checkpoint(const Communicator& communicator, const std::string& path,
+                               const std::string& directory);
+
 // Removes all but the newest checkpoints. On the root.
 void remove_old_checkpoints(const std::string& directory, int keep);
 

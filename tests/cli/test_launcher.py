@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from cases import TINY_BLAST
 from refusals import small_disk
-from running import ROOT
+from running import ROOT, program
 
 VERSION = '[ "$1" != --version ] || exit 0'
 ANNOUNCE = 'echo output/blast > "$OCTANT_DONE_FILE"'
@@ -162,6 +163,29 @@ def test_mpirun_is_ended_by_a_second_signal(clone: Clone) -> None:
         assert process.wait(timeout=30) == 3
 
 
+def test_a_ctrl_c_in_a_long_step_on_two_ranks_leaves_a_checkpoint(clone: Clone) -> None:
+    """Open MPI alone would kill the ranks before the step ends."""
+    (clone.root / "blast.toml").write_text(TINY_BLAST)
+    octant, *arguments = clone.command(f'exec {program()} "$@" --output {clone.root}/run')
+    endless = ["time.max_steps=1000", "time.end=1000", "debug.step_seconds=3"]
+    words = [word for setting in endless for word in ("--set", setting)]
+    history = clone.root / "run/history.csv"
+    with subprocess.Popen(
+        [octant, "-n", "2", *arguments, *words],
+        env=clone.environment,
+        cwd=clone.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        while not history.exists() or history.read_text().count("\n") < 2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=60) == 3
+    assert list((clone.root / "run").glob("checkpoint_*.h5"))
+
+
 def test_a_reader_that_goes_away_does_not_end_the_program(clone: Clone) -> None:
     talking = "trap 'exit 9' PIPE; for i in 1 2 3 4; do echo $i; sleep 0.1; done; exit 5"
     command = " ".join(clone.command(talking))
@@ -184,7 +208,11 @@ def test_another_users_clone_is_run_as_it_is(clone: Clone, tmp_path_factory) -> 
         )
         assert (outcome.returncode, outcome.stderr) == (3, "")
         build = subprocess.run(
-            [command[0], "build"], env=clone.environment, capture_output=True, text=True, check=False
+            [command[0], "build"],
+            env=clone.environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     assert build.returncode == 2
     assert "not yours" in build.stderr
