@@ -146,6 +146,7 @@ run_and_draw() {
   OCTANT_DONE_FILE=$(mktemp)
   export OCTANT_DONE_FILE
   trap 'rm -f "$OCTANT_DONE_FILE"' EXIT
+  [[ ! $ranks ]] || hold_signals_back
   [[ ! -p /dev/stdout ]] || open_relay
   run_with_signals "${launch[@]}" "$@" || status=$?
   results=$(< "$OCTANT_DONE_FILE")
@@ -186,27 +187,42 @@ run_with_signals() {
   return $status
 }
 
-# The program takes SIGTERM or SIGINT for an order to end at once if it comes a second time. Open
-# MPI kills the ranks a second after it got one, but hands SIGUSR1 on to them.
+# Open MPI would kill the ranks a second after a signal to mpirun. Where mpirun never gets it, the
+# ranks see that it is waiting there.
+hold_signals_back() {
+  local hold=(env "--block-signal=INT,TERM,HUP")
+  ! "${hold[@]}" true 2> /dev/null || launch=("${hold[@]}" "${launch[@]}")
+}
+
+# One rank takes a second SIGTERM or SIGINT for an order to end at once. Several ranks get SIGUSR1,
+# which mpirun hands on to them, and are killed by a second signal: mpirun then ends.
 forward() {
   local signal=$1
   if [[ $ranks ]]; then
     signal=USR1
     if [[ $1 == @(TERM|INT) ]]; then
       asked_at=${asked_at:-$SECONDS}
-      ((SECONDS <= asked_at + 1)) || signal=TERM
+      ((SECONDS <= asked_at + 1)) || kill_ranks
     fi
   fi
-  kill -s "$signal" "$child" 2> /dev/null && interrupted=yes
+  kill -s "$signal" "$child" 2> /dev/null || true  # it may have ended
+  interrupted=yes
+}
+
+kill_ranks() {
+  local here
+  read -ra here < "/proc/$child/task/$child/children" || true  # its line has no end
+  kill -s KILL "${here[@]}" || true
 }
 
 # Ctrl-Z.
 suspend() {
   local signal=STOP
   [[ ! $ranks ]] || signal=TSTP
-  kill -s "$signal" "$child" && interrupted=yes
+  kill -s "$signal" "$child" || true
   kill -s STOP $$
-  kill -s CONT "$child"
+  kill -s CONT "$child" || true
+  interrupted=yes
 }
 
 # --- Testing ---

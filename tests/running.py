@@ -99,6 +99,18 @@ def octant(*arguments: object, ranks: int = 1, threads: int = 1, timeout: float 
     return Outcome(process.returncode, text, Path())
 
 
+def heed_signals() -> None:
+    """Undo what a shell or nohup did to this process: for subprocess.Popen(preexec_fn=...)."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def children_of(process: int) -> list[int]:
+    """List the processes that a process has started: the ranks, of mpirun."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(child) for child in children.split()]
+
+
 def await_end_of_ranks(directory: Path, timeout: float = 60) -> None:
     """Wait until no process has a directory among its arguments: ranks outlive their launcher."""
     deadline = time.monotonic() + timeout

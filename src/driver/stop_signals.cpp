@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 #include <unistd.h>
@@ -59,14 +61,36 @@ void handle(int signal, void (*handler)(int)) {
   ::sigaction(signal, &wanted, nullptr);
 }
 
+void unblock(const auto& signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+// One of our signals that the parent has blocked and somebody has sent to it; 0 if there is none,
+// or the system does not tell.
+int held_by_parent() {
+  std::ifstream status("/proc/" + std::to_string(::getppid()) + "/status");
+  std::string word;
+  while (status >> word && word != "ShdPnd:") {
+  }
+  std::uint64_t pending = 0;
+  status >> std::hex >> pending;
+  for (const int signal : k_wishes)
+    if (status && (pending >> (signal - 1) & 1) != 0) return signal;
+  return 0;
+}
+
 }  // namespace
 
-StopSignals::StopSignals(bool speaks) {
+StopSignals::StopSignals(bool is_root) : is_root_(is_root) {
   g_received = 0;
   g_first_urgent_ns = 0;
-  g_speaks = speaks;
+  g_speaks = is_root;
   for (const int signal : k_failed_writes) handle(signal, SIG_IGN);
   for (const int signal : k_wishes) handle(signal, heed);
+  unblock(k_wishes);
 }
 
 StopSignals::~StopSignals() {
@@ -77,6 +101,9 @@ StopSignals::~StopSignals() {
   }
 }
 
-int StopSignals::received() const { return g_received; }
+int StopSignals::received() const {
+  if (const int signal = g_received) return signal;
+  return is_root_ ? held_by_parent() : 0;
+}
 
 }  // namespace octant::driver

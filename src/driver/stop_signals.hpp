@@ -8,11 +8,12 @@ namespace octant::driver {
 // comes a second or more after an earlier one of the two ends the process at once; sooner it is
 // taken for the same wish, which schedulers and launchers send several times. SIGPIPE and SIGXFSZ
 // are ignored: a write that meets a closed pipe or the limit of a file's length fails and says so.
-// One at a time.
+// What a launcher holds back (`env --block-signal=INT,TERM,HUP mpirun ...`), because it would kill
+// the ranks, counts as if they had got it. One at a time.
 class StopSignals {
  public:
-  // Whether this process tells on stderr that it heard the first one.
-  explicit StopSignals(bool speaks);
+  // The root tells on stderr that it heard the first one, and looks after what its parent holds.
+  explicit StopSignals(bool is_root);
   // Later ones no longer matter; SIGTERM and SIGINT end the process as usual.
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
@@ -20,6 +21,9 @@ class StopSignals {
 
   // The number of the latest; 0 if there was none.
   int received() const;
+
+ private:
+  bool is_root_;
 };
 
 }  // namespace octant::driver

@@ -14,7 +14,7 @@ import pytest
 
 from cases import TINY_BLAST
 from refusals import small_disk
-from running import ROOT, program
+from running import ROOT, children_of, heed_signals, program
 
 VERSION = '[ "$1" != --version ] || exit 0'
 ANNOUNCE = 'echo output/blast > "$OCTANT_DONE_FILE"'
@@ -117,6 +117,7 @@ def ready(clone: Clone, command: list[str]) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_signals,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -151,8 +152,9 @@ def test_ranks_get_the_signal_that_mpirun_hands_on(clone: Clone, name: str) -> N
         assert process.wait(timeout=30) == 3
 
 
-def test_mpirun_is_ended_by_a_second_signal(clone: Clone) -> None:
-    clone.script("bin/mpirun", f"{VERSION}; trap : USR1; {waiting_for('TERM')}")
+def test_ranks_are_killed_by_a_second_signal(clone: Clone) -> None:
+    rank = "sleep 60 & echo ready; while kill -0 $! 2> /dev/null; do wait $!; done; exit 9"
+    clone.script("bin/mpirun", f"{VERSION}; trap : USR1; {rank}")
     octant, *arguments = clone.command("")
     with ready(clone, [octant, "-n", "2", *arguments]) as process:
         process.send_signal(signal.SIGINT)
@@ -160,10 +162,13 @@ def test_mpirun_is_ended_by_a_second_signal(clone: Clone) -> None:
         time.sleep(2.2)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 3
+        assert process.wait(timeout=30) == 9
 
 
-def test_a_ctrl_c_in_a_long_step_on_two_ranks_leaves_a_checkpoint(clone: Clone) -> None:
+@pytest.mark.parametrize("target", ["terminal", "mpirun"])
+def test_a_signal_in_a_long_step_on_two_ranks_leaves_a_checkpoint(
+    clone: Clone, target: str
+) -> None:
     """Open MPI alone would kill the ranks before the step ends."""
     (clone.root / "blast.toml").write_text(TINY_BLAST)
     octant, *arguments = clone.command(f'exec {program()} "$@" --output {clone.root}/run')
@@ -177,11 +182,15 @@ def test_a_ctrl_c_in_a_long_step_on_two_ranks_leaves_a_checkpoint(clone: Clone) 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=heed_signals,
     ) as process:
         while not history.exists() or history.read_text().count("\n") < 2:
             assert process.poll() is None
             time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
+        if target == "terminal":
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            os.kill(children_of(process.pid)[0], signal.SIGTERM)
         assert process.wait(timeout=60) == 3
     assert list((clone.root / "run").glob("checkpoint_*.h5"))
 

@@ -13,7 +13,15 @@ import pytest
 
 from cases import TINY_BLAST
 from refusals import assert_refused
-from running import Outcome, octant_command, octant_environment, run, run_well
+from running import (
+    Outcome,
+    children_of,
+    heed_signals,
+    octant_command,
+    octant_environment,
+    run,
+    run_well,
+)
 
 ENDLESS = ("time.max_steps=1000000", "time.end=1000")
 
@@ -49,7 +57,7 @@ def test_the_walltime_stops_a_run(tmp_path: Path, ranks: int) -> None:
 
 @contextmanager
 def going(
-    place: Path, *overrides: str, ranks: int = 1, before: Callable[[], None] | None = None
+    place: Path, *overrides: str, ranks: int = 1, before: Callable[[], None] = heed_signals
 ) -> Iterator[subprocess.Popen[str]]:
     """Start an endless run, wait for its first steps, and kill it if it does not end.
 
@@ -95,20 +103,13 @@ def wait_for_steps(history: Path, steps: int) -> None:
     raise AssertionError(f"{history} did not reach {steps} steps")
 
 
-def ranks_of(launcher: int) -> list[int]:
-    """List the processes that mpirun started."""
-    return [
-        int(pid) for pid in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
-    ]
-
-
 WISHES = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1]
 
 
 @pytest.mark.parametrize("wish", WISHES)
 def test_a_signal_to_any_rank_stops_a_run(tmp_path: Path, wish: signal.Signals, ranks: int) -> None:
     with going(tmp_path / "run", ranks=ranks) as process:
-        os.kill(process.pid if ranks == 1 else ranks_of(process.pid)[-1], wish)
+        os.kill(process.pid if ranks == 1 else children_of(process.pid)[-1], wish)
         text, _ = process.communicate(timeout=60)
     assert f"signal {int(wish)}" in text
     assert_stopped_with_checkpoint(Outcome(process.returncode, text, tmp_path / "run"))
@@ -166,7 +167,7 @@ def test_a_reader_that_goes_away_does_not_end_a_run(tmp_path: Path) -> None:
 def test_a_limit_of_file_lengths_ends_a_run_with_a_message(tmp_path: Path, ranks: int) -> None:
     slowly = ("output.snapshot_interval=0.002", "debug.step_seconds=0.2")
     with going(tmp_path / "run", *slowly, ranks=ranks) as process:
-        for pid in [process.pid] if ranks == 1 else ranks_of(process.pid):
+        for pid in [process.pid] if ranks == 1 else children_of(process.pid):
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (1 << 14, 1 << 14))
         text, _ = process.communicate(timeout=60)
     outcome = Outcome(process.returncode, text, tmp_path / "run")
