@@ -18,7 +18,7 @@ std::string as_toml(const toml::node& value) {
     return fmt::format("[{}]", fmt::join(items, ", "));
   }
   std::ostringstream text;
-  text << toml::toml_formatter(value);
+  text << toml::toml_formatter(value, toml::format_flags::none);
   return text.str();
 }
 
