@@ -133,6 +133,13 @@ def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
     assert text.count("its rows wait") == 1
 
 
+def test_a_log_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, ranks: int) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/log.txt").symlink_to("/dev/full")
+    outcome = run_well(tmp_path / "run", TINY_BLAST, ranks=ranks)
+    assert outcome.text.count("lines are missing in the log file") == 1
+
+
 def test_more_ranks_than_blocks_is_legal(tmp_path: Path) -> None:
     one_block = "mesh.block_size=8"
     one = run_well(tmp_path / "one", TINY_BLAST, one_block)
