@@ -86,6 +86,13 @@ class FlowSnapshot:
         """Return a section of the run's parameters; empty where it has none."""
         return dict(self.parameters.get(name, {}))
 
+    @property
+    def is_channel(self) -> bool:
+        """Whether walls at rest bound the flow below and above."""
+        flow = self.section("dns")
+        at_rest = not any(any(flow.get(f"velocity_z_{side}", [])) for side in ("lower", "upper"))
+        return list(flow.get("boundary_z", ["wall", "wall"])) == ["wall", "wall"] and at_rest
+
     def at_centres(self, name: str) -> Array:
         """Return a field, or ``speed``, at the cells' centres, shape (n_z, n_y, n_x)."""
         if name == "speed":

@@ -121,6 +121,9 @@ def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> H
     group = friends_of_friends(particles, length)
     number = np.bincount(group)
     members = np.flatnonzero(number[group] >= least)
+    if members.size == 0:
+        empty = np.empty(0)
+        return Halos(members, empty, *np.empty((2, 0, 3)), empty, empty, length)
     _, group, number = np.unique(group[members], return_inverse=True, return_counts=True)
     return _measure(particles, members, group, number, length)
 

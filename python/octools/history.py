@@ -75,16 +75,20 @@ def drifts(history: History) -> dict[str, Array]:
     """Measure how far each conserved quantity has moved since the first row.
 
     Mass and energy are relative to their first value; momentum to the greatest sum of |rho v| over
-    all cells. What has no such scale is left out.
+    all cells. What has no such scale is left out. Where space expands, energy is not constant: its
+    error against the Layzer-Irvine equation, over the potential energy, takes its place.
     """
-    scales = {name: abs(history[name][0]) for name in ("mass", "total_energy")}
+    expands = "econs" in history.columns
+    conserved = ("mass",) if expands else ("mass", "total_energy")
+    scales = {name: abs(history[name][0]) for name in conserved}
     momentum = float(history["absolute_momentum"].max())
     scales |= {f"momentum_{axis}": momentum for axis in "xyz"}
-    return {
+    found = {
         name: (history[name] - history[name][0]) / scale
         for name, scale in scales.items()
         if scale > 0
     }
+    return found | ({"energy (Layzer-Irvine)": history["econs"]} if expands else {})
 
 
 def save_history(history: History, title: str, path: Path) -> None:

@@ -168,8 +168,8 @@ def _quantity(value: float) -> str:
 
 def _findings(diagnosis: Diagnosis) -> str:
     if not diagnosis.findings:
-        body = '<p class="clear">Nothing stands out: no slow or starved rank, no late sends, no spikes '
-        body += "of waiting, no imbalance that costs much.</p>"
+        body = '<p class="clear">Nothing stands out: no slow or starved rank, no late sends, '
+        body += "no spikes of waiting, no imbalance that costs much.</p>"
     else:
         body = "".join(map(_finding, diagnosis.findings))
     return _section("findings", "Findings", "What makes the run slower than it needs to be.", body)
