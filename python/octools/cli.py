@@ -181,7 +181,8 @@ def movie(
     paths = list(snapshots(run).values())
     what = _slice_of(picture) if is_flow(paths[0]) else _picture_of_gas(picture)
     destination = output or output_path(run, default_name(what))
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("frames", total=len(paths))
 
         def progress(frame: int) -> None:
