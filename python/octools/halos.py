@@ -104,7 +104,9 @@ def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
     position = np.asarray(group["position"][...], dtype=float)
     velocity = np.asarray(group["velocity"][...], dtype=float)
     if not all(np.isfinite(values).all() for values in (mass, position, velocity)):
-        raise OctoolsError(f"{snapshot.path}: some {kind} particles have no numbers; is it damaged?")
+        raise OctoolsError(
+            f"{snapshot.path}: some {kind} particles have no numbers; is it damaged?"
+        )
     return Particles(position, velocity, mass, header.lower, header.size, header.periodic)
 
 

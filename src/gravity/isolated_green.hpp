@@ -20,8 +20,8 @@ namespace octant::gravity {
 // Zucker 1977): as a sum over times, it is one of products of functions of one axis each, and so is
 // its transform.
 //
-// A sum over a hundred times per mode costs as much as the transforms of a solve: sums are kept, one
-// for all modes that differ in signs alone. They take one or two numbers per cell of the grid.
+// A sum over a hundred times per mode costs as much as the transforms of a solve: sums are kept,
+// one for all modes that differ in signs alone, or one or two numbers per cell of the grid.
 class IsolatedGreen {
  public:
   explicit IsolatedGreen(const pencil::Cells& cells);
