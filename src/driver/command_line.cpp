@@ -1,6 +1,7 @@
 #include "driver/command_line.hpp"
 
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -40,12 +41,37 @@ bool is_dns(const RunRequest& request) {
   return model == "dns";
 }
 
+// Whether memory was missing: Kokkos has no type for that.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("space failed to allocate") != std::string_view::npos;
+}
+
+// Does what may take all memory there is; `advice` says what needs less. A rank without memory is
+// alone with that, and ends the others.
+int within_memory(const char* advice, const std::function<int()>& action) {
+  try {
+    return action();
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    fmt::print(stderr, "rank {}: out of memory; use {} (octant check estimates the need)\n",
+               Communicator::world().rank(), advice);
+    end_all_ranks(k_failed_run);
+  }
+}
+
+constexpr const char* k_smaller_amr =
+    "more nodes, a lower mesh.max_level, or a smaller mesh.base_cells";
+constexpr const char* k_smaller_dns = "more nodes, or a smaller grid.cells";
+
 int run_model(const RunRequest& request) {
-  return is_dns(request) ? run_dns(request) : run_amr(request);
+  return is_dns(request) ? within_memory(k_smaller_dns, [&] { return run_dns(request); })
+                         : within_memory(k_smaller_amr, [&] { return run_amr(request); });
 }
 
 int check_model(const RunRequest& request) {
-  return is_dns(request) ? check_dns(request) : check(request);
+  return is_dns(request) ? within_memory(k_smaller_dns, [&] { return check_dns(request); })
+                         : within_memory(k_smaller_amr, [&] { return check(request); });
 }
 
 // The tables of both models; of one section, where a model has it.
@@ -150,10 +176,7 @@ int command_line(int argc, char** argv, const BenchRunner& bench) {
   } catch (const RunError& error) {
     return fail(error.what(), k_failed_run);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "rank {}: out of memory; use more ranks, a lower mesh.max_level, or a smaller "
-               "mesh.base_cells (octant check estimates the need)\n",
-               world.rank());
+    fmt::print(stderr, "rank {}: out of memory\n", world.rank());
     end_all_ranks(k_failed_run);
   } catch (const std::exception& error) {
     // Anything else is known to this rank only.

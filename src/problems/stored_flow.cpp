@@ -19,6 +19,7 @@ class StoredFlow final : public FlowProblem {
       throw InputError("problem.path is missing: name the file that holds the initial fields");
   }
 
+  bool has_own_grid() const override { return true; }
   double velocity(int, const Place&) const override { return 0.0; }
 
   void set(const dns::Domain& domain, dns::State& state) const override {
