@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "dns/field_file.hpp"
 #include "driver/file_header.hpp"
-#include "io/hdf5_file.hpp"
+#include "io/expectations.hpp"
 
 namespace octant::driver {
 
@@ -126,6 +126,7 @@ void check_header(const Hdf5Reader& file, const DnsSimulation& simulation) {
   const dns::Grid& grid = simulation.domain().grid;
   require_same(path, "grid.size", file.attribute<std::vector<double>>("/header", "box_size"),
                std::vector<double>(grid.size.begin(), grid.size.end()));
+  require_shape(file, "/grid/z_face", {grid.cells[2]});
   const auto faces = file.read<double>("/grid/z_face", {0, grid.cells[2]});
   for (int k = 0; k < grid.cells[2]; ++k)
     if (faces[k] != grid.face[k])
@@ -171,9 +172,9 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   if (simulation.flow().has_scalar())
     dns::read_field(file, domain, "/fields/t", simulation.flow().scalar());
   simulation.statistics().restore(file);
-  simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
-  simulation.resume(file.attribute<double>("/header", "time"),
-                    file.attribute<std::int64_t>("/header", "step"));
+  simulation.flow().set_mean_force(finite_attribute(file, "/header", "mean_force"));
+  simulation.resume(finite_attribute(file, "/header", "time"),
+                    count_attribute(file, "/header", "step"));
   return read_progress(file);
 }
 
