@@ -21,6 +21,12 @@ std::string kind_of(const Hdf5Reader& file) {
   return text(file, "kind");
 }
 
+const char* state_of_checksums(const Hdf5Reader& file) {
+  if (file.has_checksums()) return "with checksums, which --verify compares with all of the file";
+  if (file.lost_checksums()) return "without its checksums: it was changed after it was written";
+  return "without checksums";
+}
+
 }  // namespace
 
 void write_file_header(Hdf5Writer& file, const FileOrigin& origin) {
@@ -64,17 +70,17 @@ void require_checkpoint(const Hdf5Reader& file, const std::string& model,
   require_same(file.path(), "format_version",
                file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
   require_same(file.path(), "problem.name", text(file, "problem"), problem);
+  file.require_unchanged();
   if (!file.has_checksums())
     log::warn("{} holds no checksums: whether it is damaged cannot be told", file.path());
 }
 
 std::string describe_origin(const Hdf5Reader& file) {
-  return fmt::format(
-      "{}: {} of problem \"{}\", step {}, time {}, written by Octant {} ({})\n{}\n", file.path(),
-      kind_of(file), text(file, "problem"), file.attribute<std::int64_t>("/header", "step"),
-      file.attribute<double>("/header", "time"), text(file, "version"), text(file, "git_revision"),
-      file.has_checksums() ? "with checksums, which --verify compares with all of the file"
-                           : "without checksums");
+  return fmt::format("{}: {} of problem \"{}\", step {}, time {}, written by Octant {} ({})\n{}\n",
+                     file.path(), kind_of(file), text(file, "problem"),
+                     file.attribute<std::int64_t>("/header", "step"),
+                     file.attribute<double>("/header", "time"), text(file, "version"),
+                     text(file, "git_revision"), state_of_checksums(file));
 }
 
 std::string stored_parameters(const Hdf5Reader& file) { return text(file, "parameters"); }

@@ -18,15 +18,13 @@ constexpr std::int64_t k_crc_bytes = sizeof(std::uint32_t);
 struct Footer {
   std::array<char, 8> name{'O', 'c', 't', 'S', 'u', 'm', 's', '1'};
   std::int64_t batches = 0, table_bytes = 0;
-  std::uint32_t description = 0;
-  std::uint32_t own = 0;  // of the table and the footer up to here
+  std::uint32_t description = 0, table = 0, reserved = 0;
+  std::uint32_t own = 0;  // of all before
 };
 constexpr std::int64_t k_footer_bytes = sizeof(Footer);
 
-std::uint32_t own_crc(const std::string& table, const Footer& footer) {
-  const auto before = std::as_bytes(std::span(&footer, 1)).first(offsetof(Footer, own));
-  return crc32c_followed(crc32c(std::as_bytes(std::span(table))), std::ssize(before)) ^
-         crc32c(before);
+std::uint32_t own_crc(const Footer& footer) {
+  return crc32c(std::as_bytes(std::span(&footer, 1)).first(offsetof(Footer, own)));
 }
 
 // What some bytes of a dataset contribute to the CRCs of its batches: visit(batch, contribution),
@@ -153,7 +151,8 @@ std::int64_t ChecksumWriter::write_table(PosixFile& file, std::int64_t end,
   footer.batches = batches_;
   footer.table_bytes = std::ssize(table);
   footer.description = description_crc(datasets_, end, description);
-  footer.own = own_crc(table, footer);
+  footer.table = crc32c(std::as_bytes(std::span(table)));
+  footer.own = own_crc(footer);
   const std::int64_t place = end + batches_ * k_crc_bytes;
   file.write_at(place, std::as_bytes(std::span(table)));
   file.write_at(place + footer.table_bytes, std::as_bytes(std::span(&footer, 1)));
@@ -170,11 +169,10 @@ std::unique_ptr<StoredChecksums> StoredChecksums::load(const std::string& path) 
   Footer footer;
   sums->file_.read_at(before, std::as_writable_bytes(std::span(&footer, 1)));
   if (footer.name != Footer().name) return {};
-  const std::int64_t most_batches = (before - footer.table_bytes) / k_crc_bytes;
-  if (footer.table_bytes < 0 || footer.batches < 0 || footer.batches > most_batches) return sums;
+  if (own_crc(footer) != footer.own) return sums;
   std::string table(static_cast<std::size_t>(footer.table_bytes), '\0');
   sums->file_.read_at(before - footer.table_bytes, std::as_writable_bytes(std::span(table)));
-  if (own_crc(table, footer) != footer.own) return sums;
+  if (crc32c(std::as_bytes(std::span(table))) != footer.table) return sums;
   sums->table_is_whole_ = true;
   sums->datasets_ = datasets_of(table);
   sums->batches_ = footer.batches;

@@ -5,7 +5,7 @@
 //   HDF5's part of the file
 //   uint32 [batches]   the CRCs of the batches, dataset by dataset
 //   text               a line for each dataset: place, rows, bytes per row, path
-//   footer             numbers of these, CRCs of the description and of themselves
+//   footer             see docs/running.md
 //
 // Batches begin at the same rows whoever writes or reads them: ranks add what their own bytes
 // contribute. Internal to io/.

@@ -145,6 +145,10 @@ class Hdf5Reader {
 
   // Local. Without checksums nothing that is read was checked.
   bool has_checksums() const;
+  // It had checksums when it was written: it was changed or cut since, or opened for writing.
+  bool lost_checksums() const;
+  // Throws InputError if it has lost its checksums.
+  void require_unchanged() const;
   bool exists(const std::string& object) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
 

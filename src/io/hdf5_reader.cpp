@@ -107,10 +107,6 @@ Hdf5Handle open_file(const std::string& path) {
   return file;
 }
 
-bool promises_checksums(hid_t file) {
-  return H5Aexists_by_name(file, "/", k_checksums, H5P_DEFAULT) > 0;
-}
-
 }  // namespace
 
 struct Hdf5Reader::State {
@@ -143,16 +139,7 @@ struct Hdf5Reader::State {
       checksums = open_checksums(path);
       if (checksums && communicator.is_root()) reading([&] { checksums->require_description(); });
     });
-    communicator.agree([&] { open_hdf5(); });
-  }
-
-  void open_hdf5() {
-    file = open_file(path);
-    if (!checksums && promises_checksums(file))
-      throw InputError(
-          "'{}' was changed or cut after it was written: the checksums that were at its end are "
-          "gone",
-          path);
+    communicator.agree([&] { file = open_file(path); });
   }
 
   // Reads rows of a dataset as they are stored, and checks them.
@@ -192,6 +179,17 @@ const std::string& Hdf5Reader::path() const { return state_->path; }
 const Communicator& Hdf5Reader::communicator() const { return state_->communicator; }
 
 bool Hdf5Reader::has_checksums() const { return state_->checksums != nullptr; }
+
+bool Hdf5Reader::lost_checksums() const {
+  return !has_checksums() && has_attribute("/", k_checksums);
+}
+
+void Hdf5Reader::require_unchanged() const {
+  if (lost_checksums())
+    throw InputError(
+        "'{}' was changed or cut after it was written: the checksums that were at its end are gone",
+        path());
+}
 
 bool Hdf5Reader::exists(const std::string& object) const {
   return link_exists(state_->file, object);
@@ -285,7 +283,7 @@ FileCheck check_file(const Communicator& communicator, const std::string& path) 
   std::unique_ptr<StoredChecksums> checksums;
   communicator.agree([&] { checksums = open_checksums(path); });
   if (!checksums) {
-    const Hdf5Reader readable(communicator, path);
+    Hdf5Reader(communicator, path).require_unchanged();
     return {};
   }
   FileCheck check{true, false, checksums->batches(), checksums->damage(communicator)};

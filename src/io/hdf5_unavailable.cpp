@@ -37,6 +37,8 @@ Hdf5Reader::~Hdf5Reader() = default;
 const std::string& Hdf5Reader::path() const { return state_->path; }
 const Communicator& Hdf5Reader::communicator() const { return state_->communicator; }
 bool Hdf5Reader::has_checksums() const { return false; }
+bool Hdf5Reader::lost_checksums() const { return false; }
+void Hdf5Reader::require_unchanged() const {}
 bool Hdf5Reader::exists(const std::string&) const { return false; }
 bool Hdf5Reader::has_attribute(const std::string&, const std::string&) const { return false; }
 std::vector<std::string> Hdf5Reader::children(const std::string&) const { return {}; }

@@ -40,6 +40,11 @@ def place_of(path: Path, dataset: str) -> int:
         return 8 * file[dataset].id.get_offset()
 
 
+def stored_flow() -> str:
+    """Parameters of a channel that begins with stored fields."""
+    return SMALL_CHANNEL.replace("channel", "stored_flow").replace("rolls = 0.2\nnoise = 0.2", "")
+
+
 @pytest.mark.parametrize("kind", ["checkpoint", "snap"])
 @pytest.mark.parametrize("case", CASES)
 def test_a_whole_file_agrees_with_its_checksums(
@@ -130,8 +135,7 @@ def test_a_flow_does_not_begin_with_a_damaged_snapshot(
 ) -> None:
     path = Path(shutil.copy(file_of(runs["channel"], "snap"), tmp_path / "damaged.h5"))
     flip_bit(path, place_of(path, "/fields/v"))
-    stored = SMALL_CHANNEL.replace("channel", "stored_flow").replace("rolls = 0.2\nnoise = 0.2", "")
-    outcome = run(tmp_path / "run", stored, f'problem.path="{path}"')
+    outcome = run(tmp_path / "run", stored_flow(), f'problem.path="{path}"')
     assert_refused(outcome, path.name, "is damaged", "/fields/v")
 
 
@@ -154,3 +158,14 @@ def test_a_file_that_was_changed_by_hand_says_so(
         file["hydro/level_0/density"][0] *= 1.01
     outcome = run(tmp_path / "run", TINY_BLAST, restart=path, ranks=ranks)
     assert_refused(outcome, path.name, "changed or cut after it was written")
+    assert "changed after it was written" in octant("info", path).text
+
+
+def test_a_flow_may_begin_with_a_snapshot_that_was_changed_by_hand(
+    runs: dict[str, Outcome], tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(file_of(runs["channel"], "snap"), tmp_path / "edited.h5"))
+    with h5py.File(path, "r+") as file:
+        file["fields/v"][...] *= 1.01
+    outcome = run_well(tmp_path / "run", stored_flow(), f'problem.path="{path}"', STEPS)
+    assert "changed after it was written" in outcome.text
