@@ -19,8 +19,8 @@ struct StoredBlocks {
   std::vector<RowRange> ranges;      // of each level: the rows of this rank's blocks
 };
 
-// Reads even shares of the blocks and makes the mesh of them. Throws InputError on every rank unless
-// they are a whole octree on the mesh's grid. Collective.
+// Reads even shares of the blocks and makes the mesh of them. Throws InputError on every rank
+// unless they are a whole octree on the mesh's grid. Collective.
 StoredBlocks restore_blocks(const Hdf5Reader& file, mesh::Mesh& mesh);
 
 }  // namespace octant::driver

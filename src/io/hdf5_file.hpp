@@ -9,7 +9,7 @@
 // compressed.
 //
 // Every file holds checksums, of its datasets in batches of rows and of all the rest
-// (checksums.hpp), which are compared with everything that is read. Files of other programs, without
+// (checksums.hpp), which are compared with all that is read. Files of other programs, without
 // checksums, are read as well.
 //
 // All functions of both classes are collective unless they say otherwise. Paths within a file are
@@ -199,8 +199,8 @@ struct FileCheck {
   std::vector<std::string> damaged;  // in words; on the root
 };
 
-// Compares all of a file with its checksums. Throws InputError on every rank if it cannot be read at
-// all. Collective.
+// Compares all of a file with its checksums. Throws InputError on every rank if it cannot be read
+// at all. Collective.
 FileCheck check_file(const Communicator& communicator, const std::string& path);
 
 }  // namespace octant
