@@ -1,6 +1,7 @@
 #include "driver/stored_blocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/ranges.h>
@@ -53,6 +54,30 @@ std::vector<Key> read_keys(const Hdf5Reader& file, const mesh::Geometry& geometr
   return keys;
 }
 
+// What else the file says of some blocks must fit to their keys.
+void check_blocks(const Hdf5Reader& file, const mesh::Geometry& geometry, int level,
+                  std::int64_t total, RowRange range, const std::vector<Key>& keys) {
+  const std::string group = level_group("mesh", level);
+  require_shape(file, group + "/origin", {total, 3});
+  require_shape(file, group + "/owner", {total});
+  const auto origins = file.read<double>(group + "/origin", range);
+  const auto owners = file.read<std::int32_t>(group + "/owner", range);
+  const double tolerance = 1e-6 * geometry.cell_size(level);
+  file.communicator().agree([&] {
+    for (std::size_t n = 0; n < keys.size(); ++n) {
+      const auto origin = geometry.origin(level, morton_decode(keys[n]));
+      for (int d = 0; d < 3; ++d)
+        if (!(std::abs(origins[3 * n + d] - origin[d]) <= tolerance))
+          throw InputError("'{}': {}/origin: row {} holds {} instead of {}", file.path(), group,
+                           range.begin + static_cast<std::int64_t>(n), origins[3 * n + d],
+                           origin[d]);
+      if (owners[n] < 0)
+        throw InputError("'{}': {}/owner: row {} holds {}, the rank of nobody", file.path(), group,
+                         range.begin + static_cast<std::int64_t>(n), owners[n]);
+    }
+  });
+}
+
 }  // namespace
 
 std::string level_group(const char* room, int level) {
@@ -72,6 +97,7 @@ StoredBlocks restore_blocks(const Hdf5Reader& file, mesh::Mesh& mesh) {
     stored.ranges.push_back(range);
     stored.levels.push_back({read_keys(file, mesh.geometry(), level, total, range),
                              file.read<std::uint8_t>(refined, range)});
+    check_blocks(file, mesh.geometry(), level, total, range, stored.levels.back().keys);
   }
   try {
     mesh.replace_blocks(stored.levels);

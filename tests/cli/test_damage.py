@@ -76,11 +76,12 @@ DAMAGED = {
     "density": ("blast", "/hydro/level_0/density"),
     "keys": ("blast", "/mesh/level_0/key"),
     "masks": ("box", "/mesh/level_0/refined"),
+    "owners": ("box", "/mesh/level_0/owner"),
     "potential": ("box", "/gravity/level_0/previous_potential"),
     "ids": ("box", "/particles/dark/id"),
     "positions": ("box", "/particles/dark/position"),
     "pressure": ("channel", "/fields/p"),
-    "heights": ("channel", "/grid/z_face"),
+    "heights": ("channel", "/grid/z"),
     "sums": ("channel", "/statistics/sums"),
 }
 
