@@ -195,8 +195,8 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
 
 std::string describe_dns_snapshot(const Hdf5Reader& file) {
   std::string out = describe_origin(file);
-  const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "cells");
-  const auto size = file.attribute<std::vector<double>>("/header", "box_size");
+  const auto cells = count_attributes(file, "/header", "cells", 3);
+  const auto size = finite_attributes(file, "/header", "box_size", 3);
   out += fmt::format("{} x {} x {} cells in {} x {} x {}, viscosity {}\nfields:", cells[0],
                      cells[1], cells[2], size[0], size[1], size[2],
                      file.attribute<double>("/header", "viscosity"));

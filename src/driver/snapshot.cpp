@@ -342,7 +342,7 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
 std::string describe_snapshot(const Communicator& communicator, const std::string& path) {
   const Hdf5Reader file(communicator, path);
   std::string out = describe_origin(file);
-  const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "base_cells");
+  const auto cells = count_attributes(file, "/header", "base_cells", 3);
   out += fmt::format("base grid {} x {} x {}, blocks of {}^3\n", cells[0], cells[1], cells[2],
                      file.attribute<std::int64_t>("/header", "block_size"));
   const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));

@@ -1,6 +1,5 @@
 #include "driver/stored_blocks.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 

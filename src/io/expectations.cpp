@@ -15,6 +15,20 @@ namespace {
   throw InputError("'{}': {}: attribute '{}' {}", file.path(), object, name, problem);
 }
 
+template <class T>
+std::vector<T> exactly(std::size_t count, const Hdf5Reader& file, const std::string& object,
+                       const std::string& name) {
+  auto values = file.attribute<std::vector<T>>(object, name);
+  if (values.size() != count)
+    fail(file, object, name, fmt::format("has {} numbers instead of {}", values.size(), count));
+  return values;
+}
+
+void require_count(const Hdf5Reader& file, const std::string& object, const std::string& name,
+                   std::int64_t value) {
+  if (value < 0) fail(file, object, name, fmt::format("is {}, but counts something", value));
+}
+
 void require_finite(const Hdf5Reader& file, const std::string& object, const std::string& name,
                     double value) {
   if (!std::isfinite(value)) fail(file, object, name, fmt::format("is {}, not a number", value));
@@ -56,9 +70,7 @@ double finite_attribute(const Hdf5Reader& file, const std::string& object,
 
 std::vector<double> finite_attributes(const Hdf5Reader& file, const std::string& object,
                                       const std::string& name, std::size_t count) {
-  const auto values = file.attribute<std::vector<double>>(object, name);
-  if (values.size() != count)
-    fail(file, object, name, fmt::format("has {} numbers instead of {}", values.size(), count));
+  const auto values = exactly<double>(count, file, object, name);
   for (const double value : values) require_finite(file, object, name, value);
   return values;
 }
@@ -66,8 +78,15 @@ std::vector<double> finite_attributes(const Hdf5Reader& file, const std::string&
 std::int64_t count_attribute(const Hdf5Reader& file, const std::string& object,
                              const std::string& name) {
   const auto value = file.attribute<std::int64_t>(object, name);
-  if (value < 0) fail(file, object, name, fmt::format("is {}, but counts something", value));
+  require_count(file, object, name, value);
   return value;
+}
+
+std::vector<std::int64_t> count_attributes(const Hdf5Reader& file, const std::string& object,
+                                           const std::string& name, std::size_t count) {
+  const auto values = exactly<std::int64_t>(count, file, object, name);
+  for (const std::int64_t value : values) require_count(file, object, name, value);
+  return values;
 }
 
 }  // namespace octant

@@ -18,12 +18,14 @@ void require_shape(const Hdf5Reader& file, const std::string& dataset,
 std::vector<double> read_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
                                 double bound = -std::numeric_limits<double>::infinity());
 
-// Attributes: a finite number, as many of them as expected, an integer that is not negative.
+// Attributes: a finite number, an integer that is not negative; as many of them as expected.
 // Collective.
 double finite_attribute(const Hdf5Reader& file, const std::string& object, const std::string& name);
 std::vector<double> finite_attributes(const Hdf5Reader& file, const std::string& object,
                                       const std::string& name, std::size_t count);
 std::int64_t count_attribute(const Hdf5Reader& file, const std::string& object,
                              const std::string& name);
+std::vector<std::int64_t> count_attributes(const Hdf5Reader& file, const std::string& object,
+                                           const std::string& name, std::size_t count);
 
 }  // namespace octant

@@ -15,7 +15,7 @@ from cases import CLUMPY_BOX, DRIFTING_BLAST
 from damage import edit_by_hand
 from flows import SMALL_CHANNEL
 from refusals import assert_refused
-from running import CHECKPOINT_EVERY_STEP, Outcome, run, run_well
+from running import CHECKPOINT_EVERY_STEP, Outcome, octant, run, run_well
 
 CASES = {"blast": DRIFTING_BLAST, "box": CLUMPY_BOX, "channel": SMALL_CHANNEL}
 STATISTICS = {"channel": ["statistics.interval=1"]}
@@ -194,3 +194,12 @@ def test_what_is_a_state_is_taken_without_checksums(
     edit_by_hand(path, lambda file: None)
     settings = ["time.max_steps=3", *STATISTICS.get(case, [])]
     run_well(tmp_path / "run", CASES[case], *settings, restart=path, ranks=ranks)
+
+
+@pytest.mark.parametrize(("case", "name"), [("blast", "base_cells"), ("channel", "cells")])
+def test_info_refuses_a_header_that_is_none(
+    runs: dict[str, Outcome], case: str, name: str, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(min(runs[case].directory.glob("snap_*.h5")), tmp_path / "edited.h5"))
+    edit_by_hand(path, attribute("header", name, np.arange(2)))
+    assert_refused(octant("info", path), path.name, name, "2 numbers instead of 3")
