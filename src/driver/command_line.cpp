@@ -1,5 +1,6 @@
 #include "driver/command_line.hpp"
 
+#include <algorithm>
 #include <new>
 #include <string_view>
 
@@ -23,6 +24,7 @@ namespace {
 
 struct Arguments {
   std::string file, section, bench_name;
+  bool verify = false;
   RunRequest run;
   std::vector<std::string> bench_options;
 };
@@ -91,6 +93,31 @@ std::string describe(const std::string& path) {
   return dns ? describe_dns_snapshot(file) : describe_snapshot(world, path);
 }
 
+// Compares a file with its checksums and says what is damaged.
+ExitCode verify(const std::string& path) {
+  constexpr std::size_t k_most_lines = 100;
+  const FileCheck check = check_file(Communicator::world(), path);
+  if (!check.has_checksums)
+    throw InputError(
+        "'{}' holds no checksums, and nothing can be verified: it was written by an "
+        "older Octant, or by another program",
+        path);
+  if (check.is_whole) {
+    print_on_root(
+        fmt::format("{}: all {} batches of rows and the description agree with their "
+                    "checksums\n",
+                    path, check.batches));
+    return k_done;
+  }
+  std::string text = fmt::format("{} is damaged:\n", path);
+  for (std::size_t n = 0; n < std::min(check.damaged.size(), k_most_lines); ++n)
+    text += fmt::format("  {}\n", check.damaged[n]);
+  if (check.damaged.size() > k_most_lines)
+    text += fmt::format("  and {} more\n", check.damaged.size() - k_most_lines);
+  print_on_root(text);
+  return k_failed_run;
+}
+
 // Declares the commands; the chosen one leaves what to do in `action`.
 void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& bench,
                       std::function<int()>& action) {
@@ -125,8 +152,10 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
 
   auto* info = app.add_subcommand("info", "What a snapshot or checkpoint holds");
   info->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
+  info->add_flag("--verify", arguments.verify, "Compare all of it with its checksums");
   info->callback([&] {
-    action = [&] {
+    action = [&]() -> int {
+      if (arguments.verify) return verify(arguments.file);
       print_on_root(describe(arguments.file));
       return k_done;
     };
