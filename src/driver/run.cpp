@@ -75,7 +75,7 @@ class Run {
 
   void go_on(const std::string& wish) {
     const std::string path = find_checkpoint(communicator_, wish, output_.directory);
-    progress_ = model_.read_checkpoint(path);
+    progress_ = read_checkpoint(model_, path);
     require_newest_checkpoint(communicator_, path, folder_.path());
     folder_.supersede_snapshots(progress_.next_snapshot);
     earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
