@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "driver/run_folder.hpp"
 #include "io/hdf5_file.hpp"
 
 namespace octant::driver {
@@ -60,12 +61,27 @@ std::string find_checkpoint(const Communicator& communicator, const std::string&
     if (all.empty())
       throw InputError(
           "--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
-          "start without --restart",
+          "start without --restart (and with --overwrite, if a run is there)",
           directory);
     found = all.front();
   });
   communicator.broadcast(found);
   return found;
+}
+
+void require_newest_checkpoint(const Communicator& communicator, const std::string& path,
+                               const std::string& directory) {
+  communicator.agree([&] {
+    if (!communicator.is_root() || !holds_run(directory)) return;
+    const auto all = checkpoints_in(directory);
+    if (!all.empty() && std::filesystem::equivalent(path, all.front())) return;
+    throw InputError(
+        "--restart {}: output.directory = \"{}\" holds a run whose newest checkpoint is {}; to go "
+        "on from there: --restart latest; from the one that you named: another --output, or "
+        "--overwrite, which moves that run aside",
+        path, directory,
+        all.empty() ? "missing" : std::filesystem::path(all.front()).filename().string());
+  });
 }
 
 OutputProgress read_checkpoint(Model& model, const std::string& path) {

@@ -142,7 +142,7 @@ void write_xdmf(const DnsSimulation& simulation, const std::string& path) {
 
 void check_header(const Hdf5Reader& file, const DnsSimulation& simulation) {
   const std::string& path = file.path();
-  require_checkpoint(file, simulation.options().model, simulation.options().problem_name);
+  require_checkpoint(file, simulation.options().resolved());
   require_same(path, "grid.cells", file.attribute<std::vector<std::int64_t>>("/header", "cells"),
                cells_of(simulation));
   const dns::Grid& grid = simulation.domain().grid;

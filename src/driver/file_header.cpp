@@ -2,6 +2,7 @@
 
 #include "core/log.hpp"
 #include "core/version.hpp"
+#include "driver/restart_parameters.hpp"
 #include "io/expectations.hpp"
 
 namespace octant::driver {
@@ -60,19 +61,17 @@ OutputProgress read_progress(const Hdf5Reader& file) {
           .last_snapshot_time = finite_attribute(file, "/header", "last_snapshot_time")};
 }
 
-void require_checkpoint(const Hdf5Reader& file, const std::string& model,
-                        const std::string& problem) {
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {
   const std::string kind = kind_of(file);
   if (kind != "checkpoint")
     throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
                      file.path(), kind);
-  require_same(file.path(), "model", text(file, "model"), model);
   require_same(file.path(), "format_version",
                file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
-  require_same(file.path(), "problem.name", text(file, "problem"), problem);
   file.require_unchanged();
   if (!file.has_checksums())
     log::warn("{} holds no checksums: whether it is damaged cannot be told", file.path());
+  require_same_run(file.path(), stored_parameters(file), parameters);
 }
 
 std::string describe_origin(const Hdf5Reader& file) {

@@ -29,9 +29,9 @@ void write_file_header(Hdf5Writer& file, const FileOrigin& origin);
 void write_progress(Hdf5Writer& file, const OutputProgress& progress);
 OutputProgress read_progress(const Hdf5Reader& file);
 
-// Throws InputError unless the file is a checkpoint of this model and problem.
-void require_checkpoint(const Hdf5Reader& file, const std::string& model,
-                        const std::string& problem);
+// Throws InputError unless the file is a checkpoint of the run that these parameters (as TOML)
+// describe; see require_same_run.
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters);
 
 // Throws InputError unless the checkpoint `path` says the same of `what` as the run's parameters.
 template <class T>

@@ -38,6 +38,7 @@ struct OutputOptions {
   std::vector<double> snapshot_times;
   double checkpoint_interval = 0.0;
   int checkpoint_keep = 2;
+  bool final_checkpoint = true;
   int history_interval = 1;
   std::vector<std::string> pictures;
 };

@@ -1,5 +1,7 @@
 #include "driver/run_dns.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "core/log.hpp"
@@ -101,14 +103,18 @@ class DnsModel final : public Model {
   // Statistics so far go with every snapshot.
   void write_snapshot(const std::string& path) override {
     write_dns_snapshot(simulation_, path);
-    simulation_.statistics().write(options_.output.directory);
+    write_statistics_beside(path);
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     write_dns_checkpoint(simulation_, progress, path);
-    simulation_.statistics().write(options_.output.directory);
+    write_statistics_beside(path);
   }
 
  private:
+  void write_statistics_beside(const std::string& path) const {
+    simulation_.statistics().write(std::filesystem::path(path).parent_path().string());
+  }
+
   DnsOptions options_;
   DnsSimulation simulation_;
 };

@@ -243,7 +243,7 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const std::string& path = file.path();
-  require_checkpoint(file, options.model, options.problem_name);
+  require_checkpoint(file, options.resolved());
   require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
                std::int64_t{geometry.block_size()});
   const auto& cells = options.mesh.base_cells;

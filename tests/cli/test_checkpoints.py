@@ -93,7 +93,12 @@ OTHER_RUNS = {
     "block_size": (["mesh.block_size=8"], ["mesh.block_size", "4", "8"]),
     "base_cells": (["mesh.base_cells=[16, 16, 16]"], ["mesh.base_cells", "16"]),
     "domain": (["mesh.upper=[2, 2, 2]"], ["mesh.upper"]),
-    "scalars": (["hydro.scalars=1"], ["scalar_0", "hydro.scalars"]),
+    "scalars": (["hydro.scalars=1"], ["hydro.scalars", "0", "1"]),
+    "amount": (["problem.energy=2.0"], ["problem.energy = 1,", "has 2"]),
+    "several": (
+        ["hydro.gamma=1.5", 'mesh.boundary_x=["outflow", "outflow"]'],
+        ["hydro.gamma", "1.5", "mesh.boundary_x", "outflow"],
+    ),
 }
 
 
