@@ -152,6 +152,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
   write_header(file, simulation, "checkpoint");
   write_progress(file, progress);
   file.attribute("/header", "mean_force", simulation.flow().mean_force());
+  file.attribute("/header", "step_limit", simulation.step_limit());
   write_grid(file, simulation);
   write_fields(file, simulation);
   simulation.statistics().store(file);
@@ -173,7 +174,8 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   simulation.statistics().restore(file);
   simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
   simulation.resume(file.attribute<double>("/header", "time"),
-                    file.attribute<std::int64_t>("/header", "step"));
+                    file.attribute<std::int64_t>("/header", "step"),
+                    file.attribute<double>("/header", "step_limit"));
   return read_progress(file);
 }
 
