@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from octools.errors import OctoolsError
+from octools.errors import OctoolsError, reading
 from octools.flow import COMPONENTS, FlowSnapshot
 from octools.snapshot import AXES, Array
 
@@ -31,14 +31,12 @@ class Namelist:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with reading(path, "input.nml of CaNS"):
             text = path.read_text()
-        except OSError as cause:
-            raise OctoolsError(f"{path} cannot be read; expected CaNS's input.nml") from cause
         text = re.sub(r"!.*", "", text)
         name = r"([A-Za-z_]\w*)\s*(\([^)]*\))?\s*=(?!=)"
         found = list(re.finditer(name, text))
-        ends = [match.start() for match in found[1:]] + [len(text)]
+        ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
         self.values: dict[str, list[Any]] = {}
         for match, end in zip(found, ends, strict=True):
             key = match[1].lower() + _last_index(match[2])

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "io/hdf5_file.hpp"
 
 namespace octant::driver {
 
@@ -24,6 +25,27 @@ std::vector<std::string> checkpoints_in(const std::string& directory) {
     return a.size() != b.size() ? a.size() > b.size() : a > b;
   });
   return found;
+}
+
+bool is_damaged(const Communicator& communicator, const std::string& path) {
+  try {
+    const FileCheck check = check_file(communicator, path);
+    return check.has_checksums && !check.is_whole;
+  } catch (const InputError&) {
+    return true;
+  }
+}
+
+// The checkpoint before this one in its directory, or "".
+std::string checkpoint_before(const Communicator& communicator, const std::string& path) {
+  std::string before;
+  if (communicator.is_root()) {
+    const auto all = checkpoints_in(std::filesystem::path(path).parent_path().string());
+    const auto at = std::find(all.begin(), all.end(), path);
+    if (at != all.end() && at + 1 != all.end()) before = at[1];
+  }
+  communicator.broadcast(before);
+  return before;
 }
 
 }  // namespace
@@ -44,6 +66,19 @@ std::string find_checkpoint(const Communicator& communicator, const std::string&
   });
   communicator.broadcast(found);
   return found;
+}
+
+OutputProgress read_checkpoint(Model& model, const std::string& path) {
+  try {
+    return model.read_checkpoint(path);
+  } catch (const InputError& error) {
+    const std::string before = checkpoint_before(model.communicator(), path);
+    if (before.empty() || !is_damaged(model.communicator(), path)) throw;
+    throw InputError(
+        "{}. The checkpoint before it is {}: rename the damaged one, and --restart latest goes on "
+        "from there",
+        error.what(), before);
+  }
 }
 
 void remove_old_checkpoints(const std::string& directory, int keep) {

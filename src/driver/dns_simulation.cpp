@@ -41,6 +41,13 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
       flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm),
       statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
+// Velocity and pressure, the forces of the stage before, and the pressure's correction.
+double DnsSimulation::least_bytes(const DnsOptions& options) {
+  constexpr int k_fields = 4 + 3 + 1;
+  const auto& cells = options.grid.cells;
+  return 1.0 * k_fields * sizeof(double) * cells[0] * cells[1] * cells[2];
+}
+
 void DnsSimulation::initialise() {
   const auto timing = timers_.time("initial state");
   options_.problem->set(domain_, flow_.state());

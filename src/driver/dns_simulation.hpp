@@ -19,6 +19,9 @@ class DnsSimulation {
   // Collective, as all functions are that change the state. Chooses the process grid.
   DnsSimulation(const Communicator& communicator, const DnsOptions& options);
 
+  // Bytes of the fields in all, the least that a run of these options needs.
+  static double least_bytes(const DnsOptions& options);
+
   // Sets the problem's initial state.
   void initialise();
   // Takes up a state that the caller has written to the cells, after a step of which step_limit()

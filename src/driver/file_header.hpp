@@ -43,8 +43,8 @@ void require_same(const std::string& path, const char* what, const T& found, con
       path, what, found, expected);
 }
 
-// The first line of what `octant info` says: path, kind, problem, step, time, program. Throws
-// InputError if the file is none of Octant's.
+// The first lines of what `octant info` says: path, kind, problem, step, time, program; whether the
+// file holds checksums. Throws InputError if the file is none of Octant's.
 std::string describe_origin(const Hdf5Reader& file);
 
 // The parameters of the run that wrote the file, as text.

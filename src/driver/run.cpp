@@ -35,7 +35,7 @@ class Run {
       model_.initialise();
     } else {
       const std::string path = find_checkpoint(communicator_, request.restart, directory_);
-      progress_ = model_.read_checkpoint(path);
+      progress_ = read_checkpoint(model_, path);
       log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
     }
   }

@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 
 #include "core/log.hpp"
-#include "core/memory.hpp"
-#include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
+#include "driver/memory_need.hpp"
 #include "driver/recording.hpp"
 
 namespace octant::driver {
 
 namespace {
-
-// Nanoseconds of one core per cell and step, for the estimate of time: cautious round numbers for
-// explicit, z-implicit and implicit diffusion.
-constexpr double k_nanoseconds[] = {80.0, 100.0, 180.0};
 
 DnsOptions read_options(const RunRequest& request, const Communicator& communicator) {
   DnsOptions options;
@@ -25,6 +20,8 @@ DnsOptions read_options(const RunRequest& request, const Communicator& communica
   });
   options.slowness = options.debug.slowness(communicator.rank(),
                                             place_on_node(communicator, options.debug).number);
+  require_memory(communicator, DnsSimulation::least_bytes(options) / communicator.size(),
+                 "the flow", "grid.cells");
   return options;
 }
 
@@ -121,28 +118,6 @@ class DnsModel final : public Model {
 int run_dns(const RunRequest& request) {
   DnsModel model(request, Communicator::world());
   return run(model, request);
-}
-
-int check_dns(const RunRequest& request) {
-  const Communicator communicator = Communicator::world();
-  const DnsOptions options = read_options(request, communicator);
-  DnsSimulation simulation(communicator, options);
-  simulation.initialise();
-  simulation.measure();
-  const double step = simulation.stable_dt();
-  const double steps = std::min(options.time.end / step, 1.0 * options.time.max_steps);
-  const auto& cells = options.grid.cells;
-  const double count = static_cast<double>(cells[0]) * cells[1] * cells[2];
-  const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion_kind())];
-  const double memory = communicator.max(static_cast<double>(memory_use().peak));
-  if (communicator.is_root()) {
-    fmt::print("{}\n# {:.4g} cells on ranks as {}; memory of the largest rank: {:.0f} MB\n",
-               options.resolved(), count, pencil::to_string(simulation.tuning().processes),
-               1e-6 * memory);
-    fmt::print("# about {:.0f} steps of {:.3g}, if the flow stays as fast as at first: {:.2g} s\n",
-               steps, step, steps * count * cost / communicator.size());
-  }
-  return k_done;
 }
 
 }  // namespace octant::driver
