@@ -339,8 +339,11 @@ def convert(
     ] = None,
 ) -> None:
     """Turn a parameter file of CaNS into one of Octant."""
-    written = cans.convert(source, output or source.with_suffix(".toml"), initial)
+    written = output or source.with_suffix(".toml")
+    left_out = cans.convert(source, written, initial)
     console.print(f"wrote {written}")
+    if left_out:
+        console.print(f"not carried over: {', '.join(left_out)}")
 
 
 @app.command()

@@ -82,7 +82,9 @@ def test_what_leaves_through_a_lower_side_counts_in_the_cells_beside_it(tmp_path
 def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST)
-    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    left_out = cans.convert(source, tmp_path / "case.toml")
+    assert left_out == []
+    text = (tmp_path / "case.toml").read_text()
     for line in (
         "cells = [8, 4, 6]",
         'stretching = "tanh"',
@@ -95,15 +97,23 @@ def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
         'forcing = "bulk_velocity"',
         "max_steps = 50",
         "step = 0.005",
+        "largest_step = 100000.0",
         'name = "channel"',
     ):
         assert line in text.splitlines(), line
 
 
+def test_what_is_not_carried_over_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "input.nml"
+    source.write_text(NAMELIST.replace("nstep = 50", "nstep = 50, icheck = 10, isave = 100"))
+    assert cans.convert(source, tmp_path / "case.toml") == ["icheck", "isave"]
+
+
 def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST.replace("'D','D'", "'N','D'"))
-    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    cans.convert(source, tmp_path / "case.toml")
+    text = (tmp_path / "case.toml").read_text()
     assert 'boundary_z = ["outflow", "wall"]' in text.splitlines()
 
 
@@ -111,6 +121,7 @@ def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("gtype = 1", "gtype = 6", "gtype = 6"),
+        ("visci", "nscal = 1, visci", "nscal"),
         ("'poi'", "'hcl'", "inivel"),
         ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
         ("ng(1:3)", "mg(1:3)", "no parameter file"),

@@ -168,6 +168,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
   write_header(file, simulation, "checkpoint");
   write_progress(file, progress);
   file.attribute("/header", "mean_force", simulation.flow().mean_force());
+  file.attribute("/header", "step_limit", simulation.step_limit());
   write_grid(file, simulation);
   write_fields(file, simulation);
   simulation.statistics().store(file);
@@ -189,7 +190,8 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   simulation.statistics().restore(file);
   simulation.flow().set_mean_force(finite_attribute(file, "/header", "mean_force"));
   simulation.resume(finite_attribute(file, "/header", "time"),
-                    count_attribute(file, "/header", "step"));
+                    count_attribute(file, "/header", "step"),
+                    finite_attribute(file, "/header", "step_limit"));
   return read_progress(file);
 }
 

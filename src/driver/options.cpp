@@ -55,6 +55,8 @@ void declare(ParameterSchema& schema, TimeOptions& o) {
              {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
               .max = 1.0,
               .above = 0.0});
+  schema.add("time.largest_step", o.largest_step,
+             {.unit = "time", .meaning = "Longest coarse step; 0: any", .min = 0});
   schema.add("time.subcycle", o.subcycle,
              {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
                          "levels take the same step"});

@@ -28,6 +28,7 @@ struct TimeOptions {
   double end = 1.0;
   std::int64_t max_steps = 1'000'000'000;
   double cfl = 0.8;
+  double largest_step = 0.0;  // 0: any
   bool subcycle = true;
 };
 

@@ -137,8 +137,8 @@ def test_a_restart_on_another_process_grid_gives_the_same_bits(case: str, tmp_pa
     assert "at step 7" in second.text
     assert differing_fields(second.last_snapshot, whole.last_snapshot) == []
     assert statistics(second.directory) == statistics(whole.directory)
-    rows = second.history()
-    assert list(rows["step"]) == list(range(13))
+    history = [(r.directory / "history.csv").read_text() for r in (second, whole)]
+    assert history[0] == history[1]
 
 
 def test_cyclic_reduction_agrees_to_round_off(tmp_path: Path) -> None:
