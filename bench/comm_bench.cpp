@@ -26,6 +26,7 @@ using Pairs = std::map<std::pair<int, int>, std::int64_t>;
 
 struct RandomMesh {
   std::vector<double> costs;
+  std::vector<Leaf> leaves;
   std::vector<Contact> touching;
 };
 
@@ -34,8 +35,10 @@ RandomMesh draw_mesh(const CommCase& comm_case, int ranks, int number) {
   const auto roots = static_cast<int>(std::ceil(std::cbrt(ranks) - 1e-9));
   const auto least = std::int64_t{roots} * roots * roots;
   const auto wanted = static_cast<std::int64_t>(std::ceil(comm_case.blocks_per_rank * ranks));
-  const auto leaves = random_leaves(roots, std::max(least, wanted), seed);
-  return {draw_costs("exponential", std::ssize(leaves), seed), contacts(leaves)};
+  auto leaves = random_leaves(roots, std::max(least, wanted), seed);
+  auto touching = contacts(leaves);
+  return {draw_costs("exponential", std::ssize(leaves), seed), std::move(leaves),
+          std::move(touching)};
 }
 
 Pairs pairs_of(const std::vector<Contact>& touching, const Owners& owners) {
@@ -170,7 +173,7 @@ CommResult measure_comm(const Communicator& communicator, const CommCase& comm_c
   std::vector<double> seconds;
   for (int number = 0; number < comm_case.meshes; ++number) {
     const RandomMesh mesh = draw_mesh(comm_case, ranks, number);
-    const Owners owners = place(comm_case.policy, mesh.costs, ranks);
+    const Owners owners = place(comm_case.policy, {mesh.costs, mesh.leaves}, ranks);
     const Pairs pairs = pairs_of(mesh.touching, owners);
     const ExchangePlan plan = plan_of(communicator, pairs);
     const auto rounds = time_rounds(communicator, comm_case, plan);

@@ -77,28 +77,28 @@ struct Result {
 double thread_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
 
 // Zone by zone, as planners would do it side by side.
-Result measure(const PolicyOptions& options, Costs costs, int ranks, int repeats) {
+Result measure(const PolicyOptions& options, const BlockList& blocks, int ranks, int repeats) {
   Result result{.policy = options.name, .owners = {}, .traffic = {}};
   std::vector<double> whole, slowest;
   for (int n = 0; n < repeats; ++n) {
     const double begin = thread_seconds();
     double most = 0.0;
     const Policy policy = policy_of(options);
-    const Policy timed = [&](Costs part, int part_ranks) {
+    const Policy timed = [&](const BlockList& part, int part_ranks) {
       const double part_begin = thread_seconds();
       Owners owners = policy(part, part_ranks);
       most = std::max(most, thread_seconds() - part_begin);
       return owners;
     };
-    result.owners = zone_by_zone(costs, zones_of(options, costs, ranks), timed);
+    result.owners = zone_by_zone(blocks, zones_of(options, blocks, ranks), timed);
     if (options.most_blocks > 0)
-      result.owners = with_room(costs, std::move(result.owners), Room(ranks, options.most_blocks));
+      result.owners = with_room(blocks, std::move(result.owners), Room(ranks, options.most_blocks));
     whole.push_back(thread_seconds() - begin);
     slowest.push_back(most);
   }
   result.seconds = whole[median_index(whole)];
   result.slowest_zone_seconds = slowest[median_index(slowest)];
-  result.makespan_over_mean = makespan_over_mean(costs, result.owners, ranks);
+  result.makespan_over_mean = makespan_over_mean(blocks, result.owners, ranks);
   return result;
 }
 
@@ -137,13 +137,13 @@ void print_row(const Result& result, const Request& request) {
              request.previous_file.empty() ? "-" : fmt::format("{}", result.blocks_moved));
 }
 
-std::vector<Contact> contacts_of(const Request& request, std::size_t blocks) {
+std::vector<Leaf> leaves_of(const Request& request, std::size_t blocks) {
   if (request.mesh_file.empty()) return {};
-  const auto leaves = read_leaves(request.mesh_file);
+  auto leaves = read_leaves(request.mesh_file);
   if (leaves.size() != blocks)
     throw InputError("{}: {} leaves, but there are {} costs", request.mesh_file, leaves.size(),
                      blocks);
-  return contacts(leaves);
+  return leaves;
 }
 
 Owners previous_owners(const Request& request, std::size_t blocks) {
@@ -161,7 +161,8 @@ void place_once(Request request) {
                          ? draw_costs(request.distribution, request.blocks,
                                       static_cast<std::uint64_t>(request.seed))
                          : read_costs(request.costs_file);
-  const auto touching = contacts_of(request, costs.size());
+  const auto leaves = leaves_of(request, costs.size());
+  const auto touching = contacts(leaves);
   const Owners previous = previous_owners(request, costs.size());
   const auto names = request.policies.selected();
   if (names.size() > 1 && !request.owners_file.empty())
@@ -176,7 +177,7 @@ void place_once(Request request) {
                "moved");
   for (const std::string& name : names) {
     request.policy.name = name;
-    Result result = measure(request.policy, costs, request.ranks, request.repeats);
+    Result result = measure(request.policy, {costs, leaves}, request.ranks, request.repeats);
     result.traffic = traffic(touching, result.owners, request.policy.ranks_per_node);
     for (std::size_t n = 0; n < previous.size(); ++n)
       result.blocks_moved += previous[n] != result.owners[n];

@@ -37,21 +37,22 @@ class Blocks {
     std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
       return std::pair(position(a), recorded[a].level) < std::pair(position(b), recorded[b].level);
     });
-    std::vector<Leaf> leaves;
     for (std::size_t n = 0; n < order_.size(); ++n) {
       const BlockCoordinates c = morton_decode(block(n).key);
-      leaves.push_back({block(n).level, {c[0], c[1], c[2]}});
+      leaves_.push_back({block(n).level, {c[0], c[1], c[2]}});
     }
-    contacts_ = contacts(leaves);
+    contacts_ = contacts(leaves_);
   }
 
   std::size_t size() const { return order_.size(); }
   const RecordedBlock& block(std::size_t n) const { return recorded_[order_[n]]; }
+  Leaves leaves() const { return leaves_; }
   const std::vector<Contact>& touching() const { return contacts_; }
 
  private:
   std::vector<RecordedBlock> recorded_;
   std::vector<std::size_t> order_;
+  std::vector<Leaf> leaves_;
   std::vector<Contact> contacts_;
 };
 
@@ -118,7 +119,7 @@ void rebalance(const Blocks& blocks, const PolicyOptions& policy, const ReplayOp
   for (std::size_t n = 0; n < blocks.size(); ++n)
     costs.push_back(std::max(known.cost(blocks.block(n)), 1e-30));
   const std::int64_t before = thread_cpu_ns();
-  owners = place(policy, costs, options.ranks);
+  owners = place(policy, {costs, blocks.leaves()}, options.ranks);
   result.rebalancing += 1e-9 * static_cast<double>(thread_cpu_ns() - before);
   std::vector<double> arriving(static_cast<std::size_t>(options.ranks), 0.0);
   for (std::size_t n = 0; n < blocks.size(); ++n) {

@@ -37,8 +37,13 @@ foreach(python ${CMAKE_CURRENT_SOURCE_DIR}/.octant/venv/bin/python python3)
 endforeach()
 if(NOT OCTANT_PYARROW)
   message(STATUS "Fetching Apache Arrow (the Python package pyarrow) into ${cache}")
+  # The version and the hashes that the Python tools are pinned to.
+  file(READ ${CMAKE_CURRENT_SOURCE_DIR}/python/requirements.txt pinned)
+  string(REGEX MATCH "\npyarrow==[^\n]*(\n +[^\n]*)*" pinned "${pinned}")
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/pyarrow.txt "${pinned}\n")
   execute_process(
-    COMMAND python3 -m pip install --quiet --no-deps --target ${cache} pyarrow
+    COMMAND python3 -m pip install --quiet --no-deps --require-hashes --target ${cache}
+            --requirement ${CMAKE_CURRENT_BINARY_DIR}/pyarrow.txt
     RESULT_VARIABLE failed)
   if(NOT failed)
     set(OCTANT_PYARROW ${cache}/pyarrow CACHE PATH "Folder of the Python package pyarrow" FORCE)

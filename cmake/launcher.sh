@@ -47,17 +47,24 @@ install_packages() {
 
 # Installs octools into a virtual environment of this clone whenever its description has changed.
 prepare_python() {
-  local project=$root/python/pyproject.toml installed=$venv/installed_pyproject.toml
-  [[ -e $project ]] || fail "this clone has no $project"
-  cmp -s "$project" "$installed" && return
+  local installed=$venv/installed
+  [[ -e $root/python/pyproject.toml ]] || fail "this clone has no $root/python/pyproject.toml"
+  python_description | cmp -s - "$installed" && return
   echo "Installing the Python tools into $venv" >&2
   if [[ ! -x $venv/bin/pip ]]; then
     install_packages
-    python3 -m venv "$venv"
+    python3 -m venv "$venv" || fail "$venv cannot be made. $advice"
   fi
-  "$venv/bin/pip" install --quiet --editable "$root/python[test]" < /dev/null
-  cp "$project" "$installed"
+  if ! install_pinned requirements.txt ||
+    ! pip_install --no-deps --no-build-isolation --editable "$root/python"; then
+    fail "the Python tools are not complete; the next call tries again"
+  fi
+  python_description > "$installed"
 }
+
+python_description() { cat "$root/python/pyproject.toml" "$root/python/requirements.txt"; }
+install_pinned() { pip_install --require-hashes --requirement "$root/python/$1"; }
+pip_install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" < /dev/null; }
 
 # Gets what a few tests look at results with: a browser, and another reader of telemetry. Without
 # them those tests skip themselves and say so.
@@ -66,7 +73,7 @@ prepare_readers() {
   prepare_python
   [[ ! -e $got ]] || return 0
   install_packages chromium-headless-shell || true
-  if "$venv/bin/pip" install --quiet --editable "$root/python[readers]" < /dev/null; then
+  if install_pinned requirements-readers.txt; then
     touch "$got"
   fi
 }
@@ -88,6 +95,7 @@ configure() {
 # Builds the given targets, or all. Says nothing when nothing has changed.
 build_targets() {
   configure
+  [[ -w $build ]] || fail "$build is not yours to write: build in a clone of your own"
   local ninja=(ninja -j "${OCTANT_JOBS:-$cores}")
   [[ ! -e $build/.ninja_log ]] || ninja+=(--quiet)
   (
@@ -98,7 +106,11 @@ build_targets() {
 }
 
 build_everything() { build_targets; }
-build_program() { build_targets octant; }
+
+# Another user's clone is run as it is.
+build_program() {
+  [[ -x $program && ! -w $build ]] || build_targets octant
+}
 
 # --- Running ---
 
@@ -129,35 +141,89 @@ prepare_run() {
 # Runs the program, and then makes the pictures that its parameter file asks for. The exit code is
 # the program's.
 run_and_draw() {
-  local status=0 results
+  local status=0 results relay=''
   prepare_run
   OCTANT_DONE_FILE=$(mktemp)
   export OCTANT_DONE_FILE
   trap 'rm -f "$OCTANT_DONE_FILE"' EXIT
+  [[ ! $ranks ]] || hold_signals_back
+  [[ ! -p /dev/stdout ]] || open_relay
   run_with_signals "${launch[@]}" "$@" || status=$?
   results=$(< "$OCTANT_DONE_FILE")
   [[ ! $results ]] || "$root/octant" pictures "$results" ||
     echo "octant: not all pictures were made; to try again: ./octant pictures $results" >&2
+  [[ ! $relay ]] || close_relay
   return $status
 }
 
-# Runs a command that gets the signals sent to this shell, which by itself would heed them only when
-# the command has ended.
+# Reads what is written to a pipe also when nobody does any more (`| head`): mpirun would end a run
+# that cannot write.
+open_relay() {
+  exec > >(trap '' INT HUP TERM USR1; cat 2> /dev/null || exec cat > /dev/null)
+  relay=$!
+}
+
+close_relay() {
+  exec >&-
+  wait "$relay" || true
+}
+
+# Runs a command that gets the signals sent to this shell, and gets them once: it has a session of
+# its own, where the terminal's do not come.
 run_with_signals() {
-  local child status interrupted=yes
-  (trap - INT; exec "$@") &
+  local child status interrupted=yes asked_at='' name
+  (trap - INT; exec setsid "$@") &
   child=$!
-  trap 'forward TERM' TERM
-  trap 'forward USR1' USR1
+  for name in TERM INT HUP USR1; do
+    # shellcheck disable=SC2064
+    trap "forward $name" "$name"
+  done
+  trap 'suspend' TSTP
   while [[ $interrupted ]]; do
     status=0 interrupted=''
     wait "$child" || status=$?
   done
-  trap - TERM USR1
+  trap - TERM INT HUP USR1 TSTP
   return $status
 }
 
-forward() { kill -s "$1" "$child" 2> /dev/null && interrupted=yes; }
+# Open MPI would kill the ranks a second after a signal to mpirun. Where mpirun never gets it, the
+# ranks see that it is waiting there.
+hold_signals_back() {
+  local hold=(env "--block-signal=INT,TERM,HUP")
+  ! "${hold[@]}" true 2> /dev/null || launch=("${hold[@]}" "${launch[@]}")
+}
+
+# One rank takes a second SIGTERM or SIGINT for an order to end at once. Several ranks get SIGUSR1,
+# which mpirun hands on to them, and are killed by a second signal: mpirun then ends.
+forward() {
+  local signal=$1
+  if [[ $ranks ]]; then
+    signal=USR1
+    if [[ $1 == @(TERM|INT) ]]; then
+      asked_at=${asked_at:-$SECONDS}
+      ((SECONDS <= asked_at + 1)) || kill_ranks
+    fi
+  fi
+  kill -s "$signal" "$child" 2> /dev/null || true  # it may have ended
+  interrupted=yes
+}
+
+kill_ranks() {
+  local here
+  read -ra here < "/proc/$child/task/$child/children" || true  # its line has no end
+  kill -s KILL "${here[@]}" || true
+}
+
+# Ctrl-Z.
+suspend() {
+  local signal=STOP
+  [[ ! $ranks ]] || signal=TSTP
+  kill -s "$signal" "$child" || true
+  kill -s STOP $$
+  kill -s CONT "$child" || true
+  interrupted=yes
+}
 
 # --- Testing ---
 

@@ -99,6 +99,18 @@ def octant(*arguments: object, ranks: int = 1, threads: int = 1, timeout: float 
     return Outcome(process.returncode, text, Path())
 
 
+def heed_signals() -> None:
+    """Undo what a shell or nohup did to this process: for subprocess.Popen(preexec_fn=...)."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def children_of(process: int) -> list[int]:
+    """List the processes that a process has started: the ranks, of mpirun."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(child) for child in children.split()]
+
+
 def await_end_of_ranks(directory: Path, timeout: float = 60) -> None:
     """Wait until no process has a directory among its arguments: ranks outlive their launcher."""
     deadline = time.monotonic() + timeout
@@ -121,6 +133,7 @@ def run(
     ranks: int = 1,
     threads: int = 1,
     restart: object = None,
+    overwrite: bool = False,
     timeout: float = 120,
 ) -> Outcome:
     """Run a simulation into a directory, whatever its exit code.
@@ -137,6 +150,8 @@ def run(
         MPI ranks, and OpenMP threads of each.
     restart
         A checkpoint to go on from, or ``"latest"``.
+    overwrite
+        Whether a run that is there may be moved aside.
     timeout
         Seconds after which the test fails.
     """
@@ -148,6 +163,8 @@ def run(
         options += ["--set", override]
     if restart is not None:
         options += ["--restart", restart]
+    if overwrite:
+        options += ["--overwrite"]
     outcome = octant(*options, ranks=ranks, threads=threads, timeout=timeout)
     return Outcome(outcome.code, outcome.text, directory)
 
@@ -157,6 +174,15 @@ def run_well(directory: Path, parameters: str, *overrides: str, **how: object) -
     outcome = run(directory, parameters, *overrides, **how)
     assert outcome.code == 0, outcome.text
     return outcome
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Read all files of a folder but for the lock, which says who held it last."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "run.lock"
+    }
 
 
 @dataclass(frozen=True)

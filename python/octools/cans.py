@@ -10,13 +10,20 @@ from typing import Any
 import h5py
 import numpy as np
 
-from octools.errors import OctoolsError
+from octools.errors import OctoolsError, reading
 from octools.flow import COMPONENTS, FlowSnapshot
 from octools.snapshot import AXES, Array
 
 FIELDS = (*COMPONENTS, "p")
 MAPPINGS = {1: "tanh", 2: "tanh_lower", 3: "tanh_upper"}
 SIDES = ("lower", "upper")
+# What is carried over, or follows from what is: conditions of the pressure from the velocity's.
+KNOWN = {
+    *("ng", "l", "gtype", "gr", "visci", "inivel", "is_wallturb", "nscal"),
+    *("cfl", "dtmax", "dt_f", "nstep", "time_max", "tw_max", "stop_type"),
+    *("cbcvel", "bcvel", "cbcpre", "bcpre", "bforce", "is_forced", "velf"),
+    *("is_impdiff", "is_impdiff_1d", "is_poisson_dtdma"),
+}
 
 
 class Namelist:
@@ -24,14 +31,12 @@ class Namelist:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with reading(path, "input.nml of CaNS"):
             text = path.read_text()
-        except OSError as cause:
-            raise OctoolsError(f"{path} cannot be read; expected CaNS's input.nml") from cause
         text = re.sub(r"!.*", "", text)
         name = r"([A-Za-z_]\w*)\s*(\([^)]*\))?\s*=(?!=)"
         found = list(re.finditer(name, text))
-        ends = [match.start() for match in found[1:]] + [len(text)]
+        ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
         self.values: dict[str, list[Any]] = {}
         for match, end in zip(found, ends, strict=True):
             key = match[1].lower() + _last_index(match[2])
@@ -46,6 +51,10 @@ class Namelist:
     def one(self, name: str, default: Any) -> Any:
         """Return the single value of a name."""
         return self.get(name, [default])[0]
+
+    def unknown(self) -> list[str]:
+        """Name what the file sets and the conversion does not look at."""
+        return sorted({re.sub(r"_[123]$", "", name) for name in self.values} - KNOWN)
 
 
 def _last_index(indices: str | None) -> str:
@@ -74,7 +83,7 @@ def _values(text: str) -> list[Any]:
     return values
 
 
-def convert(path: Path, output: Path, initial: Path | None = None) -> Path:
+def convert(path: Path, output: Path, initial: Path | None = None) -> list[str]:
     """Write a parameter file of Octant that says what one of CaNS says.
 
     Parameters
@@ -86,8 +95,15 @@ def convert(path: Path, output: Path, initial: Path | None = None) -> Path:
     initial
         A folder with initial fields ``u_init.npy``, ..., each [i][j][k]; that of `path` where left
         out and it has some. They are written beside `output` as HDF5.
+
+    Returns
+    -------
+    list
+        Names that the file sets and that are not carried over, such as those of outputs.
     """
     source = Namelist(path)
+    if int(source.one("nscal", 0)) > 0:
+        raise OctoolsError(f"{path}: scalars (nscal) are not carried over; write [scalar] by hand")
     if initial is None and (path.parent / "u_init.npy").is_file():
         initial = path.parent
     tables = {
@@ -109,7 +125,7 @@ def convert(path: Path, output: Path, initial: Path | None = None) -> Path:
     for name, table in tables.items():
         lines += ([f"\n[{name}]"] if name else []) + [f"{k} = {_toml(v)}" for k, v in table.items()]
     output.write_text("\n".join(lines) + "\n")
-    return output
+    return source.unknown()
 
 
 def _toml(value: Any) -> str:
@@ -201,6 +217,9 @@ def _time(source: Namelist) -> dict[str, Any]:
     if by_step:
         table["max_steps"] = int(source.one("nstep", 1))
     table["cfl"] = min(1.0, float(source.one("cfl", 0.8)))
+    longest = float(source.one("dtmax", 0.0))
+    if longest > 0.0:
+        table["largest_step"] = longest
     fixed = float(source.one("dt_f", -1.0))
     if fixed > 0.0:
         table["step"] = fixed

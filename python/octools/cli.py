@@ -20,17 +20,8 @@ from octools.errors import OctoolsError
 from octools.fields import find_field
 from octools.figure import Picture, save_plot
 from octools.flow import FlowSnapshot, is_flow
-from octools.flow_figures import (
-    FlowSlice,
-    centre_line_references,
-    channel_errors,
-    in_wall_units,
-    read_table,
-    save_centre_lines,
-    save_channel,
-    save_flow_history,
-    save_slice,
-)
+from octools.flow_figures import FlowSlice, save_flow_history, save_slice
+from octools.flow_profile import profile_flow
 from octools.halos import (
     Halos,
     find_halos,
@@ -53,7 +44,7 @@ from octools.profile import (
     save_profile,
     write_csv,
 )
-from octools.run import output_path, picture_commands, resolve, snapshots
+from octools.run import output_path, picture_command, resolve, snapshots, wanted_pictures
 from octools.snapshot import AXES, Header, Snapshot
 from octools.telemetry import commands
 
@@ -190,7 +181,8 @@ def movie(
     paths = list(snapshots(run).values())
     what = _slice_of(picture) if is_flow(paths[0]) else _picture_of_gas(picture)
     destination = output or output_path(run, default_name(what))
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("frames", total=len(paths))
 
         def progress(frame: int) -> None:
@@ -236,11 +228,14 @@ def profile(
 ) -> None:
     """Draw a radial profile or one along a line, with its exact solution; write it as CSV too.
 
-    Of a flow: the statistics of a channel in wall units, or velocities on the centre lines.
+    Of a flow: the statistics of a channel in wall units, those of other flows over z, or velocities
+    on the centre lines where there are none.
     """
     path = resolve(target, snapshot)
     if is_flow(path):
-        _profile_flow(path, reference or [], output)
+        destination = output or path.parent / "profile_flow.png"
+        console.print("\n".join(profile_flow(path, reference or [], destination)))
+        console.print(f"wrote {destination}")
         return
     given = {"energy": energy, "density": density, "gamma": gamma, "position": position}
     overrides = {name: value for name, value in given.items() if value is not None}
@@ -344,8 +339,11 @@ def convert(
     ] = None,
 ) -> None:
     """Turn a parameter file of CaNS into one of Octant."""
-    written = cans.convert(source, output or source.with_suffix(".toml"), initial)
+    written = output or source.with_suffix(".toml")
+    left_out = cans.convert(source, written, initial)
     console.print(f"wrote {written}")
+    if left_out:
+        console.print(f"not carried over: {', '.join(left_out)}")
 
 
 @app.command()
@@ -475,7 +473,7 @@ def halos(
     destination = output or output_path(target, f"{path.stem}_halos.csv")
     write_catalogue(found, destination)
     console.print(
-        f"{len(found.mass)} halos of {least} particles or more; "
+        f"{len(found.mass) or 'no'} halos of {least} particles or more; "
         f"linking length {found.linking_length:.6g}"
     )
     if len(found.mass):
@@ -501,7 +499,8 @@ def _halo_table(halos: Halos, rows: int = 10) -> Table:
 @app.command()
 def pictures(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> None:
     """Make the pictures that a run's parameter file asks for in output.pictures."""
-    codes = [_run(command) for command in picture_commands(run)]
+    wanted = wanted_pictures(run)
+    codes = [_ended(lambda text=text: app(picture_command(text, run))) for text in wanted]
     if not codes:
         console.print(f"{run / 'run.toml'} asks for no pictures")
     raise typer.Exit(max(codes, default=0))
@@ -509,16 +508,16 @@ def pictures(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> N
 
 def main() -> None:
     """Run the command line."""
-    sys.exit(_run(sys.argv[1:]))
+    sys.exit(_ended(lambda: app(sys.argv[1:])))
 
 
-def _run(arguments: list[str]) -> int:
+def _ended(command: Callable[[], object]) -> int:
     """Run a command; one that cannot be met ends with one line and exit code 2."""
     try:
-        app(arguments)
-    except OctoolsError as error:
+        command()
+    except (OctoolsError, OSError) as error:
         Console(stderr=True, highlight=False, soft_wrap=True).print(
-            f"octools: {error}", markup=False
+            f"octools: {' '.join(str(error).split())}", markup=False
         )
         return 2
     except SystemExit as end:
@@ -553,25 +552,6 @@ def _measure(
     number = problem_axis(header) if axis is None else AXES.index(axis.value)
     names = _names(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
     return line_profile(data, number, middle, names)
-
-
-def _profile_flow(path: Path, references: list[Path], output: Path | None) -> None:
-    snapshot = FlowSnapshot.read(path)
-    destination = output or path.parent / "profile_flow.png"
-    statistics = path.parent / "profiles.csv"
-    if statistics.is_file():
-        wall = in_wall_units(read_table(statistics), snapshot.viscosity)
-        reference = read_table(references[0]) if references else None
-        save_channel(wall, reference, destination)
-        velocity, reynolds = wall["friction"]
-        console.print(f"friction velocity {velocity:.6g}, Re_tau {reynolds:.6g}")
-        for name, error in (channel_errors(wall, reference) if reference else {}).items():
-            console.print(f"largest difference in {name}: {100 * error:.3g} %")
-    else:
-        errors = save_centre_lines(snapshot, centre_line_references(references), destination)
-        for name, error in errors.items():
-            console.print(f"largest difference in {name}: {error:.4g}")
-    console.print(f"wrote {destination}")
 
 
 def _comparison_table(result: Comparison, scale: dict[str, float], relative: bool) -> Table:

@@ -1,7 +1,9 @@
 """The one error that users see, and the search for the name that they meant."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class OctoolsError(Exception):
@@ -32,3 +34,18 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> Octo
     all_names = ", ".join(known) or "none"
     hint = f"did you mean {', '.join(near)}?" if near else f"there are: {all_names}"
     return OctoolsError(f"{where} has no {kind} '{name}'; {hint}")
+
+
+@contextmanager
+def reading(path: Path, expected: str) -> Iterator[None]:
+    """Name the file in what h5py and Python say of one that is damaged, or not what was expected.
+
+    Raises
+    ------
+    OctoolsError
+        In place of what they raise.
+    """
+    try:
+        yield
+    except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as cause:
+        raise OctoolsError(f"{path} is not a whole {expected}: {cause}") from cause

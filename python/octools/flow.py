@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from octools.errors import OctoolsError, unknown_name
+from octools.errors import reading, unknown_name
 from octools.snapshot import AXES, Array
 
 COMPONENTS = ("u", "v", "w")
@@ -54,30 +56,27 @@ class FlowSnapshot:
         OctoolsError
             If the file is no snapshot of a flow.
         """
-        try:
-            with h5py.File(path) as file:
-                header, grid = file["header"].attrs, file["grid"]
-                return cls(
-                    path,
-                    float(header["time"]),
-                    int(header["step"]),
-                    float(header["viscosity"]),
-                    np.asarray(header["box_size"], dtype=float),
-                    tuple(grid[a][...] for a in AXES),
-                    tuple(grid[f"{a}_face"][...] for a in AXES),
-                    tomllib.loads(_text(header["parameters"])),
-                )
-        except (KeyError, OSError, ValueError) as cause:
-            raise OctoolsError(f"{path} is not a whole snapshot of a flow: {cause}") from cause
+        with _opened(path) as file:
+            header, grid = file["header"].attrs, file["grid"]
+            return cls(
+                path,
+                float(header["time"]),
+                int(header["step"]),
+                float(header["viscosity"]),
+                np.asarray(header["box_size"], dtype=float),
+                tuple(grid[a][...] for a in AXES),
+                tuple(grid[f"{a}_face"][...] for a in AXES),
+                tomllib.loads(_text(header["parameters"])),
+            )
 
     def fields(self) -> list[str]:
         """Names of the stored fields."""
-        with h5py.File(self.path) as file:
+        with _opened(self.path) as file:
             return sorted(file["fields"])
 
     def load(self, name: str) -> Array:
         """Read a stored field, shape (n_z, n_y, n_x), at its own places."""
-        with h5py.File(self.path) as file:
+        with _opened(self.path) as file:
             if name not in file["fields"]:
                 raise unknown_name("field", name, file["fields"], str(self.path))
             return np.asarray(file["fields"][name][...], dtype=float)
@@ -85,6 +84,13 @@ class FlowSnapshot:
     def section(self, name: str) -> dict[str, Any]:
         """Return a section of the run's parameters; empty where it has none."""
         return dict(self.parameters.get(name, {}))
+
+    @property
+    def is_channel(self) -> bool:
+        """Whether walls at rest bound the flow below and above."""
+        flow = self.section("dns")
+        at_rest = not any(any(flow.get(f"velocity_z_{side}", [])) for side in ("lower", "upper"))
+        return list(flow.get("boundary_z", ["wall", "wall"])) == ["wall", "wall"] and at_rest
 
     def at_centres(self, name: str) -> Array:
         """Return a field, or ``speed``, at the cells' centres, shape (n_z, n_y, n_x)."""
@@ -104,7 +110,7 @@ class FlowSnapshot:
         flow = self.section("dns")
         kind = flow.get(f"boundary_{AXES[component]}", ["periodic"])[0]
         if kind == "outflow":
-            with h5py.File(self.path) as file:
+            with _opened(self.path) as file:
                 faces = np.asarray(file["lower_faces"][COMPONENTS[component]][...], dtype=float)
             return np.take(faces, 0, axis=axis)
         if kind == "periodic":
@@ -117,8 +123,14 @@ def is_flow(path: Path) -> bool:
     try:
         with h5py.File(path) as file:
             return "header" in file and _text(file["header"].attrs.get("model", "")) == "dns"
-    except OSError:
+    except (KeyError, OSError, RuntimeError, ValueError):
         return False
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[h5py.File]:
+    with reading(path, "snapshot of a flow"), h5py.File(path) as file:
+        yield file
 
 
 def _text(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from octools.history import read_history
 from octools.snapshot import AXES, Array
 
 FLUCTUATIONS = ("u_rms", "v_rms", "w_rms")
+PLANE_MEANS = ("z", *COMPONENTS, *FLUCTUATIONS)  # columns of profiles.csv
+STRESSES = ("uw", "total_stress")
+CHANNEL_REFERENCE = ("y_over_h", "yplus", "Uplus", "urms_plus", "vrms_plus", "wrms_plus")
+REFERENCES = Path(__file__).parent / "references"
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,7 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
         rasterized=True,
     )
     axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
-    name = str(snapshot.section("problem").get("name", "flow")).replace("_", " ")
-    axes.set_title(f"{name}   t = {snapshot.time:.4g}   {what.axis} = {position:.4g}", loc="left")
+    axes.set_title(f"{flow_title(snapshot)}   {what.axis} = {position:.4g}", loc="left")
     wide = _aspect(snapshot, what) < 0.6
     bar = figure.colorbar(
         shown, ax=axes, location="bottom" if wide else "right", aspect=50 if wide else 25
@@ -93,6 +97,12 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
     bar.set_label(what.field)
     bar.outline.set_linewidth(0.5)  # type: ignore[operator]
     return values
+
+
+def flow_title(snapshot: FlowSnapshot) -> str:
+    """Name the run, as its directory does, and the time."""
+    name = snapshot.path.parent.resolve().name.replace("_", " ")
+    return f"{name}   t = {snapshot.time:.4g}"
 
 
 def slice_figure(snapshot: FlowSnapshot, what: FlowSlice) -> Figure:
@@ -124,14 +134,37 @@ def _aspect(snapshot: FlowSnapshot, what: FlowSlice) -> float:
     return float(snapshot.size[up] / snapshot.size[right])
 
 
-def read_table(path: Path) -> dict[str, Array]:
-    """Read a table of numbers by column; lines with # before the names are left out."""
+def read_reference(path: Path, *names: str) -> dict[str, Array]:
+    """Read a table of reference data: a file, or by its name alone one of octools' own."""
+    own = REFERENCES / path.name
+    is_own = path.parent == Path() and not path.exists() and own.exists()
+    return read_table(own if is_own else path, *names)
+
+
+def read_table(path: Path, *names: str) -> dict[str, Array]:
+    """Read a table of numbers by column; lines with # before the names are left out.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        Columns that it must have.
+    """
+    table = _read_columns(path)
+    for name in names:
+        if name not in table:
+            raise unknown_name("column", name, table, str(path))
+    return table
+
+
+def _read_columns(path: Path) -> dict[str, Array]:
     try:
         lines = path.read_text().splitlines()
-    except OSError as cause:
+    except (OSError, UnicodeDecodeError) as cause:
         raise OctoolsError(f"{path} cannot be read: {cause}") from cause
     lines = [line for line in lines if line.strip()]
-    while lines and lines[0].startswith("#") and lines[1].startswith("#"):
+    while len(lines) > 1 and lines[0].startswith("#") and lines[1].startswith("#"):
         lines.pop(0)
     rows = list(csv.reader([line.lstrip("# ") for line in lines]))
     try:
@@ -141,13 +174,20 @@ def read_table(path: Path) -> dict[str, Array]:
         raise OctoolsError(f"{path} is no table of numbers: {cause}") from cause
 
 
+def wall_shear(profile: dict[str, Array], viscosity: float) -> float:
+    """Give the shear of the mean flow at walls at rest below and above, mean of both."""
+    z, u = profile["z"], profile["u"]
+    height = z[0] + z[-1]
+    return float(0.5 * viscosity * (u[0] / z[0] + u[-1] / (height - z[-1])))
+
+
 def in_wall_units(profile: dict[str, Array], viscosity: float) -> dict[str, Array]:
     """Scale the statistics of a channel by the friction velocity, and average both halves.
 
     Parameters
     ----------
     profile
-        The columns of ``profiles.csv``.
+        The columns of ``profiles.csv``; its `wall_shear` must be positive.
     viscosity
         Kinematic viscosity.
 
@@ -160,9 +200,7 @@ def in_wall_units(profile: dict[str, Array], viscosity: float) -> dict[str, Arra
     """
     z = profile["z"]
     height = z[0] + z[-1]
-    friction = np.sqrt(
-        0.5 * viscosity * (profile["u"][0] / z[0] + profile["u"][-1] / (height - z[-1]))
-    )
+    friction = np.sqrt(wall_shear(profile, viscosity))
     half = len(z) // 2
 
     def fold(name: str, sign: float = 1.0) -> Array:
@@ -172,7 +210,7 @@ def in_wall_units(profile: dict[str, Array], viscosity: float) -> dict[str, Arra
     result = {"height": z[:half] / (0.5 * height), "plus": z[:half] * friction / viscosity}
     for name in ("u", *FLUCTUATIONS):
         result[name] = fold(name) / friction
-    for name in ("uw", "total_stress"):
+    for name in STRESSES:
         result[name] = fold(name, -1.0) / friction**2
     result["friction"] = np.array([friction, 0.5 * height * friction / viscosity])
     return result
@@ -224,6 +262,22 @@ def save_channel(wall: dict[str, Array], reference: dict[str, Array] | None, pat
         save(figure, path)
 
 
+def save_plane_means(profile: dict[str, Array], title: str, path: Path) -> None:
+    """Draw means and root mean squares over planes against z, in the run's own units."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, 6.0), layout="constrained")
+        mean, rms = figure.subplots(2, 1, sharex=True)
+        for name, colour in zip(COMPONENTS, SERIES, strict=False):
+            mean.plot(profile["z"], profile[name], color=colour, label=name)
+            rms.plot(profile["z"], profile[f"{name}_rms"], color=colour, label=f"{name} rms")
+        mean.set(ylabel="mean velocity")
+        mean.set_title(title, loc="left")
+        rms.set(ylabel="fluctuations", xlabel="z")
+        for axes in (mean, rms):
+            _tidy(axes)
+        save(figure, path)
+
+
 def centre_lines(snapshot: FlowSnapshot) -> dict[str, Array]:
     """Give u on the line along z, and w on that along x, through the middle of the box.
 
@@ -244,7 +298,7 @@ def centre_lines(snapshot: FlowSnapshot) -> dict[str, Array]:
     return lines
 
 
-def centre_line_references(paths: list[Path]) -> dict[str, tuple[Array, Array]]:
+def centre_line_references(paths: Sequence[Path]) -> dict[str, tuple[Array, Array]]:
     """Read the lid-driven cavity of Albensoeder & Kuhlmann (2005) in this program's frame.
 
     Their lid is the lower side of x, moving along y, of a box around the origin; ours is the upper
@@ -253,7 +307,7 @@ def centre_line_references(paths: list[Path]) -> dict[str, tuple[Array, Array]]:
     """
     found = {}
     for path in paths:
-        table = read_table(path)
+        table = read_reference(path)
         if "v" in table and "x" in table:
             found["u"] = (0.5 - table["x"], table["v"])
         elif "u" in table and "y" in table:

@@ -14,7 +14,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from octools.errors import OctoolsError, unknown_name
+from octools.errors import OctoolsError, reading, unknown_name
 from octools.fields import with_units
 from octools.figure import SERIES, STYLE, save
 from octools.snapshot import AXES, Array, Snapshot
@@ -85,6 +85,11 @@ class Halos:
 
 def read_particles(snapshot: Snapshot, kind: str = "dark") -> Particles:
     """Read the particles of a kind; positions in the domain, none beyond its upper end."""
+    with reading(snapshot.path, "Octant snapshot"):
+        return _read_particles(snapshot, kind)
+
+
+def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
     kinds = list(snapshot.file.get("particles", {}))
     if not kinds:
         raise OctoolsError(f"{snapshot.path} holds no particles")
@@ -98,6 +103,10 @@ def read_particles(snapshot: Snapshot, kind: str = "dark") -> Particles:
         raise OctoolsError(f"{snapshot.path}: {kind} particles without mass are no halos")
     position = np.asarray(group["position"][...], dtype=float)
     velocity = np.asarray(group["velocity"][...], dtype=float)
+    if not all(np.isfinite(values).all() for values in (mass, position, velocity)):
+        raise OctoolsError(
+            f"{snapshot.path}: some {kind} particles have no numbers; is it damaged?"
+        )
     return Particles(position, velocity, mass, header.lower, header.size, header.periodic)
 
 
@@ -121,6 +130,9 @@ def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> H
     group = friends_of_friends(particles, length)
     number = np.bincount(group)
     members = np.flatnonzero(number[group] >= least)
+    if members.size == 0:
+        empty = np.empty(0)
+        return Halos(members, empty, *np.empty((2, 0, 3)), empty, empty, length)
     _, group, number = np.unique(group[members], return_inverse=True, return_counts=True)
     return _measure(particles, members, group, number, length)
 

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from octools.errors import OctoolsError, unknown_name
+from octools.errors import OctoolsError, reading, unknown_name
 from octools.figure import LEVELS, SERIES, STYLE, save
 from octools.snapshot import Array
 
@@ -54,7 +54,7 @@ def read_history(run: Path) -> History:
     path = run / "history.csv" if run.is_dir() else run
     if not path.is_file():
         raise OctoolsError(f"there is no history {path}")
-    with path.open(newline="") as file:
+    with reading(path, "history"), path.open(newline="") as file:
         rows = list(csv.reader(file))
     if len(rows) < 2:
         raise OctoolsError(f"{path} has no rows yet")
@@ -62,12 +62,12 @@ def read_history(run: Path) -> History:
     body = [row for row in rows[1:] if row]
     if len(body[-1]) < len(names):
         body.pop()
-    try:
+    if not body:
+        raise OctoolsError(f"{path} has no rows yet")
+    with reading(path, "history"):
         table = np.array([[float(cell or "nan") for cell in row] for row in body])
-    except ValueError as cause:
-        raise OctoolsError(f"{path} is not a history: {cause}") from cause
     if table.shape != (len(body), len(names)):
-        raise OctoolsError(f"{path} is not a history: its rows differ in length")
+        raise OctoolsError(f"{path} is not a whole history: its rows differ in length")
     return History(path, dict(zip(names, table.T, strict=True)))
 
 
@@ -75,16 +75,20 @@ def drifts(history: History) -> dict[str, Array]:
     """Measure how far each conserved quantity has moved since the first row.
 
     Mass and energy are relative to their first value; momentum to the greatest sum of |rho v| over
-    all cells. What has no such scale is left out.
+    all cells. What has no such scale is left out. Where space expands, energy is not constant: its
+    error against the Layzer-Irvine equation, over the potential energy, takes its place.
     """
-    scales = {name: abs(history[name][0]) for name in ("mass", "total_energy")}
+    expands = "econs" in history.columns
+    conserved = ("mass",) if expands else ("mass", "total_energy")
+    scales = {name: abs(history[name][0]) for name in conserved}
     momentum = float(history["absolute_momentum"].max())
     scales |= {f"momentum_{axis}": momentum for axis in "xyz"}
-    return {
+    found = {
         name: (history[name] - history[name][0]) / scale
         for name, scale in scales.items()
         if scale > 0
     }
+    return found | ({"energy (Layzer-Irvine)": history["econs"]} if expands else {})
 
 
 def save_history(history: History, title: str, path: Path) -> None:
@@ -118,9 +122,8 @@ def save_history(history: History, title: str, path: Path) -> None:
 def _draw_drifts(axes: Axes, time: Array, curves: Mapping[str, Array]) -> None:
     for (name, values), colour in zip(curves.items(), SERIES, strict=False):
         axes.plot(time, np.abs(values), color=colour, lw=1.1, label=name.replace("_", " "))
-    axes.set_yscale("log", nonpositive="mask")
-    if all(np.nanmax(np.abs(values), initial=0.0) == 0 for values in curves.values()):
-        axes.set_yscale("linear")
+    if any(np.nanmax(np.abs(values), initial=0.0) > 0 for values in curves.values()):
+        axes.set_yscale("log", nonpositive="mask")
     axes.set_ylabel("relative drift")
     if curves:
         _outside_legend(axes)

@@ -154,6 +154,11 @@ def overdensity(level: GraficLevel, theory: LinearTheory) -> tuple[str, Array]:
 def base_overdensity(snapshot: Snapshot) -> tuple[Universe, Array]:
     """Assemble the gas's overdensity on the base grid of a cosmological snapshot."""
     header = snapshot.header
+    if not header.parameter("cosmology.enabled", False):
+        raise OctoolsError(
+            f"{snapshot.path} is of no cosmological run (cosmology.enabled): there is no linear "
+            "theory to compare with"
+        )
     names = ("cosmology.omega_m", "cosmology.omega_lambda", "cosmology.h")
     omega_m, omega_lambda, h = (header.parameter(name) for name in names)
     if omega_m is None or omega_lambda is None or h is None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from octools.errors import OctoolsError
 
+# What draws something of a run, into its directory.
+PICTURE_COMMANDS = ("plot", "profile", "movie", "history", "halos", "ics", "report", "trace")
+
 
 def snapshots(run: Path) -> dict[int, Path]:
     """List the snapshots of a run directory by number, in ascending order."""
@@ -50,36 +53,42 @@ def output_path(target: Path, name: str) -> Path:
     return (target if target.is_dir() else target.parent) / name
 
 
-def picture_commands(run: Path) -> list[list[str]]:
-    """Read which pictures a run's parameter file asks for.
-
-    Parameters
-    ----------
-    run
-        A run directory; its ``run.toml`` says ``output.pictures``.
-
-    Returns
-    -------
-    list of list of str
-        The words of each command: its name, the run directory, then its options.
-    """
+def wanted_pictures(run: Path) -> list[str]:
+    """Read which pictures a run's parameter file asks for: ``output.pictures`` of ``run.toml``."""
     path = run / "run.toml"
     try:
-        wanted = tomllib.loads(path.read_text()).get("output", {}).get("pictures", [])
+        parameters = tomllib.loads(path.read_text())
     except OSError as cause:
         raise OctoolsError(f"{run} is no run directory: {path} cannot be read") from cause
-    except tomllib.TOMLDecodeError as cause:
+    except ValueError as cause:  # no TOML, or no text
         raise OctoolsError(f"{path} is broken: {cause}") from cause
-    return [_picture_command(text, run) for text in wanted]
+    output = parameters.get("output", {})
+    wanted = output.get("pictures", []) if isinstance(output, dict) else None
+    if not (isinstance(wanted, list) and all(isinstance(text, str) for text in wanted)):
+        raise OctoolsError(f"{path} is broken: output.pictures is no list of commands")
+    return wanted
 
 
-def _picture_command(text: str, run: Path) -> list[str]:
+def picture_command(text: str, run: Path) -> list[str]:
+    """Split a picture's text into the words of a command: its name, the run directory, options.
+
+    Raises
+    ------
+    OctoolsError
+        If it is no command that draws into the run's directory.
+    """
     try:
         name, *options = shlex.split(text)
     except ValueError as cause:
         raise OctoolsError(f"output.pictures: '{text}' is no command") from cause
-    if name == "pictures":
-        raise OctoolsError("output.pictures: 'pictures' cannot ask for itself")
+    if name not in PICTURE_COMMANDS:
+        raise OctoolsError(
+            f"output.pictures: '{name}' draws nothing; there are {', '.join(PICTURE_COMMANDS)}"
+        )
+    if any(option.startswith(("-o", "--output")) for option in options):
+        raise OctoolsError(
+            f"output.pictures: '{text}': pictures go into the run's directory, without --output"
+        )
     return [name, str(run), *options]
 
 

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from octools.errors import OctoolsError, unknown_name
+from octools.errors import OctoolsError, reading, unknown_name
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
@@ -134,23 +134,27 @@ class Level:
     @cached_property
     def key(self) -> NDArray[Any]:
         """Morton keys, shape (blocks,) or (blocks, 2) for 128 bits."""
-        return np.asarray(self.mesh["key"][...])
+        return self._structure("key")
 
     @cached_property
     def corner(self) -> NDArray[np.int64]:
         """Index of each block's first cell on the level's grid, shape (blocks, 3) as x, y, z."""
-        offset = (self.mesh["origin"][...] - self.snapshot.header.lower) / self.cell_size
+        offset = (self._structure("origin") - self.snapshot.header.lower) / self.cell_size
         return np.rint(offset).astype(np.int64)
 
     @cached_property
     def refined(self) -> NDArray[np.uint8]:
         """Mask of refined octants, bit ix + 2 iy + 4 iz, shape (blocks,)."""
-        return np.asarray(self.mesh["refined"][...], dtype=np.uint8)
+        return self._structure("refined").astype(np.uint8)
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
         """Rank that held each block, shape (blocks,)."""
-        return np.asarray(self.mesh["owner"][...], dtype=np.int64)
+        return self._structure("owner").astype(np.int64)
+
+    def _structure(self, name: str) -> NDArray[Any]:
+        with reading(self.snapshot.path, "Octant snapshot"):
+            return np.asarray(self.mesh[name][...])
 
     def cell_at(self, axis: int, position: float) -> int:
         """Give the index of the cells of this level at a position; a face belongs to the upper."""
@@ -181,15 +185,11 @@ class Level:
         blocks
             A contiguous slice, or ascending block numbers: these are read in contiguous runs.
         """
-        data = self.hydro[name]
         runs = [blocks] if isinstance(blocks, slice) else _runs(blocks)
-        try:
+        with reading(self.snapshot.path, "Octant snapshot"):
+            data = self.hydro[name]
             parts = [data[run] for run in runs]
-        except OSError as cause:
-            raise OctoolsError(
-                f"{self.snapshot.path} is damaged at {data.name}: {cause}"
-            ) from cause
-        return np.concatenate(parts, dtype=float) if parts else np.empty((0, *data.shape[1:]))
+            return np.concatenate(parts, dtype=float) if parts else np.empty((0, *data.shape[1:]))
 
 
 class Snapshot:
@@ -210,11 +210,12 @@ class Snapshot:
         self.path = Path(path)
         self.file = _open(self.path)
         try:
-            self.header = _read_header(self.file, self.path)
-            self.levels = _read_levels(self)
-        except (KeyError, ValueError, OSError) as cause:
+            with reading(self.path, "Octant snapshot"):
+                self.header = _read_header(self.file, self.path)
+                self.levels = _read_levels(self)
+        except OctoolsError:
             self.file.close()
-            raise OctoolsError(f"{self.path} is not a whole Octant snapshot: {cause}") from cause
+            raise
 
     def __enter__(self) -> Snapshot:
         """Return the open snapshot."""

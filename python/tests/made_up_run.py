@@ -53,6 +53,8 @@ class MadeUpRun:
         How long a rank's sends block it in every tenth step, without any peer being late.
     preempted
         Whether ranks lose their processors now and then, and share them unevenly.
+    processor_share
+        How much of a processor every rank has.
     work
         Relative work of each rank; 1 where left out.
     dear
@@ -77,6 +79,7 @@ class MadeUpRun:
     late_ns: Mapping[int, int] = field(default_factory=dict)
     blocked_ns: Mapping[int, int] = field(default_factory=dict)
     preempted: bool = False
+    processor_share: float = 1.0
     work: Mapping[int, float] = field(default_factory=dict)
     dear: Mapping[int, float] = field(default_factory=dict)
     volume: Mapping[int, float] = field(default_factory=dict)
@@ -179,7 +182,7 @@ class MadeUpRun:
             cells = int(self.cells * self.work.get(rank, 1.0))
             noise = self._random.lognormal(0, 0.03)
             cpu = int(cells * ns_per_cell * factor * self.dear.get(rank, 1.0) * noise)
-            lost = int((self._speed[rank] - 1) * cpu)
+            lost = int((self._speed[rank] / self.processor_share - 1) * cpu)
             if self.preempted and self._random.random() < 0.05:
                 lost += int(self._random.exponential(8e6))
             self._spend(rank, level, "compute", name, cpu + lost, cells=cells, cpu=cpu)

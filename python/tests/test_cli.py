@@ -190,12 +190,40 @@ def test_run_that_asks_for_no_pictures_gets_none(octools: Call, run: Path) -> No
     assert not list(run.glob("*.png"))
 
 
-@pytest.mark.parametrize("command", ["", "plot 'density", "pictures"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "plot 'density",
+        "pictures",
+        "convert",
+        "plot --output ../a.png",
+        "plot --output=/tmp/a.png",
+        "plot -o../a.png",
+    ],
+)
 def test_picture_that_is_no_command_is_refused(octools: Call, run: Path, command: str) -> None:
     ask_for(run, command)
     result = octools("pictures", run)
     assert result.returncode == 2
     assert "output.pictures" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[output",
+        b"\xff\xfe\x00",
+        b"output = 3",
+        b"[output]\npictures = 'plot'",
+        b"output.pictures=[1]",
+    ],
+)
+def test_a_damaged_parameter_file_is_named(octools: Call, run: Path, text: bytes) -> None:
+    (run / "run.toml").write_bytes(text)
+    result = octools("pictures", run)
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
+    assert f"{run / 'run.toml'} is broken" in result.stderr
 
 
 def test_unknown_option_ends_with_2(octools: Call, run: Path) -> None:

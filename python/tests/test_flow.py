@@ -5,6 +5,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from conftest import Call
 from PIL import Image
 
 from octools import cans
@@ -14,7 +15,9 @@ from octools.flow_figures import (
     FlowSlice,
     centre_lines,
     channel_errors,
+    flow_title,
     in_wall_units,
+    read_reference,
     read_table,
     save_channel,
     save_slice,
@@ -79,7 +82,9 @@ def test_what_leaves_through_a_lower_side_counts_in_the_cells_beside_it(tmp_path
 def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST)
-    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    left_out = cans.convert(source, tmp_path / "case.toml")
+    assert left_out == []
+    text = (tmp_path / "case.toml").read_text()
     for line in (
         "cells = [8, 4, 6]",
         'stretching = "tanh"',
@@ -92,15 +97,23 @@ def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
         'forcing = "bulk_velocity"',
         "max_steps = 50",
         "step = 0.005",
+        "largest_step = 100000.0",
         'name = "channel"',
     ):
         assert line in text.splitlines(), line
 
 
+def test_what_is_not_carried_over_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "input.nml"
+    source.write_text(NAMELIST.replace("nstep = 50", "nstep = 50, icheck = 10, isave = 100"))
+    assert cans.convert(source, tmp_path / "case.toml") == ["icheck", "isave"]
+
+
 def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST.replace("'D','D'", "'N','D'"))
-    text = cans.convert(source, tmp_path / "case.toml").read_text()
+    cans.convert(source, tmp_path / "case.toml")
+    text = (tmp_path / "case.toml").read_text()
     assert 'boundary_z = ["outflow", "wall"]' in text.splitlines()
 
 
@@ -108,6 +121,7 @@ def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("gtype = 1", "gtype = 6", "gtype = 6"),
+        ("visci", "nscal = 1, visci", "nscal"),
         ("'poi'", "'hcl'", "inivel"),
         ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
         ("ng(1:3)", "mg(1:3)", "no parameter file"),
@@ -178,6 +192,72 @@ def test_tables_begin_at_the_names_of_their_columns(tmp_path: Path) -> None:
     table.write_text("x,u\n0.0,one\n")
     with pytest.raises(OctoolsError, match="no table"):
         read_table(table)
+
+
+def write_statistics(run: Path, **changes: str) -> Path:
+    """Write a snapshot of a flow and profiles of a laminar channel beside it."""
+    snapshot = run / "snap_00000.h5"
+    write_flow(snapshot)
+    with h5py.File(snapshot, "r+") as file:
+        dns = {"boundary_z": '["wall", "wall"]'} | changes
+        text = "[dns]\n" + "".join(f"{key} = {value}\n" for key, value in dns.items())
+        file["header"].attrs["parameters"] = text
+    z = (np.arange(6) + 0.5) / 6
+    table = {"z": z, "u": z * (1 - z), **dict.fromkeys(("v", "w", "u_rms", "v_rms", "w_rms"), z)}
+    table |= {"uw": 0 * z, "total_stress": 1 - 2 * z}
+    rows = "\n".join(",".join(map(str, row)) for row in zip(*table.values(), strict=True))
+    (run / "profiles.csv").write_text(",".join(table) + "\n" + rows + "\n")
+    return run
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"boundary_z": '["periodic", "periodic"]'},
+        {"velocity_z_upper": "[1.0, 0.0, 0.0]"},
+        {"boundary_z": '["wall", "outflow"]'},
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_flows_without_walls_at_rest_are_not_drawn_in_wall_units(
+    tmp_path: Path, octools: Call, changes: dict[str, str]
+) -> None:
+    result = octools("profile", write_statistics(tmp_path, **changes))
+    assert result.returncode == 0, result.stderr
+    assert "wall units only between walls" in result.stdout
+    assert "nan" not in result.stdout
+    assert (tmp_path / "profile_flow.png").is_file()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_channel_at_rest_has_no_wall_units(tmp_path: Path, octools: Call) -> None:
+    table = write_statistics(tmp_path) / "profiles.csv"
+    lines = [line.split(",") for line in table.read_text().splitlines()]
+    rows = [lines[0], *([row[0], "0.0", *row[2:]] for row in lines[1:])]
+    table.write_text("\n".join(map(",".join, rows)))
+    result = octools("profile", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "wall units only between walls" in result.stdout
+
+
+def test_references_come_with_the_tools(tmp_path: Path, octools: Call) -> None:
+    run = write_statistics(tmp_path)
+    result = octools("profile", run, "--reference", "mkm1999_retau180.csv")
+    assert result.returncode == 0, result.stderr
+    assert "largest difference in u_rms" in result.stdout
+    (run / "profiles.csv").unlink()
+    names = ("albensoeder2005_T5.csv", "albensoeder2005_T6.csv")
+    result = octools("profile", run, *(word for name in names for word in ("--reference", name)))
+    assert result.returncode == 0, result.stderr
+    assert "largest difference in w" in result.stdout
+    assert read_reference(Path(names[0]))["v"][0] == 1.0
+    result = octools("profile", run, "--reference", "nothing.csv")
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
+
+
+def test_pictures_of_a_flow_name_the_run(tmp_path: Path) -> None:
+    snapshot = write_flow(tmp_path / "snap_00000.h5")
+    assert flow_title(snapshot) == f"{tmp_path.name.replace('_', ' ')}   t = 1.5"
 
 
 def test_a_film_of_a_flow_has_one_frame_per_snapshot(tmp_path: Path) -> None:

@@ -116,6 +116,16 @@ def test_the_command_writes_a_catalogue_and_a_picture(tmp_path: Path) -> None:
     assert (tmp_path / "snap_00003_halos.png").stat().st_size > 10_000
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_snapshot_without_halos_gives_an_empty_catalogue(tmp_path: Path) -> None:
+    write_snapshot(tmp_path / "snap_00003.h5")
+    result = CliRunner().invoke(app, ["halos", str(tmp_path), "--least", "1000"])
+    assert result.exit_code == 0, result.output
+    assert "no halos of 1000 particles or more" in result.output
+    assert len((tmp_path / "snap_00003_halos.csv").read_text().splitlines()) == 1
+    assert (tmp_path / "snap_00003_halos.png").is_file()
+
+
 def test_a_snapshot_without_particles_is_refused(tmp_path: Path) -> None:
     path = Synthetic().write(tmp_path / "snap_00000.h5")
     with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="holds no particles"):

@@ -27,6 +27,15 @@ def test_drifts_are_relative(tmp_path: Path) -> None:
     ]
 
 
+def test_energy_of_an_expanding_box_is_judged_by_its_own_equation(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",redshift,econs\n")
+    rows = "0,0.0,0.1,2,0,0,0,4.0,1.0,64,0,9,0.0\n1,0.1,0.1,2,0,0,0,-300.0,1.6,64,8,8,0.002\n"
+    (tmp_path / "history.csv").write_text(head + rows)
+    found = drifts(read_history(tmp_path))
+    assert "total_energy" not in found
+    assert found["energy (Layzer-Irvine)"].tolist() == [0.0, 0.002]
+
+
 def test_half_a_row_at_the_end_is_left_out(tmp_path: Path) -> None:
     rows = "0,0.0,0.1,2.0,0.0,0,0,4.0,1.0,64,0\n1,0.1,0."
     (tmp_path / "history.csv").write_text(HEAD + rows)
@@ -40,5 +49,5 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(OctoolsError, match="no rows yet"):
         read_history(tmp_path)
     (tmp_path / "history.csv").write_text("a,b\n1,x\n")
-    with pytest.raises(OctoolsError, match="is not a history"):
+    with pytest.raises(OctoolsError, match="is not a whole history"):
         read_history(tmp_path)

@@ -89,7 +89,9 @@ def test_a_folder_is_summarised_level_by_level(tmp_path: Path, octools: Call) ->
 
 
 def test_gas_of_a_snapshot_is_compared_on_the_base_grid(tmp_path: Path, octools: Call) -> None:
-    parameters = "cosmology = {omega_m = 0.3, omega_lambda = 0.7, omega_b = 0.05, h = 0.7}\n"
+    parameters = (
+        "cosmology = {enabled = true, omega_m = 0.3, omega_lambda = 0.7, omega_b = 0.05, h = 0.7}\n"
+    )
     fields = {"density": lambda x, y, z: 0.2 * (1 + 0.01 * np.cos(2 * np.pi * x) + 0 * (y + z))}
     path = Synthetic(fields=fields, parameters=parameters).write(tmp_path / "snap_00000.h5")
     result = octools("ics", path)
@@ -109,6 +111,8 @@ def test_what_cannot_be_used_is_refused_in_one_line(
             assert word in result.stderr
 
     refused(snapshot_path, "no cosmological run")
+    blast = "cosmology = {enabled = false, omega_m = 0.3, omega_lambda = 0.7, h = 0.7}"
+    refused(Synthetic(parameters=blast).write(tmp_path / "blast.h5"), "no cosmological run")
     refused(tmp_path / "nowhere", "nowhere")
     file = tmp_path / "level_003/ic_deltab"
     write(file, np.zeros((8, 8, 8)))

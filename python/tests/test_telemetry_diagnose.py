@@ -31,8 +31,13 @@ def findings(run: Path) -> list[Finding]:
     return found
 
 
+def own_findings(run: Path) -> list[Finding]:
+    """Leave out that other programs ran on the run's processors."""
+    return [finding for finding in findings(run) if finding.kind != "starved"]
+
+
 def the_only(run: Path) -> Finding:
-    [finding] = findings(run)
+    [finding] = own_findings(run)
     assert 0 < finding.cost <= 1
     return finding
 
@@ -43,7 +48,24 @@ def test_nothing_is_found_in_clean_runs_on_busy_machines(tmp_path: Path, seed: i
     run = MadeUpRun(
         ranks=2, steps=10 + 4 * seed, seed=seed, preempted=True, cells=2000 * (seed + 1)
     )
-    assert findings(run.write(tmp_path)) == []
+    assert own_findings(run.write(tmp_path)) == []
+
+
+@pytest.mark.parametrize("share", [0.12, 0.28, 0.6])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_run_that_had_a_part_of_a_processor_is_found(
+    tmp_path: Path, ranks: int, share: float
+) -> None:
+    starved = MadeUpRun(ranks=ranks, processor_share=share).write(tmp_path)
+    [finding] = findings(starved)
+    assert (finding.kind, list(finding.ranks)) == ("starved", list(range(ranks)))
+    assert finding.evidence["processor_share"] == pytest.approx(share, rel=0.01)
+    assert finding.cost == pytest.approx(1 - share, abs=0.1)
+    assert f"{100 * share:.0f} % of a processor" in finding.what
+
+
+def test_ranks_that_wait_for_a_device_are_not_starved(tmp_path: Path) -> None:
+    assert findings(MadeUpRun(processor_share=0.03).write(tmp_path)) == []
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 8, 32])

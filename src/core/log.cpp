@@ -38,6 +38,7 @@ std::unique_ptr<spdlog::logger> screen_logger() {
   const auto colours = is_plain() ? spdlog::color_mode::never : spdlog::color_mode::automatic;
   auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<Sink>(colours));
   logger->set_pattern("%^%v%$");
+  logger->set_error_handler([](const std::string&) {});  // the reader may have gone away
   return logger;
 }
 
@@ -63,6 +64,13 @@ void erase_status() {
   }
 }
 
+// A full disk must not end a run for the sake of its log.
+void complain_once(const std::string& reason) {
+  static bool complained = false;
+  if (!std::exchange(complained, true))
+    destinations().urgent->warn("lines are missing in the log file: {}", reason);
+}
+
 std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
@@ -70,6 +78,7 @@ std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
     logger->set_pattern("%Y-%m-%d %H:%M:%S.%e  %-7l  %v");
     logger->set_level(spdlog::level::debug);
     logger->flush_on(spdlog::level::debug);
+    logger->set_error_handler(complain_once);
     return logger;
   } catch (const spdlog::spdlog_ex& failure) {
     throw InputError("cannot write the log file {}: {}", file, failure.what());

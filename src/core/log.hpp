@@ -15,7 +15,8 @@ enum class Level { debug, info, warn, error, off };
 // Sets who writes what. Rank 0 writes lines of at least `level` to the screen (warnings and errors
 // to stderr, the rest to stdout) and, if `file` is not empty, appends them to that file; all other
 // ranks are silent. Before the first call, lines of at least `info` go to the screen alone.
-// Throws InputError if the file cannot be written.
+// Throws InputError if the file cannot be opened. A line that cannot be written later is lost: on
+// the screen without a word, because its reader has gone, and in the file with one warning.
 void start(int rank, const std::string& file = "", Level level = Level::info);
 
 // Writes one line.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace octant {
 
@@ -12,6 +13,11 @@ struct MemoryUse {
   std::int64_t peak = 0;
 };
 MemoryUse memory_use();
+
+// Bytes that all processes of this machine may have together: its memory, or the least limit of the
+// control groups (cgroup v1 or v2) that this process is in. The largest number where the system
+// does not tell. `root` stands before the paths of the system's files, for tests.
+std::int64_t memory_limit(const std::string& root = "");
 
 // Makes large arrays go back to the system as soon as they are freed. The C library would keep more
 // and more of them for itself, in pieces that the growing arrays of an adaptive mesh never fit

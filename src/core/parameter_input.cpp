@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "core/error.hpp"
 
@@ -12,14 +13,51 @@ namespace octant {
 
 namespace {
 
+// What no parameter file reaches: a larger one is something else, given by mistake.
+constexpr std::uintmax_t k_most_bytes = 4 << 20;
+// Every dot of a key nests a table, which toml++ takes apart by recursion.
+constexpr std::ptrdiff_t k_most_dots = 4000;
+
+// What keeps a path from being a parameter file, or "".
+std::string obstacle(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::directory) return "it is a folder";
+  if (error || !std::filesystem::exists(status))
+    return std::strerror(error ? error.value() : ENOENT);
+  if (!std::filesystem::is_regular_file(status)) return "it is no regular file";
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error) return error.message();
+  if (bytes == 0) return "it is empty";
+  if (bytes > k_most_bytes) return fmt::format("it has {} bytes; is this a parameter file?", bytes);
+  return "";
+}
+
 std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    throw InputError("cannot read the parameter file {}: {}", path,
-                     std::strerror(errno == 0 ? EIO : errno));
+  std::string reason = obstacle(path);
+  std::string text;
+  if (reason.empty()) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) reason = std::strerror(errno == 0 ? EIO : errno);
   }
-  return text.str();
+  if (!reason.empty()) throw InputError("cannot read the parameter file {}: {}", path, reason);
+  return text;
+}
+
+void require_shallow_keys(const std::string& text, const std::string& source) {
+  int number = 1;
+  for (auto begin = text.begin(); begin != text.end(); ++number) {
+    const auto end = std::find(begin, text.end(), '\n');
+    const auto dots = std::count(begin, end, '.');
+    if (dots > k_most_dots)
+      throw InputError(
+          "{}:{}: {} dots in one line; keys are section.key, and long lists may go on in the next "
+          "line",
+          source, number, dots);
+    begin = end == text.end() ? end : end + 1;
+  }
 }
 
 // The value of an override. What is not TOML is text, so that nobody must quote twice in a shell.
@@ -64,6 +102,7 @@ std::string ParameterInput::place(const toml::source_region& region) const {
 }
 
 void ParameterInput::collect_file(const std::string& text) {
+  require_shallow_keys(text, source_);
   try {
     tables_.push_back(toml::parse(text));
   } catch (const toml::parse_error& failure) {
@@ -97,6 +136,7 @@ void ParameterInput::add_override(const std::string& assignment) {
   if (equals == std::string::npos || name.empty()) {
     throw InputError("--set {}: expected section.key=value", assignment);
   }
+  require_shallow_keys(assignment, "--set");
   tables_.push_back(parse_override(trimmed(assignment.substr(equals + 1))));
   GivenValue given{name, tables_.back().get("value"), "--set " + assignment};
   const auto same_name = [&](const GivenValue& other) { return other.name == name; };

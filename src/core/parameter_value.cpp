@@ -100,12 +100,13 @@ bool read_field(const toml::node& value, T& field) {
 // --- checks --------------------------------------------------------------------------------------
 
 void check_number(double value, const ParameterInfo& info) {
-  const bool inside = value >= info.min && value <= info.max &&
+  const bool is_number = std::isfinite(value) || (std::isinf(value) && info.may_be_infinite);
+  const bool inside = is_number && value >= info.min && value <= info.max &&
                       (info.above == -k_infinity || value > info.above) &&
                       (info.below == k_infinity || value < info.below);
   if (!inside) {
     throw InputError("{} is out of range; expected {}", value,
-                     range_text(info).empty() ? "a number" : range_text(info));
+                     range_text(info).empty() ? "a finite number" : range_text(info));
   }
 }
 

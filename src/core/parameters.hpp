@@ -33,6 +33,7 @@ struct ParameterInfo {
   double below = std::numeric_limits<double>::infinity();   // exclusive upper bound
   std::vector<std::string> choices = {};                    // for text; empty: anything
   bool required = false;                                    // no default: the file must give it
+  bool may_be_infinite = false;                             // where "without end" has a meaning
 };
 
 // The field that a parameter is bound to.

@@ -47,6 +47,7 @@ class Planner {
     for (const std::int32_t n : order_) {
       costs_.push_back(std::max(blocks_[n].cost, k_least_cost));
       before_.push_back(before[n]);
+      leaves_.push_back(leaf(blocks_[n]));
     }
   }
 
@@ -66,8 +67,8 @@ class Planner {
  private:
   Owners by_policy(const std::string& name) const {
     Owners owners = placement::place(
-        {.name = name, .percent = choice_.cplx_x, .ranks_per_node = choice_.ranks_per_node}, costs_,
-        ranks_);
+        {.name = name, .percent = choice_.cplx_x, .ranks_per_node = choice_.ranks_per_node},
+        {costs_, leaves_}, ranks_);
     return room_.empty() ? owners : placement::with_room(costs_, std::move(owners), room_);
   }
 
@@ -92,24 +93,18 @@ class Planner {
     return best;
   }
 
-  std::vector<placement::Leaf> leaves() const {
-    std::vector<placement::Leaf> all;
-    const int bits = grid_.bits();
-    for (const std::int32_t n : order_) {
-      const PlannedBlock& block = blocks_[n];
-      const BlockCoordinates centre = choice_.curve == Curve::hilbert
-                                          ? hilbert_decode(block.position, bits)
-                                          : morton_decode(block.position);
-      placement::Leaf leaf{.level = block.level, .place = {}};
-      for (int axis = 0; axis < 3; ++axis)
-        leaf.place[axis] = static_cast<std::int32_t>(centre[axis] >> (grid_.depth - block.level));
-      all.push_back(leaf);
-    }
-    return all;
+  placement::Leaf leaf(const PlannedBlock& block) const {
+    const BlockCoordinates centre = choice_.curve == Curve::hilbert
+                                        ? hilbert_decode(block.position, grid_.bits())
+                                        : morton_decode(block.position);
+    placement::Leaf leaf{.level = block.level, .place = {}};
+    for (int axis = 0; axis < 3; ++axis)
+      leaf.place[axis] = static_cast<std::int32_t>(centre[axis] >> (grid_.depth - block.level));
+    return leaf;
   }
 
   placement::Traffic traffic_of(const Owners& owners) const {
-    return placement::traffic(leaves(), owners, choice_.ranks_per_node);
+    return placement::traffic(leaves_, owners, choice_.ranks_per_node);
   }
   static double off_rank_share(const placement::Traffic& traffic) {
     const auto all = static_cast<double>(std::max<std::int64_t>(traffic.all, 1));
@@ -136,6 +131,7 @@ class Planner {
   int ranks_;
   std::vector<std::int32_t> order_;  // of blocks along the curve
   std::vector<double> costs_;        // in that order
+  std::vector<placement::Leaf> leaves_;
   Owners before_;
   PlacementReport report_;
 };

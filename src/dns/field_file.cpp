@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "io/expectations.hpp"
 
 namespace octant::dns {
 
@@ -64,7 +65,7 @@ void read_part(const Hdf5Reader& file, const Domain& domain, const std::string& 
   for (int k = 0; k < most; ++k) {
     const bool here = k < part.own[2].count();
     const std::vector<double> plane =
-        file.read<double>(dataset, {here ? part.own[2].begin + k : 0, here ? 1 : 0});
+        read_finite(file, dataset, {here ? part.own[2].begin + k : 0, here ? 1 : 0});
     for (int j = 0; here && j < part.own[1].count(); ++j)
       std::copy_n(plane.data() + static_cast<std::ptrdiff_t>(part.own[1].begin + j) * nx,
                   part.own[0].count(), field.row(z + k, y + j) + x);

@@ -23,6 +23,15 @@ KOKKOS_INLINE_FUNCTION double row_sum_of_squares(const double* values, int n) {
   return sum_of_lanes(lanes);
 }
 
+// Raises `most` to the largest value of a row, and `least_negated` to that of the negatives.
+KOKKOS_INLINE_FUNCTION void take_range(const double* values, int n, double& most,
+                                       double& least_negated) {
+  for (int i = 0; i < n; ++i) {
+    most = larger(most, values[i]);
+    least_negated = larger(least_negated, -values[i]);
+  }
+}
+
 // Extremes of a row, lane by lane so that on a host a row takes the machine's vectors.
 struct Extremes {
   const double *u, *v, *w, *south, *bottom;
@@ -82,7 +91,8 @@ struct MeasureRow {
   TermAdder sums;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, double& u, double& v, double& w,
-                                  double& divergence, double& rate) const {
+                                  double& divergence, double& rate, double& warmest,
+                                  double& coldest_negated) const {
     const int nx = velocity.u.nx, ny = velocity.u.ny, nz = velocity.u.nz;
     const int k = static_cast<int>(row / ny), j = static_cast<int>(row % ny);
     const int share = share_of<Space>(k, j);
@@ -93,7 +103,10 @@ struct MeasureRow {
       sums.add(k_sum_mean + c, share, height[c] * row_sum(values, nx));
       sums.add(k_sum_squares + c, share, height[c] * row_sum_of_squares(values, nx));
     }
-    if (scalar.first) sums.add(k_sum_scalar, share, h.cell * row_sum(scalar.row(k, j), nx));
+    if (scalar.first) {
+      sums.add(k_sum_scalar, share, h.cell * row_sum(scalar.row(k, j), nx));
+      take_range(scalar.row(k, j), nx, warmest, coldest_negated);
+    }
     if (k == 0) add_gradients(0, -1, 0, j);
     if (k == nz - 1) add_gradients(1, nz, nz - 1, j);
 
@@ -176,10 +189,12 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
                               sums_.begin()};
   FlowFigures f;
   auto& [u, v, w] = f.largest;
+  double coldest_negated = 0.0;
   using Largest = Kokkos::Max<double>;  // the order of these does not matter
   Kokkos::parallel_reduce("dns: measure", Kokkos::RangePolicy<Space>(0, std::int64_t{d.ny} * d.nz),
                           row, Largest(u), Largest(v), Largest(w), Largest(f.divergence),
-                          Largest(f.rate));
+                          Largest(f.rate), Largest(f.warmest), Largest(coldest_negated));
+  f.coldest = -coldest_negated;
   sums_.end(f.sums);
   return f;
 }

@@ -24,9 +24,10 @@ enum FlowSum {
 
 struct FlowFigures {
   std::array<ReproducibleSum, k_flow_sums> sums;
-  Vector largest{};         // absolute values of the velocities
-  double divergence = 0.0;  // largest absolute value
-  double rate = 0.0;        // largest |u|/dx + |v|/dy + |w|/dz
+  Vector largest{};                     // absolute values of the velocities
+  double divergence = 0.0;              // largest absolute value
+  double rate = 0.0;                    // largest |u|/dx + |v|/dy + |w|/dz
+  double warmest = 0.0, coldest = 0.0;  // values of the scalar, if there is one
 };
 
 // Sums of the rows j = -1 .. ny of the planes k = -1 .. nz.

@@ -25,6 +25,17 @@ std::string broken_cell(const Domain& d, const State& s) {
   return "";
 }
 
+// From the smallest to the largest of the values in cells and at the sides.
+double range_with_sides(const ScalarSides& sides, double smallest, double largest) {
+  for (const auto& axis : sides)
+    for (const ScalarSide& side : axis) {
+      if (side.condition != Condition::dirichlet) continue;
+      smallest = std::min(smallest, side.value);
+      largest = std::max(largest, side.value);
+    }
+  return largest - smallest;
+}
+
 }  // namespace
 
 Totals measure(const Flow& flow) {
@@ -55,31 +66,17 @@ Totals measure(const Flow& flow) {
       t.scalar_flux[end] = -flow.scalar_options().diffusivity * total(k_sum_flux + end) / columns;
   }
   double largest[] = {figures.largest[0], figures.largest[1], figures.largest[2],
-                      figures.divergence, figures.rate};
+                      figures.divergence, figures.rate,       figures.warmest,
+                      -figures.coldest};
   communicator.max_in_place(std::span<double>(largest));
   t.largest = {largest[0], largest[1], largest[2]};
   t.divergence = largest[3];
   t.advection_rate = largest[4];
+  if (flow.has_scalar())
+    t.scalar_range =
+        range_with_sides(flow.scalar_options().sides(d.boundaries), -largest[6], largest[5]);
   if (t.advection_rate > 0.0) t.scaled_divergence = t.divergence / t.advection_rate;
   return t;
-}
-
-double stable_step(const Flow& flow, const Totals& totals, double cfl) {
-  const Domain& d = flow.domain();
-  const Diffusion diffusion = flow.parameters().diffusion_kind();
-  double inverse_squares = 0.0;
-  if (diffusion != Diffusion::implicit_all)
-    inverse_squares += 1.0 / (d.grid.dx * d.grid.dx) + 1.0 / (d.grid.dy * d.grid.dy);
-  if (diffusion == Diffusion::explicit_all) {
-    double smallest = d.grid.dz_cell[0];
-    for (int k = 0; k < d.grid.cells[2]; ++k) smallest = std::min(smallest, d.grid.dz_cell[k]);
-    inverse_squares += 1.0 / (smallest * smallest);
-  }
-  double diffusivity = flow.parameters().viscosity;
-  if (flow.has_scalar()) diffusivity = std::max(diffusivity, flow.scalar_options().diffusivity);
-  const double explicit_rate =
-      totals.advection_rate / std::sqrt(3.0) + 4.0 * diffusivity * inverse_squares / 2.51;
-  return cfl / explicit_rate;  // infinite for a fluid at rest with implicit diffusion
 }
 
 }  // namespace octant::dns

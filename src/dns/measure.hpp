@@ -1,4 +1,4 @@
-// What a flow is like as a whole: energy, means, extremes, divergence, and the step it allows.
+// What a flow is like as a whole: energy, means, extremes, divergence.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@ struct Totals {
   std::array<double, 2> wall_shear{};  // viscosity du/dz at the lower and upper side along z
 
   double scalar_mean = 0.0;             // of the scalar
+  double scalar_range = 0.0;            // between its extremes, values at the sides among them
   std::array<double, 2> scalar_flux{};  // -diffusivity d/dz of it at both sides along z
 
   double kinetic_energy() const { return kinetic[0] + kinetic[1] + kinetic[2]; }
@@ -25,10 +26,5 @@ struct Totals {
 
 // Throws RunError, naming a cell and its values, if the state holds what is no number. Collective.
 Totals measure(const Flow& flow);
-
-// The longest step that is stable by linear theory, times cfl: the advection and diffusion that are
-// explicit must stay within sqrt(3) and 2.51, the limits of Wray's scheme on the imaginary and the
-// real axis.
-double stable_step(const Flow& flow, const Totals& totals, double cfl);
 
 }  // namespace octant::dns

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "io/expectations.hpp"
+
 namespace octant::dns {
 
 namespace {
@@ -150,7 +152,8 @@ void Spectra::restore(const Hdf5Reader& file) {
     Axis& axis = axes_[a];
     if (axis.length == 0) continue;
     const int waves = axis.waves();
-    const auto rows = file.read<double>(dataset(a), {domain_.box[2].begin, domain_.nz});
+    require_shape(file, dataset(a), {domain_.grid.cells[2], k_components, waves});
+    const auto rows = read_finite(file, dataset(a), {domain_.box[2].begin, domain_.nz});
     for (int k = 0; k < domain_.nz; ++k)
       for (int c = 0; c < k_components; ++c)
         std::copy_n(rows.data() + (static_cast<std::size_t>(k) * k_components + c) * waves, waves,

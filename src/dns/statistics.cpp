@@ -9,6 +9,7 @@
 #include "core/parameters.hpp"
 #include "dns/profiles.hpp"
 #include "dns/rows.hpp"
+#include "io/expectations.hpp"
 
 namespace octant::dns {
 
@@ -289,10 +290,11 @@ void Statistics::store(Hdf5Writer& file) const {
 
 void Statistics::restore(const Hdf5Reader& file) {
   if (!is_on() || !file.exists("/statistics")) return;
-  samples_ = file.attribute<std::int64_t>("/statistics", "samples");
-  first_time_ = file.attribute<double>("/statistics", "first_time");
-  last_time_ = file.attribute<double>("/statistics", "last_time");
-  sums_ = file.read<double>("/statistics/sums", {domain_.box[2].begin, domain_.nz + 1});
+  samples_ = count_attribute(file, "/statistics", "samples");
+  first_time_ = finite_attribute(file, "/statistics", "first_time");
+  last_time_ = finite_attribute(file, "/statistics", "last_time");
+  require_shape(file, "/statistics/sums", {domain_.grid.cells[2] + 1, i_count});
+  sums_ = read_finite(file, "/statistics/sums", {domain_.box[2].begin, domain_.nz + 1});
   spectra_.restore(file);
 }
 

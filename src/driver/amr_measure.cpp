@@ -202,13 +202,15 @@ std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
   return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
 }
 
-// A signal that falls with the strongest acceleration g shall not cross more than `courant` cells:
-// v dt + g dt^2 / 2 = courant dx.
+// A signal that falls with the strongest acceleration g, of gravity and of hydro.acceleration,
+// shall not cross more than `courant` cells: v dt + g dt^2 / 2 = courant dx.
 double AmrSimulation::signal_limit(int level, double courant) const {
   if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
   const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
-  if (!gravity_) return distance / v;
-  return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * gravity_->strongest(level) * distance));
+  const auto& [x, y, z] = options_.hydro.acceleration;
+  const double g = std::hypot(x, y, z) + (gravity_ ? gravity_->strongest(level) : 0.0);
+  if (g == 0.0) return distance / v;
+  return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * g * distance));
 }
 
 double AmrSimulation::stable_dt() const {
@@ -218,7 +220,8 @@ double AmrSimulation::stable_dt() const {
     dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
   }
   if (options_.universe) dt = std::min(dt, options_.universe->longest_step(time_));
-  return dt;
+  const double largest = options_.time.largest_step;
+  return largest > 0.0 ? std::min(dt, largest) : dt;
 }
 
 }  // namespace octant::driver

@@ -71,6 +71,16 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                          conserved(options.problem->inflow_state(axis, side), options.hydro));
 }
 
+double AmrSimulation::least_bytes(const AmrOptions& options) {
+  const mesh::FieldSetup setup = field_setup(options);
+  double doubles = 0.0;
+  if (options.hydro.enabled)
+    doubles += static_cast<double>(setup.variables.size()) * (1 + setup.spares);
+  if (options.gravity.enabled) doubles += gravity::k_fields;
+  const auto& cells = options.mesh.base_cells;
+  return sizeof(double) * doubles * cells[0] * cells[1] * cells[2];
+}
+
 void AmrSimulation::set_initial_state(int level) {
   if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("initial state");

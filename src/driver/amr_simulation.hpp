@@ -47,6 +47,9 @@ class AmrSimulation {
   // Collective, as all functions are that change the state.
   AmrSimulation(const Communicator& communicator, const AmrOptions& options);
 
+  // Bytes of the base grid's fields in all, the least that a run of these options needs.
+  static double least_bytes(const AmrOptions& options);
+
   // Sets the problem's initial state, refining until the mesh no longer changes.
   void initialise();
 

@@ -1,10 +1,13 @@
 #include "driver/check.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "core/memory.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/command_line.hpp"
+#include "driver/memory_need.hpp"
 #include "driver/rehearsal.hpp"
 
 namespace octant::driver {
@@ -15,14 +18,11 @@ namespace {
 constexpr double k_rehearsal_seconds = 30.0;
 // What the rank that writes telemetry for a node needs for that, which rehearsals do not do.
 constexpr double k_recorder_bytes = 10e6;
+// A base grid of so many cells is no burden where it cannot be rehearsed with fewer.
+constexpr double k_small_base_cells = 64.0 * 64 * 64;
 
-std::string size_of_mesh(const AmrSimulation& simulation) {
-  std::string text = "# initial mesh\n";
-  const Totals& totals = simulation.totals();
-  for (std::size_t l = 0; l < totals.blocks.size(); ++l)
-    text += fmt::format("# level {}: {} blocks, {} leaf cells\n", l, totals.blocks[l],
-                        totals.leaf_cells[l]);
-  return text;
+double product(const std::array<int, 3>& factors) {
+  return 1.0 * factors[0] * factors[1] * factors[2];
 }
 
 std::string describe(const Rehearsal& rehearsal, double end) {
@@ -33,43 +33,67 @@ std::string describe(const Rehearsal& rehearsal, double end) {
   return text;
 }
 
-std::string describe(const RunSize& size, double start_bytes) {
+std::string describe(const RunSize& size) {
   std::string text = "# expected of the whole run\n";
-  double blocks = 0.0;
-  for (std::size_t l = 0; l < size.blocks.size(); ++l) {
+  for (std::size_t l = 0; l < size.blocks.size(); ++l)
     text += fmt::format("# level {}: {:.0f} blocks at most\n", l, size.blocks[l]);
-    blocks += size.blocks[l];
-  }
   text += fmt::format("# {:.3g} cell updates, {:.2g} s at the rate of the rehearsal\n",
                       size.updates, size.updates / size.updates_per_second);
-  text += fmt::format(
-      "# peak memory of the largest rank: {:.0f} MB, of which {:.0f} MB are the "
-      "program's own\n",
-      1e-6 * (start_bytes + blocks * size.bytes_per_block), 1e-6 * start_bytes);
-  return text;
+  return text +
+         fmt::format("# peak memory of the largest rank: {:.0f} MB\n", 1e-6 * size.peak_bytes);
+}
+
+// Makes the mesh as the run begins with it.
+std::string describe_beginning(const Communicator& communicator, const AmrOptions& options,
+                               double& bytes) {
+  AmrSimulation simulation(communicator, options);
+  simulation.initialise();
+  simulation.measure();
+  std::string text = "# initial mesh\n";
+  const Totals& totals = simulation.totals();
+  for (std::size_t l = 0; l < totals.blocks.size(); ++l)
+    text += fmt::format("# level {}: {} blocks, {} leaf cells\n", l, totals.blocks[l],
+                        totals.leaf_cells[l]);
+  bytes = communicator.max(static_cast<double>(memory_use().peak));
+  return text + fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * bytes);
+}
+
+// What is known of the growth of a mesh that no rehearsal shows: its beginning, or less. `bytes` is
+// the memory of the largest rank with that.
+std::string describe_base(const Communicator& communicator, const AmrOptions& options,
+                          double& bytes) {
+  if (product(options.mesh.base_cells) <= k_small_base_cells)
+    return "# the base grid is too small to rehearse the growth of the mesh\n" +
+           describe_beginning(communicator, options, bytes);
+  bytes = AmrSimulation::least_bytes(options) / communicator.size();
+  return fmt::format(
+      "# the base grid cannot be coarsened in whole blocks to rehearse the growth of the mesh\n"
+      "# its fields alone need {:.0f} MB per rank\n",
+      1e-6 * bytes);
 }
 
 }  // namespace
 
 int check(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
-  const auto bytes_at_start = communicator.max(static_cast<double>(memory_use().current));
   AmrOptions options;
   communicator.agree([&] { options = AmrOptions::from_file(request.file, request.overrides); });
-  AmrSimulation simulation(communicator, options);
-  simulation.initialise();
-  simulation.measure();
-  std::string report = options.resolved() + "\n" + size_of_mesh(simulation);
-  const double initial_bytes = communicator.max(static_cast<double>(memory_use().peak));
-  report += fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * initial_bytes);
+  std::string report = options.resolved() + "\n";
+  double bytes = 0.0;
   const auto rehearsals =
       rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);
   for (const Rehearsal& rehearsal : rehearsals) report += describe(rehearsal, options.end_time());
-  const double program_bytes = bytes_at_start + (options.telemetry.enabled ? k_recorder_bytes : 0);
-  const auto base_blocks = static_cast<double>(simulation.totals().blocks[0]);
-  report += rehearsals.empty() ? "# the base grid is too small to rehearse the growth of the mesh\n"
-                               : describe(extrapolate(rehearsals, base_blocks), program_bytes);
+  if (rehearsals.empty()) {
+    report += describe_base(communicator, options, bytes);
+  } else {
+    const double blocks = product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
+    RunSize size = extrapolate(rehearsals, blocks);
+    if (options.telemetry.enabled) size.peak_bytes += k_recorder_bytes;
+    report += describe(size);
+    bytes = size.peak_bytes;
+  }
   if (communicator.is_root()) fmt::print("{}", report);
+  require_memory(communicator, bytes, "the run", "mesh.base_cells or mesh.max_level");
   return k_done;
 }
 

@@ -7,6 +7,8 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "driver/run_folder.hpp"
+#include "io/hdf5_file.hpp"
 
 namespace octant::driver {
 
@@ -26,6 +28,27 @@ std::vector<std::string> checkpoints_in(const std::string& directory) {
   return found;
 }
 
+bool is_damaged(const Communicator& communicator, const std::string& path) {
+  try {
+    const FileCheck check = check_file(communicator, path);
+    return check.has_checksums && !check.is_whole;
+  } catch (const InputError&) {
+    return true;
+  }
+}
+
+// The checkpoint before this one in its directory, or "".
+std::string checkpoint_before(const Communicator& communicator, const std::string& path) {
+  std::string before;
+  if (communicator.is_root()) {
+    const auto all = checkpoints_in(std::filesystem::path(path).parent_path().string());
+    const auto at = std::find(all.begin(), all.end(), path);
+    if (at != all.end() && at + 1 != all.end()) before = at[1];
+  }
+  communicator.broadcast(before);
+  return before;
+}
+
 }  // namespace
 
 std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
@@ -38,12 +61,40 @@ std::string find_checkpoint(const Communicator& communicator, const std::string&
     if (all.empty())
       throw InputError(
           "--restart latest: there is no checkpoint_*.h5 in {}; name a checkpoint or "
-          "start without --restart",
+          "start without --restart (and with --overwrite, if a run is there)",
           directory);
     found = all.front();
   });
   communicator.broadcast(found);
   return found;
+}
+
+void require_newest_checkpoint(const Communicator& communicator, const std::string& path,
+                               const std::string& directory) {
+  communicator.agree([&] {
+    if (!communicator.is_root() || !holds_run(directory)) return;
+    const auto all = checkpoints_in(directory);
+    if (!all.empty() && std::filesystem::equivalent(path, all.front())) return;
+    throw InputError(
+        "--restart {}: output.directory = \"{}\" holds a run whose newest checkpoint is {}; to go "
+        "on from there: --restart latest; from the one that you named: another --output, or "
+        "--overwrite, which moves that run aside",
+        path, directory,
+        all.empty() ? "missing" : std::filesystem::path(all.front()).filename().string());
+  });
+}
+
+OutputProgress read_checkpoint(Model& model, const std::string& path) {
+  try {
+    return model.read_checkpoint(path);
+  } catch (const InputError& error) {
+    const std::string before = checkpoint_before(model.communicator(), path);
+    if (before.empty() || !is_damaged(model.communicator(), path)) throw;
+    throw InputError(
+        "{}. The checkpoint before it is {}: rename the damaged one, and --restart latest goes on "
+        "from there",
+        error.what(), before);
+  }
 }
 
 void remove_old_checkpoints(const std::string& directory, int keep) {

@@ -1,6 +1,8 @@
 #include "driver/command_line.hpp"
 
+#include <algorithm>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -22,6 +24,7 @@ namespace {
 
 struct Arguments {
   std::string file, section, bench_name;
+  bool verify = false;
   RunRequest run;
   std::vector<std::string> bench_options;
 };
@@ -40,12 +43,37 @@ bool is_dns(const RunRequest& request) {
   return model == "dns";
 }
 
+// Whether memory was missing: Kokkos has no type for that.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("space failed to allocate") != std::string_view::npos;
+}
+
+// Does what may take all memory there is; `advice` says what needs less. A rank without memory is
+// alone with that, and ends the others.
+int within_memory(const char* advice, const std::function<int()>& action) {
+  try {
+    return action();
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    fmt::print(stderr, "rank {}: out of memory; use {} (octant check estimates the need)\n",
+               Communicator::world().rank(), advice);
+    end_all_ranks(k_failed_run);
+  }
+}
+
+constexpr const char* k_smaller_amr =
+    "more nodes, a lower mesh.max_level, or a smaller mesh.base_cells";
+constexpr const char* k_smaller_dns = "more nodes, or a smaller grid.cells";
+
 int run_model(const RunRequest& request) {
-  return is_dns(request) ? run_dns(request) : run_amr(request);
+  return is_dns(request) ? within_memory(k_smaller_dns, [&] { return run_dns(request); })
+                         : within_memory(k_smaller_amr, [&] { return run_amr(request); });
 }
 
 int check_model(const RunRequest& request) {
-  return is_dns(request) ? check_dns(request) : check(request);
+  return is_dns(request) ? within_memory(k_smaller_dns, [&] { return check_dns(request); })
+                         : within_memory(k_smaller_amr, [&] { return check(request); });
 }
 
 // The tables of both models; of one section, where a model has it.
@@ -65,6 +93,31 @@ std::string describe(const std::string& path) {
   return dns ? describe_dns_snapshot(file) : describe_snapshot(world, path);
 }
 
+// Compares a file with its checksums and says what is damaged.
+ExitCode verify(const std::string& path) {
+  constexpr std::size_t k_most_lines = 100;
+  const FileCheck check = check_file(Communicator::world(), path);
+  if (!check.has_checksums)
+    throw InputError(
+        "'{}' holds no checksums, and nothing can be verified: it was written by an "
+        "older Octant, or by another program",
+        path);
+  if (check.is_whole) {
+    print_on_root(
+        fmt::format("{}: all {} batches of rows and the description agree with their "
+                    "checksums\n",
+                    path, check.batches));
+    return k_done;
+  }
+  std::string text = fmt::format("{} is damaged:\n", path);
+  for (std::size_t n = 0; n < std::min(check.damaged.size(), k_most_lines); ++n)
+    text += fmt::format("  {}\n", check.damaged[n]);
+  if (check.damaged.size() > k_most_lines)
+    text += fmt::format("  and {} more\n", check.damaged.size() - k_most_lines);
+  print_on_root(text);
+  return k_failed_run;
+}
+
 // Declares the commands; the chosen one leaves what to do in `action`.
 void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& bench,
                       std::function<int()>& action) {
@@ -75,6 +128,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   run->add_option("--set", arguments.run.overrides, "section.key=value, replaces the file's value");
   run->add_option("--output", arguments.run.output, "Output directory");
   run->add_option("--restart", arguments.run.restart, "latest, or a checkpoint");
+  run->add_flag("--overwrite", arguments.run.overwrite,
+                "Move a run that is in the output directory aside, to DIRECTORY.old-N");
   run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");
   run->callback([&] {
     action = [&] {
@@ -99,8 +154,10 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
 
   auto* info = app.add_subcommand("info", "What a snapshot or checkpoint holds");
   info->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
+  info->add_flag("--verify", arguments.verify, "Compare all of it with its checksums");
   info->callback([&] {
-    action = [&] {
+    action = [&]() -> int {
+      if (arguments.verify) return verify(arguments.file);
       print_on_root(describe(arguments.file));
       return k_done;
     };
@@ -150,10 +207,7 @@ int command_line(int argc, char** argv, const BenchRunner& bench) {
   } catch (const RunError& error) {
     return fail(error.what(), k_failed_run);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "rank {}: out of memory; use more ranks, a lower mesh.max_level, or a smaller "
-               "mesh.base_cells (octant check estimates the need)\n",
-               world.rank());
+    fmt::print(stderr, "rank {}: out of memory\n", world.rank());
     end_all_ranks(k_failed_run);
   } catch (const std::exception& error) {
     // Anything else is known to this rank only.

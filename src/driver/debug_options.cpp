@@ -1,7 +1,9 @@
 #include "driver/debug_options.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
+#include <thread>
 
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
@@ -12,6 +14,10 @@ namespace octant::driver {
 double DebugOptions::slowness(int rank, int node) const {
   const bool named = std::find(slow_ranks.begin(), slow_ranks.end(), rank) != slow_ranks.end();
   return named || node == slow_node ? slow_factor : 1.0;
+}
+
+void DebugOptions::draw_out_step(double seconds_so_far) const {
+  std::this_thread::sleep_for(std::chrono::duration<double>(step_seconds - seconds_so_far));
 }
 
 void declare(ParameterSchema& schema, DebugOptions& o) {
@@ -26,6 +32,9 @@ void declare(ParameterSchema& schema, DebugOptions& o) {
   schema.add("debug.slow_node", o.slow_node,
              {.meaning = "Node whose ranks do so; -1: none", .min = -1});
   schema.add("debug.slow_factor", o.slow_factor, {.meaning = "How many times", .min = 1.0});
+  schema.add(
+      "debug.step_seconds", o.step_seconds,
+      {.unit = "s", .meaning = "Least duration of a step, which sleeps if need be", .min = 0});
 }
 
 SyntheticLoad::SyntheticLoad(const std::vector<std::string>& entries) {

@@ -17,9 +17,12 @@ struct DebugOptions {
   std::vector<double> slow_ranks;
   int slow_node = -1;
   double slow_factor = 3.0;
+  double step_seconds = 0.0;
 
   // How many times as long as others the kernels of a rank take.
   double slowness(int rank, int node) const;
+  // Sleeps until a step has taken step_seconds.
+  void draw_out_step(double seconds_so_far) const;
 };
 
 void declare(ParameterSchema& schema, DebugOptions& options);

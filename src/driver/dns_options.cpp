@@ -17,6 +17,10 @@ void declare(ParameterSchema& schema, FlowTimeOptions& o) {
   schema.add(
       "time.step", o.step,
       {.unit = "time", .meaning = "Length of every step; 0: as long as time.cfl allows", .min = 0});
+  schema.add("time.largest_step", o.largest_step,
+             {.unit = "time",
+              .meaning = "Longest step, where time.step does not fix it; 0: any",
+              .min = 0});
 }
 
 }  // namespace

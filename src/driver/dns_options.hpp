@@ -19,7 +19,8 @@ struct FlowTimeOptions {
   double end = 1.0;
   std::int64_t max_steps = 1'000'000'000;
   double cfl = 0.8;
-  double step = 0.0;  // fixed; 0: as long as is stable
+  double step = 0.0;          // fixed; 0: as long as is stable
+  double largest_step = 0.0;  // 0: any
 };
 
 // Everything that a parameter file says about a DNS run.

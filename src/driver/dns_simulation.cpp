@@ -5,10 +5,14 @@
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "dns/operators.hpp"
+#include "dns/stable_step.hpp"
 
 namespace octant::driver {
 
 namespace {
+
+// Of steps, from one to the next: a flow that calms down faster may be one that turns round.
+constexpr double k_growth = 1.2;
 
 pencil::Tuning choose(const Communicator& communicator, const DnsOptions& options) {
   pencil::TuningProblem problem;
@@ -37,17 +41,25 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
       flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm),
       statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
+// Velocity and pressure, the forces of the stage before, and the pressure's correction.
+double DnsSimulation::least_bytes(const DnsOptions& options) {
+  constexpr int k_fields = 4 + 3 + 1;
+  const auto& cells = options.grid.cells;
+  return 1.0 * k_fields * sizeof(double) * cells[0] * cells[1] * cells[2];
+}
+
 void DnsSimulation::initialise() {
   const auto timing = timers_.time("initial state");
   options_.problem->set(domain_, flow_.state());
   if (flow_.has_scalar()) options_.problem->set_scalar(domain_, flow_.scalar());
-  resume(0.0, 0);
+  resume(0.0, 0, k_no_limit);
 }
 
-void DnsSimulation::resume(double time, std::int64_t step) {
+void DnsSimulation::resume(double time, std::int64_t step, double step_limit) {
   flow_.complete();
   time_ = time;
   step_ = step;
+  step_limit_ = step_limit;
 }
 
 void DnsSimulation::measure() {
@@ -56,11 +68,14 @@ void DnsSimulation::measure() {
 }
 
 double DnsSimulation::stable_dt() const {
-  if (options_.time.step > 0.0) return options_.time.step;
-  return std::min(dns::stable_step(flow_, totals_, options_.time.cfl), options_.time.end);
+  const FlowTimeOptions& time = options_.time;
+  if (time.step > 0.0) return time.step;
+  const double longest = time.largest_step > 0.0 ? time.largest_step : time.end;
+  return std::min({dns::stable_step(flow_, totals_, time.cfl), longest, k_growth * step_limit_});
 }
 
 void DnsSimulation::step(double dt) {
+  step_limit_ = stable_dt();
   {
     const auto timing = timers_.time("steps", Phase::compute);
     const std::int64_t before = thread_cpu_ns();

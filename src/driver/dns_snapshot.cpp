@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "dns/field_file.hpp"
 #include "driver/file_header.hpp"
-#include "io/hdf5_file.hpp"
+#include "io/expectations.hpp"
 
 namespace octant::driver {
 
@@ -32,25 +32,47 @@ void write_header(Hdf5Writer& file, const DnsSimulation& simulation, const char*
   file.attribute("/header", "viscosity", options.flow.viscosity);
 }
 
-void write_grid(Hdf5Writer& file, const DnsSimulation& simulation) {
-  const dns::Grid& grid = simulation.domain().grid;
-  const Communicator& communicator = simulation.communicator();
-  const auto put = [&](char axis, bool face, int cells, const auto& position) {
+// The datasets of /grid and what they hold.
+std::vector<std::pair<std::string, std::vector<double>>> grid_points(const dns::Grid& grid) {
+  std::vector<std::pair<std::string, std::vector<double>>> points;
+  const auto add = [&](const char* name, int cells, const auto& position) {
     std::vector<double> values;
     for (int n = 0; n < cells; ++n) values.push_back(position(n));
-    const RowRange rows = communicator.is_root() ? RowRange{0, cells} : RowRange{cells, 0};
-    if (!communicator.is_root()) values.clear();
-    file.dataset(
-        fmt::format("/grid/{}{}", axis, face ? "_face" : ""), rows, {},
-        std::span<const double>(values),
-        {"length", face ? "position of the cells' upper faces" : "position of the cells' centres"});
+    points.emplace_back(fmt::format("/grid/{}", name), std::move(values));
   };
-  put('x', false, grid.cells[0], [&](int i) { return (i + 0.5) * grid.dx; });
-  put('x', true, grid.cells[0], [&](int i) { return (i + 1) * grid.dx; });
-  put('y', false, grid.cells[1], [&](int j) { return (j + 0.5) * grid.dy; });
-  put('y', true, grid.cells[1], [&](int j) { return (j + 1) * grid.dy; });
-  put('z', false, grid.cells[2], [&](int k) { return grid.centre[k]; });
-  put('z', true, grid.cells[2], [&](int k) { return grid.face[k]; });
+  add("x", grid.cells[0], [&](int i) { return (i + 0.5) * grid.dx; });
+  add("x_face", grid.cells[0], [&](int i) { return (i + 1) * grid.dx; });
+  add("y", grid.cells[1], [&](int j) { return (j + 0.5) * grid.dy; });
+  add("y_face", grid.cells[1], [&](int j) { return (j + 1) * grid.dy; });
+  add("z", grid.cells[2], [&](int k) { return grid.centre[k]; });
+  add("z_face", grid.cells[2], [&](int k) { return grid.face[k]; });
+  return points;
+}
+
+void write_grid(Hdf5Writer& file, const DnsSimulation& simulation) {
+  const bool root = simulation.communicator().is_root();
+  for (const auto& [name, values] : grid_points(simulation.domain().grid)) {
+    const std::int64_t count = std::ssize(values);
+    const bool face = name.ends_with("_face");
+    file.dataset(
+        name, root ? RowRange{0, count} : RowRange{count, 0}, {},
+        root ? std::span<const double>(values) : std::span<const double>(),
+        {"length", face ? "position of the cells' upper faces" : "position of the cells' centres"});
+  }
+}
+
+// The grid of the file must be that of this run.
+void check_grid(const Hdf5Reader& file, const dns::Grid& grid) {
+  for (const auto& [name, values] : grid_points(grid)) {
+    require_shape(file, name, {std::ssize(values)});
+    const auto stored = file.read<double>(name, {0, std::ssize(values)});
+    for (std::size_t n = 0; n < values.size(); ++n)
+      if (stored[n] != values[n])
+        throw InputError(
+            "{}: its cells are other ones: {} has {} in row {}, and this run {}; use the "
+            "grid.stretching of the run that wrote it",
+            file.path(), name, stored[n], n, values[n]);
+  }
 }
 
 void write_fields(Hdf5Writer& file, const DnsSimulation& simulation) {
@@ -120,19 +142,13 @@ void write_xdmf(const DnsSimulation& simulation, const std::string& path) {
 
 void check_header(const Hdf5Reader& file, const DnsSimulation& simulation) {
   const std::string& path = file.path();
-  require_checkpoint(file, simulation.options().model, simulation.options().problem_name);
+  require_checkpoint(file, simulation.options().resolved());
   require_same(path, "grid.cells", file.attribute<std::vector<std::int64_t>>("/header", "cells"),
                cells_of(simulation));
   const dns::Grid& grid = simulation.domain().grid;
   require_same(path, "grid.size", file.attribute<std::vector<double>>("/header", "box_size"),
                std::vector<double>(grid.size.begin(), grid.size.end()));
-  const auto faces = file.read<double>("/grid/z_face", {0, grid.cells[2]});
-  for (int k = 0; k < grid.cells[2]; ++k)
-    if (faces[k] != grid.face[k])
-      throw InputError(
-          "{}: its cells along z are other ones: face {} is at {}, and at {} in this run; use the "
-          "grid.stretching of the run that wrote it",
-          path, k, faces[k], grid.face[k]);
+  check_grid(file, grid);
 }
 
 }  // namespace
@@ -152,6 +168,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
   write_header(file, simulation, "checkpoint");
   write_progress(file, progress);
   file.attribute("/header", "mean_force", simulation.flow().mean_force());
+  file.attribute("/header", "step_limit", simulation.step_limit());
   write_grid(file, simulation);
   write_fields(file, simulation);
   simulation.statistics().store(file);
@@ -171,16 +188,17 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
   if (simulation.flow().has_scalar())
     dns::read_field(file, domain, "/fields/t", simulation.flow().scalar());
   simulation.statistics().restore(file);
-  simulation.flow().set_mean_force(file.attribute<double>("/header", "mean_force"));
-  simulation.resume(file.attribute<double>("/header", "time"),
-                    file.attribute<std::int64_t>("/header", "step"));
+  simulation.flow().set_mean_force(finite_attribute(file, "/header", "mean_force"));
+  simulation.resume(finite_attribute(file, "/header", "time"),
+                    count_attribute(file, "/header", "step"),
+                    finite_attribute(file, "/header", "step_limit"));
   return read_progress(file);
 }
 
 std::string describe_dns_snapshot(const Hdf5Reader& file) {
   std::string out = describe_origin(file);
-  const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "cells");
-  const auto size = file.attribute<std::vector<double>>("/header", "box_size");
+  const auto cells = count_attributes(file, "/header", "cells", 3);
+  const auto size = finite_attributes(file, "/header", "box_size", 3);
   out += fmt::format("{} x {} x {} cells in {} x {} x {}, viscosity {}\nfields:", cells[0],
                      cells[1], cells[2], size[0], size[1], size[2],
                      file.attribute<double>("/header", "viscosity"));

@@ -1,6 +1,9 @@
 #include "driver/file_header.hpp"
 
+#include "core/log.hpp"
 #include "core/version.hpp"
+#include "driver/restart_parameters.hpp"
+#include "io/expectations.hpp"
 
 namespace octant::driver {
 
@@ -17,6 +20,12 @@ std::string kind_of(const Hdf5Reader& file) {
     throw InputError("{}: not a snapshot or checkpoint of Octant: it has no /header with a kind",
                      file.path());
   return text(file, "kind");
+}
+
+const char* state_of_checksums(const Hdf5Reader& file) {
+  if (file.has_checksums()) return "with checksums, which --verify compares with all of the file";
+  if (file.lost_checksums()) return "without its checksums: it was changed after it was written";
+  return "without checksums";
 }
 
 }  // namespace
@@ -47,28 +56,30 @@ void write_progress(Hdf5Writer& file, const OutputProgress& progress) {
 }
 
 OutputProgress read_progress(const Hdf5Reader& file) {
-  return {.next_snapshot = file.attribute<std::int64_t>("/header", "next_snapshot"),
-          .next_checkpoint = file.attribute<std::int64_t>("/header", "next_checkpoint"),
-          .last_snapshot_time = file.attribute<double>("/header", "last_snapshot_time")};
+  return {.next_snapshot = count_attribute(file, "/header", "next_snapshot"),
+          .next_checkpoint = count_attribute(file, "/header", "next_checkpoint"),
+          .last_snapshot_time = finite_attribute(file, "/header", "last_snapshot_time")};
 }
 
-void require_checkpoint(const Hdf5Reader& file, const std::string& model,
-                        const std::string& problem) {
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {
   const std::string kind = kind_of(file);
   if (kind != "checkpoint")
     throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
                      file.path(), kind);
-  require_same(file.path(), "model", text(file, "model"), model);
   require_same(file.path(), "format_version",
                file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
-  require_same(file.path(), "problem.name", text(file, "problem"), problem);
+  file.require_unchanged();
+  if (!file.has_checksums())
+    log::warn("{} holds no checksums: whether it is damaged cannot be told", file.path());
+  require_same_run(file.path(), stored_parameters(file), parameters);
 }
 
 std::string describe_origin(const Hdf5Reader& file) {
-  return fmt::format(
-      "{}: {} of problem \"{}\", step {}, time {}, written by Octant {} ({})\n", file.path(),
-      kind_of(file), text(file, "problem"), file.attribute<std::int64_t>("/header", "step"),
-      file.attribute<double>("/header", "time"), text(file, "version"), text(file, "git_revision"));
+  return fmt::format("{}: {} of problem \"{}\", step {}, time {}, written by Octant {} ({})\n{}\n",
+                     file.path(), kind_of(file), text(file, "problem"),
+                     file.attribute<std::int64_t>("/header", "step"),
+                     file.attribute<double>("/header", "time"), text(file, "version"),
+                     text(file, "git_revision"), state_of_checksums(file));
 }
 
 std::string stored_parameters(const Hdf5Reader& file) { return text(file, "parameters"); }

@@ -29,9 +29,9 @@ void write_file_header(Hdf5Writer& file, const FileOrigin& origin);
 void write_progress(Hdf5Writer& file, const OutputProgress& progress);
 OutputProgress read_progress(const Hdf5Reader& file);
 
-// Throws InputError unless the file is a checkpoint of this model and problem.
-void require_checkpoint(const Hdf5Reader& file, const std::string& model,
-                        const std::string& problem);
+// Throws InputError unless the file is a checkpoint of the run that these parameters (as TOML)
+// describe; see require_same_run.
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters);
 
 // Throws InputError unless the checkpoint `path` says the same of `what` as the run's parameters.
 template <class T>
@@ -43,8 +43,8 @@ void require_same(const std::string& path, const char* what, const T& found, con
       path, what, found, expected);
 }
 
-// The first line of what `octant info` says: path, kind, problem, step, time, program. Throws
-// InputError if the file is none of Octant's.
+// The first lines of what `octant info` says: path, kind, problem, step, time, program; whether the
+// file holds checksums. Throws InputError if the file is none of Octant's.
 std::string describe_origin(const Hdf5Reader& file);
 
 // The parameters of the run that wrote the file, as text.

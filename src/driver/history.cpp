@@ -1,52 +1,101 @@
 #include "driver/history.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
+#include <sstream>
+#include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
+#include "io/whole_file.hpp"
 
 namespace octant::driver {
 
 namespace {
 
-// The rows of an earlier run before `step`.
-std::string rows_before(const std::string& path, std::int64_t step) {
-  std::ifstream earlier(path);
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream text(line);
+  for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+// A row under another header. What was not there is a level that did not exist: it had 0 blocks.
+std::string under_header(const std::vector<std::string>& names, const std::string& row,
+                         const std::vector<std::string>& old_names) {
+  const std::vector<std::string> values = cells_of(row);
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    const auto place = std::find(old_names.begin(), old_names.end(), name) - old_names.begin();
+    result.push_back(place < std::ssize(values) ? values[place] : "0");
+  }
+  return fmt::format("{}", fmt::join(result, ","));
+}
+
+// The rows of a file before a step, under this header.
+std::string rows_before(const std::string& path, std::int64_t step, const std::string& header) {
+  std::ifstream file(path);
   std::string kept, line;
-  std::getline(earlier, line);  // the header is written anew
-  while (std::getline(earlier, line))
-    if (std::strtoll(line.c_str(), nullptr, 10) < step) kept += line + "\n";
+  if (!std::getline(file, line)) return kept;
+  const bool same = line == header;
+  const std::vector<std::string> names = cells_of(header), old_names = cells_of(line);
+  while (std::getline(file, line))
+    if (std::strtoll(line.c_str(), nullptr, 10) < step)
+      kept += (same ? line : under_header(names, line, old_names)) + "\n";
   return kept;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
 }
 
 }  // namespace
 
-History::History(const Model& model, const std::string& directory)
+History::History(const Model& model, const std::string& directory, const std::string& earlier)
     : path_(directory + "/history.csv") {
   const Communicator& communicator = model.communicator();
+  WholeFile whole(communicator, path_);
   communicator.agree([&] {
     if (!communicator.is_root()) return;
+    const std::string header = model.history_header();
     const std::int64_t step = model.step_count();
-    const std::string kept = step > 0 ? rows_before(path_, step) : "";
-    file_.reset(std::fopen(path_.c_str(), "w"));
-    if (!file_) throw InputError("{}: cannot be written: {}", path_, std::strerror(errno));
-    const std::string begin = model.history_header() + "\n" + kept;
-    if (std::fputs(begin.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
-      throw InputError("{}: cannot be written: {}", path_, std::strerror(errno));
+    const std::string begin =
+        header + "\n" + (step > 0 ? rows_before(earlier, step, header) : std::string());
+    PosixFile part(whole.part_path(), PosixFile::Mode::update);
+    part.write_at(0, bytes_of(begin));
+    part.sync();
+    size_ = std::ssize(begin);
+  });
+  whole.commit();
+  communicator.agree([&] {
+    if (communicator.is_root()) file_.emplace(path_, PosixFile::Mode::update);
   });
 }
 
 void History::append(const Model& model, double dt) {
   const std::string row = model.history_row(dt) + "\n";
-  model.communicator().agree([&] {
-    if (!file_) return;
-    if (std::fputs(row.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
-      throw RunError("{}: cannot be written: {}", path_, std::strerror(errno));
+  if (!file_) return;
+  waiting_ += row;
+  try {
+    write_waiting();
+  } catch (const RunError& error) {
+    if (!complained_) log::warn("{}; the run goes on, and its rows wait", error.what());
+    complained_ = true;
+  }
+}
+
+void History::finish(const Communicator& communicator) {
+  communicator.agree([&] {
+    if (file_ && !waiting_.empty()) write_waiting();
   });
+}
+
+void History::write_waiting() {
+  file_->write_at(size_, bytes_of(waiting_));
+  size_ += std::ssize(waiting_);
+  waiting_.clear();
 }
 
 }  // namespace octant::driver

@@ -1,30 +1,37 @@
 // history.csv: one row per step with what the model measures.
 #pragma once
 
-#include <cstdio>
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "driver/run.hpp"
+#include "io/posix_file.hpp"
 
 namespace octant::driver {
 
-// Written by the root; a restart cuts the file back to the checkpoint's step and goes on.
+// Written by the root. A row that the disk has no space for waits for it, and the run goes on.
 class History {
  public:
-  // Throws InputError on every rank if the file cannot be written.
-  History(const Model& model, const std::string& directory);
+  // Begins the file. A restart goes on with the rows before the model's step that `earlier` holds:
+  // the history of the run that wrote the checkpoint; they take this run's columns. The file is
+  // replaced in one step. Throws RunError on every rank if it cannot be written. Collective.
+  History(const Model& model, const std::string& directory, const std::string& earlier);
 
-  // Appends the present state and the step that follows from it. Throws RunError on every rank if
-  // the disk is full.
+  // Appends the present state and the step that follows from it. Collective.
   void append(const Model& model, double dt);
 
+  // Throws RunError on every rank if rows are still waiting. Collective.
+  void finish(const Communicator& communicator);
+
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
+  void write_waiting();
+
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::optional<PosixFile> file_;  // on the root
+  std::int64_t size_ = 0;          // of what is written
+  std::string waiting_;
+  bool complained_ = false;
 };
 
 }  // namespace octant::driver

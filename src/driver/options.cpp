@@ -17,10 +17,13 @@ void declare(ParameterSchema& schema, OutputOptions& o) {
              {.unit = "time", .meaning = "Further times of snapshots", .min = 0});
   schema.add("output.checkpoint_interval", o.checkpoint_interval,
              {.unit = "s",
-              .meaning = "Wall-clock seconds between checkpoints; 0: none but at a stop",
+              .meaning = "Wall-clock seconds between checkpoints; 0: none but at the end",
               .min = 0});
   schema.add("output.checkpoint_keep", o.checkpoint_keep,
              {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
+  schema.add("output.final_checkpoint", o.final_checkpoint,
+             {.meaning = "A run that is done leaves a checkpoint, from which --restart latest with "
+                         "a later time.end goes on"});
   schema.add("output.history_interval", o.history_interval,
              {.unit = "steps", .meaning = "Steps between rows of history.csv", .min = 1});
   schema.add(
@@ -52,6 +55,8 @@ void declare(ParameterSchema& schema, TimeOptions& o) {
              {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
               .max = 1.0,
               .above = 0.0});
+  schema.add("time.largest_step", o.largest_step,
+             {.unit = "time", .meaning = "Longest coarse step; 0: any", .min = 0});
   schema.add("time.subcycle", o.subcycle,
              {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
                          "levels take the same step"});

@@ -28,6 +28,7 @@ struct TimeOptions {
   double end = 1.0;
   std::int64_t max_steps = 1'000'000'000;
   double cfl = 0.8;
+  double largest_step = 0.0;  // 0: any
   bool subcycle = true;
 };
 
@@ -38,6 +39,7 @@ struct OutputOptions {
   std::vector<double> snapshot_times;
   double checkpoint_interval = 0.0;
   int checkpoint_keep = 2;
+  bool final_checkpoint = true;
   int history_interval = 1;
   std::vector<std::string> pictures;
 };

@@ -1,5 +1,7 @@
 #include "driver/particle_file.hpp"
 
+#include "core/error.hpp"
+#include "io/expectations.hpp"
 #include "io/row_batches.hpp"
 
 namespace octant::driver {
@@ -38,26 +40,54 @@ void write_particles(Hdf5Writer& file, const particles::Particles& particles) {
   put("mass", 1, {"mass", "mass of the particle"}, &Particles::read_masses);
 }
 
+namespace {
+
+// The ids of some rows, which must ascend, also from the row before them: each one is there once.
+std::vector<std::uint64_t> read_ids(const Hdf5Reader& file, const std::string& dataset,
+                                    RowRange rows) {
+  const std::int64_t before = rows.begin > 0 && rows.count > 0 ? 1 : 0;
+  auto ids = file.read<std::uint64_t>(dataset, {rows.begin - before, rows.count + before});
+  file.communicator().agree([&] {
+    for (std::size_t n = 1; n < ids.size(); ++n)
+      if (ids[n] <= ids[n - 1])
+        throw InputError("'{}': {}: row {} holds {} after {}: ids ascend, each once", file.path(),
+                         dataset, rows.begin - before + static_cast<std::int64_t>(n), ids[n],
+                         ids[n - 1]);
+  });
+  ids.erase(ids.begin(), ids.begin() + before);
+  return ids;
+}
+
+}  // namespace
+
 void read_particles(const Hdf5Reader& file, particles::Particles& particles) {
   const Communicator& communicator = particles.communicator();
   const std::string group = group_of(particles) + "/";
   const std::int64_t total = file.shape(group + "id").at(0);
+  for (const char* column : {"id", "mass"}) require_shape(file, group + column, {total});
+  for (const char* column : {"position", "velocity"})
+    require_shape(file, group + column, {total, 3});
   const RowRange own = even_share(total, communicator.rank(), communicator.size());
   const std::int64_t most = communicator.max(own.count);
   for (std::int64_t first = 0; first < most; first += k_batch) {
     const std::int64_t begin = std::min(first, own.count);
     const RowRange rows{own.begin + begin, std::min(k_batch, own.count - begin)};
     const auto vectors = [&](const char* name) {
-      const auto values = file.read<double>(group + name, rows);
+      const auto values = read_finite(file, group + name, rows);
       std::vector<std::array<double, 3>> out(values.size() / 3);
       for (std::size_t n = 0; n < out.size(); ++n)
         out[n] = {values[3 * n], values[3 * n + 1], values[3 * n + 2]};
       return out;
     };
-    particles.add({.position = vectors("position"),
-                   .velocity = vectors("velocity"),
-                   .mass = file.read<double>(group + "mass", rows),
-                   .id = file.read<std::uint64_t>(group + "id", rows)});
+    const particles::ParticleBatch batch{.position = vectors("position"),
+                                         .velocity = vectors("velocity"),
+                                         .mass = read_finite(file, group + "mass", rows, 0.0),
+                                         .id = read_ids(file, group + "id", rows)};
+    try {
+      particles.add(batch);
+    } catch (const InputError& error) {
+      throw InputError("'{}': {}", file.path(), error.what());
+    }
   }
 }
 

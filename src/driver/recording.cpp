@@ -18,7 +18,8 @@ NodePlace place_on_node(const Communicator& communicator, const DebugOptions& de
 }
 
 std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communicator,
-                                                   const RunSettings& settings, bool restart) {
+                                                   const RunSettings& settings,
+                                                   const std::string& directory, bool restart) {
   if (!settings.telemetry.enabled) return nullptr;
   if (!telemetry::parquet_is_available()) {
     log::debug("this program was built without telemetry");
@@ -42,7 +43,7 @@ std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communica
             const ClockOffset own = align_clocks(communicator, machine);
             return telemetry::Alignment{own.offset_ns, communicator.max(own.error_ns)};
           }};
-  const telemetry::RunFacts facts{.directory = settings.output.directory,
+  const telemetry::RunFacts facts{.directory = directory,
                                   .restart = restart,
                                   .model = settings.model,
                                   .block_size = settings.block_size,

@@ -18,9 +18,10 @@ struct NodePlace {
 };
 NodePlace place_on_node(const Communicator& communicator, const DebugOptions& debug);
 
-// Null if nothing is to be recorded, or this program was built without telemetry. Throws
-// InputError. Collective.
+// Records into a run's directory. Null if nothing is to be recorded, or this program was built
+// without telemetry. Throws InputError. Collective.
 std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communicator,
-                                                   const RunSettings& settings, bool restart);
+                                                   const RunSettings& settings,
+                                                   const std::string& directory, bool restart);
 
 }  // namespace octant::driver

@@ -7,19 +7,28 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "driver/amr_simulation.hpp"
 
 namespace octant::driver {
 
 namespace {
 
+// Base grids of more cells are not rehearsed: memory stays small however large the run is.
+constexpr double k_most_base_cells = 128.0 * 128 * 128;
+
 // The factors by which a base grid can be coarsened in whole blocks, largest first.
 std::vector<int> coarsenings(const mesh::MeshOptions& mesh) {
   int common = 0;
-  for (const int cells : mesh.base_cells) common = std::gcd(common, cells / mesh.block_size);
+  double base_cells = 1.0;
+  for (const int cells : mesh.base_cells) {
+    common = std::gcd(common, cells / mesh.block_size);
+    base_cells *= cells;
+  }
   std::vector<int> factors;
   for (int factor = common; factor > 1; --factor)
-    if (common % factor == 0) factors.push_back(factor);
+    if (common % factor == 0 && base_cells / std::pow(factor, 3) <= k_most_base_cells)
+      factors.push_back(factor);
   return factors;
 }
 
@@ -42,8 +51,9 @@ void note_size(const AmrSimulation& simulation, RunSize& size) {
     size.blocks[l] = std::max(size.blocks[l], static_cast<double>(blocks[l]));
   const mesh::Mesh& mesh = simulation.mesh();
   const auto bytes = mesh.communicator().max(static_cast<double>(mesh.bytes()));
-  const double total = std::accumulate(blocks.begin(), blocks.end(), 0.0);
-  size.bytes_per_block = std::max(size.bytes_per_block, bytes / total);
+  const auto count =
+      static_cast<double>(std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0}));
+  size.bytes_per_block = std::max(size.bytes_per_block, bytes / count);
 }
 
 Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& options, int coarsening,
@@ -69,6 +79,7 @@ Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& opti
   rehearsal.time = simulation.time();
   rehearsal.size.updates = static_cast<double>(communicator.sum(simulation.cell_updates()));
   rehearsal.size.updates_per_second = rehearsal.size.updates / communicator.max(clock.seconds());
+  rehearsal.size.peak_bytes = communicator.max(static_cast<double>(memory_use().peak));
   return rehearsal;
 }
 
@@ -93,6 +104,23 @@ double extrapolate_growth(const Growth& coarse, const Growth& fine) {
 // The same from a single run: between surface and volume.
 double extrapolate_growth(const Growth& run) {
   return run.value / std::pow(run.s, run.is_everywhere() ? 3.0 : 2.5);
+}
+
+double total(const std::vector<double>& blocks) {
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0);
+}
+
+// The peak memory of a run of so many blocks: it grows with them, as between the finest rehearsals,
+// which come to ever higher peaks.
+double extrapolate_memory(const std::vector<Rehearsal>& rehearsals, double blocks) {
+  const RunSize& fine = rehearsals.back().size;
+  double per_block = fine.bytes_per_block;
+  if (rehearsals.size() > 1) {
+    const RunSize& coarse = rehearsals.end()[-2].size;
+    const double more = total(fine.blocks) - total(coarse.blocks);
+    if (more > 0.0) per_block = std::max(per_block, (fine.peak_bytes - coarse.peak_bytes) / more);
+  }
+  return fine.peak_bytes + per_block * (blocks - total(fine.blocks));
 }
 
 }  // namespace
@@ -136,6 +164,7 @@ RunSize extrapolate(const std::vector<Rehearsal>& rehearsals, double base_blocks
     const auto blocks = [&](const Rehearsal& run) { return run.size.blocks.at(l); };
     size.blocks[l] = l == 0 ? base_blocks : std::min(cover, at_one(blocks, cover));
   }
+  size.peak_bytes = extrapolate_memory(rehearsals, total(size.blocks));
   return size;
 }
 

@@ -16,6 +16,7 @@ namespace octant::driver {
 struct RunSize {
   std::vector<double> blocks;    // most blocks at any time, by level
   double bytes_per_block = 0.0;  // of the mesh on the largest rank, by block of all ranks
+  double peak_bytes = 0.0;       // of the largest rank, with all that the program holds
   double updates = 0.0;          // of leaf cells
   double updates_per_second = 0.0;
 };
@@ -29,9 +30,9 @@ struct Rehearsal {
 };
 
 // Runs the problem of a parameter file on the coarsest base grid that whole blocks allow, then on
-// finer ones, as long as `seconds` of wall time suffice in all; block size and levels stay. What
-// does not come to its end is left out, unless it is the first. Empty if the base grid cannot be
-// coarsened. Collective.
+// finer ones, as long as `seconds` of wall time suffice in all and the base grid stays below two
+// million cells; block size and levels stay. What does not come to its end is left out, unless it
+// is the first. Empty if no such base grid is coarser than the run's. Collective.
 std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
                                 const ParameterSchema::Overrides& overrides, double seconds);
 

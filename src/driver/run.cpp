@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/log.hpp"
@@ -14,6 +16,8 @@
 #include "driver/history.hpp"
 #include "driver/recording.hpp"
 #include "driver/run_control.hpp"
+#include "driver/run_folder.hpp"
+#include "io/whole_file.hpp"
 
 namespace octant::driver {
 
@@ -27,26 +31,24 @@ class Run {
         communicator_(model.communicator()),
         settings_(model.settings()),
         output_(settings_.output),
-        directory_(output_.directory) {
-    prepare_directory(!request.restart.empty());
-    recorder_ = make_recorder(communicator_, settings_, !request.restart.empty());
+        folder_(communicator_, output_.directory, entry_of(request)),
+        control_(settings_.run, output_.directory, communicator_) {
+    const bool restart = !request.restart.empty();
+    communicator_.agree(
+        [&] { log::start(communicator_.rank(), communicator_.is_root() ? file("log.txt") : ""); });
+    begin_telemetry(restart);
     model_.log_beginning();
-    if (request.restart.empty()) {
-      model_.initialise();
-    } else {
-      const std::string path = find_checkpoint(communicator_, request.restart, directory_);
-      progress_ = model_.read_checkpoint(path);
-      log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
-    }
+    if (restart) go_on(request.restart);
+    else model_.initialise();
+    write_parameters();
+    history_.emplace(model_, folder_.path(), earlier_history_);
   }
 
   int run() {
-    History history(model_, directory_);
-    RunControl control(settings_.run, directory_, communicator_);
     if (model_.step_count() == 0) snapshot();
     ExitCode code = k_done;
     while (!finished()) {
-      const Wishes wishes = control.look(output_, step_seconds_);
+      const Wishes wishes = control_.look(output_, step_seconds_);
       if (wishes.dump) snapshot();
       if (wishes.stop) {
         log::info("stopping at step {}: {}", model_.step_count(), wishes.reason);
@@ -54,38 +56,67 @@ class Run {
         code = k_stopped_early;
         break;
       }
-      coarse_step(history, control);
+      coarse_step();
+      settle();
       if (snapshot_is_due()) snapshot();
       if (checkpoint_is_due_) checkpoint();
     }
-    finish(history, code);
+    finish(code);
     return code;
   }
 
  private:
-  void prepare_directory(bool restart) {
-    communicator_.agree([&] {
-      if (!communicator_.is_root()) return;
-      std::error_code error;
-      std::filesystem::create_directories(directory_, error);
-      if (error)
-        throw InputError("output.directory = \"{}\": cannot be made: {}", directory_,
-                         error.message());
-      std::ofstream resolved(directory_ + "/run.toml");
-      resolved << settings_.resolved;
-      resolved.flush();
-      if (!resolved)
-        throw InputError(
-            "output.directory = \"{}\": run.toml cannot be written there; check its "
-            "permissions and the space left",
-            directory_);
-      if (!restart) remove_old_checkpoints(directory_, 0);
-    });
-    communicator_.agree(
-        [&] { log::start(communicator_.rank(), communicator_.is_root() ? log_path() : ""); });
+  static Entry entry_of(const RunRequest& request) {
+    if (request.overwrite) return Entry::replace;
+    return request.restart.empty() ? Entry::begin : Entry::go_on;
   }
 
-  std::string log_path() const { return directory_ + "/log.txt"; }
+  std::string file(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  void go_on(const std::string& wish) {
+    const std::string path = find_checkpoint(communicator_, wish, output_.directory);
+    progress_ = read_checkpoint(model_, path);
+    require_newest_checkpoint(communicator_, path, folder_.path());
+    folder_.supersede_snapshots(progress_.next_snapshot);
+    earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
+    checkpoint_step_ = model_.step_count();
+    log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
+  }
+
+  void write_parameters() const {
+    WholeFile whole(communicator_, file("run.toml"));
+    communicator_.agree([&] {
+      if (!communicator_.is_root()) return;
+      PosixFile part(whole.part_path(), PosixFile::Mode::update);
+      part.write_at(0, std::as_bytes(std::span(settings_.resolved)));
+      part.sync();
+    });
+    whole.commit();
+  }
+
+  // The run stands: what was in its directory before gives way.
+  void settle() {
+    if (!folder_.is_beside()) return;
+    folder_.settle();
+    if (recording_) recording_->set_directory(folder_.path());
+  }
+
+  void begin_telemetry(bool restart) {
+    recorder_ = make_recorder(communicator_, settings_, folder_.path(), restart);
+    recording_ = recorder_.get();
+  }
+
+  // An error of telemetry's files does not end the run, but the record.
+  void with_recorder(const std::function<void(telemetry::Recorder&)>& step) {
+    if (!recording_) return;
+    try {
+      step(*recording_);
+    } catch (const RunError& error) {
+      log::warn("{}; the run goes on without telemetry", error.what());
+      recording_->stop();
+      recording_ = nullptr;
+    }
+  }
 
   // Times that a step was to end at are reached up to rounding.
   bool reached(double time) const { return model_.time() >= time - 1e-14 * std::abs(time); }
@@ -94,20 +125,21 @@ class Run {
     return reached(settings_.end) || model_.step_count() >= settings_.max_steps;
   }
 
-  void coarse_step(History& history, const RunControl& control) {
-    if (recorder_) recorder_->begin_step(model_.step_count());
+  void coarse_step() {
+    with_recorder([&](auto& recorder) { recorder.begin_step(model_.step_count()); });
     Clock clock;
     telemetry::StepFacts facts{.time = model_.time()};
     model_.prepare_step();
     const double dt = next_dt();
-    if (model_.step_count() % output_.history_interval == 0) history.append(model_, dt);
+    if (model_.step_count() % output_.history_interval == 0) history_->append(model_, dt);
     const std::int64_t updates = model_.cell_updates();
     model_.step(dt);
-    agree_on_step(clock.seconds(), control.seconds());
+    settings_.debug.draw_out_step(clock.seconds());
+    agree_on_step(clock.seconds(), control_.seconds());
     facts.own_updates = model_.cell_updates() - updates;
     facts.updates = communicator_.sum(facts.own_updates);
     log_step(dt, static_cast<double>(facts.updates));
-    if (recorder_) record(facts, dt);
+    if (recording_) record(facts, dt);
   }
 
   // The slowest rank's view of the step that took `seconds`, `run_seconds` after the beginning.
@@ -125,8 +157,8 @@ class Run {
   void record(telemetry::StepFacts& facts, double dt) {
     facts.dt = dt;
     facts.seconds = step_seconds_;
-    model_.report_step(*recorder_, facts);
-    recorder_->describe_step(facts);
+    model_.report_step(*recording_, facts);
+    recording_->describe_step(facts);
   }
 
   // The longest stable step that does not pass the end or an output time.
@@ -157,7 +189,7 @@ class Run {
 
   void snapshot() {
     const auto timing = model_.timers().time("output", Phase::io);
-    const std::string path = fmt::format("{}/snap_{:05d}.h5", directory_, progress_.next_snapshot);
+    const std::string path = file(fmt::format("snap_{:05d}.h5", progress_.next_snapshot));
     model_.write_snapshot(path);
     ++progress_.next_snapshot;
     progress_.last_snapshot_time = model_.time();
@@ -166,12 +198,13 @@ class Run {
 
   void checkpoint() {
     const auto timing = model_.timers().time("output", Phase::io);
-    const std::string path =
-        fmt::format("{}/checkpoint_{:05d}.h5", directory_, progress_.next_checkpoint);
+    settle();
+    const std::string path = file(fmt::format("checkpoint_{:05d}.h5", progress_.next_checkpoint));
     ++progress_.next_checkpoint;
     model_.write_checkpoint(progress_, path);
-    if (communicator_.is_root()) remove_old_checkpoints(directory_, output_.checkpoint_keep);
-    if (recorder_) recorder_->merge();
+    checkpoint_step_ = model_.step_count();
+    if (communicator_.is_root()) remove_old_checkpoints(folder_.path(), output_.checkpoint_keep);
+    with_recorder([](auto& recorder) { recorder.merge(); });
     log::info("wrote {} at {}", path, model_.when());
   }
 
@@ -184,11 +217,13 @@ class Run {
     log::debug("step {} time {} dt {} {}", model_.step_count(), model_.time(), dt, state);
   }
 
-  void finish(History& history, ExitCode code) {
+  void finish(ExitCode code) {
+    settle();
     model_.measure();
-    history.append(model_, 0.0);
-    if (code == k_done) snapshot();
-    if (recorder_) recorder_->finish();
+    history_->append(model_, 0.0);
+    if (code == k_done) write_final_state();
+    history_->finish(communicator_);
+    with_recorder([](auto& recorder) { recorder.finish(); });
     const std::string table = timing_table(model_.timers(), communicator_);
     const auto memory = memory_use();
     const double least = communicator_.min(static_cast<double>(memory.peak));
@@ -206,23 +241,36 @@ class Run {
     announce_results();
   }
 
+  // What a run has at its end, unless it has that already.
+  void write_final_state() {
+    const bool is_shown =
+        progress_.next_snapshot > 0 && progress_.last_snapshot_time == model_.time();
+    if (!is_shown) snapshot();
+    if (output_.final_checkpoint && checkpoint_step_ != model_.step_count()) checkpoint();
+  }
+
   // Tells who started the program, if it asked, where there are results to make pictures of.
   void announce_results() const {
-    const char* file = std::getenv("OCTANT_DONE_FILE");
-    if (file != nullptr && communicator_.is_root() && !output_.pictures.empty())
-      std::ofstream(file) << directory_ << '\n';
+    const char* asked = std::getenv("OCTANT_DONE_FILE");
+    if (asked != nullptr && communicator_.is_root() && !output_.pictures.empty())
+      std::ofstream(asked) << folder_.path() << '\n';
   }
 
   Model& model_;
   Communicator communicator_;
   RunSettings settings_;
   OutputOptions output_;  // run control may change its intervals
-  std::string directory_;
+  RunFolder folder_;
+  RunControl control_;
   OutputProgress progress_;
+  std::int64_t checkpoint_step_ = -1;  // of the newest checkpoint; -1: there is none
+  std::string earlier_history_;        // of the run that this one goes on with
+  std::optional<History> history_;
   double step_seconds_ = 0.0, memory_ = 0.0;  // of the slowest and the fullest rank
   bool checkpoint_is_due_ = false;
   double last_checkpoint_seconds_ = 0.0;
-  std::unique_ptr<telemetry::Recorder> recorder_;  // null: nothing is recorded
+  std::unique_ptr<telemetry::Recorder> recorder_;
+  telemetry::Recorder* recording_ = nullptr;  // null: nothing is recorded, or no longer
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ struct RunRequest {
   std::vector<std::string> overrides;
   std::string output;   // instead of output.directory
   std::string restart;  // "", "latest" or the path of a checkpoint
+  bool overwrite = false;
   bool dry_run = false;
 };
 

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
+#include "driver/memory_need.hpp"
 #include "driver/power_file.hpp"
 #include "driver/recording.hpp"
 #include "driver/snapshot.hpp"
@@ -60,6 +61,8 @@ AmrOptions read_options(const RunRequest& request, const Communicator& communica
   const NodePlace place = place_on_node(communicator, options.debug);
   options.slowness = options.debug.slowness(communicator.rank(), place.number);
   options.ranks_per_node = place.ranks_per_node;
+  require_memory(communicator, AmrSimulation::least_bytes(options) / communicator.size(),
+                 "the base grid", "mesh.base_cells");
   return options;
 }
 

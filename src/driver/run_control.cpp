@@ -1,6 +1,5 @@
 #include "driver/run_control.hpp"
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -9,28 +8,12 @@
 
 namespace octant::driver {
 
-namespace {
-
-volatile std::sig_atomic_t g_signal = 0;
-
-void remember_signal(int signal) { g_signal = signal; }
-
-}  // namespace
-
 RunControl::RunControl(const RunOptions& options, const std::string& directory,
                        const Communicator& communicator)
     : options_(options),
       control_path_(directory + "/" + options.control_file),
-      communicator_(communicator) {
-  g_signal = 0;
-  std::signal(SIGTERM, remember_signal);
-  std::signal(SIGUSR1, remember_signal);
-}
-
-RunControl::~RunControl() {
-  std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGUSR1, SIG_DFL);
-}
+      communicator_(communicator),
+      signals_(communicator.is_root()) {}
 
 void RunControl::read_control_file(News& news) const {
   if (!std::filesystem::exists(control_path_)) return;
@@ -62,7 +45,7 @@ Wishes RunControl::look(OutputOptions& output, double step_seconds) {
     const double last_moment = options_.walltime - options_.walltime_margin - 2.0 * step_seconds;
     news.by_walltime = options_.walltime > 0.0 && clock_.seconds() > last_moment;
   }
-  news.signal = g_signal;
+  news.signal = signals_.received();
   double known[] = {news.stop,
                     news.dump,
                     news.by_walltime,

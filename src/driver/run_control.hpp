@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "driver/options.hpp"
+#include "driver/stop_signals.hpp"
 
 namespace octant::driver {
 
@@ -15,16 +16,13 @@ struct Wishes {
   std::string reason;  // of the stop
 };
 
-// SIGTERM and SIGUSR1 ask for a checkpoint and a stop. The job-control file (TOML, in the output
-// directory) may hold stop, dump, snapshot_interval, checkpoint_interval; it is removed when
-// obeyed. Installs the signal handlers while it lives; one at a time.
+// Signals (see StopSignals) ask for a checkpoint and a stop. The job-control file (TOML, in the
+// output directory) may hold stop, dump, snapshot_interval, checkpoint_interval; it is removed when
+// obeyed. One at a time.
 class RunControl {
  public:
   RunControl(const RunOptions& options, const std::string& directory,
              const Communicator& communicator);
-  ~RunControl();
-  RunControl(const RunControl&) = delete;
-  RunControl& operator=(const RunControl&) = delete;
 
   // Looks for wishes; may change the intervals of `output`. `step_seconds` is how long a step
   // takes. Collective.
@@ -45,6 +43,7 @@ class RunControl {
   std::string control_path_;
   Communicator communicator_;
   Clock clock_;
+  StopSignals signals_;
 };
 
 }  // namespace octant::driver

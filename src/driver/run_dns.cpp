@@ -1,21 +1,18 @@
 #include "driver/run_dns.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "core/log.hpp"
-#include "core/memory.hpp"
-#include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
+#include "driver/memory_need.hpp"
 #include "driver/recording.hpp"
 
 namespace octant::driver {
 
 namespace {
-
-// Nanoseconds of one core per cell and step, for the estimate of time: cautious round numbers for
-// explicit, z-implicit and implicit diffusion.
-constexpr double k_nanoseconds[] = {80.0, 100.0, 180.0};
 
 DnsOptions read_options(const RunRequest& request, const Communicator& communicator) {
   DnsOptions options;
@@ -25,6 +22,8 @@ DnsOptions read_options(const RunRequest& request, const Communicator& communica
   });
   options.slowness = options.debug.slowness(communicator.rank(),
                                             place_on_node(communicator, options.debug).number);
+  require_memory(communicator, DnsSimulation::least_bytes(options) / communicator.size(),
+                 "the flow", "grid.cells");
   return options;
 }
 
@@ -104,14 +103,18 @@ class DnsModel final : public Model {
   // Statistics so far go with every snapshot.
   void write_snapshot(const std::string& path) override {
     write_dns_snapshot(simulation_, path);
-    simulation_.statistics().write(options_.output.directory);
+    write_statistics_beside(path);
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
     write_dns_checkpoint(simulation_, progress, path);
-    simulation_.statistics().write(options_.output.directory);
+    write_statistics_beside(path);
   }
 
  private:
+  void write_statistics_beside(const std::string& path) const {
+    simulation_.statistics().write(std::filesystem::path(path).parent_path().string());
+  }
+
   DnsOptions options_;
   DnsSimulation simulation_;
 };
@@ -121,28 +124,6 @@ class DnsModel final : public Model {
 int run_dns(const RunRequest& request) {
   DnsModel model(request, Communicator::world());
   return run(model, request);
-}
-
-int check_dns(const RunRequest& request) {
-  const Communicator communicator = Communicator::world();
-  const DnsOptions options = read_options(request, communicator);
-  DnsSimulation simulation(communicator, options);
-  simulation.initialise();
-  simulation.measure();
-  const double step = simulation.stable_dt();
-  const double steps = std::min(options.time.end / step, 1.0 * options.time.max_steps);
-  const auto& cells = options.grid.cells;
-  const double count = static_cast<double>(cells[0]) * cells[1] * cells[2];
-  const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion_kind())];
-  const double memory = communicator.max(static_cast<double>(memory_use().peak));
-  if (communicator.is_root()) {
-    fmt::print("{}\n# {:.4g} cells on ranks as {}; memory of the largest rank: {:.0f} MB\n",
-               options.resolved(), count, pencil::to_string(simulation.tuning().processes),
-               1e-6 * memory);
-    fmt::print("# about {:.0f} steps of {:.3g}, if the flow stays as fast as at first: {:.2g} s\n",
-               steps, step, steps * count * cost / communicator.size());
-  }
-  return k_done;
 }
 
 }  // namespace octant::driver

@@ -1,12 +1,16 @@
 #include "driver/snapshot.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "decomp/key_order.hpp"
 #include "driver/file_header.hpp"
 #include "driver/particle_file.hpp"
+#include "driver/stored_blocks.hpp"
 #include "hydro/field_access.hpp"
-#include "io/hdf5_file.hpp"
+#include "io/expectations.hpp"
 #include "io/row_batches.hpp"
 
 namespace octant::driver {
@@ -18,10 +22,6 @@ namespace {
 template <class T, std::size_t n>
 std::vector<T> as_vector(const std::array<T, n>& values) {
   return {values.begin(), values.end()};
-}
-
-std::string level_group(const char* room, int level) {
-  return fmt::format("/{}/level_{}", room, level);
 }
 
 void write_universe(Hdf5Writer& file, const cosmology::Universe& universe, double scale_factor) {
@@ -200,19 +200,15 @@ void write_run_state(Hdf5Writer& file, const RunState& state) {
 }
 
 RunState read_run_state(const Hdf5Reader& file) {
-  const auto number = [&](const char* name) { return file.attribute<double>("/header", name); };
-  const auto integer = [&](const char* name) {
-    return file.attribute<std::int64_t>("/header", name);
-  };
-  const auto e = file.attribute<std::vector<double>>("/header", "energy_budget");
-  return {.time = number("time"),
-          .step = integer("step"),
-          .floored = {integer("floored_cells"), number("floored_mass"), number("floored_energy")},
-          .energy = {.begun = e.at(0) != 0.0,
-                     .initial = e.at(1),
-                     .work = e.at(2),
-                     .log_a = e.at(3),
-                     .potential = e.at(4)}};
+  const auto number = [&](const char* name) { return finite_attribute(file, "/header", name); };
+  const auto count = [&](const char* name) { return count_attribute(file, "/header", name); };
+  const auto e = finite_attributes(file, "/header", "energy_budget", 5);
+  return {
+      .time = number("time"),
+      .step = count("step"),
+      .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+      .energy = {
+          .begun = e[0] != 0.0, .initial = e[1], .work = e[2], .log_a = e[3], .potential = e[4]}};
 }
 
 }  // namespace
@@ -247,7 +243,7 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const std::string& path = file.path();
-  require_checkpoint(file, options.model, options.problem_name);
+  require_checkpoint(file, options.resolved());
   require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
                std::int64_t{geometry.block_size()});
   const auto& cells = options.mesh.base_cells;
@@ -258,10 +254,6 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
                as_vector(geometry.lower()));
   require_same(path, "mesh.upper", file.attribute<std::vector<double>>("/header", "upper"),
                as_vector(geometry.upper()));
-  const auto finest = file.attribute<std::int64_t>("/header", "finest_level");
-  if (finest > geometry.max_level())
-    throw InputError("{}: the checkpoint has blocks on level {}, but mesh.max_level = {}; raise it",
-                     path, finest, geometry.max_level());
   for (int n = 0; n < stored_variables(simulation); ++n)
     if (const std::string& name = simulation.mesh().variables()[n].name;
         !file.exists(level_group("hydro", 0) + "/" + name))
@@ -276,45 +268,55 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
     throw InputError("{}: the checkpoint has no dark matter", path);
 }
 
-mesh::Mesh::BlockList read_blocks(const Hdf5Reader& file, int level, RowRange range) {
-  const std::string group = level_group("mesh", level) + "/";
-  const auto words = file.read<std::uint64_t>(group + "key", range);
-  if (words.size() * sizeof(std::uint64_t) != static_cast<std::size_t>(range.count) * sizeof(Key))
-    throw InputError("{}: its keys have another width than this program's (OCTANT_KEY128)",
-                     file.path());
-  mesh::Mesh::BlockList blocks;
-  blocks.keys.resize(static_cast<std::size_t>(range.count));
-  std::memcpy(blocks.keys.data(), words.data(), words.size() * sizeof(std::uint64_t));
-  blocks.refined = file.read<std::uint8_t>(group + "refined", range);
-  return blocks;
+// In a universe, time and scale factor go together.
+void check_epoch(const Hdf5Reader& file, const AmrSimulation& simulation) {
+  const cosmology::Universe* universe = simulation.options().universe.get();
+  if (!universe) return;
+  const double time = finite_attribute(file, "/header", "time");
+  const double a = finite_attribute(file, "/header", "scale_factor");
+  const bool tabulated = a >= cosmology::Expansion::k_a_min && a <= cosmology::Expansion::k_a_max;
+  if (!tabulated || std::abs(universe->time(a) - time) > 1e-6 * std::abs(time))
+    throw InputError("'{}': /header: in this universe, time {} does not have the scale factor {}",
+                     file.path(), time, a);
 }
 
 // Reads variable n of a level's stored blocks, which this rank owns in the order of the file.
-void read_field(const Hdf5Reader& file, const std::string& name, const mesh::Mesh& mesh, int level,
-                const mesh::BlockLayout& layout, double* blocks, int n, RowRange range) {
+void read_field(const Hdf5Reader& file, const std::string& name, const StoredBlocks& stored,
+                const mesh::Mesh& mesh, int level, const mesh::BlockLayout& layout, double* blocks,
+                int n) {
+  const std::int64_t N = layout.block_size, batch = rows_per_batch(layout.block_size);
+  require_shape(file, name, {stored.totals[level], N, N, N});
+  const double bound = name.ends_with("/density") ? 0.0 : -std::numeric_limits<double>::infinity();
   const std::span<const int> slots = mesh.blocks(level).own();
-  const std::int64_t batch = rows_per_batch(mesh.layout().block_size);
+  const RowRange range = stored.ranges[level];
   const std::int64_t most = mesh.communicator().max(range.count);
   for (std::int64_t first = 0; first < most; first += batch) {
     const std::int64_t begin = std::min(first, range.count);
     const std::int64_t count = std::min(batch, range.count - begin);
     hydro::write_conserved(layout, blocks, slots.subspan(begin, count), n,
-                           file.read<double>(name, {range.begin + begin, count}));
+                           read_finite(file, name, {range.begin + begin, count}, bound));
   }
 }
 
-void read_gravity(const Hdf5Reader& file, AmrSimulation& simulation,
-                  const std::vector<RowRange>& ranges) {
+gravity::PotentialTimes read_times(const Hdf5Reader& file, const std::string& group) {
+  const gravity::PotentialTimes times{.now = finite_attribute(file, group, "time"),
+                                      .previous = finite_attribute(file, group, "previous_time"),
+                                      .solved = true};
+  if (times.previous > times.now)
+    throw InputError("'{}': {}: previous_time {} is after time {}", file.path(), group,
+                     times.previous, times.now);
+  return times;
+}
+
+void read_gravity(const Hdf5Reader& file, AmrSimulation& simulation, const StoredBlocks& stored) {
   gravity::Gravity& gravity = *simulation.gravity();
   gravity.adapt_to_mesh();
-  for (int level = 0; level < static_cast<int>(ranges.size()); ++level) {
+  for (int level = 0; level < std::ssize(stored.levels); ++level) {
     const std::string group = level_group("gravity", level);
     for (int n = 0; n < gravity::k_fields; ++n)
-      read_field(file, group + "/" + gravity::k_field_names[n], simulation.mesh(), level,
-                 gravity.layout(), gravity.fields(level), n, ranges[level]);
-    gravity.set_times(level, {.now = file.attribute<double>(group, "time"),
-                              .previous = file.attribute<double>(group, "previous_time"),
-                              .solved = true});
+      read_field(file, group + "/" + gravity::k_field_names[n], stored, simulation.mesh(), level,
+                 gravity.layout(), gravity.fields(level), n);
+    gravity.set_times(level, read_times(file, group));
   }
 }
 
@@ -322,24 +324,16 @@ void read_gravity(const Hdf5Reader& file, AmrSimulation& simulation,
 
 OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& path) {
   mesh::Mesh& mesh = simulation.mesh();
-  const Communicator& communicator = mesh.communicator();
-  const Hdf5Reader file(communicator, path);
+  const Hdf5Reader file(mesh.communicator(), path);
   check_header(file, simulation);
-  const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));
-  std::vector<mesh::Mesh::BlockList> levels;
-  std::vector<RowRange> ranges;
-  for (int level = 0; level <= finest; ++level) {
-    const std::int64_t total = file.shape(level_group("mesh", level) + "/refined")[0];
-    ranges.push_back(even_share(total, communicator.rank(), communicator.size()));
-    levels.push_back(read_blocks(file, level, ranges.back()));
-  }
-  mesh.replace_blocks(levels);
+  check_epoch(file, simulation);
+  const StoredBlocks stored = restore_blocks(file, mesh);
   if (simulation.matter().dark()) simulation.matter().dark()->adapt_to_mesh();
-  for (int level = 0; level <= finest; ++level)
+  for (int level = 0; level < std::ssize(stored.levels); ++level)
     for (int n = 0; n < stored_variables(simulation); ++n)
-      read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, mesh, level,
-                 mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n, ranges[level]);
-  if (simulation.gravity()) read_gravity(file, simulation, ranges);
+      read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, stored, mesh,
+                 level, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n);
+  if (simulation.gravity()) read_gravity(file, simulation, stored);
   if (simulation.matter().dark()) read_particles(file, *simulation.matter().dark());
   simulation.resume(read_run_state(file));
   return read_progress(file);
@@ -348,7 +342,7 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
 std::string describe_snapshot(const Communicator& communicator, const std::string& path) {
   const Hdf5Reader file(communicator, path);
   std::string out = describe_origin(file);
-  const auto cells = file.attribute<std::vector<std::int64_t>>("/header", "base_cells");
+  const auto cells = count_attributes(file, "/header", "base_cells", 3);
   out += fmt::format("base grid {} x {} x {}, blocks of {}^3\n", cells[0], cells[1], cells[2],
                      file.attribute<std::int64_t>("/header", "block_size"));
   const auto finest = static_cast<int>(file.attribute<std::int64_t>("/header", "finest_level"));

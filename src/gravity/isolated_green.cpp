@@ -70,22 +70,34 @@ IsolatedGreen::IsolatedGreen(const pencil::Cells& cells) {
       for (int k = 0; k <= n; ++k) factors_[axis][k][t] = weight * modes[k];
     }
   }
-  column_.resize(times.size());
+}
+
+std::vector<double> IsolatedGreen::column(int x, int y) const {
+  const auto &along_x = factors_[0][x], &along_y = factors_[1][y];
+  std::vector<double> product(along_x.size());
+  for (std::size_t t = 0; t < product.size(); ++t) product[t] = along_x[t] * along_y[t];
+  std::vector<double> modes;
+  modes.reserve(factors_[2].size());
+  for (const std::vector<double>& along_z : factors_[2]) {
+    double sums[4] = {};
+    std::size_t t = 0;
+    for (; t + 4 <= product.size(); t += 4)
+      for (int lane = 0; lane < 4; ++lane) sums[lane] += product[t + lane] * along_z[t + lane];
+    for (; t < product.size(); ++t) sums[0] += product[t] * along_z[t];
+    modes.push_back((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
+  return modes;
 }
 
 double IsolatedGreen::operator()(const pencil::Mode& mode) {
   if (mode.x != x_ || mode.y != y_) {
     x_ = mode.x, y_ = mode.y;
-    const auto &along_x = factors_[0][x_], &along_y = factors_[1][std::abs(y_)];
-    for (std::size_t t = 0; t < column_.size(); ++t) column_[t] = along_x[t] * along_y[t];
+    const int y = std::abs(y_);
+    auto& kept = columns_[std::int64_t{x_} * std::ssize(factors_[1]) + y];
+    if (kept.empty()) kept = column(x_, y);
+    present_ = kept.data();
   }
-  const double* along_z = factors_[2][std::abs(mode.z)].data();
-  double sums[4] = {};
-  std::size_t t = 0;
-  for (; t + 4 <= column_.size(); t += 4)
-    for (int lane = 0; lane < 4; ++lane) sums[lane] += column_[t + lane] * along_z[t + lane];
-  for (; t < column_.size(); ++t) sums[0] += column_[t] * along_z[t];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  return present_[std::abs(mode.z)];
 }
 
 }  // namespace octant::gravity

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "pencil/fourier.hpp"
@@ -17,6 +19,9 @@ namespace octant::gravity {
 // where K_t(n) = exp(-2 t) I_n(2 t) is how far a line's heat has spread after a time t (Glasser &
 // Zucker 1977): as a sum over times, it is one of products of functions of one axis each, and so is
 // its transform.
+//
+// A sum over a hundred times per mode costs as much as the transforms of a solve: sums are kept,
+// one for all modes that differ in signs alone, or one or two numbers per cell of the grid.
 class IsolatedGreen {
  public:
   explicit IsolatedGreen(const pencil::Cells& cells);
@@ -27,8 +32,11 @@ class IsolatedGreen {
  private:
   using Factors = std::vector<std::vector<double>>;  // [wave number][time]
 
+  std::vector<double> column(int x, int y) const;
+
   std::array<Factors, 3> factors_;
-  std::vector<double> column_;  // products along x and y of the present column of modes
+  std::unordered_map<std::int64_t, std::vector<double>> columns_;  // along z
+  const double* present_ = nullptr;                                // column of the last mode
   int x_ = -1, y_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // same order as the sweep's, hence the same bits.
 #pragma once
 
+#include "hydro/curved_half_step.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/riemann.hpp"
@@ -83,6 +84,13 @@ class FaceFlux {
         }
       }
       mid = from.a_.middle(centre, half_step, slope[0], slope[1], slope[2]);
+      if constexpr (Profile::is_curved) {
+        if (!from.a_.hancock) return;
+        const double h = 0.5 * from.a_.dt_over_dx;
+        tilt<0>(centre, half_step.vx, h, from.a_.gas, profile[0]);
+        tilt<1>(centre, half_step.vy, h, from.a_.gas, profile[1]);
+        tilt<2>(centre, half_step.vz, h, from.a_.gas, profile[2]);
+      }
     }
 
     template <int Axis>
@@ -103,8 +111,11 @@ class FaceFlux {
         s[axis] = Reconstruction::template profile<double>(
             [&](int o) { return from.scalar(c.shifted(axis, o), n); });
       double q = from.scalar(c, n);
-      if (from.a_.hancock)
+      if (from.a_.hancock) {
         q = half_step.advance(q, s[0].difference(), s[1].difference(), s[2].difference());
+        if constexpr (Profile::is_curved)
+          tilt_scalar(Axis == 0 ? half_step.vx : Axis == 1 ? half_step.vy : half_step.vz, s[Axis]);
+      }
       return upper ? s[Axis].upper(q) : s[Axis].lower(q);
     }
   };

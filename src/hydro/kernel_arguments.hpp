@@ -42,7 +42,7 @@ struct KernelArguments {
   bool hancock, accelerated;
   bool guards_entropy;     // from truncation errors of the energy: DualEnergy::overwrite
   bool overwrites_energy;  // resets the total energy from the entropy that was guarded
-  bool blended;  // whether next is more than current + dt L(current)
+  bool blended;            // whether next is more than current + dt L(current)
   double dt_over_dx;
   std::int64_t cells_per_block;
   double kick[3];  // acceleration times dt

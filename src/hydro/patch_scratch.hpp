@@ -27,8 +27,7 @@ template <int M, int Reach>
 class PatchScratch {
  public:
   static constexpr int width = PackTraits<Pack>::width;
-  static constexpr int ghosts = Reach + 1, ring = 2 * Reach + 1, faces = 10,
-                       inner_planes = 8;
+  static constexpr int ghosts = Reach + 1, ring = 2 * Reach + 1, faces = 10, inner_planes = 8;
   using PrimitivePlane = ScratchPlane<M, ghosts, M + 2 * ghosts, ghosts>;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
@@ -73,7 +72,8 @@ class PatchScratch {
   static constexpr std::size_t k_alignment = 64;
 
   KOKKOS_FORCEINLINE_FUNCTION static std::size_t doubles(int variables) {
-    return std::size_t(variables) * (ring * PrimitivePlane::stride + faces * FacePlane::stride + 1) +
+    return std::size_t(variables) *
+               (ring * PrimitivePlane::stride + faces * FacePlane::stride + 1) +
            inner_planes * InnerPlane::stride;
   }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane face(int n) const {

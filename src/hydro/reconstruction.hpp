@@ -3,7 +3,9 @@
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
 //   profile(q): q(o) gives the value o cells away along the axis, -reach <= o <= reach.
 // A profile tells how far the values at the lower and the upper face lie from the cell's own, and
-// the difference across the cell, which serves as the slope in the half step.
+// the difference across the cell, which serves as the slope in the half step. Where it is curved,
+// the slopes at its faces are steeper and flatter than that by its bend, and tilt(a, b) adds a to
+// the value at the lower face and takes b off that at the upper one.
 #pragma once
 
 #include "core/pack.hpp"
@@ -41,6 +43,7 @@ struct VanLeer {
 
 template <class V>
 struct LinearProfile {
+  static constexpr bool is_curved = false;
   V slope;
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return slope; }
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + V(-0.5) * slope; }
@@ -99,8 +102,14 @@ struct SmoothPlm {
 
 template <class V>
 struct ParabolicProfile {
+  static constexpr bool is_curved = true;
   V below, above;  // what lies between the cell's mean and its values at the faces
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
+  KOKKOS_FORCEINLINE_FUNCTION V bend() const { return V(3.0) * (above + below); }
+  KOKKOS_FORCEINLINE_FUNCTION void tilt(const V& rise, const V& fall) {
+    below = below + rise;
+    above = above - fall;
+  }
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + below; }
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };

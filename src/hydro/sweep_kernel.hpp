@@ -14,6 +14,7 @@
 #pragma once
 
 #include "core/cycles.hpp"
+#include "hydro/curved_half_step.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/exact_riemann.hpp"
 #include "hydro/kernel_arguments.hpp"
@@ -266,6 +267,15 @@ class SweepKernel {
       }
       const HalfStep<V> half_step(w, 0.5 * a_.dt_over_dx);
       const Cell mid = a_.middle(w, half_step, dx, dy, dz);
+      if constexpr (Profile::is_curved) {
+        if (a_.hancock) {
+          if constexpr (Inside) {
+            tilt<0>(w, half_step.vx, 0.5 * a_.dt_over_dx, a_.gas, x);
+            tilt<1>(w, half_step.vy, 0.5 * a_.dt_over_dx, a_.gas, y);
+          }
+          tilt<2>(w, half_step.vz, 0.5 * a_.dt_over_dx, a_.gas, z);
+        }
+      }
 #pragma GCC unroll 8
       for (int n = 0; n < k_hydro_variables; ++n)
         put(n, mid[n], x[n], y[n], z[n],
@@ -274,8 +284,14 @@ class SweepKernel {
       for (int n = k_hydro_variables; n < a_.variables; ++n) {
         profile(n, x[0], y[0], z[0]);
         V q = P::load(centre + n * PrimitivePlane::stride);
-        if (a_.hancock)
+        if (a_.hancock) {
           q = half_step.advance(q, x[0].difference(), y[0].difference(), z[0].difference());
+          if constexpr (Profile::is_curved) {
+            tilt_scalar(half_step.vx, x[0]);
+            tilt_scalar(half_step.vy, y[0]);
+            tilt_scalar(half_step.vz, z[0]);
+          }
+        }
         put(n, q, x[0], y[0], z[0], V(0.0));
       }
     });
@@ -413,10 +429,9 @@ class SweepKernel {
       W entropy = Q::load(to + k_entropy * stride);
       if (a_.guards_entropy) {
         const double* error = s.truncation().at(j, i);
-        guard_entropy(
-            u, entropy,
-            Truncation<W>{Q::load(error), Q::load(error + Scratch::InnerPlane::stride)},
-            a_.overwrites_energy, a_.gas);
+        guard_entropy(u, entropy,
+                      Truncation<W>{Q::load(error), Q::load(error + Scratch::InnerPlane::stride)},
+                      a_.overwrites_energy, a_.gas);
       } else {
         follow_energy(u, entropy, a_.gas);
       }

@@ -8,6 +8,10 @@
 // plain system call, and the ranks agree on it after each operation. Datasets are therefore not
 // compressed.
 //
+// Every file holds checksums, of its datasets in batches of rows and of all the rest
+// (checksums.hpp), which are compared with all that is read. Files of other programs, without
+// checksums, are read as well.
+//
 // All functions of both classes are collective unless they say otherwise. Paths within a file are
 // absolute: "/mesh/level_0/key".
 #pragma once
@@ -62,6 +66,7 @@ struct Hdf5Rows {
   ElementType type;
   std::int64_t total = 0, row_bytes = 0;
   std::int64_t place = 0;  // of the first row, in bytes from the beginning of the file
+  int number = 0;          // among the file's checksums
 };
 
 // Writes a new file. The file gets its name with commit() and is absent before (WholeFile).
@@ -102,14 +107,14 @@ class Hdf5Writer {
   }
 
   // Writes some rows of a dataset, others on every rank; a range may be empty. All rows must have
-  // been written before commit(): what was not is undefined.
+  // been written before commit(), each one once.
   template <Element T>
   void write_rows(const Hdf5Rows& rows, RowRange range, std::span<const T> data) {
     write(rows, range, element_type<T>(), std::as_bytes(data));
   }
 
-  // Brings everything to the disk, checks that the file can be opened and has its full length, and
-  // gives it its name. Nothing can be written afterwards.
+  // Writes the checksums, brings everything to the disk, checks that the file can be opened and has
+  // its full length, and gives it its name. Nothing can be written afterwards.
   void commit();
 
  private:
@@ -126,7 +131,8 @@ class Hdf5Writer {
 // Reads an existing file; every rank opens it for itself.
 //
 // Any function throws InputError on all ranks when it fails on one: no such file, no permission,
-// not an HDF5 file, truncated, an object that is missing or of another kind than asked for.
+// not an HDF5 file, truncated, an object that is missing or of another kind than asked for, rows or
+// a description that do not agree with their checksums.
 class Hdf5Reader {
  public:
   Hdf5Reader(const Communicator& communicator, const std::string& path);
@@ -135,8 +141,14 @@ class Hdf5Reader {
   Hdf5Reader& operator=(const Hdf5Reader&) = delete;
 
   const std::string& path() const;
+  const Communicator& communicator() const;
 
-  // Local.
+  // Local. Without checksums nothing that is read was checked.
+  bool has_checksums() const;
+  // It had checksums when it was written: it was changed or cut since, or opened for writing.
+  bool lost_checksums() const;
+  // Throws InputError if it has lost its checksums.
+  void require_unchanged() const;
   bool exists(const std::string& object) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
 
@@ -179,5 +191,16 @@ class Hdf5Reader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// What a comparison of a whole file with its checksums has found.
+struct FileCheck {
+  bool has_checksums = false, is_whole = false;
+  std::int64_t batches = 0;          // of rows, that were compared
+  std::vector<std::string> damaged;  // in words; on the root
+};
+
+// Compares all of a file with its checksums. Throws InputError on every rank if it cannot be read
+// at all. Collective.
+FileCheck check_file(const Communicator& communicator, const std::string& path);
 
 }  // namespace octant

@@ -11,6 +11,9 @@
 
 namespace octant {
 
+// The attribute of the root group that promises checksums behind the end of HDF5's part.
+inline constexpr const char* k_checksums = "checksums";
+
 // Owns an HDF5 identifier; negative means none.
 class Hdf5Handle {
  public:

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <numeric>
 
+#include "io/checksums.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/posix_file.hpp"
@@ -80,12 +83,24 @@ herr_t add_attribute_name(hid_t, const char* name, const H5A_info_t*, void* name
   return 0;
 }
 
-Hdf5Handle open_file(const std::string& path) {
+// A file that cannot be read is a wrong one.
+template <class Step>
+auto reading(const Step& step) {
   try {
-    PosixFile(path, PosixFile::Mode::read);
+    return step();
   } catch (const RunError& error) {
     throw InputError("{}", error.what());
   }
+}
+
+std::unique_ptr<StoredChecksums> open_checksums(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    throw InputError("'{}' is a folder, not a file", path);
+  return reading([&] { return StoredChecksums::load(path); });
+}
+
+Hdf5Handle open_file(const std::string& path) {
   if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError("'{}' is not an HDF5 file", path);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, reading_access()), H5Fclose);
   if (file < 0) throw InputError("'{}' is damaged or incomplete: {}", path, hdf5_reason());
@@ -118,20 +133,63 @@ struct Hdf5Reader::State {
     return dataset;
   }
 
+  // HDF5 does not see a description that is damaged.
+  void open() {
+    communicator.agree([&] {
+      checksums = open_checksums(path);
+      if (checksums && communicator.is_root()) reading([&] { checksums->require_description(); });
+    });
+    communicator.agree([&] { file = open_file(path); });
+  }
+
+  // Reads rows of a dataset as they are stored, and checks them.
+  void read_rows(const std::string& object, hid_t dataset, RowRange range,
+                 std::span<std::byte> bytes) const {
+    const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
+    const Hdf5Handle space = space_of(dataset);
+    auto sizes = extents_of(space);
+    std::vector<hsize_t> start(sizes.size(), 0);
+    start[0] = static_cast<hsize_t>(range.begin);
+    sizes[0] = static_cast<hsize_t>(range.count);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, sizes.data(), nullptr);
+    const Hdf5Handle memory(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
+                            H5Sclose);
+    if (H5Dread(dataset, type, memory, space, H5P_DEFAULT, bytes.data()) < 0) {
+      fail(object, fmt::format("cannot read rows {} to {}: {}", range.begin, range.end() - 1,
+                               hdf5_reason()));
+    }
+    if (checksums) reading([&] { checksums->require_rows(object, range, bytes); });
+  }
+
   Communicator communicator;
   std::string path;
+  std::unique_ptr<StoredChecksums> checksums;
   Hdf5Handle file;
 };
 
 Hdf5Reader::Hdf5Reader(const Communicator& communicator, const std::string& path)
-    : state_(std::make_unique<State>(State{communicator, path, {}})) {
+    : state_(std::make_unique<State>(State{communicator, path, {}, {}})) {
   silence_hdf5();
-  communicator.agree([&] { state_->file = open_file(path); });
+  state_->open();
 }
 
 Hdf5Reader::~Hdf5Reader() = default;
 
 const std::string& Hdf5Reader::path() const { return state_->path; }
+const Communicator& Hdf5Reader::communicator() const { return state_->communicator; }
+
+bool Hdf5Reader::has_checksums() const { return state_->checksums != nullptr; }
+
+bool Hdf5Reader::lost_checksums() const {
+  return !has_checksums() && has_attribute("/", k_checksums);
+}
+
+void Hdf5Reader::require_unchanged() const {
+  if (lost_checksums())
+    throw InputError(
+        "'{}' was changed or cut after it was written: the checksums that were at its end are gone",
+        path());
+}
 
 bool Hdf5Reader::exists(const std::string& object) const {
   return link_exists(state_->file, object);
@@ -208,20 +266,29 @@ void Hdf5Reader::read_dataset(const std::string& path, RowRange range, ElementTy
     if (H5Tget_class(stored) != H5Tget_class(native_type(type))) {
       state_->fail(path, "its elements are of another kind than expected");
     }
-    const Hdf5Handle space = space_of(dataset);
-    auto sizes = extents_of(space);
     if (data.empty()) return;
-    std::vector<hsize_t> start(sizes.size(), 0);
-    start[0] = static_cast<hsize_t>(range.begin);
-    sizes[0] = static_cast<hsize_t>(range.count);
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, sizes.data(), nullptr);
-    const Hdf5Handle memory(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr),
-                            H5Sclose);
-    if (H5Dread(dataset, native_type(type), memory, space, H5P_DEFAULT, data.data()) < 0) {
-      state_->fail(path, fmt::format("cannot read rows {} to {}: {}", range.begin, range.end() - 1,
-                                     hdf5_reason()));
+    if (H5Tequal(stored, native_type(type)) > 0)
+      return state_->read_rows(path, dataset, range, data);
+    const std::size_t count = data.size() / element_bytes(type), size = H5Tget_size(stored);
+    std::vector<std::byte> elements(std::max(data.size(), count * size));
+    state_->read_rows(path, dataset, range, std::span(elements).first(count * size));
+    if (H5Tconvert(stored, native_type(type), count, elements.data(), nullptr, H5P_DEFAULT) < 0) {
+      state_->fail(path, hdf5_reason());
     }
+    std::copy_n(elements.begin(), data.size(), data.begin());
   });
+}
+
+FileCheck check_file(const Communicator& communicator, const std::string& path) {
+  std::unique_ptr<StoredChecksums> checksums;
+  communicator.agree([&] { checksums = open_checksums(path); });
+  if (!checksums) {
+    Hdf5Reader(communicator, path).require_unchanged();
+    return {};
+  }
+  FileCheck check{true, false, checksums->batches(), checksums->damage(communicator)};
+  check.is_whole = !communicator.any(!check.damaged.empty());
+  return check;
 }
 
 }  // namespace octant

@@ -29,11 +29,16 @@ void Hdf5Writer::write(const Hdf5Rows&, RowRange, ElementType, std::span<const s
 void Hdf5Writer::commit() {}
 
 struct Hdf5Reader::State {
+  Communicator communicator;
   std::string path;
 };
 Hdf5Reader::Hdf5Reader(const Communicator&, const std::string& path) { refuse(path); }
 Hdf5Reader::~Hdf5Reader() = default;
 const std::string& Hdf5Reader::path() const { return state_->path; }
+const Communicator& Hdf5Reader::communicator() const { return state_->communicator; }
+bool Hdf5Reader::has_checksums() const { return false; }
+bool Hdf5Reader::lost_checksums() const { return false; }
+void Hdf5Reader::require_unchanged() const {}
 bool Hdf5Reader::exists(const std::string&) const { return false; }
 bool Hdf5Reader::has_attribute(const std::string&, const std::string&) const { return false; }
 std::vector<std::string> Hdf5Reader::children(const std::string&) const { return {}; }
@@ -48,6 +53,8 @@ void Hdf5Reader::read_dataset(const std::string&, RowRange, ElementType,
 void Hdf5Reader::throw_wrong_attribute(const std::string&, const std::string&) const {
   refuse(state_->path);
 }
+
+FileCheck check_file(const Communicator&, const std::string& path) { refuse(path); }
 
 }  // namespace octant
 

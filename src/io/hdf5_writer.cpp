@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "io/checksums.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_image.hpp"
@@ -112,6 +113,7 @@ struct Hdf5Writer::State {
   std::optional<PosixFile> part;
   Hdf5Image image;  // on the root: what HDF5 has written
   Hdf5Handle file;  // on the root: HDF5's file, in the image
+  ChecksumWriter checksums;
 };
 
 Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path)
@@ -122,6 +124,8 @@ Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path
         checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_to_image(state_->image)),
                 "create an HDF5 file in memory"),
         H5Fclose);
+    const Hdf5Handle root(H5Oopen(state_->file, "/", H5P_DEFAULT), H5Oclose);
+    write_attribute(root, k_checksums, "CRC-32C");
   });
   state_->run([&] { state_->part.emplace(state_->whole.part_path(), PosixFile::Mode::update); });
 }
@@ -182,6 +186,7 @@ Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
     rows.place = static_cast<std::int64_t>(H5Dget_offset(dataset));
   });
   state_->communicator.broadcast(rows.place);
+  rows.number = state_->checksums.add_dataset(path, rows.place, total, rows.row_bytes);
   return rows;
 }
 
@@ -194,24 +199,35 @@ void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
     OCTANT_REQUIRE(std::ssize(data) == range.count * rows.row_bytes,
                    "'{}' has {} rows of {} bytes here, but {} bytes were given", rows.path,
                    range.count, rows.row_bytes, data.size());
-    state_->part->write_at(rows.place + range.begin * rows.row_bytes, data);
+    const std::int64_t offset = range.begin * rows.row_bytes;
+    state_->checksums.add_bytes(rows.number, offset, data);
+    state_->part->write_at(rows.place + offset, data);
   });
 }
 
 void Hdf5Writer::commit() {
+  PosixFile& part = *state_->part;
+  const Hdf5Image& image = state_->image;
   state_->on_root([&] {
     if (!state_->file.close()) throw RunError("cannot close the HDF5 file: {}", hdf5_reason());
-    state_->image.write_to(*state_->part);
+    image.write_to(part);
   });
-  state_->run([&] { state_->part->sync(); });
+  std::int64_t end = image.size(), size = 0;
+  state_->communicator.broadcast(end);
+  state_->checksums.settle(state_->communicator);
+  state_->run([&] { state_->checksums.write_share(part, end); });
+  state_->on_root([&] {
+    size = state_->checksums.write_table(
+        part, end,
+        [&](std::int64_t place, std::span<std::byte> bytes) { image.read(place, bytes); });
+  });
+  state_->run([&] { part.sync(); });
   state_->on_root([&] {
     const Hdf5Handle written(
         checked(H5Fopen(state_->whole.part_path().c_str(), H5F_ACC_RDONLY, reading_access()),
                 "open the file that was just written"),
         H5Fclose);
-    OCTANT_REQUIRE(state_->part->size() == state_->image.size(),
-                   "the file has {} bytes instead of {}", state_->part->size(),
-                   state_->image.size());
+    OCTANT_REQUIRE(part.size() == size, "the file has {} bytes instead of {}", part.size(), size);
   });
   state_->whole.commit();
 }

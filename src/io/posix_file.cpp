@@ -97,9 +97,11 @@ std::int64_t PosixFile::size() const {
 void sync_directory_of(const std::string& path) {
   const auto directory = std::filesystem::absolute(path).parent_path();
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+  const bool failed = descriptor < 0 || (::fsync(descriptor) != 0 && errno != EINVAL);
+  const std::string reason = failed ? system_reason() : "";
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed)
+    throw RunError("cannot bring the directory '{}' to the disk: {}", directory.string(), reason);
 }
 
 }  // namespace octant

@@ -44,7 +44,7 @@ class PosixFile {
   int descriptor_;
 };
 
-// Returns when entries of the directory that holds `path` are on the disk.
+// Returns when entries of the directory that holds `path` are on the disk. Throws RunError.
 void sync_directory_of(const std::string& path);
 
 }  // namespace octant

@@ -95,7 +95,7 @@ class Mesh {
   // Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
-  // Replaces the whole structure by the given own blocks (restart); fields are uninitialised.
+  // Replaces all own blocks (restart), uninitialised. InputError if they are no octree. Collective.
   struct BlockList {
     std::vector<Key> keys;
     std::vector<std::uint8_t> refined;

@@ -2,6 +2,7 @@
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
+#include "mesh/nesting.hpp"
 
 namespace octant::mesh {
 
@@ -68,25 +69,10 @@ class Planner {
   // A block with refined octants must exist, and so must all blocks of its level within `distance`
   // cells of them.
   void demand_nesting(int level, int slot, int distance) {
-    const int N = tree_.geometry().block_size(), half = N / 2;
     const BlockCoordinates block = morton_decode(tree_.level(level).key(slot));
-    bool near[27] = {};
-    for (int octant = 0; octant < 8; ++octant) {
-      if (!(wanted_[level][slot] >> octant & 1)) continue;
-      for (int n = 0; n < 27; ++n) {
-        bool reached = true;
-        for (int d = 0; d < 3; ++d) {
-          const int offset = (d == 0 ? n : d == 1 ? n / 3 : n / 9) % 3 - 1;
-          const int begin = (octant >> d & 1) * half, end = begin + half;
-          reached =
-              reached && (offset == 0 || (offset < 0 ? begin - distance < 0 : end + distance > N));
-        }
-        near[n] = near[n] || reached;
-      }
-    }
-    for (int n = 0; n < 27; ++n)
-      if (near[n])
-        mark(level - 1, {block[0] + n % 3 - 1, block[1] + n / 3 % 3 - 1, block[2] + n / 9 - 1});
+    for (const BlockCoordinates& near :
+         blocks_near_refined(tree_.geometry().block_size(), block, wanted_[level][slot], distance))
+      mark(level - 1, near);
   }
 
   void deliver() {

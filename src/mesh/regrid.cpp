@@ -5,15 +5,13 @@
 #include "core/error.hpp"
 #include "mesh/device.hpp"
 #include "mesh/mesh.hpp"
+#include "mesh/nesting.hpp"
 #include "mesh/refinement_plan.hpp"
+#include "mesh/structure.hpp"
 
 namespace octant::mesh {
 
 namespace {
-
-// All level l-1 cells within this many cells of a level-l block exist, so that its ghosts (an even
-// number of cells) can be interpolated with slopes.
-int nesting_distance(int ghosts) { return (ghosts + 1) / 2 + 1; }
 
 // A block that another rank must give up because its parent is no longer refined there.
 struct Removal {
@@ -177,6 +175,8 @@ void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
         tree_.level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());
     fields_[l].reserve(tree_.level(l).slots(), 0);
   }
+  tree_.discover();
+  require_octree(tree_, nesting_distance(setup_.ghosts));
   rebuild();
 }
 

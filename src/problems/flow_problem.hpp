@@ -42,6 +42,9 @@ class FlowProblem {
   // the parameters do not fit.
   virtual void prepare(const FlowSetting&) {}
 
+  // Whether the state exists on one grid only, so that no coarser one can stand for it.
+  virtual bool has_own_grid() const { return false; }
+
   // A velocity component at the centre of an upper face, or of one on a lower side where fluid
   // leaves, and the pressure in a cell, at time 0.
   // They must depend on their arguments alone. The first step makes the velocity solenoidal.

@@ -22,8 +22,9 @@ class Riemann final : public Problem {
     schema.add("problem.axis", axis_name_,
                {.meaning = "Normal of the plane, and direction of the velocities",
                 .choices = {"x", "y", "z"}});
-    schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Motion of everything along x, y, z, added to both"});
+    schema.add(
+        "problem.velocity", velocity_,
+        {.unit = "velocity", .meaning = "Motion of everything along x, y, z, added to both"});
   }
 
   void prepare(const Setting& setting) override {

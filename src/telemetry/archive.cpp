@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "telemetry/columns.hpp"
 
 namespace octant::telemetry {
@@ -53,6 +54,18 @@ std::vector<std::string> prepare(const std::string& folder, bool restart) {
   }
 }
 
+// A damaged file of an earlier part of the run must not keep it from going on.
+Metadata metadata_or_none(const std::string& path) {
+  try {
+    return parquet_metadata(path);
+  } catch (const RunError& error) {
+    log::warn("{}; it is left as it is", error.what());
+    return {};
+  }
+}
+
+std::string folder_in(const std::string& directory) { return directory + "/telemetry"; }
+
 }  // namespace
 
 Ranks alone() {
@@ -67,7 +80,7 @@ Ranks alone() {
 }
 
 Archive::Archive(const RunFacts& facts, const Ranks& ranks)
-    : folder_(facts.directory + "/telemetry"), ranks_(ranks) {
+    : folder_(folder_in(facts.directory)), ranks_(ranks) {
   ranks_.agree([&] {
     if (ranks_.rank == 0) find_identity(prepare(folder_, facts.restart));
   });
@@ -88,13 +101,18 @@ Archive::Archive(const RunFacts& facts, const Ranks& ranks)
                {"octant.events_dropped", "0"}};
 }
 
+void Archive::set_directory(const std::string& directory) {
+  OCTANT_REQUIRE(shelves_.empty(), "telemetry has files in {}", folder_);
+  folder_ = folder_in(directory);
+}
+
 void Archive::find_identity(const std::vector<std::string>& present) {
   const auto seed = static_cast<std::uint64_t>(unix_ns()) * 0x9E3779B97F4A7C15U ^
                     static_cast<std::uint64_t>(::getpid());
   run_ = fmt::format("{:016x}", seed);
   segment_ = 0;
   for (const std::string& path : present) {
-    const Metadata metadata = parquet_metadata(path);
+    const Metadata metadata = metadata_or_none(path);
     const auto run = metadata.find("octant.run"), segment = metadata.find("octant.segment");
     if (run == metadata.end() || segment == metadata.end()) continue;
     run_ = run->second;

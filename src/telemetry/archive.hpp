@@ -28,6 +28,9 @@ class Archive {
   // with that one's identity as its next segment. Throws InputError if the folder cannot be made.
   Archive(const RunFacts& facts, const Ranks& ranks);
 
+  // Before the first file is written: the run's directory has another name.
+  void set_directory(const std::string& directory);
+
   std::int16_t segment() const { return segment_; }
 
   // Writes the rows of all ranks for the steps first to last, a file per table and node. A table

@@ -32,7 +32,9 @@ Recorder::Recorder(const TelemetryOptions& options, const RunFacts& facts, const
   origin_ = std::stoll(origin);
 }
 
-Recorder::~Recorder() {
+Recorder::~Recorder() { stop(); }
+
+void Recorder::stop() {
   if (Observer::current() != this) return;
   Observer::set_current(nullptr);
   watch_kernels(nullptr, true);
@@ -167,8 +169,7 @@ void Recorder::merge() {
 
 void Recorder::finish() {
   if (!step_is_open_) return;
-  Observer::set_current(nullptr);
-  watch_kernels(nullptr, true);
+  stop();
   end_step(now());
   write_window();
   archive_.merge_all();

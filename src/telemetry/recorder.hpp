@@ -54,6 +54,9 @@ class Recorder final : public Observer {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // The run's directory has another name from here on.
+  void set_directory(const std::string& directory) { archive_.set_directory(directory); }
+
   // A step begins, and the one before ends; observes from the first one on. Writes the window if it
   // is full. Throws RunError on all ranks if that fails. Collective.
   void begin_step(std::int64_t step);
@@ -65,6 +68,8 @@ class Recorder final : public Observer {
   void merge();
   // Ends the last step, writes and merges what is left. Collective.
   void finish();
+  // Observes nothing from here on; scopes that are open may still end.
+  void stop();
 
   // --- Observer ---
   void enter(Phase phase, std::string_view name, int level) override;

@@ -126,6 +126,21 @@ def test_placement_respects_the_memory_of_ranks(tmp_path: Path) -> None:
     assert "200 blocks do not fit" in done.text
 
 
+COSTS = ("exponential", "gauss60_5", "powerlaw")
+
+
+@pytest.mark.parametrize("law", COSTS)
+def test_nodes_send_no_more_than_with_equal_numbers_of_blocks(law: str) -> None:
+    folder = Path(os.environ.get("OCTANT_DATA", "/nonexistent")) / "placement"
+    if not folder.is_dir():
+        pytest.skip("OCTANT_DATA names no folder with costs of blocks")
+    files = ["--costs", folder / f"costs_{law}_r4096_n8968_s1234.csv"]
+    files += ["--mesh", folder / "mesh_r4096_n8968_leaves.csv", "--repeats", 1]
+    results = {p: placement(*files, "--policy", p) for p in ("baseline", "exact", "node")}
+    assert results["node"]["off_node_bytes"] <= results["baseline"]["off_node_bytes"]
+    assert results["node"]["makespan_over_mean"] < 0.97 * results["exact"]["makespan_over_mean"]
+
+
 def test_placement_replays_a_run(tmp_path: Path) -> None:
     """Each policy computes the same; only the contiguous ones leave blocks where they are."""
     run = run_well(tmp_path / "run", DRIFTING_BLAST, "time.max_steps=6")

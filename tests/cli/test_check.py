@@ -34,6 +34,35 @@ def test_the_expected_peak_memory_is_that_of_the_run(tmp_path: Path, ranks: int)
     assert 1 / 3 < expected / updates < 3, "the cost is not even roughly right"
 
 
+@pytest.mark.parametrize(
+    ("example", "settings"),
+    [
+        ("cosmology", ["mesh.base_cells=[32, 32, 32]", 'cosmology.end="z = 8"']),
+        ("isothermal_ball", ["time.end=0.02"]),
+    ],
+)
+def test_memory_counts_gravity_and_particles(
+    tmp_path: Path, example: str, settings: list[str]
+) -> None:
+    file = ROOT / f"examples/{example}.toml"
+    settings = [*settings, "output.pictures=[]"]
+    checked = octant("check", file, *(word for each in settings for word in ("--set", each)))
+    assert checked.code == 0, checked.text
+    expected = numbers(r"peak memory of the largest rank: (\d+) MB", checked.text)[0]
+    outcome = run_well(tmp_path / "run", file.read_text(), *settings)
+    peak = numbers(r"peak memory per rank .* to (\d+) MB", outcome.text)[0]
+    assert expected == pytest.approx(peak, rel=0.15)
+
+
+def test_a_large_base_grid_that_cannot_be_coarsened_is_not_built() -> None:
+    settings = ["mesh.base_cells=[1016, 1016, 1048]", "mesh.upper=[1.016, 1.016, 1.048]"]
+    file = ROOT / "examples/sedov.toml"
+    words = [word for each in settings for word in ("--set", each)]
+    checked = octant("check", file, *words, "--set", "mesh.lower=[0, 0, 0]", timeout=30)
+    assert "cannot be coarsened" in checked.text
+    assert "its fields alone need 86" in checked.text
+
+
 def test_a_base_grid_of_one_block_cannot_be_rehearsed() -> None:
     file = ROOT / "examples/sedov.toml"
     checked = octant("check", file, "--set", "mesh.base_cells=[8, 8, 8]")

@@ -1,6 +1,8 @@
 """Files that no run can go on from, or that `octant info` cannot read, are named and refused."""
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import h5py
@@ -8,7 +10,14 @@ import pytest
 
 from cases import TINY_BLAST
 from refusals import assert_refused
-from running import Outcome, octant, run, run_well
+from running import (
+    Outcome,
+    octant,
+    octant_command,
+    octant_environment,
+    run,
+    run_well,
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +32,9 @@ def checkpoint_of(outcome: Outcome) -> Path:
     return sorted(outcome.directory.glob("checkpoint_*.h5"))[-1]
 
 
-@pytest.fixture(params=["truncated", "cut_in_the_header", "empty", "text", "foreign", "missing"])
+@pytest.fixture(
+    params=["truncated", "cut_in_the_header", "empty", "text", "foreign", "folder", "missing"]
+)
 def unreadable(request: pytest.FixtureRequest, tmp_path: Path, written: Outcome) -> Path:
     """Name a file that is no whole file of Octant."""
     path = tmp_path / f"{request.param}.h5"
@@ -36,6 +47,8 @@ def unreadable(request: pytest.FixtureRequest, tmp_path: Path, written: Outcome)
         path.touch()
     elif request.param == "text":
         path.write_text("step,time\n0,0\n")
+    elif request.param == "folder":
+        path.mkdir()
     elif request.param == "foreign":
         with h5py.File(path, "w") as file:
             file["temperature"] = [1.0, 2.0]
@@ -53,6 +66,20 @@ def test_info_refuses_an_unreadable_file(unreadable: Path, ranks: int) -> None:
     assert_refused(octant("info", unreadable, ranks=ranks), unreadable.name)
 
 
+def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, written: Outcome) -> None:
+    path = Path(shutil.copy(checkpoint_of(written), tmp_path / "forbidden.h5"))
+    path.chmod(0)
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    command = octant_command("info", path)
+    if os.geteuid() == 0:
+        command = [*as_nobody, *command]
+    done = subprocess.run(command, env=octant_environment(), capture_output=True, text=True)
+    if done.returncode in (126, 127):
+        pytest.skip("nobody else may start the program here")
+    text = done.stdout + done.stderr
+    assert_refused(Outcome(done.returncode, text, tmp_path), path.name, "Permission denied")
+
+
 def test_info_tells_what_a_file_holds(written: Outcome) -> None:
     for path in (checkpoint_of(written), written.last_snapshot):
         outcome = octant("info", path)
@@ -66,7 +93,12 @@ OTHER_RUNS = {
     "block_size": (["mesh.block_size=8"], ["mesh.block_size", "4", "8"]),
     "base_cells": (["mesh.base_cells=[16, 16, 16]"], ["mesh.base_cells", "16"]),
     "domain": (["mesh.upper=[2, 2, 2]"], ["mesh.upper"]),
-    "scalars": (["hydro.scalars=1"], ["scalar_0", "hydro.scalars"]),
+    "scalars": (["hydro.scalars=1"], ["hydro.scalars", "0", "1"]),
+    "amount": (["problem.energy=2.0"], ["problem.energy = 1,", "has 2"]),
+    "several": (
+        ["hydro.gamma=1.5", 'mesh.boundary_x=["outflow", "outflow"]'],
+        ["hydro.gamma", "1.5", "mesh.boundary_x", "outflow"],
+    ),
 }
 
 

@@ -82,7 +82,7 @@ def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None
 def test_an_upper_outflow_needs_two_cells_on_its_rank(tmp_path: Path) -> None:
     def thin(ranks: int, boundary: str, velocity: str) -> Outcome:
         return run(
-            tmp_path / "run",
+            tmp_path / f"run_{ranks}_{velocity[:5]}",
             SMALL_CAVITY,
             "grid.cells=[8, 3, 8]",
             f"dns.boundary_y={boundary}",

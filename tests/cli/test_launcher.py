@@ -4,13 +4,19 @@ import os
 import shutil
 import signal
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from running import ROOT
+from cases import TINY_BLAST
+from refusals import small_disk
+from running import ROOT, children_of, heed_signals, program
 
+VERSION = '[ "$1" != --version ] || exit 0'
 ANNOUNCE = 'echo output/blast > "$OCTANT_DONE_FILE"'
 
 
@@ -47,6 +53,12 @@ class Clone:
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
 
+    def mark_as_installed(self) -> None:
+        """Leave what a complete installation of the Python tools leaves."""
+        needs = [self.root / "python" / name for name in ("pyproject.toml", "requirements.txt")]
+        text = "".join(path.read_text() for path in needs)
+        (self.root / ".octant/venv/installed").write_text(text)
+
     @property
     def asked_of_octools(self) -> str | None:
         """The arguments that octools got; None if nobody called it."""
@@ -63,8 +75,10 @@ def clone(tmp_path: Path) -> Clone:
     made.script("build/release/build.ninja", "")
     made.script("bin/ninja", "")
     made.script(".octant/venv/bin/octools", f'echo "$@" > {tmp_path}/asked')
-    for name in ("python/pyproject.toml", ".octant/venv/installed_pyproject.toml"):
-        made.script(name, "")
+    for name in ("python/pyproject.toml", "python/requirements.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{name}\n")
+    made.mark_as_installed()
     return made
 
 
@@ -94,17 +108,162 @@ def test_picture_that_fails_is_only_a_warning(clone: Clone) -> None:
     assert "./octant pictures output/blast" in outcome.stderr
 
 
-@pytest.mark.parametrize("name", ["TERM", "USR1"])
-def test_signals_reach_the_program(clone: Clone, name: str) -> None:
-    waiting = f"trap 'exit 3' {name}; echo ready; while :; do sleep 0.05; done"
-    command = clone.command(waiting)
+@contextmanager
+def ready(clone: Clone, command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Start a command, and wait until it says so."""
     with subprocess.Popen(
-        command, env=clone.environment, stdout=subprocess.PIPE, text=True
+        command,
+        env=clone.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_signals,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
+        yield process
+
+
+def waiting_for(name: str) -> str:
+    return f"trap 'exit 3' {name}; echo ready; while :; do sleep 0.05; done"
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])
+def test_signals_reach_the_program(clone: Clone, name: str) -> None:
+    with ready(clone, clone.command(waiting_for(name))) as process:
         process.send_signal(signal.Signals[f"SIG{name}"])
         assert process.wait(timeout=30) == 3
+
+
+def test_a_ctrl_c_reaches_the_program_once(clone: Clone) -> None:
+    """The terminal sends it to the launcher and to all that it started."""
+    counting = "n=0; trap 'n=$((n + 1))' INT; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done"
+    with ready(clone, clone.command(f"{counting}; exit $((n + 40))")) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=30) == 41
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])
+def test_ranks_get_the_signal_that_mpirun_hands_on(clone: Clone, name: str) -> None:
+    clone.script("bin/mpirun", f"{VERSION}; {waiting_for('USR1')}")
+    octant, *arguments = clone.command("")
+    with ready(clone, [octant, "-n", "2", *arguments]) as process:
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        assert process.wait(timeout=30) == 3
+
+
+def test_ranks_are_killed_by_a_second_signal(clone: Clone) -> None:
+    rank = "sleep 60 & echo ready; while kill -0 $! 2> /dev/null; do wait $!; done; exit 9"
+    clone.script("bin/mpirun", f"{VERSION}; trap : USR1; {rank}")
+    octant, *arguments = clone.command("")
+    with ready(clone, [octant, "-n", "2", *arguments]) as process:
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)  # at once: the same wish
+        time.sleep(2.2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 9
+
+
+@pytest.mark.parametrize("target", ["terminal", "mpirun"])
+def test_a_signal_in_a_long_step_on_two_ranks_leaves_a_checkpoint(
+    clone: Clone, target: str
+) -> None:
+    """Open MPI alone would kill the ranks before the step ends."""
+    (clone.root / "blast.toml").write_text(TINY_BLAST)
+    octant, *arguments = clone.command(f'exec {program()} "$@" --output {clone.root}/run')
+    endless = ["time.max_steps=1000", "time.end=1000", "debug.step_seconds=3"]
+    words = [word for setting in endless for word in ("--set", setting)]
+    history = clone.root / "run/history.csv"
+    with subprocess.Popen(
+        [octant, "-n", "2", *arguments, *words],
+        env=clone.environment,
+        cwd=clone.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=heed_signals,
+    ) as process:
+        while not history.exists() or history.read_text().count("\n") < 2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        if target == "terminal":
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            os.kill(children_of(process.pid)[0], signal.SIGTERM)
+        assert process.wait(timeout=60) == 3
+    assert list((clone.root / "run").glob("checkpoint_*.h5"))
+
+
+def test_a_reader_that_goes_away_does_not_end_the_program(clone: Clone) -> None:
+    talking = "trap 'exit 9' PIPE; for i in 1 2 3 4; do echo $i; sleep 0.1; done; exit 5"
+    command = " ".join(clone.command(talking))
+    outcome = subprocess.run(
+        ["bash", "-c", f"{command} | head -n 1; exit ${{PIPESTATUS[0]}}"],
+        env=clone.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (5, "1\n", "")
+
+
+def test_another_users_clone_is_run_as_it_is(clone: Clone, tmp_path_factory) -> None:
+    command = clone.command("exit 3")
+    with read_only(clone.root / "build", tmp_path_factory.mktemp("disk")):
+        outcome = subprocess.run(
+            command, env=clone.environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (outcome.returncode, outcome.stderr) == (3, "")
+        build = subprocess.run(
+            [command[0], "build"],
+            env=clone.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert build.returncode == 2
+    assert "not yours" in build.stderr
+
+
+@contextmanager
+def read_only(folder: Path, scratch: Path) -> Iterator[None]:
+    """Forbid writing in a folder; root heeds only a disk that is mounted so."""
+    if os.geteuid() != 0:
+        folder_mode = 0o555
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(folder_mode)
+        yield
+        return
+    with small_disk(scratch / "disk", "size=1m") as disk:
+        shutil.copytree(folder, disk / "copy")
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        shutil.rmtree(folder)
+        folder.symlink_to(disk / "copy")
+        yield
+
+
+def test_python_tools_are_installed_with_hashes_or_not_at_all(clone: Clone) -> None:
+    installed = clone.root / ".octant/venv/installed"
+    installed.unlink()
+    look = [str(clone.root / "octant"), "plot", "output"]
+
+    def attempt(pip: str) -> subprocess.CompletedProcess[str]:
+        clone.script(".octant/venv/bin/pip", pip)
+        return subprocess.run(
+            look, env=clone.environment, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    failing = attempt("exit 1")
+    assert (failing.returncode, installed.exists()) == (2, False)
+    assert "not complete" in failing.stderr
+    assert clone.asked_of_octools is None
+    assert attempt(f'echo "$@" >> {clone.root}/pip').returncode == 0
+    assert installed.exists()
+    first, second = (clone.root / "pip").read_text().splitlines()
+    assert "--require-hashes" in first
+    assert "--no-deps" in second
 
 
 def test_output_into_a_pipe_has_no_colours(clone: Clone) -> None:

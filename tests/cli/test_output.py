@@ -1,13 +1,26 @@
 """Places that cannot be written end a run with one message, and nothing hangs."""
 
 import os
+import shutil
+import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from cases import TINY_BLAST
 from refusals import assert_refused, small_disk
-from running import Outcome, differing, octant, run, run_well
+from running import (
+    Outcome,
+    differing,
+    octant,
+    octant_command,
+    octant_environment,
+    run,
+    run_well,
+)
 
 
 @contextmanager
@@ -62,6 +75,69 @@ def test_a_disk_that_fills_up_ends_the_run(tmp_path: Path, ranks: int) -> None:
         outcome = run_into(disk / "run", tmp_path, ranks)
         assert_refused(outcome, "snap_00000.h5", "No space left", code=1)
         assert list((disk / "run").glob("*.h5*")) == [], "a broken file was left behind"
+
+
+FAILING_FSYNC = """
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int fsync(int file) {
+  struct stat status;
+  if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) { errno = EIO; return -1; }
+  return syscall(SYS_fsync, file);
+}
+"""
+
+
+def test_a_folder_that_does_not_reach_the_disk_ends_the_run(
+    tmp_path: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    (tmp_path / "shim.c").write_text(FAILING_FSYNC)
+    shim = tmp_path / "shim.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, tmp_path / "shim.c"], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(shim))
+    outcome = run(tmp_path / "run", TINY_BLAST, ranks=ranks)
+    assert_refused(outcome, "cannot bring the directory", "Input/output error", code=1)
+
+
+def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
+    """The disk fills up, and is emptied, while the run goes on."""
+    with small_disk(tmp_path / "disk", "size=1m") as disk:
+        settings = ("telemetry.enabled=false", "debug.step_seconds=0.02", "time.max_steps=60")
+        file = tmp_path / "blast.toml"
+        file.write_text(TINY_BLAST)
+        words = [word for setting in settings for word in ("--set", setting)]
+        process = subprocess.Popen(
+            octant_command("run", file, "--output", disk / "run", *words, ranks=ranks),
+            env=octant_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        history, log = disk / "run/history.csv", disk / "run/log.txt"
+        while not history.exists() or history.read_text().count("\n") < 3:
+            time.sleep(0.01)
+        fill(disk)
+        while "its rows wait" not in log.read_text():
+            assert process.poll() is None
+            time.sleep(0.01)
+        (disk / "ballast").unlink()
+        text, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, text
+        steps = [line.split(",")[0] for line in history.read_text().splitlines()[1:]]
+    assert steps == [str(step) for step in range(61)]
+    assert text.count("its rows wait") == 1
+
+
+def test_a_log_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, ranks: int) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/log.txt").symlink_to("/dev/full")
+    outcome = run_well(tmp_path / "run", TINY_BLAST, ranks=ranks)
+    assert outcome.text.count("lines are missing in the log file") == 1
 
 
 def test_more_ranks_than_blocks_is_legal(tmp_path: Path) -> None:

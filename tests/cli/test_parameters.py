@@ -33,6 +33,10 @@ BAD_VALUES = {
         ["mesh.block_size=2", "hydro.reconstruction=ppm"],
         ["mesh.block_size", "hydro.reconstruction"],
     ),
+    "infinite_time": (["time.end=inf"], ["time.end", "inf"]),
+    "time_that_is_no_number": (["time.end=nan"], ["time.end", "nan"]),
+    "infinite_energy": (["problem.energy=inf"], ["problem.energy", "inf"]),
+    "key_of_endless_depth": (["a" + ".a" * 20_000 + "=1"], ["20000 dots"]),
     "centre_outside_the_domain": (["problem.centre=[0, 2, 0]"], ["problem.centre", "2"]),
     "limit_of_blocks_where_nobody_plans": (
         ["balance.most_blocks=5"],
@@ -72,6 +76,22 @@ def test_a_message_names_the_file_and_line(
 def test_a_missing_file_is_named(tmp_path: Path, ranks: int) -> None:
     outcome = octant("run", tmp_path / "nothing.toml", ranks=ranks)
     assert_refused(outcome, "nothing.toml", "No such file")
+
+
+def test_what_is_no_parameter_file_is_named(tmp_path: Path, ranks: int) -> None:
+    empty = tmp_path / "empty.toml"
+    empty.touch()
+    assert_refused(octant("run", empty, ranks=ranks), "empty.toml", "empty")
+    assert_refused(octant("run", tmp_path, ranks=ranks), str(tmp_path), "folder")
+    deep = tmp_path / "deep.toml"
+    deep.write_text("a" + ".a" * 100_000 + " = 1\n")
+    assert_refused(octant("run", deep, ranks=ranks), "deep.toml:1", "100000 dots")
+
+
+@pytest.mark.parametrize("threads", [513, 1000])
+def test_more_threads_than_possible_are_refused(tmp_path: Path, threads: int, ranks: int) -> None:
+    outcome = run(tmp_path / "run", TINY_BLAST, ranks=ranks, threads=threads)
+    assert_refused(outcome, "OMP_NUM_THREADS", str(threads), "512")
 
 
 def test_a_file_without_a_problem_is_refused(tmp_path: Path, ranks: int) -> None:

@@ -1,15 +1,27 @@
 """Runs that end early: on request with a checkpoint, or because the gas is broken."""
 
+import os
+import resource
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from cases import TINY_BLAST
 from refusals import assert_refused
-from running import Outcome, octant_command, octant_environment, run, run_well
+from running import (
+    Outcome,
+    children_of,
+    heed_signals,
+    octant_command,
+    octant_environment,
+    run,
+    run_well,
+)
 
 ENDLESS = ("time.max_steps=1000000", "time.end=1000")
 
@@ -43,29 +55,43 @@ def test_the_walltime_stops_a_run(tmp_path: Path, ranks: int) -> None:
     assert_stopped_with_checkpoint(outcome)
 
 
-@pytest.mark.parametrize("wish", [signal.SIGTERM, signal.SIGUSR1])
-def test_a_signal_stops_a_run(tmp_path: Path, wish: signal.Signals) -> None:
-    file = tmp_path / "blast.toml"
+@contextmanager
+def going(
+    place: Path, *overrides: str, ranks: int = 1, before: Callable[[], None] = heed_signals
+) -> Iterator[subprocess.Popen[str]]:
+    """Start an endless run, wait for its first steps, and kill it if it does not end.
+
+    Parameters
+    ----------
+    place
+        The output directory.
+    overrides
+        Further parameters.
+    ranks
+        MPI ranks.
+    before
+        What the process does before it becomes the program.
+    """
+    file = place.with_suffix(".toml")
     file.write_text(TINY_BLAST)
-    output = tmp_path / "run"
-    options: list[object] = ["run", file, "--output", output]
-    for override in ENDLESS:
+    options: list[object] = ["run", file, "--output", place]
+    for override in (*ENDLESS, *overrides):
         options += ["--set", override]
     process = subprocess.Popen(
-        octant_command(*options),
+        octant_command(*options, ranks=ranks),
         env=octant_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
+        preexec_fn=before,
     )
     try:
-        wait_for_steps(output / "history.csv", 3)
-        process.send_signal(wish)
-        text, _ = process.communicate(timeout=60)
+        wait_for_steps(place / "history.csv", 1)
+        yield process
     finally:
         process.kill()
-    assert_stopped_with_checkpoint(Outcome(process.returncode, text, output))
 
 
 def wait_for_steps(history: Path, steps: int) -> None:
@@ -75,6 +101,77 @@ def wait_for_steps(history: Path, steps: int) -> None:
             return
         time.sleep(0.1)
     raise AssertionError(f"{history} did not reach {steps} steps")
+
+
+WISHES = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1]
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_a_signal_to_any_rank_stops_a_run(tmp_path: Path, wish: signal.Signals, ranks: int) -> None:
+    with going(tmp_path / "run", ranks=ranks) as process:
+        os.kill(process.pid if ranks == 1 else children_of(process.pid)[-1], wish)
+        text, _ = process.communicate(timeout=60)
+    assert f"signal {int(wish)}" in text
+    assert_stopped_with_checkpoint(Outcome(process.returncode, text, tmp_path / "run"))
+
+
+def test_a_signal_waits_for_the_end_of_a_long_step(tmp_path: Path) -> None:
+    """Also where it comes several times at once, as schedulers send it."""
+    with going(tmp_path / "run", "debug.step_seconds=2.5") as process:
+        for wish in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process.send_signal(wish)
+        text, _ = process.communicate(timeout=60)
+    assert "ends with a checkpoint after this step" in text
+    assert_stopped_with_checkpoint(Outcome(process.returncode, text, tmp_path / "run"))
+
+
+def test_mpirun_hands_a_signal_on_in_a_long_step(tmp_path: Path) -> None:
+    with going(tmp_path / "run", "debug.step_seconds=2.5", ranks=2) as process:
+        process.send_signal(signal.SIGUSR1)
+        text, _ = process.communicate(timeout=60)
+    assert_stopped_with_checkpoint(Outcome(process.returncode, text, tmp_path / "run"))
+
+
+def test_a_second_signal_ends_a_run_at_once(tmp_path: Path) -> None:
+    with going(tmp_path / "run", "debug.step_seconds=60") as process:
+        process.send_signal(signal.SIGINT)
+        time.sleep(1.2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=5) == -signal.SIGTERM
+
+
+def test_a_run_under_nohup_outlives_its_connection(tmp_path: Path) -> None:
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    with going(tmp_path / "run", before=ignore) as process:
+        process.send_signal(signal.SIGHUP)
+        rows = (tmp_path / "run/history.csv").read_text().count("\n")
+        wait_for_steps(tmp_path / "run/history.csv", rows + 2)
+        assert process.poll() is None
+
+
+def test_a_reader_that_goes_away_does_not_end_a_run(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    with going(place, "output.snapshot_interval=1e-9", "debug.step_seconds=0.1") as process:
+        process.stdout.close()
+        wait_for_steps(place / "history.csv", 8)
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(timeout=60)
+    log = (place / "log.txt").read_text()
+    assert "stopping at step" in log and "peak memory" in log
+    assert_stopped_with_checkpoint(Outcome(code, log, place))
+
+
+def test_a_limit_of_file_lengths_ends_a_run_with_a_message(tmp_path: Path, ranks: int) -> None:
+    slowly = ("output.snapshot_interval=0.002", "debug.step_seconds=0.2")
+    with going(tmp_path / "run", *slowly, ranks=ranks) as process:
+        for pid in [process.pid] if ranks == 1 else children_of(process.pid):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1 << 14, 1 << 14))
+        text, _ = process.communicate(timeout=60)
+    outcome = Outcome(process.returncode, text, tmp_path / "run")
+    assert_refused(outcome, "snap_", "File too large", code=1)
 
 
 def test_a_broken_state_ends_the_run_with_place_and_values(tmp_path: Path, ranks: int) -> None:

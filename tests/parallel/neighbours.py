@@ -64,12 +64,12 @@ def main() -> int:
     print("ranks decomposition  neighbours: mean  most   blocks: most/mean")
     with tempfile.TemporaryDirectory() as scratch:
         steps = f"time.max_steps={STEPS}"
-        often = "output.checkpoint_interval=1e-9"
+        often = ("output.checkpoint_interval=1e-9", "output.final_checkpoint=false")
         first = run_well(
             Path(scratch) / "first",
             blast,
             *overrides,
-            often,
+            *often,
             steps,
             timeout=600,
         )

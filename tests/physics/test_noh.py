@@ -45,6 +45,13 @@ def test_shock_and_densities_are_those_of_the_exact_solution(tmp_path: Path) -> 
     # Behind it the density is 64, but for the centre, which every scheme overheats.
     plateau = (radius > 0.5 * shock) & (radius < shock - 2 * width)
     assert abs(cells["density"][plateau].mean() / 64 - 1.0) < 0.15
+    pressure = EXACT.at(radius, TIME)[2]
+    assert abs((cells["pressure"] / pressure)[plateau].mean() - 1.0) < 0.15
+
+    # The gas is at rest behind the shock, the centre not left out, and falls in before it.
+    falling = -sum(cells[f"velocity_{axis}"] * cells.position[:, n] for n, axis in enumerate("xyz"))
+    assert np.abs((falling / radius)[radius < shock - 2 * width]).mean() < 0.05
+    assert np.abs((falling / radius)[smooth] - 1.0).max() < 0.01
 
     # The mean density falls through half its jump within a cell of the exact radius.
     shell = (radius / width).astype(int)

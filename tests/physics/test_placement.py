@@ -6,7 +6,7 @@ import pytest
 
 from cases import CLUMPY_BOX, DRIFTING_BLAST
 from refusals import assert_refused
-from running import Outcome, differing, run, run_well
+from running import Outcome, assert_same_run, differing, run, run_well
 from telemetry_tables import ask_one
 
 MEASURED = "balance.cost=measured"
@@ -40,7 +40,7 @@ def test_fields_are_the_same_under_every_policy(
     overrides = (f"balance.policy={policy}", f"balance.cost={cost}", "balance.cplx_x=50")
     nodes = "debug.ranks_per_node=2"
     outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *overrides, nodes, ranks=ranks)
-    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
+    assert_same_run(outcome, reference)
     if policy != "contiguous":
         assert ask_one(outcome, "select count(*) from placement") > 0
         assert ask_one(outcome, "select distinct policy from placement") == policy
@@ -52,7 +52,7 @@ def test_fields_are_the_same_whether_messages_travel_during_work_or_not(
 ) -> None:
     overrides = (f"comm.exchange={exchange}", "comm.overlap=false")
     outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *overrides, ranks=3)
-    assert differing(outcome.last_snapshot, reference.last_snapshot) == []
+    assert_same_run(outcome, reference)
 
 
 def test_blocks_cost_more_where_gravity_and_particles_are(tmp_path: Path) -> None:

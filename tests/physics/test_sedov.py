@@ -53,6 +53,20 @@ def test_shock_is_where_the_exact_solution_has_it(tmp_path: Path) -> None:
     assert half_radius - middle[peak] <= 2.5 * width
     assert density[peak] > 2.5
 
+    # Behind it, where the captured shock does not reach, the gas moves as it should; in the thin
+    # and hot middle the pressure is what the whole blast leaves of its energy.
+    speed = sum(cells[f"velocity_{axis}"] * cells.position[:, n] for n, axis in enumerate("xyz"))
+    exact = EXACT.at(radius, cells.time)
+    behind = (radius > 0.1) & (radius < 0.6)
+    for found, expected, tolerance in (
+        (speed / radius, exact[1], 0.03),
+        (cells["pressure"], exact[2], 0.08),
+    ):
+        sums = [np.sum((q * cells.volume)[behind]) for q in (found, expected)]
+        assert abs(sums[0] / sums[1] - 1.0) < tolerance
+    ahead = radius > RADIUS + 4 * width
+    assert cells["pressure"][ahead].max() < 1.001 * cells["pressure"][ahead].min()
+
 
 def test_blast_does_not_prefer_an_axis(tmp_path: Path) -> None:
     cells = leaf_cells(run_well(tmp_path / "run", OCTANT, "time.max_steps=15").last_snapshot)

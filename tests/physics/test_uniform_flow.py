@@ -79,3 +79,27 @@ def test_dual_energy_keeps_a_fast_stream_cold(tmp_path: Path) -> None:
     assert np.abs(pressure * 1.4 - 1.0).max() < 1.5e-3
     energy = outcome.history()["total_energy"]
     assert np.ptp(energy) <= 1e-12 * energy[0]
+
+
+def test_cold_gas_falls_across_less_than_a_cell_in_a_step(tmp_path: Path) -> None:
+    """Its signals alone would allow the whole run in one step."""
+    cold = ("problem.left=[1.0, 0.0, 1e-12]", "problem.right=[1.0, 0.0, 1e-12]", "time.cfl=0.5")
+    fall = ("hydro.acceleration=[0.0, -4.0, 3.0]", "time.end=1.0")
+    setting = (*cold, *fall, 'mesh.boundary_y=["periodic", "periodic"]')
+    periodic = (
+        'mesh.boundary_x=["periodic", "periodic"]',
+        'mesh.boundary_z=["periodic", "periodic"]',
+    )
+    outcome = run_well(tmp_path / "run", UNIFORM.format(speed=0.0), *setting, *periodic)
+    history = outcome.history()
+    speed, dt = 5.0 * history["time"], history["dt"]
+    cell = 1 / 8
+    assert np.all(speed[:-1] * dt[:-1] + 0.5 * 5.0 * dt[:-1] ** 2 < 0.5 * cell * (1 + 1e-6))
+    assert history["momentum_y"][-1] == pytest.approx(-4.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_no_step_is_longer_than_the_largest(ranks: int, tmp_path: Path) -> None:
+    setting = ("time.largest_step=0.004", "mesh.max_level=1", "refine.density=[0.5]")
+    outcome = run_well(tmp_path / "run", UNIFORM.format(speed=0.0), *setting, ranks=ranks)
+    assert outcome.history()["dt"][:-1] == pytest.approx(0.004)

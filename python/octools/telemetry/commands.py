@@ -33,7 +33,7 @@ def diagnose(
     run: Run,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Name slow ranks and nodes, late sends, spikes of waiting, imbalance and critical paths."""
+    """Name slow or starved ranks, late sends, spikes of waiting, imbalance and critical paths."""
     with Telemetry(run) as telemetry:
         result = examine(telemetry)
     print(result.to_json() if as_json else result.to_text())

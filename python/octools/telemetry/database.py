@@ -34,7 +34,10 @@ class Telemetry:
     def __init__(self, run: Path) -> None:
         self.files: RunFiles = find_files(run)
         self._database = duckdb.connect(":memory:")
-        self._define()
+        try:
+            self._define()
+        except duckdb.Error as cause:
+            raise _explained(cause) from cause
         self._lock()
 
     def __enter__(self) -> Self:

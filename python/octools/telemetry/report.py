@@ -136,12 +136,15 @@ def _tiles(run: Run) -> str:
       max(memory_peak_bytes) from ranks"""
     computing, waiting, memory = run.telemetry.rows(query)[1][0]
     imbalance = run.telemetry.value("select median(compute_imbalance) from balance")
+    query = "select sum(cpu_ns) / sum(self_ns) from phases where phase = 'compute'"
+    processor = run.telemetry.value(query)
     tiles = [
         (_seconds(seconds), "in all steps"),
         (_seconds(step), "median step"),
         (_quantity(speed / run.ranks), "cell updates per second and rank"),
         (f"{100 * computing:.1f} %", "of the time computing"),
         (f"{100 * waiting:.1f} %", "waiting and synchronising"),
+        (f"{100 * processor:.0f} %" if processor else "?", "of a processor while computing"),
         (f"{imbalance:.3g}" if imbalance else "?", "slowest over mean rank's computing"),
         (f"{_quantity(memory)}B", "most memory of a rank"),
     ]
@@ -165,10 +168,8 @@ def _quantity(value: float) -> str:
 
 def _findings(diagnosis: Diagnosis) -> str:
     if not diagnosis.findings:
-        body = (
-            '<p class="clear">Nothing stands out: no slow rank or node, no late sends, no spikes '
-        )
-        body += "of waiting, no imbalance that costs much.</p>"
+        body = '<p class="clear">Nothing stands out: no slow or starved rank, no late sends, '
+        body += "no spikes of waiting, no imbalance that costs much.</p>"
     else:
         body = "".join(map(_finding, diagnosis.findings))
     return _section("findings", "Findings", "What makes the run slower than it needs to be.", body)

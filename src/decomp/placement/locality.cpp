@@ -15,7 +15,7 @@ using Place = std::array<std::int32_t, 3>;
 // Leaves by level and place.
 class LeafTable {
  public:
-  explicit LeafTable(std::span<const Leaf> leaves) {
+  explicit LeafTable(Leaves leaves) {
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       const Leaf& leaf = leaves[n];
       if (leaf.level < 0 || *std::min_element(leaf.place.begin(), leaf.place.end()) < 0)
@@ -38,9 +38,13 @@ class LeafTable {
   std::vector<KeyTable<std::int32_t>> levels_;
 };
 
-std::int32_t bytes_across(const Place& step, const ContactBytes& bytes) {
-  const int axes = std::abs(step[0]) + std::abs(step[1]) + std::abs(step[2]);
+// Of leaves that lie beside each other along so many axes.
+std::int32_t bytes_across(int axes, const ContactBytes& bytes) {
   return axes == 1 ? bytes.face : axes == 2 ? bytes.edge : bytes.corner;
+}
+
+std::int32_t bytes_across(const Place& step, const ContactBytes& bytes) {
+  return bytes_across(std::abs(step[0]) + std::abs(step[1]) + std::abs(step[2]), bytes);
 }
 
 // Where a coarser leaf, as seen from a finer one's level, lies: -1, 0 or 1 along each axis.
@@ -53,7 +57,7 @@ Place step_to_coarser(const Place& fine, const Place& coarse) {
 
 // Calls visit(contact) for every contact.
 template <class Visit>
-void for_each_contact(std::span<const Leaf> leaves, const ContactBytes& bytes, const Visit& visit) {
+void for_each_contact(Leaves leaves, const ContactBytes& bytes, const Visit& visit) {
   const LeafTable table(leaves);
   std::vector<std::int32_t> coarser;
   for (std::int32_t n = 0; n < std::ssize(leaves); ++n) {
@@ -90,7 +94,21 @@ void add(Traffic& sum, const Contact& contact, const Owners& owners, int ranks_p
 
 }  // namespace
 
-std::vector<Contact> contacts(std::span<const Leaf> leaves, const ContactBytes& bytes) {
+std::int32_t bytes_between(const Leaf& from, const Leaf& to, const ContactBytes& bytes) {
+  const int level = std::max(from.level, to.level);
+  const int from_shift = level - from.level, to_shift = level - to.level;
+  int axes = 0;
+  for (int d = 0; d < 3; ++d) {
+    const std::int64_t a = std::int64_t{from.place[d]} << from_shift;
+    const std::int64_t b = std::int64_t{to.place[d]} << to_shift;
+    const std::int64_t a_end = a + (1 << from_shift), b_end = b + (1 << to_shift);
+    if (a > b_end || b > a_end) return 0;
+    axes += a == b_end || b == a_end;
+  }
+  return axes == 0 ? 0 : bytes_across(axes, bytes);
+}
+
+std::vector<Contact> contacts(Leaves leaves, const ContactBytes& bytes) {
   std::vector<Contact> result;
   for_each_contact(leaves, bytes, [&](const Contact& contact) { result.push_back(contact); });
   return result;
@@ -102,7 +120,7 @@ Traffic traffic(std::span<const Contact> contacts, const Owners& owners, int ran
   return sum;
 }
 
-Traffic traffic(std::span<const Leaf> leaves, const Owners& owners, int ranks_per_node,
+Traffic traffic(Leaves leaves, const Owners& owners, int ranks_per_node,
                 const ContactBytes& bytes) {
   Traffic sum;
   for_each_contact(leaves, bytes,

@@ -1,7 +1,6 @@
 // How much neighbouring blocks have to say to each other across ranks and nodes.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,12 +8,6 @@
 #include "decomp/placement/placement.hpp"
 
 namespace octant::placement {
-
-// A leaf of a tree of blocks: its level and its place among that level's blocks.
-struct Leaf {
-  int level = 0;
-  std::array<std::int32_t, 3> place{};
-};
 
 // Two leaves that touch, and the bytes that the first sends to the second.
 struct Contact {
@@ -27,9 +20,12 @@ struct ContactBytes {
   std::int32_t face = 20480, edge = 2560, corner = 320;  // 16^3 cells, 2 ghosts, 5 variables
 };
 
+// What one leaf sends to another one: nothing if they do not touch.
+std::int32_t bytes_between(const Leaf& from, const Leaf& to, const ContactBytes& bytes = {});
+
 // All contacts, in both directions, of leaves in a domain without periodic boundaries. Leaves of
 // neighbouring levels may touch; others do not occur in a balanced tree. O(leaves).
-std::vector<Contact> contacts(std::span<const Leaf> leaves, const ContactBytes& bytes = {});
+std::vector<Contact> contacts(Leaves leaves, const ContactBytes& bytes = {});
 
 // Bytes over all contacts, those that leave a rank, and those that leave a node.
 struct Traffic {
@@ -37,7 +33,7 @@ struct Traffic {
 };
 Traffic traffic(std::span<const Contact> contacts, const Owners& owners, int ranks_per_node);
 // The same without a list of the contacts, which takes some 300 bytes per leaf.
-Traffic traffic(std::span<const Leaf> leaves, const Owners& owners, int ranks_per_node,
+Traffic traffic(Leaves leaves, const Owners& owners, int ranks_per_node,
                 const ContactBytes& bytes = {});
 
 }  // namespace octant::placement

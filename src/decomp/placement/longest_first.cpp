@@ -1,6 +1,7 @@
 // Placements without order along the curve.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "decomp/placement/checks.hpp"
 #include "decomp/placement/contiguous.hpp"
@@ -10,6 +11,10 @@ namespace octant::placement {
 namespace {
 
 using Load = std::pair<double, std::int32_t>;  // of a rank, or the cost of a block
+
+constexpr int k_guesses = 4;  // of the largest load, by bisection
+// With more ranks a placement shall not take as long as several of them do.
+constexpr int k_most_careful_ranks = 16'384;
 
 // Adds to the least load, which stands at the front of the heap, and lets it sink.
 void add_to_least(std::vector<Load>& heap, double cost) {
@@ -25,14 +30,19 @@ void add_to_least(std::vector<Load>& heap, double cost) {
   heap[at] = grown;
 }
 
-// Deals out blocks to ranks, the dearest block first, each to the least loaded rank; ties go to the
-// lower index. Ranks ascend.
-void deal_out(Costs costs, const std::vector<std::int32_t>& blocks,
-              const std::vector<std::int32_t>& ranks, Owners& owners) {
+// Blocks with the negative of their costs, the dearest first.
+std::vector<Load> dearest_first(Costs costs, const std::vector<std::int32_t>& blocks) {
   std::vector<Load> order;
   order.reserve(blocks.size());
   for (const std::int32_t block : blocks) order.emplace_back(-costs[block], block);
   std::sort(order.begin(), order.end());
+  return order;
+}
+
+// Deals out blocks to ranks, the dearest block first, each to the least loaded rank; ties go to the
+// lower index. Ranks ascend.
+void deal_out(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks,
+              Owners& owners) {
   // The first blocks go to empty ranks, one each.
   const std::size_t first = std::min(order.size(), ranks.size());
   std::vector<Load> heap;
@@ -46,6 +56,25 @@ void deal_out(Costs costs, const std::vector<std::int32_t>& blocks,
     owners[order[n].second] = heap.front().second;
     add_to_least(heap, -order[n].first);
   }
+}
+
+// Gives each block, the dearest first, to the fullest rank that has room for it (best-fit
+// decreasing). False if one finds no room, or a rank would stay empty.
+bool pack(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks, double limit,
+          Owners& owners) {
+  std::set<Load> room;  // that ranks have left
+  for (const std::int32_t rank : ranks) room.emplace(limit, rank);
+  std::size_t empty = ranks.size();
+  for (const auto& [negative_cost, block] : order) {
+    const auto fullest = room.lower_bound({-negative_cost, -1});
+    if (fullest == room.end()) return false;
+    auto rank = room.extract(fullest);
+    if (rank.value().first == limit) --empty;
+    rank.value().first += negative_cost;
+    owners[block] = rank.value().second;
+    room.insert(std::move(rank));
+  }
+  return empty == 0;
 }
 
 std::vector<std::int32_t> all_of(std::size_t count) {
@@ -74,12 +103,18 @@ std::vector<bool> extremes(const std::vector<double>& load, std::size_t count) {
   return chosen;
 }
 
+double largest_load(Costs costs, const Owners& owners, int ranks) {
+  const auto sums = loads(costs, owners, ranks);
+  return *std::max_element(sums.begin(), sums.end());
+}
+
 }  // namespace
 
 Owners longest_first(Costs costs, int ranks) {
   check_input(costs, ranks);
   Owners owners(costs.size());
-  deal_out(costs, all_of(costs.size()), all_of(static_cast<std::size_t>(ranks)), owners);
+  deal_out(dearest_first(costs, all_of(costs.size())), all_of(static_cast<std::size_t>(ranks)),
+           owners);
   return owners;
 }
 
@@ -97,17 +132,36 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) 
     if (chosen[rank]) some_ranks.push_back(rank);
   for (std::int32_t block = 0; block < std::ssize(costs); ++block)
     if (chosen[start[block]]) their_blocks.push_back(block);
+  const auto order = dearest_first(costs, their_blocks);
   Owners owners = start;
-  deal_out(costs, their_blocks, some_ranks, owners);
-  const auto after = loads(costs, owners, ranks);
-  const bool better = *std::max_element(after.begin(), after.end()) <=
-                      *std::max_element(before.begin(), before.end());
-  return better ? owners : start;
+  deal_out(order, some_ranks, owners);
+  // What none can be below: the ranks that keep their blocks, and the dearest block.
+  double least = order.empty() ? 0.0 : -order.front().first;
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    if (!chosen[rank]) least = std::max(least, before[rank]);
+  double most = largest_load(costs, owners, ranks);
+  for (int n = 0; n < k_guesses && least < most && ranks <= k_most_careful_ranks; ++n) {
+    const double limit = 0.5 * (least + most);
+    Owners tighter = owners;
+    if (pack(order, some_ranks, limit, tighter)) {
+      owners = std::move(tighter);
+      most = largest_load(costs, owners, ranks);
+    } else {
+      least = limit;
+    }
+  }
+  return most <= *std::max_element(before.begin(), before.end()) ? owners : start;
 }
 
 Owners cplx(Costs costs, int ranks, double percent) {
-  return rebalance_extremes(costs, ranks, percent,
-                            percent == 100.0 ? Owners{} : exact(costs, ranks));
+  if (percent == 100.0) return longest_first(costs, ranks);
+  const auto from = [&](Owners start) {
+    return rebalance_extremes(costs, ranks, percent, std::move(start));
+  };
+  Owners owners = from(exact(costs, ranks));
+  if (percent == 0.0 || costs.empty() || ranks > k_most_careful_ranks) return owners;
+  Owners other = from(two_sizes_chunked(costs, ranks));
+  return largest_load(costs, other, ranks) < largest_load(costs, owners, ranks) ? other : owners;
 }
 
 }  // namespace octant::placement

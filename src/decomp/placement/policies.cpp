@@ -19,11 +19,14 @@ Policy policy_of(const PolicyOptions& options) {
   if (name == "lpt") return longest_first;
   if (name == "cdp") return two_sizes;
   if (name == "cdp_general") return any_sizes;
-  if (name == "cdp_chunked") return [](Costs c, int r) { return two_sizes_chunked(c, r); };
+  if (name == "cdp_chunked")
+    return [](const BlockList& b, int r) { return two_sizes_chunked(b, r); };
   if (name == "node")
-    return [n = options.ranks_per_node](Costs c, int r) { return node_windows(c, r, n); };
+    return [n = options.ranks_per_node](const BlockList& b, int r) {
+      return node_windows(b, r, n, b.leaves);
+    };
   if (name == "cplx" || name == "zonal")
-    return [x = options.percent](Costs c, int r) { return cplx(c, r, x); };
+    return [x = options.percent](const BlockList& b, int r) { return cplx(b, r, x); };
   throw InputError("there is no placement policy \"{}\"; expected one of {}", name,
                    fmt::join(policy_names(), ", "));
 }
@@ -33,21 +36,21 @@ std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks)
   return zones(costs, ranks, zonal ? options.zone_ranks : ranks, options.ranks_per_node);
 }
 
-Owners zone_by_zone(Costs costs, std::span<const Zone> zones, const Policy& policy) {
-  if (zones.size() == 1) return policy(costs, zones.front().ranks);
-  Owners owners(costs.size());
+Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const Policy& policy) {
+  if (zones.size() == 1) return policy(blocks, zones.front().ranks);
+  Owners owners(blocks.costs.size());
   for (const Zone& zone : zones) {
-    const Owners part = policy(costs.subspan(zone.first_block, zone.blocks), zone.ranks);
+    const Owners part = policy(blocks.part(zone.first_block, zone.blocks), zone.ranks);
     std::transform(part.begin(), part.end(), owners.begin() + zone.first_block,
                    [&](std::int32_t rank) { return rank + zone.first_rank; });
   }
   return owners;
 }
 
-Owners place(const PolicyOptions& options, Costs costs, int ranks) {
-  Owners owners = zone_by_zone(costs, zones_of(options, costs, ranks), policy_of(options));
+Owners place(const PolicyOptions& options, const BlockList& blocks, int ranks) {
+  Owners owners = zone_by_zone(blocks, zones_of(options, blocks, ranks), policy_of(options));
   if (options.most_blocks == 0) return owners;
-  return with_room(costs, std::move(owners), Room(ranks, options.most_blocks));
+  return with_room(blocks, std::move(owners), Room(ranks, options.most_blocks));
 }
 
 }  // namespace octant::placement

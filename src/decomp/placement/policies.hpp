@@ -20,8 +20,19 @@ struct PolicyOptions {
   std::int64_t most_blocks = 0;  // that a rank has memory for; 0: any number
 };
 
+// What there is to place, along the curve. Where leaves are not known there are none.
+struct BlockList {
+  Costs costs;
+  Leaves leaves = {};
+
+  BlockList part(std::int64_t first, std::int64_t count) const {
+    return {costs.subspan(first, count), leaves.empty() ? leaves : leaves.subspan(first, count)};
+  }
+  operator Costs() const { return costs; }  // all that most policies look at
+};
+
 // Places blocks on ranks, in one zone.
-using Policy = std::function<Owners(Costs, int ranks)>;
+using Policy = std::function<Owners(const BlockList&, int ranks)>;
 
 // Throws InputError for a name that no policy has.
 Policy policy_of(const PolicyOptions& options);
@@ -30,10 +41,10 @@ Policy policy_of(const PolicyOptions& options);
 std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks);
 
 // Applies a policy to each zone.
-Owners zone_by_zone(Costs costs, std::span<const Zone> zones, const Policy& policy);
+Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const Policy& policy);
 
 // All of it: zones, policy, and the limit of memory.
-Owners place(const PolicyOptions& options, Costs costs, int ranks);
+Owners place(const PolicyOptions& options, const BlockList& blocks, int ranks);
 
 // How many blocks each rank has memory for.
 using Room = std::vector<std::int64_t>;

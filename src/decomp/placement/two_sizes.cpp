@@ -74,7 +74,7 @@ Owners two_sizes(Costs costs, int ranks) {
 }
 
 Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks) {
-  return zone_by_zone(costs, zones(costs, ranks, chunk_ranks, 1), two_sizes);
+  return zone_by_zone({costs}, zones(costs, ranks, chunk_ranks, 1), two_sizes);
 }
 
 }  // namespace octant::placement

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <set>
 
 #include "core/error.hpp"
+#include "decomp/morton.hpp"
 #include "decomp/placement/locality.hpp"
 #include "decomp/placement/policies.hpp"
 
@@ -153,6 +155,48 @@ TEST(Placement, cplx_is_its_start_at_0_and_longest_first_at_100_and_never_worse_
     EXPECT_LE(largest_load(costs, cplx(costs, ranks, percent), ranks), before);
 }
 
+// CPLX as its authors have it: two sizes, or equal ones where they come out even, and no packing.
+double largest_load_of_the_authors(const std::vector<double>& costs, int ranks, double percent) {
+  const bool even = std::ssize(costs) % ranks == 0;
+  const Owners start = even ? baseline(costs, ranks) : two_sizes_chunked(costs, ranks);
+  auto load = loads(costs, start, ranks);
+  std::vector<int> order(load.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return load[a] > load[b]; });
+  const double mean = std::accumulate(load.begin(), load.end(), 0.0) / ranks;
+  std::size_t top = 0, bottom = order.size();
+  double surplus = 0.0;
+  std::set<int> chosen;
+  while (chosen.size() < static_cast<std::size_t>(percent / 100.0 * ranks)) {
+    const int rank = surplus <= 0.0 ? order[top++] : order[--bottom];
+    chosen.insert(rank);
+    surplus += load[rank] - mean;
+  }
+  std::vector<double> blocks;
+  for (std::size_t n = 0; n < costs.size(); ++n)
+    if (chosen.contains(start[n])) blocks.push_back(costs[n]);
+  std::sort(blocks.rbegin(), blocks.rend());
+  std::multiset<double> dealt;
+  for (const int rank : chosen) load[rank] = 0.0;
+  for (std::size_t n = 0; n < chosen.size(); ++n) dealt.insert(0.0);
+  for (const double cost : blocks) {
+    const double least = *dealt.begin();
+    dealt.erase(dealt.begin());
+    dealt.insert(least + cost);
+  }
+  return std::max(*dealt.rbegin(), *std::max_element(load.begin(), load.end()));
+}
+
+TEST(Placement, cplx_is_never_above_what_its_authors_get) {
+  for (const auto& [ranks, blocks] : {std::pair(64, 150), {128, 300}, {512, 1024}, {512, 1100}})
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+      const auto costs = random_costs(blocks, seed);
+      EXPECT_LE(largest_load(costs, cplx(costs, ranks, 25.0), ranks),
+                largest_load_of_the_authors(costs, ranks, 25.0))
+          << ranks << " ranks, " << blocks << " blocks, seed " << seed;
+    }
+}
+
 // The blocks that lie on another node than the contiguous blocks around them.
 int strays(const Owners& owners, int ranks_per_node) {
   int count = 0;
@@ -186,6 +230,36 @@ TEST(Placement, node_windows_of_two_blocks_per_rank_are_as_even_as_pairs_chosen_
   EXPECT_LE(largest_load(costs, node_windows(costs, ranks, 16), ranks), 1.01 * best);
 }
 
+// 16^3 equal blocks along the Morton curve.
+std::vector<Leaf> cube() {
+  std::vector<Leaf> leaves;
+  for (Key key = 0; key < 4096; ++key) {
+    const BlockCoordinates c = morton_decode(key);
+    leaves.push_back({4, {c[0], c[1], c[2]}});
+  }
+  return leaves;
+}
+
+TEST(Placement, node_windows_that_know_the_mesh_send_fewer_bytes_for_a_64th_of_the_load) {
+  const auto leaves = cube();
+  const auto touching = contacts(leaves);
+  const int ranks = 1800;
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    for (const int per_node : {8, 16, 32}) {
+      const auto costs = random_costs(4096, seed);
+      const auto off_node = [&](const Owners& owners) {
+        return traffic(touching, owners, per_node).off_node;
+      };
+      const Owners blind = node_windows(costs, ranks, per_node);
+      const Owners owners = node_windows(costs, ranks, per_node, leaves);
+      EXPECT_LT(off_node(owners), 0.995 * off_node(blind)) << seed << ' ' << per_node;
+      EXPECT_LE(off_node(owners), off_node(baseline(costs, ranks))) << seed << ' ' << per_node;
+      EXPECT_LE(largest_load(costs, owners, ranks),
+                (1.0 + 1.0 / 64) * largest_load(costs, blind, ranks));
+      EXPECT_EQ(ranks_in_use(owners), ranks);
+    }
+}
+
 TEST(Placement, zones_cover_all_blocks_and_ranks_in_whole_nodes_of_equal_cost) {
   const auto costs = random_costs(1000, 8);
   const auto parts = zones(costs, 450, 100, 16);
@@ -212,9 +286,9 @@ TEST(Placement, no_policy_gives_a_rank_more_blocks_than_it_has_memory_for) {
   for (const std::string& name : policy_names())
     for (const std::int64_t most : {7, 8, 100}) {
       PolicyOptions options{.name = name, .ranks_per_node = 8};
-      const Owners free = place(options, costs, ranks);
+      const Owners free = place(options, {costs}, ranks);
       options.most_blocks = most;
-      const Owners owners = place(options, costs, ranks);
+      const Owners owners = place(options, {costs}, ranks);
       std::vector<std::int64_t> count(ranks, 0);
       for (const std::int32_t owner : owners) ++count[owner];
       EXPECT_LE(*std::max_element(count.begin(), count.end()), most) << name;
@@ -245,7 +319,11 @@ TEST(Traffic, counts_faces_edges_and_corners_on_one_level_and_across_two) {
   std::vector<Leaf> leaves{{0, {0, 0, 0}}};
   for (int n = 0; n < 8; ++n) leaves.push_back({1, {2 + (n & 1), n >> 1 & 1, n >> 2}});
   leaves.push_back({0, {2, 0, 0}});
-  const auto touching = contacts(leaves, {100, 10, 1});
+  const ContactBytes bytes{100, 10, 1};
+  const auto touching = contacts(leaves, bytes);
+  for (const Contact& contact : touching)
+    EXPECT_EQ(bytes_between(leaves[contact.from], leaves[contact.to], bytes), contact.bytes);
+  EXPECT_EQ(bytes_between(leaves.front(), leaves.back(), bytes), 0);
   // Each whole root touches four fine leaves by face; the fine ones touch each other: 12 faces, 12
   // edges, 4 corners; all in both directions.
   const Owners alone(leaves.size(), 0);

@@ -78,6 +78,19 @@ TEST_F(Measure, takes_means_over_the_cells_of_each_component) {
               mean(domain_.dz_cell, [&](int i, int j, int k) { return scalar(i, j, k); }), 1e-14);
 }
 
+TEST_F(Measure, finds_the_range_of_the_scalar_and_its_values_at_sides) {
+  const Field& scalar = flow_.scalar();
+  double smallest = -0.5, largest = 1.0;  // at the plates
+  for (int k = 0; k < domain_.nz; ++k)
+    for (int j = 0; j < domain_.ny; ++j)
+      for (int i = 0; i < domain_.nx; ++i) {
+        smallest = std::min(smallest, scalar(i, j, k));
+        largest = std::max(largest, scalar(i, j, k));
+      }
+  EXPECT_LT(smallest, -0.6);
+  EXPECT_EQ(measure(flow_).scalar_range, largest - smallest);
+}
+
 TEST_F(Measure, finds_the_extremes_on_lower_faces_too) {
   const Totals t = measure(flow_);
   const State& s = flow_.state();

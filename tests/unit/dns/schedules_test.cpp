@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "dns/flow.hpp"
 #include "dns/measure.hpp"
+#include "dns/stable_step.hpp"
 
 namespace octant::dns {
 

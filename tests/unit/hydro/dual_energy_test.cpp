@@ -119,12 +119,12 @@ TEST(DualEnergy, only_changes_that_go_on_count_as_steady) {
   const auto change = [](double q_2, double q_1, double q0, double q1, double q2) {
     return std::sqrt(steady_change(q_2, q_1, q0, q1, q2));
   };
-  EXPECT_DOUBLE_EQ(change(-2, -1, 0, 1, 2), 1.0);   // an inflow
-  EXPECT_GT(change(-4, -1, 0, -1, -4), 1.0);        // a crest
-  EXPECT_GT(change(-1, 0, 0, -1, -3), 0.5);         // a crest between two cells
-  EXPECT_DOUBLE_EQ(change(1, 1, 1, 0, 0), 0.0);     // the foot of a shock
-  EXPECT_DOUBLE_EQ(change(1, 1, 0.5, 0, 0), 0.5);   // its middle
-  EXPECT_DOUBLE_EQ(change(1, 1, 0.9, 0.1, 0), 0.1); 
+  EXPECT_DOUBLE_EQ(change(-2, -1, 0, 1, 2), 1.0);  // an inflow
+  EXPECT_GT(change(-4, -1, 0, -1, -4), 1.0);       // a crest
+  EXPECT_GT(change(-1, 0, 0, -1, -3), 0.5);        // a crest between two cells
+  EXPECT_DOUBLE_EQ(change(1, 1, 1, 0, 0), 0.0);    // the foot of a shock
+  EXPECT_DOUBLE_EQ(change(1, 1, 0.5, 0, 0), 0.5);  // its middle
+  EXPECT_DOUBLE_EQ(change(1, 1, 0.9, 0.1, 0), 0.1);
 }
 
 }  // namespace

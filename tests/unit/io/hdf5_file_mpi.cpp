@@ -202,7 +202,7 @@ TEST(Hdf5File, missing_foreign_and_truncated_files_are_input_errors_on_all_ranks
   const Communicator world = Communicator::world();
   const Scratch scratch(world);
   expect_input_error(scratch.path("absent.h5"), "No such file");
-  expect_input_error(scratch.path("."), "not an HDF5 file");
+  expect_input_error(scratch.path("."), "is a folder");
   if (world.is_root()) std::ofstream(scratch.path("text.h5")) << "this is a text\n";
   world.barrier();
   expect_input_error(scratch.path("text.h5"), "not an HDF5 file");

@@ -1,0 +1,53 @@
+"""Ranks that did not have the processor time that they could have used.
+
+Kernels want a processor all the time: where their wall time is much longer than their processor
+time, something else ran instead, such as other programs, other ranks or more threads than cores.
+"""
+
+from octools.telemetry.database import Telemetry
+from octools.telemetry.finding import Finding, line, listing
+from octools.telemetry.slow import LEAST_SHARE
+
+# Kernels that ran for less than this share of their wall time were starved. Interrupts, page faults
+# and a program now and then stay above.
+ENOUGH = 0.7
+
+# Nothing is said of less wall time in kernels than this: a few time slices of the system.
+LEAST_NS = 200_000_000
+
+
+def find_starved(telemetry: Telemetry) -> list[Finding]:
+    """Find the ranks whose kernels often stood without a processor.
+
+    Less than `LEAST_SHARE` of one is what a rank has that waits for a device.
+    """
+    query = line(f"""
+    select rank, node, sum(cpu_ns) / sum(self_ns) as processor_share,
+      sum(self_ns - cpu_ns) as lost_ns, min(step) as first, max(step) as last
+    from phases where phase = 'compute' group by rank, node
+    having sum(self_ns) > {LEAST_NS} and processor_share between {LEAST_SHARE} and {ENOUGH}
+    order by processor_share""")
+    starved = telemetry.rows(query)[1]
+    if not starved:
+        return []
+    ranks = sorted(row[0] for row in starved)
+    nodes = sorted({row[1] for row in starved})
+    shares = [row[2] for row in starved]
+    mean = sum(shares) / len(shares)
+    duration = telemetry.value("select max(end_ns) - min(start_ns) from steps")
+    return [
+        Finding(
+            kind="starved",
+            what=f"{listing('rank', ranks)} ({listing('node', nodes)}) had {100 * mean:.0f} % of a "
+            "processor per rank while computing: other programs, or more ranks and threads than "
+            "there are processors, took the rest: give the run processors of its own",
+            ranks=ranks,
+            nodes=nodes,
+            phase="compute",
+            name="",
+            steps=(min(row[4] for row in starved), max(row[5] for row in starved)),
+            cost=min(1.0, max(row[3] for row in starved) / duration),
+            evidence={"processor_share": mean, "least_processor_share": shares[0]},
+            query=query,
+        )
+    ]

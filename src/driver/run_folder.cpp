@@ -1,0 +1,169 @@
+#include "driver/run_folder.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <regex>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "io/posix_file.hpp"
+
+namespace octant::driver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* k_lock = "run.lock";
+
+// BASE.WORD-N with the smallest N that is free.
+std::string free_name(const std::string& base, const char* word) {
+  for (int n = 1;; ++n) {
+    const std::string name = fmt::format("{}.{}-{}", base, word, n);
+    if (!fs::exists(fs::symlink_status(name))) return name;
+  }
+}
+
+// A disk that is mounted there cannot be renamed.
+bool is_mount_point(const fs::path& directory) {
+  struct stat own, parent;
+  return ::stat(directory.c_str(), &own) == 0 &&
+         ::stat(directory.parent_path().c_str(), &parent) == 0 && own.st_dev != parent.st_dev;
+}
+
+FileLock take_lock(const std::string& directory) {
+  FileLock lock(directory + "/" + k_lock);
+  if (!lock.is_held())
+    throw InputError(
+        "output.directory = \"{}\": a run is writing there: {}; wait for its end or stop it, or "
+        "give another --output",
+        directory, lock.holder());
+  if (!lock.is_enforced())
+    log::warn(
+        "{}: its file system knows no locks: nothing will keep a second run from writing there",
+        directory);
+  return lock;
+}
+
+bool contains(const std::string& directory, const std::regex& name) {
+  if (!fs::is_directory(directory)) return false;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (std::regex_match(entry.path().filename().string(), name)) return true;
+  return false;
+}
+
+void rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0)
+    throw RunError("cannot rename '{}' to '{}': {}", from, to, system_reason());
+}
+
+}  // namespace
+
+bool holds_run(const std::string& directory) {
+  static const std::regex results("history\\.csv|(snap|checkpoint)_[0-9]{5,}\\.h5"),
+      telemetry(".*\\.parquet");
+  return contains(directory, results) || contains(directory + "/telemetry", telemetry);
+}
+
+RunFolder::RunFolder(const Communicator& communicator, const std::string& directory, Entry entry)
+    : communicator_(communicator) {
+  communicator_.agree([&] {
+    if (!communicator_.is_root()) return;
+    try {
+      claim(directory, entry);
+    } catch (const InputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw InputError(
+          "output.directory = \"{}\": cannot be written: {}; check its permissions and the space "
+          "left",
+          directory, error.what());
+    }
+  });
+  communicator_.broadcast(path_);
+  beside_ = communicator_.any(beside_);
+}
+
+RunFolder::~RunFolder() {
+  if (!beside_ || !communicator_.is_root()) return;
+  std::error_code error;
+  fs::remove_all(path_, error);
+  if (error) log::warn("{}: cannot be removed: {}", path_, error.message());
+}
+
+void RunFolder::claim(const std::string& directory, Entry entry) {
+  fs::create_directories(directory);
+  lock_ = take_lock(directory);
+  path_ = directory;
+  if (entry == Entry::go_on || !holds_run(directory)) return;
+  if (entry == Entry::begin)
+    throw InputError(
+        "output.directory = \"{}\": it holds a run already; to go on with that one: --restart "
+        "latest; to move it aside: --overwrite; to keep both: another --output",
+        directory);
+  open_beside(directory);
+}
+
+void RunFolder::open_beside(const std::string& directory) {
+  place_ = fs::canonical(directory).string();
+  if (is_mount_point(place_))
+    throw InputError(
+        "--overwrite: \"{}\" is the root of a disk, which cannot be moved aside; give a folder in "
+        "it as --output",
+        directory);
+  path_ = free_name(place_, "new");
+  fs::create_directory(path_);
+  beside_ = true;
+  old_lock_ = std::move(lock_);
+  lock_ = take_lock(path_);
+}
+
+void RunFolder::settle() {
+  communicator_.agree([&] {
+    if (communicator_.is_root() && beside_) exchange();
+  });
+  beside_ = false;
+  communicator_.broadcast(path_);
+}
+
+// Whatever instant the process is killed at, both runs are whole.
+void RunFolder::exchange() {
+  const std::string old = free_name(place_, "old");
+  rename(place_, old);
+  try {
+    rename(path_, place_);
+  } catch (const RunError&) {
+    rename(old, place_);
+    throw;
+  }
+  sync_directory_of(place_);
+  path_ = place_;
+  old_lock_.reset();
+  log::info("the run that was in {} is in {}", place_, old);
+}
+
+void RunFolder::supersede_snapshots(std::int64_t first) {
+  static const std::regex of_snapshot("(?:snap|power)_([0-9]{5,})\\..*");
+  communicator_.agree([&] {
+    if (!communicator_.is_root()) return;
+    std::vector<fs::path> later;
+    std::smatch match;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      const std::string name = entry.path().filename().string();
+      if (std::regex_match(name, match, of_snapshot) && std::stoll(match[1]) >= first)
+        later.push_back(entry.path());
+    }
+    if (later.empty()) return;
+    const std::string shelf = free_name(path_ + "/snapshots", "superseded");
+    fs::create_directory(shelf);
+    for (const fs::path& file : later)
+      rename(file.string(), (fs::path(shelf) / file.filename()).string());
+    log::info("snapshots from {} on were written after the checkpoint: they are in {}", first,
+              shelf);
+  });
+}
+
+}  // namespace octant::driver

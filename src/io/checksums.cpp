@@ -1,0 +1,285 @@
+#include "io/checksums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <sstream>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "io/crc32c.hpp"
+
+namespace octant {
+namespace {
+
+constexpr std::int64_t k_batch_bytes = 1 << 16;
+constexpr std::int64_t k_crc_bytes = sizeof(std::uint32_t);
+
+struct Footer {
+  std::array<char, 8> name{'O', 'c', 't', 'S', 'u', 'm', 's', '1'};
+  std::int64_t batches = 0, table_bytes = 0;
+  std::uint32_t description = 0, table = 0, reserved = 0;
+  std::uint32_t own = 0;  // of all before
+};
+constexpr std::int64_t k_footer_bytes = sizeof(Footer);
+
+std::uint32_t own_crc(const Footer& footer) {
+  return crc32c(std::as_bytes(std::span(&footer, 1)).first(offsetof(Footer, own)));
+}
+
+// What some bytes of a dataset contribute to the CRCs of its batches: visit(batch, contribution),
+// with the batch's number in the file.
+template <class Visit>
+void contribute(const SummedDataset& dataset, std::int64_t offset, std::span<const std::byte> bytes,
+                const Visit& visit) {
+  const std::int64_t batch_bytes = dataset.rows_per_batch() * dataset.row_bytes;
+  while (!bytes.empty()) {
+    const std::int64_t batch = offset / batch_bytes;
+    const std::int64_t end = std::min((batch + 1) * batch_bytes, dataset.bytes());
+    const std::int64_t count = std::min(end - offset, std::ssize(bytes));
+    const std::uint32_t crc = crc32c(bytes.first(static_cast<std::size_t>(count)));
+    offset += count;
+    visit(dataset.first_batch + batch, crc32c_followed(crc, end - offset));
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+// The CRC of the `count` bytes from `place` on, after bytes with the CRC `crc`.
+std::uint32_t extended(std::uint32_t crc, std::int64_t place, std::int64_t count,
+                       const ReadBytes& read) {
+  std::vector<std::byte> piece;
+  for (; count > 0; count -= std::ssize(piece), place += std::ssize(piece)) {
+    piece.resize(static_cast<std::size_t>(std::min(count, k_batch_bytes)));
+    read(place, piece);
+    crc = crc32c_followed(crc, std::ssize(piece)) ^ crc32c(piece);
+  }
+  return crc;
+}
+
+// The CRC of all bytes before `end` that are not rows of datasets.
+std::uint32_t description_crc(std::vector<SummedDataset> datasets, std::int64_t end,
+                              const ReadBytes& read) {
+  std::sort(datasets.begin(), datasets.end(),
+            [](const SummedDataset& a, const SummedDataset& b) { return a.place < b.place; });
+  std::uint32_t crc = 0;
+  std::int64_t place = 0;
+  for (const SummedDataset& dataset : datasets) {
+    if (dataset.bytes() == 0) continue;
+    crc = extended(crc, place, dataset.place - place, read);
+    place = dataset.place + dataset.bytes();
+  }
+  return extended(crc, place, end - place, read);
+}
+
+std::string table_of(std::span<const SummedDataset> datasets) {
+  std::string table;
+  for (const SummedDataset& d : datasets)
+    table += fmt::format("{} {} {} {}\n", d.place, d.rows, d.row_bytes, d.path);
+  return table;
+}
+
+std::vector<SummedDataset> datasets_of(const std::string& table) {
+  std::vector<SummedDataset> datasets;
+  std::istringstream lines(table);
+  std::int64_t batches = 0;
+  SummedDataset d;
+  while (lines >> d.place >> d.rows >> d.row_bytes && lines.ignore() &&
+         std::getline(lines, d.path)) {
+    d.first_batch = batches;
+    batches += d.batches();
+    datasets.push_back(d);
+  }
+  return datasets;
+}
+
+}  // namespace
+
+std::int64_t SummedDataset::rows_per_batch() const {
+  return std::max<std::int64_t>(1, k_batch_bytes / std::max<std::int64_t>(1, row_bytes));
+}
+
+std::int64_t SummedDataset::batches() const {
+  return bytes() == 0 ? 0 : (rows - 1) / rows_per_batch() + 1;
+}
+
+RowRange SummedDataset::batch(std::int64_t n) const {
+  const std::int64_t begin = n * rows_per_batch();
+  return {begin, std::min(rows_per_batch(), rows - begin)};
+}
+
+// --- writing -----------------------------------------------------------------------------------
+
+int ChecksumWriter::add_dataset(const std::string& path, std::int64_t place, std::int64_t rows,
+                                std::int64_t row_bytes) {
+  datasets_.push_back({path, place, rows, row_bytes, batches_});
+  batches_ += datasets_.back().batches();
+  written_.push_back(0);
+  return static_cast<int>(datasets_.size()) - 1;
+}
+
+void ChecksumWriter::add_bytes(int dataset, std::int64_t offset, std::span<const std::byte> bytes) {
+  written_[dataset] += std::ssize(bytes);
+  contribute(datasets_[dataset], offset, bytes, [&](std::int64_t batch, std::uint32_t crc) {
+    if (!contributions_.empty() && contributions_.back().batch == batch)
+      contributions_.back().crc ^= crc;
+    else contributions_.push_back({batch, crc});
+  });
+}
+
+void ChecksumWriter::settle(const Communicator& communicator) {
+  communicator.sum_in_place(std::span<std::int64_t>(written_));
+  for (std::size_t n = 0; n < datasets_.size(); ++n)
+    OCTANT_REQUIRE(written_[n] == datasets_[n].bytes(), "'{}' has {} bytes, but {} were written",
+                   datasets_[n].path, datasets_[n].bytes(), written_[n]);
+  std::vector<int> ranks;
+  for (const Contribution& c : contributions_)
+    ranks.push_back(part_of_row(batches_, c.batch, communicator.size()));
+  const auto received = route(communicator, ranks, std::span<const Contribution>(contributions_));
+  share_ = even_share(batches_, communicator.rank(), communicator.size());
+  crcs_.assign(static_cast<std::size_t>(share_.count), 0);
+  for (const Contribution& c : received.items) crcs_[c.batch - share_.begin] ^= c.crc;
+}
+
+void ChecksumWriter::write_share(PosixFile& file, std::int64_t end) const {
+  file.write_at(end + share_.begin * k_crc_bytes, std::as_bytes(std::span(crcs_)));
+}
+
+std::int64_t ChecksumWriter::write_table(PosixFile& file, std::int64_t end,
+                                         const ReadBytes& description) const {
+  const std::string table = table_of(datasets_);
+  Footer footer;
+  footer.batches = batches_;
+  footer.table_bytes = std::ssize(table);
+  footer.description = description_crc(datasets_, end, description);
+  footer.table = crc32c(std::as_bytes(std::span(table)));
+  footer.own = own_crc(footer);
+  const std::int64_t place = end + batches_ * k_crc_bytes;
+  file.write_at(place, std::as_bytes(std::span(table)));
+  file.write_at(place + footer.table_bytes, std::as_bytes(std::span(&footer, 1)));
+  return place + footer.table_bytes + k_footer_bytes;
+}
+
+// --- reading -----------------------------------------------------------------------------------
+
+std::unique_ptr<StoredChecksums> StoredChecksums::load(const std::string& path) {
+  std::unique_ptr<StoredChecksums> sums(
+      new StoredChecksums(PosixFile(path, PosixFile::Mode::read)));
+  const std::int64_t before = sums->file_.size() - k_footer_bytes;
+  if (before < 0) return {};
+  Footer footer;
+  sums->file_.read_at(before, std::as_writable_bytes(std::span(&footer, 1)));
+  if (footer.name != Footer().name) return {};
+  if (own_crc(footer) != footer.own) return sums;
+  std::string table(static_cast<std::size_t>(footer.table_bytes), '\0');
+  sums->file_.read_at(before - footer.table_bytes, std::as_writable_bytes(std::span(table)));
+  if (crc32c(std::as_bytes(std::span(table))) != footer.table) return sums;
+  sums->table_is_whole_ = true;
+  sums->datasets_ = datasets_of(table);
+  sums->batches_ = footer.batches;
+  sums->end_ = before - footer.table_bytes - footer.batches * k_crc_bytes;
+  sums->description_ = footer.description;
+  return sums;
+}
+
+std::vector<std::string> StoredChecksums::damage_beside_rows() const {
+  if (!table_is_whole_) return {"the table of checksums at its end"};
+  const auto read = [this](std::int64_t place, std::span<std::byte> bytes) {
+    file_.read_at(place, bytes);
+  };
+  if (description_crc(datasets_, end_, read) == description_) return {};
+  return {"its description (groups, attributes and texts)"};
+}
+
+void StoredChecksums::require_description() const {
+  for (const std::string& part : damage_beside_rows())
+    throw InputError("'{}' is damaged: {}; octant info --verify tells what else is", file_.path(),
+                     part);
+}
+
+std::vector<std::uint32_t> StoredChecksums::read_crcs(std::int64_t first,
+                                                      std::int64_t count) const {
+  std::vector<std::uint32_t> crcs(static_cast<std::size_t>(count));
+  file_.read_at(end_ + first * k_crc_bytes, std::as_writable_bytes(std::span(crcs)));
+  return crcs;
+}
+
+void StoredChecksums::require_rows(const std::string& path, RowRange rows,
+                                   std::span<const std::byte> bytes) const {
+  const auto dataset = std::find_if(datasets_.begin(), datasets_.end(),
+                                    [&](const SummedDataset& d) { return d.path == path; });
+  if (dataset == datasets_.end())
+    throw InputError("'{}': {}: this dataset has no checksums", file_.path(), path);
+  if (bytes.empty()) return;
+  const std::int64_t per_batch = dataset->rows_per_batch(), row_bytes = dataset->row_bytes;
+  const std::int64_t first = rows.begin / per_batch, last = (rows.end() - 1) / per_batch;
+  // Zero where all agree.
+  std::vector<std::uint32_t> crcs = read_crcs(dataset->first_batch + first, last - first + 1);
+  const auto add = [&](std::int64_t row, std::span<const std::byte> part) {
+    contribute(*dataset, row * row_bytes, part, [&](std::int64_t batch, std::uint32_t crc) {
+      crcs[batch - dataset->first_batch - first] ^= crc;
+    });
+  };
+  const auto add_from_file = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::byte> part(static_cast<std::size_t>((end - begin) * row_bytes));
+    file_.read_at(dataset->place + begin * row_bytes, part);
+    add(begin, part);
+  };
+  add_from_file(first * per_batch, rows.begin);
+  add(rows.begin, bytes);
+  add_from_file(rows.end(), dataset->batch(last).end());
+  const auto damaged = std::find_if(crcs.begin(), crcs.end(), [](auto crc) { return crc != 0; });
+  if (damaged == crcs.end()) return;
+  const std::int64_t batch = dataset->first_batch + first + (damaged - crcs.begin());
+  throw InputError("'{}' is damaged: {}; octant info --verify tells what else is", file_.path(),
+                   in_words({&batch, 1}).front());
+}
+
+std::vector<std::int64_t> StoredChecksums::damaged_batches(RowRange batches) const {
+  std::vector<std::int64_t> damaged;
+  std::vector<std::byte> bytes;
+  const auto crcs = read_crcs(batches.begin, batches.count);
+  for (const SummedDataset& d : datasets_) {
+    const std::int64_t end = std::min(d.first_batch + d.batches(), batches.end());
+    for (std::int64_t n = std::max(d.first_batch, batches.begin); n < end; ++n) {
+      const RowRange rows = d.batch(n - d.first_batch);
+      bytes.resize(static_cast<std::size_t>(rows.count * d.row_bytes));
+      file_.read_at(d.place + rows.begin * d.row_bytes, bytes);
+      if (crc32c(bytes) != crcs[n - batches.begin]) damaged.push_back(n);
+    }
+  }
+  return damaged;
+}
+
+// A line for each stretch of neighbouring batches of a dataset.
+std::vector<std::string> StoredChecksums::in_words(std::span<const std::int64_t> damaged) const {
+  std::vector<std::string> lines;
+  auto at = damaged.begin();
+  for (const SummedDataset& d : datasets_)
+    while (at != damaged.end() && *at < d.first_batch + d.batches()) {
+      const std::int64_t first = *at - d.first_batch;
+      std::int64_t last = first;
+      while (++at != damaged.end() && *at == d.first_batch + last + 1 && last + 1 < d.batches())
+        ++last;
+      lines.push_back(fmt::format("{}: rows {} to {} (batch{} {} of {})", d.path,
+                                  d.batch(first).begin, d.batch(last).end() - 1,
+                                  first == last ? "" : "es",
+                                  first == last ? fmt::format("{}", first + 1)
+                                                : fmt::format("{} to {}", first + 1, last + 1),
+                                  d.batches()));
+    }
+  return lines;
+}
+
+std::vector<std::string> StoredChecksums::damage(const Communicator& communicator) const {
+  std::vector<std::int64_t> own;
+  std::vector<std::string> parts;
+  communicator.agree([&] {
+    if (communicator.is_root()) parts = damage_beside_rows();
+    own = damaged_batches(even_share(batches_, communicator.rank(), communicator.size()));
+  });
+  for (auto& rows : in_words(communicator.gather_to_root(std::span<const std::int64_t>(own))))
+    parts.push_back(std::move(rows));
+  return parts;
+}
+
+}  // namespace octant

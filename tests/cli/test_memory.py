@@ -1,0 +1,102 @@
+"""Runs that do not fit into the memory end at once, with what they need and what is there."""
+
+import resource
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from cases import TINY_BLAST
+from flows import SMALL_CHANNEL
+from refusals import assert_refused
+from running import Outcome, octant, octant_command, octant_environment, run, run_well
+
+# More than any node has: 22 and 35 TB.
+HUGE_MESH = "mesh.base_cells=[8192, 8192, 8192]"
+HUGE_GRID = "grid.cells=[8192, 8192, 8192]"
+
+
+def largest_child() -> int:
+    """Give the resident memory in kB of the largest process that has ended."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+@pytest.mark.parametrize(
+    ("case", "setting", "name"),
+    [(TINY_BLAST, HUGE_MESH, "mesh.base_cells"), (SMALL_CHANNEL, HUGE_GRID, "grid.cells")],
+    ids=["amr", "dns"],
+)
+def test_a_grid_larger_than_the_memory_is_refused(
+    tmp_path: Path, case: str, setting: str, name: str, ranks: int
+) -> None:
+    begin = time.monotonic()
+    outcome = run(tmp_path / "run", case, setting, ranks=ranks)
+    assert_refused(outcome, "not enough memory", name, f"{ranks} rank(s)", "GB")
+    assert time.monotonic() - begin < 30.0, "something was built before"
+    assert outcome.snapshots == []
+
+
+@pytest.mark.parametrize(
+    ("case", "setting", "name"),
+    [(TINY_BLAST, HUGE_MESH, "mesh.base_cells"), (SMALL_CHANNEL, HUGE_GRID, "grid.cells")],
+    ids=["amr", "dns"],
+)
+def test_check_estimates_what_does_not_fit(
+    tmp_path: Path, case: str, setting: str, name: str
+) -> None:
+    file = tmp_path / "large.toml"
+    file.write_text(case)
+    outcome = octant("check", file, "--set", setting)
+    assert_refused(outcome, "not enough memory", name)
+    assert "memory of the largest rank" in outcome.text
+    assert largest_child() < 1_000_000, "kB: memory grew with the grid"
+
+
+def run_within(megabytes: int, directory: Path, case: str, *overrides: str) -> Outcome:
+    """Run with a limit for the memory that the process may take."""
+    file = directory.with_suffix(".toml")
+    file.write_text(case)
+    words = [word for override in overrides for word in ("--set", override)]
+    command = octant_command("run", file, "--output", directory, *words)
+    limit = megabytes * 1_000_000
+    process = subprocess.run(
+        command,
+        env=octant_environment(),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return Outcome(process.returncode, process.stdout, directory)
+
+
+@pytest.mark.parametrize(
+    ("case", "setting", "advice", "foreign"),
+    [
+        (TINY_BLAST, "mesh.base_cells=[256, 256, 256]", "mesh.base_cells", "grid.cells"),
+        (SMALL_CHANNEL, "grid.cells=[256, 256, 256]", "grid.cells", "mesh."),
+    ],
+    ids=["amr", "dns"],
+)
+def test_advice_on_too_little_memory_fits_the_model(
+    tmp_path: Path, case: str, setting: str, advice: str, foreign: str
+) -> None:
+    outcome = run_within(400, tmp_path / "run", case, setting)
+    assert outcome.code == 1, outcome.text
+    [line] = [line for line in outcome.text.splitlines() if "out of memory" in line]
+    assert advice in line
+    assert foreign not in line
+
+
+def test_the_memory_of_a_flow_is_that_of_the_run(tmp_path: Path, ranks: int) -> None:
+    """On a grid of which check only tries coarser ones."""
+    cells = "grid.cells=[160, 96, 128]"
+    outcome = run_well(tmp_path / "run", SMALL_CHANNEL, cells, "time.max_steps=1", ranks=ranks)
+    peak = float(outcome.text.split("peak memory per rank")[1].split("to")[1].split()[0])
+    checked = octant("check", tmp_path / "run.toml", "--set", cells, ranks=ranks)
+    assert checked.code == 0, checked.text
+    expected = float(checked.text.split("memory of the largest rank:")[1].split()[0])
+    assert expected == pytest.approx(peak, rel=0.15)
