@@ -44,10 +44,11 @@ void HydroParameters::declare(ParameterSchema& schema) {
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
   schema.add("hydro.dual_energy", dual_energy,
              {.meaning = "Carry entropy beside total energy, for cold fast flows; overwrite also "
-                         "resets total energy where entropy rules, which is not conservative",
+                         "resets total energy where it may be truncation error, which is not "
+                         "conservative",
               .choices = k_dual_energies});
   schema.add("hydro.dual_energy_threshold", dual_energy_threshold,
-             {.meaning = "Share of internal in total energy below which entropy rules",
+             {.meaning = "Share of internal in total energy below which pressures are the entropy's",
               .above = 0.0,
               .below = 1.0});
   schema.add("hydro.acceleration", acceleration,

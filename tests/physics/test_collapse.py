@@ -1,5 +1,6 @@
 """Collapses and orbits with known solutions: a pancake, a ball, a Plummer sphere, two bodies."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -131,6 +132,33 @@ def test_before_the_collapse_the_gas_converges_at_second_order(tmp_path: Path) -
     assert np.log2(coarse / fine).min() > 1.8
     # Cold gas has the temperature that its entropy says: 3.6 K where it falls with 600 km/s.
     assert fine.max() < 1e-3
+
+
+@pytest.mark.parametrize("scheme", ["muscl_hancock", "rk2", "rk3"])
+@pytest.mark.parametrize("profile", ["plm", "ppm"])
+@pytest.mark.parametrize("temperature", [1.0, 1e4])
+def test_before_the_collapse_every_cell_keeps_its_entropy(
+    tmp_path: Path, scheme: str, profile: str, temperature: float
+) -> None:
+    # Crest, trough and the plane where the gas stands still included.
+    outcome = run_pancake(
+        tmp_path / "run",
+        64,
+        'cosmology.end="z = 3"',
+        GAS_ALONE,
+        f"hydro.scheme={scheme}",
+        f"hydro.reconstruction={profile}",
+        f"problem.temperature={temperature}",
+    )
+    cells = leaf_cells(outcome.last_snapshot)
+    fine = replace(PANCAKE_OF_GAS, temperature=temperature).exact(
+        scale_factor(outcome.last_snapshot), 200_000
+    )
+    number = np.floor(64 * fine.place).astype(int)
+    entropy = np.bincount(number, fine.pressure / fine.density ** (5 / 3)) / np.bincount(number)
+    where = np.floor(64 * np.abs(cells.position[:, 0] - 0.5)).astype(int)
+    found = cells["pressure"] / cells["density"] ** (5 / 3)
+    assert np.abs(found / entropy[where] - 1).max() < 0.01
 
 
 def test_before_the_collapse_dark_matter_converges_at_second_order(tmp_path: Path) -> None:

@@ -57,6 +57,11 @@ TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_scalars_and_dual_energy
   options.acceleration = {0.1, -0.2, 0.3};
   expect_same_bits_for_all_blocks(options, 4);
 }
+TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_where_energy_follows_entropy) {
+  HydroOptions options = with(Scheme::rk2, Reconstruction::plm);
+  options.dual_energy = DualEnergy::overwrite;
+  expect_same_bits_for_all_blocks(options, 4);
+}
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_ppm) {
   expect_same_bits_for_all_blocks(with(Scheme::rk3, Reconstruction::ppm), 4);
 }
