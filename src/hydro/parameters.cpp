@@ -47,10 +47,11 @@ void HydroParameters::declare(ParameterSchema& schema) {
                          "resets total energy where it may be truncation error, which is not "
                          "conservative",
               .choices = k_dual_energies});
-  schema.add("hydro.dual_energy_threshold", dual_energy_threshold,
-             {.meaning = "Share of internal in total energy below which pressures are the entropy's",
-              .above = 0.0,
-              .below = 1.0});
+  schema.add(
+      "hydro.dual_energy_threshold", dual_energy_threshold,
+      {.meaning = "Share of internal in total energy below which pressures are the entropy's",
+       .above = 0.0,
+       .below = 1.0});
   schema.add("hydro.acceleration", acceleration,
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
 }
