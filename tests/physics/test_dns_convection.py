@@ -106,11 +106,11 @@ def test_a_carried_scalar_has_the_same_bits_after_a_restart(diffusion: str, tmp_
     setting = ["problem.noise=0.5", "grid.cells=[16, 9, 12]", f"dns.diffusion={diffusion}"]
     setting += ["time.step=0.0", "time.end=100.0"]
     whole = run_well(tmp_path / "whole", CONVECTION, *setting, "time.max_steps=12")
-    cut = ("time.max_steps=6", "output.checkpoint_interval=1e-9")  # after every step but the last
+    cut = ("time.max_steps=6", "output.checkpoint_interval=1e-9")
     run_well(tmp_path / "cut", CONVECTION, *setting, *cut)
     setting += ["time.max_steps=12", "grid.process_grid=1x3"]
     second = run_well(tmp_path / "cut", CONVECTION, *setting, restart="latest", ranks=3)
-    assert "at step 5" in second.text
+    assert "at step 6" in second.text
     assert differing_fields(second.last_snapshot, whole.last_snapshot) == []
     history = [(r.directory / "history.csv").read_text() for r in (second, whole)]
     assert history[0] == history[1]
