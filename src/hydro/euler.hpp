@@ -104,13 +104,15 @@ KOKKOS_FORCEINLINE_FUNCTION auto lacks_energy(const State<V>& u, const State<V>&
   return !(momentum_dot_velocity(u, w) < V(4.0) * u[k_energy]);
 }
 
-// Whether a state, conserved and as physical_state() gives it, needs repair.
+// Whether a state, conserved and as physical_state() gives it, needs repair. An entropy that is
+// lost counts, too, though it may not rule as yet; `entropy` is read with dual energy only.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>& w,
-                                               const Gas& gas) {
+                                               const double* entropy, const Gas& gas) {
   const auto bad =
       !(u[k_mass] >= V(gas.density_floor)) || !(w[k_pressure] >= V(gas.pressure_floor));
-  return gas.dual_energy ? bad || lacks_energy(u, w) : bad;
+  if (!gas.dual_energy) return bad;
+  return bad || lacks_energy(u, w) || !(PackTraits<V>::load(entropy) > V(0.0));
 }
 
 // |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.

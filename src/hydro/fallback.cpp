@@ -24,8 +24,8 @@ KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::i
 
 KOKKOS_INLINE_FUNCTION bool is_bad(const KernelArguments& a, std::int64_t offset, int stride) {
   const State<double> u = next_state(a, offset, stride);
-  const State<double> w = physical_state(u, a.sweep.next + offset + k_entropy * stride, a.gas);
-  return is_unphysical(u, w, a.gas);
+  const double* entropy = a.sweep.next + offset + k_entropy * stride;
+  return is_unphysical(u, physical_state(u, entropy, a.gas), entropy, a.gas);
 }
 
 // visit(cell) for the bad cells of a tile, in the order of the patch.
@@ -84,6 +84,9 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
     if (!(entropy >= least)) entropy = least;
   } else {
     u[k_energy] = max(u[k_energy], energy_at(u, a.gas.pressure_floor, a.gas));
+    if (a.gas.dual_energy)
+      a.sweep.next[offset + k_entropy * stride] =
+          entropy_at(u[k_mass], pressure_of_energy(u, a.gas), a.gas);
   }
   mass = u[k_mass] - before[k_mass];
   energy = u[k_energy] - before[k_energy];

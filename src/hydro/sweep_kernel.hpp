@@ -471,7 +471,7 @@ class SweepKernel {
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const double* entropy, W& fastest,
                                          Mask& bad) const {
     State<W> w = physical_state(u, entropy, a_.gas);
-    bad = bad || is_unphysical(u, w, a_.gas);
+    bad = bad || is_unphysical(u, w, entropy, a_.gas);
     w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));
     fastest = max(fastest, signal_speed(w, a_.gas));
   }
