@@ -22,12 +22,6 @@ KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::i
   return load_state<double>(a.sweep.next + offset, stride);
 }
 
-KOKKOS_INLINE_FUNCTION bool is_bad(const KernelArguments& a, std::int64_t offset, int stride) {
-  const State<double> u = next_state(a, offset, stride);
-  const double* entropy = a.sweep.next + offset + k_entropy * stride;
-  return is_unphysical(u, physical_state(u, entropy, a.gas), entropy, a.gas);
-}
-
 // visit(cell) for the bad cells of a tile, in the order of the patch.
 template <class Visit>
 KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, const Visit& visit) {
@@ -39,7 +33,8 @@ KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, co
       for (int i = 0; i < M; ++i) {
         const int slot = view.entry(row, i);
         if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
-        if (!is_bad(a, view.offset(row, slot, i), view.box(slot).stride_variable)) continue;
+        const double* const cell = a.sweep.next + view.offset(row, slot, i);
+        if (!is_unphysical(cell, view.box(slot).stride_variable, a.gas)) continue;
         const int in_block = (i + view.tile().origin[0]) & (N - 1);
         visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
                       static_cast<std::int16_t>(j), static_cast<std::int16_t>(k), 0});

@@ -5,6 +5,13 @@
 
 namespace octant::hydro {
 
+// Whether one stored cell needs repair.
+KOKKOS_INLINE_FUNCTION bool is_unphysical(const double* cell, int stride, const Gas& gas) {
+  const State<double> u = load_state<double>(cell, stride);
+  const double* entropy = cell + k_entropy * stride;
+  return is_unphysical(u, physical_state(u, entropy, gas), entropy, gas);
+}
+
 // The pressure of one cell by its total energy.
 KOKKOS_INLINE_FUNCTION double pressure_of_energy(const State<double>& u, const Gas& gas) {
   double volume;

@@ -10,14 +10,6 @@ namespace {
 using Policy = Kokkos::TeamPolicy<>;
 using Member = Policy::member_type;
 
-// An entropy that is lost counts, too, though it may not rule as yet.
-KOKKOS_INLINE_FUNCTION bool is_broken(const double* cell, int stride, const Gas& gas) {
-  const State<double> u = load_state<double>(cell, stride);
-  const State<double> w = physical_state(u, cell + k_entropy * stride, gas);
-  return !(u[k_mass] >= gas.density_floor) || !(w[k_pressure] >= gas.pressure_floor) ||
-         (gas.dual_energy && !(cell[k_entropy * stride] > 0.0));
-}
-
 // The blocks of a level, and those of them that corrections have changed.
 struct CorrectedBlocks {
   mesh::BlockLayout layout;
@@ -45,7 +37,8 @@ struct CorrectedBlocks {
       Kokkos::parallel_reduce(
           Kokkos::TeamThreadRange(team, side_cells()),
           [&](int n, int& count) {
-            count += is_broken(now + offset(corrected.tasks(t), n), layout.stride_variable, gas);
+            count +=
+                is_unphysical(now + offset(corrected.tasks(t), n), layout.stride_variable, gas);
           },
           in_side);
       broken += in_side;
@@ -59,7 +52,7 @@ struct CorrectedBlocks {
     for (int t = corrected.block_begin(block); t < corrected.block_begin(block + 1); ++t)
       for (int n = 0; n < side_cells(); ++n) {
         double* const cell = now + offset(corrected.tasks(t), n);
-        if (!is_broken(cell, layout.stride_variable, gas)) continue;
+        if (!is_unphysical(cell, layout.stride_variable, gas)) continue;
         const double* const before = old + offset(corrected.tasks(t), n);
         const State<double> broken = load_state<double>(cell, layout.stride_variable);
         mend(before, cell);
