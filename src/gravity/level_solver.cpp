@@ -7,6 +7,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "gravity/mask.hpp"
+#include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
@@ -15,21 +16,33 @@ namespace {
 
 std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
 
-// By own patch, the sum over its cells of the values or of their squares, in an order of its own.
+// By own patch, the sum over its cells of the values or of their squares. Cell c adds to part c % 8,
+// whatever the width of a pack: a team has as many lanes as there are packs of parts.
 DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
                                bool squared) {
   const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
   const std::int64_t cells = cells_of(patches.side());
+  if (patches.own() == 0) return sums;
+  constexpr int parts = 8, packs = parts / PackOf::width;
+  TeamPolicy policy(patches.own(), 1, packs);
+  policy.set_scratch_size(0, Kokkos::PerTeam(parts * sizeof(double)));
   Kokkos::parallel_for(
-      "gravity: patch sums", Kokkos::RangePolicy<>(0, patches.own()),
-      KOKKOS_LAMBDA(const std::int64_t patch) {
-        const double* values = field.data() + patch * cells;
-        double lanes[8] = {};
-        for (std::int64_t c = 0; c < cells; c += 8)
-          for (int n = 0; n < 8; ++n)
-            lanes[n] += squared ? values[c + n] * values[c + n] : values[c + n];
-        sums(patch) = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-                      ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+      "gravity: patch sums", policy, KOKKOS_LAMBDA(const Team& team) {
+        const double* values = field.data() + team.league_rank() * cells;
+        auto* part = static_cast<double*>(team.team_scratch(0).get_shmem(parts * sizeof(double)));
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, packs), [&](int n) {
+          Pack sum(0.0);
+          for (std::int64_t c = n * PackOf::width; c < cells; c += parts) {
+            const Pack v = PackOf::load(values + c);
+            sum = sum + (squared ? v * v : v);
+          }
+          PackOf::store(part + n * PackOf::width, sum);
+        });
+        team.team_barrier();
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          sums(team.league_rank()) = ((part[0] + part[1]) + (part[2] + part[3])) +
+                                     ((part[4] + part[5]) + (part[6] + part[7]));
+        });
       });
   return sums;
 }
