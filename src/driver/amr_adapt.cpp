@@ -79,11 +79,10 @@ void AmrSimulation::flag_massive_cells(int level, int buffer,
   if (level >= static_cast<int>(options_.refine.mass.size())) return;
   const double per_volume = options_.mass_unit() / mesh_.geometry().cell_volume(level);
   const gravity::BlockField density = matter_.density(level);
-  mesh::DenseCells cells{.field = {density.data, density.stride},
-                         .threshold = options_.refine.mass[level] * per_volume};
+  mesh::DenseCells cells{.field = density, .threshold = options_.refine.mass[level] * per_volume};
   if (options_.refine.mass_scalar >= 0) {
     const mesh::BlockLayout& layout = mesh_.layout();
-    const double* gas = mesh_.fields(level).blocks(LevelFields::k_now);
+    double* gas = mesh_.fields(level).blocks(LevelFields::k_now);
     const int scalar = options_.hydro.variables() - options_.hydro.scalars;
     cells.whole = {gas, layout.stride_slot};
     cells.share = {

@@ -122,25 +122,23 @@ AmrSimulation::GasSums AmrSimulation::measure_gas() {
   const mesh::Geometry& geometry = mesh_.geometry();
   GasSums gas;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const mesh::TreeLevel& blocks = mesh_.blocks(level);
-    std::vector<std::uint8_t> refined;
-    for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
-    const auto measured = hydro::measure_blocks(options_.hydro, mesh_.layout(),
-                                                mesh_.fields(level).blocks(LevelFields::k_now),
-                                                blocks.own(), refined);
+    const mesh::CellRange& cells = mesh_.cells(level);
+    const double* blocks = mesh_.fields(level).blocks(LevelFields::k_now);
     const double volume = geometry.cell_volume(level);
+    bool broken = false;
     fastest_[level] = 0.0;
-    for (std::size_t n = 0; n < measured.size(); ++n) {
-      const hydro::BlockTotals& t = measured[n];
+    for (const hydro::BlockTotals& t :
+         hydro::measure_blocks(options_.hydro, mesh_.layout(), blocks, cells)) {
       gas.sums[k_mass_sum] += t.mass * volume;
       for (int d = 0; d < 3; ++d) gas.sums[k_momentum_sum + d] += t.momentum[d] * volume;
       gas.sums[k_total_sum] += t.total_energy * volume;
       gas.sums[k_kinetic_sum] += t.kinetic_energy * volume;
       gas.sums[k_absolute_sum] += t.absolute_momentum * volume;
       fastest_[level] = std::max(fastest_[level], t.fastest);
-      if (t.broken_cell >= 0 && gas.broken.empty())
-        gas.broken = describe_cell(level, blocks.own()[n], t.broken_cell);
+      broken = broken || t.broken;
     }
+    if (broken && gas.broken.empty())
+      gas.broken = describe_cell(level, hydro::broken_cells(mesh_.layout(), blocks, cells).front());
   }
   return gas;
 }
@@ -183,22 +181,23 @@ void AmrSimulation::measure_matter_limits() {
   }
 }
 
-std::string AmrSimulation::describe_cell(int level, int slot, int cell) const {
+std::string AmrSimulation::describe_cell(int level, const mesh::Cell& cell) const {
   const mesh::BlockLayout& layout = mesh_.layout();
   const int N = layout.block_size;
-  const auto corner = mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
+  const auto corner =
+      mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(cell.slot)));
   const double dx = mesh_.geometry().cell_size(level);
   Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
-      mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,
+      mesh_.fields(level).blocks(LevelFields::k_now) + cell.slot * layout.stride_slot,
       layout.stride_slot);
   const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, block);
-  std::string text =
-      fmt::format("the gas is not physical on level {} at ({}, {}, {}):", level,
-                  corner[0] + (cell % N + 0.5) * dx, corner[1] + (cell / N % N + 0.5) * dx,
-                  corner[2] + (cell / N / N + 0.5) * dx);
+  std::string text = fmt::format("the gas is not physical on level {} at ({}, {}, {}):", level,
+                                 corner[0] + (cell.index % N + 0.5) * dx,
+                                 corner[1] + (cell.index / N % N + 0.5) * dx,
+                                 corner[2] + (cell.index / N / N + 0.5) * dx);
   for (int n = 0; n < layout.variables; ++n)
     text += fmt::format(" {} = {}", mesh_.variables()[n].name,
-                        values(n * layout.stride_variable + cell));
+                        values(n * layout.stride_variable + cell.index));
   return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
 }
 

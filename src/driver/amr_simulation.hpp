@@ -129,7 +129,6 @@ class AmrSimulation {
   bool ends_with_sweep(int level, int stage) const;
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
                                  int end);
-  double fastest_signal(int level, const double* blocks) const;  // on this rank
 
   // amr_measure.cpp
   void measure_cells();
@@ -140,7 +139,7 @@ class AmrSimulation {
   double potential_energy();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
-  std::string describe_cell(int level, int slot, int cell) const;
+  std::string describe_cell(int level, const mesh::Cell& cell) const;
 
   // amr_adapt.cpp
   bool regrid();

@@ -255,17 +255,8 @@ void AmrSimulation::judge_sweep(int level, const hydro::SweepArguments& argument
   if (worst[1] == 0.0) return;
   const auto timing = timers_.time("repair", Phase::compute, level);
   repair(mesh_, level, options_.hydro, arguments, floored_);
-  fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
-}
-
-double AmrSimulation::fastest_signal(int level, const double* blocks) const {
-  const auto own = mesh_.blocks(level).own();
-  const std::vector<std::uint8_t> all_leaves(own.size(), 0);
-  double fastest = 0.0;
-  for (const auto& block :
-       hydro::measure_blocks(options_.hydro, mesh_.layout(), blocks, own, all_leaves))
-    fastest = std::max(fastest, block.fastest);
-  return fastest;
+  fastest_[level] = mesh_.communicator().max(
+      hydro::fastest_signal(options_.hydro, mesh_.layout(), arguments.next, mesh_.cells(level)));
 }
 
 hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int level,

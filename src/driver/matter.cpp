@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "hydro/options.hpp"
-#include "mesh/device.hpp"
+#include "mesh/cell_loop.hpp"
 
 namespace octant::driver {
 
@@ -22,12 +22,6 @@ BlockField Matter::gas_density(int level) const {
           mesh_.layout().stride_slot};
 }
 
-gravity::BlockRange Matter::own_blocks(int level) const {
-  const auto own = mesh_.blocks(level).own();
-  return {mesh::to_device("own blocks", std::vector<std::int32_t>(own.begin(), own.end())),
-          mesh_.geometry().block_size()};
-}
-
 BlockField Matter::density(int level) const {
   const std::int64_t N = mesh_.geometry().block_size();
   return dark_ ? BlockField{density_[level].data(), N * N * N} : gas_density(level);
@@ -42,27 +36,19 @@ void Matter::update_density(int coarsest) {
     if (density_[level].extent(0) != doubles)
       density_[level] = mesh::uninitialised<double>("density", static_cast<std::int64_t>(doubles));
     const BlockField field = density(level);
-    if (has_gas_) gravity::copy_blocks(own_blocks(level), gas_density(level), field);
-    else gravity::clear_blocks(own_blocks(level), field);
-    dark_->add_density(level, {field.data, field.stride});
+    if (has_gas_) gravity::copy_blocks(mesh_.cells(level), gas_density(level), field);
+    else gravity::clear_blocks(mesh_.cells(level), field);
+    dark_->add_density(level, field);
   }
 }
 
 std::vector<double> Matter::densest() const {
   std::vector<double> densest(density_.size(), 0.0);
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const gravity::BlockRange own = own_blocks(level);
     const BlockField field = density(level);
-    const auto slots = own.slots;
-    const std::int64_t cells = own.cells();
-    double most = 0.0;
-    Kokkos::parallel_reduce(
-        "densest cell", Kokkos::RangePolicy<>(0, own.count()),
-        KOKKOS_LAMBDA(const std::int64_t n, double& largest) {
-          const double* rho = field.data + slots(n) * field.stride;
-          for (std::int64_t c = 0; c < cells; ++c) largest = rho[c] > largest ? rho[c] : largest;
-        },
-        Kokkos::Max<double>(most));
+    const double most = mesh::largest(
+        "densest cell", mesh_.cells(level),
+        KOKKOS_LAMBDA(const mesh::Cell& cell) { return *field.at(cell); });
     densest[level] = std::max(most, 0.0);
   }
   mesh_.communicator().max_in_place(std::span<double>(densest));

@@ -33,8 +33,6 @@ class Matter {
   std::vector<double> densest() const;
 
  private:
-  gravity::BlockRange own_blocks(int level) const;
-
   mesh::Mesh& mesh_;
   bool has_gas_;
   std::unique_ptr<particles::Particles> dark_;

@@ -75,9 +75,15 @@ std::int64_t rows_per_batch(int block_size) {
   return std::max<std::int64_t>(1, k_batch_bytes / row_bytes);
 }
 
+// Some blocks of a level: their way to the file, and their cells.
+struct BlockBatch {
+  RowBatch rows;
+  mesh::CellRange cells;
+};
+
 // Writes the blocks of a level and leaves the way that its fields will take.
-std::vector<RowBatch> write_level_structure(Hdf5Writer& file, const AmrSimulation& simulation,
-                                            int level) {
+std::vector<BlockBatch> write_level_structure(Hdf5Writer& file, const AmrSimulation& simulation,
+                                              int level) {
   const mesh::Mesh& mesh = simulation.mesh();
   const mesh::TreeLevel& blocks = mesh.blocks(level);
   std::vector<Key> keys;
@@ -109,23 +115,29 @@ std::vector<RowBatch> write_level_structure(Hdf5Writer& file, const AmrSimulatio
   put("refined", refined, {}, {"1", "mask of refined octants, bit ix + 2 iy + 4 iz"});
   put("owner", owners, {}, {"1", "rank that owned the block"});
   file.attribute(level_group("mesh", level), "cell_size", mesh.geometry().cell_size(level));
-  return row_batches(mesh.communicator(), places, rows_per_batch(mesh.layout().block_size));
+  std::vector<BlockBatch> batches;
+  for (RowBatch& batch :
+       row_batches(mesh.communicator(), places, rows_per_batch(mesh.layout().block_size))) {
+    std::vector<int> slots;
+    for (const std::int64_t n : batch.own)
+      slots.push_back(blocks.own()[static_cast<std::size_t>(n)]);
+    batches.push_back({std::move(batch), mesh.cells(level, slots)});
+  }
+  return batches;
 }
 
-// Writes one field of a level. values(slots) gives it for some blocks, [block][cell].
+// Writes one field of a level. values(cells) gives it for some blocks, [block][cell].
 template <class Values>
-void write_field(Hdf5Writer& file, std::vector<RowBatch>& batches, const mesh::Mesh& mesh,
+void write_field(Hdf5Writer& file, std::vector<BlockBatch>& batches, const mesh::Mesh& mesh,
                  const char* room, int level, const std::string& name,
                  const DatasetMeaning& meaning, const Values& values) {
   const std::int64_t N = mesh.layout().block_size;
-  const auto& slots = mesh.blocks(level).own();
-  const std::int64_t total = mesh.communicator().sum(std::ssize(slots));
+  const std::int64_t total =
+      mesh.communicator().sum(static_cast<std::int64_t>(mesh.blocks(level).count()));
   const Hdf5Rows rows =
       file.create_dataset<double>(level_group(room, level) + "/" + name, total, {N, N, N}, meaning);
-  for (RowBatch& batch : batches) {
-    std::vector<int> chosen;
-    for (const std::int64_t n : batch.own) chosen.push_back(slots[static_cast<std::size_t>(n)]);
-    const std::vector<double> own = values(chosen);
+  for (auto& [batch, cells] : batches) {
+    const std::vector<double> own = values(cells);
     const auto written = batch.shuffle.to_writers(std::span<const double>(own), N * N * N);
     file.write_rows(rows, batch.range, std::span<const double>(written));
   }
@@ -139,7 +151,7 @@ DatasetMeaning conserved_meaning(const std::string& name) {
 }
 
 // What gravity stores; all of it in a checkpoint, the present potential and force in a snapshot.
-void write_gravity(Hdf5Writer& file, std::vector<RowBatch>& batches,
+void write_gravity(Hdf5Writer& file, std::vector<BlockBatch>& batches,
                    const AmrSimulation& simulation, int level, bool checkpoint) {
   const gravity::Gravity* gravity = simulation.gravity();
   if (!gravity) return;
@@ -150,8 +162,8 @@ void write_gravity(Hdf5Writer& file, std::vector<RowBatch>& batches,
     write_field(file, batches, simulation.mesh(), "gravity", level, name,
                 {potential ? "length^2 / time^2" : "length / time^2",
                  potential ? "potential of self-gravity" : "component of its force per mass"},
-                [&](std::span<const int> slots) {
-                  return hydro::read_conserved(gravity->layout(), gravity->fields(level), slots, n);
+                [&](const mesh::CellRange& cells) {
+                  return hydro::read_conserved(gravity->layout(), gravity->fields(level), cells, n);
                 });
   }
   if (!checkpoint) return;
@@ -173,8 +185,8 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
     if (gas.enabled)
       for (const auto& field : hydro::primitive_fields(gas))
         write_field(file, batches, mesh, "hydro", level, field.name,
-                    {field.units, field.description}, [&](std::span<const int> slots) {
-                      return hydro::read_primitive(gas, mesh.layout(), blocks, slots,
+                    {field.units, field.description}, [&](const mesh::CellRange& cells) {
+                      return hydro::read_primitive(gas, mesh.layout(), blocks, cells,
                                                    field.variable);
                     });
     write_gravity(file, batches, simulation, level, false);
@@ -227,8 +239,8 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
     for (int n = 0; n < variables; ++n) {
       const std::string& name = mesh.variables()[n].name;
       write_field(file, batches, mesh, "hydro", level, name, conserved_meaning(name),
-                  [&](std::span<const int> slots) {
-                    return hydro::read_conserved(mesh.layout(), blocks, slots, n);
+                  [&](const mesh::CellRange& cells) {
+                    return hydro::read_conserved(mesh.layout(), blocks, cells, n);
                   });
     }
     write_gravity(file, batches, simulation, level, true);
@@ -287,13 +299,12 @@ void read_field(const Hdf5Reader& file, const std::string& name, const StoredBlo
   const std::int64_t N = layout.block_size, batch = rows_per_batch(layout.block_size);
   require_shape(file, name, {stored.totals[level], N, N, N});
   const double bound = name.ends_with("/density") ? 0.0 : -std::numeric_limits<double>::infinity();
-  const std::span<const int> slots = mesh.blocks(level).own();
   const RowRange range = stored.ranges[level];
   const std::int64_t most = mesh.communicator().max(range.count);
   for (std::int64_t first = 0; first < most; first += batch) {
     const std::int64_t begin = std::min(first, range.count);
     const std::int64_t count = std::min(batch, range.count - begin);
-    hydro::write_conserved(layout, blocks, slots.subspan(begin, count), n,
+    hydro::write_conserved(layout, blocks, mesh.cells(level).batch(begin, count), n,
                            read_finite(file, name, {range.begin + begin, count}, bound));
   }
 }

@@ -109,9 +109,6 @@ int Gravity::adapt_to_mesh() {
 
 void Gravity::connect(int level) {
   Level& l = levels_[level];
-  const auto own = mesh_.blocks(level).own();
-  l.own = {mesh::to_device("own blocks", std::vector<std::int32_t>(own.begin(), own.end())),
-           layout_.block_size};
   l.boxes.reset();
   l.transfer.reset();
   l.solver = std::make_unique<LevelSolver>(mesh_.tree(), level, comm_options_, *pool_);
@@ -147,10 +144,10 @@ void Gravity::interpolate_new_blocks(int level, const std::vector<std::uint8_t>&
   if (from_coarse && !l.times.solved) l.times = levels_[level - 1].times;
   const auto interpolated = mesh::uninitialised<double>(
       "interpolated potential", mesh_.blocks(level).slots() * layout_.stride_slot);
-  std::vector<std::int32_t> slots;
-  for (std::size_t slot = 0; slot < is_new.size(); ++slot)
-    if (is_new[slot]) slots.push_back(static_cast<std::int32_t>(slot));
-  const BlockRange fresh{mesh::to_device("new blocks", slots), layout_.block_size};
+  std::vector<int> slots;
+  for (const int slot : mesh_.blocks(level).own())
+    if (is_new[slot]) slots.push_back(slot);
+  const CellRange fresh = mesh_.cells(level, slots);
   for (const Field field : {Field::potential, Field::previous_potential}) {
     if (!from_coarse) {
       clear_blocks(fresh, stored(level, field));
@@ -251,7 +248,8 @@ SolveReport Gravity::solve(int level, double time) {
 
   const bool later = l.times.solved && time > l.times.now;
   if (later) {
-    copy_blocks(l.own, stored(level, Field::potential), stored(level, Field::previous_potential));
+    copy_blocks(mesh_.cells(level), stored(level, Field::potential),
+                stored(level, Field::previous_potential));
     l.times.previous = l.times.now;
   }
   const bool first = !l.times.solved;
@@ -264,7 +262,7 @@ SolveReport Gravity::solve(int level, double time) {
       by_fourier ? solve_base_by_fourier(phi, f)
                  : l.solver->solve(phi, f, reference, options_.tolerance, options_.max_cycles);
   if (level == 0 && !isolated_ && !by_fourier) remove_mean(level, phi);
-  if (l.kicking) add_half_of_work(l.own, stored_acceleration(level), work(level));
+  if (l.kicking) add_half_of_work(mesh_.cells(level), stored_acceleration(level), work(level));
   l.transfer->to_blocks(phi.data(), stored(level, Field::potential));
   if (first) l.transfer->to_blocks(phi.data(), stored(level, Field::previous_potential));
   store_forces(level, phi);
@@ -341,7 +339,8 @@ void Gravity::store_forces(int level, const DeviceArray<double>& phi) {
 
 void Gravity::measure_strongest(int level) {
   Level& l = levels_[level];
-  l.strongest = mesh_.communicator().max(strongest_of(l.own, stored_acceleration(level)));
+  l.strongest =
+      mesh_.communicator().max(strongest_of(mesh_.cells(level), stored_acceleration(level)));
 }
 
 void Gravity::resume() {
@@ -359,32 +358,30 @@ GasFields Gravity::gas(int level) const {
 
 WorkFields Gravity::work(int level) const {
   const Level& l = levels_[level];
-  const std::int64_t cells = l.own.cells();
+  const std::int64_t cells = mesh_.cells(level).cells_per_block();
   return {{{l.flow.data(), 3 * cells}, cells}, {l.owed.data(), cells}};
 }
 
 void Gravity::kick(int level, double dt, Half half) {
   Level& l = levels_[level];
-  if (!work_on_flow_) return kick_blocks(l.own, dt, stored_acceleration(level), gas(level));
+  const CellRange& own = mesh_.cells(level);
+  if (!work_on_flow_) return kick_blocks(own, dt, stored_acceleration(level), gas(level));
   l.kicking = half == Half::first;
   if (half == Half::second)
-    return finish_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
-  const std::int64_t cells = mesh_.blocks(level).slots() * l.own.cells();
+    return finish_work(own, dt, stored_acceleration(level), work(level), gas(level));
+  const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
   if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
     l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
     l.owed = mesh::uninitialised<double>("work", cells);
   }
-  begin_work(l.own, dt, stored_acceleration(level), work(level), gas(level));
+  begin_work(own, dt, stored_acceleration(level), work(level), gas(level));
 }
 
 double Gravity::potential_energy(const Attracting& density) const {
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const mesh::TreeLevel& blocks = mesh_.blocks(level);
-    std::vector<std::uint8_t> refined;
-    for (const int slot : blocks.own()) refined.push_back(blocks.refined(slot));
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(levels_[level].own, refined, density(level), mean_density_,
+    for (const double sum : binding_of(mesh_.cells(level), density(level), mean_density_,
                                        stored(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }

@@ -113,7 +113,6 @@ class Gravity {
     PotentialTimes times;
     double strongest = 0.0;
     LevelStatistics statistics;
-    BlockRange own;
     DeviceArray<double> flow, owed;  // [slot][axis][k][j][i] and [slot][k][j][i], between kicks
     bool kicking = false;
     std::unique_ptr<LevelSolver> solver;

@@ -2,15 +2,11 @@
 #pragma once
 
 #include "gravity/patches.hpp"
+#include "mesh/cell_range.hpp"
 
 namespace octant::gravity {
 
-// One variable of a level's blocks: cell (i, j, k) of a block lies at slot * stride + (k N + j) N +
-// i.
-struct BlockField {
-  double* data = nullptr;
-  std::int64_t stride = 0;
-};
+using mesh::BlockField;
 
 // a * x + b * y + c, cell by cell.
 struct Combination {

@@ -1,105 +1,90 @@
 #include "hydro/diagnostics.hpp"
 
 #include "hydro/euler.hpp"
-#include "mesh/device.hpp"
+#include "mesh/cell_loop.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// Sums of one block in packs: lane by lane first, then over the lanes in one fixed order.
 template <class V>
-struct Accumulator {
-  V mass{0.0}, momentum[3]{V(0.0), V(0.0), V(0.0)}, total{0.0}, kinetic{0.0}, speed_sum{0.0};
-  V fastest{0.0};
-  bool broken = false;
+KOKKOS_FORCEINLINE_FUNCTION auto is_broken(const State<V>& u) {
+  return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
+}
 
-  KOKKOS_FORCEINLINE_FUNCTION void add(const double* cell, int stride, const Gas& gas, bool leaf) {
-    const State<V> u = load_state<V>(cell, stride);
-    V inverse;
-    State<V> w = unfloored_primitive(u, gas, inverse);
-    const V kinetic_energy = V(0.5) * momentum_dot_velocity(u, w);
-    broken = broken || any(!(u[k_mass] > V(0.0))) || any(!(u[k_energy] > V(0.0)));
+// What blocks are measured by, in the order of mesh::block_totals: sums, then maxima.
+struct GasTerms {
+  enum { mass, momentum, total = momentum + 3, kinetic, absolute_momentum, sums };
+  enum { fastest = sums, broken, count };
+  static constexpr int parts = mesh::k_sum_parts;
+
+  mesh::BlockLayout layout;
+  const double* blocks;
+  Gas gas;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    const double* const from = blocks + layout.offset(cell);
+    const int stride = layout.stride_variable;
+    const State<V> u = load_state<V>(from, stride);
+    V volume;
+    State<V> w = unfloored_primitive(u, gas, volume);
+    terms[mass] = u[k_mass];
+    for (int d = 0; d < 3; ++d) terms[momentum + d] = u[k_momentum_x + d];
+    terms[total] = u[k_energy];
+    terms[kinetic] = V(0.5) * momentum_dot_velocity(u, w);
+    terms[absolute_momentum] =
+        square_root(u[k_momentum_x] * u[k_momentum_x] + u[k_momentum_y] * u[k_momentum_y] +
+                    u[k_momentum_z] * u[k_momentum_z]);
     if (gas.dual_energy) {
-      const V entropy = PackTraits<V>::load(cell + k_entropy * stride);
+      const V entropy = PackTraits<V>::load(from + k_entropy * stride);
       w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
     }
     w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
-    fastest = max(fastest, signal_speed(w, gas));
-    if (!leaf) return;
-    mass = mass + u[k_mass];
-    total = total + u[k_energy];
-    kinetic = kinetic + kinetic_energy;
-    for (int d = 0; d < 3; ++d) momentum[d] = momentum[d] + u[k_momentum_x + d];
-    speed_sum = speed_sum +
-                square_root(u[k_momentum_x] * u[k_momentum_x] + u[k_momentum_y] * u[k_momentum_y] +
-                            u[k_momentum_z] * u[k_momentum_z]);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION static double sum(const V& v) {
-    double lanes[PackTraits<V>::width];
-    PackTraits<V>::store(lanes, v);
-    double total = 0.0;
-    for (const double lane : lanes) total += lane;
-    return total;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void finish(BlockTotals& t) const {
-    t.mass = sum(mass);
-    t.total_energy = sum(total);
-    t.kinetic_energy = sum(kinetic);
-    t.absolute_momentum = sum(speed_sum);
-    for (int d = 0; d < 3; ++d) t.momentum[d] = sum(momentum[d]);
-    t.fastest = largest(fastest);
+    terms[fastest] = signal_speed(w, gas);
+    terms[broken] = select(is_broken(u), V(1.0), V(0.0));
   }
 };
-
-template <class V>
-KOKKOS_INLINE_FUNCTION void measure_block(const double* block, int block_size, int stride,
-                                          unsigned refined, const Gas& gas, BlockTotals& totals) {
-  const int half = block_size / 2;
-  Accumulator<V> sums;
-  for (int k = 0; k < block_size; ++k)
-    for (int j = 0; j < block_size; ++j)
-      for (int side = 0; side < 2; ++side) {
-        const int octant = side + 2 * (j >= half) + 4 * (k >= half);
-        const bool leaf = !(refined >> octant & 1);
-        const double* row = block + (k * block_size + j) * block_size + side * half;
-        for (int i = 0; i < half; i += PackTraits<V>::width) sums.add(row + i, stride, gas, leaf);
-        totals.leaf_cells += leaf ? half : 0;
-      }
-  sums.finish(totals);
-  if (!sums.broken) return;
-  for (int c = 0; c < block_size * block_size * block_size && totals.broken_cell < 0; ++c)
-    if (!(block[c] > 0.0) || !(block[c + k_energy * stride] > 0.0)) totals.broken_cell = c;
-}
 
 }  // namespace
 
 std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::BlockLayout& layout, const double* blocks,
-                                        std::span<const int> slots,
-                                        const std::vector<std::uint8_t>& refined) {
-  const auto slot = mesh::to_device("slots", std::vector<int>(slots.begin(), slots.end()));
-  const auto mask = mesh::to_device("refined octants", refined);
-  const auto totals = mesh::DeviceArray<BlockTotals>("block totals", slots.size());
-  const Gas gas = options.gas();
-  const bool wide = layout.block_size / 2 >= PackTraits<Pack>::width;
-  Kokkos::parallel_for(
-      "measure blocks", static_cast<int>(slots.size()), KOKKOS_LAMBDA(int n) {
-        const double* block = blocks + slot(n) * layout.stride_slot;
-        if (wide)
-          measure_block<Pack>(block, layout.block_size, layout.stride_variable, mask(n), gas,
-                              totals(n));
-        else
-          measure_block<double>(block, layout.block_size, layout.stride_variable, mask(n), gas,
-                                totals(n));
+                                        const mesh::CellRange& cells) {
+  using Terms = GasTerms;
+  std::vector<BlockTotals> totals;
+  for (const auto& t :
+       mesh::block_totals("measure blocks", cells, Terms{layout, blocks, options.gas()}))
+    totals.push_back(
+        {.mass = t[Terms::mass],
+         .momentum = {t[Terms::momentum], t[Terms::momentum + 1], t[Terms::momentum + 2]},
+         .total_energy = t[Terms::total],
+         .kinetic_energy = t[Terms::kinetic],
+         .absolute_momentum = t[Terms::absolute_momentum],
+         .fastest = t[Terms::fastest],
+         .broken = t[Terms::broken] > 0.0});
+  return totals;
+}
+
+std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
+                                     const mesh::CellRange& cells) {
+  return mesh::find_cells(
+      "broken cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        return is_broken(load_state<double>(blocks + layout.offset(cell), layout.stride_variable));
       });
-  std::vector<BlockTotals> host(slots.size());
-  Kokkos::View<BlockTotals*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> view(host.data(),
-                                                                              host.size());
-  Kokkos::deep_copy(view, totals);
-  return host;
+}
+
+double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
+                      const double* blocks, const mesh::CellRange& cells) {
+  const Gas gas = options.gas();
+  const double fastest = mesh::largest(
+      "fastest signal", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        const double* const from = blocks + layout.offset(cell);
+        const auto load = [&](int n) { return from[n * layout.stride_variable]; };
+        double volume;
+        return signal_speed(to_primitive<double>(load, gas, volume), gas);
+      });
+  return max(fastest, 0.0);
 }
 
 }  // namespace octant::hydro

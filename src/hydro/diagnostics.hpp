@@ -1,10 +1,6 @@
 // Whole-level measurements of the stored state: totals, the fastest signal, broken cells.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "hydro/options.hpp"
@@ -17,16 +13,20 @@ struct BlockTotals {
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;  // of |rho v|: what momentum errors are measured against
   double fastest = 0;            // largest |vx| + |vy| + |vz| + 3 c of all cells, leaf or not
-  std::int32_t leaf_cells = 0;
-  std::int32_t broken_cell = -1;  // first cell with a density or energy that is NaN or not positive
+  bool broken = false;           // some cell has a density or energy that is NaN or not positive
 };
 
-// Measures the blocks in `slots`; `refined[n]` is the mask of refined octants of slots[n], whose
-// cells do not count. The order of summation within a block is fixed. Host result in the order of
-// `slots`.
+// By block of the range.
 std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::BlockLayout& layout, const double* blocks,
-                                        std::span<const int> slots,
-                                        const std::vector<std::uint8_t>& refined);
+                                        const mesh::CellRange& cells);
+
+// The cells with a density or energy that is NaN or not positive, in the order of the range.
+std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
+                                     const mesh::CellRange& cells);
+
+// The largest |vx| + |vy| + |vz| + 3 c, at least 0.
+double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
+                      const double* blocks, const mesh::CellRange& cells);
 
 }  // namespace octant::hydro

@@ -3,32 +3,24 @@
 #include <fmt/format.h>
 
 #include "hydro/euler.hpp"
-#include "mesh/device.hpp"
+#include "mesh/cell_loop.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-mesh::DeviceArray<const int> upload_slots(std::span<const int> slots) {
-  return mesh::to_device("slots", std::vector<int>(slots.begin(), slots.end()));
-}
-
-// Calls value(pointer to the cell's first variable) for every cell of the blocks.
+// Values of all cells, [block][cell].
 template <class Value>
-std::vector<double> gather(const mesh::BlockLayout& layout, const double* blocks,
-                           std::span<const int> slots, const Value& value) {
-  const int cells = layout.block_size * layout.block_size * layout.block_size;
-  const auto count = static_cast<std::int64_t>(slots.size()) * cells;
-  const auto slot = upload_slots(slots);
-  std::vector<double> values(static_cast<std::size_t>(count));
+std::vector<double> gather(const mesh::CellRange& cells, const Value& value) {
+  const std::int64_t per_block = cells.cells_per_block();
+  std::vector<double> values(static_cast<std::size_t>(cells.count() * per_block));
   Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
                                                                          values.size());
   // The same memory where the device is the host: output must not hold a field twice.
   const auto gathered = Kokkos::create_mirror_view(mesh::DeviceSpace{}, host);
-  Kokkos::parallel_for(
-      "gather field", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count),
-      KOKKOS_LAMBDA(std::int64_t n) {
-        gathered(n) = value(blocks + slot(n / cells) * layout.stride_slot + n % cells);
+  mesh::for_cells(
+      "gather field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        gathered(cell.place * per_block + cell.index) = value(cell);
       });
   Kokkos::deep_copy(host, gathered);
   return values;
@@ -53,43 +45,36 @@ std::vector<PrimitiveField> primitive_fields(const HydroOptions& options) {
 }
 
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
-                                   const double* blocks, std::span<const int> slots, int variable) {
+                                   const double* blocks, const mesh::CellRange& cells,
+                                   int variable) {
   const Gas gas = options.gas();
   const int stride = layout.stride_variable;
   return gather(
-      layout, blocks, slots, KOKKOS_LAMBDA(const double* cell) {
+      cells, KOKKOS_LAMBDA(const mesh::Cell& at) {
+        const double* const cell = blocks + layout.offset(at);
         const State<double> u = load_state<double>(cell, stride);
         if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
-        double inverse;
-        State<double> w = unfloored_primitive(u, gas, inverse);
-        if (gas.dual_energy)
-          w[k_pressure] =
-              dual_pressure(w[k_pressure], u, w[k_density], cell[k_entropy * stride], gas);
-        return w[variable];
+        return physical_state(u, cell + k_entropy * stride, gas)[variable];
       });
 }
 
 std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double* blocks,
-                                   std::span<const int> slots, int n) {
+                                   const mesh::CellRange& cells, int n) {
   const std::int64_t offset = static_cast<std::int64_t>(n) * layout.stride_variable;
   return gather(
-      layout, blocks, slots, KOKKOS_LAMBDA(const double* cell) { return cell[offset]; });
+      cells,
+      KOKKOS_LAMBDA(const mesh::Cell& cell) { return blocks[layout.offset(cell) + offset]; });
 }
 
-void write_conserved(const mesh::BlockLayout& layout, double* blocks, std::span<const int> slots,
+void write_conserved(const mesh::BlockLayout& layout, double* blocks, const mesh::CellRange& cells,
                      int n, const std::vector<double>& values) {
-  const int cells = layout.block_size * layout.block_size * layout.block_size;
-  const auto slot = upload_slots(slots);
   const auto from = mesh::to_device("field", values);
   const std::int64_t offset = static_cast<std::int64_t>(n) * layout.stride_variable;
-  Kokkos::parallel_for(
-      "scatter field",
-      Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(
-          0, static_cast<std::int64_t>(values.size())),
-      KOKKOS_LAMBDA(std::int64_t c) {
-        blocks[slot(c / cells) * layout.stride_slot + offset + c % cells] = from(c);
+  const std::int64_t per_block = cells.cells_per_block();
+  mesh::for_cells(
+      "scatter field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        blocks[layout.offset(cell) + offset] = from(cell.place * per_block + cell.index);
       });
-  Kokkos::fence();
 }
 
 }  // namespace octant::hydro

@@ -1,7 +1,6 @@
 // Single fields of whole levels, as contiguous arrays: for output, restart and tools.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,15 +16,16 @@ struct PrimitiveField {
 };
 std::vector<PrimitiveField> primitive_fields(const HydroOptions& options);
 
-// Primitive variable of the given blocks, [block][k][j][i]: density, velocity, pressure, or the
+// Primitive variable of the blocks of a range, [block][k][j][i]: density, velocity, pressure, or the
 // concentration of a scalar. Without floors.
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
-                                   const double* blocks, std::span<const int> slots, int variable);
+                                   const double* blocks, const mesh::CellRange& cells,
+                                   int variable);
 
-// Conserved variable n of the given blocks, [block][k][j][i], exactly as it is stored, and back.
+// Conserved variable n of the same, [block][k][j][i], exactly as it is stored, and back.
 std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double* blocks,
-                                   std::span<const int> slots, int n);
-void write_conserved(const mesh::BlockLayout& layout, double* blocks, std::span<const int> slots,
+                                   const mesh::CellRange& cells, int n);
+void write_conserved(const mesh::BlockLayout& layout, double* blocks, const mesh::CellRange& cells,
                      int n, const std::vector<double>& values);
 
 }  // namespace octant::hydro

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/tiles.hpp"
+#include "mesh/cell_range.hpp"
 
 namespace octant::mesh {
 
@@ -26,6 +26,10 @@ struct BlockLayout {
   BlockLayout(int block_size, int variables);
 
   CellBox box(std::int64_t slot) const;
+  // Where the first variable of a cell lies.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(const Cell& cell) const {
+    return cell.slot * stride_slot + cell.index;
+  }
 };
 
 // Doubles of margin around memory that boxes lie in. A gather loads whole rows and packs where only

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "mesh/cell_loop.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::mesh {
@@ -24,22 +25,32 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, un
   return mask;
 }
 
-// A scalar on own blocks: cell (i, j, k) of a block lies at slot * stride + (k N + j) N + i.
-struct ScalarField {
-  const double* data = nullptr;
-  std::int64_t stride = 0;
-};
-
 // Flags the cells of a level's own blocks where a field exceeds a threshold and, if `share` has
 // data, share > least_share * whole. `masks` has one word per slot, as in hydro/refinement.hpp;
 // other bits stay.
 struct DenseCells {
-  ScalarField field;
+  BlockField field;
   double threshold = 0.0;
-  ScalarField share{}, whole{};
+  BlockField share{}, whole{};
   double least_share = 0.0;
 };
 void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& cells, int buffer,
                       const DeviceArray<std::uint64_t>& masks);
+
+// Refinement by the user's own code. Sets, in masks[slot] of every own block, the bits of the
+// block's octants in which the predicate holds for the centre of any cell. The predicate runs on
+// the device: bool(const DevicePosition&), a KOKKOS_LAMBDA that captures plain values. Other bits
+// stay. An example is Sedov::flag_cells in problems/sedov.cpp.
+template <class Predicate>
+void flag_where(const Mesh& mesh, int level, const DeviceArray<std::uint64_t>& masks,
+                const Predicate& predicate) {
+  const CellRange cells = mesh.cells(level);
+  join_masks(
+      "flag where", cells, masks, KOKKOS_LAMBDA(const Cell& cell) {
+        if (!predicate(cells.centre(cell))) return std::uint64_t{0};
+        const int octant = cells.octant_of(cell.index);
+        return octant_mask(2u << (octant & 1), 2u << (octant >> 1 & 1), 2u << (octant >> 2));
+      });
+}
 
 }  // namespace octant::mesh

@@ -1,6 +1,7 @@
 #include "mesh/mesh.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/error.hpp"
@@ -75,6 +76,9 @@ void Mesh::rebuild() {
   finest_level_ = levels - 1;
   while (counts[finest_level_] == 0) --finest_level_;
 
+  cells_.clear();
+  for (int l = 0; l < levels; ++l) cells_.push_back(cells(l, tree_.level(l).own()));
+
   halos_.clear();
   for (auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (Exchanger& exchanger : *group) exchanger.drain();
@@ -104,6 +108,19 @@ void Mesh::rebuild() {
     scratch_ = {};
     scratch_ = allocate_with_margin("scratch", scratch);
   }
+}
+
+CellRange Mesh::cells(int level, std::span<const int> slots) const {
+  const TreeLevel& level_blocks = blocks(level);
+  std::vector<OwnBlock> chosen;
+  chosen.reserve(slots.size());
+  for (const int slot : slots) {
+    const auto [x, y, z] = geometry().origin(level, morton_decode(level_blocks.key(slot)));
+    chosen.push_back({slot, level_blocks.refined(slot), {x, y, z}});
+  }
+  return {to_device("own blocks", chosen),
+          std::countr_zero(static_cast<unsigned>(layout_.block_size)), geometry().cell_size(level),
+          false};
 }
 
 FieldPointers Mesh::pointers(int level, int state) const {
@@ -226,6 +243,7 @@ std::int64_t Mesh::bytes() const {
     total += fields_[l].bytes_in_use(tree_.level(l).slots());
     total += static_cast<std::int64_t>(registers_[l].size() * sizeof(double));
     total += static_cast<std::int64_t>(tree_.level(l).bytes());
+    total += cells_[l].count() * static_cast<std::int64_t>(sizeof(OwnBlock));
   }
   return total;
 }

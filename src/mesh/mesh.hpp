@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "comm/exchanger.hpp"
@@ -47,6 +48,12 @@ class Mesh {
   const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
     return child_owners_[level][slot];
   }
+  // The cells of own blocks, in the order of TreeLevel::own(), for loops (cell_loop.hpp). Holds
+  // until the structure changes.
+  const CellRange& cells(int level) const { return cells_[level]; }
+  CellRange leaf_cells(int level) const { return cells(level).leaves(); }
+  // Those of the own blocks with these slots, in their order: a new list on the device.
+  CellRange cells(int level, std::span<const int> slots) const;
   int finest_level() const { return finest_level_; }  // the finest level that exists on any rank
   const std::vector<Variable>& variables() const { return setup_.variables; }
   const BlockLayout& layout() const { return layout_; }
@@ -121,6 +128,7 @@ class Mesh {
   std::unique_ptr<Interpolation> interpolation_;
   int finest_level_ = 0;
 
+  std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
   std::vector<LevelHalo> halos_;
   std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "mesh/cell_loop.hpp"
 #include "particles/cloud.hpp"
 #include "particles/masses.hpp"
 #include "particles/particles.hpp"
@@ -62,16 +63,16 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
 }
 
 // The sums of 2^3 cells into the coarser cells beneath them.
-void add_to_parents(const Neighbourhood& near, int block_size,
+void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
                     const CellArrays<std::int64_t>& cells,
                     const DeviceArray<std::int32_t>& overflow) {
-  const auto own = near.own;
+  const auto own = children.blocks;
   const auto parents = near.parents;
-  const int N = block_size, half = N / 2, octant = half * half * half;
+  const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
   Kokkos::parallel_for(
       "add masses to parents", own.extent(0) * octant, KOKKOS_LAMBDA(std::int64_t n) {
-        const std::int32_t slot = own(n / octant);
+        const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int i = 2 * (cell % half), j = 2 * (cell / half % half), k = 2 * (cell / half / half);
         const Place& place = parents(slot);
@@ -119,7 +120,7 @@ void Particles::deposit(int coarsest) {
     near.around.give_back(ghost_masses.data(), cells, overflow, level.masses);
     if (l == coarsest) continue;
     Kokkos::deep_copy(ghost_masses, 0);
-    add_to_parents(near, mesh_.geometry().block_size(), cells, overflow);
+    add_to_parents(near, mesh_.cells(l), cells, overflow);
     near.beneath.give_back(ghost_masses.data(), cells, overflow, level.sums);
   }
   const auto broken = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, overflow);
@@ -130,19 +131,14 @@ void Particles::deposit(int coarsest) {
         kind_, quantum * static_cast<double>(k_largest_mass));
 }
 
-void Particles::add_density(int level, const ScalarField& density) const {
-  const auto own = levels_[level].neighbourhood->own;
+void Particles::add_density(int level, const mesh::BlockField& density) const {
   const CellArray<std::int64_t> mass = mass_array(level);
-  const std::int64_t cells = mass.stride_slot;
   const double factor = levels_[level].quantum / mesh_.geometry().cell_volume(level);
-  Kokkos::parallel_for(
-      "add density", own.extent(0) * cells, KOKKOS_LAMBDA(std::int64_t n) {
-        const std::int32_t slot = own(n / cells);
-        const std::int64_t cell = n % cells;
-        density.data[slot * density.stride_slot + cell] +=
-            factor * static_cast<double>(mass.data[slot * mass.stride_slot + cell]);
+  mesh::for_cells(
+      "add density", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        *density.at(cell) +=
+            factor * static_cast<double>(mass.data[cell.slot * mass.stride_slot + cell.index]);
       });
-  Kokkos::fence();
 }
 
 }  // namespace octant::particles

@@ -136,8 +136,6 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
   }
   around.agree(tree, level);
   beneath.agree(tree, level);
-  own = mesh::to_device("own blocks", std::vector<std::int32_t>(level_blocks.own().begin(),
-                                                                level_blocks.own().end()));
   blocks = mesh::to_device("home blocks", homes);
   places = mesh::to_device("places around blocks", sides.places(around));
   parents = mesh::to_device("places beneath blocks", bottoms.places(beneath));

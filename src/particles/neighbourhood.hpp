@@ -59,7 +59,6 @@ struct Neighbourhood {
   // Collective.
   Neighbourhood(const mesh::Tree& tree, int level);
 
-  DeviceArray<const std::int32_t> own;  // slots
   DeviceArray<const HomeBlock> blocks;  // by slot
   DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
   DeviceArray<const Place> parents;     // by slot, the coarser cells beneath the block itself

@@ -42,12 +42,6 @@ struct VectorField {
   std::int64_t stride_slot = 0, stride_component = 0;
 };
 
-// A scalar likewise.
-struct ScalarField {
-  double* data = nullptr;
-  std::int64_t stride_slot = 0;
-};
-
 struct ParticleTotals {
   std::int64_t count = 0;
   double mass = 0.0, kinetic_energy = 0.0;
@@ -73,7 +67,7 @@ class Particles {
   // Throws RunError if a cell's mass exceeds what 63 bits hold. Collective.
   void deposit(int coarsest);
   // Adds a level's density, of the last deposit, to own blocks.
-  void add_density(int level, const ScalarField& density) const;
+  void add_density(int level, const mesh::BlockField& density) const;
   // The mass in each cell of own blocks, [slot][cell], in quanta of that much.
   const DeviceArray<std::int64_t>& mass(int level) const { return levels_[level].mass; }
   double quantum(int level) const { return levels_[level].quantum; }

@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "mesh/flagging.hpp"
 #include "problems/factories.hpp"
-#include "problems/flag_where.hpp"
 
 namespace octant::problems {
 
@@ -102,13 +102,13 @@ class Cosmology final : public Problem {
     const int finer = levels_coarser_ + level + 1;
     if (finer >= std::ssize(levels_)) return;
     const cosmology::InitialLevel& cells = levels_[finer];
-    DevicePosition lower, upper;
+    mesh::DevicePosition lower, upper;
     for (int d = 0; d < 3; ++d) {
       lower[d] = static_cast<double>(cells.extent[d].begin) / cells.side;
       upper[d] = static_cast<double>(cells.extent[d].end) / cells.side;
     }
-    flag_where(
-        mesh, level, masks, KOKKOS_LAMBDA(const DevicePosition& x) {
+    mesh::flag_where(
+        mesh, level, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& x) {
           bool inside = true;
           for (int d = 0; d < 3; ++d) inside = inside && x[d] > lower[d] && x[d] < upper[d];
           return inside;

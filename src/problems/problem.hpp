@@ -76,7 +76,7 @@ class Problem {
   virtual GasState inflow_state(int /*axis*/, int /*side*/) const { return {}; }
 
   // Flags cells of a level to be refined, in addition to the criteria of [refine]: see
-  // problems/flag_where.hpp. `masks` has one word per slot, as in hydro/refinement.hpp.
+  // mesh/flagging.hpp. `masks` has one word per slot, as in hydro/refinement.hpp.
   virtual void flag_cells(const mesh::Mesh&, int /*level*/,
                           const mesh::DeviceArray<std::uint64_t>& /*masks*/) const {}
 };

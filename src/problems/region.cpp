@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "problems/flag_where.hpp"
+#include "mesh/flagging.hpp"
 
 namespace octant::problems {
 
@@ -34,13 +34,13 @@ void RefinedRegion::flag_cells(const mesh::Mesh& mesh, int mesh_level,
   if (mesh_level >= level) return;
   // A cell overlaps the box where its centre lies in the box widened by half a cell.
   const double half = 0.5 * mesh.geometry().cell_size(mesh_level);
-  DevicePosition below, above;
+  mesh::DevicePosition below, above;
   for (int axis = 0; axis < 3; ++axis) {
     below[axis] = lower[axis] - half;
     above[axis] = upper[axis] + half;
   }
-  flag_where(
-      mesh, mesh_level, masks, KOKKOS_LAMBDA(const DevicePosition& x) {
+  mesh::flag_where(
+      mesh, mesh_level, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& x) {
         return x[0] > below[0] && x[1] > below[1] && x[2] > below[2] && x[0] < above[0] &&
                x[1] < above[1] && x[2] < above[2];
       });

@@ -1,7 +1,7 @@
 // The blast wave of Sedov (1959): energy released in a few cells of a cold uniform gas.
 #include "core/parameters.hpp"
+#include "mesh/flagging.hpp"
 #include "problems/factories.hpp"
-#include "problems/flag_where.hpp"
 #include "problems/lattice_ball.hpp"
 
 namespace octant::problems {
@@ -54,10 +54,10 @@ class Sedov final : public Problem {
   void flag_cells(const mesh::Mesh& mesh, int level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const override {
     if (refined_radius_ == 0.0) return;
-    const DevicePosition centre{centre_[0], centre_[1], centre_[2]};
+    const mesh::DevicePosition centre{centre_[0], centre_[1], centre_[2]};
     const double radius_squared = refined_radius_ * refined_radius_;
-    flag_where(
-        mesh, level, masks, KOKKOS_LAMBDA(const DevicePosition& position) {
+    mesh::flag_where(
+        mesh, level, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& position) {
           const double x = position[0] - centre[0], y = position[1] - centre[1],
                        z = position[2] - centre[2];
           return x * x + y * y + z * z < radius_squared;

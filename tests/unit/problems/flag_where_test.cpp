@@ -1,4 +1,4 @@
-#include "problems/flag_where.hpp"
+#include "mesh/flagging.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,8 +44,8 @@ TEST(FlagWhere, sets_the_bit_of_the_octant_that_holds_the_cell) {
     const Masks masks("masks", mesh.blocks(0).slots());
     const double cell = mesh.geometry().cell_size(0);
     const double x = 1.0 + 0.25 + 0.5 * cell, y = 0.5 * cell, z = 1.0 - 0.5 * cell;
-    flag_where(
-        mesh, 0, masks, KOKKOS_LAMBDA(const DevicePosition& p) {
+    mesh::flag_where(
+        mesh, 0, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& p) {
           return Kokkos::abs(p[0] - x) < 0.1 * cell && Kokkos::abs(p[1] - y) < 0.1 * cell &&
                  Kokkos::abs(p[2] - z) < 0.1 * cell;
         });
@@ -61,8 +61,8 @@ TEST(FlagWhere, keeps_bits_that_are_already_set) {
   const mesh::Mesh mesh = base_mesh(4);
   const Masks masks("masks", mesh.blocks(0).slots());
   Kokkos::deep_copy(masks, 1);
-  flag_where(
-      mesh, 0, masks, KOKKOS_LAMBDA(const DevicePosition& p) { return p[0] < 0.25; });
+  mesh::flag_where(
+      mesh, 0, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& p) { return p[0] < 0.25; });
   EXPECT_EQ(mask_of_block(mesh, masks, {0, 1, 1}),
             1 | bit_of_octant(0, 0, 0) | bit_of_octant(0, 1, 0) | bit_of_octant(0, 0, 1) |
                 bit_of_octant(0, 1, 1));

@@ -1,0 +1,318 @@
+// Loops over the cells of own blocks: visits, extremes, sums, searches and flags.
+//
+// What a loop calls is a KOKKOS_LAMBDA, or a plain struct, that captures plain values. It is called
+// on the device for all cells of a range, in any order or at once, and may change its own cell.
+// Every loop is complete when its function returns, and its result does not depend on the number of
+// threads, on the schedule or on the slots that blocks have.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "core/pack.hpp"
+#include "mesh/cell_range.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::mesh {
+
+// How blocks are shared out: to one thread each, which finds a row of cells after the other, or to
+// teams of threads, of which each has its cells.
+struct ThreadPerBlock {};
+struct TeamPerBlock {};
+using NativeSchedule = std::conditional_t<
+    std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>,
+    ThreadPerBlock, TeamPerBlock>;
+
+// A block's sum has one order: cell c adds to part c % k_sum_parts, and the parts are added up at
+// the end. On a CPU the parts are the lanes of a pack.
+inline constexpr int k_sum_parts = 4;
+
+namespace loops {
+
+using Team = Kokkos::TeamPolicy<TeamPerBlock>::member_type;
+
+inline auto policy(ThreadPerBlock, const CellRange& range, std::size_t) {
+  return Kokkos::RangePolicy<ThreadPerBlock>(0, range.count());
+}
+inline auto policy(TeamPerBlock, const CellRange& range, std::size_t scratch) {
+  Kokkos::TeamPolicy<TeamPerBlock> policy(range.count(), Kokkos::AUTO);
+  policy.set_scratch_size(0, Kokkos::PerTeam(scratch));
+  return policy;
+}
+
+template <class Schedule, class Kernel>
+void launch(const char* name, const CellRange& range, const Kernel& kernel,
+            std::size_t scratch = 0) {
+  if (range.count() == 0) return;
+  Kokkos::parallel_for(name, policy(Schedule{}, range, scratch), kernel);
+  Kokkos::fence();
+}
+
+// The octants of a block that are not in the range.
+KOKKOS_FORCEINLINE_FUNCTION unsigned left_out(const CellRange& range, const OwnBlock& block) {
+  return range.leaves_only ? block.refined : 0;
+}
+KOKKOS_FORCEINLINE_FUNCTION bool is_left_out(const CellRange& range, const OwnBlock& block,
+                                             int index) {
+  return left_out(range, block) >> range.octant_of(index) & 1;
+}
+
+// Calls run(begin, end, is_marked) for all cells of a block in runs as long as they can be: at once,
+// or, where octants are marked by a mask, in rows of octants.
+template <class Run>
+KOKKOS_FORCEINLINE_FUNCTION void for_runs(const CellRange& range, unsigned marked, const Run& run) {
+  const int length = marked ? range.block_size() / 2 : range.cells_per_block();
+  for (int begin = 0; begin < range.cells_per_block(); begin += length)
+    run(begin, begin + length, marked >> range.octant_of(begin) & 1);
+}
+
+// Calls run(begin, end) for runs of those cells that are in the range.
+template <class Run>
+KOKKOS_FORCEINLINE_FUNCTION void for_runs_inside(const CellRange& range, const OwnBlock& block,
+                                                 const Run& run) {
+  for_runs(range, left_out(range, block), [&](int begin, int end, bool out) OCTANT_INLINE_LAMBDA {
+    if (!out) run(begin, end);
+  });
+}
+
+template <class Body>
+struct Visit {
+  CellRange range;
+  Body body;
+
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
+    const OwnBlock block = range.blocks(place);
+    for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
+#if !defined(__CUDACC__)
+#pragma GCC ivdep
+#endif
+      for (int c = begin; c < end; ++c) body(Cell{place, block.slot, c});
+    });
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
+    const int place = team.league_rank();
+    const OwnBlock block = range.blocks(place);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, range.cells_per_block()), [&](int c) {
+      if (!is_left_out(range, block, c)) body(Cell{place, block.slot, c});
+    });
+  }
+};
+
+template <class Value>
+struct Largest {
+  CellRange range;
+  Value value;
+
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place, double& largest) const {
+    const OwnBlock block = range.blocks(place);
+    for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
+      for (int c = begin; c < end; ++c) largest = max(largest, value(Cell{place, block.slot, c}));
+    });
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team, double& largest) const {
+    const int place = team.league_rank();
+    const OwnBlock block = range.blocks(place);
+    double of_block = largest;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, range.cells_per_block()),
+        [&](int c, double& most) {
+          if (!is_left_out(range, block, c)) most = max(most, value(Cell{place, block.slot, c}));
+        },
+        Kokkos::Max<double>(of_block));
+    largest = max(largest, of_block);
+  }
+};
+
+template <class MaskOf>
+struct JoinMasks {
+  CellRange range;
+  DeviceArray<std::uint64_t> masks;
+  MaskOf mask_of;
+
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
+    const OwnBlock block = range.blocks(place);
+    std::uint64_t mask = 0;
+    for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
+      for (int c = begin; c < end; ++c) mask |= mask_of(Cell{place, block.slot, c});
+    });
+    masks(block.slot) |= mask;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
+    const int place = team.league_rank();
+    const OwnBlock block = range.blocks(place);
+    std::uint64_t mask = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, range.cells_per_block()),
+        [&](int c, std::uint64_t& joined) {
+          if (!is_left_out(range, block, c)) joined |= mask_of(Cell{place, block.slot, c});
+        },
+        Kokkos::BOr<std::uint64_t>(mask));
+    Kokkos::single(Kokkos::PerTeam(team), [&] { masks(block.slot) |= mask; });
+  }
+};
+
+// Totals of a block whose cells add to `parts` partial sums.
+template <int parts, class Terms>
+struct Totals {
+  static constexpr int count = Terms::count, chunk = 256;
+  using V = std::conditional_t<parts == PackTraits<Pack>::width, Pack, double>;
+
+  CellRange range;
+  Terms terms;
+  double* totals;  // [place][term]
+
+  // Joins what the parts hold of one term, [part].
+  KOKKOS_FORCEINLINE_FUNCTION static double join(int term, const double* part) {
+    double total = 0.0;
+    for (int p = 0; p < parts; ++p)
+      total = term < Terms::sums ? total + part[p] : max(total, part[p]);
+    return total;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
+    static_assert(PackTraits<V>::width == parts || std::is_same_v<NativeSchedule, TeamPerBlock>);
+    const OwnBlock block = range.blocks(place);
+    V partial[count];
+    for (V& p : partial) p = V(0.0);
+    for_runs(range, block.refined, [&](int begin, int end, bool refined) OCTANT_INLINE_LAMBDA {
+      if (refined && range.leaves_only) return;
+      for (int c = begin; c < end; c += PackTraits<V>::width) {
+        V values[count];
+        terms(Cell{place, block.slot, c}, values);
+#pragma GCC unroll 16
+        for (int t = 0; t < Terms::sums; ++t)
+          if (!refined) partial[t] = partial[t] + values[t];
+#pragma GCC unroll 16
+        for (int t = Terms::sums; t < count; ++t) partial[t] = max(partial[t], values[t]);
+      }
+    });
+    for (int t = 0; t < count; ++t) {
+      double lanes[PackTraits<V>::width];
+      PackTraits<V>::store(lanes, partial[t]);
+      totals[std::int64_t{place} * count + t] = join(t, lanes);
+    }
+  }
+
+  // All threads evaluate the terms of a chunk of cells; then each has some partial sums to add to.
+  // What does not count adds 0, which changes no sum that began with 0.
+  KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
+    const int place = team.league_rank();
+    const OwnBlock block = range.blocks(place);
+    auto* const partial = static_cast<double*>(team.team_scratch(0).get_shmem(scratch()));
+    double* const values = partial + count * parts;  // [term][cell of the chunk]
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count * parts),
+                         [&](int n) { partial[n] = 0.0; });
+    for (int begin = 0; begin < range.cells_per_block(); begin += chunk) {
+      const int rest = range.cells_per_block() - begin, cells = rest < chunk ? rest : chunk;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, cells), [&](int c) {
+        const bool leaf = !(block.refined >> range.octant_of(begin + c) & 1);
+        double of_cell[count] = {};
+        if (leaf || !range.leaves_only) terms(Cell{place, block.slot, begin + c}, of_cell);
+        for (int t = 0; t < count; ++t)
+          values[t * chunk + c] = leaf || t >= Terms::sums ? of_cell[t] : 0.0;
+      });
+      team.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count * parts), [&](int n) {
+        const int t = n / parts;
+        double& sum = partial[n];
+        for (int c = n % parts; c < cells; c += parts) {
+          const double value = values[t * chunk + c];
+          sum = t < Terms::sums ? sum + value : max(sum, value);
+        }
+      });
+      team.team_barrier();
+    }
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](int t) {
+      totals[std::int64_t{place} * count + t] = join(t, partial + t * parts);
+    });
+  }
+  static constexpr std::size_t scratch() { return sizeof(double) * count * (parts + chunk); }
+};
+
+}  // namespace loops
+
+// Calls body(cell) for the cells of a range.
+template <class Schedule = NativeSchedule, class Body>
+void for_cells(const char* name, const CellRange& range, const Body& body) {
+  loops::launch<Schedule>(name, range, loops::Visit<Body>{range, body});
+}
+
+// The largest value(cell); the lowest double there is without cells. NaN is passed over.
+template <class Schedule = NativeSchedule, class Value>
+double largest(const char* name, const CellRange& range, const Value& value) {
+  double result = std::numeric_limits<double>::lowest();
+  if (range.count() > 0)
+    Kokkos::parallel_reduce(name, loops::policy(Schedule{}, range, 0),
+                            loops::Largest<Value>{range, value}, Kokkos::Max<double>(result));
+  return result;
+}
+
+// The smallest value(cell); the largest double there is without cells. NaN is passed over.
+template <class Schedule = NativeSchedule, class Value>
+double smallest(const char* name, const CellRange& range, const Value& value) {
+  return -largest<Schedule>(
+      name, range, KOKKOS_LAMBDA(const Cell& cell) { return -value(cell); });
+}
+
+// Joins the bits of mask_of(cell), for all cells of a block of the range, to masks(slot).
+template <class Schedule = NativeSchedule, class MaskOf>
+void join_masks(const char* name, const CellRange& range, const DeviceArray<std::uint64_t>& masks,
+                const MaskOf& mask_of) {
+  loops::launch<Schedule>(name, range, loops::JoinMasks<MaskOf>{range, masks, mask_of});
+}
+
+// The cells for which condition(cell) holds, in the order of blocks in the range and of cells.
+template <class Schedule = NativeSchedule, class Condition>
+std::vector<Cell> find_cells(const char* name, const CellRange& range, const Condition& condition) {
+  const DeviceArray<std::int64_t> count("cells found", 1);
+  for_cells<Schedule>(
+      name, range, KOKKOS_LAMBDA(const Cell& cell) {
+        if (condition(cell)) Kokkos::atomic_inc(&count(0));
+      });
+  const auto total = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, count)(0);
+  std::vector<Cell> found(static_cast<std::size_t>(total));
+  if (total == 0) return found;
+  const auto cells = uninitialised<Cell>("cells found", total);
+  for_cells<Schedule>(
+      name, range, KOKKOS_LAMBDA(const Cell& cell) {
+        if (condition(cell)) cells(Kokkos::atomic_fetch_dec(&count(0)) - 1) = cell;
+      });
+  Kokkos::deep_copy(
+      Kokkos::View<Cell*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(found.data(), found.size()),
+      cells);
+  std::sort(found.begin(), found.end(), [](const Cell& a, const Cell& b) {
+    return a.place != b.place ? a.place < b.place : a.index < b.index;
+  });
+  return found;
+}
+
+// Totals of every block of a range, on the host and in its order. `Terms` says what of:
+//   static constexpr int count;  // how many totals
+//   static constexpr int sums;   // the first of them are sums over leaf cells; the others are the
+//                                // largest values, at least 0, of the range's cells, leaves or not
+//   static constexpr int parts;  // of a sum: k_sum_parts, or 1
+//   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells
+// V is a Pack or a double; a pack's cells lie in one octant. What blocks total over all ranks is
+// for comm/reproducible_sum.hpp to add up.
+template <class Schedule = NativeSchedule, class Terms>
+std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
+                                                           const Terms& terms) {
+  constexpr int count = Terms::count;
+  std::vector<std::array<double, count>> totals(range.count());
+  const Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
+      totals.empty() ? nullptr : totals.front().data(), totals.size() * count);
+  const auto found = Kokkos::create_mirror_view(DeviceSpace{}, host);
+  const auto launch = [&](const auto& kernel) {
+    loops::launch<Schedule>(name, range, kernel, kernel.scratch());
+  };
+  if (Terms::parts > 1 && range.block_size() / 2 >= Terms::parts)
+    launch(loops::Totals<Terms::parts, Terms>{range, terms, found.data()});
+  else launch(loops::Totals<1, Terms>{range, terms, found.data()});
+  Kokkos::deep_copy(host, found);
+  return totals;
+}
+
+}  // namespace octant::mesh

@@ -1,0 +1,83 @@
+// What a kernel sees of the cells of a level: ranges of own blocks, in device memory.
+#pragma once
+
+#include <utility>
+
+#include "mesh/tiles.hpp"
+
+namespace octant::mesh {
+
+// A block that this rank owns.
+struct OwnBlock {
+  std::int32_t slot = 0;
+  std::uint32_t refined = 0;  // mask of octants; their cells are no leaves
+  double corner[3] = {};      // the lower one, in code length
+};
+
+// A cell of a range, or the first one of a pack of cells.
+struct Cell {
+  std::int32_t place;  // of its block in the range
+  std::int32_t slot;   // of its block in the level
+  std::int32_t index;  // (k N + j) N + i in its block
+};
+
+// The centre of a cell, in code length, on the device.
+using DevicePosition = Kokkos::Array<double, 3>;
+
+// A scalar on own blocks: cell (i, j, k) of a block lies at slot * stride + (k N + j) N + i.
+struct BlockField {
+  double* data = nullptr;
+  std::int64_t stride = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double* at(const Cell& cell) const {
+    return data + cell.slot * stride + cell.index;
+  }
+};
+
+// The cells of some own blocks of a level. Passed by value; loops over them are in cell_loop.hpp.
+struct CellRange {
+  DeviceArray<const OwnBlock> blocks;  // unless chosen otherwise, in the order of TreeLevel::own()
+  int log2_block_size = 0;
+  double cell_size = 0.0;
+  bool leaves_only = false;  // otherwise cells of refined octants belong to the range, too
+
+  int count() const { return static_cast<int>(blocks.extent(0)); }  // blocks
+  KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return 1 << log2_block_size; }
+  KOKKOS_FORCEINLINE_FUNCTION int cells_per_block() const { return 1 << 3 * log2_block_size; }
+
+  // The leaf cells among these.
+  CellRange leaves() const {
+    CellRange range = *this;
+    range.leaves_only = true;
+    return range;
+  }
+
+  // The cells of the blocks at places `begin` to `begin + count - 1`.
+  CellRange batch(std::int64_t begin, std::int64_t count) const {
+    CellRange range = *this;
+    range.blocks = Kokkos::subview(blocks, std::make_pair(begin, begin + count));
+    return range;
+  }
+
+  // The octant of a block that holds a cell.
+  KOKKOS_FORCEINLINE_FUNCTION int octant_of(int index) const {
+    int octant = 0;
+    for (int d = 0; d < 3; ++d) octant |= (index >> ((d + 1) * log2_block_size - 1) & 1) << d;
+    return octant;
+  }
+
+  // Coordinate of a cell in its block, 0..N-1.
+  KOKKOS_FORCEINLINE_FUNCTION int coordinate(int index, int axis) const {
+    return index >> axis * log2_block_size & (block_size() - 1);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION DevicePosition centre(const Cell& cell) const {
+    const OwnBlock& block = blocks(cell.place);
+    DevicePosition x;
+    for (int d = 0; d < 3; ++d)
+      x[d] = block.corner[d] + (coordinate(cell.index, d) + 0.5) * cell_size;
+    return x;
+  }
+};
+
+}  // namespace octant::mesh
