@@ -53,6 +53,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                    : nullptr),
       matter_(mesh_, options),
       meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
+      totals_(options.mesh.max_level + 1),
       fastest_(options.mesh.max_level + 1, 0.0),
       matter_limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
       leaf_cells_here_(options.mesh.max_level + 1, 0),

@@ -32,6 +32,9 @@ struct Totals {
   particles::ParticleTotals dark;
   double potential_energy = 0;                   // of all that attracts
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
+
+  explicit Totals(int levels) : blocks(levels, 0), leaf_cells(levels, 0) {}
+  double internal_energy() const { return total_energy - kinetic_energy; }
 };
 
 // What a run carries on beside its fields and particles.
