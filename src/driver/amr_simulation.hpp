@@ -111,10 +111,19 @@ class AmrSimulation {
     std::string broken;
   };
 
+  // While it lives, the time of a part of a level's step, and that among what its blocks cost.
+  struct Work {
+    Timers::Scope timing;
+    PartTimer metering;
+  };
+  Work work(const char* name, Share share, int level, Phase phase = Phase::compute) {
+    return {timers_.time(name, phase, level), meter_.time(name, share, level)};
+  }
+
   // amr_simulation.cpp
   void set_initial_state(int level);
   void update_density(int coarsest);
-  ParticleCounts particle_counts() const;
+  BlockCounts particle_counts() const;
 
   // amr_step.cpp
   void advance(int level, double dt, double begin, double end);
