@@ -63,7 +63,7 @@ double AmrSimulation::potential_energy() {
 // Counts what there is, and measures the gas in it if there is some. All that ranks add up goes
 // through one reduction.
 void AmrSimulation::measure_cells() {
-  const std::ptrdiff_t levels = mesh_.geometry().max_level() + 1;
+  const int levels = mesh_.geometry().max_level() + 1;
   std::vector<std::int64_t> counts = count_cells();
   GasSums gas;
   if (options_.hydro.enabled) gas = measure_gas();
@@ -83,9 +83,9 @@ void AmrSimulation::measure_cells() {
     });
   }
   count_restored(counts[2 * levels + 2]);
-  totals_ = {};
-  totals_.blocks.assign(counts.begin(), counts.begin() + levels);
-  totals_.leaf_cells.assign(counts.begin() + levels, counts.begin() + 2 * levels);
+  totals_ = Totals(levels);
+  std::copy_n(counts.begin(), levels, totals_.blocks.begin());
+  std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
   totals_.mass = gas.sums[k_mass_sum].to_double();
   for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[k_momentum_sum + d].to_double();
   totals_.total_energy = gas.sums[k_total_sum].to_double();

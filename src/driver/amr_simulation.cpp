@@ -53,6 +53,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                    : nullptr),
       matter_(mesh_, options),
       meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
+      totals_(options.mesh.max_level + 1),
       fastest_(options.mesh.max_level + 1, 0.0),
       matter_limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
@@ -147,14 +148,13 @@ double AmrSimulation::scale_factor() const {
 
 // Deposits particles where levels from `coarsest` on need their density.
 void AmrSimulation::update_density(int coarsest) {
-  const auto timing = timers_.time("particles", Phase::compute, coarsest);
-  const auto metering = meter_.time(Part::particles_onwards, coarsest);
+  const auto working = work("particles", Share::particles_onwards, coarsest);
   matter_.update_density(coarsest);
 }
 
 // By level and own block.
-ParticleCounts AmrSimulation::particle_counts() const {
-  ParticleCounts counts;
+BlockCounts AmrSimulation::particle_counts() const {
+  BlockCounts counts;
   for (int level = 0; level <= mesh_.geometry().max_level(); ++level) {
     const auto own = mesh_.blocks(level).own();
     auto& of_level = counts.emplace_back(own.size(), 0);

@@ -32,6 +32,9 @@ struct Totals {
   particles::ParticleTotals dark;
   double potential_energy = 0;                   // of all that attracts
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
+
+  explicit Totals(int levels) : blocks(levels, 0), leaf_cells(levels, 0) {}
+  double internal_energy() const { return total_energy - kinetic_energy; }
 };
 
 // What a run carries on beside its fields and particles.
@@ -108,10 +111,19 @@ class AmrSimulation {
     std::string broken;
   };
 
+  // While it lives, the time of a part of a level's step, and that among what its blocks cost.
+  struct Work {
+    Timers::Scope timing;
+    PartTimer metering;
+  };
+  Work work(const char* name, Share share, int level, Phase phase = Phase::compute) {
+    return {timers_.time(name, phase, level), meter_.time(name, share, level)};
+  }
+
   // amr_simulation.cpp
   void set_initial_state(int level);
   void update_density(int coarsest);
-  ParticleCounts particle_counts() const;
+  BlockCounts particle_counts() const;
 
   // amr_step.cpp
   void advance(int level, double dt, double begin, double end);

@@ -101,8 +101,7 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles", Phase::compute, coarsest);
-  const auto metering = meter_.time(Part::particles_onwards, coarsest);
+  const auto working = work("particles", Share::particles_onwards, coarsest);
   matter_.dark()->synchronise(coarsest);
 }
 
@@ -117,13 +116,11 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
                         ? acting_time(*options_.universe, clocks_[level], sign * half_step)
                         : half_step;
   if (options_.hydro.enabled) {
-    const auto timing = timers_.time("gravity", Phase::compute, level);
-    const auto metering = meter_.time(Part::gravity, level);
+    const auto working = work("gravity", Share::blocks, level);
     gravity_->kick(level, dt, half);
   }
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles", Phase::compute, level);
-  const auto metering = meter_.time(Part::particles, level);
+  const auto working = work("particles", Share::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = gravity_->layout();
     const int x = static_cast<int>(gravity::Field::acceleration_x);
@@ -135,14 +132,12 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
 
 void AmrSimulation::drift(int level, double dt) {
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles", Phase::compute, level);
-  const auto metering = meter_.time(Part::particles, level);
+  const auto working = work("particles", Share::particles, level);
   matter_.dark()->drift(level, dt);
 }
 
 void AmrSimulation::solve_gravity(int level, double time) {
-  const auto timing = timers_.time("gravity", Phase::other, level);
-  const auto metering = meter_.time(Part::gravity, level);
+  const auto working = work("gravity", Share::blocks, level, Phase::other);
   if (options_.universe) {
     gravity_->set_constant(options_.universe->newton_constant(time));
     gravity_->set_scale_factor(options_.universe->scale_factor(time));
