@@ -16,8 +16,8 @@ struct PrimitiveField {
 };
 std::vector<PrimitiveField> primitive_fields(const HydroOptions& options);
 
-// Primitive variable of the blocks of a range, [block][k][j][i]: density, velocity, pressure, or the
-// concentration of a scalar. Without floors.
+// Primitive variable of the blocks of a range, [block][k][j][i]: density, velocity, pressure, or
+// the concentration of a scalar. Without floors.
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
                                    const double* blocks, const mesh::CellRange& cells,
                                    int variable);

@@ -60,8 +60,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_left_out(const CellRange& range, const OwnBl
   return left_out(range, block) >> range.octant_of(index) & 1;
 }
 
-// Calls run(begin, end, is_marked) for all cells of a block in runs as long as they can be: at once,
-// or, where octants are marked by a mask, in rows of octants.
+// Calls run(begin, end, is_marked) for all cells of a block, in runs as long as they can be: one,
+// or, where octants are marked by a mask, rows of octants.
 template <class Run>
 KOKKOS_FORCEINLINE_FUNCTION void for_runs(const CellRange& range, unsigned marked, const Run& run) {
   const int length = marked ? range.block_size() / 2 : range.cells_per_block();
