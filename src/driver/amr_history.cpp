@@ -63,6 +63,7 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_mesh(columns, totals);
   if (simulation.matter().dark()) add_particles(columns, "dark", totals.dark);
   if (simulation.options().universe) add_universe(columns, simulation);
+  for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
   return columns;
 }
 

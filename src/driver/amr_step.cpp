@@ -51,6 +51,7 @@ void AmrSimulation::step(double dt) {
   time_ += dt;
   ++step_;
   finish_step(0, time_);
+  settle_ledgers();
   update_density(0);  // particles have changed level
   meter_.end_step(particle_counts());
   if (unjudged_) measure();
@@ -87,11 +88,12 @@ void AmrSimulation::advance_finer(int level, double dt) {
   finish_coupling(level);
 }
 
-// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks'
-// second halves, with the forces that the new densities exert, and particles change level. Coarser
-// levels are still under way, and their potentials are extrapolated.
+// Ends the step of all levels that have arrived at the time of level `coarsest`: processes act, the
+// kicks' second halves follow, with the forces that the new densities exert, and particles change
+// level. Coarser levels are still under way, and their potentials are extrapolated.
 void AmrSimulation::finish_step(int coarsest, double time) {
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) clocks_[level] = time;
+  act(coarsest);
   if (gravity_) {
     update_density(coarsest);
     for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
@@ -235,7 +237,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
 // Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
 bool AmrSimulation::ends_with_sweep(int level, int stage) const {
   const auto last = static_cast<int>(hydro::stages(options_.hydro.scheme).size()) - 1;
-  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark();
+  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark() &&
+         options_.processes.empty();
 }
 
 // Finds out whether the sweep broke cells on any rank, and repairs them.
