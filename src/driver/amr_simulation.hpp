@@ -141,6 +141,7 @@ class AmrSimulation {
   void sweep_stage(int level, int stage, double dt, double theta);
   void judge_sweep(int level, const hydro::SweepArguments& arguments, double fastest, int bad);
   bool ends_with_sweep(int level, int stage) const;
+  double fastest_signal(int level, const double* blocks) const;  // on this rank
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
                                  int end);
 

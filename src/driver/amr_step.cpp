@@ -253,8 +253,11 @@ void AmrSimulation::judge_sweep(int level, const hydro::SweepArguments& argument
   if (worst[1] == 0.0) return;
   const auto timing = timers_.time("repair", Phase::compute, level);
   repair(mesh_, level, options_.hydro, arguments, floored_);
-  fastest_[level] = mesh_.communicator().max(
-      hydro::fastest_signal(options_.hydro, mesh_.layout(), arguments.next, mesh_.cells(level)));
+  fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
+}
+
+double AmrSimulation::fastest_signal(int level, const double* blocks) const {
+  return hydro::fastest_signal(options_.hydro, mesh_.layout(), blocks, mesh_.cells(level));
 }
 
 hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int level,

@@ -295,7 +295,8 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
 //                                // largest values, at least 0, of the range's cells, leaves or not
 //   static constexpr int parts;  // of a sum: k_sum_parts, or 1
 //   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells
-// V is a Pack or a double; a pack's cells lie in one octant. What blocks total over all ranks is
+// V is a Pack or a double; a pack's cells lie in one octant. It is called once for each of the
+// range's cells, which it may change. What blocks total over all ranks is
 // for comm/reproducible_sum.hpp to add up.
 template <class Schedule = NativeSchedule, class Terms>
 std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
