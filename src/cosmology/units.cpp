@@ -9,7 +9,7 @@ namespace {
 constexpr double k_megaparsec = 1e6 * constants::k_parsec;
 // Redshift at which the gas parts from the radiation, and the radiation's temperature today in K.
 constexpr double k_decoupling = 137.0, k_radiation_today = 2.726;
-}
+}  // namespace
 
 double hubble_constant(double h) { return 100.0 * h * 1e5 / k_megaparsec; }
 

@@ -150,7 +150,8 @@ class Cosmology final : public Problem {
   }
 
   GasState gas_state(const GasFields& gas, std::size_t n) const {
-    const double temperature = temperature_ > 0.0 ? temperature_ : cosmology::unheated_temperature(start_);
+    const double temperature =
+        temperature_ > 0.0 ? temperature_ : cosmology::unheated_temperature(start_);
     // Adiabatic about the mean.
     const double contrast = 1.0 + gas.overdensity[n];
     const double mean_pressure = gas_share_ * temperature / cosmology::k_molecular_weight /
