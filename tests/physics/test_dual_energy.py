@@ -155,3 +155,31 @@ def test_a_blast_in_cold_gas_keeps_its_energy(
         energy = outcome.history()["total_energy"]
         assert abs(energy[-1] - energy[0]) < 5e-3  # of the blast's, which is 1
     assert radii[1] == pytest.approx(radii[0], rel=1e-3)
+
+
+@pytest.mark.parametrize(("scheme", "side"), [("muscl_hancock", 0.35), ("rk3", 0.65)])
+def test_a_blast_in_cold_gas_crosses_a_level_jump(tmp_path: Path, scheme: str, side: float) -> None:
+    """Into coarser cells or into finer ones, which end at x = 0.5."""
+    blast = f"""
+    problem.name = "sedov"
+    problem.radius_cells = 4
+    problem.ambient_pressure = 1e-9
+    problem.centre = [{side}, 0.5, 0.5]
+    mesh.base_cells = [32, 32, 32]
+    mesh.block_size = 8
+    mesh.max_level = 1
+    refine.region_level = 1
+    refine.region_upper = [0.5, 1.0, 1.0]
+    hydro.gamma = {5 / 3}
+    hydro.scheme = "{scheme}"
+    time.end = 0.01
+    """
+    radii = []
+    for mode in ("off", "overwrite"):
+        outcome = run_well(tmp_path / mode, blast, f"hydro.dual_energy={mode}")
+        cells = leaf_cells(outcome.last_snapshot)
+        radius = np.linalg.norm(cells.position - [side, 0.5, 0.5], axis=1)
+        swept = np.maximum(cells["density"] - 1.05, 0) * cells.volume
+        radii.append(np.average(radius, weights=swept))
+        assert abs(drift(outcome)) < 5e-3
+    assert radii[1] == pytest.approx(radii[0], rel=2e-3)
