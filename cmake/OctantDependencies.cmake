@@ -23,6 +23,7 @@ octant_headers(CLI11 CLI11::CLI11 CLI/CLI.hpp)
 
 add_library(octant_mpi INTERFACE)
 if(OCTANT_MPI)
+  set(MPI_DETERMINE_LIBRARY_VERSION ON)
   find_package(MPI REQUIRED COMPONENTS C)
   target_link_libraries(octant_mpi INTERFACE MPI::MPI_C)
   target_compile_definitions(octant_mpi INTERFACE OCTANT_MPI OMPI_SKIP_MPICXX)

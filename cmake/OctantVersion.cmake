@@ -1,10 +1,42 @@
-# The header core/version.hpp: which sources a program was built from, as outputs record it.
+# The header core/version.hpp: which sources a program was built from, as outputs record it, and
+# with what, as `octant --version` says.
 execute_process(COMMAND git describe --always --dirty
   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
   OUTPUT_VARIABLE OCTANT_GIT_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT OCTANT_GIT_REVISION)
   set(OCTANT_GIT_REVISION "no git")
 endif()
+
+string(REPLACE ";" ", " devices "${Kokkos_DEVICES}")
+string(TOLOWER "${devices}" devices)
+set(tools "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
+  "Kokkos ${Kokkos_VERSION} (${devices})")
+if(OCTANT_MPI)
+  string(REGEX MATCH "^[A-Za-z ]+v?[0-9][0-9a-z.]*" mpi "${MPI_C_LIBRARY_VERSION_STRING}")
+  if(NOT mpi)
+    set(mpi "MPI ${MPI_C_VERSION}")
+  endif()
+  string(REPLACE " v" " " mpi "${mpi}")
+  list(APPEND tools "${mpi}")
+endif()
+if(OCTANT_HDF5)
+  list(APPEND tools "HDF5 ${HDF5_VERSION}")
+endif()
+if(OCTANT_FFTW)
+  file(STRINGS ${FFTW_LIBRARY} fftw REGEX "^fftw-[0-9.]+" LIMIT_COUNT 1)  # its own `fftw_version`
+  string(REGEX REPLACE "^fftw-([0-9.]+).*" "FFTW \\1" fftw "${fftw}")
+  list(APPEND tools "${fftw}")
+endif()
+list(JOIN tools ", " OCTANT_TOOLS)
+
+if(OCTANT_CUDA)
+  set(OCTANT_PROCESSOR "one GPU")
+elseif(OCTANT_PORTABLE)
+  set(OCTANT_PROCESSOR "any x86-64 processor with AVX2")
+else()
+  set(OCTANT_PROCESSOR "the processor it was built on")
+endif()
+
 configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/version.hpp.in
   ${CMAKE_BINARY_DIR}/generated/core/version.hpp)
 

@@ -231,6 +231,7 @@ test_unit() { ctest --test-dir "$build" --output-on-failure --parallel "$cores";
 test_python() { prepare_readers && run_pytest python; }
 test_cli() { run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
+test_extending() { run_pytest tests/extending; }
 
 run_pytest() {
   prepare_python
@@ -241,6 +242,7 @@ existing_parts() {
   [[ ! -e $root/python ]] || echo -n "python "
   [[ ! -e $root/tests/cli ]] || echo -n "cli "
   [[ ! -e $root/tests/physics ]] || echo -n "physics "
+  [[ ! -e $root/tests/extending ]] || echo -n "extending "
 }
 
 run_tests() {

@@ -1,3 +1,3 @@
 """Pictures, profiles, films and comparisons of Octant runs."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

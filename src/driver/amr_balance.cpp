@@ -33,7 +33,7 @@ std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
   const MemoryWeights weights = memory_weights(geometry.block_size(), mesh_.layout().variables);
   const auto factors =
       time_factors(options_.balance.time_alpha, level_times_, reduction_over(mesh_.communicator()));
-  const ParticleCounts particles = particle_counts();
+  const BlockCounts particles = particle_counts();
   std::vector<std::vector<CostItem>> costs(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level) {
     const double factor = factors[level] * options_.balance.substeps(level, options_.time.subcycle);

@@ -35,7 +35,7 @@ void AmrSimulation::measure() {
   if (options_.universe)
     energy_.update(scale_factor(), totals_.total_energy + totals_.dark.kinetic_energy,
                    totals_.potential_energy);
-  measure_matter_limits();
+  measure_limits();
   measured_ = true;
 }
 
@@ -63,7 +63,7 @@ double AmrSimulation::potential_energy() {
 // Counts what there is, and measures the gas in it if there is some. All that ranks add up goes
 // through one reduction.
 void AmrSimulation::measure_cells() {
-  const std::ptrdiff_t levels = mesh_.geometry().max_level() + 1;
+  const int levels = mesh_.geometry().max_level() + 1;
   std::vector<std::int64_t> counts = count_cells();
   GasSums gas;
   if (options_.hydro.enabled) gas = measure_gas();
@@ -83,9 +83,9 @@ void AmrSimulation::measure_cells() {
     });
   }
   count_restored(counts[2 * levels + 2]);
-  totals_ = {};
-  totals_.blocks.assign(counts.begin(), counts.begin() + levels);
-  totals_.leaf_cells.assign(counts.begin() + levels, counts.begin() + 2 * levels);
+  totals_ = Totals(levels);
+  std::copy_n(counts.begin(), levels, totals_.blocks.begin());
+  std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
   totals_.mass = gas.sums[k_mass_sum].to_double();
   for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[k_momentum_sum + d].to_double();
   totals_.total_energy = gas.sums[k_total_sum].to_double();
@@ -163,23 +163,27 @@ void AmrSimulation::count_restored(std::int64_t cells) {
   restored_ = {};
 }
 
-// How long a step of each level may be for particles and for matter that falls freely: a collapse
-// from rest takes sqrt(3 pi / (32 G rho)).
+// How long a step of each level may be for all but signals.
+void AmrSimulation::measure_limits() {
+  std::fill(limits_.begin(), limits_.end(), std::numeric_limits<double>::infinity());
+  measure_matter_limits();
+  measure_process_limits();
+}
+
+// For particles, and for matter that falls freely: a collapse from rest takes
+// sqrt(3 pi / (32 G rho)).
 void AmrSimulation::measure_matter_limits() {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::fill(matter_limits_.begin(), matter_limits_.end(), infinity);
   if (matter_.dark()) {
     const auto crossing = matter_.dark()->crossing_times();
-    for (std::size_t l = 0; l < crossing.size(); ++l)
-      matter_limits_[l] = k_particle_courant * crossing[l];
+    for (std::size_t l = 0; l < crossing.size(); ++l) limits_[l] = k_particle_courant * crossing[l];
   }
   if (!gravity_) return;
   const double G = options_.newton_constant(time_);
   const auto densest = matter_.densest();
   for (std::size_t l = 0; l < densest.size(); ++l) {
-    const double free_fall =
-        densest[l] > 0.0 ? std::sqrt(3.0 * M_PI / (32.0 * G * densest[l])) : infinity;
-    matter_limits_[l] = std::min(matter_limits_[l], options_.time.cfl * free_fall);
+    const double free_fall = densest[l] > 0.0 ? std::sqrt(3.0 * M_PI / (32.0 * G * densest[l]))
+                                              : std::numeric_limits<double>::infinity();
+    limits_[l] = std::min(limits_[l], options_.time.cfl * free_fall);
   }
 }
 
@@ -216,7 +220,7 @@ double AmrSimulation::signal_limit(int level, double courant) const {
 double AmrSimulation::stable_dt() const {
   double dt = std::numeric_limits<double>::infinity();
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const double limit = std::min(signal_limit(level, options_.time.cfl), matter_limits_[level]);
+    const double limit = std::min(signal_limit(level, options_.time.cfl), limits_[level]);
     dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
   }
   if (options_.universe) dt = std::min(dt, options_.universe->longest_step(time_));

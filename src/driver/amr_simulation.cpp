@@ -16,29 +16,32 @@ using mesh::LevelFields;
 
 namespace {
 
-std::vector<mesh::Variable> conserved_variables(const hydro::HydroOptions& options) {
+std::vector<mesh::Variable> conserved_variables(const AmrOptions& options) {
   std::vector<mesh::Variable> variables{
       {"density"}, {"momentum_x", 0}, {"momentum_y", 1}, {"momentum_z", 2}, {"total_energy"}};
-  if (options.has_dual_energy()) variables.push_back({"entropy"});
-  for (int n = 0; n < options.scalars; ++n) variables.push_back({fmt::format("scalar_{}", n)});
+  if (options.hydro.has_dual_energy()) variables.push_back({"entropy"});
+  for (const std::string& name : options.scalar_names()) variables.push_back({name});
   return variables;
 }
 
 mesh::FieldSetup field_setup(const AmrOptions& options) {
-  return {.variables = conserved_variables(options.hydro),
+  return {.variables = conserved_variables(options),
           .ghosts = options.hydro.ghosts(),
           .spares = options.hydro.scheme == hydro::Scheme::muscl_hancock ? 1 : 2};
 }
 
-std::vector<double> conserved(const problems::GasState& gas, const hydro::HydroOptions& options) {
+// The user's scalars are the problem's, the others begin as their processes say.
+std::vector<double> conserved(const problems::GasState& gas, const AmrOptions& run) {
+  const hydro::HydroOptions& options = run.hydro;
   const auto& v = gas.velocity;
   const double kinetic = 0.5 * gas.density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   std::vector<double> u{gas.density, gas.density * v[0], gas.density * v[1], gas.density * v[2],
                         gas.pressure / (options.gamma - 1.0) + kinetic};
   if (options.has_dual_energy())
     u.push_back(gas.pressure / std::pow(gas.density, options.gamma - 1.0));
-  for (int n = 0; n < options.scalars; ++n)
-    u.push_back(n < static_cast<int>(gas.scalars.size()) ? gas.density * gas.scalars[n] : 0.0);
+  const auto given = std::min<std::size_t>(gas.scalars.size(), run.hydro_parameters.scalars);
+  for (std::size_t n = 0; n < run.scalars.size(); ++n)
+    u.push_back(gas.density * (n < given ? gas.scalars[n] : run.scalars[n].initial));
   return u;
 }
 
@@ -53,12 +56,15 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                    : nullptr),
       matter_(mesh_, options),
       meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
+      totals_(options.mesh.max_level + 1),
       fastest_(options.mesh.max_level + 1, 0.0),
-      matter_limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
+      limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
       level_times_(options.mesh.max_level + 1),
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0) {
+  for (const auto& process : options.processes)
+    ledgers_.emplace_back(process->name(), process->accounts());
   if (gravity_) gravity_->set_work_on_flow(!options.universe);
   if (gravity_ && !options.gravity.transfer.empty())
     gravity_->set_transfer(gravity::TransferTable(
@@ -68,7 +74,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
     for (int side = 0; side < 2; ++side)
       if (mesh_.geometry().boundary(axis, side) == mesh::Boundary::inflow)
         mesh_.set_inflow(2 * axis + side,
-                         conserved(options.problem->inflow_state(axis, side), options.hydro));
+                         conserved(options.problem->inflow_state(axis, side), options));
 }
 
 double AmrSimulation::least_bytes(const AmrOptions& options) {
@@ -91,7 +97,7 @@ void AmrSimulation::set_initial_state(int level) {
                                                                                      values.size());
   options_.problem->initial_level(
       mesh_, level, [&](int slot, int cell, const problems::GasState& gas) {
-        const auto u = conserved(gas, options_.hydro);
+        const auto u = conserved(gas, options_);
         for (std::size_t n = 0; n < u.size(); ++n) values[n * layout.stride_variable + cell] = u[n];
         if (cell + 1 < cells) return;
         const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
@@ -126,6 +132,7 @@ void AmrSimulation::resume(const RunState& state) {
   step_ = state.step;
   floored_ = state.floored;
   energy_ = state.energy;
+  ledgers_ = state.ledgers;
   const bool moved = rebalance();
   update_density(0);
   if (!gravity_) return;
@@ -134,7 +141,8 @@ void AmrSimulation::resume(const RunState& state) {
 }
 
 RunState AmrSimulation::state() const {
-  return {.time = time_, .step = step_, .floored = floored_, .energy = energy_};
+  return {
+      .time = time_, .step = step_, .floored = floored_, .energy = energy_, .ledgers = ledgers_};
 }
 
 std::int64_t AmrSimulation::own_leaf_cells() const {
@@ -147,14 +155,13 @@ double AmrSimulation::scale_factor() const {
 
 // Deposits particles where levels from `coarsest` on need their density.
 void AmrSimulation::update_density(int coarsest) {
-  const auto timing = timers_.time("particles", Phase::compute, coarsest);
-  const auto metering = meter_.time(Part::particles_onwards, coarsest);
+  const auto working = work("particles", Share::particles_onwards, coarsest);
   matter_.update_density(coarsest);
 }
 
 // By level and own block.
-ParticleCounts AmrSimulation::particle_counts() const {
-  ParticleCounts counts;
+BlockCounts AmrSimulation::particle_counts() const {
+  BlockCounts counts;
   for (int level = 0; level <= mesh_.geometry().max_level(); ++level) {
     const auto own = mesh_.blocks(level).own();
     auto& of_level = counts.emplace_back(own.size(), 0);

@@ -32,6 +32,9 @@ struct Totals {
   particles::ParticleTotals dark;
   double potential_energy = 0;                   // of all that attracts
   std::vector<std::int64_t> blocks, leaf_cells;  // by level
+
+  explicit Totals(int levels) : blocks(levels, 0), leaf_cells(levels, 0) {}
+  double internal_energy() const { return total_energy - kinetic_energy; }
 };
 
 // What a run carries on beside its fields and particles.
@@ -40,6 +43,7 @@ struct RunState {
   std::int64_t step = 0;
   Floored floored;
   EnergyBudget energy;
+  std::vector<subgrid::Ledger> ledgers;  // in the order of the processes
 };
 
 class AmrSimulation {
@@ -68,6 +72,7 @@ class AmrSimulation {
   const Totals& totals() const { return totals_; }
   const Floored& floored() const { return floored_; }
   const EnergyBudget& energy() const { return energy_; }
+  const std::vector<subgrid::Ledger>& ledgers() const { return ledgers_; }
   double time() const { return time_; }
   double scale_factor() const;  // 1 where nothing expands
   std::int64_t step_count() const { return step_; }
@@ -108,10 +113,19 @@ class AmrSimulation {
     std::string broken;
   };
 
+  // While it lives, the time of a part of a level's step, and that among what its blocks cost.
+  struct Work {
+    Timers::Scope timing;
+    PartTimer metering;
+  };
+  Work work(const char* name, Share share, int level, Phase phase = Phase::compute) {
+    return {timers_.time(name, phase, level), meter_.time(name, share, level)};
+  }
+
   // amr_simulation.cpp
   void set_initial_state(int level);
   void update_density(int coarsest);
-  ParticleCounts particle_counts() const;
+  BlockCounts particle_counts() const;
 
   // amr_step.cpp
   void advance(int level, double dt, double begin, double end);
@@ -131,6 +145,11 @@ class AmrSimulation {
                                  int end);
   double fastest_signal(int level, const double* blocks) const;  // on this rank
 
+  // amr_processes.cpp
+  void act(int coarsest);
+  void settle_ledgers();
+  void measure_process_limits();
+
   // amr_measure.cpp
   void measure_cells();
   std::vector<std::int64_t> count_cells();
@@ -138,6 +157,7 @@ class AmrSimulation {
   GasSums measure_gas();
   void count_restored(std::int64_t cells);
   double potential_energy();
+  void measure_limits();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
   std::string describe_cell(int level, int slot, int cell) const;
@@ -168,12 +188,13 @@ class AmrSimulation {
   Totals totals_;
   EnergyBudget energy_;
   Floored floored_;
+  std::vector<subgrid::Ledger> ledgers_;  // in the order of options_.processes
   struct {
     std::int64_t cells = 0;
     ReproducibleSum mass, energy;
   } restored_;                                 // on this rank, since the state was measured
   std::vector<double> fastest_;                // by level: signal speed, over all ranks
-  std::vector<double> matter_limits_;          // by level: longest step for what falls and drifts
+  std::vector<double> limits_;                 // by level: longest step for all but signals
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;

@@ -51,6 +51,7 @@ void AmrSimulation::step(double dt) {
   time_ += dt;
   ++step_;
   finish_step(0, time_);
+  settle_ledgers();
   update_density(0);  // particles have changed level
   meter_.end_step(particle_counts());
   if (unjudged_) measure();
@@ -87,11 +88,12 @@ void AmrSimulation::advance_finer(int level, double dt) {
   finish_coupling(level);
 }
 
-// Ends the step of all levels that have arrived at the time of level `coarsest`: their kicks'
-// second halves, with the forces that the new densities exert, and particles change level. Coarser
-// levels are still under way, and their potentials are extrapolated.
+// Ends the step of all levels that have arrived at the time of level `coarsest`: processes act, the
+// kicks' second halves follow, with the forces that the new densities exert, and particles change
+// level. Coarser levels are still under way, and their potentials are extrapolated.
 void AmrSimulation::finish_step(int coarsest, double time) {
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) clocks_[level] = time;
+  act(coarsest);
   if (gravity_) {
     update_density(coarsest);
     for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
@@ -101,8 +103,7 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles", Phase::compute, coarsest);
-  const auto metering = meter_.time(Part::particles_onwards, coarsest);
+  const auto working = work("particles", Share::particles_onwards, coarsest);
   matter_.dark()->synchronise(coarsest);
 }
 
@@ -117,13 +118,11 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
                         ? acting_time(*options_.universe, clocks_[level], sign * half_step)
                         : half_step;
   if (options_.hydro.enabled) {
-    const auto timing = timers_.time("gravity", Phase::compute, level);
-    const auto metering = meter_.time(Part::gravity, level);
+    const auto working = work("gravity", Share::blocks, level);
     gravity_->kick(level, dt, half);
   }
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles", Phase::compute, level);
-  const auto metering = meter_.time(Part::particles, level);
+  const auto working = work("particles", Share::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = gravity_->layout();
     const int x = static_cast<int>(gravity::Field::acceleration_x);
@@ -135,14 +134,12 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
 
 void AmrSimulation::drift(int level, double dt) {
   if (!matter_.dark()) return;
-  const auto timing = timers_.time("particles", Phase::compute, level);
-  const auto metering = meter_.time(Part::particles, level);
+  const auto working = work("particles", Share::particles, level);
   matter_.dark()->drift(level, dt);
 }
 
 void AmrSimulation::solve_gravity(int level, double time) {
-  const auto timing = timers_.time("gravity", Phase::other, level);
-  const auto metering = meter_.time(Part::gravity, level);
+  const auto working = work("gravity", Share::blocks, level, Phase::other);
   if (options_.universe) {
     gravity_->set_constant(options_.universe->newton_constant(time));
     gravity_->set_scale_factor(options_.universe->scale_factor(time));
@@ -240,7 +237,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
 // Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
 bool AmrSimulation::ends_with_sweep(int level, int stage) const {
   const auto last = static_cast<int>(hydro::stages(options_.hydro.scheme).size()) - 1;
-  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark();
+  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark() &&
+         options_.processes.empty();
 }
 
 // Finds out whether the sweep broke cells on any rank, and repairs them.

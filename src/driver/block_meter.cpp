@@ -1,6 +1,7 @@
 #include "driver/block_meter.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -50,11 +51,20 @@ void BlockMeter::begin_step() {
       level.tile_cycles = mesh::DeviceArray<std::uint64_t>("tile cycles", tiles);
     else Kokkos::deep_copy(level.tile_cycles, std::uint64_t{0});
     level.wall_ns = level.cpu_ns = 0.0;
-    level.parts.fill(0.0);
     level.updates = 0;
     level.burnt_ns.assign(slots, 0.0);
     level.costs.assign(slots, {});
   }
+  for (PartTimes& part : parts_) part.nanoseconds.assign(levels_.size(), 0.0);
+}
+
+PartTimer BlockMeter::time(const std::string& name, Share share, int level) {
+  auto part = std::find_if(parts_.begin(), parts_.end(), [&](const PartTimes& known) {
+    return known.name == name && known.share == share;
+  });
+  if (part == parts_.end())
+    part = parts_.insert(part, {name, share, std::vector<double>(levels_.size(), 0.0)});
+  return PartTimer(part->nanoseconds[level]);
 }
 
 std::int64_t BlockMeter::cells(int level, int begin, int end) const {
@@ -99,7 +109,7 @@ void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_n
   }
 }
 
-void BlockMeter::end_step(const ParticleCounts& particles) {
+void BlockMeter::end_step(const BlockCounts& particles) {
   for (int l = 0; l < std::ssize(levels_); ++l) share_out_sweeps(l);
   share_out_parts(particles);
   for (int l = 0; l < std::ssize(levels_); ++l) smooth(l);
@@ -138,10 +148,14 @@ void BlockMeter::share_out_sweeps(int l) {
   }
 }
 
-void BlockMeter::share_out_parts(const ParticleCounts& particles) {
-  std::vector<PartTimes> times;
-  for (const Level& level : levels_) times.push_back(level.parts);
-  const auto shares = share_out(times, particles);
+void BlockMeter::share_out_parts(const BlockCounts& particles) {
+  BlockContents contents{.particles = particles, .leaf_octants = {}};
+  for (int l = 0; l < std::ssize(levels_); ++l) {
+    auto& leaves = contents.leaf_octants.emplace_back();
+    for (const int slot : mesh_.blocks(l).own())
+      leaves.push_back(8 - std::popcount(mesh_.blocks(l).refined(slot)));
+  }
+  const auto shares = share_out(parts_, contents);
   for (int l = 0; l < std::ssize(levels_); ++l) {
     const auto own = mesh_.blocks(l).own();
     for (std::size_t n = 0; n < own.size(); ++n)

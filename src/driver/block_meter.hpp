@@ -27,16 +27,15 @@ class BlockMeter {
 
   // A coarse step begins, on the mesh as it is now, or ends, with so many particles in own blocks.
   void begin_step();
-  void end_step(const ParticleCounts& particles);
+  void end_step(const BlockCounts& particles);
 
   // Sweeps the tiles begin <= t < end of a level. A tile is timed by the processor's counter and
   // its time split among its blocks by their cells.
   hydro::SweepResult sweep(const hydro::HydroOptions& options, hydro::SweepArguments arguments,
                            int level, int begin, int end);
-  // Counts the time until the end of the scope as a part of what a level's blocks cost.
-  PartTimer time(Part part, int level) {
-    return PartTimer(levels_[level].parts[static_cast<int>(part)]);
-  }
+  // Counts the time until the end of the scope as a part of what a level's blocks cost. There are
+  // the parts that were named so far, each by its name and share.
+  PartTimer time(const std::string& name, Share share, int level);
   // Cells of own blocks in these tiles.
   std::int64_t cells(int level, int begin, int end) const;
   // A sub-step of a level is done.
@@ -58,22 +57,22 @@ class BlockMeter {
   struct Level {
     mesh::DeviceArray<std::uint64_t> tile_cycles;
     double wall_ns = 0.0, cpu_ns = 0.0;  // of the sweeps
-    PartTimes parts{};
-    std::vector<double> burnt_ns;  // by slot: synthetic load
-    std::vector<Cost> costs;       // by slot
+    std::vector<double> burnt_ns;        // by slot: synthetic load
+    std::vector<Cost> costs;             // by slot
     int updates = 0;
     KeyTable<float> smoothed, inherited;  // by key: measured, and what came with a block instead
   };
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;
   void share_out_sweeps(int level);
-  void share_out_parts(const ParticleCounts& particles);
+  void share_out_parts(const BlockCounts& particles);
   void smooth(int level);
 
   const mesh::Mesh& mesh_;
   SyntheticLoad load_;
   double slowness_;
   std::vector<Level> levels_;
+  std::vector<PartTimes> parts_;
 };
 
 // Takes `excess` from the longest of the times, down to their median: what a thread lost while it

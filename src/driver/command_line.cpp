@@ -11,6 +11,7 @@
 #include "comm/runtime.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/version.hpp"
 #include "driver/check.hpp"
 #include "driver/dns_options.hpp"
 #include "driver/dns_snapshot.hpp"
@@ -118,10 +119,16 @@ ExitCode verify(const std::string& path) {
   return k_failed_run;
 }
 
+std::string version() {
+  return fmt::format("Octant {} ({})\nbuilt with {}\nfor {}", k_version, k_git_revision, k_tools,
+                     k_processor);
+}
+
 // Declares the commands; the chosen one leaves what to do in `action`.
 void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& bench,
                       std::function<int()>& action) {
   app.require_subcommand(1);
+  app.set_version_flag("--version", version);
 
   auto* run = app.add_subcommand("run", "Run a simulation");
   run->add_option("file", arguments.run.file, "Parameter file")->required();

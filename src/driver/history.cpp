@@ -59,7 +59,7 @@ History::History(const Model& model, const std::string& directory, const std::st
   WholeFile whole(communicator, path_);
   communicator.agree([&] {
     if (!communicator.is_root()) return;
-    const std::string header = model.history_header();
+    const std::string header = model.history(0.0).names();
     const std::int64_t step = model.step_count();
     const std::string begin =
         header + "\n" + (step > 0 ? rows_before(earlier, step, header) : std::string());
@@ -75,7 +75,7 @@ History::History(const Model& model, const std::string& directory, const std::st
 }
 
 void History::append(const Model& model, double dt) {
-  const std::string row = model.history_row(dt) + "\n";
+  const std::string row = model.history(dt).values() + "\n";
   if (!file_) return;
   waiting_ += row;
   try {

@@ -117,10 +117,11 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
 }
 
 // The index of a primitive variable by its name in snapshots.
-int field_index(const std::string& name, const hydro::HydroOptions& gas) {
+int field_index(const std::string& name, const hydro::HydroOptions& gas,
+                const std::vector<std::string>& scalars) {
   std::vector<std::string> names{"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
   if (gas.has_dual_energy()) names.push_back("entropy");
-  for (int n = 0; n < gas.scalars; ++n) names.push_back(fmt::format("scalar_{}", n));
+  names.insert(names.end(), scalars.begin(), scalars.end());
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
     throw InputError("refine: there is no field \"{}\"; did you mean \"{}\"?", name,
@@ -131,23 +132,24 @@ int field_index(const std::string& name, const hydro::HydroOptions& gas) {
 void add_criteria(std::vector<hydro::RefinementCriterion>& all, const char* key,
                   hydro::RefinementKind kind, const std::vector<std::string>& fields,
                   const std::vector<double>& thresholds, double floor,
-                  const hydro::HydroOptions& gas) {
+                  const hydro::HydroOptions& gas, const std::vector<std::string>& scalars) {
   if (fields.size() != thresholds.size())
     throw InputError("refine.{} has {} thresholds for the {} fields of refine.{}_fields", key,
                      thresholds.size(), fields.size(), key);
   for (std::size_t n = 0; n < fields.size(); ++n)
-    all.push_back({kind, field_index(fields[n], gas), thresholds[n], floor});
+    all.push_back({kind, field_index(fields[n], gas, scalars), thresholds[n], floor});
 }
 
 }  // namespace
 
 std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
-    int level, const hydro::HydroOptions& gas) const {
+    int level, const hydro::HydroOptions& gas, const std::vector<std::string>& scalars) const {
   using hydro::RefinementKind;
   std::vector<hydro::RefinementCriterion> all;
-  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas);
+  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas,
+               scalars);
   add_criteria(all, "curvature", RefinementKind::second_derivative, curvature_fields, curvature,
-               floor, gas);
+               floor, gas, scalars);
   if (level < static_cast<int>(density.size()))
     all.push_back({RefinementKind::density, hydro::k_density, density[level], 0.0});
   return all;
@@ -155,7 +157,7 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
 
 std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double at) const {
   if (!hydro.enabled) return {};
-  auto all = refine.criteria(level, hydro);
+  auto all = refine.criteria(level, hydro, scalar_names());
   if (refine.jeans > 0.0) {
     // dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho.
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
@@ -174,6 +176,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, mesh);
   declare(schema, time);
   hydro_parameters.declare(schema);
+  for (const auto& process : processes) process->declare(schema);
   declare(schema, gravity);
   declare(schema, cosmology);
   schema.add("cosmology.snapshots", snapshot_epochs,
@@ -191,7 +194,6 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
 
 void AmrOptions::finish(const ParameterSchema& schema) {
   hydro = hydro_parameters.options();
-  for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
   const mesh::Geometry geometry(mesh);
   SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
@@ -214,6 +216,9 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                       .universe = universe.get(),
                       .initial = initial});
   resolved_ = schema.resolved_toml();
+  finish_processes();
+  for (int level = 0; level <= mesh.max_level; ++level)
+    refine.criteria(level, hydro, scalar_names());
 }
 
 // Pressures in voids are down to 1e-5 of those of the mean density.
@@ -253,6 +258,27 @@ void AmrOptions::finish_cosmology() {
     hydro.pressure_floor = k_coldest_share * universe->unheated_pressure();
   end_time();
   snapshot_times();
+}
+
+// Leaves those that act, with their scalars; the problem knows of the user's alone. What parameters
+// the others have is forgotten with them.
+void AmrOptions::finish_processes() {
+  std::erase_if(processes, [](const auto& process) { return !process->is_wanted(); });
+  for (int n = 0; n < hydro.scalars; ++n) scalars.push_back({fmt::format("scalar_{}", n)});
+  for (const auto& process : processes)
+    for (const subgrid::GasVariable& variable : process->variables()) scalars.push_back(variable);
+  hydro.scalars = static_cast<int>(scalars.size());
+  for (const auto& process : processes)
+    process->prepare({.has_gas = hydro.enabled,
+                      .expands = universe != nullptr,
+                      .gas = hydro.gas(),
+                      .scalars = scalar_names()});
+}
+
+std::vector<std::string> AmrOptions::scalar_names() const {
+  std::vector<std::string> names;
+  for (const subgrid::GasVariable& scalar : scalars) names.push_back(scalar.name);
+  return names;
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

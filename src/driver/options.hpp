@@ -19,6 +19,7 @@
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
 #include "problems/region.hpp"
+#include "subgrid/process.hpp"
 #include "telemetry/options.hpp"
 
 namespace octant::driver {
@@ -60,8 +61,10 @@ struct RefineOptions {
   int interval = 1;
   problems::RefinedRegion region;
 
-  // The criteria on one level. Throws InputError for an unknown field or lists of unequal length.
-  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas) const;
+  // The criteria on one level, for gas with these scalars. Throws InputError for an unknown field
+  // or lists of unequal length.
+  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas,
+                                                   const std::vector<std::string>& scalars) const;
 };
 
 // Section [run].
@@ -80,7 +83,7 @@ class AmrOptions {
   std::string model = "amr";
   std::string problem_name;
   mesh::MeshOptions mesh;
-  hydro::HydroOptions hydro;  // from hydro_parameters
+  hydro::HydroOptions hydro;  // from hydro_parameters, with the scalars of processes
   hydro::HydroParameters hydro_parameters;
   gravity::GravityOptions gravity;
   cosmology::CosmologyOptions cosmology;
@@ -98,6 +101,11 @@ class AmrOptions {
   double slowness = 1.0;  // of its kernels
   int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
+  // Those that act, in their order.
+  std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
+  // Of the gas, in the order of storage: the user's, then those that processes bring.
+  std::vector<subgrid::GasVariable> scalars;
+  std::vector<std::string> scalar_names() const;
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
 
   // Reads and checks a file. Throws InputError.
@@ -127,6 +135,7 @@ class AmrOptions {
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
   void finish_cosmology();
+  void finish_processes();
   std::string resolved_;
 };
 

@@ -8,6 +8,46 @@
 
 namespace octant::driver {
 
+namespace {
+
+// What a part's time is shared by; empty where all blocks are alike.
+const BlockCounts& weights_of(Share share, const BlockContents& contents) {
+  static const BlockCounts none;
+  switch (share) {
+    case Share::blocks: return none;
+    case Share::leaf_cells: return contents.leaf_octants;
+    default: return contents.particles;
+  }
+}
+
+// By level: the weight of its blocks, with that of all finer ones if the share goes onwards.
+std::vector<double> sums_of(const BlockCounts& weights, bool onwards) {
+  std::vector<double> sums;
+  for (const auto& blocks : weights)
+    sums.push_back(std::accumulate(blocks.begin(), blocks.end(), 0.0));
+  if (onwards) std::partial_sum(sums.rbegin(), sums.rend(), sums.rbegin());
+  return sums;
+}
+
+void add_part(const PartTimes& part, const BlockContents& contents,
+              std::vector<std::vector<double>>& shares) {
+  const bool onwards = part.share == Share::particles_onwards;
+  const BlockCounts& weights = weights_of(part.share, contents);
+  const std::vector<double> sums = sums_of(weights, onwards);
+  double per_weight = 0.0;
+  for (std::size_t l = 0; l < shares.size(); ++l) {
+    const double time = part.nanoseconds[l];
+    const bool is_weighed = !sums.empty() && sums[l] > 0.0;
+    if (!onwards) per_weight = 0.0;
+    if (is_weighed) per_weight += time / sums[l];
+    const double per_block = is_weighed ? 0.0 : time / static_cast<double>(shares[l].size());
+    for (std::size_t n = 0; n < shares[l].size(); ++n)
+      shares[l][n] += per_block + (weights.empty() ? 0.0 : weights[l][n] * per_weight);
+  }
+}
+
+}  // namespace
+
 PartTimer::PartTimer(double& nanoseconds) : nanoseconds_(nanoseconds), begun_(thread_cpu_ns()) {}
 
 PartTimer::~PartTimer() {
@@ -15,27 +55,11 @@ PartTimer::~PartTimer() {
   nanoseconds_ += static_cast<double>(thread_cpu_ns() - begun_ - mpi_.cpu_ns());
 }
 
-std::vector<std::vector<double>> share_out(std::span<const PartTimes> levels,
-                                           const ParticleCounts& particles) {
-  std::vector<std::int64_t> here, onwards(levels.size(), 0);  // particles of each level
-  for (const auto& blocks : particles)
-    here.push_back(std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0}));
-  std::partial_sum(here.rbegin(), here.rend(), onwards.rbegin());
-
+std::vector<std::vector<double>> share_out(std::span<const PartTimes> parts,
+                                           const BlockContents& contents) {
   std::vector<std::vector<double>> shares;
-  double per_particle_onwards = 0.0;  // of this level and all coarser ones
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    const auto [gravity, own, with_finer] = levels[l];
-    double per_particle = 0.0, level = gravity;
-    if (here[l] > 0) per_particle = own / static_cast<double>(here[l]);
-    else level += own;
-    if (onwards[l] > 0) per_particle_onwards += with_finer / static_cast<double>(onwards[l]);
-    else level += with_finer;
-    const auto blocks = static_cast<double>(particles[l].size());
-    std::vector<double>& shares_of_level = shares.emplace_back();
-    for (const std::int32_t count : particles[l])
-      shares_of_level.push_back(level / blocks + count * (per_particle + per_particle_onwards));
-  }
+  for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
+  for (const PartTimes& part : parts) add_part(part, contents, shares);
   return shares;
 }
 

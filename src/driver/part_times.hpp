@@ -1,24 +1,29 @@
-// What blocks cost beside their sweeps: processor time of gravity and particles.
+// What blocks cost beside their sweeps: processor time of the other parts of a step.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/mpi_stopwatch.hpp"
 
 namespace octant::driver {
 
-enum class Part {
-  gravity,           // treats all cells of a level alike
+// What of the blocks a part's time on a level goes with.
+enum class Share {
+  blocks,            // treats all of them alike
+  leaf_cells,        // costs where no finer blocks are
   particles,         // costs where a level's particles are
   particles_onwards  // the same, those of finer levels included
 };
-inline constexpr int k_parts = 3;
 
-// Nanoseconds of a level, by part.
-using PartTimes = std::array<double, k_parts>;
+// A part, named by whoever has it timed.
+struct PartTimes {
+  std::string name;
+  Share share;
+  std::vector<double> nanoseconds;  // by level
+};
 
 // Adds the main thread's processor time until the end of the scope, less that inside of MPI.
 class PartTimer {
@@ -34,12 +39,17 @@ class PartTimer {
   MpiStopwatch mpi_;
 };
 
-// By level and block: who has how many particles.
-using ParticleCounts = std::vector<std::vector<std::int32_t>>;
+// By level and block: who has how many of something.
+using BlockCounts = std::vector<std::vector<std::int32_t>>;
 
-// By level and block, the nanoseconds of all parts. Particles' times are shared by numbers of
-// particles, or by blocks of the level alone where there are none; what no block can take is lost.
-std::vector<std::vector<double>> share_out(std::span<const PartTimes> levels,
-                                           const ParticleCounts& particles);
+struct BlockContents {
+  BlockCounts particles, leaf_octants;
+};
+
+// By level and block, the nanoseconds of all parts. What goes with particles or leaf cells is
+// shared by their numbers, or by blocks of the level alone where there are none; what no block can
+// take is lost.
+std::vector<std::vector<double>> share_out(std::span<const PartTimes> parts,
+                                           const BlockContents& contents);
 
 }  // namespace octant::driver

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "comm/communicator.hpp"
+#include "core/columns.hpp"
 #include "driver/options.hpp"
 #include "driver/timers.hpp"
 #include "telemetry/recorder.hpp"
@@ -67,7 +68,7 @@ class Model {
   virtual std::string when() const { return fmt::format("time {:.6g}", time()); }
   virtual std::int64_t step_count() const = 0;
 
-  // Prepares the next step and measures the state: needed before stable_dt and history_row. Throws
+  // Prepares the next step and measures the state: needed before stable_dt and history. Throws
   // RunError if the state is broken.
   virtual void prepare_step() = 0;
   // Measures the state, when no further step follows.
@@ -75,9 +76,9 @@ class Model {
   virtual double stable_dt() const = 0;
   virtual void step(double dt) = 0;
 
-  // Names and values of the columns of history.csv, without the end of the line.
-  virtual std::string history_header() const = 0;
-  virtual std::string history_row(double dt) const = 0;
+  // A row of history.csv: the state as it was measured, and the step that follows from it. Its
+  // columns are the same throughout the run, and known before anything is measured.
+  virtual Columns history(double dt) const = 0;
 
   // Cells that this rank has advanced by a step since the run began.
   virtual std::int64_t cell_updates() const = 0;

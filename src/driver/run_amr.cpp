@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "driver/amr_simulation.hpp"
+#include "driver/amr_history.hpp"
 #include "driver/memory_need.hpp"
 #include "driver/power_file.hpp"
 #include "driver/recording.hpp"
@@ -14,43 +14,6 @@
 namespace octant::driver {
 
 namespace {
-
-std::string header(const AmrOptions& options) {
-  const int max_level = options.mesh.max_level;
-  std::string line =
-      "step,time,a,dt,mass,momentum_x,momentum_y,momentum_z,kinetic,internal,potential,total_"
-      "energy,"
-      "absolute_momentum,floored_cells,floored_mass,floored_energy";
-  for (int l = 0; l <= max_level; ++l) line += fmt::format(",blocks_{}", l);
-  for (int l = 0; l <= max_level; ++l) line += fmt::format(",leaf_cells_{}", l);
-  if (options.problem->has_dark_matter())
-    line +=
-        ",dark_particles,dark_mass,dark_momentum_x,dark_momentum_y,dark_momentum_z,dark_kinetic";
-  if (options.universe) line += ",redshift,ekin,eint,epot,econs";
-  return line;
-}
-
-std::string row(const AmrSimulation& s, double dt) {
-  const Totals& t = s.totals();
-  const particles::ParticleTotals& dark = t.dark;
-  const Floored& f = s.floored();
-  std::string line =
-      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", s.step_count(), s.time(),
-                  s.scale_factor(), dt, t.mass, t.momentum[0], t.momentum[1], t.momentum[2],
-                  t.kinetic_energy, t.total_energy - t.kinetic_energy, t.potential_energy,
-                  t.total_energy + dark.kinetic_energy + t.potential_energy, t.absolute_momentum,
-                  f.cells, f.mass, f.energy);
-  for (const auto blocks : t.blocks) line += fmt::format(",{}", blocks);
-  for (const auto cells : t.leaf_cells) line += fmt::format(",{}", cells);
-  if (s.matter().dark())
-    line += fmt::format(",{},{},{},{},{},{}", dark.count, dark.mass, dark.momentum[0],
-                        dark.momentum[1], dark.momentum[2], dark.kinetic_energy);
-  if (s.options().universe)
-    line += fmt::format(",{},{},{},{},{}", cosmology::redshift(s.scale_factor()),
-                        t.kinetic_energy + dark.kinetic_energy, t.total_energy - t.kinetic_energy,
-                        t.potential_energy, s.energy().error());
-  return line;
-}
 
 AmrOptions read_options(const RunRequest& request, const Communicator& communicator) {
   AmrOptions options;
@@ -120,8 +83,7 @@ class AmrModel final : public Model {
   double stable_dt() const override { return simulation_.stable_dt(); }
   void step(double dt) override { simulation_.step(dt); }
 
-  std::string history_header() const override { return header(options_); }
-  std::string history_row(double dt) const override { return row(simulation_, dt); }
+  Columns history(double dt) const override { return history_columns(simulation_, dt); }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
   void report_step(telemetry::Recorder& recorder, telemetry::StepFacts& facts) const override {

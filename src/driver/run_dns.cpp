@@ -27,6 +27,17 @@ DnsOptions read_options(const RunRequest& request, const Communicator& communica
   return options;
 }
 
+void add_velocity(Columns& columns, const std::string& name, const dns::Vector& values) {
+  for (int component = 0; component < 3; ++component)
+    columns.add(name + "_" + "uvw"[component], values[component]);
+}
+
+// Of the lower and the upper side along z.
+void add_sides(Columns& columns, const std::string& name, const std::array<double, 2>& values) {
+  columns.add(name + "_lower", values[0]);
+  columns.add(name + "_upper", values[1]);
+}
+
 class DnsModel final : public Model {
  public:
   DnsModel(const RunRequest& request, const Communicator& communicator)
@@ -68,24 +79,23 @@ class DnsModel final : public Model {
   double stable_dt() const override { return simulation_.stable_dt(); }
   void step(double dt) override { simulation_.step(dt); }
 
-  std::string history_header() const override {
-    std::string names =
-        "step,time,dt,kinetic_u,kinetic_v,kinetic_w,mean_u,mean_v,mean_w,max_u,max_v,max_w,"
-        "divergence,force,wall_shear_lower,wall_shear_upper";
-    if (simulation_.flow().has_scalar())
-      names += ",scalar_mean,scalar_flux_lower,scalar_flux_upper";
-    return names;
-  }
-  std::string history_row(double dt) const override {
+  Columns history(double dt) const override {
     const dns::Totals& t = simulation_.totals();
-    std::string row =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", simulation_.step_count(),
-                    simulation_.time(), dt, t.kinetic[0], t.kinetic[1], t.kinetic[2], t.mean[0],
-                    t.mean[1], t.mean[2], t.largest[0], t.largest[1], t.largest[2], t.divergence,
-                    simulation_.flow().mean_force(), t.wall_shear[0], t.wall_shear[1]);
-    if (simulation_.flow().has_scalar())
-      row += fmt::format(",{},{},{}", t.scalar_mean, t.scalar_flux[0], t.scalar_flux[1]);
-    return row;
+    Columns columns;
+    columns.add("step", simulation_.step_count());
+    columns.add("time", simulation_.time());
+    columns.add("dt", dt);
+    add_velocity(columns, "kinetic", t.kinetic);
+    add_velocity(columns, "mean", t.mean);
+    add_velocity(columns, "max", t.largest);
+    columns.add("divergence", t.divergence);
+    columns.add("force", simulation_.flow().mean_force());
+    add_sides(columns, "wall_shear", t.wall_shear);
+    if (simulation_.flow().has_scalar()) {
+      columns.add("scalar_mean", t.scalar_mean);
+      add_sides(columns, "scalar_flux", t.scalar_flux);
+    }
+    return columns;
   }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }

@@ -165,13 +165,14 @@ void write_gravity(Hdf5Writer& file, std::vector<RowBatch>& batches,
 void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
   const mesh::Mesh& mesh = simulation.mesh();
   const hydro::HydroOptions& gas = simulation.options().hydro;
+  const auto scalars = simulation.options().scalar_names();
   Hdf5Writer file(mesh.communicator(), path);
   write_header(file, simulation, "snapshot");
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
     if (gas.enabled)
-      for (const auto& field : hydro::primitive_fields(gas))
+      for (const auto& field : hydro::primitive_fields(gas, scalars))
         write_field(file, batches, mesh, "hydro", level, field.name,
                     {field.units, field.description}, [&](std::span<const int> slots) {
                       return hydro::read_primitive(gas, mesh.layout(), blocks, slots,
@@ -190,6 +191,14 @@ int stored_variables(const AmrSimulation& simulation) {
   return simulation.options().hydro.enabled ? simulation.mesh().layout().variables : 0;
 }
 
+std::string ledger_group(const subgrid::Ledger& ledger) { return "/processes/" + ledger.owner(); }
+
+void write_ledger(Hdf5Writer& file, const subgrid::Ledger& ledger) {
+  file.group(ledger_group(ledger));
+  for (const subgrid::Ledger::Total& total : ledger.totals())
+    file.attribute(ledger_group(ledger), total.name, total.value);
+}
+
 void write_run_state(Hdf5Writer& file, const RunState& state) {
   file.attribute("/header", "floored_cells", state.floored.cells);
   file.attribute("/header", "floored_mass", state.floored.mass);
@@ -197,18 +206,36 @@ void write_run_state(Hdf5Writer& file, const RunState& state) {
   const EnergyBudget& e = state.energy;
   file.attribute("/header", "energy_budget",
                  std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work, e.log_a, e.potential});
+  for (const subgrid::Ledger& ledger : state.ledgers) write_ledger(file, ledger);
 }
 
-RunState read_run_state(const Hdf5Reader& file) {
+// The ledgers of the run's processes, with what the file has of each.
+std::vector<subgrid::Ledger> read_ledgers(const Hdf5Reader& file,
+                                          std::vector<subgrid::Ledger> ledgers) {
+  for (subgrid::Ledger& ledger : ledgers) {
+    const std::string group = ledger_group(ledger);
+    if (!file.exists(group))
+      throw InputError("{}: the checkpoint has no ledger of {}: it was written without it",
+                       file.path(), ledger.owner());
+    for (const subgrid::Ledger::Total& total : ledger.totals())
+      ledger.restore(total.name, finite_attribute(file, group, total.name));
+  }
+  return ledgers;
+}
+
+RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const auto number = [&](const char* name) { return finite_attribute(file, "/header", name); };
   const auto count = [&](const char* name) { return count_attribute(file, "/header", name); };
   const auto e = finite_attributes(file, "/header", "energy_budget", 5);
-  return {
-      .time = number("time"),
-      .step = count("step"),
-      .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
-      .energy = {
-          .begun = e[0] != 0.0, .initial = e[1], .work = e[2], .log_a = e[3], .potential = e[4]}};
+  return {.time = number("time"),
+          .step = count("step"),
+          .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .energy = {.begun = e[0] != 0.0,
+                     .initial = e[1],
+                     .work = e[2],
+                     .log_a = e[3],
+                     .potential = e[4]},
+          .ledgers = read_ledgers(file, simulation.ledgers())};
 }
 
 }  // namespace
@@ -335,7 +362,7 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
                  level, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n);
   if (simulation.gravity()) read_gravity(file, simulation, stored);
   if (simulation.matter().dark()) read_particles(file, *simulation.matter().dark());
-  simulation.resume(read_run_state(file));
+  simulation.resume(read_run_state(file, simulation));
   return read_progress(file);
 }
 

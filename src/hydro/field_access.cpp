@@ -1,7 +1,5 @@
 #include "hydro/field_access.hpp"
 
-#include <fmt/format.h>
-
 #include "hydro/euler.hpp"
 #include "mesh/device.hpp"
 
@@ -36,7 +34,8 @@ std::vector<double> gather(const mesh::BlockLayout& layout, const double* blocks
 
 }  // namespace
 
-std::vector<PrimitiveField> primitive_fields(const HydroOptions& options) {
+std::vector<PrimitiveField> primitive_fields(const HydroOptions& options,
+                                             std::span<const std::string> scalars) {
   std::vector<PrimitiveField> fields{
       {"density", "mass / length^3", "mass density of the gas", k_density},
       {"velocity_x", "length / time", "gas velocity along x", k_velocity_x},
@@ -46,9 +45,8 @@ std::vector<PrimitiveField> primitive_fields(const HydroOptions& options) {
   int variable = k_hydro_variables;
   if (options.has_dual_energy())
     fields.push_back({"entropy", "code", "p / rho^gamma as carried by dual energy", variable++});
-  for (int n = 0; n < options.scalars; ++n)
-    fields.push_back(
-        {fmt::format("scalar_{}", n), "1", "concentration of a passive scalar", variable++});
+  for (const std::string& name : scalars)
+    fields.push_back({name, "1", "concentration of a passive scalar", variable++});
   return fields;
 }
 

@@ -10,12 +10,13 @@
 
 namespace octant::hydro {
 
-// A primitive field as snapshots name it.
+// A primitive field as snapshots name it; `scalars` are the names of the scalars.
 struct PrimitiveField {
   std::string name, units, description;
   int variable;  // Primitive, then scalars (with the entropy first if there is dual energy)
 };
-std::vector<PrimitiveField> primitive_fields(const HydroOptions& options);
+std::vector<PrimitiveField> primitive_fields(const HydroOptions& options,
+                                             std::span<const std::string> scalars);
 
 // Primitive variable of the given blocks, [block][k][j][i]: density, velocity, pressure, or the
 // concentration of a scalar. Without floors.

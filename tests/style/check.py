@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Check what a compiler does not: floors, floating-point sums, long lines, long files.
 
-1. A room includes only rooms on lower floors.
+1. A room includes only rooms on lower floors, and what is drawn here beside it.
 2. No floating-point sum whose order could vary (Kokkos reductions and scans, atomics, MPI, OpenMP)
    outside src/comm, which has the reproducible sums. An atomic addition to an integer that is not
    plainly one carries the comment `// integer sum`.
 3. No line is longer than 100 columns.
 4. No file is longer than 600 lines.
+5. Files that a page of the documentation names exist, functions that docs/architecture.md names
+   with them are in them, and the words of docs/glossary.md are used.
 
 Usage: check.py [ROOT]
 """
@@ -30,7 +32,8 @@ FLOORS = [
     {"apps"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-DRAWN = {("io", "comm")}  # rooms of one floor that may look at each other
+# What a room may see of others on its floor: all of a room, or one header.
+DRAWN = {("io", "comm"), ("subgrid", "hydro/gas_cell.hpp")}
 
 FOLDERS = ["src", "apps", "bench", "tests", "python", "cmake", "examples", ".ci"]
 SUFFIXES = {".hpp", ".cpp", ".py", ".sh", ".cmake", ".toml", ".txt"}
@@ -51,6 +54,15 @@ OTHER_SUMS = [
     (re.compile(r"\breduction\s*\(\s*[+*-]"), "OpenMP sum"),
     (re.compile(r"\bstd::(?:transform_)?reduce\s*\("), "std::reduce, whose order is unspecified"),
 ]
+
+PATH_IN_TEXT = re.compile(
+    r"`((?:src|apps|bench|cmake|docs|examples|python|tests)/[\w./-]*\w[./]?)`"
+)
+LINK = re.compile(r"\]\(([\w./-]+)(?:#[\w-]*)?\)")
+FUNCTION_IN_TEXT = re.compile(r"`(\w+)\(\)`")
+PARAGRAPH = re.compile(r"(?:^(?![ \t]*$).*\n?)+", re.MULTILINE)
+ITEM = re.compile(r"\n(?=\d+\. |- |\|)")
+TERM = re.compile(r"^\| ([a-z, ]+) \|", re.MULTILINE)
 
 
 def room_of(path: Path) -> str | None:
@@ -89,11 +101,11 @@ def climbing_includes(path: Path, text: str) -> Iterator[tuple[int, str]]:
     if room not in FLOOR:
         yield 1, f"the room {room} has no floor in tests/style/check.py"
         return
-    for include in re.finditer(r'^\s*#\s*include\s+"([a-z_]+)/', text, re.MULTILINE):
-        other = include[1]
-        allowed = other == room or (room, other) in DRAWN or FLOOR.get(other, -1) < FLOOR[room]
-        if not allowed:
-            yield line_of(text, include.start()), f"{room}/ must not include {other}/"
+    for include in re.finditer(r'^\s*#\s*include\s+"(([a-z_]+)/[^"]*)"', text, re.MULTILINE):
+        header, other = include[1], include[2]
+        drawn = (room, other) in DRAWN or (room, header) in DRAWN
+        if not (other == room or drawn or FLOOR.get(other, -1) < FLOOR[room]):
+            yield line_of(text, include.start()), f"{room}/ must not include {header}"
 
 
 def varying_sums(path: Path, text: str) -> Iterator[tuple[int, str]]:
@@ -126,6 +138,51 @@ def length(path: Path, text: str) -> Iterator[tuple[int, str]]:
         yield len(lines), f"{path.name} has {len(lines)} lines; at most {MAX_LINES}"
 
 
+def missing_files(root: Path, page: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find files that a page names, or links to, and that are not there."""
+    for match in PATH_IN_TEXT.finditer(text):
+        if not (root / match[1]).exists():
+            yield line_of(text, match.start()), f"there is no {match[1]}"
+    for match in LINK.finditer(text):
+        if not (root / page.parent / match[1]).exists():
+            yield line_of(text, match.start()), f"the link to {match[1]} leads nowhere"
+
+
+def missing_functions(root: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find functions that none of the files named in the same item has."""
+    for paragraph in PARAGRAPH.finditer(text):
+        for item in ITEM.split(paragraph[0]):
+            places = [root / name for name in PATH_IN_TEXT.findall(item)]
+            sources = "".join(place.read_text() for place in places if place.is_file())
+            for name in FUNCTION_IN_TEXT.findall(item):
+                if not re.search(rf"\b{name}\(", sources):
+                    line = line_of(text, paragraph.start() + paragraph[0].index(item))
+                    yield line, f"no file that is named with it has {name}()"
+
+
+def unused_words(root: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find words of a glossary that the program does not use."""
+    sources = "\n".join(path.read_text() for path in sorted((root / "src").rglob("*.[ch]pp")))
+    used = set(re.findall(r"[a-z]+", sources.lower()))
+    for match in TERM.finditer(text):
+        for word in match[1].split(", "):
+            if word not in used and match[1] != "word":
+                yield line_of(text, match.start()), f"src/ does not use the word {word}"
+
+
+def documentation(root: Path) -> Iterator[str]:
+    """Find what pages of documentation say of files, functions and words that is not so."""
+    pages = [*root.glob("*.md"), *(root / "docs").glob("*.md")]
+    for page in sorted(path.relative_to(root) for path in pages):
+        text = (root / page).read_text(encoding="utf-8")
+        findings = [*missing_files(root, page, text)]
+        if page.name == "architecture.md":
+            findings += missing_functions(root, text)
+        if page.name == "glossary.md":
+            findings += unused_words(root, text)
+        yield from (f"{page}:{line}: {message}" for line, message in findings)
+
+
 def files(root: Path) -> Iterator[Path]:
     """Yield the files to check, relative to the root."""
     yield from (Path(name) for name in ("octant", "CMakeLists.txt") if (root / name).exists())
@@ -138,7 +195,7 @@ def files(root: Path) -> Iterator[Path]:
 
 def main(root: Path) -> int:
     """Print every finding as file:line: text; return the exit code."""
-    findings = []
+    findings = [*documentation(root)]
     for path in files(root):
         text = (root / path).read_text(encoding="utf-8")
         checks = [length]

@@ -1,0 +1,70 @@
+#include "driver/amr_history.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+void add_gas(Columns& columns, const Totals& totals) {
+  columns.add("mass", totals.mass);
+  columns.add_vector("momentum", totals.momentum);
+  columns.add("kinetic", totals.kinetic_energy);
+  columns.add("internal", totals.internal_energy());
+}
+
+// Of gas, particles and their gravity together.
+void add_energy(Columns& columns, const Totals& totals) {
+  columns.add("potential", totals.potential_energy);
+  columns.add("total_energy",
+              totals.total_energy + totals.dark.kinetic_energy + totals.potential_energy);
+}
+
+// What the numbers above are to be measured against.
+void add_errors(Columns& columns, const Totals& totals, const Floored& floored) {
+  columns.add("absolute_momentum", totals.absolute_momentum);
+  columns.add("floored_cells", floored.cells);
+  columns.add("floored_mass", floored.mass);
+  columns.add("floored_energy", floored.energy);
+}
+
+void add_mesh(Columns& columns, const Totals& totals) {
+  columns.add_numbered("blocks", totals.blocks);
+  columns.add_numbered("leaf_cells", totals.leaf_cells);
+}
+
+void add_particles(Columns& columns, const std::string& kind,
+                   const particles::ParticleTotals& totals) {
+  columns.add(kind + "_particles", totals.count);
+  columns.add(kind + "_mass", totals.mass);
+  columns.add_vector(kind + "_momentum", totals.momentum);
+  columns.add(kind + "_kinetic", totals.kinetic_energy);
+}
+
+void add_universe(Columns& columns, const AmrSimulation& simulation) {
+  const Totals& totals = simulation.totals();
+  columns.add("redshift", cosmology::redshift(simulation.scale_factor()));
+  columns.add("ekin", totals.kinetic_energy + totals.dark.kinetic_energy);
+  columns.add("eint", totals.internal_energy());
+  columns.add("epot", totals.potential_energy);
+  columns.add("econs", simulation.energy().error());
+}
+
+}  // namespace
+
+Columns history_columns(const AmrSimulation& simulation, double dt) {
+  const Totals& totals = simulation.totals();
+  Columns columns;
+  columns.add("step", simulation.step_count());
+  columns.add("time", simulation.time());
+  columns.add("a", simulation.scale_factor());
+  columns.add("dt", dt);
+  add_gas(columns, totals);
+  add_energy(columns, totals);
+  add_errors(columns, totals, simulation.floored());
+  add_mesh(columns, totals);
+  if (simulation.matter().dark()) add_particles(columns, "dark", totals.dark);
+  if (simulation.options().universe) add_universe(columns, simulation);
+  for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
+  return columns;
+}
+
+}  // namespace octant::driver

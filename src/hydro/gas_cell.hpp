@@ -1,0 +1,54 @@
+// The gas of one cell as other physics sees and changes it.
+#pragma once
+
+#include "hydro/euler.hpp"
+
+namespace octant::hydro {
+
+// A cell of stored variables, in code units. It may be copied: the state stays where it is.
+class GasCell {
+ public:
+  // Variable n lies n * stride after `state`.
+  KOKKOS_INLINE_FUNCTION GasCell(double* state, std::int64_t stride, const Gas& gas)
+      : state_(state), stride_(stride), gas_(gas) {}
+
+  // A conserved variable: a Conserved, or a scalar's density.
+  KOKKOS_INLINE_FUNCTION double& operator[](int variable) const {
+    return state_[variable * stride_];
+  }
+
+  KOKKOS_INLINE_FUNCTION double density() const { return state_[0]; }
+  KOKKOS_INLINE_FUNCTION double velocity(int axis) const {
+    return (*this)[k_momentum_x + axis] / density();
+  }
+
+  // As sweeps see it: by dual energy, and no less than its floor.
+  KOKKOS_INLINE_FUNCTION double pressure() const {
+    const State<double> u = load_state<double>(state_, static_cast<int>(stride_));
+    const double* entropy = state_ + k_entropy * stride_;
+    return max(physical_state(u, entropy, gas_)[k_pressure], gas_.pressure_floor);
+  }
+
+  // Per mass.
+  KOKKOS_INLINE_FUNCTION double internal_energy() const {
+    return pressure() / ((gas_.gamma - 1.0) * density());
+  }
+
+  // Gives the gas another internal energy per mass, of no less than the pressure's floor: its total
+  // energy changes by as much, and its entropy, where dual energy carries one, becomes that of the
+  // new pressure. Returns by how much the stored energy density grew.
+  KOKKOS_INLINE_FUNCTION double set_internal_energy(double per_mass) const {
+    const double before = (*this)[k_energy], old_pressure = pressure();
+    const double new_pressure = max((gas_.gamma - 1.0) * density() * per_mass, gas_.pressure_floor);
+    (*this)[k_energy] = before + (new_pressure - old_pressure) / (gas_.gamma - 1.0);
+    if (gas_.dual_energy) (*this)[k_entropy] = new_pressure / power(density(), gas_.gamma - 1.0);
+    return (*this)[k_energy] - before;
+  }
+
+ private:
+  double* state_;
+  std::int64_t stride_;
+  const Gas& gas_;
+};
+
+}  // namespace octant::hydro

@@ -1,0 +1,37 @@
+#include "subgrid/ledger.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace octant::subgrid {
+
+Ledger::Ledger(std::string owner, const std::vector<std::string>& accounts)
+    : owner_(std::move(owner)), terms_(accounts.size()) {
+  for (const std::string& account : accounts) totals_.push_back({account});
+}
+
+std::size_t Ledger::place_of(std::string_view account) const {
+  const auto found = std::find_if(totals_.begin(), totals_.end(),
+                                  [&](const Total& total) { return total.name == account; });
+  OCTANT_REQUIRE(found != totals_.end(), "the ledger of {} has no account \"{}\"", owner_, account);
+  return static_cast<std::size_t>(found - totals_.begin());
+}
+
+ReproducibleSum& Ledger::operator[](std::string_view account) { return terms_[place_of(account)]; }
+
+void Ledger::restore(std::string_view account, double total) {
+  totals_[place_of(account)].value = total;
+}
+
+void Ledger::settle(const Communicator& communicator) {
+  reproducible_sum(communicator, std::span(terms_));
+  for (std::size_t n = 0; n < terms_.size(); ++n) totals_[n].value += terms_[n].to_double();
+  std::fill(terms_.begin(), terms_.end(), ReproducibleSum());
+}
+
+void Ledger::add_columns(Columns& columns) const {
+  for (const Total& total : totals_) columns.add(owner_ + "_" + total.name, total.value);
+}
+
+}  // namespace octant::subgrid

@@ -1,0 +1,74 @@
+// A process: physics that acts on the cells of a level between the sweep and the second half of the
+// kick, such as heating and cooling.
+//
+// Adding one takes one file in subgrid/, from the class to make_process(), and its name in the list
+// of processes.cpp. subgrid/heating.cpp is short enough to start from.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "subgrid/leaf_cells.hpp"
+#include "subgrid/ledger.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::subgrid {
+
+// A scalar that moves with the gas.
+struct GasVariable {
+  std::string name;
+  double initial = 0.0;  // its concentration when the run begins
+};
+
+// What a process may look at when it prepares itself.
+struct Setting {
+  bool has_gas, expands;  // whether there is gas, and whether in an expanding box
+  hydro::Gas gas;
+  std::vector<std::string> scalars;  // of the run, in the order of storage
+
+  // The place of a scalar among a GasCell's variables.
+  int variable(const std::string& scalar) const;
+};
+
+// A process is the same throughout a run: what it carries on from step to step is in the gas and in
+// its ledger, and a checkpoint holds both.
+class Process {
+ public:
+  virtual ~Process() = default;
+
+  // A word: the section of its parameters, the beginning of its columns in history.csv, its line in
+  // the table of times.
+  virtual const char* name() const = 0;
+
+  // Declares its parameters; once they are read, whether they ask for the process to act.
+  virtual void declare(ParameterSchema& schema) = 0;
+  virtual bool is_wanted() const = 0;
+
+  // The scalars that it brings, and the accounts of its ledger.
+  virtual std::vector<GasVariable> variables() const { return {}; }
+  virtual std::vector<std::string> accounts() const { return {}; }
+
+  // Called once, if it is wanted. Throws InputError where the process and the rest of the
+  // parameters do not fit.
+  virtual void prepare(const Setting& /*setting*/) {}
+
+  // How long a step of this level may be, for the leaf cells on this rank.
+  virtual double longest_step(const GasLevel& level) const;
+
+  // Advances the leaf cells of a level by dt. Cells under finer blocks follow afterwards. What it
+  // does to a cell must depend on that cell and on `dt` alone.
+  virtual void advance(const GasLevel& level, double dt, Ledger& ledger) const = 0;
+};
+
+// Each process defines its own: template <> std::unique_ptr<Process> make_process<Heating>().
+template <class Kind>
+std::unique_ptr<Process> make_process();
+
+// Every process that a run can choose, in the order in which they act on a level.
+std::vector<std::unique_ptr<Process>> make_processes();
+
+}  // namespace octant::subgrid

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Digests of the first steps of every example, which a change that means no new results keeps.
+
+    .octant/venv/bin/python tests/reference_bits.py [EXAMPLE...]
+
+renews tests/reference_bits.json with what the built program gives, for all examples or for some,
+and says what moved. tests/physics/test_reference_bits.py compares.
+"""
+
+import argparse
+import hashlib
+import json
+import platform
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from running import ROOT, Outcome, octant, run_well
+
+REFERENCES = Path(__file__).with_suffix(".json")
+STEPS = 3
+RANKS = (1, 2, 3)
+
+CUBE = "mesh.base_cells=[16,16,16]"
+SLAB = "mesh.base_cells=[32,32,4]"
+STATISTICS = ("statistics.start=0", "statistics.interval=2")
+
+# What makes each example's first steps short, and lets them refine where the whole run does.
+SMALLER: dict[str, tuple[str, ...]] = {
+    "blob": (CUBE,),
+    "cavity": ("grid.cells=[16,16,12]",),
+    "channel": ("grid.cells=[24,16,20]", *STATISTICS),
+    "cosmology": (CUBE, "mesh.max_level=2", "refine.mass=[1.35,0.3]"),
+    "couette": (),
+    "developing_channel": ("grid.cells=[32,4,16]",),
+    "evrard": (CUBE, "mesh.max_level=2", "refine.density=[1e-5,0.1]"),
+    "gresho": ("mesh.base_cells=[32,32,8]", "mesh.upper=[1.0,1.0,0.25]"),
+    "implosion": (SLAB, "mesh.upper=[0.3,0.3,0.0375]"),
+    "isothermal_ball": (CUBE,),
+    "isotropic": ("grid.cells=[16,16,16]", *STATISTICS),
+    "jeans": (CUBE,),
+    "kelvin_helmholtz": (SLAB, "mesh.upper=[1.0,1.0,0.125]"),
+    "minimal_channel": ("grid.cells=[16,12,24]", *STATISTICS),
+    "noh": (CUBE,),
+    "pancake": (
+        "mesh.base_cells=[32,8,8]",
+        "mesh.upper=[1.0,0.25,0.25]",
+        "mesh.max_level=1",
+        "refine.region_level=1",
+        "problem.particles_per_cell=2",
+    ),
+    "paper_channel": ("grid.cells=[24,16,20]",),
+    "plummer": (CUBE, "mesh.max_level=2", "problem.particles=4000", "refine.mass_unit=2.5e-4"),
+    "rayleigh_benard": ("grid.cells=[24,16,16]", *STATISTICS),
+    "sedov": (CUBE,),
+    "sedov_octant": (CUBE,),
+    "sod": ("mesh.base_cells=[64,8,8]", "mesh.upper=[1.0,0.125,0.125]"),
+    "sound_wave": (CUBE,),
+    "taylor_green": ("grid.cells=[16,16,16]",),
+    "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),
+}
+# Cyclic reduction adds up in an order that follows the process grid.
+DEPENDS_ON_RANKS = ("paper_channel",)
+
+ALWAYS = (
+    f"time.max_steps={STEPS}",
+    "output.history_interval=1",
+    "output.snapshot_interval=0",
+    "telemetry.enabled=false",
+)
+# Of the header, what is part of the state.
+STATE = (
+    "time",
+    "step",
+    "scale_factor",
+    "energy_budget",
+    "floored_cells",
+    "floored_mass",
+    "floored_energy",
+    "mean_force",
+    "step_limit",
+)
+
+Reference = dict[str, Any]
+
+
+def examples() -> list[str]:
+    """Name all examples."""
+    return sorted(path.stem for path in (ROOT / "examples").glob("*.toml"))
+
+
+def kept_as(example: str, ranks: int) -> str:
+    """Name the reference for an example on some ranks."""
+    return f"{example} on {ranks} ranks" if ranks > 1 and example in DEPENDS_ON_RANKS else example
+
+
+def fingerprint() -> dict[str, str]:
+    """Say what may change the last bits of a result, and is no part of Octant."""
+    version = octant("--version").text
+    tools = version.split("built with ", 1)[1].split("\n", 1)[0].split(", ")
+    features = Path("/proc/cpuinfo").read_text().split()
+    wide = [name for name in ("fma", "avx2", "avx512f") if name in features]
+    return {
+        "compiler": tools[0],
+        "transforms": next((tool for tool in tools if tool.startswith("FFTW")), "none"),
+        "mathematics": " ".join(platform.libc_ver()),
+        "processor": " ".join([platform.machine(), *wide]),
+    }
+
+
+def first_steps(example: str, ranks: int, scratch: Path) -> Reference:
+    """Run an example's first steps and digest what they give."""
+    text = (ROOT / "examples" / f"{example}.toml").read_text()
+    overrides = [*ALWAYS, *SMALLER[example]]
+    if example in DEPENDS_ON_RANKS:
+        overrides.append(f"grid.process_grid=1x{ranks}")
+    return digest(run_well(scratch / f"{example}_{ranks}", text, *overrides, ranks=ranks))
+
+
+def digest(outcome: Outcome) -> Reference:
+    """Describe a run by its history, and by a digest of each field of its last state.
+
+    Neither the order of datasets, blocks and particles in a file counts, nor how they are stored.
+    """
+    checkpoint = sorted(outcome.directory.glob("checkpoint_*.h5"))[-1]
+    fields = state_of(outcome.last_snapshot) | state_of(checkpoint)
+    return {
+        "history": {name: column.tolist() for name, column in outcome.history().items()},
+        "fields": {name: digest_of(arrays) for name, arrays in sorted(fields.items())},
+    }
+
+
+def digest_of(arrays: list[np.ndarray]) -> str:
+    found = hashlib.blake2b(digest_size=6)
+    for array in arrays:
+        found.update(np.ascontiguousarray(array, "<f8" if array.dtype.kind == "f" else "<i8"))
+    return found.hexdigest()
+
+
+def state_of(path: Path) -> dict[str, list[np.ndarray]]:
+    """Read the state of a snapshot or checkpoint by name: one array, or one for each level."""
+    found: dict[str, list[np.ndarray]] = {}
+    with h5py.File(path) as file:
+        header = file["header"].attrs
+        found |= {f"header/{name}": [header[name]] for name in STATE if name in header}
+
+        def collect(place: str, item: h5py.Group | h5py.Dataset) -> None:
+            group, _, last = place.rpartition("/")
+            if isinstance(item, h5py.Dataset) and last != "owner":
+                values, order = item[...], order_of(file, group)
+                found.setdefault(without_level(place), []).append(
+                    values if order is None else values[order]
+                )
+            elif last.startswith("level_") and "time" in item.attrs:
+                found.setdefault(f"{group}/time", []).append(item.attrs["time"])
+
+        file.visititems(collect)
+    return found
+
+
+def order_of(file: h5py.File, group: str) -> np.ndarray | None:
+    """Give the order of blocks by key or of particles by id, for the datasets of a group."""
+    level = group.rpartition("/")[2]
+    if level.startswith("level_"):
+        return np.argsort(file[f"mesh/{level}/key"][...], kind="stable")
+    return np.argsort(file[f"{group}/id"][...], kind="stable") if f"{group}/id" in file else None
+
+
+def without_level(place: str) -> str:
+    return "/".join(part for part in place.split("/") if not part.startswith("level_"))
+
+
+def differences(found: Reference, reference: Reference) -> list[str]:
+    """Say what differs from a reference: what the history shows first, and the fields at the end.
+
+    What only the new run has does not count.
+    """
+    wrong = [
+        f"{name} {'differs' if name in found['fields'] else 'is gone'}"
+        for name, expected in reference["fields"].items()
+        if found["fields"].get(name) != expected
+    ]
+    if wrong:
+        wrong = [f"after {STEPS} steps: {', '.join(wrong)}"]
+    return first_in_history(found["history"], reference["history"]) + wrong
+
+
+def first_in_history(found: dict[str, list[float]], reference: dict[str, list[float]]) -> list[str]:
+    gone = [f"history.csv: {name} is gone" for name in reference if name not in found]
+    for step in range(STEPS + 1):
+        changed = [
+            f"{name} {found[name][step : step + 1]}, was {values[step : step + 1]}"
+            for name, values in reference.items()
+            if name in found and found[name][step : step + 1] != values[step : step + 1]
+        ]
+        if changed:
+            return [*gone, f"history.csv, first in step {step}: {', '.join(changed)}"]
+    return gone
+
+
+def load() -> Reference:
+    """Read the references: `made_with`, and `examples` by name."""
+    return json.loads(REFERENCES.read_text())
+
+
+def save(references: Reference) -> None:
+    """Write the references, each field and each column in a line."""
+    in_order = references | {"examples": dict(sorted(references["examples"].items()))}
+    text = json.dumps(in_order, indent=1)
+    text = re.sub(r"\s+(?=[^][]*\])", " ", text).replace("[ ", "[").replace(" ]", "]")
+    REFERENCES.write_text(text + "\n")
+
+
+def main() -> int:
+    """Renew references; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="all unless some are given")
+    chosen = parser.parse_args().examples
+    old = load() if REFERENCES.exists() else {"made_with": {}, "examples": {}}
+    made_with = fingerprint()
+    if chosen and made_with != old["made_with"]:
+        print(f"The other references were made with {old['made_with']}, not {made_with}: renew all")
+        return 1
+    kept = old["examples"] if chosen else {}
+    for example in chosen or examples():
+        with tempfile.TemporaryDirectory() as scratch:
+            for ranks in RANKS if example in DEPENDS_ON_RANKS else RANKS[:1]:
+                name = kept_as(example, ranks)
+                kept[name] = first_steps(example, ranks, Path(scratch))
+                before = old["examples"].get(name)
+                moved = differences(kept[name], before) if before else ["is new"]
+                print(f"{name}: {'; '.join(moved) or 'unchanged'}", flush=True)
+    save({"made_with": made_with, "examples": kept})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
