@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "problems/problem.hpp"
 
