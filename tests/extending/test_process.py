@@ -1,33 +1,20 @@
 """The process of docs/extending.md: one file and one word in the list."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cases import DRIFTING_BLAST
-from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, leaf_cells, program, run_well
+from extended import with_program
+from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, leaf_cells, run_well
 
 TIME = 0.5
 HEATED = DRIFTING_BLAST.replace("scalars = 1", 'scalars = 1\ndual_energy = "on"')
 HEATED += f"\n[exponential_heating]\ntime = {TIME}\n"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def extended_program() -> Iterator[None]:
-    """Test the program that has the process."""
-    extended = program().parent / "tests/extending/octant_with_a_process"
-    if not extended.is_file():
-        pytest.skip(f"no {extended}: tests were not built")
-    before = os.environ.get("OCTANT_PROGRAM")
-    os.environ["OCTANT_PROGRAM"] = str(extended)
-    yield
-    if before is None:
-        del os.environ["OCTANT_PROGRAM"]
-    else:
-        os.environ["OCTANT_PROGRAM"] = before
+extended_program = with_program("octant_with_a_process")
 
 
 @pytest.fixture(scope="module")

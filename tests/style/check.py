@@ -8,7 +8,8 @@
 3. No line is longer than 100 columns.
 4. No file is longer than 600 lines.
 5. Files that a page of the documentation names exist, functions that docs/architecture.md names
-   with them are in them, and the words of docs/glossary.md are used.
+   with them are in them, the words of docs/glossary.md are used, and code in docs/extending.md is
+   that of tests/extending/.
 
 Usage: check.py [ROOT]
 """
@@ -62,6 +63,7 @@ LINK = re.compile(r"\]\(([\w./-]+)(?:#[\w-]*)?\)")
 FUNCTION_IN_TEXT = re.compile(r"`(\w+)\(\)`")
 PARAGRAPH = re.compile(r"(?:^(?![ \t]*$).*\n?)+", re.MULTILINE)
 ITEM = re.compile(r"\n(?=\d+\. |- |\|)")
+QUOTED_CODE = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TERM = re.compile(r"^\| ([a-z, ]+) \|", re.MULTILINE)
 
 
@@ -170,6 +172,18 @@ def unused_words(root: Path, text: str) -> Iterator[tuple[int, str]]:
                 yield line_of(text, match.start()), f"src/ does not use the word {word}"
 
 
+def stale_quotes(root: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find code that is neither in a worked example nor among the lines that its build changes."""
+    folder = root / "tests/extending"
+    examples = [path.read_text() for path in sorted(folder.glob("*.cpp"))]
+    changes = (folder / "CMakeLists.txt").read_text().replace(r"\"", '"').replace(r"\n", "\n")
+    for match in QUOTED_CODE.finditer(text):
+        lines = [line.strip().rstrip(",;") for line in match[1].splitlines()]
+        quoted = any(match[1] in example for example in examples)
+        if not quoted and not all(line in changes for line in lines):
+            yield line_of(text, match.start()), "tests/extending/ has no such code"
+
+
 def documentation(root: Path) -> Iterator[str]:
     """Find what pages of documentation say of files, functions and words that is not so."""
     pages = [*root.glob("*.md"), *(root / "docs").glob("*.md")]
@@ -180,6 +194,8 @@ def documentation(root: Path) -> Iterator[str]:
             findings += missing_functions(root, text)
         if page.name == "glossary.md":
             findings += unused_words(root, text)
+        if page.name == "extending.md":
+            findings += stale_quotes(root, text)
         yield from (f"{page}:{line}: {message}" for line, message in findings)
 
 
