@@ -231,8 +231,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as scratch:
             for ranks in RANKS if example in DEPENDS_ON_RANKS else RANKS[:1]:
                 name = kept_as(example, ranks)
-                kept[name] = first_steps(example, ranks, Path(scratch))
                 before = old["examples"].get(name)
+                kept[name] = first_steps(example, ranks, Path(scratch))
                 moved = differences(kept[name], before) if before else ["is new"]
                 print(f"{name}: {'; '.join(moved) or 'unchanged'}", flush=True)
     save({"made_with": made_with, "examples": kept})

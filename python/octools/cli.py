@@ -367,7 +367,7 @@ def history(
     for name, values in drifts(data).items():
         label = f"drift of {name.replace('_', ' ')}:"
         console.print(
-            f"{label:<28}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
+            f"{label:<34}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
         )
     console.print(f"wrote {destination}")
 

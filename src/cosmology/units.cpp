@@ -1,12 +1,15 @@
 #include "cosmology/units.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace octant::cosmology {
 
 namespace {
 constexpr double k_megaparsec = 1e6 * constants::k_parsec;
-}
+// Redshift at which the gas parts from the radiation, and the radiation's temperature today in K.
+constexpr double k_decoupling = 137.0, k_radiation_today = 2.726;
+}  // namespace
 
 double hubble_constant(double h) { return 100.0 * h * 1e5 / k_megaparsec; }
 
@@ -21,6 +24,12 @@ CodeUnits supercomoving_units(const Box& box, double a) {
   return {.length = length,
           .mass = density * length * length * length,
           .time = a * a / hubble_constant(box.h)};
+}
+
+// Expansion cools it as 1 / a^2.
+double unheated_temperature(double a) {
+  const double radiation = k_radiation_today / a;
+  return radiation * std::min(1.0, 1.0 / (a * (1.0 + k_decoupling)));
 }
 
 double poisson_coupling(double omega_m, double a) { return 1.5 * omega_m * a; }

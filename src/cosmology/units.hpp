@@ -29,6 +29,10 @@ double critical_density(double h);
 // density times units.temperature() a temperature / mean molecular weight in K.
 CodeUnits supercomoving_units(const Box& box, double a);
 
+// Temperature in K of gas of the mean density that expansion alone has cooled since it left the
+// cosmic background's at z = 137.
+double unheated_temperature(double a);
+
 // Poisson's equation in these units: laplacian(phi) = coupling (rho - 1) with 3/2 omega_m a.
 double poisson_coupling(double omega_m, double a);
 

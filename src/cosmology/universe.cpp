@@ -95,4 +95,9 @@ CodeUnits Universe::units(double scale_factor) const {
                              scale_factor);
 }
 
+// In supercomoving units pressures of an adiabatic gas do not change by expansion.
+double Universe::unheated_pressure() const {
+  return unheated_temperature(1.0) / k_molecular_weight / units(1.0).temperature();
+}
+
 }  // namespace octant::cosmology

@@ -50,6 +50,8 @@ class Universe {
   double longest_step(double time) const;
   // What the code's numbers are as physical quantities.
   CodeUnits units(double scale_factor) const;
+  // In code units, of gas of density 1 that expansion alone has cooled: the same at all times.
+  double unheated_pressure() const;
 
  private:
   CosmologyOptions options_;

@@ -221,6 +221,9 @@ void AmrOptions::finish(const ParameterSchema& schema) {
     refine.criteria(level, hydro, scalar_names());
 }
 
+// Pressures in voids are down to 1e-5 of those of the mean density.
+constexpr double k_coldest_share = 1e-10;
+
 // In supercomoving units a box at rest obeys the same equations as one that expands, if gamma is
 // 5/3 and gravity grows with a.
 void AmrOptions::finish_cosmology() {
@@ -251,6 +254,8 @@ void AmrOptions::finish_cosmology() {
     if (boundaries[0] != "periodic" || boundaries[1] != "periodic")
       throw InputError("cosmology.enabled = true: all boundaries must be periodic");
   universe = std::make_unique<cosmology::Universe>(cosmology);
+  if (hydro_parameters.pressure_floor == 0.0)
+    hydro.pressure_floor = k_coldest_share * universe->unheated_pressure();
   end_time();
   snapshot_times();
 }

@@ -39,8 +39,12 @@ void HydroParameters::declare(ParameterSchema& schema) {
   schema.add("hydro.riemann", riemann, {.meaning = "Riemann solver", .choices = k_riemann_solvers});
   schema.add("hydro.density_floor", density_floor,
              {.unit = "code density", .meaning = "Smallest density", .above = 0.0});
-  schema.add("hydro.pressure_floor", pressure_floor,
-             {.unit = "code pressure", .meaning = "Smallest pressure", .above = 0.0});
+  schema.add(
+      "hydro.pressure_floor", pressure_floor,
+      {.unit = "code pressure",
+       .meaning = "Smallest pressure; 0: 1e-14, but in an expanding box 1e-10 of what gas of "
+                  "the mean density has that was never heated",
+       .min = 0});
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
   schema.add("hydro.dual_energy", dual_energy,
              {.meaning = "Carry entropy beside total energy, for cold fast flows; overwrite also "
@@ -65,7 +69,7 @@ HydroOptions HydroParameters::options() const {
   options.riemann = choice<RiemannSolver>(k_riemann_solvers, riemann);
   options.gamma = gamma;
   options.density_floor = density_floor;
-  options.pressure_floor = pressure_floor;
+  if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
   options.scalars = scalars;
   options.dual_energy = choice<DualEnergy>(k_dual_energies, dual_energy);
   options.dual_energy_threshold = dual_energy_threshold;

@@ -13,7 +13,7 @@ struct HydroParameters {
   bool enabled = true;
   double gamma = 1.4;
   std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "mc", riemann = "hllc";
-  double density_floor = 1e-12, pressure_floor = 1e-14;
+  double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;
   std::string dual_energy = "off";
   double dual_energy_threshold = 1e-3;

@@ -10,12 +10,13 @@ namespace {
 using Policy = Kokkos::TeamPolicy<>;
 using Member = Policy::member_type;
 
-// An entropy that is lost counts, too, though it may not rule as yet.
+// By so many times its pressure gas is heated only where its entropy tells of it, too.
+constexpr double k_most_heating = 2.0;
+
 KOKKOS_INLINE_FUNCTION bool is_broken(const double* cell, int stride, const Gas& gas) {
   const State<double> u = load_state<double>(cell, stride);
-  const State<double> w = physical_state(u, cell + k_entropy * stride, gas);
-  return !(u[k_mass] >= gas.density_floor) || !(w[k_pressure] >= gas.pressure_floor) ||
-         (gas.dual_energy && !(cell[k_entropy * stride] > 0.0));
+  const double* const entropy = cell + k_entropy * stride;
+  return is_unphysical(u, physical_state(u, entropy, gas), entropy, gas);
 }
 
 // The blocks of a level, and those of them that corrections have changed.
@@ -25,6 +26,7 @@ struct CorrectedBlocks {
   const double* old;
   double* now;
   Gas gas;
+  bool overwrite;  // DualEnergy::overwrite
 
   KOKKOS_INLINE_FUNCTION int side_cells() const {
     return layout.block_size * layout.block_size / 4;
@@ -45,12 +47,27 @@ struct CorrectedBlocks {
       Kokkos::parallel_reduce(
           Kokkos::TeamThreadRange(team, side_cells()),
           [&](int n, int& count) {
-            count += is_broken(now + offset(corrected.tasks(t), n), layout.stride_variable, gas);
+            double* const cell = now + offset(corrected.tasks(t), n);
+            if (overwrite) settle_energy(cell);
+            count += is_broken(cell, layout.stride_variable, gas);
           },
           in_side);
       broken += in_side;
     }
     return broken;
+  }
+
+  // Fluxes of the finer level and those that they replace differ by truncation errors, also of the
+  // kinetic energy, which come out as heat, or as less than none. Gas that is cold by its entropy
+  // does not believe them: what shocks have heated, the coarse level's own sweep has seen.
+  KOKKOS_INLINE_FUNCTION void settle_energy(double* cell) const {
+    const State<double> u = load_state<double>(cell, layout.stride_variable);
+    const double entropy = cell[k_entropy * layout.stride_variable];
+    if (!(u[k_mass] >= gas.density_floor) || !(entropy > 0.0)) return;
+    const double pressure = pressure_of_energy(u, gas);
+    const double expected = entropy * power(u[k_mass], gas.gamma - 1.0);
+    if (!(pressure > 0.0) || pressure > k_most_heating * expected)
+      cell[k_energy * layout.stride_variable] = energy_at(u, expected, gas);
   }
 
   // One cell after the other: a cell may have several corrected sides, and the sum has an order.
@@ -105,7 +122,8 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
                                                 const double* old, double* now) {
   const int count = corrected.blocks();
   if (count == 0) return {};
-  const CorrectedBlocks blocks{layout, corrected, old, now, options.gas()};
+  const CorrectedBlocks blocks{layout, corrected,     old,
+                               now,    options.gas(), options.dual_energy == DualEnergy::overwrite};
   const mesh::DeviceArray<RestoredCells> restored("restored cells", count);
   int broken_blocks = 0;
   Kokkos::parallel_reduce(

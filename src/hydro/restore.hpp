@@ -21,7 +21,8 @@ struct RestoredCells {
 // Where no pressure is left, mass and momentum stay, and the gas keeps its old specific internal
 // energy; or, if its pressure follows the entropy (dual energy), its old specific entropy, which
 // changes nothing that is conserved. An entropy that is lost where it does not rule comes from the
-// energy. By corrected block; empty if no mass or energy was changed on this rank.
+// energy. With DualEnergy::overwrite, energies that corrections have led astray are first reset
+// from the entropy. By corrected block; empty if no mass or energy was changed on this rank.
 std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
                                                 const mesh::BlockLayout& layout,
                                                 const mesh::Corrections& corrected,

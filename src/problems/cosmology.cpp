@@ -14,15 +14,6 @@ namespace {
 using cosmology::InitialConditions;
 using enum cosmology::InitialQuantity;
 
-// Redshift at which the gas parts from the radiation, and the radiation's temperature today in K.
-constexpr double k_decoupling = 137.0, k_radiation_today = 2.726;
-
-// Since then the gas has cooled by expansion alone, as 1 / a^2.
-double gas_temperature(double a) {
-  const double radiation = k_radiation_today / a;
-  return radiation * std::min(1.0, 1.0 / (a * (1.0 + k_decoupling)));
-}
-
 class Cosmology final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
@@ -159,7 +150,8 @@ class Cosmology final : public Problem {
   }
 
   GasState gas_state(const GasFields& gas, std::size_t n) const {
-    const double temperature = temperature_ > 0.0 ? temperature_ : gas_temperature(start_);
+    const double temperature =
+        temperature_ > 0.0 ? temperature_ : cosmology::unheated_temperature(start_);
     // Adiabatic about the mean.
     const double contrast = 1.0 + gas.overdensity[n];
     const double mean_pressure = gas_share_ * temperature / cosmology::k_molecular_weight /

@@ -100,7 +100,9 @@ def test_velocity_is_solenoidal_after_every_step(flow: str, diffusion: str, tmp_
 def test_bulk_velocity_is_kept(tmp_path: Path) -> None:
     for diffusion in DIFFUSIONS:
         run = run_well(tmp_path / diffusion, SMALL_CHANNEL, f"dns.diffusion={diffusion}")
-        assert run.history()["mean_u"][1:] == pytest.approx(1.0, abs=2e-5), diffusion
+        # Friction at the new time is not known yet where it is implicit: as in CaNS.
+        error = 1e-15 if diffusion == "explicit" else 1e-9
+        assert run.history()["mean_u"][1:] == pytest.approx(1.0, abs=error), diffusion
 
 
 @pytest.mark.parametrize("diffusion", DIFFUSIONS)

@@ -87,9 +87,10 @@ def test_the_mean_of_an_insulated_scalar_is_conserved(diffusion: str, tmp_path: 
     )
     history = run.history()
     assert history["max_w"][-1] > 0.01
-    drift = history["scalar_mean"] - history["scalar_mean"][0]
-    assert np.abs(drift[1:]).max() < 1e-3  # the first step makes the fluxes those of the sides
-    assert np.abs(np.diff(history["scalar_mean"][1:])).max() < 1e-14
+    # From rest. Where the first velocities are not solenoidal, as random ones are, the first step
+    # shifts it: the scalar is carried half in the form that keeps its mean, half in the one that
+    # keeps it uniform, which are the same only between solenoidal velocities.
+    assert np.abs(history["scalar_mean"] - history["scalar_mean"][0]).max() < 1e-14
 
 
 def test_a_carried_scalar_has_the_same_bits_on_any_process_grid(tmp_path: Path) -> None:

@@ -39,11 +39,23 @@ class MeshFixture {
 
   // Sets all cells of all levels.
   void set(const Field& scalar, const Field& vector) {
-    for (int l = 0; l <= mesh.finest_level(); ++l)
-      for_own_cells(l, [&](const Point& x, double* cell) {
-        cell[0] = scalar(x);
-        cell[mesh.layout().stride_variable] = vector(x);
-      });
+    for (int l = 0; l <= mesh.finest_level(); ++l) set_level(l, scalar, vector);
+  }
+
+  void set_level(int level, const Field& scalar, const Field& vector) {
+    for_own_cells(level, [&](const Point& x, double* cell) {
+      cell[0] = scalar(x);
+      cell[mesh.layout().stride_variable] = vector(x);
+    });
+  }
+
+  // Whether a point is in the domain and at least so far from its boundaries.
+  bool is_inside(const Point& x, double margin) const {
+    bool inside = true;
+    for (int d = 0; d < 3; ++d)
+      inside = inside && x[d] >= mesh.geometry().lower()[d] + margin &&
+               x[d] <= mesh.geometry().upper()[d] - margin;
+    return inside;
   }
 
   // Calls visit(centre, pointer to the cell's first variable) for own cells of a level.

@@ -69,17 +69,44 @@ TEST_P(MeshGhosts, of_linear_fields_are_exact_across_ranks_and_levels) {
     std::int64_t checked = 0;
     for_ghosts(f, l, ghosts, [&](const Point& x, double scalar, double vector) {
       // Two coarse cells from the boundary, where mirrored values bend the slopes.
-      const double margin = 4.0 * f.mesh.geometry().cell_size(l);
-      for (int d = 0; d < 3; ++d)
-        if (x[d] < f.mesh.geometry().lower()[d] + margin ||
-            x[d] > f.mesh.geometry().upper()[d] - margin)
-          return;
+      if (!f.is_inside(x, 4.0 * f.mesh.geometry().cell_size(l))) return;
       EXPECT_NEAR(scalar, linear(x), 1e-12);
       EXPECT_NEAR(vector, other_linear(x), 1e-12);
       ++checked;
     });
     if (l > 0) {
       EXPECT_GT(f.mesh.communicator().sum(checked), 0);
+    }
+  }
+}
+
+// Within a coarse step, where fine levels take shorter ones.
+TEST_P(MeshGhosts, between_two_times_are_interpolated_in_time) {
+  const auto [block_size, patch, ghosts] = GetParam();
+  MeshFixture f(small_box(block_size, block_size > 8 ? 2 : 3, "outflow"), ghosts, patch);
+  f.refine_at_random(4, block_size > 8 ? 0.05 : 0.3);
+  for (const double theta : {0.0, 0.25}) {
+    f.set(linear, other_linear);
+    for (int l = 0; l <= f.mesh.finest_level(); ++l) {
+      f.mesh.fill_ghosts(l, LevelFields::k_now, 1.0);
+      f.mesh.fields(l).commit(1);
+    }
+    f.set(other_linear, linear);
+    for (int l = 0; l <= f.mesh.finest_level(); ++l) f.mesh.fill_ghosts(l, LevelFields::k_now, 1.0);
+    const auto scalar_then = [theta](const Point& x) {
+      return (1.0 - theta) * linear(x) + theta * other_linear(x);
+    };
+    const auto vector_then = [theta](const Point& x) {
+      return (1.0 - theta) * other_linear(x) + theta * linear(x);
+    };
+    for (int l = f.mesh.finest_level(); l > 0; --l) {
+      f.set_level(l, scalar_then, vector_then);
+      f.mesh.fill_ghosts(l, LevelFields::k_now, theta);
+      for_ghosts(f, l, ghosts, [&](const Point& x, double scalar, double vector) {
+        if (!f.is_inside(x, 4.0 * f.mesh.geometry().cell_size(l))) return;
+        EXPECT_NEAR(scalar, scalar_then(x), 1e-12);
+        EXPECT_NEAR(vector, vector_then(x), 1e-12);
+      });
     }
   }
 }
