@@ -1,4 +1,4 @@
-# The header core/version.hpp: which sources a program was built from, as outputs record it, and
+# The texts of core/version.hpp: which sources a program was built from, as outputs record it, and
 # with what, as `octant --version` says.
 execute_process(COMMAND git describe --always --dirty
   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
@@ -37,8 +37,8 @@ else()
   set(OCTANT_PROCESSOR "the processor it was built on")
 endif()
 
-configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/version.hpp.in
-  ${CMAKE_BINARY_DIR}/generated/core/version.hpp)
+configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/version.cpp.in
+  ${CMAKE_BINARY_DIR}/version.cpp)
 
-add_library(octant_version INTERFACE)
-target_include_directories(octant_version INTERFACE ${CMAKE_BINARY_DIR}/generated)
+add_library(octant_version STATIC ${CMAKE_BINARY_DIR}/version.cpp)
+target_include_directories(octant_version PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/src)
