@@ -95,13 +95,13 @@ void look_at_borders(const ClusteredCube& cube, const std::vector<int>& owners, 
   }
 }
 
-struct Request {
+struct BalanceRequest {
   ClusteredCube cube;
   std::vector<int> ranks{64, 96, 128, 192, 256, 320, 448, 512, 768, 1024};
   Choice decompositions{{"hilbert", "morton", "ksection"}, "all"};
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, BalanceRequest& request) {
   options.count("--cells", request.cube.cells, "Cells along each axis");
   options.count("--block-size", request.cube.block_size, "Cells along a block's edge");
   options.count("--clusters", request.cube.clusters, "Gaussian clusters of weight");
@@ -126,7 +126,7 @@ JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int
   return object;
 }
 
-void compare(const Request& request, Report& report) {
+void compare(const BalanceRequest& request, Report& report) {
   const ClusteredCube& cube = request.cube;
   if (cube.cells % cube.block_size != 0)
     throw InputError("--cells {}: must be a multiple of --block-size {}", cube.cells,
@@ -147,7 +147,7 @@ void compare(const Request& request, Report& report) {
     }
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const BalanceRequest& request, const Communicator& communicator, Report& report) {
   communicator.agree([&] {
     if (communicator.is_root()) compare(request, report);
   });
@@ -188,7 +188,8 @@ BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposi
 }
 
 int balance_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("balance", "Balance of clustered work", declare, measure_all, words);
+  return run_command<BalanceRequest>("balance", "Balance of clustered work", declare, measure_all,
+                                     words);
 }
 
 }  // namespace octant::bench

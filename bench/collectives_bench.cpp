@@ -124,14 +124,14 @@ std::unique_ptr<Collective> make(const Communicator& communicator, const std::st
   return std::make_unique<Exchange>(communicator, Backend::alltoall, everybody, everybody, 0.0);
 }
 
-struct Request {
+struct CollectivesRequest {
   Choice names{collectives(), "all"};
   std::int64_t most = 10'000'000;
   int repeats = 100;
   double seconds = 2.0;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, CollectivesRequest& request) {
   options.choice("--call", request.names, "Which call");
   options.count("--most", request.most, "Largest number of doubles; the others: 1, 10, 100, ...");
   options.count("--repeats", request.repeats, "Timed calls");
@@ -139,7 +139,8 @@ void declare(Options& options, Request& request) {
                  "No more calls of a kind after so many seconds");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const CollectivesRequest& request, const Communicator& communicator,
+                 Report& report) {
   constexpr const char* row = "{:<11} {:>9} {:>8} {:>12} {:>12}";
   report.line(fmt::format("{} rank(s); seconds of the slowest rank\n", communicator.size()));
   report.line(fmt::format(row, "call", "doubles", "repeats", "mean", "least"));
@@ -192,8 +193,8 @@ CollectiveResult measure_collective(const Communicator& communicator, const std:
 }
 
 int collectives_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("collectives", "Collective calls of MPI", declare, measure_all,
-                              words);
+  return run_command<CollectivesRequest>("collectives", "Collective calls of MPI", declare,
+                                         measure_all, words);
 }
 
 }  // namespace octant::bench

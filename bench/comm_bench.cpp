@@ -94,12 +94,12 @@ void count(const RandomMesh& mesh, const Owners& owners, const Pairs& pairs, int
     sum.messages_off_node += pair.first / per_node != pair.second / per_node;
 }
 
-struct Request {
+struct CommRequest {
   CommCase common;
   Choice policies{policy_names(), "all"};
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, CommRequest& request) {
   CommCase& c = request.common;
   c.policy.ranks_per_node = 16;
   options.choice("--policy", request.policies, "How to place");
@@ -115,13 +115,13 @@ void declare(Options& options, Request& request) {
   options.count("--seed", c.seed, "Of meshes and costs");
 }
 
-constexpr const char* k_row = "{:<12} {:>13} {:>10} {:>10} {:>9} {:>9} {:>10} {:>10}";
+constexpr const char* k_comm_row = "{:<12} {:>13} {:>10} {:>10} {:>9} {:>9} {:>10} {:>10}";
 
 std::string row(const std::string& name, const CommResult& r) {
   const auto share = [](double part, double all) {
     return fmt::format("{:.1f} %", 100 * part / all);
   };
-  return fmt::format(k_row, name, fmt::format("{:.3f}", r.makespan_over_mean),
+  return fmt::format(k_comm_row, name, fmt::format("{:.3f}", r.makespan_over_mean),
                      share(r.bytes_off_rank, r.bytes), share(r.bytes_off_node, r.bytes),
                      fmt::format("{:.0f}", r.contacts_off_rank), fmt::format("{:.0f}", r.messages),
                      fmt::format("{:.1f}", 1e6 * r.mean_seconds),
@@ -150,12 +150,12 @@ JsonObject json(const CommCase& c, const CommResult& r, int ranks) {
   return object;
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const CommRequest& request, const Communicator& communicator, Report& report) {
   CommCase comm_case = request.common;
   report.line(fmt::format(
       "{} rank(s), nodes of {}; {} meshes, {} rounds on each; us from barrier to barrier\n",
       communicator.size(), comm_case.policy.ranks_per_node, comm_case.meshes, comm_case.rounds));
-  report.line(fmt::format(k_row, "policy", "makespan/mean", "off rank", "off node", "contacts",
+  report.line(fmt::format(k_comm_row, "policy", "makespan/mean", "off rank", "off node", "contacts",
                           "messages", "mean us", "median us"));
   for (const std::string& name : request.policies.selected()) {
     comm_case.policy.name = name;
@@ -193,8 +193,8 @@ CommResult measure_comm(const Communicator& communicator, const CommCase& comm_c
 }
 
 int comm_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("comm", "Exchanges between blocks by placement", declare, measure_all,
-                              words);
+  return run_command<CommRequest>("comm", "Exchanges between blocks by placement", declare,
+                                  measure_all, words);
 }
 
 }  // namespace octant::bench

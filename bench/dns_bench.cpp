@@ -95,14 +95,14 @@ JsonObject json(const DnsResult& r, double triad) {
   return object;
 }
 
-constexpr const char* k_row =
+constexpr const char* k_dns_row =
     "{:<14} {:<11} {:<8} {:<6} {:>6} {:>9} {:>9} {:>7} {:>7} "
     "{:>9} {:>7} {:>9}";
 
 std::string row(const DnsResult& r) {
   const auto& cells = r.dns_case.cells;
   return fmt::format(
-      k_row, fmt::format("{}x{}x{}", cells[0], cells[1], cells[2]), r.dns_case.diffusion,
+      k_dns_row, fmt::format("{}x{}x{}", cells[0], cells[1], cells[2]), r.dns_case.diffusion,
       r.schedule, r.dns_case.poisson, r.process_grid, r.transpose,
       fmt::format("{:.2f}", 1e3 * r.seconds), fmt::format("{:.1f}", r.nanoseconds_per_cell()),
       fmt::format("{:.1f}", r.cpu_nanoseconds_per_cell()),
@@ -125,7 +125,7 @@ std::string bandwidth(const DnsResult& r, double triad) {
                      100.0 * bytes_per_second(r) / triad);
 }
 
-struct Request {
+struct DnsRequest {
   DnsCase common;
   std::vector<int> cells{128, 64, 72};
   Choice diffusions{{"explicit", "implicit_z", "implicit"}, "all"};
@@ -145,7 +145,7 @@ struct Request {
   }
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, DnsRequest& request) {
   options.shape("--cells", request.cells, 4);
   options.choice("--diffusion", request.diffusions, "Diffusion in time");
   options.choice("--poisson", request.methods, "Solver of lines along z");
@@ -159,7 +159,7 @@ void declare(Options& options, Request& request) {
   options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const DnsRequest& request, const Communicator& communicator, Report& report) {
   const double triad = triad_bytes_per_second(communicator);
   report.line(
       fmt::format("{} rank(s); triad {:.1f} GB/s; fastest of {} steps\n"
@@ -167,8 +167,8 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
                   "busiest rank\nfields: memory of a rank over that of a field; div: "
                   "largest divergence over speed / cell size\n",
                   communicator.size(), 1e-9 * triad, request.steps));
-  report.line(fmt::format(k_row, "cells", "diffusion", "schedule", "lines", "ranks", "transpose",
-                          "ms", "ns", "cpu ns", "MB", "fields", "div"));
+  report.line(fmt::format(k_dns_row, "cells", "diffusion", "schedule", "lines", "ranks",
+                          "transpose", "ms", "ns", "cpu ns", "MB", "fields", "div"));
   for (const DnsCase& dns_case : request.selected()) {
     const DnsResult result = measure_dns(communicator, dns_case, request.steps);
     report.line(row(result));
@@ -236,8 +236,8 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
 }
 
 int dns_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("dns", "Speed of whole steps of a channel flow", declare, measure_all,
-                              words);
+  return run_command<DnsRequest>("dns", "Speed of whole steps of a channel flow", declare,
+                                 measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -124,11 +124,12 @@ JsonObject json(const GhostResult& r, const GhostGrid& grid, int ranks) {
   return object;
 }
 
-constexpr const char* k_row = "{:<13} {:<8} {:>11} {:>10} {:>12} {:>10} {:>10} {:>14} {:>8} {:>9}";
+constexpr const char* k_ghost_row =
+    "{:<13} {:<8} {:>11} {:>10} {:>12} {:>10} {:>10} {:>14} {:>8} {:>9}";
 
-std::string heading() {
-  return fmt::format(k_row, "decomposition", "backend", "blocks", "neighbours", "across faces",
-                     "partners", "messages", "kB", "surf/vol", "seconds");
+std::string ghost_heading() {
+  return fmt::format(k_ghost_row, "decomposition", "backend", "blocks", "neighbours",
+                     "across faces", "partners", "messages", "kB", "surf/vol", "seconds");
 }
 
 std::string row(const GhostResult& r) {
@@ -136,20 +137,20 @@ std::string row(const GhostResult& r) {
     return fmt::format("{}/{:.1f}/{}", s.least, s.mean, s.most);
   };
   return fmt::format(
-      k_row, to_string(r.decomposition), to_string(r.backend), spread(r.blocks),
+      k_ghost_row, to_string(r.decomposition), to_string(r.backend), spread(r.blocks),
       spread(r.neighbours), spread(r.face_neighbours), spread(r.partners), spread(r.messages),
       fmt::format("{}/{:.0f}/{}", r.bytes.least / 1000, 1e-3 * r.bytes.mean, r.bytes.most / 1000),
       fmt::format("{:.4f}", r.surface_to_volume()), fmt::format("{:.2e}", r.seconds));
 }
 
-struct Request {
+struct GhostRequest {
   GhostGrid grid;
   Choice decompositions{{"ksection", "hilbert", "morton"}, "all"};
   Choice backends{{"p2p", "alltoall", "ksection"}, "all"};
   int exchanges = 20;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, GhostRequest& request) {
   options.count("--cells", request.grid.cells, "Cells along each axis");
   options.count("--block-size", request.grid.block_size, "Cells along a block's edge");
   options.number("--variables", request.grid.variables, 1, mesh::k_max_variables,
@@ -160,7 +161,7 @@ void declare(Options& options, Request& request) {
   options.count("--exchanges", request.exchanges, "Timed exchanges; the median is reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const GhostRequest& request, const Communicator& communicator, Report& report) {
   const GhostGrid& grid = request.grid;
   geometry_of(grid);  // throws before anything is said
   report.line(
@@ -168,7 +169,7 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
                   "rank(s)\nleast/mean/most over the ranks, per exchange; median of {5}\n",
                   grid.cells, grid.block_size, grid.variables, grid.ghosts, communicator.size(),
                   request.exchanges));
-  report.line(heading());
+  report.line(ghost_heading());
   for (const std::string& decomposition : request.decompositions.selected())
     for (const std::string& backend : request.backends.selected()) {
       CommOptions comm;
@@ -212,8 +213,8 @@ GhostResult measure_ghosts(const Communicator& communicator, const GhostGrid& gr
 }
 
 int ghost_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("ghost", "Ghost cells of a uniform periodic grid", declare,
-                              measure_all, words);
+  return run_command<GhostRequest>("ghost", "Ghost cells of a uniform periodic grid", declare,
+                                   measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -13,12 +13,12 @@ namespace octant::bench {
 
 namespace {
 
-struct Request {
+struct HealthRequest {
   HealthCheck check;
   std::string exclude_file;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, HealthRequest& request) {
   HealthCheck& check = request.check;
   options.file("--exclude", request.exclude_file, "Write the names of slow nodes, one per line");
   options.number("--slow", check.slow, 1.01, 1000.0,
@@ -48,15 +48,15 @@ void write_exclude_list(const Communicator& communicator, const std::string& pat
   });
 }
 
-constexpr const char* k_row = "{:<10} {:>14} {:>14} {:>10}";
+constexpr const char* k_health_row = "{:<10} {:>14} {:>14} {:>10}";
 
 void report_ranks(const Report& report, const HealthResult& r) {
   const auto row = [&](const char* what, double median, double worst, const char* unit) {
-    report.line(fmt::format(k_row, what, fmt::format("{:.3g} {}", median, unit),
+    report.line(fmt::format(k_health_row, what, fmt::format("{:.3g} {}", median, unit),
                             fmt::format("{:.3g} {}", worst, unit),
                             fmt::format("{:.2f}", std::max(median / worst, worst / median))));
   };
-  report.line(fmt::format(k_row, "per rank", "median", "worst", "ratio"));
+  report.line(fmt::format(k_health_row, "per rank", "median", "worst", "ratio"));
   row("computing", 1e-9 * compute_flops() / r.median.compute_seconds,
       1e-9 * compute_flops() / r.worst.compute_seconds, "Gflop/s");
   row("memory", 1e-9 * memory_bytes() / r.median.memory_seconds,
@@ -99,7 +99,7 @@ JsonObject json(const Communicator& communicator, const HealthResult& r) {
   return object;
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const HealthRequest& request, const Communicator& communicator, Report& report) {
   write_exclude_list(communicator, request.exclude_file, {});  // before anything is measured
   const HealthResult result =
       compare_ranks(communicator, request.check, measure_rank(communicator, request.check));
@@ -114,7 +114,7 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
 }  // namespace
 
 int health_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("health", "Slow nodes", declare, measure_all, words);
+  return run_command<HealthRequest>("health", "Slow nodes", declare, measure_all, words);
 }
 
 }  // namespace octant::bench

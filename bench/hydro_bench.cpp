@@ -101,20 +101,22 @@ JsonObject json(const HydroResult& r, double triad) {
   return object;
 }
 
-constexpr const char* k_row = "{:<10} {:<14} {:<4} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11}";
+constexpr const char* k_hydro_row =
+    "{:<10} {:<14} {:<4} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11}";
 
-std::string heading() {
-  return fmt::format(k_row, "case", "scheme", "", "block", "M/s", "M/s core", "M/cpu s", "seconds",
-                     "cells", "time");
+std::string hydro_heading() {
+  return fmt::format(k_hydro_row, "case", "scheme", "", "block", "M/s", "M/s core", "M/cpu s",
+                     "seconds", "cells", "time");
 }
 
 std::string row(const HydroResult& r) {
   const auto million = [](double rate) { return fmt::format("{:.3f}", 1e-6 * rate); };
   const HydroCase& c = r.hydro_case;
-  return fmt::format(
-      k_row, c.name, c.scheme, c.reconstruction, c.block_size, million(r.updates_per_second()),
-      million(r.updates_per_second() / (r.ranks * r.threads)), million(r.updates_per_cpu_second()),
-      fmt::format("{:.3f}", r.seconds), r.leaf_cells, fmt::format("{:.5g}", r.simulated_time));
+  return fmt::format(k_hydro_row, c.name, c.scheme, c.reconstruction, c.block_size,
+                     million(r.updates_per_second()),
+                     million(r.updates_per_second() / (r.ranks * r.threads)),
+                     million(r.updates_per_cpu_second()), fmt::format("{:.3f}", r.seconds),
+                     r.leaf_cells, fmt::format("{:.5g}", r.simulated_time));
 }
 
 std::string breakdown(const HydroResult& r) {
@@ -125,7 +127,7 @@ std::string breakdown(const HydroResult& r) {
   return text;
 }
 
-struct Request {
+struct HydroRequest {
   Choice cases{{"uniform", "amr_sedov"}, "all"};
   Choice schemes{{"muscl_hancock", "rk2", "rk3"}, "muscl_hancock"};
   Choice reconstructions{{"plm", "ppm"}, "plm"};
@@ -149,7 +151,7 @@ struct Request {
   }
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, HydroRequest& request) {
   options.choice("--case", request.cases, "Smooth flow on one level, or a blast on three levels");
   options.choice("--scheme", request.schemes, "Time integration");
   options.choice("--reconstruction", request.reconstructions, "Profiles inside cells");
@@ -162,7 +164,7 @@ void declare(Options& options, Request& request) {
   options.count("--repeats", request.repeats, "Runs of each case; the median is reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const HydroRequest& request, const Communicator& communicator, Report& report) {
   const std::vector<HydroCase> cases = request.selected();
   for (const HydroCase& hydro_case : cases) run_options(hydro_case);  // before hours are spent
   const double triad = triad_bytes_per_second(communicator);
@@ -171,7 +173,7 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
       "M: million updates of leaf cells by full steps; cpu s: processor seconds of all cores\n",
       communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
       request.common.limiter, request.common.riemann, 1e-9 * triad, request.repeats));
-  report.line(heading());
+  report.line(hydro_heading());
   for (const HydroCase& hydro_case : cases) {
     const HydroResult result = measure_hydro(communicator, hydro_case, request.repeats);
     report.line(row(result));
@@ -194,8 +196,8 @@ HydroResult measure_hydro(const Communicator& communicator, const HydroCase& hyd
 }
 
 int hydro_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("hydro", "Speed of whole steps of gas dynamics", declare, measure_all,
-                              words);
+  return run_command<HydroRequest>("hydro", "Speed of whole steps of gas dynamics", declare,
+                                   measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -145,10 +145,10 @@ JsonObject json(const ParticleResult& r) {
       .add("particles_per_cpu_second", c.particles / seconds_of_step(r.cpu_seconds));
 }
 
-constexpr const char* k_row = "{:<10} {:>5} {:<6} {:>8} {:>8} {:>8} {:>12} {:>16}  {}";
+constexpr const char* k_particle_row = "{:<10} {:>5} {:<6} {:>8} {:>8} {:>8} {:>12} {:>16}  {}";
 
-std::string heading() {
-  return fmt::format(k_row, "case", "block", "", "deposit", "kick", "drift", "synchronise",
+std::string particle_heading() {
+  return fmt::format(k_particle_row, "case", "block", "", "deposit", "kick", "drift", "synchronise",
                      "first three", "particles by level");
 }
 
@@ -157,20 +157,20 @@ std::string row(const ParticleResult& r, const char* unit, const double (&second
   const auto million = [&](double s) {
     return fmt::format("{:.1f}", 1e-6 * static_cast<double>(c.particles) / s);
   };
-  return fmt::format(k_row, c.name, c.block_size, unit, million(seconds[k_deposit]),
+  return fmt::format(k_particle_row, c.name, c.block_size, unit, million(seconds[k_deposit]),
                      million(seconds[k_kick]), million(seconds[k_drift]),
                      million(seconds[k_synchronise]), million(seconds_of_step(seconds)),
                      fmt::join(r.by_level, " "));
 }
 
-struct Request {
+struct ParticleRequest {
   Choice cases{{"uniform", "clustered"}, "all"};
   std::vector<int> block_sizes{8};
   ParticleCase common;
   int repeats = 7;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, ParticleRequest& request) {
   options.choice("--case", request.cases, "One level, or refined levels around a clump");
   options.count("--particles", request.common.particles, "Over all ranks");
   options.count("--cells", request.common.cells, "Cells of level 0 along each axis");
@@ -179,13 +179,13 @@ void declare(Options& options, Request& request) {
   options.count("--repeats", request.repeats, "Steps; the least times are reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const ParticleRequest& request, const Communicator& communicator, Report& report) {
   report.line(
       fmt::format("{} rank(s) of {} thread(s), {} particles, base {}^3; least of {} steps\n"
                   "million particles per second of wall time, and of processor time of all cores\n",
                   communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
                   request.common.particles, request.common.cells, request.repeats));
-  report.line(heading());
+  report.line(particle_heading());
   for (const std::string& name : request.cases.selected())
     for (const int block_size : request.block_sizes) {
       ParticleCase particle_case = request.common;
@@ -230,8 +230,8 @@ ParticleResult measure_particles(const Communicator& communicator,
 }
 
 int particle_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("particles", "Deposit, kick and drift of particles", declare,
-                              measure_all, words);
+  return run_command<ParticleRequest>("particles", "Deposit, kick and drift of particles", declare,
+                                      measure_all, words);
 }
 
 }  // namespace octant::bench

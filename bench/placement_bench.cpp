@@ -23,7 +23,7 @@ using namespace octant::placement;
 constexpr int k_any = std::numeric_limits<int>::max();
 constexpr int k_ranks = 4096;  // where nothing else is said
 
-struct Request {
+struct PlacementRequest {
   std::string costs_file, mesh_file, previous_file, owners_file;
   std::string distribution = "exponential";
   std::int64_t blocks = 8968;
@@ -36,7 +36,7 @@ struct Request {
   bool json = false;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, PlacementRequest& request) {
   options.file("--costs", request.costs_file, "One cost per line, in the order of the curve");
   options.file("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order");
   options.one_of("--distribution", request.distribution, cost_distributions(),
@@ -102,7 +102,7 @@ Result measure(const PolicyOptions& options, const BlockList& blocks, int ranks,
   return result;
 }
 
-JsonObject json_of(const Result& result, const Request& request) {
+JsonObject json_of(const Result& result, const PlacementRequest& request) {
   JsonObject object;
   object.add("policy", result.policy)
       .add("ranks", request.ranks)
@@ -121,23 +121,23 @@ JsonObject json_of(const Result& result, const Request& request) {
   return object;
 }
 
-constexpr const char* k_row = "{:<12} {:>13} {:>10} {:>10} {:>10} {:>13} {:>8}\n";
+constexpr const char* k_placement_row = "{:<12} {:>13} {:>10} {:>10} {:>10} {:>13} {:>8}\n";
 
-void print_row(const Result& result, const Request& request) {
+void print_row(const Result& result, const PlacementRequest& request) {
   const auto share = [&](std::int64_t bytes) {
     return result.traffic.all == 0
                ? std::string("-")
                : fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                              static_cast<double>(result.traffic.all));
   };
-  fmt::print(k_row, result.policy, fmt::format("{:.4f}", result.makespan_over_mean),
+  fmt::print(k_placement_row, result.policy, fmt::format("{:.4f}", result.makespan_over_mean),
              share(result.traffic.off_node), share(result.traffic.off_rank),
              fmt::format("{:.2f}", 1e3 * result.seconds),
              fmt::format("{:.2f}", 1e3 * result.slowest_zone_seconds),
              request.previous_file.empty() ? "-" : fmt::format("{}", result.blocks_moved));
 }
 
-std::vector<Leaf> leaves_of(const Request& request, std::size_t blocks) {
+std::vector<Leaf> leaves_of(const PlacementRequest& request, std::size_t blocks) {
   if (request.mesh_file.empty()) return {};
   auto leaves = read_leaves(request.mesh_file);
   if (leaves.size() != blocks)
@@ -146,7 +146,7 @@ std::vector<Leaf> leaves_of(const Request& request, std::size_t blocks) {
   return leaves;
 }
 
-Owners previous_owners(const Request& request, std::size_t blocks) {
+Owners previous_owners(const PlacementRequest& request, std::size_t blocks) {
   if (request.previous_file.empty()) return {};
   Owners owners = read_owners(request.previous_file);
   if (owners.size() != blocks)
@@ -155,7 +155,7 @@ Owners previous_owners(const Request& request, std::size_t blocks) {
   return owners;
 }
 
-void place_once(Request request) {
+void place_once(PlacementRequest request) {
   if (request.ranks == 0) request.ranks = k_ranks;
   const auto costs = request.costs_file.empty()
                          ? draw_costs(request.distribution, request.blocks,
@@ -173,8 +173,8 @@ void place_once(Request request) {
         1, static_cast<std::int64_t>(request.rank_bytes) / request.block_bytes);
   std::string objects;
   if (!request.json)
-    fmt::print(k_row, "policy", "makespan/mean", "off node", "off rank", "ms", "slowest zone",
-               "moved");
+    fmt::print(k_placement_row, "policy", "makespan/mean", "off node", "off rank", "ms",
+               "slowest zone", "moved");
   for (const std::string& name : names) {
     request.policy.name = name;
     Result result = measure(request.policy, {costs, leaves}, request.ranks, request.repeats);
@@ -192,7 +192,7 @@ void place_once(Request request) {
 
 int placement_bench(const std::vector<std::string>& words) {
   Options options("placement", "Placement of blocks on ranks by their costs");
-  Request request;
+  PlacementRequest request;
   declare(options, request);
   if (!options.read(words)) return driver::k_done;
   const Communicator world = Communicator::world();

@@ -114,10 +114,11 @@ JsonObject json(const PoissonResult& r, double triad) {
   return object;
 }
 
-constexpr const char* k_row = "{:<8} {:>5} {:>5} {:>9} {:>6} {:>7} {:>7} {:>9} {:>9} {:>7} {:>9}";
+constexpr const char* k_poisson_row =
+    "{:<8} {:>5} {:>5} {:>9} {:>6} {:>7} {:>7} {:>9} {:>9} {:>7} {:>9}";
 
-std::string heading() {
-  return fmt::format(k_row, "case", "base", "block", "cells", "cycles", "factor", "rounds",
+std::string poisson_heading() {
+  return fmt::format(k_poisson_row, "case", "base", "block", "cells", "cycles", "factor", "rounds",
                      "us/solve", "us/cycle", "triad", "setup us");
 }
 
@@ -127,7 +128,7 @@ std::string row(const PoissonResult& r, double triad) {
   const double per_cycle = r.cpu_per_cell() / passes;
   const auto microseconds = [](double seconds) { return fmt::format("{:.4f}", 1e6 * seconds); };
   return fmt::format(
-      k_row, r.poisson_case.name, r.poisson_case.cells, r.poisson_case.block_size, r.cells,
+      k_poisson_row, r.poisson_case.name, r.poisson_case.cells, r.poisson_case.block_size, r.cells,
       r.report.cycles, fmt::format("{:.3f}", r.convergence_factor()),
       fmt::format("{:.1f}", static_cast<double>(r.report.rounds) / (r.report.cycles + 1)),
       microseconds(r.cpu_per_cell()), microseconds(per_cycle),
@@ -136,7 +137,7 @@ std::string row(const PoissonResult& r, double triad) {
       microseconds(r.setup_seconds / static_cast<double>(r.cells)));
 }
 
-struct Request {
+struct PoissonRequest {
   Choice cases{{"uniform", "fft", "amr"}, "all"};
   std::vector<int> cells{64, 128}, block_sizes{8, 4};
   double tolerance = 1e-4;
@@ -183,7 +184,7 @@ class Solver {
   double tolerance_;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, PoissonRequest& request) {
   options.choice(
       "--case", request.cases,
       "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
@@ -195,7 +196,7 @@ void declare(Options& options, Request& request) {
   options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const PoissonRequest& request, const Communicator& communicator, Report& report) {
   const double triad = triad_bytes_per_second(communicator);
   report.line(fmt::format(
       "{} rank(s) of {} thread(s); triad {:.1f} GB/s; least of {} solves to {:g}\n"
@@ -203,7 +204,7 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
       "cycles' least traffic takes; rounds: exchanges of the finest grid per cycle\n",
       communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * triad,
       request.repeats, request.tolerance));
-  report.line(heading());
+  report.line(poisson_heading());
   for (const PoissonCase& poisson_case : request.selected()) {
     const PoissonResult result = measure_poisson(communicator, poisson_case, request.repeats);
     report.line(row(result, triad));
@@ -257,8 +258,8 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
 }
 
 int poisson_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("poisson", "Speed and convergence of the Poisson solvers", declare,
-                              measure_all, words);
+  return run_command<PoissonRequest>("poisson", "Speed and convergence of the Poisson solvers",
+                                     declare, measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -20,14 +20,14 @@ constexpr Turn k_turns[] = {{"x-y", Orientation::x, Orientation::y},
                             {"y-z", Orientation::y, Orientation::z},
                             {"x-z", Orientation::x, Orientation::z}};
 
-constexpr const char* k_row = "{:<6} {:<5} {:<9} {:>12} {:>16} {:>10} {:>8} {:>8}";
+constexpr const char* k_transpose_row = "{:<6} {:<5} {:<9} {:>12} {:>16} {:>10} {:>8} {:>8}";
 
 std::string row(const TransposeResult& r, double copy) {
   const auto spread = [](const RankStatistics& s, double unit) {
     return fmt::format("{:.0f}/{:.0f}", unit * s.mean, unit * static_cast<double>(s.most));
   };
-  return fmt::format(k_row, pencil::to_string(r.processes), r.axes, pencil::to_string(r.backend),
-                     spread(r.messages, 1.0), spread(r.bytes, 1e-3),
+  return fmt::format(k_transpose_row, pencil::to_string(r.processes), r.axes,
+                     pencil::to_string(r.backend), spread(r.messages, 1.0), spread(r.bytes, 1e-3),
                      fmt::format("{:.2e}", r.seconds),
                      fmt::format("{:.2f}", 1e-9 * r.bytes_per_second),
                      fmt::format("{:.0f}%", 100.0 * r.bytes_per_second / copy));
@@ -52,19 +52,20 @@ JsonObject json(const TransposeResult& r, const pencil::Cells& cells, double cop
   return object;
 }
 
-struct Request {
+struct TransposeRequest {
   PencilChoice pencils;
   Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "all"};
   int repeats = 20;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, TransposeRequest& request) {
   declare(options, request.pencils);
   options.choice("--backend", request.backends, "How messages travel");
   options.count("--repeats", request.repeats, "Timed transposes; the fastest is reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const TransposeRequest& request, const Communicator& communicator,
+                 Report& report) {
   const pencil::Cells cells = request.pencils.shape();
   const auto grids = request.pencils.grids(communicator.size(), 1);
   const double copy = copy_bytes_per_second(
@@ -73,8 +74,8 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
       fmt::format("{} x {} x {} cells, {} rank(s); messages and kB: mean/most of the ranks "
                   "per transpose; least of {}\na copy of the array moves {:.2f} GB/s\n",
                   cells[0], cells[1], cells[2], communicator.size(), request.repeats, 1e-9 * copy));
-  report.line(fmt::format(k_row, "ranks", "axes", "backend", "messages", "kB", "seconds", "GB/s",
-                          "of copy"));
+  report.line(fmt::format(k_transpose_row, "ranks", "axes", "backend", "messages", "kB", "seconds",
+                          "GB/s", "of copy"));
   for (const pencil::ProcessGrid processes : grids)
     for (const Turn& turn : k_turns)
       for (const std::string& backend : request.backends.selected()) {
@@ -114,8 +115,8 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
 }
 
 int transpose_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("transpose", "Transposes between pencils", declare, measure_all,
-                              words);
+  return run_command<TransposeRequest>("transpose", "Transposes between pencils", declare,
+                                       measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -15,7 +15,7 @@ constexpr std::int64_t k_least_elements = std::int64_t{1} << 20;  // per rank
 
 using Array = Kokkos::View<double*>;
 
-void triad(const Array& a, const Array& b, const Array& c) {
+void add_scaled(const Array& a, const Array& b, const Array& c) {
   const double s = 3.0;
   Kokkos::parallel_for(
       "triad", a.size(), KOKKOS_LAMBDA(const std::int64_t n) { a(n) = b(n) + s * c(n); });
@@ -31,7 +31,7 @@ double triad_bytes_per_second(const Communicator& communicator, std::int64_t ele
   for (int pass = 0; pass <= k_passes; ++pass) {
     communicator.barrier();
     const Clock clock;
-    triad(a, b, c);
+    add_scaled(a, b, c);
     const double seconds = communicator.max(clock.seconds());
     if (pass == 0) continue;  // warms up
     fastest = std::max(fastest, 24.0 * static_cast<double>(own) * communicator.size() / seconds);

@@ -68,14 +68,15 @@ Traffic per_call(const Communicator& communicator, const pencil::TransposeTraffi
           rank_statistics(communicator, traffic.kept_bytes / solves)};
 }
 
-constexpr const char* k_row = "{:<6} {:<12} {:<9} {:>9} {:>12} {:>11} {:>11} {:>11} {:>12} {:>11}";
+constexpr const char* k_tridiagonal_row =
+    "{:<6} {:<12} {:<9} {:>9} {:>12} {:>11} {:>11} {:>11} {:>12} {:>11}";
 
 std::string spread(const RankStatistics& s, double unit) {
   return fmt::format("{:.0f}/{:.0f}", unit * s.mean, unit * static_cast<double>(s.most));
 }
 
 std::string row(const TridiagonalCase& setup, const TridiagonalResult& r) {
-  return fmt::format(k_row, pencil::to_string(setup.processes), setup.method,
+  return fmt::format(k_tridiagonal_row, pencil::to_string(setup.processes), setup.method,
                      pencil::to_string(setup.backend), spread(r.messages, 1.0),
                      spread(r.bytes, 1e-3), fmt::format("{:.2e}", r.tridiagonal_seconds),
                      fmt::format("{:.2e}", r.solve_seconds), spread(r.field_messages, 1.0),
@@ -105,14 +106,14 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
   return object;
 }
 
-struct Request {
+struct TridiagonalRequest {
   PencilChoice pencils;
   Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps", k_batches}, "all"};
   Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "p2p"};
   int repeats = 20;
 };
 
-void declare(Options& options, Request& request) {
+void declare(Options& options, TridiagonalRequest& request) {
   declare(options, request.pencils);
   options.choice("--method", request.methods,
                  "Full transpose, a flavour of P-TDMA, or all planes at once");
@@ -120,7 +121,8 @@ void declare(Options& options, Request& request) {
   options.count("--repeats", request.repeats, "Timed solves; the fastest is reported");
 }
 
-void measure_all(const Request& request, const Communicator& communicator, Report& report) {
+void measure_all(const TridiagonalRequest& request, const Communicator& communicator,
+                 Report& report) {
   TridiagonalCase setup;
   setup.cells = request.pencils.shape();
   const auto grids = request.pencils.grids(communicator.size(), 2);
@@ -128,9 +130,10 @@ void measure_all(const Request& request, const Communicator& communicator, Repor
       "{} x {} x {} cells, {} rank(s), periodic along x and y, walls along z\nmessages and kB: "
       "mean/most of the ranks, sent along z per solve; seconds of the fastest of {}\n",
       setup.cells[0], setup.cells[1], setup.cells[2], communicator.size(), request.repeats));
-  report.line(fmt::format(k_row, "", "", "", "Poisson", "", "", "", "diffusion", "", ""));
-  report.line(fmt::format(k_row, "ranks", "method", "backend", "messages", "kB", "tridiagonal",
-                          "whole solve", "messages", "kB", "seconds"));
+  report.line(
+      fmt::format(k_tridiagonal_row, "", "", "", "Poisson", "", "", "", "diffusion", "", ""));
+  report.line(fmt::format(k_tridiagonal_row, "ranks", "method", "backend", "messages", "kB",
+                          "tridiagonal", "whole solve", "messages", "kB", "seconds"));
   for (const pencil::ProcessGrid processes : grids)
     for (const std::string& backend : request.backends.selected())
       for (const std::string& method : request.methods.selected()) {
@@ -235,9 +238,9 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
 }
 
 int tridiagonal_bench(const std::vector<std::string>& words) {
-  return run_command<Request>("tridiagonal",
-                              "Tridiagonal systems along z: full transpose and P-TDMA", declare,
-                              measure_all, words);
+  return run_command<TridiagonalRequest>("tridiagonal",
+                                         "Tridiagonal systems along z: full transpose and P-TDMA",
+                                         declare, measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -17,6 +17,12 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
+// Adds items for the rank of the last segment, or for the next rank.
+inline void count_items(std::vector<Segment>& segments, int rank, std::int64_t count = 1) {
+  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
+  segments.back().count += count;
+}
+
 // forward: from the send segments to the receive segments. reverse: back again, so that what was
 // received can be added up where it came from (the caller's unpacking adds; the plan only moves).
 enum class Direction { forward, reverse };

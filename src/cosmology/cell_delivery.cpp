@@ -8,7 +8,6 @@ namespace octant::cosmology {
 
 namespace {
 
-using pencil::Box;
 using pencil::Range;
 
 Range shifted(Range range, int by) { return {range.begin + by, range.end + by}; }
@@ -24,7 +23,7 @@ Range parts_holding(Range cells, int all_cells, int parts) {
 
 // Calls copy(offset of the first value, count) for every row along x of some cells of a box.
 template <class Copy>
-void for_each_row(const Box& box, const Box& cells, const Copy& copy) {
+void for_each_row(const pencil::Box& box, const pencil::Box& cells, const Copy& copy) {
   const auto [nx, ny, nz] = box.shape();
   for (int z = cells[2].begin; z < cells[2].end; ++z)
     for (int y = cells[1].begin; y < cells[1].end; ++y) {
@@ -41,7 +40,7 @@ void add_to_segment(std::vector<Segment>& segments, int rank, std::int64_t count
 
 }  // namespace
 
-Box CellSpread::box(int rank) const {
+pencil::Box CellSpread::box(int rank) const {
   if (rank >= processes.ranks()) return {};
   const auto along = [&](int axis, int parts, int index) {
     return shifted(pencil::part(extent[axis].count(), parts, index), extent[axis].begin);
@@ -51,7 +50,8 @@ Box CellSpread::box(int rank) const {
 }
 
 void CellSpread::for_each_holder(
-    const Box& cells, const std::function<void(int rank, const Box& held)>& visit) const {
+    const pencil::Box& cells,
+    const std::function<void(int rank, const pencil::Box& held)>& visit) const {
   if (cells.cells() == 0) return;
   const auto holders = [&](int axis, int parts) {
     return parts_holding(shifted(cells[axis], -extent[axis].begin), extent[axis].count(), parts);
@@ -60,13 +60,13 @@ void CellSpread::for_each_holder(
   for (int z = along_z.begin; z < along_z.end; ++z)
     for (int y = along_y.begin; y < along_y.end; ++y) {
       const int rank = z * processes.y + y;
-      const Box held = intersection(box(rank), cells);
+      const pencil::Box held = intersection(box(rank), cells);
       if (held.cells() > 0) visit(rank, held);
     }
 }
 
 CellDelivery::CellDelivery(const Communicator& communicator, const CellSpread& spread,
-                           std::vector<Box> boxes)
+                           std::vector<pencil::Box> boxes)
     : own_(spread.box(communicator.rank())),
       boxes_(std::move(boxes)),
       starts_(1, 0),
@@ -74,17 +74,17 @@ CellDelivery::CellDelivery(const Communicator& communicator, const CellSpread& s
       asked_(ask(communicator)),
       plan_(plan(communicator)),
       exchanger_("initial cells", communicator, {.exchange = "p2p"}) {
-  for (const Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
+  for (const pencil::Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
 }
 
 std::vector<CellDelivery::Part> CellDelivery::parts_of_boxes(const CellSpread& spread) const {
   std::vector<Part> parts;
   for (std::size_t n = 0; n < boxes_.size(); ++n) {
-    const Box& box = boxes_[n];
+    const pencil::Box& box = boxes_[n];
     OCTANT_REQUIRE(box.cells() == 0 || intersection(box, spread.extent) == box,
                    "cells from ({}, {}, {}) on are asked for, which are not there", box[0].begin,
                    box[1].begin, box[2].begin);
-    spread.for_each_holder(box, [&](int rank, const Box& held) {
+    spread.for_each_holder(box, [&](int rank, const pencil::Box& held) {
       parts.push_back({rank, held, n});
     });
   }
@@ -93,18 +93,18 @@ std::vector<CellDelivery::Part> CellDelivery::parts_of_boxes(const CellSpread& s
   return parts;
 }
 
-std::vector<Box> CellDelivery::ask(const Communicator& communicator) {
+std::vector<pencil::Box> CellDelivery::ask(const Communicator& communicator) {
   std::vector<Segment> sends;
-  std::vector<Box> asking;
+  std::vector<pencil::Box> asking;
   for (const Part& part : parts_) {
     add_to_segment(sends, part.rank, 1);
     asking.push_back(part.cells);
   }
   const auto plan = ExchangePlan::from_sends(communicator, std::move(sends));
-  std::vector<Box> asked(static_cast<std::size_t>(plan.items_received()));
+  std::vector<pencil::Box> asked(static_cast<std::size_t>(plan.items_received()));
   Exchanger exchanger("asking for initial cells", communicator, {.exchange = "p2p"});
   exchanger.start_bytes(plan, std::as_bytes(std::span(asking)).data(),
-                        std::as_writable_bytes(std::span(asked)).data(), sizeof(Box));
+                        std::as_writable_bytes(std::span(asked)).data(), sizeof(pencil::Box));
   exchanger.finish();
   asking_ = plan.receives();
   return asked;
@@ -125,7 +125,7 @@ std::vector<double> CellDelivery::deliver(std::span<const double> own) {
                  own_.cells());
   std::vector<double> sent, received(static_cast<std::size_t>(plan_.items_received()));
   sent.reserve(static_cast<std::size_t>(plan_.items_sent()));
-  for (const Box& cells : asked_)
+  for (const pencil::Box& cells : asked_)
     for_each_row(own_, cells, [&](std::int64_t first, int count) {
       sent.insert(sent.end(), own.begin() + first, own.begin() + first + count);
     });

@@ -1,6 +1,7 @@
 // Brings cells of a grid from the ranks that made or read them to those that ask for them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,6 +11,13 @@
 #include "pencil/grid.hpp"
 
 namespace octant::cosmology {
+
+// Place of a cell in the values of a box, [z][y][x].
+inline std::size_t place(const pencil::Box& box, int x, int y, int z) {
+  const auto [nx, ny, nz] = box.shape();
+  const std::int64_t row = std::int64_t{z - box[2].begin} * ny + (y - box[1].begin);
+  return static_cast<std::size_t>(row * nx + (x - box[0].begin));
+}
 
 // How the cells of a box lie on the ranks: in parts along y and z, as an x-pencil. Ranks beyond
 // those of the process grid hold nothing.

@@ -95,13 +95,6 @@ int level_number(const InitialLevel& level) {
   return number;
 }
 
-// Place of a cell in the values of a box.
-std::size_t place(const pencil::Box& box, int x, int y, int z) {
-  const auto [nx, ny, nz] = box.shape();
-  const std::int64_t row = std::int64_t{z - box[2].begin} * ny + (y - box[1].begin);
-  return static_cast<std::size_t>(row * nx + (x - box[0].begin));
-}
-
 // The same region in cells of twice, or half, the resolution.
 pencil::Box doubled(const pencil::Box& box) {
   pencil::Box fine;

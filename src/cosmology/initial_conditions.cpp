@@ -10,31 +10,25 @@ namespace octant::cosmology {
 
 namespace {
 
-using pencil::Box;
 using pencil::Range;
 
 const std::vector<std::string> k_kinds{"generate", "grafic"};
 const std::vector<std::string> k_transfers{"eisenstein_hu", "eisenstein_hu_smooth", "table"};
 
 // The cells, 2^shift times as large, that contain those of a box.
-Box coarsened(const Box& box, int shift) {
+pencil::Box coarsened(const pencil::Box& box, int shift) {
   if (box.cells() == 0) return {};
-  Box coarse;
+  pencil::Box coarse;
   for (int axis = 0; axis < 3; ++axis)
     coarse.range[axis] = {box[axis].begin >> shift, ((box[axis].end - 1) >> shift) + 1};
   return coarse;
 }
 
-Box refined(const Box& box, int shift) {
-  Box fine;
+pencil::Box refined(const pencil::Box& box, int shift) {
+  pencil::Box fine;
   for (int axis = 0; axis < 3; ++axis)
     fine.range[axis] = {box[axis].begin << shift, box[axis].end << shift};
   return fine;
-}
-
-std::int64_t place(const Box& box, int x, int y, int z) {
-  const auto [nx, ny, nz] = box.shape();
-  return (std::int64_t{z - box[2].begin} * ny + (y - box[1].begin)) * nx + (x - box[0].begin);
 }
 
 }  // namespace
@@ -56,15 +50,15 @@ std::vector<double> InitialConditions::own(int level, InitialField field) {
 
 bool InitialConditions::is_covered(int level, const std::array<int, 3>& cell) const {
   if (level + 1 >= std::ssize(levels_)) return false;
-  const Box& finer = levels_[static_cast<std::size_t>(level) + 1].extent;
+  const pencil::Box& finer = levels_[static_cast<std::size_t>(level) + 1].extent;
   return finer[0].contains(2 * cell[0]) && finer[1].contains(2 * cell[1]) &&
          finer[2].contains(2 * cell[2]);
 }
 
 InitialCells::InitialCells(const Communicator& communicator, InitialConditions& from, int level,
-                           std::vector<Box> boxes)
+                           std::vector<pencil::Box> boxes)
     : from_(from), level_(level), boxes_(std::move(boxes)), starts_(1, 0) {
-  for (const Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
+  for (const pencil::Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
   const int finest = static_cast<int>(from.levels().size()) - 1;
   for (int source = 0; source <= std::min(level, finest); ++source)
     contributions_.push_back(contribution(communicator, source));
@@ -78,15 +72,15 @@ InitialCells::Contribution InitialCells::contribution(const Communicator& commun
   const auto& levels = from_.levels();
   const int shift = level_ - level;
   std::vector<std::size_t> targets;
-  std::vector<Box> parts;
+  std::vector<pencil::Box> parts;
   for (std::size_t n = 0; n < boxes_.size(); ++n) {
     const bool has_finer = shift > 0 && level + 1 < std::ssize(levels);
     if (has_finer) {
-      const Box finer = coarsened(boxes_[n], shift - 1);
+      const pencil::Box finer = coarsened(boxes_[n], shift - 1);
       if (intersection(finer, levels[static_cast<std::size_t>(level) + 1].extent) == finer)
         continue;
     }
-    const Box part =
+    const pencil::Box part =
         intersection(coarsened(boxes_[n], shift), levels[static_cast<std::size_t>(level)].extent);
     if (part.cells() == 0) continue;
     targets.push_back(n);
@@ -108,10 +102,10 @@ void InitialCells::paint(const Contribution& part, const std::vector<double>& fr
   const int shift = level_ - part.level;
   const double* coarse = from.data();
   for (std::size_t n = 0; n < part.targets.size(); ++n) {
-    const Box& source = part.delivery.boxes()[n];
-    const Box& box = boxes_[part.targets[n]];
+    const pencil::Box& source = part.delivery.boxes()[n];
+    const pencil::Box& box = boxes_[part.targets[n]];
     double* const to = values.data() + starts_[part.targets[n]];
-    const Box painted = intersection(refined(source, shift), box);
+    const pencil::Box painted = intersection(refined(source, shift), box);
     for (int z = painted[2].begin; z < painted[2].end; ++z)
       for (int y = painted[1].begin; y < painted[1].end; ++y)
         for (int x = painted[0].begin; x < painted[0].end; ++x)

@@ -15,7 +15,7 @@ namespace octant::driver {
 
 namespace {
 
-AmrOptions read_options(const RunRequest& request, const Communicator& communicator) {
+AmrOptions read_amr_options(const RunRequest& request, const Communicator& communicator) {
   AmrOptions options;
   communicator.agree([&] {
     options = AmrOptions::from_file(request.file, request.overrides);
@@ -32,7 +32,7 @@ AmrOptions read_options(const RunRequest& request, const Communicator& communica
 class AmrModel final : public Model {
  public:
   AmrModel(const RunRequest& request, const Communicator& communicator)
-      : options_(read_options(request, communicator)), simulation_(communicator, options_) {}
+      : options_(read_amr_options(request, communicator)), simulation_(communicator, options_) {}
 
   const Communicator& communicator() const override { return simulation_.mesh().communicator(); }
   RunSettings settings() const override {

@@ -14,7 +14,7 @@ namespace octant::driver {
 
 namespace {
 
-DnsOptions read_options(const RunRequest& request, const Communicator& communicator) {
+DnsOptions read_dns_options(const RunRequest& request, const Communicator& communicator) {
   DnsOptions options;
   communicator.agree([&] {
     options = DnsOptions::from_file(request.file, request.overrides);
@@ -41,7 +41,7 @@ void add_sides(Columns& columns, const std::string& name, const std::array<doubl
 class DnsModel final : public Model {
  public:
   DnsModel(const RunRequest& request, const Communicator& communicator)
-      : options_(read_options(request, communicator)), simulation_(communicator, options_) {}
+      : options_(read_dns_options(request, communicator)), simulation_(communicator, options_) {}
 
   const Communicator& communicator() const override { return simulation_.communicator(); }
   RunSettings settings() const override {

@@ -16,10 +16,7 @@ constexpr int k_cells = 8;
 
 std::vector<Segment> segments_of(const std::vector<int>& sources) {
   std::vector<Segment> segments;
-  for (const int rank : sources) {
-    if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-    ++segments.back().count;
-  }
+  for (const int rank : sources) count_items(segments, rank);
   return segments;
 }
 

@@ -25,11 +25,6 @@ void copy_blocks(const std::vector<Move>& moves, std::int64_t stride, const doub
   Kokkos::fence();
 }
 
-void count_item(std::vector<Segment>& segments, int rank) {
-  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-  ++segments.back().count;
-}
-
 // Fetches the blocks of `missing` slots that other ranks had; those found are no longer new.
 void fetch(const Communicator& communicator, std::int64_t stride, const StoredBlocks& before,
            const KeyTable<std::int32_t>& slot_before, const StoredBlocks& now, Exchanger& exchanger,
@@ -62,13 +57,13 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
     unpacks.push_back({static_cast<std::int32_t>(questions.size()), m.slot});
     owners.push_back(m.owner);
     questions.push_back(now.keys[m.slot]);
-    count_item(receives, m.owner);
+    count_items(receives, m.owner);
     is_new[m.slot] = 0;
   }
   const auto asked = route<Key>(communicator, owners, questions);
   for (std::size_t n = 0; n < asked.items.size(); ++n) {
     packs.push_back({*slot_before.find(asked.items[n]), static_cast<std::int32_t>(n)});
-    count_item(sends, asked.sources[n]);
+    count_items(sends, asked.sources[n]);
   }
   const ExchangePlan plan(communicator, std::move(sends), std::move(receives));
   const auto sent = mesh::uninitialised<double>("leaving blocks", plan.items_sent() * stride);

@@ -20,12 +20,6 @@ void with_side(const LevelPatches& patches, const Body& body) {
   }
 }
 
-TeamPolicy policy(int patches, std::size_t bytes) {
-  TeamPolicy policy(patches, k_team_size);
-  policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
-  return policy;
-}
-
 // Replaces the masked cells within `depth` by interpolated values, or keeps nothing but those.
 enum class Elsewhere { keep, clear };
 template <int T>
@@ -52,7 +46,7 @@ void move_boundary(const LevelSolver& solver, const double* boxes, double* f) {
   const double* diagonals = solver.diagonal().data();
   const auto masked = solver.masked_patches();
   Kokkos::parallel_for(
-      "gravity: boundary values", policy(masked.size(), 2 * PatchScratch<T, 2>::bytes()),
+      "gravity: boundary values", teams(masked.size(), 2 * PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = masked(team.league_rank());
         const PatchScratch<T, 2> diagonal(team), given(team);
@@ -80,7 +74,7 @@ void move_boundary(const LevelSolver& solver, const double* boxes, double* f) {
 template <int T>
 void interpolate_patches(const LevelSolver& solver, const double* boxes, double* phi) {
   Kokkos::parallel_for(
-      "gravity: interpolate", policy(solver.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
+      "gravity: interpolate", teams(solver.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
         double* cells = phi + patch * std::int64_t{T * T * T};
@@ -150,7 +144,7 @@ void accelerate(const LevelSolver& solver, const double* boxes, const double* ph
   const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
   const double far = order == 4 ? 1.0 / (12.0 * cell_size) : 0.0;
   Kokkos::parallel_for(
-      "gravity: acceleration", policy(solver.patches().own(), 2 * PatchScratch<T, 2>::bytes()),
+      "gravity: acceleration", teams(solver.patches().own(), 2 * PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);

@@ -14,8 +14,6 @@ namespace octant::gravity {
 
 namespace {
 
-std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
-
 // By own patch, the sum over its cells of the values or of their squares. Cell c adds to part
 // c % 8, whatever the width of a pack: a team has as many lanes as there are packs of parts.
 DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,

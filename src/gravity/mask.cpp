@@ -8,15 +8,12 @@ namespace octant::gravity {
 
 namespace {
 
-std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
-
 template <int T>
 void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool finest,
                      const double* cover, double* diagonal) {
-  TeamPolicy policy(own, k_team_size);
-  policy.set_scratch_size(1, Kokkos::PerTeam(PatchScratch<T, 2>::bytes()));
   Kokkos::parallel_for(
-      "gravity: diagonals", policy, KOKKOS_LAMBDA(const Team& team) {
+      "gravity: diagonals", teams(own, PatchScratch<T, 2>::bytes()),
+      KOKKOS_LAMBDA(const Team& team) {
         const int patch = team.league_rank();
         const PatchScratch<T, 2> share(team);
         gather(team, tables(patch), cover, 1, share);

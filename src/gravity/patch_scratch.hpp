@@ -16,6 +16,13 @@ constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width
 // One thread per team on a CPU, where a pack is a whole register.
 inline constexpr int k_team_size = PackOf::width > 1 ? 1 : 64;
 
+// A team for each patch, with `bytes` of scratch.
+inline TeamPolicy teams(int patches, std::size_t bytes) {
+  TeamPolicy policy(patches, k_team_size);
+  policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
+  return policy;
+}
+
 // Cells -Depth .. T-1+Depth along y and z. Along x, rows hold pairs (even cell, odd cell) -2 ..
 // T/2+1, all even cells first; kernels work on whole packs of pairs, so that the outermost ones may
 // come to hold anything.

@@ -13,11 +13,6 @@ namespace {
 
 int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 
-void count_item(std::vector<Segment>& segments, int rank) {
-  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-  ++segments.back().count;
-}
-
 std::vector<std::size_t> order_by(std::span<const int> ranks) {
   std::vector<std::size_t> order(ranks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -257,13 +252,13 @@ void LevelPatches::match_pieces(const mesh::TreeLevel& blocks, const std::vector
     leaving_.push_back(leaving[n]);
     targets.push_back(owners[n]);
     announced.push_back(announcements[n]);
-    count_item(sends, owners[n]);
+    count_items(sends, owners[n]);
   }
   const auto arrived = route<Announcement>(communicator_, targets, announced);
   for (std::size_t n = 0; n < arrived.items.size(); ++n) {
     const Announcement& a = arrived.items[n];
     arriving_.push_back({-1, find(a.patch), {0, 0, 0}, a.in_patch});
-    count_item(receives, arrived.sources[n]);
+    count_items(receives, arrived.sources[n]);
   }
   piece_plan_ =
       std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));

@@ -25,6 +25,8 @@ using PatchTable = std::array<std::int32_t, 27>;
 
 inline constexpr int k_largest_patch = 16;
 
+inline std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
+
 // The largest power of two, at most 16, that divides the cells of a level along every axis.
 int patch_side(const mesh::Geometry& geometry, int level);
 

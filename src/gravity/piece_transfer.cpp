@@ -32,8 +32,8 @@ struct Rows {
 
 // Calls body(piece index, piece, j, k) for all rows of the pieces.
 template <class Body>
-void for_rows(const char* name, const DeviceArray<const Piece>& pieces, int side,
-              const Body& body) {
+void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, int side,
+                    const Body& body) {
   const auto count = static_cast<int>(pieces.extent(0));
   if (count == 0) return;
   Kokkos::parallel_for(
@@ -70,7 +70,7 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
   const std::int64_t cells = std::int64_t{P} * P * P;
   const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
-  for_rows(
+  for_piece_rows(
       "gravity: pack pieces", leaving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         double* line = sent.data() + rows.in_message(n, j, k);
         for (int i = 0; i < P; ++i)
@@ -78,7 +78,7 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
       });
   Kokkos::fence();
   exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells));
-  for_rows(
+  for_piece_rows(
       "gravity: blocks to patches", local_, P,
       KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
         const std::int64_t from = rows.in_block(piece, j, k);
@@ -90,7 +90,7 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
       });
   Kokkos::fence();
   exchanger_.finish();
-  for_rows(
+  for_piece_rows(
       "gravity: unpack pieces", arriving_, P,
       KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         const double* line = received.data() + rows.in_message(n, j, k);
@@ -109,7 +109,7 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   // The way back: what arrived in patches leaves, and what left blocks arrives.
   const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
-  for_rows(
+  for_piece_rows(
       "gravity: pack pieces", arriving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         const double* from = patches + rows.in_patch(piece, j, k);
         double* line = sent.data() + rows.in_message(n, j, k);
@@ -121,7 +121,7 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   Kokkos::fence();
   exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells),
                            Direction::reverse);
-  for_rows(
+  for_piece_rows(
       "gravity: patches to blocks", local_, P,
       KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
         const double* from = patches + rows.in_patch(piece, j, k);
@@ -133,7 +133,7 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
       });
   Kokkos::fence();
   exchanger_.finish();
-  for_rows(
+  for_piece_rows(
       "gravity: unpack pieces", leaving_, P,
       KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         const double* line = received.data() + rows.in_message(n, j, k);

@@ -83,12 +83,6 @@ KOKKOS_FORCEINLINE_FUNCTION void write(const Team& team, const PatchScratch<T, D
   });
 }
 
-TeamPolicy policy(int patches, std::size_t bytes) {
-  TeamPolicy policy(patches, k_team_size);
-  policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
-  return policy;
-}
-
 template <int T, bool Masked>
 void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>& patches,
                      bool from_zero, double* coarse_f, double* norms) {
@@ -97,7 +91,7 @@ void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>
                             (Masked ? 2 : 1) * PatchScratch<T, 2>::bytes() +
                             C * C * sizeof(double) + 64;
   Kokkos::parallel_for(
-      "gravity: descend", policy(static_cast<int>(patches.extent(0)), bytes),
+      "gravity: descend", teams(static_cast<int>(patches.extent(0)), bytes),
       KOKKOS_LAMBDA(const Team& team) {
         const int patch = patches(team.league_rank());
         const PatchTable& table = grid.tables[patch];
@@ -181,7 +175,7 @@ void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>&
   constexpr std::size_t box_bytes = CoarseBox<T>::doubles * sizeof(double);
   const std::size_t bytes = (Masked ? 3 : 2) * PatchScratch<T, 2>::bytes() + box_bytes + 64;
   Kokkos::parallel_for(
-      "gravity: ascend", policy(static_cast<int>(patches.extent(0)), bytes),
+      "gravity: ascend", teams(static_cast<int>(patches.extent(0)), bytes),
       KOKKOS_LAMBDA(const Team& team) {
         const int patch = patches(team.league_rank());
         const PatchTable& table = grid.tables[patch];

@@ -28,11 +28,8 @@ ExchangePlan plan_for(const Communicator& communicator, std::span<const std::int
                       std::span<const std::int64_t> order, std::int64_t total) {
   require_rows_within(communicator, rows, total);
   std::vector<Segment> sends;
-  for (const std::int64_t own : order) {
-    const int writer = part_of_row(total, rows[own], communicator.size());
-    if (sends.empty() || sends.back().rank != writer) sends.push_back({writer, 0});
-    ++sends.back().count;
-  }
+  for (const std::int64_t own : order)
+    count_items(sends, part_of_row(total, rows[own], communicator.size()));
   return ExchangePlan::from_sends(communicator, std::move(sends));
 }
 

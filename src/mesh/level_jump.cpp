@@ -51,11 +51,6 @@ std::vector<JumpFace> find_jump_faces(const Tree& tree, int level) {
   return faces;
 }
 
-void count_item(std::vector<Segment>& segments, int rank) {
-  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-  ++segments.back().count;
-}
-
 }  // namespace
 
 LevelJump::LevelJump(const Tree& tree, int fine_level, const BlockLayout& layout,
@@ -108,7 +103,7 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
     sent_restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});
     owners.push_back(child.owner);
     keys.push_back(child.key);
-    count_item(sends, child.owner);
+    count_items(sends, child.owner);
   }
   const auto announced = route<Key>(tree.communicator(), owners, keys);
   std::vector<OctantTask> octants;
@@ -117,7 +112,7 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
     const int parent = coarse.find(parent_key(key))->slot, octant = octant_of(key);
     octants.push_back({parent, octant, static_cast<std::int64_t>(n) * octant_values_});
     child_owners[parent][octant] = announced.sources[n];
-    count_item(receives, announced.sources[n]);
+    count_items(receives, announced.sources[n]);
   }
   sent_restrictions_ = to_device("restriction tasks", sent_restrictions);
   own_restrictions_ = to_device("restriction tasks", own_restrictions);
@@ -154,7 +149,7 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
          .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_});
     owners.push_back(face.owner);
     messages.push_back({face.coarse, face.axis, face.side, face.octant});
-    count_item(sends, face.owner);
+    count_items(sends, face.owner);
   }
   const auto announced = route<JumpMessage>(tree.communicator(), owners, messages);
 
@@ -178,7 +173,7 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
       others.insert(announced.items[n].coarse, true);
     jumps.push_back(
         {announced.items[n], static_cast<std::int64_t>(n), is_own ? next_own++ : -1, false});
-    count_item(receives, announced.sources[n]);
+    count_items(receives, announced.sources[n]);
   }
   for (Ordered& jump : jumps) jump.is_own = !others.contains(jump.face.coarse);
   std::sort(jumps.begin(), jumps.end(),

@@ -136,8 +136,7 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
           {slot, whole, static_cast<std::int64_t>(tasks.size()) * cells * layout_.variables});
       headers.push_back({level.key(slot), level.refined(slot)});
       targets.push_back(target);
-      if (sends.empty() || sends.back().rank != target) sends.push_back({target, 0});
-      ++sends.back().count;
+      count_items(sends, target);
     }
     const auto arrivals = route<MovedBlock>(communicator(), targets, headers);
     const ExchangePlan plan = ExchangePlan::from_sends(communicator(), sends);

@@ -21,11 +21,6 @@ struct Request {
   Key key;
 };
 
-void count_items(std::vector<Segment>& segments, int rank, std::int64_t count) {
-  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-  segments.back().count += count;
-}
-
 }  // namespace
 
 int RemoteCells::want(Source source, Key key, int owner, const Region& region) {

@@ -10,7 +10,7 @@ namespace octant::problems {
 
 namespace {
 
-constexpr int k_samples = 4;  // of a cell along each axis, for its mean
+constexpr int k_sub_cells = 4;  // of a cell along each axis, for its mean
 
 class Evrard final : public Problem {
  public:
@@ -42,16 +42,16 @@ class Evrard final : public Problem {
 
   GasState initial_state(const Position& centre, double cell_size) const override {
     double sum = 0.0;
-    for (int n = 0; n < k_samples * k_samples * k_samples; ++n) {
+    for (int n = 0; n < k_sub_cells * k_sub_cells * k_sub_cells; ++n) {
       const auto offset = [&](int place) {
-        return ((place % k_samples + 0.5) / k_samples - 0.5) * cell_size;
+        return ((place % k_sub_cells + 0.5) / k_sub_cells - 0.5) * cell_size;
       };
       sum += density(std::hypot(centre[0] - centre_[0] + offset(n),
-                                centre[1] - centre_[1] + offset(n / k_samples),
-                                centre[2] - centre_[2] + offset(n / (k_samples * k_samples))));
+                                centre[1] - centre_[1] + offset(n / k_sub_cells),
+                                centre[2] - centre_[2] + offset(n / (k_sub_cells * k_sub_cells))));
     }
     GasState gas;
-    gas.density = sum / (k_samples * k_samples * k_samples);
+    gas.density = sum / (k_sub_cells * k_sub_cells * k_sub_cells);
     gas.pressure = (gamma_ - 1.0) * gas.density * specific_energy_;
     return gas;
   }

@@ -5,7 +5,7 @@ namespace octant::problems {
 
 namespace {
 
-constexpr Entry<FlowProblem> k_problems[] = {
+constexpr Entry<FlowProblem> k_flow_problems[] = {
     {"cavity", make_cavity},
     {"channel", make_channel},
     {"couette", make_couette},
@@ -17,10 +17,10 @@ constexpr Entry<FlowProblem> k_problems[] = {
 
 }  // namespace
 
-std::vector<std::string> flow_problem_names() { return names_of<FlowProblem>(k_problems); }
+std::vector<std::string> flow_problem_names() { return names_of<FlowProblem>(k_flow_problems); }
 
 std::unique_ptr<FlowProblem> make_flow_problem(const std::string& name) {
-  return make_named<FlowProblem>(k_problems, name);
+  return make_named<FlowProblem>(k_flow_problems, name);
 }
 
 }  // namespace octant::problems

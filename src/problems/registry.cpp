@@ -5,7 +5,7 @@ namespace octant::problems {
 
 namespace {
 
-constexpr Entry<Problem> k_problems[] = {
+constexpr Entry<Problem> k_amr_problems[] = {
     {"blob", make_blob},
     {"cosmology", make_cosmology},
     {"evrard", make_evrard},
@@ -27,10 +27,10 @@ constexpr Entry<Problem> k_problems[] = {
 
 }  // namespace
 
-std::vector<std::string> problem_names() { return names_of<Problem>(k_problems); }
+std::vector<std::string> problem_names() { return names_of<Problem>(k_amr_problems); }
 
 std::unique_ptr<Problem> make_problem(const std::string& name) {
-  return make_named<Problem>(k_problems, name);
+  return make_named<Problem>(k_amr_problems, name);
 }
 
 }  // namespace octant::problems

@@ -11,7 +11,7 @@ namespace octant::placement {
 
 namespace {
 
-constexpr int k_guesses = 8;  // of the largest load, by bisection
+constexpr int k_window_guesses = 8;  // of the largest load, by bisection
 // Of the largest load: what three per cent of the bytes between nodes are worth. Swaps add as many,
 // walls where few bytes cross save as many.
 constexpr double k_worth = 1.0 / 64;
@@ -194,7 +194,7 @@ std::optional<Owners> bisected(Costs costs, int ranks, double least, double most
                                const OwnersBelow& owners_below) {
   std::optional<Owners> best;
   const double mean = prefix_sums(costs).back() / ranks;
-  for (int n = 0; n < k_guesses && least < most; ++n) {
+  for (int n = 0; n < k_window_guesses && least < most; ++n) {
     const double limit = 0.5 * (least + most);
     if (auto owners = owners_below(limit)) {
       most = std::min(limit, makespan_over_mean(costs, *owners, ranks) * mean);

@@ -13,9 +13,9 @@ namespace {
 
 using namespace initial_fixture;
 
-const InitialHeader k_header{0.0, 0.3111, 0.6889, 0.047, 67.66, 50.0};
+const InitialHeader k_music_header{0.0, 0.3111, 0.6889, 0.047, 67.66, 50.0};
 
-const Expansion k_expansion({.omega_m = 0.3111, .omega_lambda = 0.6889});
+const Expansion k_music_expansion({.omega_m = 0.3111, .omega_lambda = 0.6889});
 
 class Music : public testing::Test {
  protected:
@@ -26,7 +26,7 @@ class Music : public testing::Test {
     InitialOptions options;
     options.kind = "grafic";
     options.path = std::string(std::getenv("OCTANT_DATA")) + "/ics/" + set + "/grafic";
-    return make_initial_conditions(world, options, k_header, k_expansion, 0);
+    return make_initial_conditions(world, options, k_music_header, k_music_expansion, 0);
   }
   Communicator world = Communicator::world();
 };
@@ -90,15 +90,15 @@ TEST_F(Music, both_orders_agree_with_ours_of_the_same_overdensity) {
   const pencil::Cells cells{32, 32, 32};
   const pencil::PencilGrid grid(world, cells, pencil::fitting_process_grid(world.size(), cells));
   const double a = initial->header().scale_factor;
-  const Growth growth = k_expansion.growth(a);
-  const double rate = velocity_rate(k_expansion.background(), a);
+  const Growth growth = k_music_expansion.growth(a);
+  const double rate = velocity_rate(k_music_expansion.background(), a);
   EXPECT_NEAR(growth.first, 0.0417366, 1e-6);  // as MUSIC's log
   EXPECT_NEAR(rate * growth.first_rate, 308.034, 1e-3);
   InitialCells own(world, *initial, 0, {grid.box(pencil::Orientation::x)});
   auto delta = own.get({overdensity});
   for (double& value : delta) value /= growth.first;
-  LagrangianFields first(grid, k_header.box, delta, LagrangianOrder::first);
-  LagrangianFields both(grid, k_header.box, delta, LagrangianOrder::second);
+  LagrangianFields first(grid, k_music_header.box, delta, LagrangianOrder::first);
+  LagrangianFields both(grid, k_music_header.box, delta, LagrangianOrder::second);
   LongWaves long_waves(world, grid);
   const auto compare = [&](const char* name, int axis, const std::vector<double>& theirs,
                            const std::vector<double>& one, const std::vector<double>& two) {

@@ -12,7 +12,7 @@
 namespace octant {
 namespace {
 
-constexpr DomainShape k_domain{{6, 4, 5}};
+constexpr DomainShape k_planned_domain{{6, 4, 5}};
 
 double cost_of(const BlockCoordinates& c, int level) {
   const RandomStream stream(7, static_cast<std::uint64_t>(morton_encode(c)),
@@ -67,8 +67,8 @@ TEST(Planner, decides_the_same_whoever_holds_the_blocks) {
   for (const std::string& policy : planned_policies()) {
     const PlacementChoice choice{.policy = policy, .cplx_x = 50.0, .ranks_per_node = 2};
     const auto here = dealt_out(world), there = all_on_the_last(world);
-    const auto a = plan_placement(choice, world, k_domain, here);
-    const auto b = plan_placement(choice, world, k_domain, there);
+    const auto a = plan_placement(choice, world, k_planned_domain, here);
+    const auto b = plan_placement(choice, world, k_planned_domain, there);
     const auto first = gathered(world, here, a.owners), second = gathered(world, there, b.owners);
     if (policy == "auto") continue;  // looks at the placement before
     EXPECT_EQ(first, second) << policy;
@@ -85,7 +85,7 @@ TEST(Planner, decides_the_same_whoever_holds_the_blocks) {
 TEST(Planner, reports_the_load_that_its_owners_cause) {
   const Communicator world = Communicator::world();
   const auto blocks = dealt_out(world);
-  const auto planned = plan_placement({.policy = "lpt"}, world, k_domain, blocks);
+  const auto planned = plan_placement({.policy = "lpt"}, world, k_planned_domain, blocks);
   const auto owners = gathered(world, blocks, planned.owners);
   if (!world.is_root()) return;
   std::vector<double> loads(world.size(), 0.0);
@@ -109,9 +109,11 @@ TEST(Planner, auto_keeps_neighbours_together_where_messages_are_dear) {
   const Communicator world = Communicator::world();
   const auto blocks = dealt_out(world);
   const auto cheap =
-      plan_placement({.policy = "auto", .communication = 0.0}, world, k_domain, blocks).report;
+      plan_placement({.policy = "auto", .communication = 0.0}, world, k_planned_domain, blocks)
+          .report;
   const auto dear =
-      plan_placement({.policy = "auto", .communication = 1e3}, world, k_domain, blocks).report;
+      plan_placement({.policy = "auto", .communication = 1e3}, world, k_planned_domain, blocks)
+          .report;
   if (!world.is_root()) return;
   EXPECT_LE(cheap.makespan_after, dear.makespan_after);
   EXPECT_LE(dear.off_rank_share, cheap.off_rank_share);
@@ -126,7 +128,7 @@ TEST(Planner, fills_no_rank_beyond_its_room_and_tells_what_is_left) {
     room[0] = world.size() > 1 ? 5 : 190;
   }
   const auto before = room;
-  const auto planned = plan_placement({.policy = "exact"}, world, k_domain, blocks, &room);
+  const auto planned = plan_placement({.policy = "exact"}, world, k_planned_domain, blocks, &room);
   const auto owners = gathered(world, blocks, planned.owners);
   if (!world.is_root()) return;
   placement::Room taken(world.size(), 0);
@@ -143,10 +145,11 @@ TEST(Planner, places_fewer_blocks_than_ranks_and_none_at_all) {
   for (const std::string& policy : planned_policies()) {
     std::vector<CostItem> blocks;
     if (world.is_root()) blocks.push_back({{1, 1, 1}, 0, 1.0});
-    EXPECT_EQ(plan_placement({.policy = policy}, world, k_domain, blocks).owners.size(),
+    EXPECT_EQ(plan_placement({.policy = policy}, world, k_planned_domain, blocks).owners.size(),
               blocks.size())
         << policy;
-    EXPECT_TRUE(plan_placement({.policy = policy}, world, k_domain, {}).owners.empty()) << policy;
+    EXPECT_TRUE(plan_placement({.policy = policy}, world, k_planned_domain, {}).owners.empty())
+        << policy;
   }
 }
 

@@ -54,7 +54,7 @@ Errors errors_of(const Gas& gas, const Gravity& gravity, const GaussianBall& bal
           ratio(force[1], exact_force[1])};
 }
 
-Gravity solved(Gas& gas, double tolerance = 1e-8, int gradient_order = 4) {
+Gravity solved_to(Gas& gas, double tolerance = 1e-8, int gradient_order = 4) {
   Gravity gravity({.tolerance = tolerance, .gradient_order = gradient_order}, gas.mesh, {});
   gravity.adapt_to_mesh();
   for (int level = 0; level <= gas.mesh.finest_level(); ++level) gravity.solve(level, 0.0);
@@ -64,7 +64,7 @@ Gravity solved(Gas& gas, double tolerance = 1e-8, int gradient_order = 4) {
 Errors on_a_uniform_mesh(int cells, int gradient_order) {
   Gas gas(box({cells, cells, cells}, 8, 0, "outflow"));
   gas.set_density([](const Point& x) { return k_ball.density(x); });
-  return errors_of(gas, solved(gas, 1e-8, gradient_order), k_ball,
+  return errors_of(gas, solved_to(gas, 1e-8, gradient_order), k_ball,
                    [](const Point&, int) { return false; });
 }
 
@@ -91,7 +91,7 @@ Errors on_a_refined_mesh(int cells, int block_size) {
       if (inside(x, half + h) && !inside(x, half - h)) return true;
     return false;
   };
-  return errors_of(gas, solved(gas), k_ball, near_jump);
+  return errors_of(gas, solved_to(gas), k_ball, near_jump);
 }
 
 TEST(Potential, of_a_ball_converges_at_second_order_on_refined_meshes) {
@@ -107,7 +107,7 @@ TEST(Potential, of_a_ball_converges_at_second_order_on_refined_meshes) {
 double potential_error(int cells, const Function& density, const Function& exact) {
   Gas gas(box({cells, cells, cells}, 8, 0, "outflow"));
   gas.set_density(density);
-  const Gravity gravity = solved(gas, 1e-6);
+  const Gravity gravity = solved_to(gas, 1e-6);
   const auto phi = read(gas, gravity, 0, static_cast<int>(Field::potential));
   std::vector<double> errors, squares;
   gas.for_cells(0, [&](const Point& x, std::int64_t) {
@@ -210,7 +210,7 @@ void refine_at_random(Gas& gas, std::uint64_t seed) {
   gas.mesh.regrid(flags);
 }
 
-double lumps(const Point& x) {
+double moving_lumps(const Point& x) {
   return 1.0 + 0.5 * std::sin(2 * M_PI * x[0]) * std::cos(4 * M_PI * x[1]) +
          0.3 * std::sin(2 * M_PI * (x[2] + x[0]));
 }
@@ -228,7 +228,7 @@ TEST_P(BitsOf, potentials_do_not_depend_on_who_owns_the_blocks) {
     Gas gas(box({32, 16, 16}, block_size, 2, boundary));
     for (int round = 0; round < 2; ++round) refine_at_random(gas, 7 + round);
     if (seed > 0) scatter_blocks(gas, seed);
-    gas.set_density(lumps);
+    gas.set_density(moving_lumps);
     Gravity gravity({.tolerance = 1e-6}, gas.mesh, {});
     gravity.adapt_to_mesh();
     for (const double time : {0.0, 0.1})
@@ -248,10 +248,10 @@ INSTANTIATE_TEST_SUITE_P(Gravity, BitsOf,
 
 TEST(Gravity, new_blocks_start_from_the_interpolated_potential) {
   Gas gas(box({32, 32, 32}, 8, 1));
-  gas.set_density(lumps);
-  Gravity gravity = solved(gas);
+  gas.set_density(moving_lumps);
+  Gravity gravity = solved_to(gas);
   gas.refine([](const Point& x, int) { return x[0] < 0.4; });
-  gas.set_density(lumps);
+  gas.set_density(moving_lumps);
   EXPECT_EQ(gravity.adapt_to_mesh(), 1);
   // What is left to improve is of the order of h^2.
   EXPECT_LT(gravity.solve(1, 0.0).first_residual, 0.1);

@@ -6,14 +6,14 @@
 namespace octant::gravity::test {
 namespace {
 
-Gravity solved(Gas& gas, const GravityOptions& options = {}) {
+Gravity solved_isolated(Gas& gas, const GravityOptions& options = {}) {
   Gravity gravity(options, gas.mesh, {});
   gravity.adapt_to_mesh();
   for (int level = 0; level <= gas.mesh.finest_level(); ++level) gravity.solve(level, 0.0);
   return gravity;
 }
 
-std::vector<double> potential(const Gas& gas, const Gravity& gravity) {
+std::vector<double> isolated_potential(const Gas& gas, const Gravity& gravity) {
   return read(gas, gravity, 0, static_cast<int>(Field::potential));
 }
 
@@ -34,7 +34,7 @@ TEST(IsolatedSystem, potential_of_one_cell_is_that_of_the_endless_grid) {
     return std::hypot(x[0] - place[0], x[1] - place[1], x[2] - place[2]);
   };
   gas.set_density([&](const Point& x) { return distance(x) < 0.1 * h ? 1.0 : 0.0; });
-  const auto phi = potential(gas, solved(gas));
+  const auto phi = isolated_potential(gas, solved_isolated(gas));
   const double unit = 4.0 * M_PI * h * h;
   std::size_t n = 0;
   gas.for_cells(0, [&](const Point& x, std::int64_t) {
@@ -48,7 +48,7 @@ TEST(IsolatedSystem, potential_of_one_cell_is_that_of_the_endless_grid) {
 }
 
 // In and out of corners, where multipoles about the centre say little.
-double lumps(const Point& x) {
+double isolated_lumps(const Point& x) {
   const GaussianBall corner{.centre = {0.12, 0.15, 0.85}, .width = 0.08, .mass = 1.0};
   const GaussianBall other{.centre = {0.7, 0.55, 0.2}, .width = 0.07, .mass = 0.4};
   return corner.density(x) + other.density(x);
@@ -56,10 +56,10 @@ double lumps(const Point& x) {
 
 TEST(IsolatedSystem, fourier_solution_obeys_the_equation_of_multigrid) {
   Gas gas(box({32, 16, 24}, 8, 0, "outflow"));
-  gas.set_density(lumps);
+  gas.set_density(isolated_lumps);
   FieldPool pool;
   LevelSolver solver(gas.mesh.tree(), 0, {}, pool);
-  const Gravity gravity = solved(gas);
+  const Gravity gravity = solved_isolated(gas);
   // With the Fourier solution's own values beyond the domain nothing is left to solve for; here
   // they are 0, which leaves a residual in the cells beside the boundary alone.
   PieceTransfer transfer(solver.patches(), 8, {});
@@ -92,8 +92,9 @@ TEST(IsolatedSystem, multigrid_with_multipoles_comes_close_to_the_fourier_soluti
   };
   Gas gas(box({32, 32, 32}, 8, 0, "outflow"));
   gas.set_density(density);
-  const auto fourier = potential(gas, solved(gas, {.base = "fft"}));
-  auto difference = potential(gas, solved(gas, {.base = "multigrid", .tolerance = 1e-9}));
+  const auto fourier = isolated_potential(gas, solved_isolated(gas, {.base = "fft"}));
+  auto difference =
+      isolated_potential(gas, solved_isolated(gas, {.base = "multigrid", .tolerance = 1e-9}));
   for (std::size_t n = 0; n < difference.size(); ++n) difference[n] -= fourier[n];
   // Multipoles are of point masses, the grid's potential has terms of (h/r)^2 more.
   EXPECT_LT(most(gas, difference), 1e-3 * most(gas, fourier));
@@ -105,10 +106,10 @@ TEST(IsolatedSystem, total_force_is_rounding_on_a_uniform_grid) {
   Gas gas(box({32, 32, 32}, 8, 0, "outflow"));
   gas.set_density([](const Point& x) {
     const bool inside = x[0] > 0.1 && x[0] < 0.9 && x[1] > 0.1 && x[1] < 0.9 && x[2] > 0.1;
-    return inside && x[2] < 0.9 ? lumps(x) : 0.0;
+    return inside && x[2] < 0.9 ? isolated_lumps(x) : 0.0;
   });
   for (const int order : {2, 4}) {
-    const Gravity gravity = solved(gas, {.gradient_order = order});
+    const Gravity gravity = solved_isolated(gas, {.gradient_order = order});
     for (int axis = 0; axis < 3; ++axis) {
       const auto g = read(gas, gravity, 0, static_cast<int>(Field::acceleration_x) + axis);
       std::vector<double> force, strength;
@@ -129,7 +130,7 @@ TEST(IsolatedSystem, force_beside_the_boundary_converges_at_second_order) {
     const GaussianBall ball{.centre = {0.35, 0.5, 0.6}, .width = 0.07, .mass = 1.0};
     Gas gas(box({cells, cells, cells}, 8, 0, "outflow"));
     gas.set_density([&](const Point& x) { return ball.density(x); });
-    const Gravity gravity = solved(gas);
+    const Gravity gravity = solved_isolated(gas);
     double worst = 0.0;
     for (int axis = 0; axis < 3; ++axis) {
       const auto g = read(gas, gravity, 0, static_cast<int>(Field::acceleration_x) + axis);
@@ -154,7 +155,7 @@ TEST(IsolatedSystem, finer_levels_may_touch_the_boundary) {
     gas.refine([](const Point& x, int) { return x[2] < 0.5; });
     gas.set_density([&](const Point& x) { return ball.density(x); });
     const auto phi =
-        read(gas, solved(gas, {.tolerance = 1e-8}), 1, static_cast<int>(Field::potential));
+        read(gas, solved_isolated(gas, {.tolerance = 1e-8}), 1, static_cast<int>(Field::potential));
     double worst = 0.0;
     std::size_t n = 0;
     gas.for_cells(1, [&](const Point& x, std::int64_t) {
@@ -170,8 +171,8 @@ TEST(IsolatedSystem, potentials_have_the_same_bits_on_any_number_of_ranks) {
     Gas gas(box({64, 32, 64}, 8, 1, "outflow"), communicator);  // as large as four ranks are worth
     gas.refine([](const Point& x, int) { return x[0] < 0.2; });
     scatter_blocks(gas, 1);
-    gas.set_density(lumps);
-    return fingerprint(gas, solved(gas, {.base = "fft"}));
+    gas.set_density(isolated_lumps);
+    return fingerprint(gas, solved_isolated(gas, {.base = "fft"}));
   };
   EXPECT_EQ(bits(Communicator::world()),
             bits(Communicator::world().split(Communicator::world().rank())));

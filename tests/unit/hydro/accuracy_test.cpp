@@ -7,7 +7,7 @@
 namespace octant::hydro::test {
 namespace {
 
-HydroOptions with(Scheme scheme, Reconstruction reconstruction, RiemannSolver riemann) {
+HydroOptions method_of(Scheme scheme, Reconstruction reconstruction, RiemannSolver riemann) {
   HydroOptions options;
   options.scheme = scheme;
   options.reconstruction = reconstruction;
@@ -55,7 +55,7 @@ double sod_error(const HydroOptions& options, int axis, int cells) {
 }
 
 TEST(Accuracy, sod_tube_of_256_cells_errs_by_less_than_0_008_along_every_axis) {
-  const auto options = with(Scheme::muscl_hancock, Reconstruction::plm, RiemannSolver::hllc);
+  const auto options = method_of(Scheme::muscl_hancock, Reconstruction::plm, RiemannSolver::hllc);
   const double along_x = sod_error(options, 0, 256);
   EXPECT_LT(along_x, 0.008);
   EXPECT_NEAR(sod_error(options, 1, 256), along_x, 1e-12);
@@ -64,16 +64,16 @@ TEST(Accuracy, sod_tube_of_256_cells_errs_by_less_than_0_008_along_every_axis) {
 
 TEST(Accuracy, sod_tube_errs_less_with_ppm_than_with_plm) {
   for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
-    EXPECT_LT(sod_error(with(scheme, Reconstruction::ppm, RiemannSolver::hllc), 0, 256),
-              sod_error(with(scheme, Reconstruction::plm, RiemannSolver::hllc), 0, 256));
+    EXPECT_LT(sod_error(method_of(scheme, Reconstruction::ppm, RiemannSolver::hllc), 0, 256),
+              sod_error(method_of(scheme, Reconstruction::plm, RiemannSolver::hllc), 0, 256));
 }
 
 TEST(Accuracy, strong_rarefactions_err_as_little_with_ppm_as_with_plm) {
   for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
     for (int axis = 0; axis < (scheme == Scheme::muscl_hancock ? 3 : 1); ++axis) {
       const auto error = [&](Reconstruction reconstruction) {
-        return tube_error(k_rarefactions, with(scheme, reconstruction, RiemannSolver::hllc), axis,
-                          128);
+        return tube_error(k_rarefactions, method_of(scheme, reconstruction, RiemannSolver::hllc),
+                          axis, 128);
       };
       EXPECT_LT(error(Reconstruction::ppm), 1.2 * error(Reconstruction::plm)) << axis;
     }
@@ -83,7 +83,8 @@ TEST(Accuracy, every_riemann_solver_solves_the_sod_tube) {
   for (RiemannSolver riemann :
        {RiemannSolver::llf, RiemannSolver::hll, RiemannSolver::hllc, RiemannSolver::exact})
     for (Reconstruction reconstruction : {Reconstruction::plm, Reconstruction::ppm})
-      EXPECT_LT(sod_error(with(Scheme::muscl_hancock, reconstruction, riemann), 0, 128), 0.006);
+      EXPECT_LT(sod_error(method_of(Scheme::muscl_hancock, reconstruction, riemann), 0, 128),
+                0.006);
 }
 
 // L1 error of density of a sound wave of small amplitude that runs along the box's diagonal once.
@@ -111,7 +112,7 @@ double wave_error(const HydroOptions& options, int cells) {
 
 // Errors at 16, 32 and 64 cells.
 std::array<double, 3> wave_errors(Scheme scheme, Reconstruction reconstruction) {
-  const HydroOptions options = with(scheme, reconstruction, RiemannSolver::hllc);
+  const HydroOptions options = method_of(scheme, reconstruction, RiemannSolver::hllc);
   return {wave_error(options, 16), wave_error(options, 32), wave_error(options, 64)};
 }
 

@@ -13,7 +13,7 @@
 namespace octant {
 namespace {
 
-const DatasetMeaning k_meaning{"g cm^-3", "made up for a test"};
+const DatasetMeaning k_gas_meaning{"g cm^-3", "made up for a test"};
 
 // The numbers first, first + 1, ... that belong to `count` rows of `row_elements`.
 template <class T>
@@ -35,7 +35,7 @@ void write_example(const Communicator& world, const std::string& path) {
   writer.attribute("/header", "time", 0.25);
   const RowRange rows = even_share(17, world.rank(), world.size());
   writer.dataset<double>("/hydro/density", rows, {2, 3}, numbers<double>(rows.begin, rows.count, 6),
-                         k_meaning);
+                         k_gas_meaning);
   writer.commit();
 }
 
@@ -56,7 +56,7 @@ void expect_rows_come_back() {
   {
     Hdf5Writer writer(world, scratch.path("a.h5"));
     writer.dataset<T>("/deep/group/values", mine, {2, 3}, numbers<T>(mine.begin, mine.count, 6),
-                      k_meaning);
+                      k_gas_meaning);
     writer.commit();
   }
   const Hdf5Reader reader(world, scratch.path("a.h5"));
@@ -112,8 +112,9 @@ TEST(Hdf5File, datasets_say_what_they_are) {
   const Scratch scratch(world);
   write_example(world, scratch.path("a.h5"));
   const Hdf5Reader reader(world, scratch.path("a.h5"));
-  EXPECT_EQ(reader.attribute<std::string>("/hydro/density", "units"), k_meaning.units);
-  EXPECT_EQ(reader.attribute<std::string>("/hydro/density", "description"), k_meaning.description);
+  EXPECT_EQ(reader.attribute<std::string>("/hydro/density", "units"), k_gas_meaning.units);
+  EXPECT_EQ(reader.attribute<std::string>("/hydro/density", "description"),
+            k_gas_meaning.description);
   EXPECT_EQ(reader.children("/"), (std::vector<std::string>{"header", "hydro"}));
   EXPECT_TRUE(reader.exists("/hydro/density"));
   EXPECT_FALSE(reader.exists("/hydro/pressure/x"));
@@ -124,7 +125,7 @@ TEST(Hdf5File, a_dataset_without_rows_is_legal) {
   const Scratch scratch(world);
   {
     Hdf5Writer writer(world, scratch.path("a.h5"));
-    writer.dataset<double>("/nothing", {}, {8, 8, 8}, {}, k_meaning);
+    writer.dataset<double>("/nothing", {}, {8, 8, 8}, {}, k_gas_meaning);
     writer.commit();
   }
   const Hdf5Reader reader(world, scratch.path("a.h5"));
@@ -161,7 +162,7 @@ TEST(Hdf5File, rows_that_overlap_or_leave_gaps_are_refused_on_all_ranks) {
     RowRange range{2 * world.rank(), 2};
     if (world.rank() == world.size() - 1) range.begin += shift;
     const auto values = numbers<double>(0, 2, 1);
-    EXPECT_THROW(writer.dataset<double>("/values", range, {}, values, k_meaning), RunError);
+    EXPECT_THROW(writer.dataset<double>("/values", range, {}, values, k_gas_meaning), RunError);
   }
   EXPECT_EQ(scratch.files(), 0u);
 }
@@ -172,8 +173,8 @@ TEST(Hdf5File, names_given_twice_and_missing_units_are_refused) {
   Hdf5Writer writer(world, scratch.path("a.h5"));
   const auto none = std::vector<double>{};
   EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, {"", "no unit"}), RunError);
-  writer.dataset<double>("/values", {}, {}, none, k_meaning);
-  EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, k_meaning), RunError);
+  writer.dataset<double>("/values", {}, {}, none, k_gas_meaning);
+  EXPECT_THROW(writer.dataset<double>("/values", {}, {}, none, k_gas_meaning), RunError);
   EXPECT_THROW(writer.attribute("/absent", "name", 1.0), RunError);
 }
 

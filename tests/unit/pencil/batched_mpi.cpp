@@ -14,7 +14,7 @@ namespace {
 using namespace reference;
 using enum Condition;
 
-constexpr double k_backward_error = 1e-12;
+constexpr double k_batched_error = 1e-12;
 
 // Of one rank: each solves alone.
 PencilGrid alone(const Cells& cells) {
@@ -79,7 +79,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongXAndY) {
       const Array phi = solved_in_batches(grid, op, f);
       const std::string what = fmt::format("x {}, y {}", to_string(x), to_string(y));
       EXPECT_EQ(phi.values, solved_by_planes(grid, op, f).values) << what;
-      EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+      EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
     }
 }
 
@@ -98,7 +98,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongZ) {
         const std::string what = fmt::format("z {}, {}, identity {}", to_string(z),
                                              sweep == Sweep::up ? "up" : "down", identity);
         EXPECT_EQ(phi.values, solved_by_planes(grid, op, f, sweep).values) << what;
-        EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+        EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
       }
 }
 
@@ -115,7 +115,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForOddPrimeAndSmallSizes) {
       const std::string what =
           fmt::format("{} x {} x {}, z {}", cells[0], cells[1], cells[2], to_string(z));
       EXPECT_EQ(phi.values, solved_by_planes(grid, op, f).values) << what;
-      EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+      EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
     }
   }
 }
@@ -195,7 +195,7 @@ TEST(KernelTransform, DiagonalisesTheOperatorForEveryPairOfConditions) {
         const Array phi = solved_by_kernels(grid, op, f), expected = solved_by_planes(grid, op, f);
         const std::string what =
             fmt::format("{} x {}, x {}, y {}", cells[0], cells[1], to_string(x), to_string(y));
-        EXPECT_LE(op.backward_error(phi, f), k_backward_error) << what;
+        EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
         EXPECT_LE(largest_difference(phi, expected), 1e-11 * expected.largest()) << what;
       }
   }

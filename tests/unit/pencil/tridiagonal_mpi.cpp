@@ -9,8 +9,8 @@ namespace {
 using namespace reference;
 using enum Condition;
 
-constexpr PtdmaFlavour k_flavours[] = {PtdmaFlavour::algorithm_1, PtdmaFlavour::algorithm_2,
-                                       PtdmaFlavour::two_sweeps};
+constexpr PtdmaFlavour k_all_flavours[] = {PtdmaFlavour::algorithm_1, PtdmaFlavour::algorithm_2,
+                                           PtdmaFlavour::two_sweeps};
 
 Array solved(const PencilGrid& grid, const TridiagonalMatrix& matrix, const Array& f,
              const TridiagonalOptions& options, int slide = 0) {
@@ -58,7 +58,7 @@ TEST(FieldTridiagonal, IsInvertedByEveryMethodAndLeavesTheWallAlone) {
         const TridiagonalMatrix matrix = diffusion(conditions, cells[2]);
         const Array ftm = solved(grid, matrix, f, {TridiagonalMethod::ftm, {}, sweep});
         EXPECT_LE(backward_error(matrix, ftm, f), 1e-13) << to_string(processes);
-        for (const PtdmaFlavour flavour : k_flavours) {
+        for (const PtdmaFlavour flavour : k_all_flavours) {
           const Array phi = solved(grid, matrix, f, {TridiagonalMethod::ptdma, flavour, sweep});
           EXPECT_LE(backward_error(matrix, phi, f), 1e-13)
               << to_string(processes) << " flavour " << static_cast<int>(flavour);
