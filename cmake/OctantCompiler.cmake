@@ -12,7 +12,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 # Kokkos puts its own launcher before the compiler of a CUDA build.
 find_program(OCTANT_CCACHE ccache)
 if(OCTANT_CCACHE AND NOT OCTANT_CUDA)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTANT_CCACHE})
+  # It trusts the compiler's list of headers, and does not preprocess a source to know them.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${OCTANT_CCACHE})
 endif()
 
 # Contraction into fused multiply-adds is off because compilers place it differently in different
@@ -21,7 +22,9 @@ add_library(octant_flags INTERFACE)
 target_compile_options(octant_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno
     -fno-trapping-math>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow>)  # g++ 12 sees one inside fmt::join
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:
+    -Wno-stringop-overflow    # g++ 12 sees one inside fmt::join
+    -Wno-subobject-linkage>)  # the sources of a batch are no main files to it
 if(OCTANT_KEY128)
   target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
 endif()
