@@ -42,7 +42,7 @@ if(NOT OCTANT_PYARROW)
   string(REGEX MATCH "\npyarrow==[^\n]*(\n +[^\n]*)*" pinned "${pinned}")
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/pyarrow.txt "${pinned}\n")
   execute_process(
-    COMMAND python3 -m pip install --quiet --no-deps --require-hashes --target ${cache}
+    COMMAND python3 -m pip install --quiet --no-compile --no-deps --require-hashes --target ${cache}
             --requirement ${CMAKE_CURRENT_BINARY_DIR}/pyarrow.txt
     RESULT_VARIABLE failed)
   if(NOT failed)

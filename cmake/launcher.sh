@@ -64,7 +64,9 @@ prepare_python() {
 
 python_description() { cat "$root/python/pyproject.toml" "$root/python/requirements.txt"; }
 install_pinned() { pip_install --require-hashes --requirement "$root/python/$1"; }
-pip_install() { "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" < /dev/null; }
+pip_install() {
+  "$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check "$@" < /dev/null
+}
 
 # Gets what a few tests look at results with: a browser, and another reader of telemetry. Without
 # them those tests skip themselves and say so.
@@ -80,10 +82,22 @@ prepare_readers() {
 
 # --- Building ---
 
+# Says what the first build will do for the given targets, or all, and how long that takes: so many
+# seconds of one core for what comes before the sources, and for each of them.
+announce() {
+  local before=80 each=2 folders=(src) sources
+  (($#)) || folders+=(bench tests)
+  [[ "$*" != *octant-bench* ]] || folders+=(bench)
+  sources=$(cd "$root" && find "${folders[@]}" -name '*.cpp' | wc -l)
+  echo "First build in build/$preset: gets what is missing of Debian packages, Apache Arrow and" \
+    "Kokkos, then compiles $sources sources. This takes about" \
+    "$(((before + sources * each) / jobs / 60 + 1)) minutes on $jobs cores, once." >&2
+}
+
 configure() {
   [[ -e $build/build.ninja ]] && return
+  announce "$@"
   install_packages
-  [[ $preset == cuda ]] || prepare_python  # brings Apache Arrow
   mkdir -p "$build"
   echo "Configuring build/$preset" >&2
   if ! (cd "$root" && cmake --preset "$preset" > "$build/configure.log"); then
@@ -94,22 +108,43 @@ configure() {
 
 # Builds the given targets, or all. Says nothing when nothing has changed.
 build_targets() {
-  configure
+  configure "$@"
   [[ -w $build ]] || fail "$build is not yours to write: build in a clone of your own"
-  local ninja=(ninja -j "${OCTANT_JOBS:-$cores}")
-  [[ ! -e $build/.ninja_log ]] || ninja+=(--quiet)
   (
     cd "$build"
     flock 9
-    "${ninja[@]}" "$@" | sed '/no work to do/d' >&2
+    ninja -j "$jobs" "$@" | show_progress >&2
   ) 9> "$build/.lock" || fail "the build failed"
+}
+
+# Makes of ninja's lines, one for each step, a line that counts them on a terminal and ten lines in
+# a log. Passes on what compilers say.
+show_progress() {
+  local line step steps tenth=0 counting=''
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\ (Building|Linking) ]]; then
+      step=${BASH_REMATCH[1]} steps=${BASH_REMATCH[2]}
+      if [[ -t 1 ]]; then
+        printf '\rCompiling: step %s of %s\e[K' "$step" "$steps"
+        counting=yes
+      elif ((10 * step / steps > tenth)); then
+        tenth=$((10 * step / steps))
+        echo "Compiling: step $step of $steps"
+      fi
+    elif [[ ! $line =~ ^(\[|-- |ninja: no work) ]]; then
+      [[ ! $counting ]] || echo
+      counting=''
+      echo "$line"
+    fi
+  done
+  [[ ! $counting ]] || echo
 }
 
 build_everything() { build_targets; }
 
 # Another user's clone is run as it is.
 build_program() {
-  [[ -x $program && ! -w $build ]] || build_targets octant
+  [[ -x $program && ! -w $build ]] || build_targets octant "$@"
 }
 
 # --- Running ---

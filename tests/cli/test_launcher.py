@@ -1,6 +1,7 @@
 """./octant hands over to the program, and to octools for the pictures that a run asks for."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -106,6 +107,43 @@ def test_picture_that_fails_is_only_a_warning(clone: Clone) -> None:
     outcome = clone.run(ANNOUNCE)
     assert outcome.returncode == 0
     assert "./octant pictures output/blast" in outcome.stderr
+
+
+def test_first_build_says_what_it_does_and_counts_its_steps(clone: Clone) -> None:
+    """A log gets a line before it begins, one for each tenth, and what compilers say."""
+    (clone.root / "build/release/build.ninja").unlink()
+    clone.script("bin/dpkg-query", "echo -n installed")
+    clone.script("bin/cmake", "touch build/release/build.ninja")
+    steps = 'for n in $(seq 200); do echo "[$n/200] Building CXX object $n.o"; done'
+    clone.script("bin/ninja", f"{steps}; echo a.cpp:1: warning")
+    for folder in ("src", "bench", "tests"):
+        (clone.root / folder).mkdir()
+        (clone.root / folder / "a.cpp").touch()
+    clone.script("build/release/octant", "exit 0")
+    outcome = subprocess.run(
+        [str(clone.root / "octant"), "run", "blast.toml"],
+        env=clone.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    first, *rest = outcome.stderr.splitlines()
+    assert re.search(r"compiles 1 sources.* about \d+ minutes", first)
+    counted = [line for line in rest if line.startswith("Compiling: step")]
+    assert counted[0] == "Compiling: step 20 of 200"
+    assert len(counted) == 10
+    assert "a.cpp:1: warning" in rest
+    assert "Building" not in outcome.stdout + "".join(rest)
+
+
+def test_run_builds_the_program_alone_and_bench_what_it_needs(clone: Clone) -> None:
+    clone.script("bin/ninja", f'echo "$@" >> {clone.root}/built')
+    clone.run("exit 0")
+    bench = [str(clone.root / "octant"), "bench", "health"]
+    subprocess.run(bench, env=clone.environment, timeout=60, check=True)
+    targets = [line.split()[2:] for line in (clone.root / "built").read_text().splitlines()]
+    assert targets == [["octant"], ["octant", "octant-bench"]]
 
 
 @contextmanager
