@@ -1,8 +1,10 @@
 #include "bench/comm_bench.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 

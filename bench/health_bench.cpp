@@ -1,5 +1,6 @@
 #include "bench/health_bench.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include <fmt/format.h>

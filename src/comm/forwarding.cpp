@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "comm/payload.hpp"
 #include "comm/rank_tree.hpp"

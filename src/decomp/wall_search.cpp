@@ -1,6 +1,7 @@
 #include "decomp/wall_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace octant {

@@ -1,5 +1,7 @@
 #include "gravity/multipoles.hpp"
 
+#include <cmath>
+
 #include "comm/reproducible_sum.hpp"
 #include "mesh/device.hpp"
 

@@ -1,6 +1,7 @@
 // Single fields of whole levels, as contiguous arrays: for output, restart and tools.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,8 @@
 // The gas of one cell as other physics sees and changes it.
 #pragma once
 
+#include <cstdint>
+
 #include "hydro/euler.hpp"
 
 namespace octant::hydro {

@@ -1,5 +1,6 @@
 #include "io/file_lock.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>

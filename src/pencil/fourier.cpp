@@ -1,6 +1,7 @@
 #include "pencil/fourier.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "pencil/buffer.hpp"

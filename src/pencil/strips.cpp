@@ -1,6 +1,7 @@
 #include "pencil/strips.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "pencil/fft.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "pencil/buffer.hpp"
 #include "pencil/line_arithmetic.hpp"

@@ -1,5 +1,7 @@
 #include "telemetry/columns.hpp"
 
+#include <utility>
+
 namespace octant::telemetry {
 
 namespace {

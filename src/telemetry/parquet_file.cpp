@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <arrow/api.h>
 #include <arrow/io/file.h>

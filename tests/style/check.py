@@ -10,12 +10,15 @@
 5. Files that a page of the documentation names exist, functions that docs/architecture.md names
    with them are in them, the words of docs/glossary.md are used, and code in docs/extending.md is
    that of tests/extending/.
+6. A source includes what it takes from the standard library, by itself or through Octant's own
+   headers: what others bring along differs between their versions, and between batches.
 
 Usage: check.py [ROOT]
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -55,6 +58,37 @@ OTHER_SUMS = [
     (re.compile(r"\breduction\s*\(\s*[+*-]"), "OpenMP sum"),
     (re.compile(r"\bstd::(?:transform_)?reduce\s*\("), "std::reduce, whose order is unspecified"),
 ]
+
+# Headers of the standard library, and words that come from them.
+STANDARD = {
+    "algorithm": "find|lower_bound|max|max_element|min|min_element|sort|stable_sort|upper_bound",
+    "array": "array",
+    "atomic": "atomic",
+    "bit": "bit_cast|bit_width|popcount",
+    "cmath": "abs|cbrt|exp|isfinite|log|pow|sqrt",
+    "cstdint": "int8_t|int32_t|int64_t|uint8_t|uint32_t|uint64_t",
+    "cstring": "memcmp|memcpy|strerror",
+    "functional": "function",
+    "limits": "numeric_limits",
+    "map": "map|multimap",
+    "memory": "make_shared|make_unique|shared_ptr|unique_ptr|weak_ptr",
+    "mutex": "lock_guard|mutex|scoped_lock|unique_lock",
+    "numeric": "accumulate|iota",
+    "optional": "nullopt|optional",
+    "set": "set|multiset",
+    "span": "span",
+    "sstream": "istringstream|ostringstream|stringstream",
+    "string": "string|to_string",
+    "string_view": "string_view",
+    "thread": "thread|this_thread",
+    "tuple": "tie|tuple",
+    "unordered_map": "unordered_map",
+    "utility": "exchange|move|pair|swap",
+    "variant": "variant|visit",
+    "vector": "vector",
+}
+STANDARD_WORDS = {name: re.compile(rf"\bstd::(?:{words})\b") for name, words in STANDARD.items()}
+INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.MULTILINE)
 
 PATH_IN_TEXT = re.compile(
     r"`((?:src|apps|bench|cmake|docs|examples|python|tests)/[\w./-]*\w[./]?)`"
@@ -128,6 +162,29 @@ def varying_sums(path: Path, text: str) -> Iterator[tuple[int, str]]:
     for pattern, name in OTHER_SUMS:
         for match in pattern.finditer(code):
             yield line_of(code, match.start()), f"{name} (use the reproducible sums of comm/)"
+
+
+@functools.cache
+def included(root: Path, path: Path) -> frozenset[str]:
+    """Return what a source includes, by itself and through headers of this repository."""
+    names = INCLUDE.findall((root / path).read_text(encoding="utf-8"))
+    found = set(names)
+    for name in names:
+        places = [Path("src") / name, Path(name)]
+        for place in [place for place in places if (root / place).is_file()][:1]:
+            found |= included(root, place)
+    return frozenset(found)
+
+
+def missing_includes(root: Path, path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find words of the standard library whose header no include of this repository brings."""
+    if room_of(path) is None:
+        return
+    code, brought = blank(text), included(root, path)
+    for header, words in STANDARD_WORDS.items():
+        match = None if header in brought else words.search(code)
+        if match:
+            yield line_of(code, match.start()), f"{match[0]} without #include <{header}>"
 
 
 def length(path: Path, text: str) -> Iterator[tuple[int, str]]:
@@ -216,7 +273,7 @@ def main(root: Path) -> int:
         text = (root / path).read_text(encoding="utf-8")
         checks = [length]
         if path.suffix in {".hpp", ".cpp"}:
-            checks += [climbing_includes, varying_sums]
+            checks += [climbing_includes, varying_sums, functools.partial(missing_includes, root)]
         for check in checks:
             findings += [f"{path}:{line}: {message}" for line, message in check(path, text)]
     print("\n".join(findings) or "style: nothing found")

@@ -1,6 +1,7 @@
 #include "decomp/placement/locality.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "decomp/key_table.hpp"

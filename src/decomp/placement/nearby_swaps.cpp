@@ -1,6 +1,7 @@
 #include "decomp/placement/nearby_swaps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace octant::placement {
 
