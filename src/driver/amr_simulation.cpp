@@ -30,7 +30,8 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
           .spares = options.hydro.scheme == hydro::Scheme::muscl_hancock ? 1 : 2};
 }
 
-// The user's scalars are the problem's, the others begin as their processes say.
+// The user's scalars are the problem's, the others begin as their processes say; metals as the
+// problem knows better.
 std::vector<double> conserved(const problems::GasState& gas, const AmrOptions& run) {
   const hydro::HydroOptions& options = run.hydro;
   const auto& v = gas.velocity;
@@ -41,7 +42,10 @@ std::vector<double> conserved(const problems::GasState& gas, const AmrOptions& r
     u.push_back(gas.pressure / std::pow(gas.density, options.gamma - 1.0));
   const auto given = std::min<std::size_t>(gas.scalars.size(), run.hydro_parameters.scalars);
   for (std::size_t n = 0; n < run.scalars.size(); ++n)
-    u.push_back(gas.density * (n < given ? gas.scalars[n] : run.scalars[n].initial));
+    u.push_back(gas.density * (n < given ? gas.scalars[n]
+                               : gas.metals && run.scalars[n].name == "metals"
+                                   ? *gas.metals
+                                   : run.scalars[n].initial));
   return u;
 }
 
@@ -65,6 +69,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       level_dt_(options.mesh.max_level + 1, 0.0) {
   for (const auto& process : options.processes)
     ledgers_.emplace_back(process->name(), process->accounts());
+  for (const auto& process : options.processes) process->begin(communicator);
   if (gravity_) gravity_->set_work_on_flow(!options.universe);
   if (gravity_ && !options.gravity.transfer.empty())
     gravity_->set_transfer(gravity::TransferTable(

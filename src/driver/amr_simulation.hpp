@@ -147,6 +147,7 @@ class AmrSimulation {
 
   // amr_processes.cpp
   void act(int coarsest);
+  subgrid::Moment moment(double time, double coarse_time) const;
   void settle_ledgers();
   void measure_process_limits();
 
@@ -206,7 +207,7 @@ class AmrSimulation {
   std::optional<Unjudged> unjudged_;
   bool measured_ = false;                  // nothing has changed since
   std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
-  double time_ = 0.0;
+  double time_ = 0.0, middle_of_step_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;
   bool regridded_ = false, rebalanced_ = false;
   std::vector<Placement> placements_;  // by the last adapt()

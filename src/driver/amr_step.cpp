@@ -46,6 +46,7 @@ double acting_time(const cosmology::Universe& universe, double now, double dt) {
 void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
   measured_ = false;
+  middle_of_step_ = time_ + 0.5 * dt;
   meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
   time_ += dt;

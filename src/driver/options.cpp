@@ -62,6 +62,16 @@ void declare(ParameterSchema& schema, TimeOptions& o) {
                          "levels take the same step"});
 }
 
+void declare(ParameterSchema& schema, UnitOptions& o) {
+  schema.add("units.length", o.length,
+             {.unit = "cm",
+              .meaning = "The code's unit of length; without cosmology, which has its own",
+              .above = 0.0});
+  schema.add("units.density", o.density,
+             {.unit = "g cm^-3", .meaning = "Its unit of density", .above = 0.0});
+  schema.add("units.time", o.time, {.unit = "s", .meaning = "Its unit of time", .above = 0.0});
+}
+
 void declare(ParameterSchema& schema, RefineOptions& o) {
   const std::string fields =
       "density, pressure, velocity_x, velocity_y, velocity_z or scalar_0, ...";
@@ -175,6 +185,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
               .required = true});
   declare(schema, mesh);
   declare(schema, time);
+  declare(schema, physical);
   hydro_parameters.declare(schema);
   for (const auto& process : processes) process->declare(schema);
   declare(schema, gravity);
@@ -214,7 +225,8 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                       .hydro = hydro,
                       .G = gravity.enabled ? newton_constant(0.0) : 0.0,
                       .universe = universe.get(),
-                      .initial = initial});
+                      .initial = initial,
+                      .units = physical.units()});
   resolved_ = schema.resolved_toml();
   finish_processes();
   for (int level = 0; level <= mesh.max_level; ++level)
@@ -241,6 +253,7 @@ void AmrOptions::finish_cosmology() {
   for (int axis = 0; axis < 3; ++axis)
     longest = std::max(longest, mesh.upper[axis] - mesh.lower[axis]);
   forbid(time.end != TimeOptions{}.end, "time.end", "give cosmology.end");
+  forbid(physical.given(), "[units]", "they follow from cosmology.box, omega_m and h");
   forbid(gravity.constant != 1.0, "gravity.constant", "it follows from cosmology.omega_m");
   forbid(mesh.lower != mesh::MeshOptions{}.lower || longest != 1.0, "mesh.lower or mesh.upper",
          "the longest side of the box, cosmology.box, is the unit of length");
@@ -271,6 +284,7 @@ void AmrOptions::finish_processes() {
   for (const auto& process : processes)
     process->prepare({.has_gas = hydro.enabled,
                       .expands = universe != nullptr,
+                      .has_units = universe != nullptr || physical.given(),
                       .gas = hydro.gas(),
                       .scalars = scalar_names()});
 }
@@ -293,7 +307,7 @@ double AmrOptions::newton_constant(double time) const {
 }
 
 CodeUnits AmrOptions::units(double scale_factor) const {
-  return universe ? universe->units(scale_factor) : CodeUnits{};
+  return universe ? universe->units(scale_factor) : physical.units();
 }
 
 double AmrOptions::mass_unit() const {

@@ -33,6 +33,14 @@ struct TimeOptions {
   bool subcycle = true;
 };
 
+// Section [units]: what one unit of the code is in cgs. All ones: the run has no physical units.
+struct UnitOptions {
+  double length = 1.0, density = 1.0, time = 1.0;
+
+  bool given() const { return length != 1.0 || density != 1.0 || time != 1.0; }
+  CodeUnits units() const { return {length, density * length * length * length, time}; }
+};
+
 // Section [output]. Intervals of 0 mean never; the final state is always written.
 struct OutputOptions {
   std::string directory = "output";
@@ -92,6 +100,7 @@ class AmrOptions {
   CommOptions comm;
   BalanceOptions balance;
   TimeOptions time;
+  UnitOptions physical;
   OutputOptions output;
   RefineOptions refine;
   RunOptions run;

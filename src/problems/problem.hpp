@@ -7,9 +7,11 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/units.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
 #include "hydro/options.hpp"
@@ -29,7 +31,8 @@ struct GasState {
   double density = 1.0;
   std::array<double, 3> velocity{0.0, 0.0, 0.0};
   double pressure = 1.0;
-  std::vector<double> scalars{};  // concentrations; missing are 0, surplus dropped
+  std::vector<double> scalars{};   // concentrations; missing are 0, surplus dropped
+  std::optional<double> metals{};  // mass share; otherwise that of the process that brings them
 };
 
 // What a problem may look at when it prepares itself.
@@ -39,6 +42,7 @@ struct Setting {
   double G = 0.0;                                 // of self-gravity; 0: there is none
   const cosmology::Universe* universe = nullptr;  // null: nothing expands
   cosmology::InitialOptions initial{};            // section [initial]
+  CodeUnits units{};                              // where nothing expands; ones: none are known
 };
 
 class Problem {

@@ -7,6 +7,7 @@ namespace {
 
 constexpr Entry<Problem> k_amr_problems[] = {
     {"blob", make_blob},
+    {"cooling_cell", make_cooling_cell},
     {"cosmology", make_cosmology},
     {"evrard", make_evrard},
     {"gresho", make_gresho},

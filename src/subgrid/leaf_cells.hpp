@@ -5,6 +5,7 @@
 #include "hydro/gas_cell.hpp"
 #include "mesh/cell_loop.hpp"
 #include "mesh/mesh.hpp"
+#include "subgrid/units.hpp"
 
 namespace octant::subgrid {
 
@@ -15,14 +16,16 @@ struct GasLevel {
   double* blocks;
   double cell_volume;
   hydro::Gas gas;
+  Moment moment;
 
   // The present state.
-  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run)
+  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const Moment& at)
       : cells(mesh.leaf_cells(level)),
         layout(mesh.layout()),
         blocks(mesh.fields(level).blocks(mesh::LevelFields::k_now)),
         cell_volume(mesh.geometry().cell_volume(level)),
-        gas(of_run) {}
+        gas(of_run),
+        moment(at) {}
 
   KOKKOS_INLINE_FUNCTION hydro::GasCell at(const mesh::Cell& cell) const {
     return {blocks + layout.offset(cell), layout.stride_variable, gas};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "subgrid/leaf_cells.hpp"
 #include "subgrid/ledger.hpp"
 
@@ -27,6 +28,7 @@ struct GasVariable {
 // What a process may look at when it prepares itself.
 struct Setting {
   bool has_gas, expands;  // whether there is gas, and whether in an expanding box
+  bool has_units;         // whether the code's numbers are known in cgs
   hydro::Gas gas;
   std::vector<std::string> scalars;  // of the run, in the order of storage
 
@@ -56,11 +58,15 @@ class Process {
   // parameters do not fit.
   virtual void prepare(const Setting& /*setting*/) {}
 
+  // Called once before anything below, in a restarted run too: reads its files. Throws InputError,
+  // on all ranks. Collective.
+  virtual void begin(const Communicator& /*communicator*/) {}
+
   // How long a step of this level may be, for the leaf cells on this rank.
   virtual double longest_step(const GasLevel& level) const;
 
   // Advances the leaf cells of a level by dt. Cells under finer blocks follow afterwards. What it
-  // does to a cell must depend on that cell and on `dt` alone.
+  // does to a cell must depend on that cell, on the level's moment and on `dt` alone.
   virtual void advance(const GasLevel& level, double dt, Ledger& ledger) const = 0;
 };
 

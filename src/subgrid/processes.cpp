@@ -16,7 +16,7 @@ struct InOrder {
 };
 
 // In the order in which they act on a level.
-using Processes = InOrder<class Heating>;
+using Processes = InOrder<class Heating, class Cooling>;
 
 std::vector<std::unique_ptr<Process>> make_processes() { return Processes::make(); }
 

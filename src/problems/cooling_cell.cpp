@@ -1,0 +1,78 @@
+// Cells of gas that cool, each for itself: densities, temperatures and metallicities are lists, and
+// cell n, counted along x, then y, then z, takes the n-th of each, from the beginning again where a
+// list ends. In a box that is large enough (mesh.upper), no sound crosses a cell.
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "problems/factories.hpp"
+#include "subgrid/units.hpp"
+
+namespace octant::problems {
+
+namespace {
+
+class CoolingCell final : public Problem {
+ public:
+  void declare(ParameterSchema& schema) override {
+    schema.add("problem.hydrogen_density", hydrogen_density_,
+               {.unit = "cm^-3",
+                .meaning = "Hydrogen nuclei n_H; the density is n_H m_p / 0.76",
+                .above = 0.0});
+    schema.add(
+        "problem.temperature_over_mu", temperature_over_mu_,
+        {.unit = "K", .meaning = "Temperature over the mean molecular weight", .above = 0.0});
+    schema.add("problem.metals", metals_,
+               {.meaning = "Mass shares of metals; none given: as cooling.initial_metallicity",
+                .min = 0,
+                .max = 1.0});
+    schema.add("problem.velocity", velocity_,
+               {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
+  }
+
+  void prepare(const Setting& setting) override {
+    if (setting.universe)
+      throw InputError(
+          "problem.name = \"cooling_cell\" and cosmology.enabled = true exclude each "
+          "other");
+    if (hydrogen_density_.empty() || temperature_over_mu_.empty())
+      throw InputError(
+          "problem.hydrogen_density and problem.temperature_over_mu need a number at least");
+    const subgrid::GasUnits units(setting.units);
+    hydrogen_ = units.hydrogen;
+    temperature_ = units.temperature;
+    lower_ = setting.geometry.lower();
+    upper_ = setting.geometry.upper();
+  }
+
+  GasState initial_state(const Position& centre, double cell_size) const override {
+    std::int64_t place = 0;
+    for (int axis = 2; axis >= 0; --axis) {
+      const auto cells = std::llround((upper_[axis] - lower_[axis]) / cell_size);
+      const auto cell = static_cast<std::int64_t>((centre[axis] - lower_[axis]) / cell_size);
+      place = place * cells + cell;
+    }
+    GasState gas;
+    gas.density = at(hydrogen_density_, place) / hydrogen_;
+    gas.velocity = velocity_;
+    gas.pressure = gas.density * at(temperature_over_mu_, place) / temperature_;
+    if (!metals_.empty()) gas.metals = at(metals_, place);
+    return gas;
+  }
+
+ private:
+  static double at(const std::vector<double>& list, std::int64_t place) {
+    return list[static_cast<std::size_t>(place % std::ssize(list))];
+  }
+
+  std::vector<double> hydrogen_density_{0.1}, temperature_over_mu_{1e7}, metals_;
+  std::array<double, 3> velocity_{};
+  double hydrogen_ = 1.0, temperature_ = 1.0;
+  Position lower_{}, upper_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Problem> make_cooling_cell() { return std::make_unique<CoolingCell>(); }
+
+}  // namespace octant::problems

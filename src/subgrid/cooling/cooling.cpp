@@ -1,0 +1,255 @@
+// Radiative cooling and heating of the gas: rates from a table (table_rates.hpp), solved exactly
+// (exact.hpp). What of the internal energy is the pressure floor's neither cools nor heats.
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/parameters.hpp"
+#include "subgrid/cooling/exact.hpp"
+#include "subgrid/cooling/options.hpp"
+#include "subgrid/process.hpp"
+
+namespace octant::subgrid {
+
+namespace cooling {
+
+// Gas with more than this share of the scalar `delayed` does not cool (Teyssier et al. 2013).
+constexpr double k_delayed_share = 1e-3;
+constexpr double k_megayear = 1e6 * constants::k_year;
+
+// The rates of a run, prepared for the redshift that was asked for last.
+class PreparedRates {
+ public:
+  PreparedRates(CoolingTable table, const TableOptions& options)
+      : table_(std::move(table)), options_(options) {}
+
+  void prepare(double redshift) {
+    if (slice_ && slice_->redshift == redshift) return;
+    if (!warned_ && redshift > table_.redshift.back() && table_.redshift.size() > 1) {
+      log::warn("cooling: z = {:.4g} is beyond {}, whose last redshift, {:.4g}, stands in",
+                redshift, table_.path, table_.redshift.back());
+      warned_ = true;
+    }
+    slice_ = slice_at(table_, options_, redshift);
+    if (options_.refinement > 1) nodes_ = refined_nodes(*slice_);
+  }
+  const CoolingTable& table() const { return table_; }
+  const TableSlice& slice() const { return *slice_; }
+  const Nodes& nodes() const { return nodes_; }
+
+ private:
+  CoolingTable table_;
+  TableOptions options_;
+  std::optional<TableSlice> slice_;
+  Nodes nodes_;
+  bool warned_ = false;
+};
+
+// Where rates come from: rows of nodes, or the table itself in every cell.
+struct NodeSource {
+  Nodes nodes;
+  RowAxis rows() const { return nodes.rows; }
+  KOKKOS_INLINE_FUNCTION CellRates at(double n_H, double metallicity) const {
+    return nodes.rates(n_H, metallicity);
+  }
+};
+struct TableSource {
+  TableSlice slice;
+  RowAxis rows() const { return slice.rows; }
+  KOKKOS_INLINE_FUNCTION DirectRates at(double n_H, double metallicity) const {
+    return {slice, n_H, metallicity};
+  }
+};
+
+// What a level's cells have in common.
+struct Gas {
+  GasUnits units;
+  PressureFloor floor;
+  double solar;
+  int metals, delayed;  // variables; -1: there is none
+
+  KOKKOS_INLINE_FUNCTION double metallicity(const hydro::GasCell& cell) const {
+    const double share = cell[metals] / cell.density();
+    return (share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0) / solar;
+  }
+  KOKKOS_INLINE_FUNCTION bool may_cool(const hydro::GasCell& cell) const {
+    return delayed < 0 || !(cell[delayed] > k_delayed_share * cell.density());
+  }
+};
+
+// What a step does to a cell, in code energies per volume; and whether its density is outside of
+// the table.
+enum Account { k_cooled, k_uv_heated, k_floor_energy, k_capped, k_outside, k_accounts };
+
+template <class Source>
+struct Step {
+  static constexpr int count = k_accounts, sums = k_accounts, parts = 1;
+  GasLevel level;
+  Gas gas;
+  Source source;
+  RowAxis rows;
+  double seconds, decay;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& of_block, double* term) const {
+    for (int n = 0; n < k_accounts; ++n) term[n] = 0.0;
+    const hydro::GasCell cell = level.at(of_block);
+    const bool may_cool = gas.may_cool(cell);
+    if (gas.delayed >= 0) cell[gas.delayed] *= decay;
+
+    const double density = cell.density(), n_H = gas.units.hydrogen * density;
+    const double u = cell.internal_energy(), held_up = gas.floor.energy(density);
+    double thermal = u > held_up ? u - held_up : 0.0;
+    term[k_floor_energy] = u > held_up ? 0.0 : density * (held_up - u);
+    if (!may_cool && u > held_up) return;
+    if (may_cool) {
+      const auto rates = source.at(n_H, gas.metallicity(cell));
+      const double most = rates.energy(rates.count() - 1) / gas.units.energy;
+      if (thermal > most) {
+        term[k_capped] = density * (thermal - most);
+        thermal = most;
+      }
+      thermal = advance_exactly(rates, gas.units.energy * thermal, seconds) / gas.units.energy;
+      term[k_outside] = rows.holds(Kokkos::log10(n_H)) ? 0.0 : 1.0;
+    }
+    const double added = cell.set_internal_energy(thermal + held_up);
+    const double radiated = added - term[k_floor_energy] + term[k_capped];
+    term[radiated < 0.0 ? k_cooled : k_uv_heated] = absolute(radiated);
+  }
+};
+
+// u / |du/dt| in code units, inverted.
+template <class Source>
+struct CoolingRate {
+  Gas gas;
+  Source source;
+
+  KOKKOS_INLINE_FUNCTION double operator()(const hydro::GasCell& cell) const {
+    const double density = cell.density(), held_up = gas.floor.energy(density);
+    const double u = gas.units.energy * (cell.internal_energy() - held_up);
+    if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
+    const auto rates = source.at(gas.units.hydrogen * density, gas.metallicity(cell));
+    return gas.units.time * absolute(rate_at(rates, node_above(rates, u), u)) / u;
+  }
+};
+
+}  // namespace cooling
+
+class Cooling final : public Process {
+ private:
+  // Calls the function with where rates come from at the level's moment.
+  template <class Function>
+  auto with_source(const GasLevel& level, const Function& function) const {
+    rates_->prepare(expands_ ? level.moment.background_redshift : options_.redshift);
+    if (options_.table_refinement > 1) return function(cooling::NodeSource{rates_->nodes()});
+    return function(cooling::TableSource{rates_->slice()});
+  }
+
+  cooling::Gas gas_of(const GasLevel& level) const {
+    const GasUnits units(level.moment.units);
+    return {units, floor_of(level, units), options_.solar(), metals_, delayed_};
+  }
+
+  cooling::PressureFloor floor_of(const GasLevel& level, const GasUnits& units) const {
+    if (options_.floor == "jeans")
+      return cooling::jeans_floor(level.moment.newton_constant,
+                                  options_.jeans_cells * level.moment.finest_cell, gamma_);
+    if (options_.floor == "polytrope")
+      return cooling::polytropic_floor(options_.floor_temperature / units.temperature,
+                                       options_.floor_density / units.hydrogen,
+                                       options_.floor_index, gamma_);
+    return {};
+  }
+
+ public:
+  const char* name() const override { return "cooling"; }
+  void declare(ParameterSchema& schema) override { options_.declare(schema); }
+  bool is_wanted() const override { return options_.enabled; }
+
+  std::vector<GasVariable> variables() const override {
+    std::vector<GasVariable> variables{{"metals", options_.initial_metallicity * options_.solar()}};
+    if (options_.delayed) variables.push_back({"delayed"});
+    return variables;
+  }
+  std::vector<std::string> accounts() const override {
+    return {"cooled", "uv_heated", "floor_energy", "capped", "outside"};
+  }
+
+  void prepare(const Setting& setting) override {
+    if (!setting.has_gas) throw InputError("[cooling] needs gas: hydro.enabled = true");
+    if (!setting.has_units)
+      throw InputError(
+          "[cooling] needs to know what the code's numbers are: give units.length, units.density "
+          "and units.time in cgs, or an expanding box");
+    options_.check();
+    if (setting.expands && options_.redshift > 0.0)
+      throw InputError("cooling.redshift means nothing with cosmology.enabled = true");
+    const double metals = options_.initial_metallicity * options_.solar();
+    if (metals > 1.0)
+      throw InputError(
+          "cooling.initial_metallicity = {}: the gas would have a mass share of {} of metals; "
+          "expected at most 1",
+          options_.initial_metallicity, metals);
+    expands_ = setting.expands;
+    gamma_ = setting.gas.gamma;
+    metals_ = setting.variable("metals");
+    delayed_ = options_.delayed ? setting.variable("delayed") : -1;
+  }
+
+  void begin(const Communicator& communicator) override {
+    auto table = cooling::read_cooling_table(communicator, options_.table);
+    if (options_.self_shielding == "rahmati" && table.hydrogen_ionization.empty())
+      throw InputError(
+          "cooling.self_shielding = \"rahmati\" needs a table with /UVBRates/Chemistry/k24; {} has "
+          "none",
+          table.path);
+    if (!table.has_metals)
+      log::warn("cooling: {} has no metals, and metallicities do not matter", table.path);
+    log::info("cooling: {}, a metallicity of {} is solar", table.path, options_.solar());
+    rates_ =
+        std::make_unique<cooling::PreparedRates>(std::move(table), options_.table_options(gamma_));
+  }
+
+  double longest_step(const GasLevel& level) const override {
+    if (options_.largest_change == 0.0) return std::numeric_limits<double>::infinity();
+    const double fastest = with_source(level, [&](const auto& source) {
+      return largest_of_leaf_cells(
+          level, cooling::CoolingRate<std::decay_t<decltype(source)>>{gas_of(level), source});
+    });
+    return fastest > 0.0 ? options_.largest_change / fastest
+                         : std::numeric_limits<double>::infinity();
+  }
+
+  void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
+    const cooling::Gas gas = gas_of(level);
+    const double seconds = dt * gas.units.time;
+    const double decay = std::exp(-seconds / (options_.delay_time * cooling::k_megayear));
+    const auto totals = with_source(level, [&](const auto& source) {
+      using Source = std::decay_t<decltype(source)>;
+      return mesh::block_totals(
+          "cooling", level.cells,
+          cooling::Step<Source>{level, gas, source, source.rows(), seconds, decay});
+    });
+    const std::vector<std::string> names = accounts();
+    for (int n = 0; n < cooling::k_accounts; ++n) {
+      const double unit = n == cooling::k_outside ? 1.0 : level.cell_volume;
+      ReproducibleSum& account = ledger[names[n]];
+      for (const auto& of_block : totals) account += unit * of_block[n];
+    }
+  }
+
+ private:
+  cooling::CoolingOptions options_;
+  bool expands_ = false;
+  double gamma_ = 0.0;
+  int metals_ = -1, delayed_ = -1;
+  std::unique_ptr<cooling::PreparedRates> rates_;
+};
+
+template <>
+std::unique_ptr<Process> make_process<Cooling>() {
+  return std::make_unique<Cooling>();
+}
+
+}  // namespace octant::subgrid

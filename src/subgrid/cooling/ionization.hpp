@@ -1,0 +1,82 @@
+// Hydrogen and helium in ionisation equilibrium, with collisions and an ultraviolet background:
+// the rates of Cen (1992, ApJS 78, 341) and Katz, Weinberg & Hernquist (1996, ApJS 105, 19) with
+// the corrections of Theuns et al. (1998, MNRAS 301, 478), as RAMSES has them.
+#pragma once
+
+#include "mesh/tiles.hpp"
+#include "subgrid/units.hpp"
+
+namespace octant::subgrid::cooling {
+
+// Helium nuclei per hydrogen nucleus.
+inline constexpr double k_helium_per_hydrogen = (1.0 - k_hydrogen_share) / (4.0 * k_hydrogen_share);
+
+// Of the species that a background ionises: HI, HeI, HeII.
+struct PhotoRates {
+  double ionization[3] = {0.0, 0.0, 0.0};  // s^-1
+  double heating[3] = {0.0, 0.0, 0.0};     // erg s^-1 per particle
+};
+
+// Rates of collisions at a temperature, cm^3 s^-1.
+struct IonizationRates {
+  double ionization[3];     // of HI, HeI, HeII by electrons
+  double recombination[3];  // to HI, HeI, HeII, the second one dielectronic as well
+
+  KOKKOS_INLINE_FUNCTION explicit IonizationRates(double T) {
+    const double root = Kokkos::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;
+    const double common = 2.0 * root / (1.0 + Kokkos::sqrt(T5));
+    ionization[0] = 5.85e-11 * common * Kokkos::exp(-157809.1 / T);
+    ionization[1] = 2.38e-11 * common * Kokkos::exp(-285335.4 / T);
+    ionization[2] = 5.68e-12 * common * Kokkos::exp(-631515.0 / T);
+    const double falling = Kokkos::pow(T3, -0.2) / ((1.0 + Kokkos::pow(T6, 0.7)) * root);
+    recombination[0] = 0.75 * 8.4e-11 * falling;
+    recombination[1] =
+        1.5e-10 * Kokkos::pow(T, -0.6353) +
+        1.9e-3 / (T * root) * Kokkos::exp(-470000.0 / T) * (1.0 + 0.3 * Kokkos::exp(-94000.0 / T));
+    recombination[2] = 3.36e-10 * falling;
+  }
+};
+
+// Particles per hydrogen nucleus.
+struct Species {
+  double HI, HII, HeI, HeII, HeIII, electrons;
+
+  // Mean mass per particle, in proton masses.
+  KOKKOS_INLINE_FUNCTION double molecular_weight() const {
+    return 1.0 / (k_hydrogen_share * (1.0 + k_helium_per_hydrogen + electrons));
+  }
+};
+
+// The species that so many electrons per hydrogen nucleus leave.
+KOKKOS_INLINE_FUNCTION Species species(const IonizationRates& rates, const PhotoRates& photo,
+                                       double n_H, double electrons) {
+  // Ratios of each species to the next lower one.
+  double up[3];
+  for (int s = 0; s < 3; ++s)
+    up[s] =
+        (rates.ionization[s] + photo.ionization[s] / (n_H * electrons)) / rates.recombination[s];
+  Species x;
+  x.HI = 1.0 / (1.0 + up[0]);
+  x.HII = up[0] * x.HI;
+  x.HeI = k_helium_per_hydrogen / (1.0 + up[1] * (1.0 + up[2]));
+  x.HeII = up[1] * x.HeI;
+  x.HeIII = up[2] * x.HeII;
+  x.electrons = x.HII + x.HeII + 2.0 * x.HeIII;
+  return x;
+}
+
+// The equilibrium. What the ions leave falls with the electrons that are assumed: the root of
+// their difference is bracketed and halved in its logarithm, then in its value.
+KOKKOS_INLINE_FUNCTION Species equilibrium(const IonizationRates& rates, const PhotoRates& photo,
+                                           double n_H) {
+  constexpr double least = 1e-30;
+  double low = least, high = 1.0 + 2.0 * k_helium_per_hydrogen;
+  for (int n = 0; n < 100 && high - low > 1e-12 * high; ++n) {
+    const double middle = high > 2.0 * low ? Kokkos::sqrt(low * high) : 0.5 * (low + high);
+    if (species(rates, photo, n_H, middle).electrons > middle) low = middle;
+    else high = middle;
+  }
+  return species(rates, photo, n_H, 0.5 * (low + high));
+}
+
+}  // namespace octant::subgrid::cooling

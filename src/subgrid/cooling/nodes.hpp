@@ -1,0 +1,103 @@
+// Net cooling rates at the temperatures of a table, as kernels see them.
+//
+// At each node (n_H, T) lie four numbers: the net rates of primordial gas and of metals of the
+// solar abundance, both over n_H^2 in erg cm^3 s^-1, the internal energy per mass u in erg g^-1,
+// and the rate of Compton cooling per mass in erg g^-1 s^-1. Positive rates cool. Between rows of
+// equal n_H all four are linear in log10 n_H; what lies between temperatures is for exact.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "core/units.hpp"
+#include "mesh/tiles.hpp"
+#include "subgrid/units.hpp"
+
+namespace octant::subgrid::cooling {
+
+enum NodeValue { k_primordial, k_metals, k_internal, k_compton, k_node_values };
+
+KOKKOS_INLINE_FUNCTION double power_of_ten(double x) {
+  return Kokkos::exp(2.302585092994045684 * x);
+}
+
+// A node for one cell: u, and the net rate per mass there.
+struct Point {
+  double energy;  // erg g^-1
+  double rate;    // erg g^-1 s^-1, positive where gas cools
+};
+
+// A place among rows that are evenly spaced in log10 n_H.
+struct RowPlace {
+  int row;
+  double fraction;  // of the way to the next row
+};
+
+struct RowAxis {
+  double first = 0.0, per_dex = 1.0;
+  int rows = 2;
+
+  KOKKOS_INLINE_FUNCTION bool holds(double log_density) const {
+    const double x = (log_density - first) * per_dex;
+    return x >= -1e-9 && x <= rows - 1 + 1e-9;
+  }
+  // The nearest place of the axis.
+  KOKKOS_INLINE_FUNCTION RowPlace place(double log_density) const {
+    const double x = (log_density - first) * per_dex;
+    const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
+    const int row = inside < rows - 2 ? static_cast<int>(inside) : rows - 2;
+    return {row, inside - row};
+  }
+};
+
+// The net rates of one cell's gas, between two rows.
+class CellRates {
+ public:
+  KOKKOS_INLINE_FUNCTION CellRates(const double* lower, const double* upper, double fraction,
+                                   int count, double per_mass, double metallicity)
+      : lower_(lower),
+        upper_(upper),
+        fraction_(fraction),
+        per_mass_(per_mass),
+        metallicity_(metallicity),
+        count_(count) {}
+
+  KOKKOS_INLINE_FUNCTION int count() const { return count_; }
+  KOKKOS_INLINE_FUNCTION double energy(int node) const { return value(node, k_internal); }
+  KOKKOS_INLINE_FUNCTION Point point(int node) const {
+    const double primordial = value(node, k_primordial), metals = value(node, k_metals);
+    return {energy(node),
+            per_mass_ * (primordial + metallicity_ * metals) + value(node, k_compton)};
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION double value(int node, int which) const {
+    const double below = lower_[node * k_node_values + which];
+    return below + fraction_ * (upper_[node * k_node_values + which] - below);
+  }
+
+  const double *lower_, *upper_;
+  double fraction_, per_mass_, metallicity_;
+  int count_;
+};
+
+// Rates at one redshift, in device memory. Passed by value.
+struct Nodes {
+  mesh::DeviceArray<const double> values;  // [row][temperature][NodeValue]
+  RowAxis rows;
+  int temperatures = 0;
+
+  // For gas of n_H nuclei per cm^3 and a metallicity in units of the solar one.
+  KOKKOS_INLINE_FUNCTION CellRates rates(double n_H, double metallicity) const {
+    const RowPlace place = rows.place(Kokkos::log10(n_H));
+    const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
+    const double* row = values.data() + place.row * stride;
+    return {row, row + stride, place.fraction, temperatures, rate_per_mass(n_H), metallicity};
+  }
+
+  // n_H^2 / rho in cm^-3 g^-1.
+  KOKKOS_INLINE_FUNCTION static double rate_per_mass(double n_H) {
+    return n_H * (k_hydrogen_share / constants::k_proton_mass);
+  }
+};
+
+}  // namespace octant::subgrid::cooling

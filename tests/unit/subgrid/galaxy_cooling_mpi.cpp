@@ -1,0 +1,97 @@
+// Cooling of single cells against the reference values of OCTANT_DATA, and its closed form.
+#include <gtest/gtest.h>
+
+#include "reference_rows.hpp"
+#include "subgrid/cooling/exact.hpp"
+#include "subgrid/cooling/table_rates.hpp"
+
+namespace octant::subgrid::cooling {
+namespace {
+
+constexpr double k_megayear = 1e6 * constants::k_year;
+// Hydrogen's mass in the reference values; what is per mass there goes with its inverse.
+constexpr double k_reference_mass = 1.67262e-24;
+
+// Of the tables that reference values name.
+std::string table_file(const std::string& name) {
+  const std::string file =
+      name == "HM2012" ? "CloudyData_UVB=HM2012_with_MMW.h5" : "CloudyData_" + name + ".h5";
+  return reference_file("cooling/" + file);
+}
+
+// u at a temperature: a power of T between nodes.
+template <class Rates>
+double energy_at(const Rates& rates, const TableSlice& slice, double T) {
+  int k = 0;
+  while (k + 2 < rates.count() && slice.temperature(k + 1) <= T) ++k;
+  const double low = std::log(slice.temperature(k)), high = std::log(slice.temperature(k + 1));
+  const double f = (std::log(T) - low) / (high - low);
+  const double a = std::log(rates.energy(k)), b = std::log(rates.energy(k + 1));
+  return std::exp(a + f * (b - a));
+}
+
+template <class Rates>
+double in_steps(const Rates& rates, double u, double t, int steps) {
+  for (int n = 0; n < steps; ++n) u = advance_exactly(rates, u, t / steps);
+  return u;
+}
+
+TEST(GalaxyCooling, exact_follows_the_closed_form_in_one_step_and_in_many) {
+  const std::string file = reference_file("galaxy/cooling_exact.csv");
+  if (file.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/cooling_exact.csv";
+  const ReferenceRows rows(file);
+  std::map<std::string, CoolingTable> tables;
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const std::string name = rows.text(n, "table");
+    if (!tables.contains(name))
+      tables[name] = read_cooling_table(Communicator::world(), table_file(name));
+    const TableSlice slice =
+        slice_at(tables[name], {.cmb_floor = false, .compton = false}, rows.number(n, "z"));
+    const DirectRates rates(slice, rows.number(n, "n_H"), rows.number(n, "Z"));
+    const double u_0 = energy_at(rates, slice, rows.number(n, "T0"));
+    const double t = k_megayear * rows.number(n, "t_Myr");
+    const double u = advance_exactly(rates, u_0, t);
+    const double expected = rows.number(n, "u_erg_per_g");
+    EXPECT_NEAR(u * constants::k_proton_mass / k_reference_mass / expected, 1.0, 1e-8) << n;
+    EXPECT_NEAR(in_steps(rates, u_0, t, 1000) / u, 1.0, 1e-12) << n;
+    EXPECT_NEAR(in_steps(rates, u_0, t, 7) / u, 1.0, 1e-12) << n;
+  }
+}
+
+// Cooling as T^beta, in units of the first temperature and its cooling time.
+struct PowerLaw {
+  double beta;
+  int count() const { return 400; }
+  double energy(int node) const { return std::pow(10.0, -12.0 + 0.05 * node); }
+  Point point(int node) const { return {energy(node), std::pow(energy(node), beta)}; }
+};
+
+TEST(GalaxyCooling, power_laws_have_their_analytical_solutions) {
+  const std::string file = reference_file("galaxy/cooling_power_law.csv");
+  if (file.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/cooling_power_law.csv";
+  const ReferenceRows rows(file);
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const double u = advance_exactly(PowerLaw{rows.number(n, "beta")}, 1.0, rows.number(n, "t"));
+    EXPECT_NEAR(u, rows.number(n, "T"), 0.02 * rows.number(n, "T") + 1e-11) << n;
+  }
+}
+
+// Heats below u = 2 and cools above.
+struct Thermostat {
+  int count() const { return 3; }
+  double energy(int node) const { return 1.0 + 2.0 * node; }
+  Point point(int node) const { return {energy(node), node - 0.5}; }
+};
+
+TEST(GalaxyCooling, gas_approaches_equilibrium_and_never_crosses_it) {
+  for (const double u : {1.0, 1.5, 2.5, 3.0})
+    EXPECT_NEAR(advance_exactly(Thermostat{}, u, 3.0), 2.0 + (u - 2.0) * std::exp(-1.5), 1e-14);
+  EXPECT_EQ(advance_exactly(Thermostat{}, 2.0, 3.0), 2.0);
+  // From below the nodes at the first one's rate, which takes a time of 1, and from above.
+  EXPECT_NEAR(advance_exactly(Thermostat{}, 0.5, 1.0), 1.0, 1e-15);
+  EXPECT_NEAR(advance_exactly(Thermostat{}, 8.0, 2.0), 5.0, 1e-14);
+  EXPECT_NEAR(advance_exactly(Thermostat{}, 1e-300, 1e9), 2.0, 1e-14);
+}
+
+}  // namespace
+}  // namespace octant::subgrid::cooling
