@@ -31,10 +31,6 @@ class CoolingCell final : public Problem {
   }
 
   void prepare(const Setting& setting) override {
-    if (setting.universe)
-      throw InputError(
-          "problem.name = \"cooling_cell\" and cosmology.enabled = true exclude each "
-          "other");
     if (hydrogen_density_.empty() || temperature_over_mu_.empty())
       throw InputError(
           "problem.hydrogen_density and problem.temperature_over_mu need a number at least");

@@ -17,6 +17,7 @@ std::unique_ptr<Problem> make_kelvin_helmholtz();
 std::unique_ptr<Problem> make_noh();
 std::unique_ptr<Problem> make_pancake();
 std::unique_ptr<Problem> make_plummer();
+std::unique_ptr<Problem> make_radiative_shock();
 std::unique_ptr<Problem> make_riemann();
 std::unique_ptr<Problem> make_sedov();
 std::unique_ptr<Problem> make_sound_wave();

@@ -18,6 +18,7 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"noh", make_noh},
     {"pancake", make_pancake},
     {"plummer", make_plummer},
+    {"radiative_shock", make_radiative_shock},
     {"riemann", make_riemann},
     {"sedov", make_sedov},
     {"sod", make_riemann},  // Sod's states are the defaults of the Riemann problem

@@ -152,7 +152,7 @@ def test_exact_cooling_is_exact_however_many_the_steps(tmp_path: Path, steps: in
         source, z, n_hydrogen = (
             table_of(str(of["table"][0])),
             float(of["z"][0]),
-            float(of["n_hydrogen"][0]),
+            float(of["n_H"][0]),
         )
         weights = Weights.read(source, z, n_hydrogen)
         start = of["T0"][:1]
@@ -314,8 +314,9 @@ largest_change = 0.3
 
 [floor]
 kind = "polytrope"
-temperature = 1e5
-density = 10.0
+temperature = 3e5
+density = 20.0
+index = 4.0
 """
 
 
@@ -334,7 +335,7 @@ def test_the_ledger_holds_all_the_energy_that_went(reference: Outcome) -> None:
     history = reference.history()
     assert history["leaf_cells_2"][-1] > 0
     radiated = history["cooling_cooled"] - history["cooling_uv_heated"]
-    assert radiated[-1] > 0.005 * history["total_energy"][0]
+    assert radiated[-1] > 1e-3 * history["total_energy"][0]
     assert history["cooling_floor_energy"][-1] > 0.0
     left = history["total_energy"] + radiated + history["cooling_capped"]
     left -= history["cooling_floor_energy"]

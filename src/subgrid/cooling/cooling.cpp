@@ -19,30 +19,39 @@ namespace cooling {
 constexpr double k_delayed_share = 1e-3;
 constexpr double k_megayear = 1e6 * constants::k_year;
 
-// The rates of a run, prepared for the redshift that was asked for last.
+// The rates of a run, prepared for the redshift that was asked for last: those of a table, or of
+// the original method.
 class PreparedRates {
  public:
-  PreparedRates(CoolingTable table, const TableOptions& options)
-      : table_(std::move(table)), options_(options) {}
+  PreparedRates(const CoolingOptions& options, double gamma, std::optional<CoolingTable> table)
+      : options_(options), gamma_(gamma), table_(std::move(table)) {}
 
   void prepare(double redshift) {
-    if (slice_ && slice_->redshift == redshift) return;
-    if (!warned_ && redshift > table_.redshift.back() && table_.redshift.size() > 1) {
-      log::warn("cooling: z = {:.4g} is beyond {}, whose last redshift, {:.4g}, stands in",
-                redshift, table_.path, table_.redshift.back());
-      warned_ = true;
-    }
-    slice_ = slice_at(table_, options_, redshift);
-    if (options_.refinement > 1) nodes_ = refined_nodes(*slice_);
+    if (redshift_ == redshift) return;
+    redshift_ = redshift;
+    if (table_) prepare_table(redshift);
+    else nodes_ = original_nodes(options_.original_options(gamma_), redshift);
   }
-  const CoolingTable& table() const { return table_; }
-  const TableSlice& slice() const { return *slice_; }
+  const TableSlice& slice() const { return slice_; }
   const Nodes& nodes() const { return nodes_; }
 
  private:
-  CoolingTable table_;
-  TableOptions options_;
-  std::optional<TableSlice> slice_;
+  void prepare_table(double redshift) {
+    const auto& redshifts = table_->redshift;
+    if (!warned_ && redshifts.size() > 1 && redshift > redshifts.back()) {
+      log::warn("cooling: z = {:.4g} is beyond {}, whose last redshift, {:.4g}, stands in",
+                redshift, table_->path, redshifts.back());
+      warned_ = true;
+    }
+    slice_ = slice_at(*table_, options_.table_options(gamma_), redshift);
+    if (options_.table_refinement > 1) nodes_ = refined_nodes(slice_);
+  }
+
+  CoolingOptions options_;
+  double gamma_;
+  std::optional<CoolingTable> table_;
+  std::optional<double> redshift_;
+  TableSlice slice_;
   Nodes nodes_;
   bool warned_ = false;
 };
@@ -50,16 +59,16 @@ class PreparedRates {
 // Where rates come from: rows of nodes, or the table itself in every cell.
 struct NodeSource {
   Nodes nodes;
-  RowAxis rows() const { return nodes.rows; }
-  KOKKOS_INLINE_FUNCTION CellRates at(double n_H, double metallicity) const {
-    return nodes.rates(n_H, metallicity);
+  KOKKOS_INLINE_FUNCTION const RowAxis& rows() const { return nodes.rows; }
+  KOKKOS_INLINE_FUNCTION CellRates at(double n_H, const RowPlace& place, double Z) const {
+    return nodes.rates(n_H, place, Z);
   }
 };
 struct TableSource {
   TableSlice slice;
-  RowAxis rows() const { return slice.rows; }
-  KOKKOS_INLINE_FUNCTION DirectRates at(double n_H, double metallicity) const {
-    return {slice, n_H, metallicity};
+  KOKKOS_INLINE_FUNCTION const RowAxis& rows() const { return slice.rows; }
+  KOKKOS_INLINE_FUNCTION DirectRates at(double n_H, const RowPlace& place, double Z) const {
+    return {slice, n_H, place, Z};
   }
 };
 
@@ -67,21 +76,29 @@ struct TableSource {
 struct Gas {
   GasUnits units;
   PressureFloor floor;
-  double solar;
-  int metals, delayed;  // variables; -1: there is none
+  double per_solar, per_energy;  // 1 / (metals' share in solar gas), 1 / units.energy
+  int metals, delayed;           // variables; -1: there is none
 
   KOKKOS_INLINE_FUNCTION double metallicity(const hydro::GasCell& cell) const {
     const double share = cell[metals] / cell.density();
-    return (share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0) / solar;
+    return (share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0) * per_solar;
   }
   KOKKOS_INLINE_FUNCTION bool may_cool(const hydro::GasCell& cell) const {
     return delayed < 0 || !(cell[delayed] > k_delayed_share * cell.density());
   }
 };
 
-// What a step does to a cell, in code energies per volume; and whether its density is outside of
-// the table.
-enum Account { k_cooled, k_uv_heated, k_floor_energy, k_capped, k_outside, k_accounts };
+// What a step does to a cell, in code energies per volume; whether its density is outside of the
+// table, and whether implicit sub-steps did not suffice.
+enum Account {
+  k_cooled,
+  k_uv_heated,
+  k_floor_energy,
+  k_capped,
+  k_outside,
+  k_ended_exactly,
+  k_accounts
+};
 
 template <class Source>
 struct Step {
@@ -89,8 +106,9 @@ struct Step {
   GasLevel level;
   Gas gas;
   Source source;
-  RowAxis rows;
   double seconds, decay;
+  bool implicitly;
+  ImplicitControl control;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& of_block, double* term) const {
     for (int n = 0; n < k_accounts; ++n) term[n] = 0.0;
@@ -104,18 +122,28 @@ struct Step {
     term[k_floor_energy] = u > held_up ? 0.0 : density * (held_up - u);
     if (!may_cool && u > held_up) return;
     if (may_cool) {
-      const auto rates = source.at(n_H, gas.metallicity(cell));
-      const double most = rates.energy(rates.count() - 1) / gas.units.energy;
+      const RowPlace place = source.rows().place(log_of_ten(n_H));
+      const auto rates = source.at(n_H, place, gas.metallicity(cell));
+      const double most = rates.energy(rates.count() - 1) * gas.per_energy;
       if (thermal > most) {
         term[k_capped] = density * (thermal - most);
         thermal = most;
       }
-      thermal = advance_exactly(rates, gas.units.energy * thermal, seconds) / gas.units.energy;
-      term[k_outside] = rows.holds(Kokkos::log10(n_H)) ? 0.0 : 1.0;
+      thermal = solve(rates, gas.units.energy * thermal, term) * gas.per_energy;
+      term[k_outside] = place.inside ? 0.0 : 1.0;
     }
     const double added = cell.set_internal_energy(thermal + held_up);
     const double radiated = added - term[k_floor_energy] + term[k_capped];
     term[radiated < 0.0 ? k_cooled : k_uv_heated] = absolute(radiated);
+  }
+
+  template <class Rates>
+  KOKKOS_INLINE_FUNCTION double solve(const Rates& rates, double u, double* term) const {
+    if (!implicitly) return advance_exactly(rates, u, seconds);
+    bool exactly_ended = false;
+    const double after = advance_implicitly(rates, u, seconds, control, exactly_ended);
+    term[k_ended_exactly] = exactly_ended ? 1.0 : 0.0;
+    return after;
   }
 };
 
@@ -129,7 +157,8 @@ struct CoolingRate {
     const double density = cell.density(), held_up = gas.floor.energy(density);
     const double u = gas.units.energy * (cell.internal_energy() - held_up);
     if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
-    const auto rates = source.at(gas.units.hydrogen * density, gas.metallicity(cell));
+    const double n_H = gas.units.hydrogen * density;
+    const auto rates = source.at(n_H, source.rows().place(log_of_ten(n_H)), gas.metallicity(cell));
     return gas.units.time * absolute(rate_at(rates, node_above(rates, u), u)) / u;
   }
 };
@@ -142,13 +171,27 @@ class Cooling final : public Process {
   template <class Function>
   auto with_source(const GasLevel& level, const Function& function) const {
     rates_->prepare(expands_ ? level.moment.background_redshift : options_.redshift);
-    if (options_.table_refinement > 1) return function(cooling::NodeSource{rates_->nodes()});
-    return function(cooling::TableSource{rates_->slice()});
+    if (options_.table_refinement == 1 && !options_.is_original())
+      return function(cooling::TableSource{rates_->slice()});
+    return function(cooling::NodeSource{rates_->nodes()});
+  }
+
+  cooling::CoolingTable read_table(const Communicator& communicator) const {
+    auto table = cooling::read_cooling_table(communicator, options_.table);
+    if (options_.self_shielding == "rahmati" && table.hydrogen_ionization.empty())
+      throw InputError(
+          "cooling.self_shielding = \"rahmati\" needs a table with /UVBRates/Chemistry/k24; {} has "
+          "none",
+          table.path);
+    if (!table.has_metals)
+      log::warn("cooling: {} has no metals, and metallicities do not matter", table.path);
+    return table;
   }
 
   cooling::Gas gas_of(const GasLevel& level) const {
     const GasUnits units(level.moment.units);
-    return {units, floor_of(level, units), options_.solar(), metals_, delayed_};
+    return {units,   floor_of(level, units), 1.0 / options_.solar(), 1.0 / units.energy, metals_,
+            delayed_};
   }
 
   cooling::PressureFloor floor_of(const GasLevel& level, const GasUnits& units) const {
@@ -173,7 +216,7 @@ class Cooling final : public Process {
     return variables;
   }
   std::vector<std::string> accounts() const override {
-    return {"cooled", "uv_heated", "floor_energy", "capped", "outside"};
+    return {"cooled", "uv_heated", "floor_energy", "capped", "outside", "ended_exactly"};
   }
 
   void prepare(const Setting& setting) override {
@@ -191,6 +234,10 @@ class Cooling final : public Process {
           "cooling.initial_metallicity = {}: the gas would have a mass share of {} of metals; "
           "expected at most 1",
           options_.initial_metallicity, metals);
+    if (setting.expands && !setting.gas.dual_energy)
+      log::warn(
+          "cooling in an expanding box with hydro.dual_energy = \"off\": the temperatures of cold, "
+          "fast gas are noise; \"overwrite\" keeps them");
     expands_ = setting.expands;
     gamma_ = setting.gas.gamma;
     metals_ = setting.variable("metals");
@@ -198,17 +245,9 @@ class Cooling final : public Process {
   }
 
   void begin(const Communicator& communicator) override {
-    auto table = cooling::read_cooling_table(communicator, options_.table);
-    if (options_.self_shielding == "rahmati" && table.hydrogen_ionization.empty())
-      throw InputError(
-          "cooling.self_shielding = \"rahmati\" needs a table with /UVBRates/Chemistry/k24; {} has "
-          "none",
-          table.path);
-    if (!table.has_metals)
-      log::warn("cooling: {} has no metals, and metallicities do not matter", table.path);
-    log::info("cooling: {}, a metallicity of {} is solar", table.path, options_.solar());
-    rates_ =
-        std::make_unique<cooling::PreparedRates>(std::move(table), options_.table_options(gamma_));
+    std::optional<cooling::CoolingTable> table;
+    if (!options_.is_original()) table = read_table(communicator);
+    rates_ = std::make_unique<cooling::PreparedRates>(options_, gamma_, std::move(table));
   }
 
   double longest_step(const GasLevel& level) const override {
@@ -227,13 +266,18 @@ class Cooling final : public Process {
     const double decay = std::exp(-seconds / (options_.delay_time * cooling::k_megayear));
     const auto totals = with_source(level, [&](const auto& source) {
       using Source = std::decay_t<decltype(source)>;
-      return mesh::block_totals(
-          "cooling", level.cells,
-          cooling::Step<Source>{level, gas, source, source.rows(), seconds, decay});
+      return mesh::block_totals("cooling", level.cells,
+                                cooling::Step<Source>{level,
+                                                      gas,
+                                                      source,
+                                                      seconds,
+                                                      decay,
+                                                      options_.method == "implicit",
+                                                      {.tolerance = options_.tolerance}});
     });
     const std::vector<std::string> names = accounts();
     for (int n = 0; n < cooling::k_accounts; ++n) {
-      const double unit = n == cooling::k_outside ? 1.0 : level.cell_volume;
+      const double unit = n >= cooling::k_outside ? 1.0 : level.cell_volume;
       ReproducibleSum& account = ledger[names[n]];
       for (const auto& of_block : totals) account += unit * of_block[n];
     }

@@ -15,16 +15,17 @@
 namespace octant::subgrid::cooling {
 
 // (1 - exp(-x)) / x.
-KOKKOS_INLINE_FUNCTION double relaxation(double x) {
+KOKKOS_FORCEINLINE_FUNCTION double relaxation(double x) {
   if (x > 0.05 || x < -0.05) return -Kokkos::expm1(-x) / x;
-  double sum = 1.0;
-  for (int n = 8; n >= 2; --n) sum = 1.0 - x / n * sum;
-  return sum;
+  constexpr double c1 = -1.0 / 2, c2 = 1.0 / 6, c3 = -1.0 / 24, c4 = 1.0 / 120, c5 = -1.0 / 720,
+                   c6 = 1.0 / 5040, c7 = -1.0 / 40320;
+  const double x2 = x * x;
+  return (1.0 + c1 * x) + x2 * ((c2 + c3 * x) + x2 * ((c4 + c5 * x) + x2 * (c6 + c7 * x)));
 }
 
 // Time in which the internal energy falls by `fall` while the rate goes linearly from one value to
 // another of the same sign: fall over the rates' logarithmic mean.
-KOKKOS_INLINE_FUNCTION double crossing_time(double fall, double rate_0, double rate_1) {
+KOKKOS_FORCEINLINE_FUNCTION double crossing_time(double fall, double rate_0, double rate_1) {
   const double difference = rate_1 - rate_0, sum = rate_0 + rate_1;
   const double q = difference / sum, y = q * q;
   if (y > 0.05) return fall * Kokkos::log(rate_1 / rate_0) / difference;
@@ -41,20 +42,17 @@ KOKKOS_INLINE_FUNCTION double crossing_time(double fall, double rate_0, double r
 
 // The first node above u; 0 where u is below all of them, the count where it is not below the last.
 template <class Rates>
-KOKKOS_INLINE_FUNCTION int node_above(const Rates& rates, double u) {
-  int low = 0, high = rates.count();
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (rates.energy(middle) <= u) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+KOKKOS_FORCEINLINE_FUNCTION int node_above(const Rates& rates, double u) {
+  int above = rates.guess(u);
+  while (above < rates.count() && rates.energy(above) <= u) ++above;
+  while (above > 0 && rates.energy(above - 1) > u) --above;
+  return above;
 }
 
 // The net rate at u. Beyond its ends the table's first and last rates hold, but below the first
 // node nothing cools.
 template <class Rates>
-KOKKOS_INLINE_FUNCTION double rate_at(const Rates& rates, int above, double u) {
+KOKKOS_FORCEINLINE_FUNCTION double rate_at(const Rates& rates, int above, double u) {
   if (above == 0) {
     const double first = rates.point(0).rate;
     return first < 0.0 ? first : 0.0;
@@ -65,9 +63,9 @@ KOKKOS_INLINE_FUNCTION double rate_at(const Rates& rates, int above, double u) {
 }
 
 // The internal energy per mass that gas of u has after a time t in seconds. `Rates` are those of
-// one cell: count(), energy(node), point(node).
+// one cell: count(), energy(node), point(node), and guess(u), a node that is near u.
 template <class Rates>
-KOKKOS_INLINE_FUNCTION double advance_exactly(const Rates& rates, double u, double t) {
+KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u, double t) {
   int above = node_above(rates, u);
   double rate = rate_at(rates, above, u);
   if (rate == 0.0) return u;
@@ -79,8 +77,11 @@ KOKKOS_INLINE_FUNCTION double advance_exactly(const Rates& rates, double u, doub
     const double fall = u - next.energy;
     if (fall == 0.0) continue;
     const bool same_sign = rate * next.rate > 0.0;
-    const double crossing = same_sign ? crossing_time(fall, rate, next.rate) : t;
-    if (!same_sign || crossing > t) {
+    // Most steps end before the node: at no rate on the way could it be reached.
+    const double far = Kokkos::abs(fall);
+    const bool is_far = t * Kokkos::abs(rate) < far && t * Kokkos::abs(next.rate) < far;
+    const double crossing = same_sign && !is_far ? crossing_time(fall, rate, next.rate) : t;
+    if (!same_sign || is_far || crossing > t) {
       const double slope = (rate - next.rate) / fall;
       return u - rate * t * relaxation(slope * t);
     }

@@ -16,7 +16,7 @@ namespace octant::subgrid::cooling {
 
 enum NodeValue { k_primordial, k_metals, k_internal, k_compton, k_node_values };
 
-KOKKOS_INLINE_FUNCTION double power_of_ten(double x) {
+KOKKOS_FORCEINLINE_FUNCTION double power_of_ten(double x) {
   return Kokkos::exp(2.302585092994045684 * x);
 }
 
@@ -26,44 +26,71 @@ struct Point {
   double rate;    // erg g^-1 s^-1, positive where gas cools
 };
 
+KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
+  return 0.43429448190325182765 * Kokkos::log(x);
+}
+
 // A place among rows that are evenly spaced in log10 n_H.
 struct RowPlace {
   int row;
   double fraction;  // of the way to the next row
+  bool inside;      // whether the rows reach as far
 };
 
 struct RowAxis {
   double first = 0.0, per_dex = 1.0;
   int rows = 2;
 
-  KOKKOS_INLINE_FUNCTION bool holds(double log_density) const {
-    const double x = (log_density - first) * per_dex;
-    return x >= -1e-9 && x <= rows - 1 + 1e-9;
-  }
   // The nearest place of the axis.
-  KOKKOS_INLINE_FUNCTION RowPlace place(double log_density) const {
+  KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
     const int row = inside < rows - 2 ? static_cast<int>(inside) : rows - 2;
-    return {row, inside - row};
+    return {row, inside - row, x > -1e-6 && x < rows - 1 + 1e-6};
+  }
+};
+
+// For each row, the first node above energies that go as a quarter of a binary octave: the leading
+// bits of a double are a logarithm.
+struct NodeHints {
+  mesh::DeviceArray<const std::uint16_t> above;  // [row][bin]
+  std::int64_t first = 0;                        // bin of the lowest energy
+  int bins = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t bin_of(double energy) {
+    return Kokkos::bit_cast<std::int64_t>(energy) >> 50;
+  }
+  // The least energy of a bin.
+  KOKKOS_FORCEINLINE_FUNCTION double least(int bin) const {
+    return Kokkos::bit_cast<double>((first + bin) << 50);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int guess(int row, double energy) const {
+    const std::int64_t bin = bin_of(energy) - first;
+    const std::int64_t inside = bin > 0 ? (bin < bins ? bin : bins - 1) : 0;
+    return above(row * bins + inside);
   }
 };
 
 // The net rates of one cell's gas, between two rows.
 class CellRates {
  public:
-  KOKKOS_INLINE_FUNCTION CellRates(const double* lower, const double* upper, double fraction,
-                                   int count, double per_mass, double metallicity)
+  KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
+                                        const RowPlace& place, int count, double per_mass,
+                                        double metallicity, const NodeHints& hints)
       : lower_(lower),
         upper_(upper),
-        fraction_(fraction),
+        fraction_(place.fraction),
         per_mass_(per_mass),
         metallicity_(metallicity),
-        count_(count) {}
+        count_(count),
+        row_(place.row),
+        hints_(hints) {}
 
-  KOKKOS_INLINE_FUNCTION int count() const { return count_; }
-  KOKKOS_INLINE_FUNCTION double energy(int node) const { return value(node, k_internal); }
-  KOKKOS_INLINE_FUNCTION Point point(int node) const {
+  KOKKOS_FORCEINLINE_FUNCTION int count() const { return count_; }
+  // Of the first node above an energy.
+  KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const { return hints_.guess(row_, energy); }
+  KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const { return value(node, k_internal); }
+  KOKKOS_FORCEINLINE_FUNCTION Point point(int node) const {
     const double primordial = value(node, k_primordial), metals = value(node, k_metals);
     return {energy(node),
             per_mass_ * (primordial + metallicity_ * metals) + value(node, k_compton)};
@@ -77,7 +104,8 @@ class CellRates {
 
   const double *lower_, *upper_;
   double fraction_, per_mass_, metallicity_;
-  int count_;
+  int count_, row_;
+  const NodeHints& hints_;
 };
 
 // Rates at one redshift, in device memory. Passed by value.
@@ -85,19 +113,24 @@ struct Nodes {
   mesh::DeviceArray<const double> values;  // [row][temperature][NodeValue]
   RowAxis rows;
   int temperatures = 0;
+  NodeHints hints;
 
-  // For gas of n_H nuclei per cm^3 and a metallicity in units of the solar one.
-  KOKKOS_INLINE_FUNCTION CellRates rates(double n_H, double metallicity) const {
-    const RowPlace place = rows.place(Kokkos::log10(n_H));
+  // For gas of n_H nuclei per cm^3, at a place among the rows, and a metallicity in units of the
+  // solar one.
+  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(double n_H, const RowPlace& place,
+                                              double metallicity) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;
-    return {row, row + stride, place.fraction, temperatures, rate_per_mass(n_H), metallicity};
+    return {row, row + stride, place, temperatures, rate_per_mass(n_H), metallicity, hints};
   }
 
   // n_H^2 / rho in cm^-3 g^-1.
-  KOKKOS_INLINE_FUNCTION static double rate_per_mass(double n_H) {
+  KOKKOS_FORCEINLINE_FUNCTION static double rate_per_mass(double n_H) {
     return n_H * (k_hydrogen_share / constants::k_proton_mass);
   }
 };
+
+// What is to be known of nodes whose values are there.
+NodeHints make_hints(const Nodes& nodes);
 
 }  // namespace octant::subgrid::cooling

@@ -34,17 +34,31 @@ struct TableSlice {
                                        double* node) const;
 };
 
+// Internal energy per mass in erg g^-1.
+KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight, double gamma) {
+  return constants::k_boltzmann * T / ((gamma - 1.0) * molecular_weight * constants::k_proton_mass);
+}
+
 // Rates that are interpolated in log10 in every cell: no rows between those of the table, and four
 // exponentials per node. For one cell, as CellRates.
 class DirectRates {
  public:
-  KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, double n_H, double metallicity)
-      : slice_(slice),
-        place_(slice.rows.place(Kokkos::log10(n_H))),
-        n_H_(n_H),
-        metallicity_(metallicity) {}
+  KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, double n_H, const RowPlace& place,
+                                     double metallicity)
+      : slice_(slice), place_(place), n_H_(n_H), metallicity_(metallicity) {}
 
   KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
+  KOKKOS_INLINE_FUNCTION int guess(double energy) const {
+    // As if mu were 1.
+    const double T = energy / internal_energy(1.0, 1.0, slice_.options.gamma);
+    int low = 0, high = count();
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (slice_.temperature(middle) <= T) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
   KOKKOS_INLINE_FUNCTION Point point(int node) const {
     double values[k_node_values];
     slice_.evaluate(place_, n_H_, node, values);
@@ -59,11 +73,6 @@ class DirectRates {
   RowPlace place_;
   double n_H_, metallicity_;
 };
-
-// Internal energy per mass in erg g^-1.
-KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight, double gamma) {
-  return constants::k_boltzmann * T / ((gamma - 1.0) * molecular_weight * constants::k_proton_mass);
-}
 
 KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n_H, int k,
                                                  double* node) const {

@@ -1,0 +1,100 @@
+// The original method against what RAMSES itself gives: OCTANT_DATA/galaxy/original_*.csv.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "reference_rows.hpp"
+#include "subgrid/cooling/exact.hpp"
+#include "subgrid/cooling/original.hpp"
+
+namespace octant::subgrid::cooling {
+namespace {
+
+constexpr double k_ramses_reionization = 8.5;
+
+TEST(GalaxyOriginal, rates_are_those_of_ramses) {
+  const std::string file = reference_file("galaxy/original_rates.csv");
+  if (file.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_rates.csv";
+  const ReferenceRows rows(file);
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const double z = rows.number(n, "z"), n_H = rows.number(n, "n_H");
+    const double over_mu = rows.number(n, "T_over_mu"), T = over_mu * rows.number(n, "mu");
+    if (!(over_mu > 100.0)) continue;
+    const OriginalRates rates =
+        original_rates(n_H, T, z, courty_background(z, k_ramses_reionization));
+    const double metals = original_metal_cooling(n_H, T, z);
+    // What is a thousandth of the rest does not matter.
+    const double cool = rows.number(n, "cool"), heat = rows.number(n, "heat");
+    const double metal = rows.number(n, "metal_solar");
+    const double slight = 1e-3 * std::max({cool, heat, metal});
+    const auto agrees = [&](const char* column, double found, double least) {
+      const double expected = rows.number(n, column);
+      EXPECT_NEAR(found, expected, 0.005 * std::max(expected, least))
+          << column << " at z = " << z << ", n_H = " << n_H << ", T = " << T;
+    };
+    agrees("mu", rates.molecular_weight, 0.0);
+    agrees("cool", rates.cool, slight);
+    agrees("heat", rates.heat, slight);
+    agrees("metal_solar", metals, slight);
+    agrees("compton_cool", rates.compton_cool, std::max(1e-3 * n_H * std::max(cool, heat), 2e-28));
+    agrees("compton_heat", rates.compton_heat, std::max(1e-3 * n_H * std::max(cool, heat), 2e-28));
+  }
+}
+
+// RAMSES's own steps: linearised, and as long as T changes by a quarter at most. The last one is
+// cut by linear interpolation.
+double in_steps_of_ramses(const CellRates& rates, double u, double t) {
+  double elapsed = 0.0, before = u, time_before = 0.0;
+  while (elapsed < t) {
+    const int above = std::clamp(node_above(rates, u), 1, rates.count() - 1);
+    const Point a = rates.point(above - 1), b = rates.point(above);
+    const double slope = (b.rate - a.rate) / (b.energy - a.energy);
+    const double rate = a.rate + slope * (u - a.energy);
+    const double w = std::max({4.0 * std::abs(rate) / u, -4.0 * slope, 1.0 / t});
+    before = u;
+    time_before = elapsed;
+    u *= (1.0 + slope / w - rate / (u * w)) / (1.0 + slope / w);
+    elapsed += 1.0 / w;
+  }
+  return before + (u - before) * (t - time_before) / (elapsed - time_before);
+}
+
+TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
+  const std::string file = reference_file("galaxy/original_cells.csv");
+  if (file.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_cells.csv";
+  const ReferenceRows rows(file);
+  const double per_kelvin = internal_energy(1.0, 1.0, 5.0 / 3.0);
+  std::map<std::pair<double, bool>, Nodes> nodes;
+  std::vector<double> exact, alike;  // differences of log u
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const double z = rows.number(n, "z");
+    const bool shielded = rows.number(n, "boost") < 1.0;
+    if (!nodes.contains({z, shielded}))
+      nodes[{z, shielded}] =
+          original_nodes({.shielding = shielded ? Shielding::exponential : Shielding::none}, z);
+    const Nodes& of = nodes[{z, shielded}];
+    const double n_H = rows.number(n, "n_H");
+    const CellRates rates =
+        of.rates(n_H, of.rows.place(log_of_ten(n_H)), rows.number(n, "Z_over_0.02"));
+    const double u_0 = per_kelvin * rows.number(n, "T_over_mu_0");
+    const double t = 1e6 * constants::k_year * rows.number(n, "t_Myr");
+    const double expected = per_kelvin * rows.number(n, "T_over_mu");
+    alike.push_back(std::abs(std::log(in_steps_of_ramses(rates, u_0, t) / expected)));
+    exact.push_back(std::abs(std::log(advance_exactly(rates, u_0, t) / expected)));
+  }
+  std::sort(exact.begin(), exact.end());
+  std::sort(alike.begin(), alike.end());
+  const auto share = [&](const std::vector<double>& sorted, double part) {
+    return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+  };
+  // With its steps what is left is that RAMSES interpolates rates between temperatures whose ratio
+  // is 1.3, which matters where they are steep. Its steps have errors of some per cent while T
+  // changes fast.
+  EXPECT_LT(share(alike, 0.5), 0.002);
+  EXPECT_LT(share(alike, 0.85), 0.02);
+  EXPECT_LT(share(alike, 1.0), 0.12);
+  EXPECT_LT(share(exact, 0.5), 0.02);
+}
+
+}  // namespace
+}  // namespace octant::subgrid::cooling
