@@ -29,8 +29,8 @@ struct Copies {
 
 // Of any two ranks with bodies within the linking length of each other, the higher one gets copies
 // of the other's. Ranks find each other by the boxes around their bodies in the cells of a coarse
-// grid, of which each belongs to a rank by a hash: no rank knows all boxes, or where others' domains
-// are. Throws RunError on every rank where linking is not possible. Collective.
+// grid, of which each belongs to a rank by a hash: no rank knows all boxes, or where the others'
+// domains are. Throws RunError on every rank where linking is not possible. Collective.
 Copies copies_within(const Communicator& communicator, std::span<const Body> bodies,
                      const Linking& linking);
 

@@ -16,8 +16,8 @@ struct MergedLabels {
 };
 
 // Bodies are a rank's own ones, and then copies of others' with their origins. `groups` are those
-// among the bodies of this rank, as find_groups() gives them. Returns for each own body the smallest
-// id in its group over all ranks, and the number of rounds.
+// among the bodies of this rank, as find_groups() gives them. Returns for each own body the
+// smallest id in its group over all ranks, and the number of rounds.
 //
 // Parts of groups point at parts with smaller names, and every round shortens the ways: the
 // algorithm FastSV for connected components (Zhang, Azad & Hu 2020, SIAM PP20, algorithm 3), whose

@@ -59,8 +59,8 @@ class Octree {
   std::vector<int> order_;
 };
 
-// Each point looks for friends after it in the tree. O(points log(points)) but for dense clumps with
-// a criterion beyond distance.
+// Each point looks for friends after it in the tree. O(points log(points)) but for dense clumps
+// with a criterion beyond distance.
 template <class Criterion>
 std::vector<int> by_octree(std::span<const Point> points, const Linking& linking,
                            const Criterion& criterion, bool threads) {
