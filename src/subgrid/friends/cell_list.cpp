@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "subgrid/friends/key_sort.hpp"
 
@@ -40,7 +41,7 @@ bool CellGrid::divide_cells(double diagonal) {
   return few;
 }
 
-Box CellGrid::box(std::uint64_t key) const {
+Box CellGrid::box(std::int64_t key) const {
   const CellPlace there = place(key);
   Box box;
   for (int d = 0; d < 3; ++d) {
@@ -68,15 +69,17 @@ CellList::CellList(std::span<const Point> points, const CellGrid& grid)
     : order_(points.size()), points_(points.size()) {
   const auto count = static_cast<int>(points.size());
   std::vector<KeyedPoint> keyed(count);
-  for (int n = 0; n < count; ++n) keyed[n] = {grid.key_of_part(points[n]), n};
+  for (int n = 0; n < count; ++n)
+    keyed[n] = {static_cast<std::uint64_t>(grid.key_of_part(points[n])), n};
   sort_by_key(keyed, grid.key_bits());
 
   const auto parts = static_cast<std::uint64_t>(grid.parts_of_cell());
+  // On its own, so that the processor fetches many points at a time.
+  for (int n = 0; n < count; ++n) points_[n] = points[keyed[n].point];
   for (int n = 0; n < count; ++n) {
     order_[n] = keyed[n].point;
-    points_[n] = points[keyed[n].point];
     if (n > 0 && keyed[n].key == keyed[n - 1].key) continue;
-    const std::uint64_t key = keyed[n].key / parts;
+    const auto key = static_cast<std::int64_t>(keyed[n].key / parts);
     if (keys_.empty() || keys_.back() != key) {
       keys_.push_back(key);
       first_clumps_.push_back(static_cast<int>(begins_.size()));
@@ -85,6 +88,7 @@ CellList::CellList(std::span<const Point> points, const CellGrid& grid)
   }
   first_clumps_.push_back(static_cast<int>(begins_.size()));
   begins_.push_back(count);
+  keys_.push_back(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace octant::subgrid::friends

@@ -27,7 +27,7 @@ class CellGrid {
   int parts_of_cell() const { return parts_ * parts_ * parts_; }
 
   // The key of the cell times parts_of_cell(), plus the number of the part.
-  std::uint64_t key_of_part(const Point& point) const {
+  std::int64_t key_of_part(const Point& point) const {
     CellPlace place;
     int part = 0;
     for (int d = 2; d >= 0; --d) {
@@ -38,14 +38,14 @@ class CellGrid {
     }
     return key(place) * parts_of_cell() + part;
   }
-  std::uint64_t key(const CellPlace& place) const {
-    return static_cast<std::uint64_t>((place[2] * cells_[1] + place[1]) * cells_[0] + place[0]);
+  std::int64_t key(const CellPlace& place) const {
+    return (place[2] * cells_[1] + place[1]) * cells_[0] + place[0];
   }
-  CellPlace place(std::uint64_t key) const {
-    const auto row = static_cast<std::int64_t>(key) / cells_[0], plane = row / cells_[1];
-    return {static_cast<std::int64_t>(key) - row * cells_[0], row - plane * cells_[1], plane};
+  CellPlace place(std::int64_t key) const {
+    const std::int64_t row = key / cells_[0], plane = row / cells_[1];
+    return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
-  Box box(std::uint64_t key) const;  // of a cell
+  Box box(std::int64_t key) const;  // of a cell
   // Wraps a place along a periodic axis. False if it is then outside.
   bool wrap(int axis, std::int64_t& place) const;
 
@@ -68,8 +68,9 @@ class CellList {
   // O(points) but for the number of bits of keys.
   CellList(std::span<const Point> points, const CellGrid& grid);
 
-  std::span<const std::uint64_t> keys() const { return keys_; }  // of occupied cells, ascending
-  int cells() const { return static_cast<int>(keys_.size()); }
+  int cells() const { return static_cast<int>(keys_.size()) - 1; }  // occupied ones
+  // Of those cells, ascending. Beyond the end is one more, which is larger.
+  std::span<const std::int64_t> keys() const { return {keys_.data(), keys_.size() - 1}; }
   int clumps() const { return static_cast<int>(begins_.size()) - 1; }
   // A cell's clumps are first_clump(cell), ..., first_clump(cell + 1) - 1; a clump's points are
   // begin(clump), ..., begin(clump + 1) - 1 of points().
@@ -83,7 +84,7 @@ class CellList {
   }
 
  private:
-  std::vector<std::uint64_t> keys_;
+  std::vector<std::int64_t> keys_;
   std::vector<int> first_clumps_, begins_, order_;
   std::vector<Point> points_;
 };
@@ -96,50 +97,48 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
   struct Row {
     int step_y, step_z;
     std::int64_t first_key;  // -1: outside
-    int at;                  // where its cells were found last
+    int at;                  // no cell before this one is beside the next one to visit
   };
   std::array<Row, 4> rows{{{1, 0, -1, 0}, {-1, 1, -1, 0}, {0, 1, -1, 0}, {1, 1, -1, 0}}};
-  const std::uint64_t* const keys = list.keys().data();
+  const std::int64_t* const keys = list.keys().data();  // and one that no other exceeds
   const int cells = list.cells();
   const std::int64_t length = grid.cells(0);
 
   const auto search = [&](std::int64_t key) {
-    return static_cast<int>(std::lower_bound(keys, keys + cells, static_cast<std::uint64_t>(key)) -
-                            keys);
+    return static_cast<int>(std::lower_bound(keys, keys + cells, key) - keys);
   };
-  const auto visit_from = [&](int cell, int n, std::int64_t last) {
-    for (; n < cells && keys[n] <= static_cast<std::uint64_t>(last); ++n)
-      if (n != cell) visit(cell, n);
+  const auto visit_key = [&](int cell, std::int64_t key) {
+    const int other = search(key);
+    if (keys[other] == key && other != cell) visit(cell, other);
   };
 
   std::int64_t row_key = -1;  // of the first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
-    const auto key = static_cast<std::int64_t>(keys[cell]);
-    if (row_key < 0 || key - row_key >= length) {
+    if (row_key < 0 || keys[cell] - row_key >= length) {
       const CellPlace place = grid.place(keys[cell]);
-      row_key = key - place[0];
+      row_key = keys[cell] - place[0];
       for (Row& row : rows) {
         CellPlace there{0, place[1] + row.step_y, place[2] + row.step_z};
+        const std::int64_t before = row.first_key;
         const bool inside = grid.wrap(1, there[1]) && grid.wrap(2, there[2]);
-        row.first_key = inside ? static_cast<std::int64_t>(grid.key(there)) : -1;
+        row.first_key = inside ? grid.key(there) : -1;
+        if (inside && (before < 0 || row.first_key < before)) row.at = search(row.first_key);
       }
     }
-    const std::int64_t x = key - row_key;
+    const std::int64_t x = keys[cell] - row_key;
     const std::int64_t first = std::max<std::int64_t>(x - 1, 0), last = std::min(x + 1, length - 1);
     const bool wraps_up = grid.periodic(0) && x + 1 == length;
     const bool wraps_down = grid.periodic(0) && x == 0;
 
-    visit_from(cell, cell + 1, row_key + last);
-    if (wraps_up) visit_from(cell, search(row_key), row_key);
+    if (keys[cell + 1] <= row_key + last) visit(cell, cell + 1);
+    if (wraps_up) visit_key(cell, row_key);
     for (Row& row : rows) {
       if (row.first_key < 0) continue;
-      const auto from = static_cast<std::uint64_t>(row.first_key + first);
-      if (row.at > 0 && keys[row.at - 1] >= from) row.at = search(row.first_key + first);
-      while (row.at < cells && keys[row.at] < from) ++row.at;
-      visit_from(cell, row.at, row.first_key + last);
-      const std::int64_t end = row.first_key + length - 1;
-      if (wraps_up) visit_from(cell, search(row.first_key), row.first_key);
-      if (wraps_down) visit_from(cell, search(end), end);
+      while (keys[row.at] < row.first_key + first) ++row.at;
+      for (int n = row.at; keys[n] <= row.first_key + last; ++n)
+        if (n != cell) visit(cell, n);
+      if (wraps_up) visit_key(cell, row.first_key);
+      if (wraps_down) visit_key(cell, row.first_key + length - 1);
     }
   }
 }

@@ -18,13 +18,13 @@ constexpr double k_cells_per_rank = 512.0;
 
 // A rank's bodies in one cell of the coarse grid, as told to the home of a cell that it touches.
 struct Presence {
-  std::uint64_t home_cell, cell;
+  std::int64_t home_cell, cell;
   Box box;
 };
 
 // To a rank that has bodies in `cell`: others, of this rank, are in this box near them.
 struct Wish {
-  std::uint64_t cell;
+  std::int64_t cell;
   int rank;
   Box box;
 };
@@ -42,9 +42,10 @@ double width_of_coarse_cells(const Box& box, const Linking& linking, int ranks) 
   return std::max(k_rounding * linking.length, std::cbrt(volume / (k_cells_per_rank * ranks)));
 }
 
-int home_of(std::uint64_t cell, int ranks) {
+int home_of(std::int64_t cell, int ranks) {
   constexpr std::uint64_t k_golden = 0x9E3779B97F4A7C15;  // Fibonacci hashing
-  return static_cast<int>((cell * k_golden >> 32) % static_cast<std::uint64_t>(ranks));
+  return static_cast<int>((static_cast<std::uint64_t>(cell) * k_golden >> 32) %
+                          static_cast<std::uint64_t>(ranks));
 }
 
 class CopyFinder {
@@ -56,7 +57,7 @@ class CopyFinder {
   Copies find() const { return send(wishes_from(presences())); }
 
  private:
-  std::vector<std::uint64_t> touched_cells(std::uint64_t key) const;
+  std::vector<std::int64_t> touched_cells(std::int64_t key) const;
   Routed<Presence> presences() const;
   std::vector<Wish> wishes_from(const Routed<Presence>& presences) const;
   Copies send(const std::vector<Wish>& wishes) const;
@@ -69,8 +70,8 @@ class CopyFinder {
 };
 
 // A cell and those around it, each once.
-std::vector<std::uint64_t> CopyFinder::touched_cells(std::uint64_t key) const {
-  std::vector<std::uint64_t> keys;
+std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
+  std::vector<std::int64_t> keys;
   const CellPlace place = grid_.place(key);
   for (int n = 0; n < 27; ++n) {
     CellPlace there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
@@ -88,9 +89,9 @@ Routed<Presence> CopyFinder::presences() const {
   std::vector<Presence> told;
   std::vector<int> homes;
   for (int cell = 0; cell < list_.cells(); ++cell) {
-    const std::uint64_t key = list_.keys()[cell];
+    const std::int64_t key = list_.keys()[cell];
     const Box box = bounding_box(list_.points(list_.first_clump(cell)));
-    for (const std::uint64_t touched : touched_cells(key)) {
+    for (const std::int64_t touched : touched_cells(key)) {
       if (touched != key && !may_be_near(box, grid_.box(touched), wider)) continue;
       told.push_back({touched, key, box});
       homes.push_back(home_of(touched, communicator_.size()));
@@ -109,7 +110,7 @@ std::vector<Wish> CopyFinder::wishes_from(const Routed<Presence>& presences) con
   std::vector<Wish> wishes;
   std::vector<int> hear;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    const std::uint64_t cell = presences.items[order[begin]].home_cell;
+    const std::int64_t cell = presences.items[order[begin]].home_cell;
     while (end < order.size() && presences.items[order[end]].home_cell == cell) ++end;
     for (std::size_t a = begin; a < end; ++a) {
       const Presence& held = presences.items[order[a]];
