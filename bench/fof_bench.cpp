@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -213,70 +214,93 @@ void declare(Options& options, FofRequest& request) {
   options.file("--groups", request.groups_file, "Write the first point of each point's group");
 }
 
-void measure_all(const FofRequest& request, const Communicator& communicator, Report& report) {
-  constexpr const char* k_row = "{:<10} {:>9} {:<15} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7}";
-  report.line(fmt::format("{} rank(s) of {} thread(s); the least of {} searches\n",
-                          communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
-                          request.repeats));
-  report.line(fmt::format(k_row, "case", "points", "method", "ms", "ms cpu", "groups", "brute/it",
-                          "exponent", "copies", "rounds"));
+// A row per case and method.
+class FofTable {
+ public:
+  FofTable(const FofRequest& request, const Communicator& communicator, Report& report)
+      : request_(request), communicator_(communicator), report_(report) {
+    report_.line(fmt::format("{} rank(s) of {} thread(s); the least of {} searches\n",
+                             communicator.size(), threads(), request.repeats));
+    report_.line(fmt::format(k_row, "case", "points", "method", "ms", "ms cpu", "groups",
+                             "brute/it", "exponent", "copies", "rounds"));
+  }
+
+  // By all methods that were chosen, which must agree.
+  void measure(const FofCase& c) {
+    std::vector<std::uint64_t> label;
+    double brute = 0.0;
+    bool is_first = true;
+    for (const std::string& method : methods_for(communicator_, request_, c.points)) {
+      FofResult result = find_well(communicator_, c, method, request_.repeats);
+      if (method == "brute") brute = result.seconds;
+      const bool differs = communicator_.any(!is_first && label != result.label);
+      OCTANT_REQUIRE(!differs, "{} finds other groups than the method before it", method);
+      is_first = false;
+      add_row(c, method, result, brute);
+      label = std::move(result.label);
+    }
+    if (!request_.groups_file.empty()) write_groups(communicator_, c, label, request_.groups_file);
+  }
+
+ private:
+  static constexpr const char* k_row =
+      "{:<10} {:>9} {:<15} {:>10} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7}";
+  static int threads() { return Kokkos::DefaultHostExecutionSpace().concurrency(); }
+
+  void add_row(const FofCase& c, const std::string& method, const FofResult& result, double brute) {
+    const std::int64_t groups = count_groups(communicator_, c, result.label);
+    JsonObject object;
+    object.add("case", c.name)
+        .add("method", method)
+        .add("points", c.points)
+        .add("ranks", communicator_.size())
+        .add("threads", threads())
+        .add("linking_length", c.linking.length)
+        .add("seconds", result.seconds)
+        .add("cpu_seconds", result.cpu_seconds)
+        .add("groups", groups)
+        .add("copies", result.copies)
+        .add("rounds", result.rounds);
+    const auto two_digits = [](double value) { return fmt::format("{:.2f}", value); };
+    std::string ratio, exponent;
+    if (brute > 0.0) {
+      object.add("brute_over_this", brute / result.seconds);
+      ratio = fmt::format("{:.0f}", brute / result.seconds);
+    }
+    if (const auto power = exponent_since_before(c, method, result.seconds)) {
+      object.add("exponent", *power);
+      exponent = two_digits(*power);
+    }
+    report_.line(fmt::format(k_row, c.name, c.points, method, two_digits(1e3 * result.seconds),
+                             two_digits(1e3 * result.cpu_seconds), groups, ratio, exponent,
+                             result.copies, result.rounds));
+    report_.add(object);
+  }
+
+  // The power of the number of points by which time has grown since the same case with others.
+  std::optional<double> exponent_since_before(const FofCase& c, const std::string& method,
+                                              double seconds) {
+    const Before now{static_cast<double>(c.points), seconds};
+    const auto [place, is_new] = before_.try_emplace(c.name + " " + method, now);
+    const Before before = std::exchange(place->second, now);
+    if (is_new || before.points == now.points) return std::nullopt;
+    return std::log(now.seconds / before.seconds) / std::log(now.points / before.points);
+  }
 
   struct Before {
-    std::int64_t points;
-    double seconds;
+    double points, seconds;
   };
-  std::map<std::string, Before> before;  // by case and method, with fewer points
-  const auto measure = [&](const FofCase& c) {
-    std::optional<FofResult> first;
-    double brute = 0.0;
-    for (const std::string& method : methods_for(communicator, request, c.points)) {
-      const FofResult result = find_well(communicator, c, method, request.repeats);
-      if (method == "brute") brute = result.seconds;
-      const bool differs = communicator.any(first && first->label != result.label);
-      OCTANT_REQUIRE(!differs, "{} finds other groups than the method before it", method);
-      if (!first) first = result;
-      const std::int64_t groups = count_groups(communicator, c, result.label);
+  const FofRequest& request_;
+  Communicator communicator_;
+  Report& report_;
+  std::map<std::string, Before> before_;
+};
 
-      JsonObject object;
-      object.add("case", c.name)
-          .add("method", method)
-          .add("points", c.points)
-          .add("ranks", communicator.size())
-          .add("threads", Kokkos::DefaultHostExecutionSpace().concurrency())
-          .add("linking_length", c.linking.length)
-          .add("seconds", result.seconds)
-          .add("cpu_seconds", result.cpu_seconds)
-          .add("groups", groups)
-          .add("copies", result.copies)
-          .add("rounds", result.rounds);
-      std::string ratio, exponent;
-      if (brute > 0.0) {
-        object.add("brute_over_this", brute / result.seconds);
-        ratio = fmt::format("{:.0f}", brute / result.seconds);
-      }
-      const auto [fewer, is_first] =
-          before.try_emplace(c.name + " " + method, Before{c.points, result.seconds});
-      if (!is_first) {
-        const double power =
-            std::log(result.seconds / fewer->second.seconds) /
-            std::log(static_cast<double>(c.points) / static_cast<double>(fewer->second.points));
-        object.add("exponent", power);
-        exponent = fmt::format("{:.2f}", power);
-        fewer->second = {c.points, result.seconds};
-      }
-      report.line(fmt::format(k_row, c.name, c.points, method,
-                              fmt::format("{:.2f}", 1e3 * result.seconds),
-                              fmt::format("{:.2f}", 1e3 * result.cpu_seconds), groups, ratio,
-                              exponent, result.copies, result.rounds));
-      report.add(object);
-    }
-    if (!request.groups_file.empty() && first)
-      write_groups(communicator, c, first->label, request.groups_file);
-  };
-
-  if (!request.file.empty()) return measure(case_of_file(communicator, request));
+void measure_all(const FofRequest& request, const Communicator& communicator, Report& report) {
+  FofTable table(request, communicator, report);
+  if (!request.file.empty()) return table.measure(case_of_file(communicator, request));
   for (const std::string& name : request.cases.selected())
-    for (const int points : request.points) measure(made_up_case(communicator, name, points));
+    for (const int points : request.points) table.measure(made_up_case(communicator, name, points));
 }
 
 }  // namespace
