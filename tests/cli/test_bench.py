@@ -258,3 +258,12 @@ def test_fof_names_what_it_cannot_do(tmp_path: Path) -> None:
     assert (done.code, "--length" in done.text) == (2, True), done.text
     done = octant("bench", "fof", "--method", "cells", ranks=2)
     assert (done.code, "distributed" in done.text) == (2, True), done.text
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_cooling_reports_the_time_of_a_cell(ranks: int) -> None:
+    results = json_on_stdout("cooling", "--cells", 16, "--repeats", 1, ranks=ranks)
+    steps = [f"{gas}_{step}" for gas in ("mixed", "thin") for step in (0.1, 1, 10)]
+    assert [result["case"] for result in results] == [*steps, "table"]
+    assert all(result["seconds"] > 0.0 for result in results)
+    assert all(result["microseconds_per_cell"] > 0.0 for result in results[:-1])

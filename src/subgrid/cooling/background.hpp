@@ -2,6 +2,8 @@
 // ultraviolet background reaches dense gas.
 #pragma once
 
+#include <array>
+
 #include "mesh/tiles.hpp"
 #include "subgrid/cooling/ionization.hpp"
 
@@ -28,6 +30,7 @@ KOKKOS_INLINE_FUNCTION double compton_per_electron(double T, double z) {
 }
 
 enum class Shielding { none, exponential, rahmati };
+constexpr auto names_of(Shielding) { return std::array{"none", "exponential", "rahmati"}; }
 
 // Rahmati et al. (2013, MNRAS 430, 2427), eq. 13: n_H beyond which hydrogen shields itself, at
 // 1e4 K and for a cross section of 2.49e-18 cm^2, where the background ionises HI at this rate.

@@ -147,19 +147,20 @@ struct Step {
   }
 };
 
-// u / |du/dt| in code units, inverted.
+// |du/dt| / u in code units.
 template <class Source>
 struct CoolingRate {
   Gas gas;
   Source source;
 
   KOKKOS_INLINE_FUNCTION double operator()(const hydro::GasCell& cell) const {
-    const double density = cell.density(), held_up = gas.floor.energy(density);
-    const double u = gas.units.energy * (cell.internal_energy() - held_up);
+    const double density = cell.density(), whole = cell.internal_energy();
+    const double u = gas.units.energy * (whole - gas.floor.energy(density));
     if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
     const double n_H = gas.units.hydrogen * density;
     const auto rates = source.at(n_H, source.rows().place(log_of_ten(n_H)), gas.metallicity(cell));
-    return gas.units.time * absolute(rate_at(rates, node_above(rates, u), u)) / u;
+    return gas.units.time * absolute(rate_at(rates, node_above(rates, u), u)) * gas.per_energy /
+           whole;
   }
 };
 
@@ -178,7 +179,7 @@ class Cooling final : public Process {
 
   cooling::CoolingTable read_table(const Communicator& communicator) const {
     auto table = cooling::read_cooling_table(communicator, options_.table);
-    if (options_.self_shielding == "rahmati" && table.hydrogen_ionization.empty())
+    if (options_.self_shielding == cooling::Shielding::rahmati && table.hydrogen_ionization.empty())
       throw InputError(
           "cooling.self_shielding = \"rahmati\" needs a table with /UVBRates/Chemistry/k24; {} has "
           "none",
@@ -195,10 +196,10 @@ class Cooling final : public Process {
   }
 
   cooling::PressureFloor floor_of(const GasLevel& level, const GasUnits& units) const {
-    if (options_.floor == "jeans")
+    if (options_.floor == cooling::FloorKind::jeans)
       return cooling::jeans_floor(level.moment.newton_constant,
                                   options_.jeans_cells * level.moment.finest_cell, gamma_);
-    if (options_.floor == "polytrope")
+    if (options_.floor == cooling::FloorKind::polytrope)
       return cooling::polytropic_floor(options_.floor_temperature / units.temperature,
                                        options_.floor_density / units.hydrogen,
                                        options_.floor_index, gamma_);
@@ -272,7 +273,7 @@ class Cooling final : public Process {
                                                       source,
                                                       seconds,
                                                       decay,
-                                                      options_.method == "implicit",
+                                                      options_.method == cooling::Method::implicit,
                                                       {.tolerance = options_.tolerance}});
     });
     const std::vector<std::string> names = accounts();

@@ -2,11 +2,14 @@
 // errors (Truelove et al. 1997, ApJ 489, L179), or so that unresolved motions hold it up.
 #pragma once
 
+#include <array>
+
 #include "mesh/tiles.hpp"
 
 namespace octant::subgrid::cooling {
 
 enum class FloorKind { none, jeans, polytrope };
+constexpr auto names_of(FloorKind) { return std::array{"none", "jeans", "polytrope"}; }
 
 // The internal energy per mass of that pressure, factor rho^(index - 1), in code units.
 struct PressureFloor {

@@ -7,8 +7,8 @@
 namespace octant::subgrid::cooling {
 
 struct ImplicitControl {
-  double tolerance = 0.1;  // largest change of log u in a sub-step
-  int most_steps = 100;    // sub-steps; the exact solution ends what they leave over
+  double tolerance = 0.05;  // largest change of log u in a sub-step
+  int most_steps = 100;     // sub-steps; the exact solution ends what they leave over
 };
 
 // Backward Euler, u_1 = u_0 - h L(u_1): the root between u_0 and the end of the table that L points

@@ -1,6 +1,9 @@
 #include "subgrid/cooling/options.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
+#include "core/named.hpp"
 #include "core/parameters.hpp"
 
 namespace octant::subgrid::cooling {
@@ -10,8 +13,7 @@ void CoolingOptions::declare(ParameterSchema& schema) {
   schema.add("cooling.method", method,
              {.meaning = "How the equation of cooling is solved: in closed form between the "
                          "table's temperatures, or by implicit steps; original: in closed form "
-                         "with the rates that RAMSES has without a table",
-              .choices = {"exact", "implicit", "original"}});
+                         "with the rates that RAMSES has without a table"});
   schema.add("cooling.tolerance", tolerance,
              {.meaning = "Largest change of log u in a sub-step of the implicit method",
               .max = 1.0,
@@ -21,14 +23,12 @@ void CoolingOptions::declare(ParameterSchema& schema) {
   schema.add(
       "cooling.uv_background", uv_background,
       {.meaning = "The ultraviolet background that heats the gas; own: that of the table, or "
-                  "Courty's where the method is original",
-       .choices = {"own", "table", "courty", "none"}});
+                  "Courty's where the method is original"});
   schema.add("cooling.reionization", reionization,
              {.meaning = "Redshift at which Courty's background begins", .min = 0});
   schema.add("cooling.self_shielding", self_shielding,
              {.meaning = "How dense gas is kept from that background: exp(-n_H / 0.01), or the fit "
-                         "of Rahmati et al. (2013); with a table it weakens the heating alone",
-              .choices = {"none", "exponential", "rahmati"}});
+                         "of Rahmati et al. (2013); with a table it weakens the heating alone"});
   schema.add("cooling.cmb_floor", cmb_floor,
              {.meaning = "Radiation cools no gas below the microwave background's temperature"});
   schema.add("cooling.compton", compton,
@@ -64,8 +64,7 @@ void CoolingOptions::declare(ParameterSchema& schema) {
              {.unit = "Myr", .meaning = "In which that scalar falls by a factor e", .above = 0.0});
   schema.add("floor.kind", floor,
              {.meaning = "Pressure that is added to that of gas which cools: one that keeps the "
-                         "Jeans length resolved, where there is gravity, or a polytrope",
-              .choices = {"none", "jeans", "polytrope"}});
+                         "Jeans length resolved, where there is gravity, or a polytrope"});
   schema.add("floor.jeans_cells", jeans_cells,
              {.unit = "finest cells", .meaning = "Least Jeans length", .above = 0.0});
   schema.add("floor.temperature", floor_temperature,
@@ -77,36 +76,33 @@ void CoolingOptions::declare(ParameterSchema& schema) {
 }
 
 void CoolingOptions::check() const {
+  const std::string method_name = name_of(method), background = name_of(uv_background);
   if (table.empty() && !is_original())
     throw InputError(
         "cooling.method = \"{}\": cooling.table must name a file of Grackle; the method without "
         "one is \"original\"",
-        method);
-  if (!table.empty() && is_original())
-    throw InputError(
-        "cooling.method = \"original\" and cooling.table = \"{}\" exclude each other: that method "
-        "has rates of its own",
-        table);
-  if (uv_background == (is_original() ? "table" : "courty"))
-    throw InputError(
-        "cooling.uv_background = \"{}\" and cooling.method = \"{}\" exclude each other: {}",
-        uv_background, method,
-        is_original() ? "there is no table" : "the table holds gas in a background of its own");
-  if (is_original() && self_shielding == "rahmati")
-    throw InputError(
-        "cooling.method = \"original\" and cooling.self_shielding = \"rahmati\" exclude each "
-        "other; "
-        "give \"exponential\"");
-  if (self_shielding != "none" && uv_background == "none")
-    throw InputError(
-        "cooling.self_shielding = \"{}\" and cooling.uv_background = \"none\" exclude each other: "
-        "there is nothing to be shielded from",
-        self_shielding);
-  if (self_shielding != "none" && table.find("shielded") != std::string::npos)
-    throw InputError(
-        "cooling.self_shielding = \"{}\" and cooling.table = \"{}\" exclude each other: the table "
-        "is shielded already",
-        self_shielding, table);
+        method_name);
+  const auto exclude = [](const std::string& one, const std::string& other, const char* because) {
+    throw InputError("cooling.{} and cooling.{} exclude each other: {}", one, other, because);
+  };
+  const std::string of_method = fmt::format("method = \"{}\"", method_name);
+  const std::string of_table = fmt::format("table = \"{}\"", table);
+  const std::string of_background = fmt::format("uv_background = \"{}\"", background);
+  const std::string of_shielding = fmt::format("self_shielding = \"{}\"", name_of(self_shielding));
+  if (is_original()) {
+    if (!table.empty()) exclude(of_method, of_table, "that method has rates of its own");
+    if (uv_background == UvBackground::table)
+      exclude(of_method, of_background, "there is no table");
+    if (self_shielding == Shielding::rahmati)
+      exclude(of_method, of_shielding, "RAMSES has \"exponential\"");
+  } else if (uv_background == UvBackground::courty) {
+    exclude(of_table, of_background, "the table's gas is in a background of its own");
+  }
+  if (self_shielding == Shielding::none) return;
+  if (uv_background == UvBackground::none)
+    exclude(of_shielding, of_background, "there is nothing to be shielded from");
+  if (table.find("shielded") != std::string::npos)
+    exclude(of_shielding, of_table, "the table is shielded already");
 }
 
 double CoolingOptions::solar() const {
@@ -114,26 +110,21 @@ double CoolingOptions::solar() const {
   return is_original() ? k_original_solar : k_grackle_solar;
 }
 
-Shielding CoolingOptions::shielding() const {
-  if (self_shielding == "exponential") return Shielding::exponential;
-  return self_shielding == "rahmati" ? Shielding::rahmati : Shielding::none;
-}
-
 TableOptions CoolingOptions::table_options(double gamma) const {
   return {.gamma = gamma,
           .cmb_floor = cmb_floor,
           .compton = compton,
-          .background = uv_background != "none",
-          .shielding = shielding(),
+          .background = uv_background != UvBackground::none,
+          .shielding = self_shielding,
           .maximum_temperature = maximum_temperature,
           .refinement = table_refinement};
 }
 
 OriginalOptions CoolingOptions::original_options(double gamma) const {
   return {.gamma = gamma,
-          .background = uv_background != "none",
+          .background = uv_background != UvBackground::none,
           .compton = compton,
-          .shielding = shielding(),
+          .shielding = self_shielding,
           .reionization = reionization,
           .maximum_temperature = maximum_temperature};
 }

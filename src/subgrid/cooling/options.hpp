@@ -1,6 +1,7 @@
 // What a run chooses about cooling: sections [cooling] and [floor].
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "subgrid/cooling/floor.hpp"
@@ -14,25 +15,32 @@ class ParameterSchema;
 
 namespace octant::subgrid::cooling {
 
+enum class Method { exact, implicit, original };
+constexpr auto names_of(Method) { return std::array{"exact", "implicit", "original"}; }
+
+// The ultraviolet background: that which belongs to the method, or one by name.
+enum class UvBackground { own, table, courty, none };
+constexpr auto names_of(UvBackground) { return std::array{"own", "table", "courty", "none"}; }
+
 struct CoolingOptions {
   bool enabled = false;
-  std::string method = "exact";
+  Method method = Method::exact;
   std::string table;
-  std::string uv_background = "own";
+  UvBackground uv_background = UvBackground::own;
   double reionization = 8.5;
-  std::string self_shielding = "none";
+  Shielding self_shielding = Shielding::none;
   bool cmb_floor = true, compton = true;
   double redshift = 0.0;
   double initial_metallicity = 0.0;
   double solar_metallicity = 0.0;
   double maximum_temperature = 1e10;
   int table_refinement = 10;
-  double tolerance = 0.1;
+  double tolerance = 0.05;
   double largest_change = 0.0;
   bool delayed = false;
   double delay_time = 20.0;
 
-  std::string floor = "jeans";
+  FloorKind floor = FloorKind::jeans;
   double jeans_cells = 4.0, floor_temperature = 0.0, floor_density = 0.1, floor_index = 1.6;
 
   void declare(ParameterSchema& schema);
@@ -41,12 +49,9 @@ struct CoolingOptions {
   void check() const;
 
   double solar() const;  // metals' mass share in gas of solar metallicity
-  bool is_original() const { return method == "original"; }
+  bool is_original() const { return method == Method::original; }
   TableOptions table_options(double gamma) const;
   OriginalOptions original_options(double gamma) const;
-
- private:
-  Shielding shielding() const;
 };
 
 }  // namespace octant::subgrid::cooling
