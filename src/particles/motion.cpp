@@ -1,4 +1,4 @@
-// Kick and drift.
+// Kick, carry and drift.
 #include "comm/reproducible_sum.hpp"
 #include "particles/cloud.hpp"
 #include "particles/particles.hpp"
@@ -58,6 +58,30 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
         find_cells(cloud, home, places.data(), fields, N, cell, stride);
         for (int d = 0; d < 3; ++d)
           p.velocity[d][n] += dt * interpolated(cell, stride, d, cloud.weight);
+      });
+  Kokkos::fence();
+}
+
+void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
+  const Neighbourhood& near = *levels_[level].neighbourhood;
+  DeviceArray<double> ghosts;
+  const CellArrays<const double> fields = fetch(level, here, coarser, 4, ghosts);
+  const ParticleColumns p = levels_[level].set.columns();
+  const auto blocks = near.blocks;
+  const auto places = near.places;
+  const LevelFrame frame(mesh_.geometry(), level);
+  const int N = frame.block_size;
+  Kokkos::parallel_for(
+      "carry", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+        const std::int32_t home = p.home[n];
+        const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+        const Cloud cloud = cloud_of(frame, blocks(home), x);
+        const double* cell[8];
+        std::int64_t stride[8];
+        find_cells(cloud, home, places.data(), fields, N, cell, stride);
+        const double density = interpolated(cell, stride, 0, cloud.weight);
+        for (int d = 0; d < 3; ++d)
+          p.velocity[d][n] = interpolated(cell, stride, 1 + d, cloud.weight) / density;
       });
   Kokkos::fence();
 }
