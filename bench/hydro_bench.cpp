@@ -82,6 +82,7 @@ JsonObject json(const HydroResult& r, double triad) {
       .add("reconstruction", c.reconstruction)
       .add("limiter", c.limiter)
       .add("riemann", c.riemann)
+      .add("dual_energy", c.dual_energy)
       .add("block_size", c.block_size)
       .add("base_cells", c.base_cells())
       .add("steps", c.coarse_steps())
@@ -157,6 +158,7 @@ void declare(Options& options, HydroRequest& request) {
   options.choice("--reconstruction", request.reconstructions, "Profiles inside cells");
   options.text("--limiter", request.common.limiter, "Slope limiter of plm");
   options.text("--riemann", request.common.riemann, "Riemann solver");
+  options.text("--dual-energy", request.common.dual_energy, "off, on or overwrite");
   options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
   options.count("--cells", request.common.cells,
                 "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)");

@@ -43,7 +43,8 @@ driver::AmrOptions run_options(const HydroCase& c) {
       {"mesh.base_cells=" + cells, fmt::format("mesh.block_size={}", c.block_size),
        fmt::format("mesh.max_level={}", c.is_uniform() ? 0 : 2), "hydro.gamma=1.4",
        "hydro.scheme=" + c.scheme, "hydro.reconstruction=" + c.reconstruction,
-       "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann, "time.cfl=0.8"});
+       "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann,
+       "hydro.dual_energy=" + c.dual_energy, "time.cfl=0.8"});
 }
 
 }  // namespace octant::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #include <Kokkos_Core.hpp>
 
@@ -37,13 +38,22 @@ struct PackTraits<double> {
     return value(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION static double lane(double pack, int) { return pack; }
+  // The bits of every lane as a whole number, and back.
+  using Bits = std::uint64_t;
+  KOKKOS_FORCEINLINE_FUNCTION static Bits bits(double pack) { return Kokkos::bit_cast<Bits>(pack); }
+  KOKKOS_FORCEINLINE_FUNCTION static double from_bits(Bits bits) {
+    return Kokkos::bit_cast<double>(bits);
+  }
 };
 
 // These ternaries are what the machine's minimum and maximum do, where a NaN is concerned as well.
 KOKKOS_FORCEINLINE_FUNCTION double min(double a, double b) { return b < a ? b : a; }
 KOKKOS_FORCEINLINE_FUNCTION double max(double a, double b) { return a < b ? b : a; }
 KOKKOS_FORCEINLINE_FUNCTION double square_root(double a) { return ::sqrt(a); }
-KOKKOS_FORCEINLINE_FUNCTION double power(double a, double exponent) { return ::pow(a, exponent); }
+// a b + c, rounded once.
+KOKKOS_FORCEINLINE_FUNCTION double fused_multiply_add(double a, double b, double c) {
+  return ::fma(a, b, c);
+}
 KOKKOS_FORCEINLINE_FUNCTION double absolute(double a) { return max(a, -a); }
 KOKKOS_FORCEINLINE_FUNCTION double select(bool mask, double yes, double no) {
   return mask ? yes : no;
@@ -143,6 +153,11 @@ struct PackTraits<Pack> {
     return Pack(Pack::Register{value(0), value(1), value(2), value(3)});
   }
   KOKKOS_FORCEINLINE_FUNCTION static double lane(Pack pack, int n) { return pack[n]; }
+  typedef std::uint64_t Bits __attribute__((vector_size(width * sizeof(double))));
+  KOKKOS_FORCEINLINE_FUNCTION static Bits bits(Pack pack) { return Bits(pack.lanes()); }
+  KOKKOS_FORCEINLINE_FUNCTION static Pack from_bits(Bits bits) {
+    return Pack(Pack::Register(bits));
+  }
 };
 
 KOKKOS_FORCEINLINE_FUNCTION Pack select(Pack::Mask mask, Pack yes, Pack no) {
@@ -173,10 +188,16 @@ KOKKOS_FORCEINLINE_FUNCTION bool any(Pack::Mask mask) {
   return (b[0] | b[1] | b[2] | b[3]) != 0;
 }
 #endif
-// The scalar function lane by lane: a vectorised one would differ in the last bit.
-inline Pack power(Pack a, double e) {
-  return Pack(Pack::Register{::pow(a[0], e), ::pow(a[1], e), ::pow(a[2], e), ::pow(a[3], e)});
+#if defined(__FMA__)
+KOKKOS_FORCEINLINE_FUNCTION Pack fused_multiply_add(Pack a, Pack b, Pack c) {
+  return Pack(Pack::Register(_mm256_fmadd_pd(a.lanes(), b.lanes(), c.lanes())));
 }
+#else
+inline Pack fused_multiply_add(Pack a, Pack b, Pack c) {
+  return Pack(Pack::Register{::fma(a[0], b[0], c[0]), ::fma(a[1], b[1], c[1]),
+                             ::fma(a[2], b[2], c[2]), ::fma(a[3], b[3], c[3])});
+}
+#endif
 KOKKOS_FORCEINLINE_FUNCTION Pack absolute(Pack a) { return max(a, -a); }
 KOKKOS_FORCEINLINE_FUNCTION double largest(Pack a) { return max(max(a[0], a[1]), max(a[2], a[3])); }
 

@@ -4,7 +4,7 @@
 // arithmetic. Divisions and square roots are counted in the comments: they are the costly ones.
 #pragma once
 
-#include "core/pack.hpp"
+#include "core/power.hpp"
 #include "hydro/options.hpp"
 
 namespace octant::hydro {
@@ -63,8 +63,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energ
 // threshold of the total energy is internal, otherwise `pressure` as it is. One power where it is
 // needed.
 template <class V>
-KOKKOS_INLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
-                                       const V& entropy, const Gas& gas) {
+KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
+                                            const V& entropy, const Gas& gas) {
   const auto cold = entropy_rules(pressure, u[k_energy], gas);
   if (!any(cold)) return pressure;
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
@@ -84,16 +84,13 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& g
   return w;
 }
 
-// The same without a floor for the pressure; `entropy` is where the entropy density is, if there is
-// one.
+// The same without a floor for the pressure. Without dual energy `entropy` is not read.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const double* entropy,
+KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
                                                     const Gas& gas) {
   V volume;
   State<V> w = unfloored_primitive(u, gas, volume);
-  if (gas.dual_energy)
-    w[k_pressure] =
-        dual_pressure(w[k_pressure], u, w[k_density], PackTraits<V>::load(entropy), gas);
+  if (gas.dual_energy) w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
   return w;
 }
 
@@ -105,14 +102,14 @@ KOKKOS_FORCEINLINE_FUNCTION auto lacks_energy(const State<V>& u, const State<V>&
 }
 
 // Whether a state, conserved and as physical_state() gives it, needs repair. An entropy that is
-// lost counts, too, though it may not rule as yet; `entropy` is read with dual energy only.
+// lost counts, too, though it may not rule as yet.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>& w,
-                                               const double* entropy, const Gas& gas) {
+                                               const V& entropy, const Gas& gas) {
   const auto bad =
       !(u[k_mass] >= V(gas.density_floor)) || !(w[k_pressure] >= V(gas.pressure_floor));
   if (!gas.dual_energy) return bad;
-  return bad || lacks_energy(u, w) || !(PackTraits<V>::load(entropy) > V(0.0));
+  return bad || lacks_energy(u, w) || !(entropy > V(0.0));
 }
 
 // |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.

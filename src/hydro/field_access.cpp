@@ -52,7 +52,8 @@ std::vector<double> read_primitive(const HydroOptions& options, const mesh::Bloc
         const double* const cell = blocks + layout.offset(at);
         const State<double> u = load_state<double>(cell, stride);
         if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
-        return physical_state(u, cell + k_entropy * stride, gas)[variable];
+        const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
+        return physical_state(u, entropy, gas)[variable];
       });
 }
 

@@ -8,7 +8,7 @@ namespace octant::hydro {
 // Whether one stored cell needs repair.
 KOKKOS_INLINE_FUNCTION bool is_unphysical(const double* cell, int stride, const Gas& gas) {
   const State<double> u = load_state<double>(cell, stride);
-  const double* entropy = cell + k_entropy * stride;
+  const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
   return is_unphysical(u, physical_state(u, entropy, gas), entropy, gas);
 }
 

@@ -27,7 +27,7 @@ class GasCell {
   // As sweeps see it: by dual energy, and no less than its floor.
   KOKKOS_INLINE_FUNCTION double pressure() const {
     const State<double> u = load_state<double>(state_, static_cast<int>(stride_));
-    const double* entropy = state_ + k_entropy * stride_;
+    const double entropy = gas_.dual_energy ? (*this)[k_entropy] : 0.0;
     return max(physical_state(u, entropy, gas_)[k_pressure], gas_.pressure_floor);
   }
 

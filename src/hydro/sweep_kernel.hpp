@@ -323,8 +323,8 @@ class SweepKernel {
         error.add(P::load(long_before), P::load(before), q, P::load(next + m), P::load(after + m));
         P::store(long_before, q);
       }
-      P::store(s.truncation().at(j, i), error.any);
-      P::store(s.truncation().at(j, i) + Inner::stride, error.steady);
+      P::store(s.truncation().at(j, i), error.any());
+      P::store(s.truncation().at(j, i) + Inner::stride, error.steady());
     });
   }
 
@@ -422,23 +422,26 @@ class SweepKernel {
     if (a_.accelerated) accelerate(before, u);
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
-    for (int n = k_hydro_variables; n < a_.variables; ++n)
-      Q::store(to + n * stride, blended(n, advanced(n, Q::load(from + n * stride),
-                                                    Q::load(fz_top + n * FacePlane::stride))));
+    const auto next_scalar = [&](int n) OCTANT_INLINE_LAMBDA {
+      return blended(
+          n, advanced(n, Q::load(from + n * stride), Q::load(fz_top + n * FacePlane::stride)));
+    };
+    W entropy = W(0.0);
     if (a_.gas.dual_energy) {
-      W entropy = Q::load(to + k_entropy * stride);
+      entropy = next_scalar(k_entropy);
       if (a_.guards_entropy) {
         const double* error = s.truncation().at(j, i);
-        guard_entropy(u, entropy,
-                      Truncation<W>{Q::load(error), Q::load(error + Scratch::InnerPlane::stride)},
+        guard_entropy(u, entropy, Q::load(error), Q::load(error + Scratch::InnerPlane::stride),
                       a_.overwrites_energy, a_.gas);
       } else {
         follow_energy(u, entropy, a_.gas);
       }
       Q::store(to + k_entropy * stride, entropy);
     }
+    for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
+      Q::store(to + n * stride, next_scalar(n));
     store_state(to, stride, u);
-    judge(u, to + k_entropy * stride, fastest, bad);
+    judge(u, entropy, fastest, bad);
     if (!a_.sweep.mass_flow) return;
     const std::int64_t cell = offset - view.box(entry).base;
     double* flow = a_.sweep.mass_flow + 3 * a_.cells_per_block * entry + cell;
@@ -468,7 +471,7 @@ class SweepKernel {
   // Takes note of the new state's signal speed, and of a state below the floors (or no number at
   // all).
   template <class W, class Mask>
-  KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const double* entropy, W& fastest,
+  KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, W& fastest,
                                          Mask& bad) const {
     State<W> w = physical_state(u, entropy, a_.gas);
     bad = bad || is_unphysical(u, w, entropy, a_.gas);

@@ -136,8 +136,8 @@ TEST(DualEnergy, only_changes_that_go_on_are_steady) {
   const auto steady = [](double q_2, double q_1, double q0, double q1, double q2) {
     Truncation<double> error;
     error.add(q_2, q_1, q0, q1, q2);
-    EXPECT_GE(error.any, error.steady);
-    return error.steady;
+    EXPECT_GE(error.any(), error.steady());
+    return error.steady();
   };
   EXPECT_DOUBLE_EQ(steady(-2, -1, 0, 1, 2), 0.03);              // an inflow
   EXPECT_DOUBLE_EQ(steady(-4, -1, 0, -1, -4), 0.03 + 0.5 * 4);  // a crest
