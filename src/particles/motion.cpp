@@ -1,6 +1,7 @@
 // Kick, carry and drift.
 #include "comm/reproducible_sum.hpp"
 #include "particles/cloud.hpp"
+#include "particles/exact_sums.hpp"
 #include "particles/particles.hpp"
 
 namespace octant::particles {
@@ -87,7 +88,7 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
 }
 
 double Particles::mass_weighted_sum(const std::function<VectorField(int level)>& field) {
-  std::vector<double> terms;
+  ReproducibleSum sum;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     DeviceArray<double> ghosts;
     const auto fields = fetch(level, field(level), field(std::max(level - 1, 0)), 1, ghosts);
@@ -107,10 +108,11 @@ double Particles::mass_weighted_sum(const std::function<VectorField(int level)>&
           find_cells(cloud, p.home[n], places.data(), fields, N, cell, stride);
           products(n) = p.mass[n] * interpolated(cell, stride, 0, cloud.weight);
         });
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, products);
-    terms.insert(terms.end(), host.data(), host.data() + host.size());
+    add_terms(
+        sum, levels_[level].set.count(), KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
   }
-  return reproducible_sum(mesh_.communicator(), terms);
+  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
+  return sum.to_double();
 }
 
 void Particles::drift(int level, double dt) {

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "decomp/key_order.hpp"
 #include "particles/cloud.hpp"
+#include "particles/exact_sums.hpp"
 
 namespace octant::particles {
 
@@ -143,14 +144,21 @@ std::vector<std::int64_t> Particles::global_counts() const {
 ParticleTotals Particles::totals() const {
   enum { k_mass_sum, k_momentum_sum, k_kinetic_sum = 4, k_sums };
   std::vector<ReproducibleSum> sums(k_sums);
-  std::vector<std::int64_t> all(count());
-  for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
-  const auto masses = read_masses(all), velocities = read_velocities(all);
-  for (std::size_t n = 0; n < masses.size(); ++n) {
-    const double* v = &velocities[3 * n];
-    sums[k_mass_sum] += masses[n];
-    for (int d = 0; d < 3; ++d) sums[k_momentum_sum + d] += masses[n] * v[d];
-    sums[k_kinetic_sum] += 0.5 * masses[n] * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  for (const Level& level : levels_) {
+    if (!kind_.has_mass) break;
+    const ParticleColumns p = level.set.columns();
+    const int count = level.set.count();
+    add_terms(
+        sums[k_mass_sum], count, KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n]; });
+    for (int d = 0; d < 3; ++d)
+      add_terms(
+          sums[k_momentum_sum + d], count,
+          KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n] * p.velocity[d][n]; });
+    add_terms(
+        sums[k_kinetic_sum], count, KOKKOS_LAMBDA(std::int64_t n) {
+          const double u = p.velocity[0][n], v = p.velocity[1][n], w = p.velocity[2][n];
+          return 0.5 * p.mass[n] * (u * u + v * v + w * w);
+        });
   }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   ParticleTotals totals;
@@ -164,10 +172,10 @@ ParticleTotals Particles::totals() const {
 std::vector<double> Particles::sums_of_squared_masses() const {
   std::vector<ReproducibleSum> sums(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const ParticleSet& set = levels_[l].set;
-    std::vector<std::int32_t> rows(set.count());
-    std::iota(rows.begin(), rows.end(), 0);
-    for (const double mass : set.reals(k_mass, rows)) sums[l] += mass * mass;
+    const double* mass = levels_[l].set.columns().mass;
+    add_terms(
+        sums[l], levels_[l].set.count(),
+        KOKKOS_LAMBDA(std::int64_t n) { return mass[n] * mass[n]; });
   }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   std::vector<double> values;
