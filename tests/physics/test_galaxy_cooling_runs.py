@@ -284,7 +284,8 @@ def steady_structure(speed: float, start: float, rate: float) -> tuple[Array, Ar
     """Density over that before the shock against the distance behind it, in cm.
 
     Mass rho v and momentum rho v^2 + P are the same everywhere, and
-    v d(h + v^2 / 2)/dx = -n^2 rate / rho with h = 5/2 P / rho; all for rho = 1 proton mass per cm^3 and mu = 1.
+    v d(h + v^2 / 2)/dx = -n^2 rate / rho with h = 5/2 P / rho; all for rho = 1 proton mass per
+    cm^3 and mu = 1.
     """
     pressure = BOLTZMANN * start / PROTON  # over density, before the shock
     momentum = speed**2 + pressure
@@ -312,7 +313,7 @@ def test_the_structure_of_a_radiative_shock_is_the_steady_one(tmp_path: Path) ->
     length = x[np.searchsorted(density, 16.0)]  # in which density grows by another factor of 4
     box = float(3.0 * length / parsec)
     write_shock_table(tmp_path / "table.h5", rate)
-    end = float(25.0 * length / (0.25 * speed) / MEGAYEAR)
+    end = float(40.0 * length / (0.25 * speed) / MEGAYEAR)
     outcome = run_well(
         tmp_path / "run", SHOCK, f'cooling.table="{tmp_path}/table.h5"', f"time.end={end!r}",
         f"mesh.upper=[{box!r}, {box / 24.0!r}, {box / 24.0!r}]", timeout=600,

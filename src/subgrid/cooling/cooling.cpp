@@ -159,8 +159,7 @@ struct CoolingRate {
     if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
     const double n_H = gas.units.hydrogen * density;
     const auto rates = source.at(n_H, source.rows().place(log_of_ten(n_H)), gas.metallicity(cell));
-    return gas.units.time * absolute(rate_at(rates, node_above(rates, u), u)) * gas.per_energy /
-           whole;
+    return gas.units.time * absolute(rate_at(rates, u)) * gas.per_energy / whole;
   }
 };
 

@@ -26,10 +26,10 @@ KOKKOS_FORCEINLINE_FUNCTION double relaxation(double x) {
 // Time in which the internal energy falls by `fall` while the rate goes linearly from one value to
 // another of the same sign: fall over the rates' logarithmic mean.
 KOKKOS_FORCEINLINE_FUNCTION double crossing_time(double fall, double rate_0, double rate_1) {
-  const double difference = rate_1 - rate_0, sum = rate_0 + rate_1;
-  const double q = difference / sum, y = q * q;
+  const double difference = rate_1 - rate_0, per_sum = 1.0 / (rate_0 + rate_1);
+  const double q = difference * per_sum, y = q * q;
   if (y > 0.05) return fall * Kokkos::log(rate_1 / rate_0) / difference;
-  // 2 fall / sum atanh(q) / q.
+  // 2 fall / (rate_0 + rate_1) atanh(q) / q.
   constexpr double a1 = 1.0 / 3, a2 = 1.0 / 5, a3 = 1.0 / 7, a4 = 1.0 / 9, a5 = 1.0 / 11,
                    a6 = 1.0 / 13, a7 = 1.0 / 15, a8 = 1.0 / 17, a9 = 1.0 / 19, a10 = 1.0 / 21,
                    a11 = 1.0 / 23;
@@ -37,7 +37,7 @@ KOKKOS_FORCEINLINE_FUNCTION double crossing_time(double fall, double rate_0, dou
   const double low = (1.0 + a1 * y) + y2 * (a2 + a3 * y);
   const double middle = (a4 + a5 * y) + y2 * (a6 + a7 * y);
   const double high = (a8 + a9 * y) + y2 * (a10 + a11 * y);
-  return 2.0 * fall / sum * (low + y4 * (middle + y4 * high));
+  return 2.0 * fall * per_sum * (low + y4 * (middle + y4 * high));
 }
 
 // The first node above u; 0 where u is below all of them, the count where it is not below the last.
@@ -49,48 +49,61 @@ KOKKOS_FORCEINLINE_FUNCTION int node_above(const Rates& rates, double u) {
   return above;
 }
 
-// The net rate at u. Beyond its ends the table's first and last rates hold, but below the first
-// node nothing cools.
+// Towards a node within the table, or out of it.
+struct Way {
+  int node, step;  // the node, and -1 where gas cools, 1 where it is heated
+  double rate;     // at the beginning
+  Point next;      // the node's
+};
+
+// The way from u. Beyond the table rates are those of its ends, but below it nothing cools.
 template <class Rates>
-KOKKOS_FORCEINLINE_FUNCTION double rate_at(const Rates& rates, int above, double u) {
+KOKKOS_FORCEINLINE_FUNCTION Way way_from(const Rates& rates, double u) {
+  const int above = node_above(rates, u), last = rates.count() - 1;
   if (above == 0) {
-    const double first = rates.point(0).rate;
-    return first < 0.0 ? first : 0.0;
+    const Point first = rates.point(0);
+    return {0, 1, first.rate < 0.0 ? first.rate : 0.0, first};
   }
-  if (above == rates.count()) return rates.point(above - 1).rate;
+  if (above > last) {
+    const Point end = rates.point(last);
+    return {end.rate > 0.0 ? last : last + 1, end.rate > 0.0 ? -1 : 1, end.rate, end};
+  }
   const Point a = rates.point(above - 1), b = rates.point(above);
-  return a.rate + (b.rate - a.rate) * ((u - a.energy) / (b.energy - a.energy));
+  const double rate = a.rate + (b.rate - a.rate) * ((u - a.energy) / (b.energy - a.energy));
+  return rate > 0.0 ? Way{above - 1, -1, rate, a} : Way{above, 1, rate, b};
+}
+
+// The net rate at u.
+template <class Rates>
+KOKKOS_FORCEINLINE_FUNCTION double rate_at(const Rates& rates, double u) {
+  return way_from(rates, u).rate;
 }
 
 // The internal energy per mass that gas of u has after a time t in seconds. `Rates` are those of
 // one cell: count(), energy(node), point(node), and guess(u), a node that is near u.
 template <class Rates>
 KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u, double t) {
-  int above = node_above(rates, u);
-  double rate = rate_at(rates, above, u);
+  Way way = way_from(rates, u);
+  double rate = way.rate;
   if (rate == 0.0) return u;
-  const int step = rate > 0.0 ? -1 : 1;
-  for (int node = rate > 0.0 ? above - 1 : above; node >= 0 && node < rates.count(); node += step) {
-    Point next = rates.point(node);
-    if (above == 0 && step > 0) next.rate = rate;  // up to the first node at its rate
-    above = node + 1;
-    const double fall = u - next.energy;
-    if (fall == 0.0) continue;
-    const bool same_sign = rate * next.rate > 0.0;
-    // Most steps end before the node: at no rate on the way could it be reached.
-    const double far = Kokkos::abs(fall);
-    const bool is_far = t * Kokkos::abs(rate) < far && t * Kokkos::abs(next.rate) < far;
-    const double crossing = same_sign && !is_far ? crossing_time(fall, rate, next.rate) : t;
-    if (!same_sign || is_far || crossing > t) {
-      const double slope = (rate - next.rate) / fall;
-      return u - rate * t * relaxation(slope * t);
+  while (way.node >= 0 && way.node < rates.count()) {
+    const double fall = u - way.next.energy, next_rate = way.next.rate;
+    if (fall != 0.0) {
+      // Most steps end before the node: at no rate on the way could it be reached.
+      const double far = Kokkos::abs(fall);
+      const bool is_far = t * Kokkos::abs(rate) < far && t * Kokkos::abs(next_rate) < far;
+      const bool ends = is_far || !(rate * next_rate > 0.0);
+      const double crossing = ends ? t : crossing_time(fall, rate, next_rate);
+      if (ends || crossing > t) return u - rate * t * relaxation((rate - next_rate) / fall * t);
+      t -= crossing;
+      u = way.next.energy;
     }
-    t -= crossing;
-    u = next.energy;
-    rate = next.rate;
+    rate = next_rate;
+    way.node += way.step;
+    if (way.node >= 0 && way.node < rates.count()) way.next = rates.point(way.node);
   }
   // Below the table nothing cools; above it, heat comes at the last rate.
-  return step < 0 ? u : u - rate * t;
+  return way.step < 0 ? u : u - rate * t;
 }
 
 }  // namespace octant::subgrid::cooling

@@ -15,9 +15,7 @@ struct ImplicitControl {
 // to, by Newton's method in log u, and by halving where that leaves the bracket.
 template <class Rates>
 KOKKOS_INLINE_FUNCTION double backward_euler(const Rates& rates, double u_0, double h) {
-  const auto left_over = [&](double u) {
-    return u - u_0 + h * rate_at(rates, node_above(rates, u), u);
-  };
+  const auto left_over = [&](double u) { return u - u_0 + h * rate_at(rates, u); };
   const double least = rates.energy(0), most = rates.energy(rates.count() - 1);
   if (u_0 <= least || u_0 >= most) return advance_exactly(rates, u_0, h);
   const double first = left_over(u_0);
@@ -51,7 +49,7 @@ KOKKOS_INLINE_FUNCTION double advance_implicitly(const Rates& rates, double u, d
                                                  bool& exactly_ended) {
   double h = t;
   for (int n = 0; n < control.most_steps && t > 0.0; ++n) {
-    const double rate = rate_at(rates, node_above(rates, u), u);
+    const double rate = rate_at(rates, u);
     if (rate == 0.0) return u;
     h = h < t ? h : t;
     double whole = backward_euler(rates, u, h);
