@@ -57,7 +57,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     ),
     "paper_channel": ("grid.cells=[24,16,20]",),
     "plummer": (CUBE, "mesh.max_level=2", "problem.particles=4000", "refine.mass_unit=2.5e-4"),
-    "radiative_shock": ("mesh.base_cells=[64,8,8]",),
+    "radiative_shock": (),
     "rayleigh_benard": ("grid.cells=[24,16,16]", *STATISTICS),
     "sedov": (CUBE,),
     "sedov_octant": (CUBE,),
