@@ -251,7 +251,8 @@ Position nearest_image(const Geometry& geometry, const Position& from, const Pos
     way[d] = to[d] - from[d];
     if (!geometry.periodic(d)) continue;
     const double size = geometry.upper()[d] - geometry.lower()[d];
-    way[d] -= size * std::round(way[d] / size);
+    if (way[d] > 0.5 * size) way[d] -= size;
+    else if (way[d] < -0.5 * size) way[d] += size;
   }
   return way;
 }

@@ -82,9 +82,12 @@ struct SumTouches {
   }
 };
 
-// Gives the cells of each touched block their gains, and says what they got, [block][sum].
+// Gives the cells of each touched block their gains, and says what they got, [block][sum]. A team
+// per block: it collects the gains of all cells, event after event, and then changes the gas.
 template <class Law>
 struct ShareOut {
+  using Member = Kokkos::TeamPolicy<>::member_type;
+
   Law law;
   EventTarget target;
   int level_number;
@@ -97,10 +100,20 @@ struct ShareOut {
   mesh::DeviceArray<const std::uint8_t> alone;  // events without cells within their radius
   mesh::DeviceArray<double> got;
 
-  KOKKOS_INLINE_FUNCTION void operator()(int place) const {
+  std::size_t scratch_bytes() const { return sizeof(Gain) * cells.cells_per_block(); }
+
+  void run() const {
+    Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
+    policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes()));
+    Kokkos::parallel_for("share out events", policy, *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int place = team.league_rank();
     const mesh::OwnBlock block = cells.blocks(place);
-    const int N = cells.block_size();
-    CellBounds all{{N, N, N}, {0, 0, 0}};
+    auto* const gains =
+        static_cast<Gain*>(team.team_scratch(1).get_shmem(sizeof(Gain) * cells.cells_per_block()));
+    CellBounds all{{cells.block_size(), cells.block_size(), cells.block_size()}, {0, 0, 0}};
     for (int n = begins(place); n < begins(place + 1); ++n) {
       const CellBounds bounds = bounds_of(events(numbers(n)).place, block, cells, periods);
       for (int d = 0; d < 3; ++d) {
@@ -108,44 +121,74 @@ struct ShareOut {
         all.last[d] = bounds.last[d] > all.last[d] ? bounds.last[d] : all.last[d];
       }
     }
-    double* const sum = &got(std::int64_t{place} * InjectedSums::k_sums);
-    for (int n = 0; n < InjectedSums::k_sums; ++n) sum[n] = 0.0;
+    for_cells_in(team, all, [&](int index) { gains[index] = Gain{}; });
+    team.team_barrier();
+    for (int n = begins(place); n < begins(place + 1); ++n) {
+      const int number = numbers(n);
+      const CellBounds bounds = bounds_of(events(number).place, block, cells, periods);
+      for_cells_in(team, bounds, [&](int index) {
+        collect(number, block, {place, block.slot, index}, gains[index]);
+      });
+      team.team_barrier();
+    }
+    for_cells_in(team, all, [&](int index) {
+      const bool refined = block.refined >> cells.octant_of(index) & 1;
+      if (!refined) give({place, block.slot, index}, gains[index]);
+    });
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, block, all, gains); });
+  }
+
+ private:
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION void for_cells_in(const Member& team, const CellBounds& bounds,
+                                           const Body& body) const {
+    const int N = cells.block_size();
+    const int columns = bounds.last[0] - bounds.first[0], rows = bounds.last[1] - bounds.first[1],
+              planes = bounds.last[2] - bounds.first[2];
+    if (columns <= 0 || rows <= 0) return;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * planes), [&](int n) {
+      const int j = bounds.first[1] + n % rows, k = bounds.first[2] + n / rows;
+      for (int i = bounds.first[0]; i < bounds.last[0]; ++i) body((k * N + j) * N + i);
+    });
+  }
+
+  KOKKOS_INLINE_FUNCTION void collect(int number, const mesh::OwnBlock& block,
+                                      const mesh::Cell& cell, Gain& gain) const {
+    const typename Law::Event& event = events(number);
+    const CellAround around = periods.look(event.place, cells.centre(cell), level.cell_volume);
+    if (is_inside(event.place, around))
+      gain += law.share(event, blasts(number), around, level.at(cell));
+    else if (alone(number) && happens_in(event.place, level_number, block, cell.index, cells))
+      gain += law.share_of_host(event, around, level.at(cell));
+  }
+
+  // The gain's floor energy becomes what the cell's pressure floor took.
+  KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
+    if (!gain.any) return;
+    const hydro::GasCell gas = level.at(cell);
+    gain.floor_energy = gas.add(gain.mass, gain.momentum, gain.energy);
+    if (target.metals >= 0) gas[target.metals] += gain.metals;
+  }
+
+  KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, const CellBounds& all,
+                                     const Gain* gains) const {
+    const int N = cells.block_size();
+    double sum[InjectedSums::k_sums] = {};
     for (int k = all.first[2]; k < all.last[2]; ++k)
       for (int j = all.first[1]; j < all.last[1]; ++j)
         for (int i = all.first[0]; i < all.last[0]; ++i) {
-          const mesh::Cell cell{place, block.slot, (k * N + j) * N + i};
-          if (!(block.refined >> cells.octant_of(cell.index) & 1)) give(cell, sum);
+          const int index = (k * N + j) * N + i;
+          const Gain& gain = gains[index];
+          if (!gain.any || block.refined >> cells.octant_of(index) & 1) continue;
+          sum[InjectedSums::k_mass] += gain.mass;
+          for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
+          sum[InjectedSums::k_energy] += gain.energy;
+          sum[InjectedSums::k_metals] += gain.metals;
+          sum[InjectedSums::k_floor_energy] += gain.floor_energy;
         }
-  }
-
-  KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, double* sum) const {
-    const mesh::DevicePosition x = cells.centre(cell);
-    const hydro::GasCell gas = level.at(cell);
-    Gain gain;
-    bool any = false;
-    for (int n = begins(cell.place); n < begins(cell.place + 1); ++n) {
-      const typename Law::Event& event = events(numbers(n));
-      const CellAround around = periods.look(event.place, x, level.cell_volume);
-      Gain one;
-      if (is_inside(event.place, around)) one = law.share(event, blasts(numbers(n)), around, gas);
-      else if (alone(numbers(n)) &&
-               happens_in(event.place, level_number, cells.blocks(cell.place), cell.index, cells))
-        one = law.share_of_host(event, around, gas);
-      else continue;
-      any = true;
-      gain.mass += one.mass;
-      for (int d = 0; d < 3; ++d) gain.momentum[d] += one.momentum[d];
-      gain.energy += one.energy;
-      gain.metals += one.metals;
-    }
-    if (!any) return;
-    const double floor_energy = gas.add(gain.mass, gain.momentum, gain.energy);
-    if (target.metals >= 0) gas[target.metals] += gain.metals;
-    sum[InjectedSums::k_mass] += gain.mass;
-    for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
-    sum[InjectedSums::k_energy] += gain.energy;
-    sum[InjectedSums::k_metals] += gain.metals;
-    sum[InjectedSums::k_floor_energy] += floor_energy;
+    for (int n = 0; n < InjectedSums::k_sums; ++n)
+      got(std::int64_t{place} * InjectedSums::k_sums + n) = sum[n];
   }
 };
 
@@ -340,7 +383,7 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
         blasts,
         alone,
         mesh::uninitialised<double>("got", std::int64_t{blocks} * InjectedSums::k_sums)};
-    Kokkos::parallel_for("share out events", blocks, kernel);
+    kernel.run();
     const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.got);
     const double volume = mesh.geometry().cell_volume(level);
     for (int b = 0; b < blocks; ++b)

@@ -24,9 +24,20 @@ struct CellAround {
   double volume;
 };
 
-// What a cell gets from an event, per volume. Energies are total ones.
+// What a cell gets from events, per volume. Energies are total ones.
 struct Gain {
   double mass = 0.0, momentum[3] = {}, energy = 0.0, metals = 0.0;
+  double floor_energy = 0.0;  // what keeps the pressure's floor
+  bool any = false;           // whether an event reached the cell
+
+  KOKKOS_FORCEINLINE_FUNCTION Gain& operator+=(const Gain& other) {
+    mass += other.mass;
+    for (int d = 0; d < 3; ++d) momentum[d] += other.momentum[d];
+    energy += other.energy;
+    metals += other.metals;
+    any = true;
+    return *this;
+  }
 };
 
 // The sizes of a domain along its periodic axes; 0 along others.
@@ -38,8 +49,11 @@ struct Periods {
       size[d] = geometry.periodic(d) ? geometry.upper()[d] - geometry.lower()[d] : 0.0;
   }
 
+  // Of a way between two places in the domain.
   KOKKOS_FORCEINLINE_FUNCTION double nearest(int axis, double way) const {
-    return size[axis] > 0.0 ? way - size[axis] * Kokkos::round(way / size[axis]) : way;
+    const double half = 0.5 * size[axis];
+    if (size[axis] == 0.0) return way;
+    return way > half ? way - size[axis] : way < -half ? way + size[axis] : way;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventPlace& event,
