@@ -137,7 +137,8 @@ void compare(const BalanceRequest& request, Report& report) {
   report.line(fmt::format(row, "decomposition", "ranks", "imbalance", "border", "partners", "ms"));
   for (const int ranks : request.ranks)
     for (const std::string& name : request.decompositions.selected()) {
-      const BalanceResult r = measure_balance(cube, decomposition_of(name), ranks);
+      const BalanceResult r =
+          measure_balance(cube, value_named<Decomposition>(name).value(), ranks);
       const RankStatistics& p = r.partners;
       report.line(fmt::format(row, name, ranks, fmt::format("{:.4f}", r.imbalance),
                               fmt::format("{:.4f}", r.border_share),

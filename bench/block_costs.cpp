@@ -5,8 +5,8 @@
 #include <fstream>
 #include <random>
 #include <set>
-#include <sstream>
 
+#include "bench/number_rows.hpp"
 #include "core/error.hpp"
 #include "decomp/morton.hpp"
 
@@ -15,27 +15,6 @@ namespace octant::bench {
 using placement::Leaf;
 
 namespace {
-
-// The rows of numbers of a file; a first line of words is skipped, as are comments.
-std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t columns) {
-  std::ifstream file(path);
-  if (!file) throw InputError("{}: cannot be read; is it there?", path);
-  std::vector<std::vector<double>> rows;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.empty() || line[0] == '#') continue;
-    std::replace(line.begin(), line.end(), ',', ' ');
-    std::istringstream words(line);
-    std::vector<double> row;
-    for (double value; words >> value;) row.push_back(value);
-    if (row.empty() && number == 1) continue;
-    if (row.size() != columns || !words.eof())
-      throw InputError("{}, line {}: \"{}\" is not {} number(s)", path, number, line, columns);
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) throw InputError("{}: holds no numbers", path);
-  return rows;
-}
 
 // A tree of blocks that is refined block by block.
 class RandomTree {

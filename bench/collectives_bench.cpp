@@ -41,7 +41,7 @@ class AllReduce final : public Collective {
 class Tree final : public Collective {
  public:
   explicit Tree(const Communicator& communicator)
-      : communicator_(communicator), exchanger_("tree", communicator, {.exchange = "p2p"}) {
+      : communicator_(communicator), exchanger_("tree", communicator, {.exchange = Backend::p2p}) {
     const int rank = communicator.rank(), size = communicator.size();
     for (int step = 1; step < size; step *= 2) {
       std::vector<Segment> up, down;
@@ -90,7 +90,7 @@ class Exchange final : public Collective {
   Exchange(const Communicator& communicator, Backend backend, std::vector<Segment> sends,
            std::vector<Segment> receives, double expected)
       : plan_(communicator, std::move(sends), std::move(receives)),
-        exchanger_("collective", communicator, {.exchange = to_string(backend)}),
+        exchanger_("collective", communicator, {.exchange = backend}),
         expected_(expected) {}
   void run(std::vector<double>& values) override {
     const auto items = std::max<std::int64_t>(1, plan_.items_sent());

@@ -64,7 +64,8 @@ ExchangePlan plan_of(const Communicator& communicator, const Pairs& pairs) {
 // Seconds of the rounds that count, from barrier to barrier.
 std::vector<double> time_rounds(const Communicator& communicator, const CommCase& comm_case,
                                 const ExchangePlan& plan) {
-  Exchanger exchanger("comm bench", communicator, {.exchange = comm_case.backend});
+  Exchanger exchanger("comm bench", communicator,
+                      {.exchange = value_named<Backend>(comm_case.backend)});
   std::vector<double> send(static_cast<std::size_t>(plan.items_sent()) * k_item_doubles, 1.0);
   std::vector<double> receive(static_cast<std::size_t>(plan.items_received()) * k_item_doubles);
   std::vector<double> seconds;
@@ -107,7 +108,7 @@ void declare(Options& options, CommRequest& request) {
   options.choice("--policy", request.policies, "How to place");
   options.number("--x", c.policy.percent, 0.0, 100.0,
                  "Percentage of ranks that cplx and zonal rebalance");
-  options.one_of("--backend", c.backend, {"p2p", "alltoall", "ksection"}, "How messages travel");
+  options.one_of("--backend", c.backend, names_of_all<Backend>(), "How messages travel");
   options.number("--blocks-per-rank", c.blocks_per_rank, 1.0, 1e6, "At least");
   options.count("--node-size", c.policy.ranks_per_node, "Ranks per node, for counting");
   options.count("--meshes", c.meshes, "Random meshes");

@@ -23,15 +23,15 @@ driver::DnsOptions run_options(const DnsCase& dns_case) {
   options.problem = problems::make_flow_problem("channel");
   options.grid.cells = dns_case.cells;
   options.grid.size = {12.0, 6.0, 2.0};
-  options.grid.stretching = "tanh";
+  options.grid.stretching = dns::Stretching::tanh;
   options.flow.viscosity = 1.0 / 2800.0;
-  options.flow.diffusion = dns_case.diffusion;
-  options.flow.poisson = dns_case.poisson;
-  options.flow.forcing = "bulk_velocity";
-  options.flow.schedule = dns_case.schedule;
+  options.flow.diffusion = value_named<dns::Diffusion>(dns_case.diffusion).value();
+  options.flow.poisson = value_named<pencil::TridiagonalMethod>(dns_case.poisson).value();
+  options.flow.forcing = dns::Forcing::bulk_velocity;
+  options.flow.schedule = value_named<dns::ScheduleKind>(dns_case.schedule);
   options.pencil.process_grid = dns_case.process_grid;
-  options.pencil.transpose = dns_case.transpose;
-  options.pencil.plans = dns_case.plans;
+  options.pencil.transpose = value_named<pencil::TransposeBackend>(dns_case.transpose);
+  options.pencil.plans = value_named<pencil::Plans>(dns_case.plans).value();
   options.problem->prepare({options.make_grid(), options.make_boundaries(), options.flow});
   return options;
 }
@@ -128,8 +128,8 @@ std::string bandwidth(const DnsResult& r, double triad) {
 struct DnsRequest {
   DnsCase common;
   std::vector<int> cells{128, 64, 72};
-  Choice diffusions{{"explicit", "implicit_z", "implicit"}, "all"};
-  Choice methods{{"ftm", "ptdma"}, "ftm"};
+  Choice diffusions{names_of_all<dns::Diffusion>(), "all"};
+  Choice methods{names_of_all<pencil::TridiagonalMethod>(), "ftm"};
   int steps = 20;
 
   std::vector<DnsCase> selected() const {
@@ -205,7 +205,7 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   const driver::DnsOptions options = run_options(dns_case);
   driver::DnsSimulation simulation(communicator, options);
   result.process_grid = pencil::to_string(simulation.tuning().processes);
-  result.transpose = pencil::to_string(simulation.tuning().backend);
+  result.transpose = name_of(simulation.tuning().backend);
   result.schedule = simulation.flow().schedule();
   simulation.initialise();
   simulation.step(k_step);  // touches all memory for the first time

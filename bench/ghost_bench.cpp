@@ -22,7 +22,7 @@ mesh::Geometry geometry_of(const GhostGrid& grid) {
 
 mesh::Mesh make_mesh(const Communicator& communicator, const GhostGrid& grid, Backend backend) {
   CommOptions comm;
-  comm.exchange = to_string(backend);
+  comm.exchange = backend;
   mesh::FieldSetup setup;
   setup.ghosts = grid.ghosts;
   setup.patch = grid.block_size >= 16 ? 16 : 8;
@@ -105,8 +105,8 @@ void add(JsonObject& object, const std::string& name, const RankStatistics& stat
 
 JsonObject json(const GhostResult& r, const GhostGrid& grid, int ranks) {
   JsonObject object;
-  object.add("decomposition", to_string(r.decomposition))
-      .add("backend", to_string(r.backend))
+  object.add("decomposition", name_of(r.decomposition))
+      .add("backend", name_of(r.backend))
       .add("ranks", ranks)
       .add("cells", grid.cells)
       .add("block_size", grid.block_size)
@@ -137,7 +137,7 @@ std::string row(const GhostResult& r) {
     return fmt::format("{}/{:.1f}/{}", s.least, s.mean, s.most);
   };
   return fmt::format(
-      k_ghost_row, to_string(r.decomposition), to_string(r.backend), spread(r.blocks),
+      k_ghost_row, name_of(r.decomposition), name_of(r.backend), spread(r.blocks),
       spread(r.neighbours), spread(r.face_neighbours), spread(r.partners), spread(r.messages),
       fmt::format("{}/{:.0f}/{}", r.bytes.least / 1000, 1e-3 * r.bytes.mean, r.bytes.most / 1000),
       fmt::format("{:.4f}", r.surface_to_volume()), fmt::format("{:.2e}", r.seconds));
@@ -145,8 +145,8 @@ std::string row(const GhostResult& r) {
 
 struct GhostRequest {
   GhostGrid grid;
-  Choice decompositions{{"ksection", "hilbert", "morton"}, "all"};
-  Choice backends{{"p2p", "alltoall", "ksection"}, "all"};
+  Choice decompositions{names_of_all<Decomposition>(), "all"};
+  Choice backends{names_of_all<Backend>(), "all"};
   int exchanges = 20;
 };
 
@@ -172,10 +172,9 @@ void measure_all(const GhostRequest& request, const Communicator& communicator, 
   report.line(ghost_heading());
   for (const std::string& decomposition : request.decompositions.selected())
     for (const std::string& backend : request.backends.selected()) {
-      CommOptions comm;
-      comm.exchange = backend;
-      const GhostResult result = measure_ghosts(communicator, grid, decomposition_of(decomposition),
-                                                *comm.forced(), request.exchanges);
+      const GhostResult result =
+          measure_ghosts(communicator, grid, value_named<Decomposition>(decomposition).value(),
+                         value_named<Backend>(backend).value(), request.exchanges);
       report.line(row(result));
       report.add(json(result, grid, communicator.size()));
     }

@@ -26,8 +26,8 @@ std::string row(const TransposeResult& r, double copy) {
   const auto spread = [](const RankStatistics& s, double unit) {
     return fmt::format("{:.0f}/{:.0f}", unit * s.mean, unit * static_cast<double>(s.most));
   };
-  return fmt::format(k_transpose_row, pencil::to_string(r.processes), r.axes,
-                     pencil::to_string(r.backend), spread(r.messages, 1.0), spread(r.bytes, 1e-3),
+  return fmt::format(k_transpose_row, pencil::to_string(r.processes), r.axes, name_of(r.backend),
+                     spread(r.messages, 1.0), spread(r.bytes, 1e-3),
                      fmt::format("{:.2e}", r.seconds),
                      fmt::format("{:.2f}", 1e-9 * r.bytes_per_second),
                      fmt::format("{:.0f}%", 100.0 * r.bytes_per_second / copy));
@@ -37,7 +37,7 @@ JsonObject json(const TransposeResult& r, const pencil::Cells& cells, double cop
   JsonObject object;
   object.add("process_grid", pencil::to_string(r.processes))
       .add("axes", r.axes)
-      .add("backend", pencil::to_string(r.backend))
+      .add("backend", name_of(r.backend))
       .add("ranks", r.processes.ranks())
       .add("cells_x", cells[0])
       .add("cells_y", cells[1])
@@ -54,7 +54,7 @@ JsonObject json(const TransposeResult& r, const pencil::Cells& cells, double cop
 
 struct TransposeRequest {
   PencilChoice pencils;
-  Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "all"};
+  Choice backends{names_of_all<pencil::TransposeBackend>(), "all"};
   int repeats = 20;
 };
 
@@ -79,9 +79,9 @@ void measure_all(const TransposeRequest& request, const Communicator& communicat
   for (const pencil::ProcessGrid processes : grids)
     for (const Turn& turn : k_turns)
       for (const std::string& backend : request.backends.selected()) {
-        TransposeResult result =
-            measure_transpose(communicator, cells, processes, turn.from, turn.to,
-                              pencil::transpose_backend(backend), request.repeats);
+        TransposeResult result = measure_transpose(
+            communicator, cells, processes, turn.from, turn.to,
+            value_named<pencil::TransposeBackend>(backend).value(), request.repeats);
         result.axes = turn.name;
         report.line(row(result, copy));
         report.add(json(result, cells, copy));

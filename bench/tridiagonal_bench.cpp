@@ -77,8 +77,8 @@ std::string spread(const RankStatistics& s, double unit) {
 
 std::string row(const TridiagonalCase& setup, const TridiagonalResult& r) {
   return fmt::format(k_tridiagonal_row, pencil::to_string(setup.processes), setup.method,
-                     pencil::to_string(setup.backend), spread(r.messages, 1.0),
-                     spread(r.bytes, 1e-3), fmt::format("{:.2e}", r.tridiagonal_seconds),
+                     name_of(setup.backend), spread(r.messages, 1.0), spread(r.bytes, 1e-3),
+                     fmt::format("{:.2e}", r.tridiagonal_seconds),
                      fmt::format("{:.2e}", r.solve_seconds), spread(r.field_messages, 1.0),
                      spread(r.field_bytes, 1e-3), fmt::format("{:.2e}", r.field_seconds));
 }
@@ -87,7 +87,7 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
   JsonObject object;
   object.add("process_grid", pencil::to_string(setup.processes))
       .add("method", setup.method)
-      .add("backend", pencil::to_string(setup.backend))
+      .add("backend", name_of(setup.backend))
       .add("ranks", setup.processes.ranks())
       .add("cells_x", setup.cells[0])
       .add("cells_y", setup.cells[1])
@@ -109,7 +109,7 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
 struct TridiagonalRequest {
   PencilChoice pencils;
   Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps", k_batches}, "all"};
-  Choice backends{{"pairwise", "p2p", "alltoall", "ksection", "shared"}, "p2p"};
+  Choice backends{names_of_all<pencil::TransposeBackend>(), "p2p"};
   int repeats = 20;
 };
 
@@ -140,7 +140,7 @@ void measure_all(const TridiagonalRequest& request, const Communicator& communic
         if (method == k_batches && request.methods.chosen == "all" && processes.ranks() > 1)
           continue;
         setup.processes = processes;
-        setup.backend = pencil::transpose_backend(backend);
+        setup.backend = value_named<pencil::TransposeBackend>(backend).value();
         setup.method = method;
         const TridiagonalResult result = measure_tridiagonal(communicator, setup, request.repeats);
         report.line(row(setup, result));

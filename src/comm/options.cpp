@@ -1,30 +1,12 @@
 #include "comm/options.hpp"
 
-#include "core/error.hpp"
 #include "core/parameters.hpp"
 
 namespace octant {
 
-std::string to_string(Backend backend) {
-  switch (backend) {
-    case Backend::p2p: return "p2p";
-    case Backend::alltoall: return "alltoall";
-    case Backend::ksection: return "ksection";
-  }
-  return "?";
-}
-
-std::optional<Backend> CommOptions::forced() const {
-  for (const Backend backend : k_all_backends)
-    if (exchange == to_string(backend)) return backend;
-  if (exchange == "auto") return std::nullopt;
-  throw InputError("comm.exchange = \"{}\": expected auto, p2p, alltoall or ksection", exchange);
-}
-
 void declare(ParameterSchema& schema, CommOptions& options) {
   schema.add("comm.exchange", options.exchange,
-             {.meaning = "How ranks exchange data; auto measures and takes the fastest",
-              .choices = {"auto", "p2p", "alltoall", "ksection"}});
+             {.meaning = "How ranks exchange data; auto measures and takes the fastest"});
   schema.add("comm.trial_calls", options.trial_calls,
              {.meaning = "Exchanges per backend before the first choice; the first is not timed",
               .min = 2});

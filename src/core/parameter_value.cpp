@@ -126,6 +126,16 @@ void check_scalar(const T& value, const ParameterInfo& info) {
   }
 }
 
+// Unlike other values, a name is checked before it is set: there is no value for a wrong one.
+bool read_names(const toml::node& value, const NamedField& field, const ParameterInfo& info) {
+  std::vector<std::string> names(1);
+  const bool is_read = field.is_list ? read_field(value, names) : read_scalar(value, names.front());
+  if (!is_read) return false;
+  for (const std::string& name : names) check_text(name, info);
+  field.set(names);
+  return true;
+}
+
 // --- to TOML -------------------------------------------------------------------------------------
 
 std::string scalar_text(bool value) { return value ? "true" : "false"; }
@@ -165,7 +175,9 @@ std::string list_text(const List& list) {
 }  // namespace
 
 void assign_value(Parameter& parameter, const toml::node& value) {
-  const auto read = [&](auto* field) { return read_field(value, *field); };
+  const Overloaded read{
+      [&](const NamedField& field) { return read_names(value, field, parameter.info); },
+      [&](auto* field) { return read_field(value, *field); }};
   if (!std::visit(read, parameter.field)) {
     throw InputError("expected {}, found {}", type_name(parameter.field), found_text(value));
   }
@@ -180,28 +192,35 @@ void check_value(const Parameter& parameter) {
                         [&]<class T>(std::vector<T>* list) {
                           for (const auto& element : *list) check_scalar(element, info);
                         },
+                        [&](const NamedField& field) {
+                          for (const auto& name : field.get()) check_text(name, info);
+                        },
                         [&]<class T>(T* scalar) { check_scalar(*scalar, info); }},
              parameter.field);
 }
 
 std::string value_as_toml(const ParameterField& field) {
-  return std::visit(Overloaded{[]<class T, std::size_t n>(const std::array<T, n>* list) {
-                                 return list_text(*list);
-                               },
-                               []<class T>(const std::vector<T>* list) { return list_text(*list); },
-                               []<class T>(const T* scalar) { return scalar_text(*scalar); }},
-                    field);
+  return std::visit(
+      Overloaded{
+          []<class T, std::size_t n>(const std::array<T, n>* list) { return list_text(*list); },
+          []<class T>(const std::vector<T>* list) { return list_text(*list); },
+          [](const NamedField& names) {
+            return names.is_list ? list_text(names.get()) : scalar_text(names.get().front());
+          },
+          []<class T>(const T* scalar) { return scalar_text(*scalar); }},
+      field);
 }
 
 std::string type_name(const ParameterField& field) {
   return std::visit(
-      Overloaded{[](bool*) { return "true or false"; }, [](int*) { return "an integer"; },
-                 [](std::int64_t*) { return "an integer"; }, [](double*) { return "a number"; },
-                 [](std::string*) { return "a text"; },
-                 [](std::array<int, 3>*) { return "3 integers"; },
-                 [](std::array<double, 3>*) { return "3 numbers"; },
-                 [](std::vector<double>*) { return "a list of numbers"; },
-                 [](std::vector<std::string>*) { return "a list of texts"; }},
+      Overloaded{
+          [](bool*) { return "true or false"; }, [](int*) { return "an integer"; },
+          [](std::int64_t*) { return "an integer"; }, [](double*) { return "a number"; },
+          [](std::string*) { return "a text"; }, [](std::array<int, 3>*) { return "3 integers"; },
+          [](std::array<double, 3>*) { return "3 numbers"; },
+          [](std::vector<double>*) { return "a list of numbers"; },
+          [](std::vector<std::string>*) { return "a list of texts"; },
+          [](const NamedField& names) { return names.is_list ? "a list of texts" : "a text"; }},
       field);
 }
 

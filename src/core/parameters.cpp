@@ -1,6 +1,7 @@
 #include "core/parameters.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
@@ -54,12 +55,12 @@ std::string table_row(const Parameter& parameter) {
 
 }  // namespace
 
-void ParameterSchema::add_field(const std::string& name, ParameterField field,
-                                const ParameterInfo& info) {
+void ParameterSchema::add_field(const std::string& name, ParameterField field, ParameterInfo info) {
   OCTANT_REQUIRE(!places_.contains(name), "the parameter {} is declared twice", name);
   places_[name] = parameters_.size();
-  parameters_.push_back({name, field, info, value_as_toml(field)});
-  if (info.required) return;
+  std::string default_value = value_as_toml(field);
+  parameters_.push_back({name, std::move(field), std::move(info), std::move(default_value)});
+  if (parameters_.back().info.required) return;
   try {
     check_value(parameters_.back());
   } catch (const InputError& failure) {

@@ -1,15 +1,15 @@
 // Parameters of a run: declared once, in code, by binding a name to a field of an options struct.
 //
-//   struct HydroOptions { double gamma = 1.4; std::string riemann = "hllc"; };
+//   struct HydroOptions { double gamma = 1.4; Scheme scheme = Scheme::rk2; };
 //
 //   void declare(ParameterSchema& schema, HydroOptions& options) {
 //     schema.add("hydro.gamma", options.gamma, {.meaning = "Specific heats' ratio", .above = 1.0});
-//     schema.add("hydro.riemann", options.riemann,
-//                {.meaning = "Riemann solver", .choices = {"llf", "hll", "hllc", "exact"}});
+//     schema.add("hydro.scheme", options.scheme, {.meaning = "Time integration"});
 //   }
 //
 // Reading a file, checking it, `octant params` and the reference manual all follow from there. The
-// default of a parameter is what its field holds when it is declared.
+// default of a parameter is what its field holds when it is declared. Values of enumerations are
+// read and written by their names (core/named.hpp), which are the choices.
 #pragma once
 
 #include <array>
@@ -18,8 +18,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
+
+#include "core/named_field.hpp"
 
 namespace octant {
 
@@ -31,15 +35,15 @@ struct ParameterInfo {
   double max = std::numeric_limits<double>::infinity();     // largest value
   double above = -std::numeric_limits<double>::infinity();  // exclusive lower bound
   double below = std::numeric_limits<double>::infinity();   // exclusive upper bound
-  std::vector<std::string> choices = {};                    // for text; empty: anything
+  std::vector<std::string> choices = {};                    // for text; empty: anything, or all
   bool required = false;                                    // no default: the file must give it
   bool may_be_infinite = false;                             // where "without end" has a meaning
 };
 
 // The field that a parameter is bound to.
-using ParameterField =
-    std::variant<bool*, int*, std::int64_t*, double*, std::string*, std::array<int, 3>*,
-                 std::array<double, 3>*, std::vector<double>*, std::vector<std::string>*>;
+using ParameterField = std::variant<bool*, int*, std::int64_t*, double*, std::string*,
+                                    std::array<int, 3>*, std::array<double, 3>*,
+                                    std::vector<double>*, std::vector<std::string>*, NamedField>;
 
 struct Parameter {
   std::string name;  // "section.key", or "key" at the top of the file
@@ -58,8 +62,14 @@ class ParameterSchema {
   // Binds a parameter to a field, which must outlive every read. Throws RunError if the name is
   // taken or the default breaks its own bounds.
   template <class T>
-  void add(const std::string& name, T& field, const ParameterInfo& info) {
-    add_field(name, &field, info);
+  void add(const std::string& name, T& field, ParameterInfo info) {
+    if constexpr (std::is_constructible_v<NamedField, T&>) {
+      NamedField named(field);
+      if (info.choices.empty()) info.choices = named.choices;
+      add_field(name, std::move(named), std::move(info));
+    } else {
+      add_field(name, &field, std::move(info));
+    }
   }
 
   // Sets every field that the TOML file or an override gives; the others keep their defaults.
@@ -92,7 +102,7 @@ class ParameterSchema {
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
  private:
-  void add_field(const std::string& name, ParameterField field, const ParameterInfo& info);
+  void add_field(const std::string& name, ParameterField field, ParameterInfo info);
   void assign(const class ParameterInput& input);
   Parameter* find(const std::string& name);
   std::vector<std::string> names() const;

@@ -73,7 +73,7 @@ CellDelivery::CellDelivery(const Communicator& communicator, const CellSpread& s
       parts_(parts_of_boxes(spread)),
       asked_(ask(communicator)),
       plan_(plan(communicator)),
-      exchanger_("initial cells", communicator, {.exchange = "p2p"}) {
+      exchanger_("initial cells", communicator, {.exchange = Backend::p2p}) {
   for (const pencil::Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
 }
 
@@ -102,7 +102,7 @@ std::vector<pencil::Box> CellDelivery::ask(const Communicator& communicator) {
   }
   const auto plan = ExchangePlan::from_sends(communicator, std::move(sends));
   std::vector<pencil::Box> asked(static_cast<std::size_t>(plan.items_received()));
-  Exchanger exchanger("asking for initial cells", communicator, {.exchange = "p2p"});
+  Exchanger exchanger("asking for initial cells", communicator, {.exchange = Backend::p2p});
   exchanger.start_bytes(plan, std::as_bytes(std::span(asking)).data(),
                         std::as_writable_bytes(std::span(asked)).data(), sizeof(pencil::Box));
   exchanger.finish();

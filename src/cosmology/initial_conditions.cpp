@@ -12,9 +12,6 @@ namespace {
 
 using pencil::Range;
 
-const std::vector<std::string> k_kinds{"generate", "grafic"};
-const std::vector<std::string> k_transfers{"eisenstein_hu", "eisenstein_hu_smooth", "table"};
-
 // The cells, 2^shift times as large, that contain those of a box.
 pencil::Box coarsened(const pencil::Box& box, int shift) {
   if (box.cells() == 0) return {};
@@ -117,8 +114,7 @@ void InitialCells::paint(const Contribution& part, const std::vector<double>& fr
 void declare(ParameterSchema& schema, InitialOptions& options) {
   schema.add("initial.kind", options.kind,
              {.meaning = "Where initial conditions come from: the built-in generator, or grafic "
-                         "files as of MUSIC",
-              .choices = k_kinds});
+                         "files as of MUSIC"});
   schema.add("initial.path", options.path,
              {.meaning = "Folder that holds level_005 and so on, for kind = \"grafic\""});
   schema.add("initial.cells", options.cells,
@@ -134,8 +130,7 @@ void declare(ParameterSchema& schema, InitialOptions& options) {
              {.meaning = "Order of Lagrangian perturbation theory", .min = 1, .max = 2});
   schema.add("initial.transfer", options.transfer,
              {.meaning = "Transfer function: Eisenstein & Hu (1998) with or without acoustic "
-                         "peaks, or from initial.table",
-              .choices = k_transfers});
+                         "peaks, or from initial.table"});
   schema.add("initial.table", options.table,
              {.meaning = "Text file of k in h/Mpc and linear P(k), for transfer = \"table\""});
   schema.add("initial.sigma_8", options.sigma_8,
@@ -149,9 +144,9 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
                                                            const InitialHeader& header,
                                                            const Expansion& expansion,
                                                            int base_cells) {
-  if (options.kind == "grafic" && options.path.empty())
+  if (options.kind == InitialKind::grafic && options.path.empty())
     throw InputError("initial.kind = \"grafic\" needs initial.path, the folder of the files");
-  if (options.kind == "grafic")
+  if (options.kind == InitialKind::grafic)
     return std::make_unique<GraficConditions>(communicator, options.path, header, expansion);
   GeneratorOptions generator;
   generator.side = options.cells > 0 ? options.cells : base_cells;

@@ -12,6 +12,7 @@
 #include "core/parameters.hpp"
 #include "cosmology/cell_delivery.hpp"
 #include "cosmology/expansion.hpp"
+#include "cosmology/transfer.hpp"
 
 namespace octant::cosmology {
 
@@ -109,14 +110,18 @@ class InitialCells {
   std::vector<Contribution> contributions_;  // from the coarsest to the finest
 };
 
+// Where initial conditions come from.
+enum class InitialKind { generate, grafic };
+constexpr auto names_of(InitialKind) { return std::array{"generate", "grafic"}; }
+
 // Section [initial] of a parameter file; see declare for what each means.
 struct InitialOptions {
-  std::string kind = "generate";
+  InitialKind kind = InitialKind::generate;
   std::string path;
   int cells = 0;
   std::int64_t seed = 1;
   int order = 2;
-  std::string transfer = "eisenstein_hu";
+  Transfer transfer = Transfer::eisenstein_hu;
   std::string table;
   double sigma_8 = 0.81, spectral_index = 0.967;
 };

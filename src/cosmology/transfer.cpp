@@ -137,7 +137,7 @@ LinearPower::LinearPower(const SpectrumOptions& options)
   if (!(options.omega_m > 0.0) || !(options.omega_b >= 0.0) || options.omega_b > options.omega_m)
     throw InputError("cosmology.omega_b = {} must lie between 0 and cosmology.omega_m = {}",
                      options.omega_b, options.omega_m);
-  if (options.transfer == "table") {
+  if (options.transfer == Transfer::table) {
     Table table = read_table(options.table);
     log_k_ = std::move(table.log_k);
     log_power_ = std::move(table.log_power);
@@ -148,7 +148,7 @@ LinearPower::LinearPower(const SpectrumOptions& options)
 double LinearPower::shape(double k) const {
   if (!log_k_.empty()) return table_shape(k);
   const double k_physical = k * options_.h;
-  const double transfer = options_.transfer == "eisenstein_hu_smooth"
+  const double transfer = options_.transfer == Transfer::eisenstein_hu_smooth
                               ? eisenstein_hu_.smooth(k_physical)
                               : eisenstein_hu_(k_physical);
   return std::pow(k, options_.spectral_index) * transfer * transfer;

@@ -1,19 +1,27 @@
 // The linear power spectrum of matter today.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
+#include "core/named.hpp"
+
 namespace octant::cosmology {
+
+// Transfer functions: Eisenstein & Hu (1998), the same without acoustic peaks, or from a table.
+enum class Transfer { eisenstein_hu, eisenstein_hu_smooth, table };
+constexpr auto names_of(Transfer) {
+  return std::array{"eisenstein_hu", "eisenstein_hu_smooth", "table"};
+}
 
 struct SpectrumOptions {
   double omega_m = 0.3, omega_b = 0.05, h = 0.7;
   double cmb_temperature = 2.7255;  // K
   double sigma_8 = 0.8;             // rms overdensity in spheres of 8 Mpc/h
   double spectral_index = 0.96;     // n_s of the primordial spectrum, P ~ k^n_s
-  // "eisenstein_hu", "eisenstein_hu_smooth" (no acoustic peaks), or "table".
-  std::string transfer = "eisenstein_hu";
-  std::string table;  // the file, for "table"
+  Transfer transfer = Transfer::eisenstein_hu;
+  std::string table;  // the file, for Transfer::table
 };
 
 // Transfer function of Eisenstein & Hu (1998, ApJ 496, 605), T -> 1 at small k. k in 1/Mpc.

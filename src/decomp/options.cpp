@@ -30,8 +30,7 @@ void BalanceOptions::check() const {
 void declare(ParameterSchema& schema, BalanceOptions& options) {
   schema.add("balance.decomposition", options.decomposition,
              {.meaning = "How space is divided among ranks: recursive k-section, or pieces of a "
-                         "Hilbert or Morton curve",
-              .choices = {"ksection", "hilbert", "morton"}});
+                         "Hilbert or Morton curve"});
   std::vector<std::string> policies{"contiguous"};
   policies.insert(policies.end(), planned_policies().begin(), planned_policies().end());
   schema.add("balance.policy", options.policy,
@@ -57,8 +56,7 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
   schema.add(
       "balance.cost", options.cost,
       {.meaning = "What ranks share evenly: memory; memory times the number of sub-steps, which is "
-                  "close to time; or the measured time of every block in the last steps",
-       .choices = {"memory", "time", "measured"}});
+                  "close to time; or the measured time of every block in the last steps"});
   schema.add("balance.rank_memory", options.rank_memory,
              {.unit = "MB",
               .meaning = "What a rank may hold of blocks and particles whenever blocks are "

@@ -1,7 +1,5 @@
 #include "decomp/partition.hpp"
 
-#include "core/error.hpp"
-
 namespace octant {
 namespace {
 
@@ -14,23 +12,6 @@ std::vector<int> owners_of(std::span<const WorkPoint> points, const Partition& p
 }
 
 }  // namespace
-
-std::string to_string(Decomposition decomposition) {
-  switch (decomposition) {
-    case Decomposition::ksection: return "ksection";
-    case Decomposition::hilbert: return "hilbert";
-    case Decomposition::morton: return "morton";
-  }
-  return "";
-}
-
-Decomposition decomposition_of(const std::string& name) {
-  for (const auto decomposition :
-       {Decomposition::ksection, Decomposition::hilbert, Decomposition::morton}) {
-    if (name == to_string(decomposition)) return decomposition;
-  }
-  throw InputError("unknown decomposition \"{}\": expected ksection, hilbert or morton", name);
-}
 
 std::vector<int> partition(Decomposition decomposition, const Communicator& communicator,
                            const DomainShape& domain, std::span<const CostItem> local_blocks) {

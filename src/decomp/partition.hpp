@@ -8,21 +8,15 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
 #include "decomp/curve_partition.hpp"
 #include "decomp/ksection.hpp"
+#include "decomp/options.hpp"
 #include "decomp/work.hpp"
 
 namespace octant {
-
-enum class Decomposition { ksection, hilbert, morton };
-
-// "ksection", "hilbert" or "morton", and back. Throws InputError for another name.
-std::string to_string(Decomposition decomposition);
-Decomposition decomposition_of(const std::string& name);
 
 // The rank that shall own each of this rank's blocks, in the order of `local_blocks`. Collective. A
 // rank that gets nothing is legal. Throws RunError on every rank if a cost is negative or not

@@ -146,7 +146,7 @@ std::vector<std::int32_t> scatter(const Communicator& communicator,
   if (own_count > 0) receives.push_back({0, own_count});
   const ExchangePlan plan(communicator, std::move(sends), std::move(receives));
   std::vector<std::int32_t> own(static_cast<std::size_t>(own_count));
-  Exchanger exchanger("placement", communicator, {.exchange = "p2p"});
+  Exchanger exchanger("placement", communicator, {.exchange = Backend::p2p});
   exchanger.run<std::int32_t>(plan, values.data(), own.data(), 1);
   return own;
 }

@@ -10,7 +10,7 @@ BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& paramet
                              const ScalarOptions& scalar)
     : domain_(domain),
       parameters_(parameters),
-      diffusion_(parameters.diffusion_kind()),
+      diffusion_(parameters.diffusion),
       host_(domain),
       ghosts_(domain, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       velocity_(domain.box),
@@ -72,7 +72,7 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   lap(seconds_.scalar, "scalar");
   momentum_.predict(velocity, pressure_.view(), n, stage, predicted);
   if (scalar_) scalar_->push(predicted.w, stage);
-  const double push = parameters_.forcing_kind() == Forcing::bulk_velocity ? missing(stage) : 0.0;
+  const double push = parameters_.forcing == Forcing::bulk_velocity ? missing(stage) : 0.0;
   lap(seconds_.momentum, "momentum");
   if (implicit_) {
     implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
@@ -92,7 +92,7 @@ double BatchSchedule::advance(int n, const Stage& stage) {
 }
 
 double BatchSchedule::missing(const Stage& stage) {
-  const int forced = parameters_.forcing_direction();
+  const int forced = index_of(parameters_.forcing_axis);
   ReproducibleSum sum = meter_.sum(predicted_.views()[forced]);
   if (implicit_)
     add_wall_friction(domain_, diffusion_ == Diffusion::implicit_all,

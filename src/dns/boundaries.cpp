@@ -8,41 +8,33 @@ namespace octant::dns {
 
 namespace {
 
-constexpr const char* k_side_names[] = {"periodic", "wall", "free_slip", "inflow", "outflow"};
 constexpr const char* k_end_names[] = {"lower", "upper"};
 
-const char* name_of(Side side) { return k_side_names[static_cast<int>(side)]; }
 char axis_name(int axis) { return static_cast<char>('x' + axis); }
-
-Side side_named(const std::string& name) {
-  int n = 0;
-  while (name != k_side_names[n]) ++n;
-  return static_cast<Side>(n);
-}
 
 }  // namespace
 
 Boundaries::Boundaries(const FlowParameters& parameters, const Vector& size)
     : velocities_(parameters.boundary_velocity) {
   for (int axis = 0; axis < 3; ++axis) {
-    const auto& names = parameters.boundary[axis];
-    if (names.size() != 2)
+    const auto& sides = parameters.boundary[axis];
+    if (sides.size() != 2)
       throw InputError("dns.boundary_{} has {} entries; expected two, such as [\"wall\", \"wall\"]",
-                       axis_name(axis), names.size());
-    for (int end = 0; end < 2; ++end) sides_[axis][end] = side_named(names[end]);
+                       axis_name(axis), sides.size());
+    for (int end = 0; end < 2; ++end) sides_[axis][end] = sides[end];
   }
   for (int axis = 0; axis < 3; ++axis) {
     check_pair(axis);
     check_velocities(axis);
   }
   check_balance(size);
-  const int forced = parameters.forcing_direction();
-  if (parameters.forcing_kind() != Forcing::none && !periodic(forced))
+  const int forced = index_of(parameters.forcing_axis);
+  if (parameters.forcing != Forcing::none && !periodic(forced))
     throw InputError(
         "dns.forcing = \"{}\" along {} needs a periodic axis, but dns.boundary_{} is "
         "[\"{}\", \"{}\"]",
-        parameters.forcing, axis_name(forced), axis_name(forced), name_of(sides_[forced][0]),
-        name_of(sides_[forced][1]));
+        name_of(parameters.forcing), axis_name(forced), axis_name(forced),
+        name_of(sides_[forced][0]), name_of(sides_[forced][1]));
 }
 
 void Boundaries::check_pair(int axis) const {

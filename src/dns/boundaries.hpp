@@ -8,9 +8,6 @@
 
 namespace octant::dns {
 
-// What a side of the domain is.
-enum class Side { periodic, wall, free_slip, inflow, outflow };
-
 // What that means for one quantity: it continues at the other side, has a value at the boundary, or
 // no gradient across it.
 using pencil::Condition;

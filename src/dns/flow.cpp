@@ -9,13 +9,13 @@ namespace octant::dns {
 namespace {
 
 bool wants_batches(const FlowParameters& parameters, int ranks) {
-  const ScheduleKind kind = parameters.schedule_kind();
-  if (kind == ScheduleKind::automatic) return ranks == 1 && !k_is_host<DeviceSpace>;
-  if (kind == ScheduleKind::batches && ranks > 1)
+  if (!parameters.schedule) return ranks == 1 && !k_is_host<DeviceSpace>;
+  const bool wanted = parameters.schedule == ScheduleKind::batches;
+  if (wanted && ranks > 1)
     throw InputError(
         "dns.schedule = \"batches\" is for one rank, but there are {}; use \"planes\", or \"auto\"",
         ranks);
-  return kind == ScheduleKind::batches;
+  return wanted;
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ void Flow::step(double dt) {
   mean_force_ = 0.0;
   for (int n = 0; n < k_stages; ++n)
     mean_force_ += schedule_->advance(n, runge_kutta_stage(n, dt)) / dt;
-  if (parameters_.forcing_kind() == Forcing::pressure_gradient)
+  if (parameters_.forcing == Forcing::pressure_gradient)
     mean_force_ = parameters_.pressure_gradient;
 }
 

@@ -5,13 +5,13 @@
 namespace octant::dns {
 
 int kept_component(const FlowParameters& parameters) {
-  return parameters.forcing_kind() == Forcing::bulk_velocity ? parameters.forcing_direction() : -1;
+  return parameters.forcing == Forcing::bulk_velocity ? index_of(parameters.forcing_axis) : -1;
 }
 
 Vector body_force(const FlowParameters& parameters) {
   Vector force{};
-  if (parameters.forcing_kind() == Forcing::pressure_gradient)
-    force[parameters.forcing_direction()] = parameters.pressure_gradient;
+  if (parameters.forcing == Forcing::pressure_gradient)
+    force[index_of(parameters.forcing_axis)] = parameters.pressure_gradient;
   return force;
 }
 

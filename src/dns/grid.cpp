@@ -22,7 +22,7 @@ Grid::Grid(const GridOptions& options, bool z_periodic)
   const int n = cells[2];
   const std::vector<double> faces = z_faces(options);
   for (int k = 0; k < n; ++k)
-    dz_cell[k] = options.stretching == "uniform" ? size[2] / n : faces[k + 1] - faces[k];
+    dz_cell[k] = options.stretching == Stretching::uniform ? size[2] / n : faces[k + 1] - faces[k];
   dz_cell[-1] = dz_cell[z_periodic ? n - 1 : 0];
   dz_cell[n] = dz_cell[z_periodic ? 0 : n - 1];
   for (int k = -1; k < n; ++k) dz_face[k] = 0.5 * (dz_cell[k] + dz_cell[k + 1]);

@@ -1,33 +1,18 @@
 #include "dns/options.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "core/parameters.hpp"
-#include "dns/stretching.hpp"
 
 namespace octant::dns {
 
 namespace {
 
-// Names of each choice, in the order of its enumerators.
-const std::vector<std::string> k_diffusions{"explicit", "implicit_z", "implicit"};
-const std::vector<std::string> k_methods{"ftm", "ptdma"};
-const std::vector<std::string> k_schedules{"auto", "planes", "batches"};
-const std::vector<std::string> k_forcings{"none", "pressure_gradient", "bulk_velocity"};
-
-template <class Choice>
-Choice choice(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<Choice>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
 void declare_boundaries(ParameterSchema& schema, FlowParameters& p) {
   for (int axis = 0; axis < 3; ++axis) {
     const char name = static_cast<char>('x' + axis);
     schema.add(fmt::format("dns.boundary_{}", name), p.boundary[axis],
-               {.meaning = fmt::format("Boundaries below and above along {}", name),
-                .choices = {"periodic", "wall", "free_slip", "inflow", "outflow"}});
+               {.meaning = fmt::format("Boundaries below and above along {}", name)});
   }
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
@@ -48,8 +33,7 @@ void declare(ParameterSchema& schema, GridOptions& o) {
              {.unit = "length", .meaning = "Extent of the domain along x, y, z", .above = 0.0});
   schema.add("grid.stretching", o.stretching,
              {.meaning = "Cells along z: all equal, small at both walls (tanh, cosine), small at "
-                         "one (tanh_lower, tanh_upper), or with faces read from a file",
-              .choices = stretching_names()});
+                         "one (tanh_lower, tanh_upper), or with faces read from a file"});
   schema.add("grid.stretching_factor", o.stretching_factor,
              {.meaning = "Strength of the tanh mappings; 0 is uniform", .min = 0.0, .max = 20.0});
   schema.add("grid.stretching_file", o.stretching_file,
@@ -61,16 +45,13 @@ void declare(ParameterSchema& schema, FlowParameters& p) {
   schema.add("dns.viscosity", p.viscosity,
              {.unit = "length^2 / time", .meaning = "Kinematic viscosity", .above = 0.0});
   schema.add("dns.diffusion", p.diffusion,
-             {.meaning = "Diffusion in time: explicit, Crank-Nicolson along z, or along all axes",
-              .choices = k_diffusions});
+             {.meaning = "Diffusion in time: explicit, Crank-Nicolson along z, or along all axes"});
   schema.add("dns.poisson", p.poisson,
              {.meaning = "Solver of lines along z on several ranks: full transpose (same bits on "
-                         "any process grid), or distributed cyclic reduction (fewer bytes)",
-              .choices = k_methods});
+                         "any process grid), or distributed cyclic reduction (fewer bytes)"});
   schema.add("dns.forcing", p.forcing,
              {.meaning = "What drives the flow: nothing, a constant pressure gradient, or whatever "
-                         "keeps the mean velocity constant",
-              .choices = k_forcings});
+                         "keeps the mean velocity constant"});
   schema.add("dns.forcing_axis", p.forcing_axis,
              {.meaning = "The periodic axis of the forcing", .choices = {"x", "y"}});
   schema.add("dns.pressure_gradient", p.pressure_gradient,
@@ -80,23 +61,8 @@ void declare(ParameterSchema& schema, FlowParameters& p) {
   schema.add("dns.schedule", p.schedule,
              {.meaning = "Order of a step's work: plane by plane in cache on host threads, or all "
                          "planes at once, for one rank with a GPU; auto: batches where there is a "
-                         "GPU and one rank",
-              .choices = k_schedules});
+                         "GPU and one rank"});
   declare_boundaries(schema, p);
 }
-
-Diffusion FlowParameters::diffusion_kind() const {
-  return choice<Diffusion>(k_diffusions, diffusion);
-}
-
-pencil::TridiagonalMethod FlowParameters::tridiagonal_method() const {
-  return choice<pencil::TridiagonalMethod>(k_methods, poisson);
-}
-
-ScheduleKind FlowParameters::schedule_kind() const {
-  return choice<ScheduleKind>(k_schedules, schedule);
-}
-
-Forcing FlowParameters::forcing_kind() const { return choice<Forcing>(k_forcings, forcing); }
 
 }  // namespace octant::dns

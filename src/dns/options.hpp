@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/named.hpp"
 #include "pencil/tridiagonal.hpp"
 
 namespace octant {
@@ -18,40 +20,55 @@ using Vector = std::array<double, 3>;
 // Which diffusion is implicit in time: none, along z (eq. 11), or all (eq. 7-10). Equations are
 // those of Diez Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
 enum class Diffusion { explicit_all, implicit_z, implicit_all };
+constexpr auto names_of(Diffusion) { return std::array{"explicit", "implicit_z", "implicit"}; }
 
 // Which schedule orders the work of a step: planes in cache, by the threads of hosts on any number
 // of ranks, or batches of all planes, on a GPU or a host.
-enum class ScheduleKind { automatic, planes, batches };
+enum class ScheduleKind { planes, batches };
+constexpr auto names_of(ScheduleKind) { return std::array{"planes", "batches"}; }
 
 // What drives the flow along dns.forcing_axis.
 enum class Forcing { none, pressure_gradient, bulk_velocity };
+constexpr auto names_of(Forcing) {
+  return std::array{"none", "pressure_gradient", "bulk_velocity"};
+}
+
+// What a side of the domain is.
+enum class Side { periodic, wall, free_slip, inflow, outflow };
+constexpr auto names_of(Side) {
+  return std::array{"periodic", "wall", "free_slip", "inflow", "outflow"};
+}
+
+// Where the faces of the cells along z are: a mapping, or a file that lists them.
+enum class Stretching { uniform, tanh, tanh_lower, tanh_upper, cosine, file };
+constexpr auto names_of(Stretching) {
+  return std::array{"uniform", "tanh", "tanh_lower", "tanh_upper", "cosine", "file"};
+}
 
 // The parameters `grid.*`. Lengths are in units of the problem's own choice, as all numbers of a
 // flow are.
 struct GridOptions {
   std::array<int, 3> cells{32, 32, 32};
   Vector size{1.0, 1.0, 1.0};
-  std::string stretching = "uniform";
+  Stretching stretching = Stretching::uniform;
   double stretching_factor = 2.0;
   std::string stretching_file;
 };
 
-// The parameters `dns.*` as they are read.
+// The parameters `dns.*`.
 struct FlowParameters {
   double viscosity = 1e-2;
-  std::string diffusion = "explicit", poisson = "ftm", forcing = "none", forcing_axis = "x";
-  std::string schedule = "auto";
+  Diffusion diffusion = Diffusion::explicit_all;
+  pencil::TridiagonalMethod poisson = pencil::TridiagonalMethod::ftm;
+  Forcing forcing = Forcing::none;
+  Axis forcing_axis = Axis::x;
+  std::optional<ScheduleKind> schedule;  // none: batches where there is a GPU and one rank
   double pressure_gradient = 0.0, bulk_velocity = 1.0;
   // Below and above along x, y, z.
-  std::array<std::vector<std::string>, 3> boundary{
-      {{"periodic", "periodic"}, {"periodic", "periodic"}, {"wall", "wall"}}};
+  std::array<std::vector<Side>, 3> boundary{{{Side::periodic, Side::periodic},
+                                             {Side::periodic, Side::periodic},
+                                             {Side::wall, Side::wall}}};
   std::array<std::array<Vector, 2>, 3> boundary_velocity{};
-
-  Diffusion diffusion_kind() const;
-  pencil::TridiagonalMethod tridiagonal_method() const;
-  Forcing forcing_kind() const;
-  ScheduleKind schedule_kind() const;
-  int forcing_direction() const { return forcing_axis[0] - 'x'; }
 };
 
 void declare(ParameterSchema& schema, GridOptions& options);

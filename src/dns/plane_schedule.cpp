@@ -32,9 +32,9 @@ PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& paramet
                              const pencil::PoissonOptions& solvers)
     : domain_(domain),
       parameters_(parameters),
-      diffusion_(parameters.diffusion_kind()),
-      forcing_(parameters.forcing_kind()),
-      forced_(parameters.forcing_direction()),
+      diffusion_(parameters.diffusion),
+      forcing_(parameters.forcing),
+      forced_(index_of(parameters.forcing_axis)),
       state_(domain),
       ghosts_(domain, {comm, solvers.transpose == pencil::TransposeBackend::shared},
               scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),

@@ -234,7 +234,7 @@ void Projection::update_pressure(State& state, int k, int j, const Step& step) {
 
 Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
                                  double forcing) {
-  const Diffusion diffusion = parameters.diffusion_kind();
+  const Diffusion diffusion = parameters.diffusion;
   const double half = -0.5 * parameters.viscosity * stage.gamma;
   return {.gamma_dt = stage.gamma,
           .implicit_z = diffusion != Diffusion::explicit_all ? half : 0.0,

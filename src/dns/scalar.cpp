@@ -32,8 +32,7 @@ void declare(ParameterSchema& schema, ScalarOptions& o) {
     schema.add(fmt::format("scalar.boundary_{}", name), o.boundary[axis],
                {.meaning = fmt::format("What holds below and above along {}, unless it is periodic "
                                        "or an outflow: the value, or no flux",
-                                       name),
-                .choices = {"value", "insulated"}});
+                                       name)});
     schema.add(fmt::format("scalar.values_{}", name), o.values[axis],
                {.meaning = fmt::format("Values of the scalar below and above along {}", name)});
   }
@@ -50,7 +49,7 @@ ScalarSides ScalarOptions::sides(const Boundaries& boundaries) const {
           name, boundary[axis].size(), values[axis].size());
     for (int end = 0; end < 2; ++end) {
       const Side side = boundaries.side(axis, end);
-      const bool insulated = boundary[axis][end] == "insulated";
+      const bool insulated = boundary[axis][end] == ScalarSideKind::insulated;
       if (side == Side::inflow && insulated)
         throw InputError(
             "scalar.boundary_{0}: the {1} side is an inflow, where the scalar has a "

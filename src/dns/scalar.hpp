@@ -3,9 +3,9 @@
 
 #include <array>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "core/named.hpp"
 #include "dns/domain.hpp"
 #include "dns/ghosts.hpp"
 #include "dns/momentum.hpp"
@@ -17,14 +17,19 @@ class ParameterSchema;
 
 namespace octant::dns {
 
+// What holds at a side: the scalar's value, or that none of it passes.
+enum class ScalarSideKind { value, insulated };
+constexpr auto names_of(ScalarSideKind) { return std::array{"value", "insulated"}; }
+
 // The parameters `scalar.*`.
 struct ScalarOptions {
   bool enabled = false;
   double diffusivity = 1e-2;
   double buoyancy = 0.0, reference = 0.0;
   // Below and above along x, y, z.
-  std::array<std::vector<std::string>, 3> boundary{
-      {{"value", "value"}, {"value", "value"}, {"value", "value"}}};
+  static inline const std::vector<ScalarSideKind> k_values{ScalarSideKind::value,
+                                                           ScalarSideKind::value};
+  std::array<std::vector<ScalarSideKind>, 3> boundary{k_values, k_values, k_values};
   std::array<std::vector<double>, 3> values{{{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}};
 
   // What holds at the sides. Throws InputError for lists that have not two entries.

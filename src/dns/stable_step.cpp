@@ -56,7 +56,7 @@ double boundary_rate(const Domain& domain) {
 
 double diffusion_rate(const Flow& flow) {
   const Grid& grid = flow.domain().grid;
-  const Diffusion diffusion = flow.parameters().diffusion_kind();
+  const Diffusion diffusion = flow.parameters().diffusion;
   double inverse_squares = 0.0;
   if (diffusion != Diffusion::implicit_all)
     inverse_squares += 1.0 / (grid.dx * grid.dx) + 1.0 / (grid.dy * grid.dy);

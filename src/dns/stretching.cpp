@@ -14,6 +14,7 @@ namespace {
 // Maps s in [0, 1], uniform, to z / L in [0, 1]. The factor is not zero.
 using Mapping = double (*)(double s, double factor);
 
+double uniform(double s, double) { return s; }
 double tanh_both(double s, double g) {
   return 0.5 * (1.0 + std::tanh((s - 0.5) * g) / std::tanh(0.5 * g));
 }
@@ -21,14 +22,8 @@ double tanh_lower(double s, double g) { return 1.0 + std::tanh((s - 1.0) * g) / 
 double tanh_upper(double s, double g) { return std::tanh(s * g) / std::tanh(g); }
 double cosine(double s, double) { return 0.5 * (1.0 - std::cos(M_PI * s)); }
 
-struct NamedMapping {
-  const char* name;
-  Mapping map;
-};
-constexpr NamedMapping k_mappings[] = {{"tanh", tanh_both},
-                                       {"tanh_lower", tanh_lower},
-                                       {"tanh_upper", tanh_upper},
-                                       {"cosine", cosine}};
+// In the order of Stretching, up to `file`.
+constexpr Mapping k_mappings[] = {uniform, tanh_both, tanh_lower, tanh_upper, cosine};
 
 std::vector<double> faces_from_file(const GridOptions& options) {
   const std::string& path = options.stretching_file;
@@ -59,19 +54,11 @@ std::vector<double> faces_from_file(const GridOptions& options) {
 
 }  // namespace
 
-std::vector<std::string> stretching_names() {
-  std::vector<std::string> names{"uniform"};
-  for (const NamedMapping& mapping : k_mappings) names.emplace_back(mapping.name);
-  names.emplace_back("file");
-  return names;
-}
-
 std::vector<double> z_faces(const GridOptions& options) {
-  if (options.stretching == "file") return faces_from_file(options);
+  if (options.stretching == Stretching::file) return faces_from_file(options);
   const int cells = options.cells[2];
-  Mapping map = [](double s, double) { return s; };
-  for (const NamedMapping& mapping : k_mappings)
-    if (options.stretching == mapping.name && options.stretching_factor > 0.0) map = mapping.map;
+  const bool is_mapped = options.stretching_factor > 0.0;
+  const Mapping map = is_mapped ? k_mappings[static_cast<int>(options.stretching)] : uniform;
   std::vector<double> faces(cells + 1);
   for (int k = 0; k <= cells; ++k)
     faces[k] = options.size[2] * map(static_cast<double>(k) / cells, options.stretching_factor);

@@ -43,7 +43,7 @@ std::vector<std::vector<CostItem>> AmrSimulation::block_costs() {
                               factor * memory_cost(weights, particles[level][n])});
     level_times_[level] = {};
   }
-  if (options_.balance.cost == "measured") measure_costs(costs);
+  if (options_.balance.cost == BalanceCost::measured) measure_costs(costs);
   return costs;
 }
 
@@ -93,7 +93,7 @@ placement::Room AmrSimulation::room_for_blocks() const {
 std::vector<int> AmrSimulation::owners_of(const std::vector<CostItem>& blocks, int level,
                                           placement::Room& room) {
   const Communicator& communicator = mesh_.communicator();
-  const auto decomposition = decomposition_of(options_.balance.decomposition);
+  const auto decomposition = options_.balance.decomposition;
   const DomainShape domain{mesh_.geometry().extent(0)};
   if (!options_.balance.is_planned()) return partition(decomposition, communicator, domain, blocks);
   const PlacementChoice choice{

@@ -44,7 +44,7 @@ Need measure_need(const Communicator& communicator, const DnsOptions& options) {
 DnsOptions coarse_options(const DnsOptions& run, const RunRequest& request, double most_cells) {
   const double factor = std::cbrt(most_cells / cell_count(run));
   std::array<int, 3> cells = run.grid.cells;
-  for (int axis = 0; axis < (run.grid.stretching == "file" ? 2 : 3); ++axis)
+  for (int axis = 0; axis < (run.grid.stretching == dns::Stretching::file ? 2 : 3); ++axis)
     cells[axis] = std::clamp(static_cast<int>(std::lround(factor * cells[axis])),
                              std::min(cells[axis], k_fewest_along_axis), cells[axis]);
   auto overrides = request.overrides;
@@ -84,7 +84,7 @@ int check_dns(const RunRequest& request) {
   communicator.agree([&] { options = DnsOptions::from_file(request.file, request.overrides); });
   const Need need = estimate_need(communicator, options, request);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
-  const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion_kind())];
+  const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
   if (communicator.is_root()) {
     fmt::print("{}\n# {:.4g} cells on ranks as {}; memory of the largest rank: {:.0f} MB\n",
                options.resolved(), need.cells, need.processes, 1e-6 * need.bytes);

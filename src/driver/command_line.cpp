@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -35,13 +36,13 @@ void print_on_root(const std::string& text) {
 }
 
 bool is_dns(const RunRequest& request) {
-  std::string model;
+  std::optional<ModelKind> model;
   Communicator::world().agree([&] {
-    model = ParameterSchema::peek(request.file, "model", request.overrides).value_or("amr");
-    if (model != "amr" && model != "dns")
-      throw InputError("model = \"{}\": expected \"amr\" or \"dns\"", model);
+    const auto name = ParameterSchema::peek(request.file, "model", request.overrides);
+    model = name ? value_named<ModelKind>(*name) : ModelKind::amr;
+    if (!model) throw InputError("model = \"{}\": expected \"amr\" or \"dns\"", *name);
   });
-  return model == "dns";
+  return model == ModelKind::dns;
 }
 
 // Whether memory was missing: Kokkos has no type for that.
@@ -90,7 +91,7 @@ std::string describe(const std::string& path) {
   const Communicator world = Communicator::world();
   const Hdf5Reader file(world, path);
   const bool dns = file.exists("/header") && file.has_attribute("/header", "model") &&
-                   file.attribute<std::string>("/header", "model") == "dns";
+                   file.attribute<std::string>("/header", "model") == name_of(ModelKind::dns);
   return dns ? describe_dns_snapshot(file) : describe_snapshot(world, path);
 }
 

@@ -26,7 +26,7 @@ void declare(ParameterSchema& schema, FlowTimeOptions& o) {
 }  // namespace
 
 void DnsOptions::declare_all(ParameterSchema& schema) {
-  schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr", "dns"}});
+  schema.add("model", model, {.meaning = "Which half of Octant runs"});
   schema.add("problem.name", problem_name,
              {.meaning = "The initial conditions",
               .choices = problems::flow_problem_names(),

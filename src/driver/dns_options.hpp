@@ -26,7 +26,7 @@ struct FlowTimeOptions {
 // Everything that a parameter file says about a DNS run.
 class DnsOptions {
  public:
-  std::string model = "dns";
+  ModelKind model = ModelKind::dns;
   std::string problem_name;
   dns::GridOptions grid;
   dns::FlowParameters flow;

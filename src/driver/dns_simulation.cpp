@@ -18,14 +18,14 @@ pencil::Tuning choose(const Communicator& communicator, const DnsOptions& option
   pencil::TuningProblem problem;
   problem.cells = options.grid.cells;
   problem.poisson = dns::pressure_problem(options.make_grid(), options.make_boundaries());
-  problem.tridiagonal.method = options.flow.tridiagonal_method();
-  if (options.flow.diffusion_kind() == dns::Diffusion::implicit_z) problem.field_solves = 3;
+  problem.tridiagonal.method = options.flow.poisson;
+  if (options.flow.diffusion == dns::Diffusion::implicit_z) problem.field_solves = 3;
   return pencil::tune(communicator, problem, options.pencil);
 }
 
 pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::Tuning& tuning) {
   pencil::PoissonOptions solver;
-  solver.tridiagonal.method = options.flow.tridiagonal_method();
+  solver.tridiagonal.method = options.flow.poisson;
   solver.tridiagonal.backend = tuning.backend;
   solver.transpose = tuning.backend;
   solver.measured_plans = options.pencil.measured_plans();

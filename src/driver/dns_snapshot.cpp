@@ -21,7 +21,7 @@ void write_header(Hdf5Writer& file, const DnsSimulation& simulation, const char*
   const DnsOptions& options = simulation.options();
   const dns::Grid& grid = simulation.domain().grid;
   write_file_header(file, {.kind = kind,
-                           .model = options.model,
+                           .model = name_of(options.model),
                            .problem = options.problem_name,
                            .time = simulation.time(),
                            .step = simulation.step_count(),

@@ -168,7 +168,7 @@ std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double a
 }
 
 void AmrOptions::declare_all(ParameterSchema& schema) {
-  schema.add("model", model, {.meaning = "Which half of Octant runs", .choices = {"amr", "dns"}});
+  schema.add("model", model, {.meaning = "Which half of Octant runs"});
   schema.add("problem.name", problem_name,
              {.meaning = "The initial conditions",
               .choices = problems::problem_names(),
@@ -251,7 +251,7 @@ void AmrOptions::finish_cosmology() {
         "hydro.gamma = {}: in supercomoving units the gas must have 1.6666666666666667 = 5/3",
         hydro.gamma);
   for (const auto& boundaries : mesh.boundary)
-    if (boundaries[0] != "periodic" || boundaries[1] != "periodic")
+    if (boundaries != mesh::MeshOptions::k_periodic)
       throw InputError("cosmology.enabled = true: all boundaries must be periodic");
   universe = std::make_unique<cosmology::Universe>(cosmology);
   if (hydro_parameters.pressure_floor == 0.0)

@@ -1,12 +1,14 @@
 // All parameters of a run, as structs, and their declaration.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "comm/options.hpp"
+#include "core/named.hpp"
 #include "core/parameters.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
@@ -23,6 +25,10 @@
 #include "telemetry/options.hpp"
 
 namespace octant::driver {
+
+// The two halves of Octant: gas and matter on an adaptive mesh, and incompressible turbulence.
+enum class ModelKind { amr, dns };
+constexpr auto names_of(ModelKind) { return std::array{"amr", "dns"}; }
 
 // Section [time].
 struct TimeOptions {
@@ -80,7 +86,7 @@ void declare(ParameterSchema& schema, RunOptions& options);
 // Everything that a parameter file says about an AMR run.
 class AmrOptions {
  public:
-  std::string model = "amr";
+  ModelKind model = ModelKind::amr;
   std::string problem_name;
   mesh::MeshOptions mesh;
   hydro::HydroOptions hydro;  // from hydro_parameters, with the scalars of processes

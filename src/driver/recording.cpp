@@ -45,9 +45,9 @@ std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communica
           }};
   const telemetry::RunFacts facts{.directory = directory,
                                   .restart = restart,
-                                  .model = settings.model,
+                                  .model = name_of(settings.model),
                                   .block_size = settings.block_size,
-                                  .detail = settings.telemetry.detail};
+                                  .detail = name_of(settings.telemetry.detail)};
   return std::make_unique<telemetry::Recorder>(settings.telemetry, facts, ranks);
 }
 

@@ -34,7 +34,7 @@ struct OutputProgress {
 
 // What a run needs to know of its parameters. Times may be negative.
 struct RunSettings {
-  std::string model;
+  ModelKind model;
   int block_size;  // 0: no blocks
   double end;
   std::int64_t max_steps;

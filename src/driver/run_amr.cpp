@@ -38,7 +38,7 @@ class AmrModel final : public Model {
   RunSettings settings() const override {
     OutputOptions output = options_.output;
     output.snapshot_times = options_.snapshot_times();
-    return {"amr",
+    return {options_.model,
             options_.mesh.block_size,
             options_.end_time(),
             options_.time.max_steps,

@@ -45,14 +45,10 @@ class DnsModel final : public Model {
 
   const Communicator& communicator() const override { return simulation_.communicator(); }
   RunSettings settings() const override {
-    return {"dns",
-            0,
-            options_.time.end,
-            options_.time.max_steps,
-            options_.output,
-            options_.run,
-            options_.telemetry,
-            options_.debug,
+    return {options_.model,     0,
+            options_.time.end,  options_.time.max_steps,
+            options_.output,    options_.run,
+            options_.telemetry, options_.debug,
             options_.resolved()};
   }
   Timers& timers() override { return simulation_.timers(); }
@@ -60,7 +56,7 @@ class DnsModel final : public Model {
   void log_beginning() const override {
     const auto& cells = options_.grid.cells;
     log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}, in {}",
-              options_.problem_name, cells[0], cells[1], cells[2], options_.flow.diffusion,
+              options_.problem_name, cells[0], cells[1], cells[2], name_of(options_.flow.diffusion),
               communicator().size(), pencil::to_string(simulation_.tuning().processes),
               simulation_.flow().schedule());
     const std::string table = simulation_.tuning().table();

@@ -45,7 +45,7 @@ void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char*
   std::vector<double> box_size;
   for (int d = 0; d < 3; ++d) box_size.push_back(geometry.upper()[d] - geometry.lower()[d]);
   write_file_header(file, {.kind = kind,
-                           .model = options.model,
+                           .model = name_of(options.model),
                            .problem = options.problem_name,
                            .time = simulation.time(),
                            .step = simulation.step_count(),

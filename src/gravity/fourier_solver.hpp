@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "gravity/base_fourier.hpp"
+#include "gravity/options.hpp"
 
 namespace octant::gravity {
-
-// Which Laplacian is inverted: the 7-point one of the multigrid solver, or -k^2.
-enum class Laplacian { discrete, spectral };
 
 // What a mode of wave number k (2 pi / wavelength, in code length) of the potential is multiplied
 // by at scale factor a: modified gravity, massive neutrinos, smoothing.

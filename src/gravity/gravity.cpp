@@ -32,13 +32,13 @@ bool is_isolated(const mesh::Geometry& geometry) {
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
-  if (isolated && options.laplacian != "discrete")
+  if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
         "gravity.laplacian = \"{}\" needs mesh.boundary_x, _y and _z to be periodic: expected "
         "\"discrete\" for an isolated system",
-        options.laplacian);
-  if (options.base == "auto") return on_host && pencil::has_transforms();
-  if (options.base != "fft") return false;
+        name_of(options.laplacian));
+  if (!options.base) return on_host && pencil::has_transforms();
+  if (options.base != BaseSolver::fft) return false;
   if (!pencil::has_transforms())
     throw InputError(
         "gravity.base = \"fft\": this program was built without a library for Fourier transforms; "
@@ -295,9 +295,7 @@ ModeFactor Gravity::base_green() {
     if (!isolated_green_) isolated_green_ = std::make_unique<IsolatedGreen>(cells);
     return std::ref(*isolated_green_);
   }
-  const Laplacian laplacian =
-      options_.laplacian == "spectral" ? Laplacian::spectral : Laplacian::discrete;
-  const GreenFunction green(cells, fourier().cell_size(), laplacian);
+  const GreenFunction green(cells, fourier().cell_size(), options_.laplacian);
   if (!transfer_) return green;
   return [this, green](const pencil::Mode& mode) {
     const double k = green.wave_number(mode);

@@ -7,12 +7,10 @@ namespace octant::gravity {
 void declare(ParameterSchema& schema, GravityOptions& o) {
   schema.add("gravity.enabled", o.enabled, {.meaning = "Gas attracts itself"});
   schema.add("gravity.base", o.base,
-             {.meaning = "Solver of the base level: fft, multigrid, or auto: fft where it can be",
-              .choices = {"auto", "fft", "multigrid"}});
+             {.meaning = "Solver of the base level: fft, multigrid, or auto: fft where it can be"});
   schema.add("gravity.laplacian", o.laplacian,
              {.meaning = "What fft inverts: the discrete 7-point Laplacian, as multigrid does, or "
-                         "-k^2 of the modes (spectral)",
-              .choices = {"discrete", "spectral"}});
+                         "-k^2 of the modes (spectral)"});
   schema.add("gravity.transfer", o.transfer,
              {.meaning = "File with factors that the modes of the base level's potential are "
                          "multiplied by: a line of scale factors (1 where nothing expands), then "

@@ -1,7 +1,11 @@
 // The parameters `gravity.*`.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
+
+#include "core/named.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -9,11 +13,19 @@ class ParameterSchema;
 
 namespace octant::gravity {
 
+// What solves level 0.
+enum class BaseSolver { fft, multigrid };
+constexpr auto names_of(BaseSolver) { return std::array{"fft", "multigrid"}; }
+
+// Which Laplacian Fourier transforms invert: the 7-point one of the multigrid solver, or -k^2.
+enum class Laplacian { discrete, spectral };
+constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; }
+
 struct GravityOptions {
   bool enabled = false;
-  std::string base = "auto";           // how level 0 is solved
-  std::string laplacian = "discrete";  // that Fourier transforms invert
-  std::string transfer = "";           // file of a TransferTable; none if empty
+  std::optional<BaseSolver> base;  // none: fft where it can be
+  Laplacian laplacian = Laplacian::discrete;
+  std::string transfer = "";  // file of a TransferTable; none if empty
   double tolerance = 1e-4;
   int max_cycles = 60;
   double constant = 1.0;  // G in code units

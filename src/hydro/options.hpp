@@ -3,17 +3,27 @@
 
 #include <array>
 
+#include "core/named.hpp"
+
 namespace octant::hydro {
 
 enum class Scheme { muscl_hancock, rk2, rk3 };
+constexpr auto names_of(Scheme) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
+
 enum class Reconstruction { plm, ppm };
+constexpr auto names_of(Reconstruction) { return std::array{"plm", "ppm"}; }
+
 enum class Limiter { minmod, mc, van_leer, huynh };
+constexpr auto names_of(Limiter) { return std::array{"minmod", "mc", "van_leer", "huynh"}; }
+
 enum class RiemannSolver { llf, hll, hllc, exact };
+constexpr auto names_of(RiemannSolver) { return std::array{"llf", "hll", "hllc", "exact"}; }
 
 // Dual energy: `on` carries the entropy density as an extra conserved variable and takes the
 // pressure from it where the flow is so cold that total minus kinetic energy is noise; `overwrite`
 // also resets the total energy there, which gives up its exact conservation.
 enum class DualEnergy { off, on, overwrite };
+constexpr auto names_of(DualEnergy) { return std::array{"off", "on", "overwrite"}; }
 
 // The ideal gas and the limits of what its state may be: what kernels need at a point. Copied by
 // value.

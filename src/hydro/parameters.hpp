@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <string>
 
 #include "core/parameters.hpp"
 #include "hydro/options.hpp"
@@ -12,10 +11,13 @@ namespace octant::hydro {
 struct HydroParameters {
   bool enabled = true;
   double gamma = 1.4;
-  std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "mc", riemann = "hllc";
+  Scheme scheme = Scheme::muscl_hancock;
+  Reconstruction reconstruction = Reconstruction::plm;
+  Limiter limiter = Limiter::mc;
+  RiemannSolver riemann = RiemannSolver::hllc;
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;
-  std::string dual_energy = "off";
+  DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
   std::array<double, 3> acceleration{};
 

@@ -60,7 +60,7 @@ RowShuffle::RowShuffle(const Communicator& communicator, std::span<const std::in
       range_(even_share(total_, communicator.rank(), communicator.size())),
       own_order_(ascending(rows)),
       plan_(plan_for(communicator, rows, own_order_, total_)),
-      exchanger_("file rows", communicator, {.exchange = "p2p"}) {
+      exchanger_("file rows", communicator, {.exchange = Backend::p2p}) {
   std::vector<std::int64_t> sent;
   sent.reserve(rows.size());
   for (const std::int64_t own : own_order_) sent.push_back(rows[own]);

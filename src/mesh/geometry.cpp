@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::array<char, 3> k_axis_names{'x', 'y', 'z'};
 
-Boundary boundary_named(const std::string& name) {
-  if (name == "periodic") return Boundary::periodic;
-  if (name == "outflow") return Boundary::outflow;
-  if (name == "reflecting") return Boundary::reflecting;
-  return Boundary::inflow;
-}
-
 }  // namespace
 
 void declare(ParameterSchema& schema, MeshOptions& options) {
@@ -38,8 +31,7 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
              {.unit = "length", .meaning = "Upper corner of the domain"});
   for (int axis = 0; axis < 3; ++axis) {
     schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
-               {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis],
-                .choices = {"periodic", "outflow", "reflecting", "inflow"}});
+               {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis]});
   }
 }
 
@@ -77,11 +69,11 @@ Geometry::Geometry(const MeshOptions& options)
     if (options.boundary[axis].size() != 2)
       throw InputError("mesh.boundary_{}: expected two names, [below, above], but found {}",
                        k_axis_names[axis], options.boundary[axis].size());
-    for (int side = 0; side < 2; ++side)
-      boundary_[axis][side] = boundary_named(options.boundary[axis][side]);
+    for (int side = 0; side < 2; ++side) boundary_[axis][side] = options.boundary[axis][side];
     if ((boundary_[axis][0] == Boundary::periodic) != (boundary_[axis][1] == Boundary::periodic))
       throw InputError("mesh.boundary_{} = [\"{}\", \"{}\"]: a periodic boundary needs both sides",
-                       k_axis_names[axis], options.boundary[axis][0], options.boundary[axis][1]);
+                       k_axis_names[axis], name_of(boundary_[axis][0]),
+                       name_of(boundary_[axis][1]));
   }
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <vector>
 
+#include "core/named.hpp"
 #include "decomp/morton.hpp"
 
 namespace octant {
@@ -14,6 +14,9 @@ class ParameterSchema;
 namespace octant::mesh {
 
 enum class Boundary { periodic, outflow, reflecting, inflow };
+constexpr auto names_of(Boundary) {
+  return std::array{"periodic", "outflow", "reflecting", "inflow"};
+}
 
 // The parameters `mesh.*`. Lengths are in code length.
 struct MeshOptions {
@@ -23,8 +26,8 @@ struct MeshOptions {
   std::array<double, 3> lower{0.0, 0.0, 0.0};
   std::array<double, 3> upper{1.0, 1.0, 1.0};
   // Below and above along x, y, z.
-  std::array<std::vector<std::string>, 3> boundary{
-      {{"periodic", "periodic"}, {"periodic", "periodic"}, {"periodic", "periodic"}}};
+  static inline const std::vector<Boundary> k_periodic{Boundary::periodic, Boundary::periodic};
+  std::array<std::vector<Boundary>, 3> boundary{k_periodic, k_periodic, k_periodic};
 };
 
 void declare(ParameterSchema& schema, MeshOptions& options);

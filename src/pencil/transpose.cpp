@@ -11,25 +11,6 @@
 
 namespace octant::pencil {
 
-std::string to_string(TransposeBackend backend) {
-  switch (backend) {
-    case TransposeBackend::pairwise: return "pairwise";
-    case TransposeBackend::p2p: return "p2p";
-    case TransposeBackend::alltoall: return "alltoall";
-    case TransposeBackend::ksection: return "ksection";
-    case TransposeBackend::shared: return "shared";
-  }
-  return "?";
-}
-
-TransposeBackend transpose_backend(const std::string& name) {
-  for (const TransposeBackend backend : k_transpose_backends)
-    if (name == to_string(backend)) return backend;
-  throw InputError(
-      "there is no transpose backend \"{}\"; expected pairwise, p2p, alltoall, ksection or shared",
-      name);
-}
-
 Layout Layout::ordered(const Box& box, std::array<int, 3> axes) {
   Layout layout{box, {}, std::max(box[0].count(), 1), 0};
   std::int64_t stride = 1;
@@ -116,7 +97,7 @@ Backend backend_of_comm(TransposeBackend backend) {
 Exchanger make_exchanger(const std::string& name, const Communicator& ranks,
                          TransposeBackend backend) {
   CommOptions options;
-  options.exchange = to_string(backend_of_comm(backend));
+  options.exchange = backend_of_comm(backend);
   return Exchanger(name, ranks, options);
 }
 

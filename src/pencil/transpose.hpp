@@ -11,6 +11,7 @@
 
 #include "comm/exchange_plan.hpp"
 #include "comm/shared_memory.hpp"
+#include "core/named.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/grid.hpp"
 #include "pencil/team.hpp"
@@ -21,12 +22,10 @@ namespace octant::pencil {
 // partner, each packed while the earlier ones travel and unpacked while the later ones do; or
 // shared: within a node, entries are written where the partner reads them, and nothing is sent.
 enum class TransposeBackend { pairwise, p2p, alltoall, ksection, shared };
-inline constexpr TransposeBackend k_transpose_backends[] = {
-    TransposeBackend::pairwise, TransposeBackend::p2p, TransposeBackend::alltoall,
-    TransposeBackend::ksection, TransposeBackend::shared};
-std::string to_string(TransposeBackend backend);
-// Throws InputError for an unknown name.
-TransposeBackend transpose_backend(const std::string& name);
+constexpr auto names_of(TransposeBackend) {
+  return std::array{"pairwise", "p2p", "alltoall", "ksection", "shared"};
+}
+inline constexpr auto k_transpose_backends = values_of<TransposeBackend>();
 
 // Where the entries of a box lie in memory: any order of the axes, and x may be cut into blocks.
 // Entry (x, y, z), counted from the box's corner, is at

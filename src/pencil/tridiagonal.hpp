@@ -34,6 +34,7 @@ struct TridiagonalMatrix {
 void check_planes(const TridiagonalMatrix& matrix, int cells);
 
 enum class TridiagonalMethod { ftm, ptdma };
+constexpr auto names_of(TridiagonalMethod) { return std::array{"ftm", "ptdma"}; }
 // Of P-TDMA: algorithm 1 of the paper, which reduces matrix and right-hand side together in every
 // solve; algorithm 2, which reduces the matrix once and stores reciprocals; and the same factors in
 // two sweeps over the planes instead of three, which fit the fused loops of a solver.

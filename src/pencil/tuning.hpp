@@ -13,16 +13,19 @@ class ParameterSchema;
 
 namespace octant::pencil {
 
+// How FFTs are planned: see PoissonOptions.
+enum class Plans { estimated, measured };
+constexpr auto names_of(Plans) { return std::array{"estimated", "measured"}; }
+
 // Parameters grid.process_grid, grid.transpose and grid.plans.
 struct PencilOptions {
-  std::string process_grid = "auto";  // or "2x4": ranks along y and z
-  std::string transpose = "auto";     // or the name of a TransposeBackend
-  std::string plans = "estimated";    // or "measured": see PoissonOptions
+  std::string process_grid = "auto";          // or "2x4": ranks along y and z
+  std::optional<TransposeBackend> transpose;  // none: the fastest
+  Plans plans = Plans::estimated;
 
   // What is forced, none for "auto". Throws InputError for a text that is neither.
   std::optional<ProcessGrid> forced_grid() const;
-  std::optional<TransposeBackend> forced_backend() const;
-  bool measured_plans() const { return plans == "measured"; }
+  bool measured_plans() const { return plans == Plans::measured; }
 };
 
 void declare(ParameterSchema& schema, PencilOptions& options);

@@ -46,7 +46,7 @@ class Cosmology final : public Problem {
   double begin(const Communicator& communicator) override {
     const auto& o = universe_->options();
     const double a = o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
-    if (a == 0.0 && initial_options_.kind != "grafic")
+    if (a == 0.0 && initial_options_.kind != cosmology::InitialKind::grafic)
       throw InputError(
           "cosmology.start is missing: generated initial conditions need to know when the run "
           "begins, as \"z = 30\"");

@@ -21,8 +21,7 @@ class Pancake final : public Problem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.collapse", collapse_,
                {.meaning = "When the middle collapses: \"z = 1\" or \"a = 0.5\""});
-    schema.add("problem.axis", axis_name_,
-               {.meaning = "Direction of the wave", .choices = {"x", "y", "z"}});
+    schema.add("problem.axis", along_, {.meaning = "Direction of the wave"});
     schema.add("problem.temperature", temperature_,
                {.unit = "K", .meaning = "Of the gas when the run begins", .above = 0.0});
     schema.add("problem.dark_matter", has_dark_matter_,
@@ -42,7 +41,7 @@ class Pancake final : public Problem {
     if (o.start.empty())
       throw InputError("cosmology.start is missing: when does the pancake begin, as \"z = 50\"?");
     geometry_.emplace(setting.geometry);
-    axis_ = axis_name_[0] - 'x';
+    axis_ = index_of(along_);
     size_ = geometry_->upper()[axis_] - geometry_->lower()[axis_];
     middle_ = geometry_->lower()[axis_] + 0.5 * size_;
     gas_share_ = !setting.hydro.enabled ? 0.0 : has_dark_matter_ ? o.omega_b / o.omega_m : 1.0;
@@ -114,7 +113,8 @@ class Pancake final : public Problem {
     return q;
   }
 
-  std::string collapse_ = "z = 1", axis_name_ = "x";
+  std::string collapse_ = "z = 1";
+  Axis along_ = Axis::x;
   double temperature_ = 100.0;
   bool has_dark_matter_ = true;
   int per_cell_ = 1;

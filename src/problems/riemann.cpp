@@ -19,16 +19,15 @@ class Riemann final : public Problem {
     schema.add("problem.right", right_, {.unit = unit, .meaning = "The gas above the plane"});
     schema.add("problem.position", position_,
                {.unit = "length", .meaning = "Where the two states meet"});
-    schema.add("problem.axis", axis_name_,
-               {.meaning = "Normal of the plane, and direction of the velocities",
-                .choices = {"x", "y", "z"}});
+    schema.add("problem.axis", along_,
+               {.meaning = "Normal of the plane, and direction of the velocities"});
     schema.add(
         "problem.velocity", velocity_,
         {.unit = "velocity", .meaning = "Motion of everything along x, y, z, added to both"});
   }
 
   void prepare(const Setting& setting) override {
-    axis_ = axis_name_[0] - 'x';
+    axis_ = index_of(along_);
     gamma_ = setting.hydro.gamma;
     below_ = gas_of("problem.left", left_);
     above_ = gas_of("problem.right", right_);
@@ -65,7 +64,7 @@ class Riemann final : public Problem {
   std::array<double, 3> left_{1.0, 0.0, 1.0}, right_{0.125, 0.0, 0.1};
   double position_ = 0.5;
   std::array<double, 3> velocity_{};
-  std::string axis_name_ = "x";
+  Axis along_ = Axis::x;
 
   int axis_ = 0;
   double gamma_ = 1.4;

@@ -15,8 +15,7 @@ void declare(ParameterSchema& schema, TelemetryOptions& options) {
   schema.add("telemetry.window_seconds", options.window_seconds,
              {.unit = "s", .meaning = "Write them earlier if they took so long", .above = 0.0});
   schema.add("telemetry.detail", options.detail,
-             {.meaning = "full: also every single scope and message, as events",
-              .choices = {"normal", "full"}});
+             {.meaning = "full: also every single scope and message, as events"});
   schema.add("telemetry.trigger", options.trigger,
              {.meaning = "When to record in full detail for some steps, such as \"wait > 5 * "
                          "median\" or \"step > 0.5 s\": a phase's longest time of all ranks "

@@ -43,14 +43,14 @@ void Recorder::stop() {
 void Recorder::begin_step(std::int64_t step) {
   const std::int64_t begun = now();
   if (step_is_open_) end_step(begun);
-  else watch_kernels(this, options_.detail == "full");
+  else watch_kernels(this, options_.detail == Detail::full);
   Observer::set_current(this);
   step_ = step;
   step_start_ = begun;
   step_cpu_ = process_cpu_ns();
   step_is_open_ = true;
   facts_ = {};
-  detailed_ = options_.detail == "full" || detailed_steps_-- > 0;
+  detailed_ = options_.detail == Detail::full || detailed_steps_-- > 0;
   phases_.begin(begun, window_.names.number(k_rest));
   if (first_step_ < 0) first_step_ = step;
   else if (window_is_full()) write_window();

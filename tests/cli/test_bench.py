@@ -235,3 +235,38 @@ def test_bad_options_are_bad_input() -> None:
         outcome = octant("bench", *arguments)
         assert outcome.code == 2, outcome.text
         assert len(outcome.text.strip().split(os.linesep)) == 1
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_fof_finds_the_same_groups_by_every_method(ranks: int) -> None:
+    results = json_on_stdout("fof", "--points", "500,1000", "--repeats", 1, ranks=ranks)
+    alone = ["brute", "octree", "octree_threads", "cells"] * (ranks == 1)
+    for case in ("uniform", "clustered"):
+        rows = [result for result in results if result["case"] == case]
+        assert [row["method"] for row in rows] == [*alone, "distributed"] * 2
+        assert len({row["groups"] for row in rows if row["points"] == 1000}) == 1
+        assert all(row["seconds"] > 0.0 for row in rows)
+        assert all(("exponent" in row) == (row["points"] == 1000) for row in rows)
+
+
+def test_fof_names_what_it_cannot_do(tmp_path: Path) -> None:
+    points = tmp_path / "points.csv"
+    points.write_text("0.1,0.2,0.3\n0.4,0.5\n")
+    done = octant("bench", "fof", "--file", points, "--length", 0.1, ranks=2)
+    assert (done.code, "line 2" in done.text) == (2, True), done.text
+    done = octant("bench", "fof", "--file", points)
+    assert (done.code, "--length" in done.text) == (2, True), done.text
+    done = octant("bench", "fof", "--method", "cells", ranks=2)
+    assert (done.code, "distributed" in done.text) == (2, True), done.text
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_feedback_gives_the_same_energy_by_every_method(ranks: int) -> None:
+    options = ["--cells", 16, "--supernovae", 40, "--nuclei", 60, "--repeats", 1]
+    results = json_on_stdout("feedback", *options, ranks=ranks)
+    assert len(results) == 6
+    for case in ("supernovae", "nuclei"):
+        rows = [row for row in results if row["case"] == case]
+        assert {row["method"] for row in rows} == {"blocks", "bins", "brute"}
+        assert len({row["energy"] for row in rows}) == 1
+        assert all(row["brute_over_this"] > 0.0 and row["leaf_cells"] == 7680 for row in rows)

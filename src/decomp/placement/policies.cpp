@@ -6,34 +6,65 @@
 
 namespace octant::placement {
 
-const std::vector<std::string>& policy_names() {
-  static const std::vector<std::string> k_names{
-      "baseline", "exact", "lpt", "cdp", "cdp_general", "cdp_chunked", "cplx", "zonal", "node"};
-  return k_names;
+namespace {
+
+template <Owners (*policy)(Costs, int)>
+Policy plain(const PolicyOptions&) {
+  return policy;
 }
 
-Policy policy_of(const PolicyOptions& options) {
-  const std::string& name = options.name;
-  if (name == "baseline") return baseline;
-  if (name == "exact") return exact;
-  if (name == "lpt") return longest_first;
-  if (name == "cdp") return two_sizes;
-  if (name == "cdp_general") return any_sizes;
-  if (name == "cdp_chunked")
-    return [](const BlockList& b, int r) { return two_sizes_chunked(b, r); };
-  if (name == "node")
-    return [n = options.ranks_per_node](const BlockList& b, int r) {
-      return node_windows(b, r, n, b.leaves);
-    };
-  if (name == "cplx" || name == "zonal")
-    return [x = options.percent](const BlockList& b, int r) { return cplx(b, r, x); };
+Policy chunked(const PolicyOptions&) {
+  return [](const BlockList& b, int r) { return two_sizes_chunked(b, r); };
+}
+
+Policy extremes(const PolicyOptions& options) {
+  return [x = options.percent](const BlockList& b, int r) { return cplx(b, r, x); };
+}
+
+Policy by_node(const PolicyOptions& options) {
+  return [n = options.ranks_per_node](const BlockList& b, int r) {
+    return node_windows(b, r, n, b.leaves);
+  };
+}
+
+struct NamedPolicy {
+  const char* name;
+  Policy (*make)(const PolicyOptions&);
+  bool is_zonal = false;  // decides for zones of ranks, each by itself
+};
+
+constexpr NamedPolicy k_policies[] = {
+    {"baseline", plain<baseline>},
+    {"exact", plain<exact>},
+    {"lpt", plain<longest_first>},
+    {"cdp", plain<two_sizes>},
+    {"cdp_general", plain<any_sizes>},
+    {"cdp_chunked", chunked},
+    {"cplx", extremes},
+    {"zonal", extremes, true},
+    {"node", by_node, true},
+};
+
+const NamedPolicy& policy_named(const std::string& name) {
+  for (const NamedPolicy& policy : k_policies)
+    if (name == policy.name) return policy;
   throw InputError("there is no placement policy \"{}\"; expected one of {}", name,
                    fmt::join(policy_names(), ", "));
 }
 
+}  // namespace
+
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  for (const NamedPolicy& policy : k_policies) names.emplace_back(policy.name);
+  return names;
+}
+
+Policy policy_of(const PolicyOptions& options) { return policy_named(options.name).make(options); }
+
 std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks) {
-  const bool zonal = options.name == "zonal" || options.name == "node";
-  return zones(costs, ranks, zonal ? options.zone_ranks : ranks, options.ranks_per_node);
+  const int most = policy_named(options.name).is_zonal ? options.zone_ranks : ranks;
+  return zones(costs, ranks, most, options.ranks_per_node);
 }
 
 Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const Policy& policy) {

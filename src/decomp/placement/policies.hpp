@@ -10,7 +10,7 @@
 namespace octant::placement {
 
 // "baseline", "exact", "lpt", "cdp", "cdp_general", "cdp_chunked", "cplx", "zonal" and "node".
-const std::vector<std::string>& policy_names();
+std::vector<std::string> policy_names();
 
 struct PolicyOptions {
   std::string name;

@@ -106,10 +106,10 @@ TEST(CommOptions, backend_is_read_from_a_parameter_file_by_name) {
   CommOptions options;
   ParameterSchema schema;
   declare(schema, options);
-  EXPECT_FALSE(options.forced().has_value());
+  EXPECT_FALSE(options.exchange.has_value());
   for (const Backend backend : k_all_backends) {
-    schema.read_text("comm.exchange = \"" + to_string(backend) + "\"", "test.toml");
-    EXPECT_EQ(options.forced(), backend);
+    schema.read_text("comm.exchange = \"" + name_of(backend) + "\"", "test.toml");
+    EXPECT_EQ(options.exchange, backend);
   }
   EXPECT_THROW(schema.read_text("comm.exchange = \"pigeon\"", "test.toml"), InputError);
 }

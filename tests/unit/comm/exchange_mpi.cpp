@@ -13,7 +13,7 @@ namespace {
 
 CommOptions with(Backend backend) {
   CommOptions options;
-  options.exchange = to_string(backend);
+  options.exchange = backend;
   return options;
 }
 
@@ -97,9 +97,9 @@ TYPED_TEST(ExchangeMpi, every_backend_delivers_every_item_in_both_directions) {
         const auto expected = receive_side<T>(world, plan, values, 1);
         std::vector<T> received(expected.size()), returned(sent.size());
         exchanger.run(plan, sent.data(), received.data(), values);
-        EXPECT_EQ(received, expected) << to_string(backend);
+        EXPECT_EQ(received, expected) << name_of(backend);
         exchanger.run(plan, received.data(), returned.data(), values, Direction::reverse);
-        EXPECT_EQ(returned, sent) << to_string(backend);
+        EXPECT_EQ(returned, sent) << name_of(backend);
       }
     }
   }
@@ -116,7 +116,7 @@ TEST(ExchangerMpi, a_plan_serves_many_exchanges) {
       const auto expected = receive_side<std::int64_t>(world, plan, 2, salt);
       std::vector<std::int64_t> received(expected.size());
       exchanger.run(plan, sent.data(), received.data(), 2);
-      EXPECT_EQ(received, expected) << to_string(backend) << ", exchange " << salt;
+      EXPECT_EQ(received, expected) << name_of(backend) << ", exchange " << salt;
     }
   }
 }
@@ -142,7 +142,7 @@ TEST(ExchangerMpi, several_exchanges_are_under_way_at_once_and_do_not_mix) {
   for (int n = 5; n >= 0; --n) {
     exchangers[n].finish();
     EXPECT_EQ(received[n], receive_side<double>(world, plan, 3, n))
-        << to_string(k_all_backends[n / 2]);
+        << name_of(k_all_backends[n / 2]);
   }
 }
 
@@ -163,7 +163,7 @@ TEST(ExchangerMpi, sends_drain_while_the_next_exchange_takes_another_buffer) {
       std::vector<double> received(static_cast<std::size_t>(plan.items_received()), -1.0);
       exchanger.start<double>(plan, free->data(), received.data(), 1);
       exchanger.finish_receives();
-      EXPECT_EQ(received, receive_side<double>(world, plan, 1, salt)) << to_string(backend);
+      EXPECT_EQ(received, receive_side<double>(world, plan, 1, salt)) << name_of(backend);
     }
     exchanger.drain();
     for (const auto& buffer : buffers) EXPECT_TRUE(exchanger.drained(buffer.data()));
@@ -204,7 +204,7 @@ TEST(ExchangerMpi, without_overlap_everything_has_arrived_when_start_returns) {
       const auto sent = send_side<double>(world, plan, 2, salt);
       std::vector<double> received(static_cast<std::size_t>(2 * plan.items_received()), -1.0);
       exchanger.start<double>(plan, sent.data(), received.data(), 2);
-      EXPECT_EQ(received, receive_side<double>(world, plan, 2, salt)) << to_string(backend);
+      EXPECT_EQ(received, receive_side<double>(world, plan, 2, salt)) << name_of(backend);
       EXPECT_TRUE(exchanger.under_way());
       exchanger.finish();
       EXPECT_FALSE(exchanger.under_way());

@@ -58,32 +58,32 @@ struct Ring {
 TEST(ObservedExchange, every_message_is_told_at_both_ends) {
   const Communicator world = Communicator::world();
   if (world.size() == 1) return;
-  for (const char* backend : {"p2p", "alltoall"}) {
+  for (const Backend backend : {Backend::p2p, Backend::alltoall}) {
     Ring ring({.exchange = backend});
     Listener listener;
     ring.run();
     std::map<bool, MessageReport> by_direction;
     for (const MessageReport& message : listener.all)
       if (message.peer >= 0) by_direction[message.received] = message;
-    EXPECT_EQ(by_direction[false].peer, ring.next(1)) << backend;
-    EXPECT_EQ(by_direction[false].bytes, 8 * (world.rank() + 1)) << backend;
+    EXPECT_EQ(by_direction[false].peer, ring.next(1)) << name_of(backend);
+    EXPECT_EQ(by_direction[false].bytes, 8 * (world.rank() + 1)) << name_of(backend);
     const int before = ring.next(world.size() - 1);
-    EXPECT_EQ(by_direction[true].peer, before) << backend;
-    EXPECT_EQ(by_direction[true].bytes, 8 * (before + 1)) << backend;
-    EXPECT_EQ(listener.entered["send ring 3"], 1) << backend;
-    EXPECT_EQ(listener.entered["wait ring 3"], 1) << backend;
-    EXPECT_EQ(listener.depth, 0) << backend;
+    EXPECT_EQ(by_direction[true].peer, before) << name_of(backend);
+    EXPECT_EQ(by_direction[true].bytes, 8 * (before + 1)) << name_of(backend);
+    EXPECT_EQ(listener.entered["send ring 3"], 1) << name_of(backend);
+    EXPECT_EQ(listener.entered["wait ring 3"], 1) << name_of(backend);
+    EXPECT_EQ(listener.depth, 0) << name_of(backend);
     for (const MessageReport& message : listener.all) {
-      EXPECT_LE(message.started_ns, message.posted_ns) << backend;
-      EXPECT_LE(message.posted_ns, message.done_ns) << backend;
-      EXPECT_LE(message.waited_ns, message.done_ns - message.started_ns) << backend;
+      EXPECT_LE(message.started_ns, message.posted_ns) << name_of(backend);
+      EXPECT_LE(message.posted_ns, message.done_ns) << name_of(backend);
+      EXPECT_LE(message.waited_ns, message.done_ns - message.started_ns) << name_of(backend);
     }
   }
 }
 
 TEST(ObservedExchange, forwarded_messages_are_told_too) {
   if (Communicator::world().size() == 1) return;
-  Ring ring({.exchange = "ksection"});
+  Ring ring({.exchange = Backend::ksection});
   Listener listener;
   ring.run();
   std::int64_t sent = 0;
@@ -95,7 +95,7 @@ TEST(ObservedExchange, forwarded_messages_are_told_too) {
 // Whether the rank that is late is told to be so by itself and by those that wait for it. One that
 // is late for another reason does not have to wait.
 bool lateness_is_told(const Communicator& world, double late) {
-  Ring ring({.exchange = "p2p", .late_rank = 0, .late_seconds = late});
+  Ring ring({.exchange = Backend::p2p, .late_rank = 0, .late_seconds = late});
   Listener listener;
   world.barrier();
   ring.run();
@@ -123,7 +123,7 @@ TEST(ObservedExchange, peers_are_ranks_of_the_run_in_a_part_of_it_too) {
   if (part.size() == 1) return;
   const int next = (part.rank() + 1) % part.size();
   const auto plan = ExchangePlan::from_sends(part, {{next, 1}});
-  Exchanger exchanger("part", part, {.exchange = "p2p"});
+  Exchanger exchanger("part", part, {.exchange = Backend::p2p});
   Listener listener;
   const double out = 1.0;
   double in = 0.0;
@@ -164,7 +164,7 @@ TEST(ObservedMpi, a_stopwatch_counts_blocking_calls_while_it_lives) {
 
 TEST(ObservedExchange, nothing_is_told_where_nobody_listens) {
   if (Communicator::world().size() == 1) return;
-  Ring ring({.exchange = "p2p"});
+  Ring ring({.exchange = Backend::p2p});
   ring.run();
   Listener listener;
   EXPECT_TRUE(listener.all.empty());

@@ -37,7 +37,7 @@ class Initial : public testing::Test {
   }
   std::unique_ptr<InitialConditions> from_files(const InitialHeader& header = k_header) const {
     InitialOptions options;
-    options.kind = "grafic", options.path = folder();
+    options.kind = InitialKind::grafic, options.path = folder();
     return make(options, header);
   }
   std::string folder() const { return scratch.path("grafic"); }
@@ -188,7 +188,7 @@ TEST_F(Initial, files_without_dark_matter_are_refused) {
   write_zoom({"ic_deltab"});
   expect_input_error([&] { from_files(); }, {folder(), "ic_velcx"});
   InitialOptions options;
-  options.kind = "grafic";
+  options.kind = InitialKind::grafic;
   expect_input_error([&] { make(options); }, {"initial.path"});
 }
 
@@ -209,7 +209,7 @@ TEST_F(Initial, gas_that_would_be_negative_is_refused) {
 
 TEST_F(Initial, a_table_that_is_too_short_ends_every_rank) {
   InitialOptions options;
-  options.transfer = "table", options.table = scratch.path("table.txt");
+  options.transfer = Transfer::table, options.table = scratch.path("table.txt");
   if (world.is_root()) std::ofstream(options.table) << "0.01 1\n0.5 1\n";
   world.barrier();
   expect_input_error([&] { make(options); }, {"table.txt", "ends at k = 0.5"});

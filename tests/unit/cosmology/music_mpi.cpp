@@ -24,7 +24,7 @@ class Music : public testing::Test {
   }
   std::unique_ptr<InitialConditions> read(const std::string& set) const {
     InitialOptions options;
-    options.kind = "grafic";
+    options.kind = InitialKind::grafic;
     options.path = std::string(std::getenv("OCTANT_DATA")) + "/ics/" + set + "/grafic";
     return make_initial_conditions(world, options, k_music_header, k_music_expansion, 0);
   }

@@ -23,7 +23,7 @@ SpectrumOptions planck() {
 
 SpectrumOptions table(const std::string& text) {
   SpectrumOptions options = planck();
-  options.transfer = "table";
+  options.transfer = Transfer::table;
   options.table = testing::TempDir() + "octant_spectrum.txt";
   std::ofstream(options.table) << text;
   return options;
@@ -71,7 +71,7 @@ TEST(EisensteinHu, without_peaks_goes_through_the_middle_of_those_with_peaks) {
 }
 
 TEST(LinearPower, has_the_sigma_8_asked_for) {
-  for (const char* transfer : {"eisenstein_hu", "eisenstein_hu_smooth"}) {
+  for (const Transfer transfer : {Transfer::eisenstein_hu, Transfer::eisenstein_hu_smooth}) {
     SpectrumOptions options = planck();
     options.transfer = transfer;
     EXPECT_NEAR(LinearPower(options).sigma(8.0), 0.81, 1e-12);
@@ -110,7 +110,7 @@ TEST(LinearPower, refuses_spectra_that_cannot_be) {
   baryons.omega_b = 0.4;
   refuse(baryons, {"cosmology.omega_b = 0.4"});
   SpectrumOptions missing = planck();
-  missing.transfer = "table", missing.table = "nowhere.txt";
+  missing.transfer = Transfer::table, missing.table = "nowhere.txt";
   refuse(missing, {"nowhere.txt", "initial.table"});
   refuse(table("0.1 1\n0.2 x\n"), {"octant_spectrum.txt:2", "0.2 x"});
   refuse(table("0.1 1\n0.2\n"), {"octant_spectrum.txt:2"});

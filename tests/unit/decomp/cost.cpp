@@ -53,7 +53,7 @@ TEST(BalanceOptions, substeps_count_towards_time_and_not_towards_memory) {
   BalanceOptions options;
   EXPECT_EQ(options.substeps(3, true), 8.0);
   EXPECT_EQ(options.substeps(3, false), 1.0);
-  options.cost = "memory";
+  options.cost = BalanceCost::memory;
   EXPECT_EQ(options.substeps(3, true), 1.0);
 }
 

@@ -195,11 +195,5 @@ TEST(Partition, impossible_blocks_and_costs_are_refused) {
   }
 }
 
-TEST(Partition, names_are_understood_and_misspelt_ones_refused) {
-  EXPECT_EQ(decomposition_of("hilbert"), Decomposition::hilbert);
-  EXPECT_EQ(to_string(Decomposition::ksection), "ksection");
-  EXPECT_THROW(decomposition_of("hillbert"), InputError);
-}
-
 }  // namespace
 }  // namespace octant

@@ -14,7 +14,7 @@ namespace octant::dns {
 
 namespace {
 
-GridOptions stretched(const std::string& mapping) {
+GridOptions stretched(Stretching mapping) {
   GridOptions options;
   options.cells = {4, 4, 17};
   options.size = {1.0, 1.0, 3.0};
@@ -23,17 +23,19 @@ GridOptions stretched(const std::string& mapping) {
 }
 
 TEST(Grid, faces_ascend_from_0_to_the_extent_with_every_mapping) {
-  for (const std::string mapping : {"uniform", "tanh", "tanh_lower", "tanh_upper", "cosine"}) {
+  for (const Stretching mapping : values_of<Stretching>()) {
+    if (mapping == Stretching::file) continue;
     const Grid grid(stretched(mapping), false);
-    EXPECT_EQ(grid.face[-1], 0.0) << mapping;
-    EXPECT_NEAR(grid.face[16], 3.0, 1e-14) << mapping;
-    for (int k = 0; k < 17; ++k) EXPECT_GT(grid.dz_cell[k], 0.0) << mapping;
+    EXPECT_EQ(grid.face[-1], 0.0) << name_of(mapping);
+    EXPECT_NEAR(grid.face[16], 3.0, 1e-14) << name_of(mapping);
+    for (int k = 0; k < 17; ++k) EXPECT_GT(grid.dz_cell[k], 0.0) << name_of(mapping);
   }
 }
 
 TEST(Grid, small_cells_are_where_the_mapping_says) {
-  const Grid both(stretched("tanh"), false), lower(stretched("tanh_lower"), false),
-      upper(stretched("tanh_upper"), false);
+  const Grid both(stretched(Stretching::tanh), false),
+      lower(stretched(Stretching::tanh_lower), false),
+      upper(stretched(Stretching::tanh_upper), false);
   EXPECT_LT(both.dz_cell[0], both.dz_cell[8]);
   EXPECT_NEAR(both.dz_cell[0], both.dz_cell[16], 1e-14);
   EXPECT_LT(lower.dz_cell[0], 0.5 * lower.dz_cell[16]);
@@ -41,14 +43,15 @@ TEST(Grid, small_cells_are_where_the_mapping_says) {
 }
 
 TEST(Grid, ghosts_are_mirror_images_or_the_other_end) {
-  const Grid walls(stretched("tanh_lower"), false), ring(stretched("tanh_lower"), true);
+  const Grid walls(stretched(Stretching::tanh_lower), false),
+      ring(stretched(Stretching::tanh_lower), true);
   EXPECT_EQ(walls.dz_cell[-1], walls.dz_cell[0]);
   EXPECT_EQ(ring.dz_cell[-1], ring.dz_cell[16]);
   EXPECT_EQ(ring.dz_face[-1], ring.dz_face[16]);
 }
 
 TEST(Operators, a_second_derivative_is_exact_for_a_parabola_on_equal_cells) {
-  GridOptions options = stretched("uniform");
+  GridOptions options = stretched(Stretching::uniform);
   const Grid grid(options, false);
   FlowParameters parameters;
   const Boundaries boundaries(parameters, grid.size);
@@ -62,7 +65,7 @@ TEST(Operators, a_second_derivative_is_exact_for_a_parabola_on_equal_cells) {
 }
 
 TEST(Operators, what_a_moving_wall_adds_makes_a_linear_profile_free_of_curvature) {
-  const Grid grid(stretched("tanh"), false);
+  const Grid grid(stretched(Stretching::tanh), false);
   FlowParameters parameters;
   parameters.boundary_velocity[2][1] = {3.0, 0.0, 0.0};
   const Boundaries boundaries(parameters, grid.size);
@@ -77,10 +80,10 @@ TEST(Operators, what_a_moving_wall_adds_makes_a_linear_profile_free_of_curvature
 }
 
 TEST(Operators, where_fluid_leaves_a_velocity_without_gradient_has_no_curvature) {
-  const Grid grid(stretched("tanh"), false);
+  const Grid grid(stretched(Stretching::tanh), false);
   for (const int open : {0, 1}) {
     FlowParameters parameters;
-    parameters.boundary[2][open] = "outflow";
+    parameters.boundary[2][open] = Side::outflow;
     const Boundaries boundaries(parameters, grid.size);
     const auto m = velocity_z_matrix(grid, boundaries, k_w);
     ASSERT_EQ(m.size(), 16);
@@ -97,8 +100,8 @@ TEST(Operators, where_fluid_leaves_a_velocity_without_gradient_has_no_curvature)
 
 TEST(Boundaries, conditions_follow_from_the_sides) {
   FlowParameters parameters;
-  parameters.boundary[0] = {"inflow", "outflow"};
-  parameters.boundary[1] = {"free_slip", "wall"};
+  parameters.boundary[0] = {Side::inflow, Side::outflow};
+  parameters.boundary[1] = {Side::free_slip, Side::wall};
   parameters.boundary_velocity[0][0] = {1.0, 0.0, 0.0};
   const Boundaries b(parameters, {1.0, 1.0, 1.0});
   EXPECT_EQ(b.of_velocity(k_u, 0, 1), Condition::neumann);
@@ -111,7 +114,7 @@ TEST(Boundaries, conditions_follow_from_the_sides) {
 
 TEST(Boundaries, a_periodic_side_needs_a_partner) {
   FlowParameters parameters;
-  parameters.boundary[1] = {"periodic", "wall"};
+  parameters.boundary[1] = {Side::periodic, Side::wall};
   EXPECT_THROW(Boundaries(parameters, {1.0, 1.0, 1.0}), InputError);
 }
 

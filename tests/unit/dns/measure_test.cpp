@@ -20,8 +20,8 @@ struct Convection {
   Convection() {
     grid.cells = {11, 6, 9};
     grid.size = {1.0, 0.7, 1.2};
-    grid.stretching = "tanh_lower";
-    flow.boundary[1] = {"outflow", "outflow"};
+    grid.stretching = Stretching::tanh_lower;
+    flow.boundary[1] = {Side::outflow, Side::outflow};
     flow.boundary_velocity[2][1] = {0.5, 0.0, 0.0};
     scalar.enabled = true;
     scalar.diffusivity = 0.03;

@@ -18,7 +18,7 @@ namespace octant::dns {
 
 namespace {
 
-using Sides = std::vector<std::string>;
+using Sides = std::vector<Side>;
 
 struct Case {
   std::string name;
@@ -37,14 +37,14 @@ Case box(const std::string& name, std::array<int, 3> cells, Sides x, Sides y, Si
   return c;
 }
 
-const Sides k_ring{"periodic", "periodic"}, k_walls{"wall", "wall"};
+const Sides k_ring{Side::periodic, Side::periodic}, k_walls{Side::wall, Side::wall};
 
 Case periodic_box() { return box("periodic", {12, 9, 7}, k_ring, k_ring, k_ring); }
 
-Case channel(const std::string& axis) {
-  Case c = box("channel along " + axis, {10, 7, 11}, k_ring, k_ring, k_walls);
-  c.grid.stretching = "tanh";
-  c.flow.forcing = "bulk_velocity";
+Case channel(Axis axis) {
+  Case c = box("channel along " + name_of(axis), {10, 7, 11}, k_ring, k_ring, k_walls);
+  c.grid.stretching = Stretching::tanh;
+  c.flow.forcing = Forcing::bulk_velocity;
   c.flow.forcing_axis = axis;
   c.flow.bulk_velocity = 0.7;
   c.flow.boundary_velocity[2][1] = {0.3, -0.1, 0.0};
@@ -53,24 +53,24 @@ Case channel(const std::string& axis) {
 
 // The response to a push differs within a plane.
 Case duct() {
-  Case c = channel("x");
+  Case c = channel(Axis::x);
   c.name = "duct";
-  c.flow.boundary[1] = {"wall", "free_slip"};
+  c.flow.boundary[1] = {Side::wall, Side::free_slip};
   c.flow.boundary_velocity[1][0] = {0.2, 0.0, 0.1};
   return c;
 }
 
 Case pushed_ring() {
   Case c = box("periodic with a force", {8, 10, 5}, k_ring, k_ring, k_ring);
-  c.flow.forcing = "pressure_gradient";
-  c.flow.forcing_axis = "y";
+  c.flow.forcing = Forcing::pressure_gradient;
+  c.flow.forcing_axis = Axis::y;
   c.flow.pressure_gradient = 2.0;
   return c;
 }
 
 Case cavity() {
-  Case c = box("cavity", {11, 13, 6}, k_walls, {"free_slip", "wall"}, k_walls);
-  c.grid.stretching = "tanh_lower";
+  Case c = box("cavity", {11, 13, 6}, k_walls, {Side::free_slip, Side::wall}, k_walls);
+  c.grid.stretching = Stretching::tanh_lower;
   c.flow.boundary_velocity[2][1] = {1.0, 0.5, 0.0};
   c.flow.boundary_velocity[0][0] = {0.0, 0.25, 0.5};
   return c;
@@ -79,36 +79,36 @@ Case cavity() {
 // What enters through one side of an axis leaves through the other one.
 Case stream(int axis, int inflow_end) {
   Case c = box("stream " + std::to_string(axis) + std::to_string(inflow_end), {9, 8, 10}, k_walls,
-               {"free_slip", "wall"}, k_walls);
+               {Side::free_slip, Side::wall}, k_walls);
   Sides& sides = c.flow.boundary[axis];
-  sides = {"outflow", "outflow"};
-  sides[inflow_end] = "inflow";
+  sides = {Side::outflow, Side::outflow};
+  sides[inflow_end] = Side::inflow;
   c.flow.boundary_velocity[axis][inflow_end] = {0.1, 0.2, -0.1};
   c.flow.boundary_velocity[axis][inflow_end][axis] = inflow_end == 0 ? 0.8 : -0.8;
   return c;
 }
 
 Case open_edges() {
-  return box("outflows that meet", {7, 8, 9}, {"outflow", "outflow"}, {"wall", "outflow"},
-             {"outflow", "wall"});
+  return box("outflows that meet", {7, 8, 9}, {Side::outflow, Side::outflow},
+             {Side::wall, Side::outflow}, {Side::outflow, Side::wall});
 }
 
 Case convection() {
   Case c = box("convection", {10, 9, 8}, k_walls, k_ring, k_walls);
   c.name = "convection";
-  c.grid.stretching = "cosine";
+  c.grid.stretching = Stretching::cosine;
   c.scalar.enabled = true;
   c.scalar.diffusivity = 0.02;
   c.scalar.buoyancy = 3.0;
   c.scalar.reference = 0.2;
-  c.scalar.boundary[0] = {"insulated", "value"};
+  c.scalar.boundary[0] = {ScalarSideKind::insulated, ScalarSideKind::value};
   c.scalar.values = {{{0.0, 0.4}, {0.0, 0.0}, {1.0, -0.5}}};
   return c;
 }
 
 std::vector<Case> all_cases() {
-  std::vector<Case> cases{periodic_box(), channel("x"), channel("y"), duct(),
-                          pushed_ring(),  cavity(),     open_edges(), convection()};
+  std::vector<Case> cases{periodic_box(), channel(Axis::x), channel(Axis::y), duct(),
+                          pushed_ring(),  cavity(),         open_edges(),     convection()};
   for (int axis = 0; axis < 3; ++axis)
     for (const int end : {0, 1}) cases.push_back(stream(axis, end));
   return cases;
@@ -117,7 +117,7 @@ std::vector<Case> all_cases() {
 // A flow on one rank, and what it refers to.
 class Trial {
  public:
-  Trial(const Case& c, const std::string& schedule)
+  Trial(const Case& c, ScheduleKind schedule)
       : parameters_(c.flow),
         domain_(Communicator::world(), Grid(c.grid, Boundaries(c.flow, c.grid.size).periodic(2)),
                 Boundaries(c.flow, c.grid.size), {1, 1}) {
@@ -185,7 +185,7 @@ bool same_totals(const Totals& a, const Totals& b) { return std::memcmp(&a, &b, 
 
 constexpr double k_step = 0.004;
 
-class Schedules : public testing::TestWithParam<const char*> {
+class Schedules : public testing::TestWithParam<Diffusion> {
  protected:
   std::vector<Case> cases() const {
     std::vector<Case> all = all_cases();
@@ -196,7 +196,7 @@ class Schedules : public testing::TestWithParam<const char*> {
 
 TEST_P(Schedules, have_the_same_bits_with_all_boundaries_and_forcings) {
   for (const Case& c : cases()) {
-    Trial planes(c, "planes"), batches(c, "batches");
+    Trial planes(c, ScheduleKind::planes), batches(c, ScheduleKind::batches);
     for (Trial* trial : {&planes, &batches}) {
       trial->stir();
       for (int n = 0; n < 3; ++n) trial->flow().step(k_step);
@@ -208,7 +208,7 @@ TEST_P(Schedules, have_the_same_bits_with_all_boundaries_and_forcings) {
 
 TEST_P(Schedules, measure_the_same_bits) {
   for (const Case& c : cases()) {
-    Trial planes(c, "planes"), batches(c, "batches");
+    Trial planes(c, ScheduleKind::planes), batches(c, ScheduleKind::batches);
     for (Trial* trial : {&planes, &batches}) {
       trial->stir();
       trial->flow().step(k_step);
@@ -222,7 +222,8 @@ TEST_P(Schedules, measure_the_same_bits) {
 
 TEST_P(Schedules, go_on_from_each_others_state) {
   for (const Case& c : cases()) {
-    Trial whole(c, "planes"), first(c, "batches"), second(c, "planes"), third(c, "batches");
+    Trial whole(c, ScheduleKind::planes), first(c, ScheduleKind::batches),
+        second(c, ScheduleKind::planes), third(c, ScheduleKind::batches);
     whole.stir();
     for (int n = 0; n < 3; ++n) whole.flow().step(k_step);
     first.stir();
@@ -236,7 +237,7 @@ TEST_P(Schedules, go_on_from_each_others_state) {
 }
 
 TEST_P(Schedules, tell_where_a_flow_has_broken_down) {
-  for (const char* schedule : {"planes", "batches"}) {
+  for (const ScheduleKind schedule : {ScheduleKind::planes, ScheduleKind::batches}) {
     Case c = periodic_box();
     c.flow.diffusion = GetParam();
     Trial trial(c, schedule);
@@ -245,15 +246,14 @@ TEST_P(Schedules, tell_where_a_flow_has_broken_down) {
     trial.flow().complete();
     try {
       measure(trial.flow());
-      FAIL() << schedule;
+      FAIL() << name_of(schedule);
     } catch (const RunError& error) {
       EXPECT_NE(std::string(error.what()).find("cell (3, 2, 1)"), std::string::npos);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Diffusion, Schedules,
-                         testing::Values("explicit", "implicit_z", "implicit"));
+INSTANTIATE_TEST_SUITE_P(Diffusion, Schedules, testing::ValuesIn(values_of<Diffusion>()));
 
 }  // namespace
 

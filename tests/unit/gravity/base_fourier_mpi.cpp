@@ -40,9 +40,10 @@ double largest(const Gas& gas, const std::vector<double>& values) {
 
 TEST(BaseLevel, fourier_and_multigrid_potentials_agree_to_the_tolerance) {
   Gas gas = scattered({32, 16, 64}, 4, lumps);
-  const auto fourier = potential(gas, solved(gas, {.base = "fft"}));
+  const auto fourier = potential(gas, solved(gas, {.base = BaseSolver::fft}));
   for (const double tolerance : {1e-4, 1e-9}) {
-    auto difference = potential(gas, solved(gas, {.base = "multigrid", .tolerance = tolerance}));
+    auto difference =
+        potential(gas, solved(gas, {.base = BaseSolver::multigrid, .tolerance = tolerance}));
     for (std::size_t n = 0; n < difference.size(); ++n) difference[n] -= fourier[n];
     EXPECT_LT(largest(gas, difference), tolerance * largest(gas, fourier));
     EXPECT_GT(largest(gas, difference), 0.0);
@@ -52,10 +53,12 @@ TEST(BaseLevel, fourier_and_multigrid_potentials_agree_to_the_tolerance) {
 TEST(BaseLevel, is_solved_by_fourier_transforms_unless_multigrid_is_asked_for) {
   Gas periodic(box({16, 16, 16}, 8)), isolated(box({16, 16, 16}, 8, 0, "outflow"));
   EXPECT_TRUE(Gravity({}, periodic.mesh, {}).statistics(0).by_fourier);
-  EXPECT_FALSE(Gravity({.base = "multigrid"}, periodic.mesh, {}).statistics(0).by_fourier);
+  EXPECT_FALSE(
+      Gravity({.base = BaseSolver::multigrid}, periodic.mesh, {}).statistics(0).by_fourier);
   EXPECT_TRUE(Gravity({}, isolated.mesh, {}).statistics(0).by_fourier);
-  EXPECT_FALSE(Gravity({.base = "multigrid"}, isolated.mesh, {}).statistics(0).by_fourier);
-  EXPECT_THROW(Gravity({.laplacian = "spectral"}, isolated.mesh, {}), InputError);
+  EXPECT_FALSE(
+      Gravity({.base = BaseSolver::multigrid}, isolated.mesh, {}).statistics(0).by_fourier);
+  EXPECT_THROW(Gravity({.laplacian = Laplacian::spectral}, isolated.mesh, {}), InputError);
   EXPECT_THROW(Gravity({}, isolated.mesh, {}).set_transfer([](double, double) { return 1.0; }),
                InputError);
 }
@@ -64,7 +67,7 @@ TEST(BaseLevel, spectral_potential_of_a_wave_is_exact) {
   Gas gas = scattered({16, 16, 16}, 4, [](const Point& x) {
     return 1.0 + 0.5 * std::cos(2 * M_PI * (2 * x[0] - 3 * x[1] + x[2]));
   });
-  const Gravity gravity = solved(gas, {.base = "fft", .laplacian = "spectral"});
+  const Gravity gravity = solved(gas, {.base = BaseSolver::fft, .laplacian = Laplacian::spectral});
   const auto found = potential(gas, gravity);
   std::size_t n = 0;
   gas.for_cells(0, [&](const Point& x, std::int64_t) {
@@ -77,7 +80,7 @@ TEST(BaseLevel, transfer_function_multiplies_the_modes_of_the_potential) {
   Gas gas = scattered({16, 16, 16}, 4, [](const Point& x) {
     return 1.0 + 0.5 * std::cos(2 * M_PI * x[0]) + 0.25 * std::cos(4 * M_PI * x[1]);
   });
-  Gravity gravity({.base = "fft", .laplacian = "spectral"}, gas.mesh, {});
+  Gravity gravity({.base = BaseSolver::fft, .laplacian = Laplacian::spectral}, gas.mesh, {});
   gravity.adapt_to_mesh();
   gravity.set_scale_factor(0.5);
   gravity.set_transfer([](double k, double a) { return a * k * k; });
@@ -98,7 +101,7 @@ TEST(BaseLevel, potentials_have_the_same_bits_on_any_number_of_ranks) {
     Gas gas(box({64, 32, 64}, 8), communicator);  // as large as four ranks are worth
     scatter_blocks(gas, 1);
     gas.set_density(lumps);
-    return fingerprint(gas, solved(gas, {.base = "fft"}));
+    return fingerprint(gas, solved(gas, {.base = BaseSolver::fft}));
   };
   EXPECT_EQ(bits(Communicator::world()), bits(alone()));
 }

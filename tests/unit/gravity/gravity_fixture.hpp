@@ -21,7 +21,7 @@ inline mesh::MeshOptions box(std::array<int, 3> cells, int block_size, int max_l
   options.block_size = block_size;
   options.max_level = max_level;
   for (int d = 0; d < 3; ++d) options.upper[d] = static_cast<double>(cells[d]) / cells[0];
-  options.boundary.fill({boundary, boundary});
+  options.boundary.fill(std::vector(2, value_named<mesh::Boundary>(boundary).value()));
   return options;
 }
 

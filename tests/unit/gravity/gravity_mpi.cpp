@@ -173,7 +173,7 @@ std::vector<int> cycles_by_level(int block_size, const Communicator& communicato
     gas.refine(
         [&](const Point& x, int level) { return density(x, 0.0) > (level == 0 ? 20.0 : 200.0); });
   scatter_blocks(gas, 3);
-  Gravity gravity({.base = "multigrid", .tolerance = 1e-6}, gas.mesh, {});
+  Gravity gravity({.base = BaseSolver::multigrid, .tolerance = 1e-6}, gas.mesh, {});
   gravity.adapt_to_mesh();
   std::vector<int> cycles;
   for (const int step : {0, 1}) {
@@ -259,7 +259,7 @@ TEST(Gravity, new_blocks_start_from_the_interpolated_potential) {
 
 TEST(Gravity, refuses_domains_that_are_periodic_along_some_axes_only) {
   auto options = box({16, 16, 16}, 8);
-  options.boundary[1] = {"outflow", "outflow"};
+  options.boundary[1] = {mesh::Boundary::outflow, mesh::Boundary::outflow};
   Gas gas(options);
   EXPECT_THROW(Gravity({}, gas.mesh, {}), InputError);
 }

@@ -92,9 +92,9 @@ TEST(IsolatedSystem, multigrid_with_multipoles_comes_close_to_the_fourier_soluti
   };
   Gas gas(box({32, 32, 32}, 8, 0, "outflow"));
   gas.set_density(density);
-  const auto fourier = isolated_potential(gas, solved_isolated(gas, {.base = "fft"}));
-  auto difference =
-      isolated_potential(gas, solved_isolated(gas, {.base = "multigrid", .tolerance = 1e-9}));
+  const auto fourier = isolated_potential(gas, solved_isolated(gas, {.base = BaseSolver::fft}));
+  auto difference = isolated_potential(
+      gas, solved_isolated(gas, {.base = BaseSolver::multigrid, .tolerance = 1e-9}));
   for (std::size_t n = 0; n < difference.size(); ++n) difference[n] -= fourier[n];
   // Multipoles are of point masses, the grid's potential has terms of (h/r)^2 more.
   EXPECT_LT(most(gas, difference), 1e-3 * most(gas, fourier));
@@ -172,7 +172,7 @@ TEST(IsolatedSystem, potentials_have_the_same_bits_on_any_number_of_ranks) {
     gas.refine([](const Point& x, int) { return x[0] < 0.2; });
     scatter_blocks(gas, 1);
     gas.set_density(isolated_lumps);
-    return fingerprint(gas, solved_isolated(gas, {.base = "fft"}));
+    return fingerprint(gas, solved_isolated(gas, {.base = BaseSolver::fft}));
   };
   EXPECT_EQ(bits(Communicator::world()),
             bits(Communicator::world().split(Communicator::world().rank())));

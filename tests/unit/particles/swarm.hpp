@@ -23,7 +23,7 @@ inline mesh::MeshOptions small_box(int block_size, int max_level, const std::str
   options.base_cells = {3 * side, 2 * side, 2 * side};
   options.upper = {1.5, 1.0, 1.0};
   options.max_level = max_level;
-  options.boundary.fill({boundary, boundary});
+  options.boundary.fill(std::vector(2, value_named<mesh::Boundary>(boundary).value()));
   return options;
 }
 

@@ -78,7 +78,7 @@ TEST(PeriodicFourier, SolvesPoissonsEquationWithTheSameBitsOnEveryProcessGrid) {
   for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
     for (const TransposeBackend backend : k_transpose_backends)
       EXPECT_EQ(solution(PencilGrid(world(), cells, processes), backend), expected)
-          << to_string(processes) << " " << to_string(backend);
+          << to_string(processes) << " " << name_of(backend);
 }
 
 // A product of two padded transforms is the convolution of the arrays, without wrapping around, on
@@ -123,7 +123,7 @@ TEST(PeriodicFourier, ConvolvesPaddedArraysWithoutWrappingAround) {
   for (const ProcessGrid processes : process_grids(world().size(), 4, 4))
     for (const TransposeBackend backend : k_transpose_backends)
       EXPECT_EQ(convolved(PencilGrid(world(), cells, processes), backend).values, expected.values)
-          << to_string(processes) << " " << to_string(backend);
+          << to_string(processes) << " " << name_of(backend);
 }
 
 TEST(PeriodicFourier, KeepsParsevalsSumReproducibly) {

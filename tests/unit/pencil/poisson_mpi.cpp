@@ -110,7 +110,7 @@ TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
             options.transpose = options.tridiagonal.backend = backend;
             const PencilGrid grid(world(), cells, processes);
             EXPECT_EQ(solved(grid, op, f, options).values, expected.values)
-                << to_string(processes) << " " << to_string(backend);
+                << to_string(processes) << " " << name_of(backend);
           }
       }
     }

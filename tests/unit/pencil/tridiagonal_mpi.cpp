@@ -83,7 +83,7 @@ TEST(FieldTridiagonal, HasTheSameBitsOnEveryProcessGridWithTheFullTranspose) {
           options.backend = backend;
           EXPECT_EQ(solved(PencilGrid(world(), cells, processes), matrix, f, options, slide).values,
                     expected.values)
-              << to_string(processes) << " " << to_string(backend);
+              << to_string(processes) << " " << name_of(backend);
         }
   }
 }

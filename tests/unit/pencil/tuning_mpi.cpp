@@ -47,7 +47,7 @@ TEST(Tuning, MeasuresEveryGridThatFitsWithEveryBackendAndTakesTheFastest) {
 TEST(Tuning, IsSkippedWhereAllIsForced) {
   PencilOptions options;
   options.process_grid = "1x" + std::to_string(world().size());
-  options.transpose = "alltoall";
+  options.transpose = TransposeBackend::alltoall;
   const Tuning tuning = tune(world(), small_problem(TridiagonalMethod::ftm), options);
   EXPECT_TRUE(tuning.rows.empty());
   EXPECT_EQ(tuning.processes, (ProcessGrid{1, world().size()}));
@@ -69,7 +69,7 @@ TEST(PencilOptions, AreParameters) {
   declare(schema, options);
   schema.read_text("[grid]\nprocess_grid = \"2x4\"\ntranspose = \"pairwise\"\n", "test");
   EXPECT_EQ(options.forced_grid(), (ProcessGrid{2, 4}));
-  EXPECT_EQ(options.forced_backend(), TransposeBackend::pairwise);
+  EXPECT_EQ(options.transpose, TransposeBackend::pairwise);
   EXPECT_FALSE(options.measured_plans());
   EXPECT_THROW(schema.read_text("[grid]\ntranspose = \"fast\"\n", "test"), InputError);
 }

@@ -43,13 +43,13 @@ struct ReadyProblem {
 };
 
 inline mesh::MeshOptions box(int cells, int max_level,
-                             const std::string& lower_boundary = "periodic",
-                             const std::string& upper_boundary = "periodic") {
+                             mesh::Boundary below = mesh::Boundary::periodic,
+                             mesh::Boundary above = mesh::Boundary::periodic) {
   mesh::MeshOptions options;
   options.base_cells = {cells, cells, cells};
   options.block_size = 4;
   options.max_level = max_level;
-  options.boundary.fill({lower_boundary, upper_boundary});
+  options.boundary.fill({below, above});
   return options;
 }
 

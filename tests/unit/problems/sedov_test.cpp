@@ -53,8 +53,9 @@ TEST(Sedov, energy_is_exact_in_a_flat_box_of_odd_shape) {
 }
 
 TEST(Sedov, an_octant_between_reflecting_walls_holds_an_eighth_of_the_blast) {
-  const test::ReadyProblem ready("sedov", test::box(8, 2, "reflecting", "outflow"),
-                                 "centre = [0, 0, 0]\nradius_cells = 2.5");
+  const test::ReadyProblem ready(
+      "sedov", test::box(8, 2, mesh::Boundary::reflecting, mesh::Boundary::outflow),
+      "centre = [0, 0, 0]\nradius_cells = 2.5");
   for (int level = 0; level <= 2; ++level)
     EXPECT_NEAR(blast_energy(ready, level), 0.125, k_round_off);
 }

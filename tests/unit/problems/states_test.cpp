@@ -30,7 +30,8 @@ TEST(Mixture, keeps_mass_momentum_and_energy) {
 }
 
 TEST(Sod, states_meet_at_the_plane_along_the_chosen_axis) {
-  const test::ReadyProblem ready("sod", test::box(8, 0, "outflow", "outflow"), "axis = \"y\"");
+  const test::ReadyProblem ready(
+      "sod", test::box(8, 0, mesh::Boundary::outflow, mesh::Boundary::outflow), "axis = \"y\"");
   ready.for_each_cell(0, [&](const GasState& gas, const Position& centre) {
     EXPECT_EQ(gas.density, centre[1] < 0.5 ? 1.0 : 0.125);
     EXPECT_EQ(gas.pressure, centre[1] < 0.5 ? 1.0 : 0.1);
@@ -50,7 +51,8 @@ TEST(Sod, a_negative_density_is_an_error) {
 }
 
 TEST(Implosion, mass_is_exact_and_the_state_symmetric) {
-  mesh::MeshOptions options = test::box(16, 0, "reflecting", "reflecting");
+  mesh::MeshOptions options =
+      test::box(16, 0, mesh::Boundary::reflecting, mesh::Boundary::reflecting);
   options.base_cells = {16, 16, 4};
   options.upper = {0.3, 0.3, 0.075};
   const test::ReadyProblem ready("implosion", options);
@@ -65,7 +67,8 @@ TEST(Implosion, mass_is_exact_and_the_state_symmetric) {
 }
 
 TEST(Noh, gas_moves_towards_the_centre_at_the_given_speed) {
-  const test::ReadyProblem ready("noh", test::box(8, 0, "reflecting", "outflow"), "speed = 2.0");
+  const test::ReadyProblem ready(
+      "noh", test::box(8, 0, mesh::Boundary::reflecting, mesh::Boundary::outflow), "speed = 2.0");
   ready.for_each_cell(0, [&](const GasState& gas, const Position& c) {
     const auto& v = gas.velocity;
     EXPECT_NEAR(std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), 2.0, 1e-14);
@@ -134,7 +137,8 @@ TEST(SoundWave, perturbs_pressure_and_velocity_as_a_travelling_wave_does) {
 }
 
 TEST(SoundWave, a_wave_through_a_wall_is_an_error) {
-  EXPECT_THROW(test::ReadyProblem("sound_wave", test::box(8, 0, "reflecting", "reflecting")),
+  EXPECT_THROW(test::ReadyProblem("sound_wave", test::box(8, 0, mesh::Boundary::reflecting,
+                                                          mesh::Boundary::reflecting)),
                InputError);
 }
 

@@ -178,7 +178,7 @@ TEST_F(Recording, a_new_run_removes_what_an_earlier_one_left) {
 }
 
 TEST_F(Recording, events_are_kept_in_full_detail_and_number_messages) {
-  options.detail = "full";
+  options.detail = Detail::full;
   Recorder recorder(options, facts, alone());
   recorder.begin_step(0);
   const MessageReport message{.peer = 3, .received = true, .bytes = 80, .waited_ns = 10};
@@ -201,7 +201,7 @@ TEST_F(Recording, events_are_kept_in_full_detail_and_number_messages) {
 }
 
 TEST_F(Recording, the_number_of_events_is_bounded) {
-  options.detail = "full";
+  options.detail = Detail::full;
   Recorder recorder(options, facts, alone());
   recorder.begin_step(0);
   for (int n = 0; n < 70'000; ++n) const Observed scope(Phase::compute, "tiny");

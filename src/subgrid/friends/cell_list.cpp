@@ -1,0 +1,94 @@
+#include "subgrid/friends/cell_list.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "subgrid/friends/key_sort.hpp"
+
+namespace octant::subgrid::friends {
+
+namespace {
+
+// Their cube fits a key, with as many bits to spare as parts take.
+constexpr std::int64_t k_most_cells = (std::int64_t{1} << 19) - 1;
+
+std::int64_t cells_along(double extent, double width) {
+  const double exact = extent / width;
+  if (!(exact > 1.0)) return 1;  // also where nothing has an extent
+  return std::min(static_cast<std::int64_t>(std::min(exact, 1e18)), k_most_cells);
+}
+
+}  // namespace
+
+CellGrid::CellGrid(const Box& box, const Linking& linking, double width) : lower_(box.lower) {
+  for (int d = 0; d < 3; ++d) {
+    periodic_[d] = linking.periodic(d);
+    const double extent = periodic_[d] ? linking.period[d] : box.upper[d] - box.lower[d];
+    cells_[d] = cells_along(extent, width);
+    per_length_[d] = extent > 0.0 ? static_cast<double>(cells_[d]) / extent : 0.0;
+  }
+}
+
+bool CellGrid::divide_cells(double diagonal) {
+  constexpr double k_rounding = 1.0 + 1e-9;
+  double squared = 0.0;
+  for (const double per_length : per_length_)
+    if (per_length > 0.0) squared += 1.0 / (per_length * per_length);
+  const double least = std::ceil(k_rounding * std::sqrt(squared) / diagonal);
+  const bool few = least <= k_most_parts;  // not if the diagonal is 0
+  parts_ = few ? std::max(1, static_cast<int>(least)) : 1;
+  return few;
+}
+
+Box CellGrid::box(std::int64_t key) const {
+  const CellPlace there = place(key);
+  Box box;
+  for (int d = 0; d < 3; ++d) {
+    const double width = per_length_[d] > 0.0 ? 1.0 / per_length_[d] : 0.0;
+    box.lower[d] = lower_[d] + width * static_cast<double>(there[d]);
+    box.upper[d] = lower_[d] + width * static_cast<double>(there[d] + 1);
+  }
+  return box;
+}
+
+bool CellGrid::wrap(int axis, std::int64_t& place) const {
+  if (place >= 0 && place < cells_[axis]) return true;
+  if (!periodic_[axis]) return false;
+  place %= cells_[axis];
+  if (place < 0) place += cells_[axis];
+  return true;
+}
+
+int CellGrid::key_bits() const {
+  const std::int64_t keys = cells_[0] * cells_[1] * cells_[2] * parts_of_cell();
+  return std::bit_width(static_cast<std::uint64_t>(keys - 1));
+}
+
+CellList::CellList(std::span<const Point> points, const CellGrid& grid)
+    : order_(points.size()), points_(points.size()) {
+  const auto count = static_cast<int>(points.size());
+  std::vector<KeyedPoint> keyed(count);
+  for (int n = 0; n < count; ++n)
+    keyed[n] = {static_cast<std::uint64_t>(grid.key_of_part(points[n])), n};
+  sort_by_key(keyed, grid.key_bits());
+
+  const auto parts = static_cast<std::uint64_t>(grid.parts_of_cell());
+  // On its own, so that the processor fetches many points at a time.
+  for (int n = 0; n < count; ++n) points_[n] = points[keyed[n].point];
+  for (int n = 0; n < count; ++n) {
+    order_[n] = keyed[n].point;
+    if (n > 0 && keyed[n].key == keyed[n - 1].key) continue;
+    const auto key = static_cast<std::int64_t>(keyed[n].key / parts);
+    if (keys_.empty() || keys_.back() != key) {
+      keys_.push_back(key);
+      first_clumps_.push_back(static_cast<int>(begins_.size()));
+    }
+    begins_.push_back(n);
+  }
+  first_clumps_.push_back(static_cast<int>(begins_.size()));
+  begins_.push_back(count);
+  keys_.push_back(std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace octant::subgrid::friends
