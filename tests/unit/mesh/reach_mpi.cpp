@@ -120,5 +120,15 @@ TEST(Reach, is_no_more_than_half_of_a_periodic_domain) {
   EXPECT_THROW(reach<int>(f.mesh, std::span(&sphere, 1), std::vector<int>{1}), RunError);
 }
 
+TEST(NearestImage, is_across_the_boundary_where_that_is_shorter) {
+  const Geometry periodic(small_box(4, 0, "periodic"));
+  const Position way = nearest_image(periodic, {0.1, 0.5, 0.9}, {1.4, 0.6, 0.1});
+  EXPECT_NEAR(way[0], -0.2, 1e-15);
+  EXPECT_NEAR(way[1], 0.1, 1e-15);
+  EXPECT_NEAR(way[2], 0.2, 1e-15);
+  const Geometry open(small_box(4, 0, "outflow"));
+  EXPECT_NEAR(nearest_image(open, {0.1, 0.5, 0.9}, {1.4, 0.6, 0.1})[0], 1.3, 1e-15);
+}
+
 }  // namespace
 }  // namespace octant::mesh::test

@@ -30,7 +30,7 @@ using State = std::array<double, 6>;  // five hydrodynamic variables and metals
 struct Box {
   mesh::Mesh mesh;
 
-  Box(const std::string& boundary, int base_cells, int block_size, int max_level,
+  Box(mesh::Boundary boundary, int base_cells, int block_size, int max_level,
       const Communicator& communicator = Communicator::world())
       : mesh(mesh::Geometry(options(boundary, base_cells, block_size, max_level)), communicator,
              CommOptions{},
@@ -39,13 +39,13 @@ struct Box {
     for (int round = 0; round < max_level; ++round) mesh.regrid(flags(round));
   }
 
-  static mesh::MeshOptions options(const std::string& boundary, int base_cells, int block_size,
+  static mesh::MeshOptions options(mesh::Boundary boundary, int base_cells, int block_size,
                                    int max_level) {
     mesh::MeshOptions options;
     options.block_size = block_size;
     options.base_cells = {base_cells, base_cells, base_cells};
     options.max_level = max_level;
-    options.boundary.fill({boundary, boundary});
+    options.boundary.fill(std::vector(2, boundary));
     return options;
   }
 
@@ -174,7 +174,7 @@ double even(const mesh::Position&) { return 1.0; }
 TEST(Events, conserve_what_they_carry_wherever_they_are) {
   for (const double radius : {1e-4, 0.04, 0.2})
     for (const int block_size : {2, 4, 8}) {
-      Box box("periodic", 16, block_size, 2);
+      Box box(mesh::Boundary::periodic, 16, block_size, 2);
       box.fill(even);
       const State before = total_gas(box);
       const std::vector<Supernova> events = swarm(box, radius);
@@ -192,7 +192,7 @@ TEST(Events, conserve_what_they_carry_wherever_they_are) {
 }
 
 TEST(Events, every_search_gives_the_same_bits) {
-  for (const char* boundary : {"periodic", "outflow"})
+  for (const mesh::Boundary boundary : {mesh::Boundary::periodic, mesh::Boundary::outflow})
     for (const double radius : {1e-4, 0.05, 0.3}) {
       std::map<std::array<int, 3>, State> first;
       for (const EventSearch search : k_searches) {
@@ -202,14 +202,14 @@ TEST(Events, every_search_gives_the_same_bits) {
         apply_events(box.mesh, KineticBlast{0.7}, k_target, std::span<const Supernova>(events),
                      search);
         if (search == EventSearch::blocks) first = box.cells();
-        else EXPECT_EQ(first, box.cells()) << boundary << " " << radius;
+        else EXPECT_EQ(first, box.cells()) << radius;
       }
     }
 }
 
 TEST(Events, give_the_same_bits_on_one_rank_and_on_several) {
   const auto cells_on = [](const Communicator& communicator) {
-    Box box("periodic", 16, 4, 2, communicator);
+    Box box(mesh::Boundary::periodic, 16, 4, 2, communicator);
     box.fill([](const mesh::Position& x) { return 1.0 + 0.5 * x[0]; });
     const std::vector<Supernova> events = swarm(box, 0.05);
     apply_events(box.mesh, KineticBlast{}, k_target, std::span<const Supernova>(events),
@@ -307,7 +307,7 @@ TEST(GalaxyEvents, supernovae_give_every_cell_what_the_reference_says) {
   const std::string table = galaxy_file("sn_injection_events.csv");
   if (table.empty()) GTEST_SKIP() << "OCTANT_DATA names no reference data";
   const auto cells = static_cast<int>(in_heading(table, "box of ", "^3 cells"));
-  Box box("periodic", cells, 8, 0);
+  Box box(mesh::Boundary::periodic, cells, 8, 0);
   box.fill(even);
   const auto before = box.cells();
   std::vector<Supernova> events;
@@ -330,7 +330,7 @@ TEST(GalaxyEvents, nuclei_give_every_cell_what_the_reference_says) {
   const std::string table = galaxy_file("agn_injection_events.csv");
   if (table.empty()) GTEST_SKIP() << "OCTANT_DATA names no reference data";
   const auto cells = static_cast<int>(in_heading(table, "box of ", "^3 cells"));
-  Box box("periodic", cells, 8, 0);
+  Box box(mesh::Boundary::periodic, cells, 8, 0);
   box.fill([](const mesh::Position& x) {
     return 1.0 + 0.5 * std::cos(2.0 * M_PI * x[0]) * std::cos(2.0 * M_PI * x[1]);
   });
