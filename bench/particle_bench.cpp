@@ -203,7 +203,7 @@ void measure_all(const ParticleRequest& request, const Communicator& communicato
 ParticleResult measure_particles(const Communicator& communicator,
                                  const ParticleCase& particle_case, int repeats) {
   mesh::Mesh mesh = make_mesh(communicator, particle_case);
-  Particles particles("dark", mesh, CommOptions{});
+  Particles particles(particles::dark_matter(), mesh, CommOptions{});
   refine_centre(mesh, particles);
   particles.add(make_particles(communicator, particle_case));
   distribute(mesh, particles);

@@ -90,12 +90,14 @@ def read_particles(snapshot: Snapshot, kind: str = "dark") -> Particles:
 
 
 def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
-    kinds = list(snapshot.file.get("particles", {}))
+    kinds = snapshot.particle_kinds
     if not kinds:
         raise OctoolsError(f"{snapshot.path} holds no particles")
     if kind not in kinds:
         raise unknown_name("kind of particles", kind, kinds, str(snapshot.path))
     group, header = snapshot.file["particles"][kind], snapshot.header
+    if "mass" not in group:
+        raise OctoolsError(f"{snapshot.path}: {kind} particles have no mass: they make no halos")
     mass = np.asarray(group["mass"][...], dtype=float)
     if mass.size == 0:
         raise OctoolsError(f"{snapshot.path} holds no particles of the kind {kind}")

@@ -234,6 +234,21 @@ class Snapshot:
         """Names of the gas's fields in the file; none where there is no gas."""
         return sorted(self.levels[0].hydro)
 
+    @property
+    def particle_kinds(self) -> list[str]:
+        """Names of the kinds of particles in the file."""
+        return list(self.file.get("particles", {}))
+
+    def particles(self, kind: str) -> dict[str, NDArray[Any]]:
+        """Read all columns of a kind of particles by name, in the order of ids, code units.
+
+        Positions and velocities have shape (particles, 3), all others (particles,).
+        """
+        if kind not in self.particle_kinds:
+            raise unknown_name("kind of particles", kind, self.particle_kinds, str(self.path))
+        with reading(self.path, "Octant snapshot"):
+            return {name: data[...] for name, data in self.file["particles"][kind].items()}
+
     def units_of(self, name: str) -> str:
         """Return the text of a stored field's ``units`` attribute; empty where there is none."""
         data = self.levels[0].hydro.get(name)

@@ -86,6 +86,9 @@ def write_snapshot(path: Path) -> Path:
         group["velocity"] = velocity
         group["mass"] = np.full(1600, 0.25)
         group["id"] = np.arange(1600, dtype=np.uint64)
+        dye = file.create_group("particles/dye")
+        dye["position"], dye["velocity"] = np.zeros((3, 3)), np.ones((3, 3))
+        dye["id"], dye["colour"] = np.arange(3, dtype=np.uint64), np.array([5, 6, 7])
     return path
 
 
@@ -103,6 +106,19 @@ def test_two_balls_are_found_and_measured(tmp_path: Path) -> None:
     # Of a uniform ball: the mean square distance is 3/5 of the squared radius.
     assert halos.radius == pytest.approx(np.sqrt(0.6) * np.array([0.02, 0.01]), rel=0.1)
     assert halos.dispersion[1] == pytest.approx(3.0, rel=0.1)
+
+
+def test_columns_of_any_kind_are_read_but_halos_need_mass(tmp_path: Path) -> None:
+    with Snapshot(write_snapshot(tmp_path / "snap_00000.h5")) as snapshot:
+        assert sorted(snapshot.particle_kinds) == ["dark", "dye"]
+        dye = snapshot.particles("dye")
+        assert sorted(dye) == ["colour", "id", "position", "velocity"]
+        assert dye["colour"].tolist() == [5, 6, 7]
+        assert dye["position"].shape == (3, 3)
+        with pytest.raises(OctoolsError, match="kind of particles"):
+            snapshot.particles("stars")
+        with pytest.raises(OctoolsError, match="dye particles have no mass"):
+            read_particles(snapshot, "dye")
 
 
 def test_the_command_writes_a_catalogue_and_a_picture(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ constexpr int k_bits_per_pass = 6;
 struct AskedKey {
   Key key;
   std::int64_t place;  // among the asking rank's keys
+  std::int64_t rows;
 };
 
 struct Answer {
@@ -71,10 +72,13 @@ std::vector<Answer> count(const Communicator& communicator, std::span<const Aske
     unique = unique && asked[order[n - 1]].key != asked[order[n]].key;
   }
   OCTANT_REQUIRE(!communicator.any(!unique), "two blocks of one level have the same key");
-  const auto before = communicator.exclusive_scan(static_cast<std::int64_t>(asked.size()));
+  std::int64_t rows = 0;
+  for (const AskedKey& block : asked) rows += block.rows;
+  std::int64_t before = communicator.exclusive_scan(rows);
   std::vector<Answer> answers(asked.size());
-  for (std::size_t n = 0; n < order.size(); ++n) {
-    answers[order[n]] = {asked[order[n]].place, before + static_cast<std::int64_t>(n)};
+  for (const std::size_t n : order) {
+    answers[n] = {asked[n].place, before};
+    before += asked[n].rows;
   }
   return answers;
 }
@@ -83,11 +87,18 @@ std::vector<Answer> count(const Communicator& communicator, std::span<const Aske
 
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys) {
+  return rows_in_key_order(communicator, keys, std::vector<std::int64_t>(keys.size(), 1));
+}
+
+std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
+                                            std::span<const Key> keys,
+                                            std::span<const std::int64_t> counts) {
   const int counters = std::min(communicator.size(), k_most_counters);
   const auto walls = stretches(communicator, keys, counters);
   std::vector<AskedKey> mine;
   mine.reserve(keys.size());
-  for (const Key key : keys) mine.push_back({key, std::ssize(mine)});
+  for (std::size_t n = 0; n < keys.size(); ++n)
+    mine.push_back({keys[n], static_cast<std::int64_t>(n), counts[n]});
   const auto asked = route(communicator, counting_ranks(keys, walls, communicator.size()),
                            std::span<const AskedKey>(mine));
   const auto answers = count(communicator, asked.items);

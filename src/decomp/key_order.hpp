@@ -19,4 +19,9 @@ namespace octant {
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys);
 
+// The same for blocks of several rows, counts[n] of the block keys[n]: the first row of each.
+std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
+                                            std::span<const Key> keys,
+                                            std::span<const std::int64_t> counts);
+
 }  // namespace octant

@@ -45,7 +45,7 @@ bool AmrSimulation::regrid() {
     Kokkos::deep_copy(host, masks);
   }
   if (!mesh_.regrid(flags)) return false;
-  if (matter_.dark()) matter_.dark()->adapt_to_mesh();
+  matter_.adapt_to_mesh();
   return true;
 }
 

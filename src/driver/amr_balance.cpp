@@ -19,10 +19,10 @@ bool AmrSimulation::rebalance() {
   for (const auto& level : owners)
     for (const int owner : level) moves = moves || owner != communicator.rank();
   if (!communicator.any(moves)) return false;
-  if (matter_.dark()) matter_.dark()->migrate(owners);
+  matter_.migrate(owners);
   meter_.migrate(owners);
   mesh_.migrate(owners);
-  if (matter_.dark()) matter_.dark()->adapt_to_mesh();
+  matter_.adapt_to_mesh();
   return true;
 }
 

@@ -15,7 +15,7 @@ void add_gas(Columns& columns, const Totals& totals) {
 void add_energy(Columns& columns, const Totals& totals) {
   columns.add("potential", totals.potential_energy);
   columns.add("total_energy",
-              totals.total_energy + totals.dark.kinetic_energy + totals.potential_energy);
+              totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
 // What the numbers above are to be measured against.
@@ -31,18 +31,19 @@ void add_mesh(Columns& columns, const Totals& totals) {
   columns.add_numbered("leaf_cells", totals.leaf_cells);
 }
 
-void add_particles(Columns& columns, const std::string& kind,
+void add_particles(Columns& columns, const particles::Kind& kind,
                    const particles::ParticleTotals& totals) {
-  columns.add(kind + "_particles", totals.count);
-  columns.add(kind + "_mass", totals.mass);
-  columns.add_vector(kind + "_momentum", totals.momentum);
-  columns.add(kind + "_kinetic", totals.kinetic_energy);
+  columns.add(kind.name + "_particles", totals.count);
+  if (!kind.has_mass) return;
+  columns.add(kind.name + "_mass", totals.mass);
+  columns.add_vector(kind.name + "_momentum", totals.momentum);
+  columns.add(kind.name + "_kinetic", totals.kinetic_energy);
 }
 
 void add_universe(Columns& columns, const AmrSimulation& simulation) {
   const Totals& totals = simulation.totals();
   columns.add("redshift", cosmology::redshift(simulation.scale_factor()));
-  columns.add("ekin", totals.kinetic_energy + totals.dark.kinetic_energy);
+  columns.add("ekin", totals.kinetic_energy + totals.particle_kinetic_energy());
   columns.add("eint", totals.internal_energy());
   columns.add("epot", totals.potential_energy);
   columns.add("econs", simulation.energy().error());
@@ -61,7 +62,9 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_energy(columns, totals);
   add_errors(columns, totals, simulation.floored());
   add_mesh(columns, totals);
-  if (simulation.matter().dark()) add_particles(columns, "dark", totals.dark);
+  const auto kinds = simulation.matter().kinds();
+  for (std::size_t n = 0; n < kinds.size(); ++n)
+    add_particles(columns, kinds[n].kind(), totals.particles[n]);
   if (simulation.options().universe) add_universe(columns, simulation);
   for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
   return columns;

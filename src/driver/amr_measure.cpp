@@ -26,14 +26,27 @@ constexpr double k_own_potential = 1.5961;
 
 }  // namespace
 
+double Totals::particle_mass() const {
+  double mass = 0.0;
+  for (const particles::ParticleTotals& kind : particles) mass += kind.mass;
+  return mass;
+}
+
+double Totals::particle_kinetic_energy() const {
+  double energy = 0.0;
+  for (const particles::ParticleTotals& kind : particles) energy += kind.kinetic_energy;
+  return energy;
+}
+
 void AmrSimulation::measure() {
   if (measured_) return;
   const auto timing = timers_.time("measure", Phase::compute);
   measure_cells();
-  if (matter_.dark()) totals_.dark = matter_.dark()->totals();
+  for (std::size_t n = 0; n < totals_.particles.size(); ++n)
+    totals_.particles[n] = matter_.kinds()[n].totals();
   if (gravity_) totals_.potential_energy = potential_energy();
   if (options_.universe)
-    energy_.update(scale_factor(), totals_.total_energy + totals_.dark.kinetic_energy,
+    energy_.update(scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
                    totals_.potential_energy);
   measure_limits();
   measured_ = true;
@@ -46,17 +59,19 @@ void AmrSimulation::measure() {
 double AmrSimulation::potential_energy() {
   double energy =
       gravity_->potential_energy([this](int level) { return matter_.gas_density(level); });
-  if (!matter_.dark()) return energy;
   const mesh::BlockLayout& layout = gravity_->layout();
   const auto potential = [&](int level) -> particles::VectorField {
     return {gravity_->fields(level), layout.stride_slot, layout.stride_variable};
   };
-  energy += 0.5 * matter_.dark()->mass_weighted_sum(potential);
   const double G = options_.newton_constant(time_);
-  const auto squares = matter_.dark()->sums_of_squared_masses();
-  for (int level = 1; level <= mesh_.finest_level(); ++level)
-    energy += 0.5 * k_own_potential * G * squares[level] *
-              (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
+  for (particles::Particles& kind : matter_.kinds()) {
+    if (!kind.kind().has_mass) continue;
+    energy += 0.5 * kind.mass_weighted_sum(potential);
+    const auto squares = kind.sums_of_squared_masses();
+    for (int level = 1; level <= mesh_.finest_level(); ++level)
+      energy += 0.5 * k_own_potential * G * squares[level] *
+                (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
+  }
   return energy;
 }
 
@@ -83,7 +98,7 @@ void AmrSimulation::measure_cells() {
     });
   }
   count_restored(counts[2 * levels + 2]);
-  totals_ = Totals(levels);
+  totals_ = Totals(levels, matter_.kinds().size());
   std::copy_n(counts.begin(), levels, totals_.blocks.begin());
   std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
   totals_.mass = gas.sums[k_mass_sum].to_double();
@@ -171,9 +186,10 @@ void AmrSimulation::measure_limits() {
 // For particles, and for matter that falls freely: a collapse from rest takes
 // sqrt(3 pi / (32 G rho)).
 void AmrSimulation::measure_matter_limits() {
-  if (matter_.dark()) {
-    const auto crossing = matter_.dark()->crossing_times();
-    for (std::size_t l = 0; l < crossing.size(); ++l) limits_[l] = k_particle_courant * crossing[l];
+  for (const particles::Particles& kind : matter_.kinds()) {
+    const auto crossing = kind.crossing_times();
+    for (std::size_t l = 0; l < crossing.size(); ++l)
+      limits_[l] = std::min(limits_[l], k_particle_courant * crossing[l]);
   }
   if (!gravity_) return;
   const double G = options_.newton_constant(time_);

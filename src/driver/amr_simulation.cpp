@@ -56,7 +56,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                    : nullptr),
       matter_(mesh_, options),
       meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
-      totals_(options.mesh.max_level + 1),
+      totals_(options.mesh.max_level + 1, matter_.kinds().size()),
       fastest_(options.mesh.max_level + 1, 0.0),
       limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
@@ -110,7 +110,8 @@ void AmrSimulation::set_initial_state(int level) {
 void AmrSimulation::initialise() {
   time_ = options_.problem->begin(mesh_.communicator());
   set_initial_state(0);
-  if (matter_.dark()) matter_.dark()->add(options_.problem->dark_matter());
+  for (particles::Particles& kind : matter_.kinds())
+    kind.add(options_.problem->initial_particles(kind.name()));
   rebalance();
   // One more round than levels: the last one may only derefine what interpolated states asked for.
   for (int round = 0; round <= mesh_.geometry().max_level(); ++round) {
@@ -159,16 +160,16 @@ void AmrSimulation::update_density(int coarsest) {
   matter_.update_density(coarsest);
 }
 
-// By level and own block.
+// Of all kinds, by level and own block.
 BlockCounts AmrSimulation::particle_counts() const {
   BlockCounts counts;
   for (int level = 0; level <= mesh_.geometry().max_level(); ++level) {
     const auto own = mesh_.blocks(level).own();
     auto& of_level = counts.emplace_back(own.size(), 0);
-    if (!matter_.dark()) continue;
-    const auto by_slot = matter_.dark()->counts_by_slot(level);
-    std::transform(own.begin(), own.end(), of_level.begin(),
-                   [&](int slot) { return by_slot[slot]; });
+    for (const particles::Particles& kind : matter_.kinds()) {
+      const auto by_slot = kind.counts_by_slot(level);
+      for (std::size_t n = 0; n < own.size(); ++n) of_level[n] += by_slot[own[n]];
+    }
   }
   return counts;
 }

@@ -29,12 +29,16 @@ struct Totals {
   // Of the gas.
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
-  particles::ParticleTotals dark;
-  double potential_energy = 0;                   // of all that attracts
-  std::vector<std::int64_t> blocks, leaf_cells;  // by level
+  std::vector<particles::ParticleTotals> particles;  // by kind
+  double potential_energy = 0;                       // of all that attracts
+  std::vector<std::int64_t> blocks, leaf_cells;      // by level
 
-  explicit Totals(int levels) : blocks(levels, 0), leaf_cells(levels, 0) {}
+  Totals(int levels, std::size_t kinds)
+      : particles(kinds), blocks(levels, 0), leaf_cells(levels, 0) {}
   double internal_energy() const { return total_energy - kinetic_energy; }
+  // Of all kinds of particles together, added in their order.
+  double particle_mass() const;
+  double particle_kinetic_energy() const;
 };
 
 // What a run carries on beside its fields and particles.

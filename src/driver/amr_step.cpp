@@ -102,9 +102,9 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     }
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
-  if (!matter_.dark()) return;
+  if (!matter_.has_particles()) return;
   const auto working = work("particles", Share::particles_onwards, coarsest);
-  matter_.dark()->synchronise(coarsest);
+  for (particles::Particles& kind : matter_.kinds()) kind.synchronise(coarsest);
 }
 
 // --- gravity and particles ---------------------------------------------------------------------
@@ -121,7 +121,7 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
     const auto working = work("gravity", Share::blocks, level);
     gravity_->kick(level, dt, half);
   }
-  if (!matter_.dark()) return;
+  if (!matter_.has_particles()) return;
   const auto working = work("particles", Share::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = gravity_->layout();
@@ -129,13 +129,25 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
     return {gravity_->fields(of) + std::int64_t{x} * layout.stride_variable, layout.stride_slot,
             layout.stride_variable};
   };
-  matter_.dark()->kick(level, acceleration(level), acceleration(std::max(level - 1, 0)), dt);
+  for (particles::Particles& kind : matter_.kinds())
+    if (kind.kind().motion == particles::Motion::falls)
+      kind.kick(level, acceleration(level), acceleration(std::max(level - 1, 0)), dt);
 }
 
 void AmrSimulation::drift(int level, double dt) {
-  if (!matter_.dark()) return;
+  if (!matter_.has_particles()) return;
   const auto working = work("particles", Share::particles, level);
-  matter_.dark()->drift(level, dt);
+  const auto gas = [&](int of) -> particles::VectorField {
+    const mesh::BlockLayout& layout = mesh_.layout();
+    return {mesh_.fields(of).blocks(LevelFields::k_now) +
+                std::int64_t{hydro::k_mass} * layout.stride_variable,
+            layout.stride_slot, layout.stride_variable};
+  };
+  for (particles::Particles& kind : matter_.kinds()) {
+    if (kind.kind().motion == particles::Motion::flows)
+      kind.carry(level, gas(level), gas(std::max(level - 1, 0)));
+    kind.drift(level, dt);
+  }
 }
 
 void AmrSimulation::solve_gravity(int level, double time) {
@@ -237,8 +249,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
 // Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
 bool AmrSimulation::ends_with_sweep(int level, int stage) const {
   const auto last = static_cast<int>(hydro::stages(options_.hydro.scheme).size()) - 1;
-  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ && !matter_.dark() &&
-         options_.processes.empty();
+  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ &&
+         !matter_.has_particles() && options_.processes.empty();
 }
 
 // Finds out whether the sweep broke cells on any rank, and repairs them.

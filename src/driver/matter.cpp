@@ -1,7 +1,10 @@
 #include "driver/matter.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "core/error.hpp"
 #include "hydro/options.hpp"
 #include "mesh/cell_loop.hpp"
 
@@ -9,10 +12,34 @@ namespace octant::driver {
 
 using gravity::BlockField;
 
+std::vector<particles::Kind> particle_kinds(const AmrOptions& options) {
+  return particles::in_order(options.problem->particle_kinds());
+}
+
 Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)
     : mesh_(mesh), has_gas_(options.hydro.enabled), density_(mesh.geometry().max_level() + 1) {
-  if (options.problem->has_dark_matter())
-    dark_ = std::make_unique<particles::Particles>("dark", mesh, options.comm);
+  for (particles::Kind& kind : particle_kinds(options)) {
+    if (kind.motion == particles::Motion::flows && !has_gas_)
+      throw InputError("{} particles move with the gas: they need hydro.enabled = true", kind.name);
+    particles_attract_ = particles_attract_ || kind.has_mass;
+    kinds_.emplace_back(std::move(kind), mesh, options.comm);
+  }
+}
+
+particles::Particles* Matter::kind(const std::string& name) {
+  const auto found =
+      std::find_if(kinds_.begin(), kinds_.end(),
+                   [&](const particles::Particles& kind) { return kind.name() == name; });
+  return found == kinds_.end() ? nullptr : &*found;
+}
+
+void Matter::adapt_to_mesh() {
+  for (particles::Particles& kind : kinds_)
+    kind.adapt_to_mesh(&kind == &kinds_.front() ? nullptr : &kinds_.front());
+}
+
+void Matter::migrate(const std::vector<std::vector<int>>& owners) {
+  for (particles::Particles& kind : kinds_) kind.migrate(owners);
 }
 
 BlockField Matter::gas_density(int level) const {
@@ -24,12 +51,13 @@ BlockField Matter::gas_density(int level) const {
 
 BlockField Matter::density(int level) const {
   const std::int64_t N = mesh_.geometry().block_size();
-  return dark_ ? BlockField{density_[level].data(), N * N * N} : gas_density(level);
+  return particles_attract_ ? BlockField{density_[level].data(), N * N * N} : gas_density(level);
 }
 
 void Matter::update_density(int coarsest) {
-  if (!dark_) return;
-  dark_->deposit(coarsest);
+  if (!particles_attract_) return;
+  for (particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) kind.deposit(coarsest);
   const std::int64_t N = mesh_.geometry().block_size();
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
     const auto doubles = static_cast<std::size_t>(mesh_.blocks(level).slots() * N * N * N);
@@ -38,7 +66,8 @@ void Matter::update_density(int coarsest) {
     const BlockField field = density(level);
     if (has_gas_) gravity::copy_blocks(mesh_.cells(level), gas_density(level), field);
     else gravity::clear_blocks(mesh_.cells(level), field);
-    dark_->add_density(level, field);
+    for (const particles::Particles& kind : kinds_)
+      if (kind.kind().has_mass) kind.add_density(level, field);
   }
 }
 

@@ -1,7 +1,9 @@
-// All that attracts: dark matter, and the density that it has together with the gas.
+// All that attracts, and what moves with it: kinds of particles, and their density together with
+// the gas's.
 #pragma once
 
-#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "driver/options.hpp"
@@ -10,14 +12,26 @@
 
 namespace octant::driver {
 
+// The kinds of particles that a run has, in order (particles::in_order): those of its problem. Here
+// is the place for those that physics brings.
+std::vector<particles::Kind> particle_kinds(const AmrOptions& options);
+
 class Matter {
  public:
-  // The mesh must outlive this. Dark matter is there if the problem has some; it comes later.
-  // Collective.
+  // The mesh must outlive this. The particles come later. Collective.
   Matter(mesh::Mesh& mesh, const AmrOptions& options);
 
-  particles::Particles* dark() { return dark_.get(); }  // null if there is none
-  const particles::Particles* dark() const { return dark_.get(); }
+  // The kinds of the run, in their order; none where nothing but gas moves.
+  std::span<particles::Particles> kinds() { return kinds_; }
+  std::span<const particles::Particles> kinds() const { return kinds_; }
+  bool has_particles() const { return !kinds_.empty(); }
+  // The kind of this name, or null. It stays where it is.
+  particles::Particles* kind(const std::string& name);
+
+  // After every change of the mesh, and before blocks migrate: see particles::Particles.
+  // Collective.
+  void adapt_to_mesh();
+  void migrate(const std::vector<std::vector<int>>& owners);
 
   // Brings the densities of a level and all finer ones up to date: after particles or gas have
   // moved, and of all levels after changes of the mesh. Collective.
@@ -35,8 +49,9 @@ class Matter {
  private:
   mesh::Mesh& mesh_;
   bool has_gas_;
-  std::unique_ptr<particles::Particles> dark_;
-  std::vector<mesh::DeviceArray<double>> density_;  // by level, [slot][cell]; with dark matter only
+  std::vector<particles::Particles> kinds_;
+  bool particles_attract_ = false;                  // any kind of them
+  std::vector<mesh::DeviceArray<double>> density_;  // by level, [slot][cell]; if particles attract
 };
 
 }  // namespace octant::driver

@@ -152,8 +152,10 @@ class AmrModel final : public Model {
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry.upper()[d] - geometry.lower()[d];
     const Totals& totals = simulation_.totals();
-    spectrum.shot_noise = gravity::shot_noise(volume, totals.dark.count,
-                                              totals.dark.mass / (totals.mass + totals.dark.mass));
+    for (const particles::ParticleTotals& kind : totals.particles)
+      if (kind.mass > 0.0)
+        spectrum.shot_noise += gravity::shot_noise(
+            volume, kind.count, kind.mass / (totals.mass + totals.particle_mass()));
     return spectrum;
   }
 

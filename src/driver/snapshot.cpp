@@ -192,7 +192,7 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
                     });
     write_gravity(file, batches, simulation, level, false);
   }
-  if (simulation.matter().dark()) write_particles(file, *simulation.matter().dark());
+  for (const particles::Particles& kind : simulation.matter().kinds()) write_particles(file, kind);
   file.commit();
 }
 
@@ -272,7 +272,7 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
     }
     write_gravity(file, batches, simulation, level, true);
   }
-  if (simulation.matter().dark()) write_particles(file, *simulation.matter().dark());
+  for (const particles::Particles& kind : simulation.matter().kinds()) write_particles(file, kind);
   file.commit();
 }
 
@@ -303,8 +303,7 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   if (simulation.gravity() && !file.exists(level_group("gravity", 0) + "/potential"))
     throw InputError("{}: the checkpoint has no potential; was gravity.enabled other than now?",
                      path);
-  if (simulation.matter().dark() && !file.exists("/particles/dark"))
-    throw InputError("{}: the checkpoint has no dark matter", path);
+  require_particles(file, simulation.matter().kinds());
 }
 
 // In a universe, time and scale factor go together.
@@ -366,13 +365,13 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   check_header(file, simulation);
   check_epoch(file, simulation);
   const StoredBlocks stored = restore_blocks(file, mesh);
-  if (simulation.matter().dark()) simulation.matter().dark()->adapt_to_mesh();
+  simulation.matter().adapt_to_mesh();
   for (int level = 0; level < std::ssize(stored.levels); ++level)
     for (int n = 0; n < stored_variables(simulation); ++n)
       read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, stored, mesh,
                  level, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n);
   if (simulation.gravity()) read_gravity(file, simulation, stored);
-  if (simulation.matter().dark()) read_particles(file, *simulation.matter().dark());
+  for (particles::Particles& kind : simulation.matter().kinds()) read_particles(file, kind);
   simulation.resume(read_run_state(file, simulation));
   return read_progress(file);
 }
@@ -393,8 +392,7 @@ std::string describe_snapshot(const Communicator& communicator, const std::strin
     for (const auto& name : file.children(level_group("hydro", 0))) out += " " + name;
     out += "\n";
   }
-  if (file.exists("/particles/dark"))
-    out += fmt::format("dark matter: {} particles\n", file.shape("/particles/dark/id")[0]);
+  out += describe_particles(file);
   return out + "\n" + stored_parameters(file);
 }
 

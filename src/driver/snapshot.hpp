@@ -4,7 +4,7 @@
 //   /mesh/level_L/          key, origin, refined, owner of every block, in the order of keys
 //   /hydro/level_L/         one dataset [block][k][j][i] per variable: primitive in a snapshot,
 //                           conserved and exact to the bit in a checkpoint; only where there is gas
-//   /particles/dark/        one dataset [particle] or [particle][3] per column, in the order of ids
+//   /particles/KIND/        one dataset [particle] or [particle][3] per column, in the order of ids
 #pragma once
 
 #include <string>

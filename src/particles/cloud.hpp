@@ -5,6 +5,7 @@
 // a function of position and level alone, never of the block that the particle is listed under.
 #pragma once
 
+#include <array>
 #include <cmath>
 
 #include "mesh/geometry.hpp"
@@ -41,6 +42,26 @@ struct LevelFrame {
     return cell < cells[d] ? cell : cells[d] - 1;  // rounding just below the upper end
   }
   KOKKOS_INLINE_FUNCTION bool holds(int d, double x) const { return x >= lower[d] && x < upper[d]; }
+
+  // On the host, of a whole position: whether it is in the domain, and if so the key of the block
+  // that holds it, the octant there, and the Morton key of the cell within the block.
+  using Position = std::array<double, 3>;
+  bool holds(const Position& x) const { return holds(0, x[0]) && holds(1, x[1]) && holds(2, x[2]); }
+  Key block_at(const Position& x) const {
+    BlockCoordinates block;
+    for (int d = 0; d < 3; ++d) block[d] = cell_of(d, x[d]) / block_size;
+    return morton_encode(block);
+  }
+  Key cell_key(const Position& x) const {
+    BlockCoordinates cell;
+    for (int d = 0; d < 3; ++d) cell[d] = cell_of(d, x[d]) % block_size;
+    return morton_encode(cell);
+  }
+  int octant_at(const Position& x) const {
+    int octant = 0;
+    for (int d = 0; d < 3; ++d) octant |= (cell_of(d, x[d]) % block_size >= block_size / 2) << d;
+    return octant;
+  }
 };
 
 // Cells are counted from the first cell of the home block.

@@ -13,20 +13,57 @@ using mesh::uninitialised;
 
 namespace {
 
-double smallest_mass(const ParticleSet& set) {
+struct MassRange {
+  double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
+  int broken = 0;  // 1 if some mass is not a positive, finite number
+};
+
+void extend(MassRange& range, const ParticleSet& set) {
+  if (set.count() == 0) return;
   const double* mass = set.columns().mass;
-  double smallest = std::numeric_limits<double>::infinity();
-  if (set.count() > 0)
-    Kokkos::parallel_reduce(
-        "smallest mass", set.count(),
-        KOKKOS_LAMBDA(int n, double& least) { least = mass[n] < least ? mass[n] : least; },
-        Kokkos::Min<double>(smallest));
-  return smallest;
+  MassRange found;
+  Kokkos::parallel_reduce(
+      "range of masses", set.count(),
+      KOKKOS_LAMBDA(int n, double& least, double& most, int& broken) {
+        const double m = mass[n];
+        if (!(m > 0.0) || !Kokkos::isfinite(m)) broken = 1;
+        least = m < least ? m : least;
+        most = m > most ? m : most;
+      },
+      Kokkos::Min<double>(found.smallest), Kokkos::Max<double>(found.largest),
+      Kokkos::Max<int>(found.broken));
+  range.smallest = std::min(range.smallest, found.smallest);
+  range.largest = std::max(range.largest, found.largest);
+  range.broken = std::max(range.broken, found.broken);
+}
+
+// A sum of masses as a whole number, in two parts: of 2^-24 and of 2^-48 of a unit that none
+// exceeds. The lower part is rounded up, so that the sum is not below the true one.
+struct WholeMass {
+  std::int64_t upper = 0, lower = 0;
+
+  double times(double unit) const {
+    return unit * 0x1p-24 * (static_cast<double>(upper) + 0x1p-24 * static_cast<double>(lower));
+  }
+};
+
+WholeMass whole_mass(const ParticleSet& set, double unit) {
+  const double* mass = set.columns().mass;
+  const double parts_per_mass = 0x1p24 / unit;
+  WholeMass sum;
+  Kokkos::parallel_reduce(
+      "total mass", set.count(),
+      KOKKOS_LAMBDA(int n, std::int64_t& upper, std::int64_t& lower) {
+        const double parts = mass[n] * parts_per_mass, whole = Kokkos::floor(parts);
+        upper += static_cast<std::int64_t>(whole);
+        lower += static_cast<std::int64_t>(Kokkos::floor(0x1p24 * (parts - whole))) + 1;
+      },
+      sum.upper, sum.lower);
+  return sum;
 }
 
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                double quantum, const CellArrays<std::int64_t>& cells,
-                const DeviceArray<std::int32_t>& overflow) {
+                double quantum, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto places = near.places;
@@ -34,10 +71,6 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
   const int N = frame.block_size;
   Kokkos::parallel_for(
       "deposit", set.count(), KOKKOS_LAMBDA(int n) {
-        if (!(p.mass[n] * per_quantum < 0x1p62)) {
-          overflow(0) = 1;
-          return;
-        }
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = cloud_of(frame, blocks(home), x);
@@ -54,8 +87,8 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
             const std::int64_t row = b == 0 ? layer - back : back;
             const std::int64_t right = share(row, cloud.weight[0]);
             std::int64_t* const* pair = cell + 4 * c + 2 * b;
-            if (pair[0]) add_mass(pair[0], row - right, overflow.data());
-            if (pair[1]) add_mass(pair[1], right, overflow.data());
+            if (pair[0]) add_mass(pair[0], row - right);
+            if (pair[1]) add_mass(pair[1], right);
           }
         }
       });
@@ -64,8 +97,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
 
 // The sums of 2^3 cells into the coarser cells beneath them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
-                    const CellArrays<std::int64_t>& cells,
-                    const DeviceArray<std::int32_t>& overflow) {
+                    const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
   const auto parents = near.parents;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
@@ -80,8 +112,7 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
         std::int64_t* sum = coarse.data + place.slot * coarse.stride_slot + place.cell(i, j, k);
         const std::int64_t* first = fine.data + slot * fine.stride_slot + (k * N + j) * N + i;
         for (int child = 0; child < 8; ++child)
-          add_mass(sum, first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)],
-                   overflow.data());
+          add_mass(sum, first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)]);
       });
   Kokkos::fence();
 }
@@ -89,10 +120,29 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
 }  // namespace
 
 double Particles::measured_quantum() const {
-  double smallest = std::numeric_limits<double>::infinity();
-  for (const Level& level : levels_) smallest = std::min(smallest, smallest_mass(level.set));
-  smallest = mesh_.communicator().min(smallest);
-  return std::isfinite(smallest) ? std::ldexp(1.0, std::ilogb(smallest) - k_quantum_bits) : 1.0;
+  const Communicator& communicator = mesh_.communicator();
+  MassRange range;
+  for (const Level& level : levels_) extend(range, level.set);
+  double extremes[] = {-range.smallest, range.largest, static_cast<double>(range.broken),
+                       static_cast<double>(count())};
+  communicator.max_in_place(std::span<double>(extremes));
+  const double smallest = -extremes[0], largest = extremes[1];
+  if (extremes[2] != 0.0)
+    throw RunError("a {} particle has a mass that is not a positive, finite number", name());
+  if (!std::isfinite(smallest)) return 1.0;  // no particles
+  // Most often the total need not be known.
+  const double quantum = quantum_of(smallest, smallest);
+  if (quantum_of(smallest, largest * extremes[3] * communicator.size()) == quantum) return quantum;
+  const double unit = std::ldexp(1.0, std::ilogb(largest) + 1);
+  WholeMass sum;
+  for (const Level& level : levels_) {
+    const WholeMass part = whole_mass(level.set, unit);
+    sum.upper += part.upper;
+    sum.lower += part.lower;
+  }
+  std::int64_t parts[] = {sum.upper, sum.lower};
+  communicator.sum_in_place(std::span<std::int64_t>(parts));
+  return quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
 }
 
 CellArray<std::int64_t> Particles::mass_array(int level) const {
@@ -101,7 +151,7 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
 }
 
 void Particles::deposit(int coarsest) {
-  const DeviceArray<std::int32_t> overflow("overflow", 1);
+  OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
   const double quantum = measured_quantum();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     Kokkos::deep_copy(levels_[l].mass, 0);
@@ -116,19 +166,13 @@ void Particles::deposit(int coarsest) {
     cells.source[k_here] = mass_array(l);
     if (l > coarsest) cells.source[k_coarser] = mass_array(l - 1);
     cells.source[k_ghost] = {ghost_masses.data()};
-    add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells, overflow);
-    near.around.give_back(ghost_masses.data(), cells, overflow, level.masses);
+    add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
+    near.around.give_back(ghost_masses.data(), cells, level.masses);
     if (l == coarsest) continue;
     Kokkos::deep_copy(ghost_masses, 0);
-    add_to_parents(near, mesh_.cells(l), cells, overflow);
-    near.beneath.give_back(ghost_masses.data(), cells, overflow, level.sums);
+    add_to_parents(near, mesh_.cells(l), cells);
+    near.beneath.give_back(ghost_masses.data(), cells, level.sums);
   }
-  const auto broken = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, overflow);
-  if (mesh_.communicator().any(broken(0) != 0))
-    throw RunError(
-        "{} particles: the mass in one cell exceeds {:.3g}, some 10^8 times the smallest "
-        "particle's; give the particles masses that differ less, or refine the mesh there",
-        kind_, quantum * static_cast<double>(k_largest_mass));
 }
 
 void Particles::add_density(int level, const mesh::BlockField& density) const {

@@ -19,24 +19,6 @@ namespace {
 
 using Position = std::array<double, 3>;
 
-bool inside(const LevelFrame& frame, const Position& x) {
-  return frame.holds(0, x[0]) && frame.holds(1, x[1]) && frame.holds(2, x[2]);
-}
-
-Key key_of(const LevelFrame& frame, const Position& x) {
-  BlockCoordinates block;
-  for (int d = 0; d < 3; ++d) block[d] = frame.cell_of(d, x[d]) / frame.block_size;
-  return morton_encode(block);
-}
-
-// Octant of its block that holds a position.
-int octant_at(const LevelFrame& frame, const Position& x) {
-  int octant = 0;
-  for (int d = 0; d < 3; ++d)
-    octant |= (frame.cell_of(d, x[d]) % frame.block_size >= frame.block_size / 2) << d;
-  return octant;
-}
-
 // Rows that are not in their block any more, or in an octant with particles of its own level.
 std::vector<std::int32_t> find_movers(const ParticleSet& set, const Neighbourhood& near,
                                       const LevelFrame& frame, bool may_descend) {
@@ -67,11 +49,11 @@ Particles::Home Particles::home_of(int level, int coarsest, int finest, const Po
   const int rank = mesh_.communicator().rank();
   for (;;) {
     const LevelFrame frame(mesh_.geometry(), level);
-    const Key key = key_of(frame, position);
+    const Key key = frame.block_at(position);
     const mesh::Node* node = mesh_.blocks(level).find(key);
     if (node && node->owner != rank) return {level, node->owner, -1};
     if (node) {
-      const int octant = octant_at(frame, position);
+      const int octant = frame.octant_at(position);
       if (level == finest || !(mesh_.blocks(level).refined(node->slot) >> octant & 1))
         return {level, rank, node->slot};
       const int owner = mesh_.child_owners(level, node->slot)[octant];
@@ -108,7 +90,7 @@ void Particles::check_stay(int level, const Position& position, int slot) {
   trouble_ = fmt::format(
       "a {} particle at ({}, {}, {}) has left level {} by more than {} cells before that was "
       "synchronised with the coarser level; use a smaller time.cfl",
-      kind_, position[0], position[1], position[2], level, k_largest_excursion);
+      name(), position[0], position[1], position[2], level, k_largest_excursion);
 }
 
 void Particles::find_homes(int coarsest, int finest) {
@@ -136,9 +118,9 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
   std::vector<Home> destinations;
   for (std::size_t n = 0; n < movers.size(); ++n) {
     const Position position{x[0][n], x[1][n], x[2][n]};
-    if (!inside(frame, position)) {
+    if (!frame.holds(position)) {
       if (!std::isfinite(position[0] + position[1] + position[2]))
-        trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", kind_, level,
+        trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", name(), level,
                                position[0], position[1], position[2]);
       ++lost_;
       gone.push_back(movers[n]);
@@ -227,12 +209,15 @@ Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest,
 
 void Particles::synchronise(int coarsest) { find_homes(coarsest, mesh_.finest_level()); }
 
-void Particles::adapt_to_mesh() {
+void Particles::adapt_to_mesh(const Particles* adapted) {
   const int N = mesh_.geometry().block_size();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = levels_[l];
-    level.neighbourhood = std::make_unique<Neighbourhood>(mesh_.tree(), static_cast<int>(l));
+    level.neighbourhood =
+        adapted ? adapted->levels_[l].neighbourhood
+                : std::make_shared<const Neighbourhood>(mesh_.tree(), static_cast<int>(l));
     level.mass = {};
+    if (!kind_.has_mass) continue;
     level.mass = mesh::uninitialised<std::int64_t>(
         "masses", std::int64_t{mesh_.blocks(static_cast<int>(l)).slots()} * N * N * N);
   }

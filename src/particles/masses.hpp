@@ -1,13 +1,15 @@
 // Masses as whole numbers of quanta: sums that do not depend on their order.
 //
-// The quantum is the power of two not above the smallest particle's mass, times 2^-36. So a mass is
-// right to 2^-36 of the smallest particle's, every share of a cloud to another 2^-36 or so, all
-// shares of a particle add up to exactly its mass, and a cell may hold 2^26 (67 million) times the
-// smallest mass or more, before its sum exceeds 63 bits: that is noticed, and ends the run.
+// The quantum of a kind is a power of two: that not above its smallest particle's mass, times
+// 2^-36, or, where the kind as a whole is too heavy for that, the one of which its total mass has
+// 2^61 to 2^62. So no sum exceeds 63 bits, whatever shares a cell. A mass is right to half a
+// quantum, every share of a cloud likewise, and all shares of a particle add up to exactly its
+// mass. The first rule holds up to 2^25 (33 million) times the smallest mass at the least.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include <Kokkos_Core.hpp>
 
@@ -15,14 +17,14 @@
 
 namespace octant::particles {
 
-inline constexpr int k_quantum_bits = 36;
-inline constexpr std::int64_t k_largest_mass = std::numeric_limits<std::int64_t>::max();
+// Of particles whose masses add up to `total` or less.
+inline double quantum_of(double smallest, double total) {
+  return std::ldexp(1.0, std::max(std::ilogb(smallest) - 36, std::ilogb(total) - 61));
+}
 
-// Adds quanta >= 0 to a cell; sets `overflow` where the sum does not fit any more.
-KOKKOS_FORCEINLINE_FUNCTION void add_mass(std::int64_t* cell, std::int64_t mass,
-                                          std::int32_t* overflow) {
-  const std::int64_t before = Kokkos::atomic_fetch_add(cell, mass);  // integer sum
-  if (before > k_largest_mass - mass || before < 0) *overflow = 1;
+// Adds quanta to a cell.
+KOKKOS_FORCEINLINE_FUNCTION void add_mass(std::int64_t* cell, std::int64_t mass) {
+  Kokkos::atomic_add(cell, mass);  // integer sum
 }
 
 // The part `weight` of a mass.

@@ -1,6 +1,7 @@
-// Kick and drift.
+// Kick, carry and drift.
 #include "comm/reproducible_sum.hpp"
 #include "particles/cloud.hpp"
+#include "particles/exact_sums.hpp"
 #include "particles/particles.hpp"
 
 namespace octant::particles {
@@ -62,8 +63,32 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
   Kokkos::fence();
 }
 
+void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
+  const Neighbourhood& near = *levels_[level].neighbourhood;
+  DeviceArray<double> ghosts;
+  const CellArrays<const double> fields = fetch(level, here, coarser, 4, ghosts);
+  const ParticleColumns p = levels_[level].set.columns();
+  const auto blocks = near.blocks;
+  const auto places = near.places;
+  const LevelFrame frame(mesh_.geometry(), level);
+  const int N = frame.block_size;
+  Kokkos::parallel_for(
+      "carry", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+        const std::int32_t home = p.home[n];
+        const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+        const Cloud cloud = cloud_of(frame, blocks(home), x);
+        const double* cell[8];
+        std::int64_t stride[8];
+        find_cells(cloud, home, places.data(), fields, N, cell, stride);
+        const double density = interpolated(cell, stride, 0, cloud.weight);
+        for (int d = 0; d < 3; ++d)
+          p.velocity[d][n] = interpolated(cell, stride, 1 + d, cloud.weight) / density;
+      });
+  Kokkos::fence();
+}
+
 double Particles::mass_weighted_sum(const std::function<VectorField(int level)>& field) {
-  std::vector<double> terms;
+  ReproducibleSum sum;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     DeviceArray<double> ghosts;
     const auto fields = fetch(level, field(level), field(std::max(level - 1, 0)), 1, ghosts);
@@ -83,10 +108,11 @@ double Particles::mass_weighted_sum(const std::function<VectorField(int level)>&
           find_cells(cloud, p.home[n], places.data(), fields, N, cell, stride);
           products(n) = p.mass[n] * interpolated(cell, stride, 0, cloud.weight);
         });
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, products);
-    terms.insert(terms.end(), host.data(), host.data() + host.size());
+    add_terms(
+        sum, levels_[level].set.count(), KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
   }
-  return reproducible_sum(mesh_.communicator(), terms);
+  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
+  return sum.to_double();
 }
 
 void Particles::drift(int level, double dt) {

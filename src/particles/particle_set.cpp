@@ -77,12 +77,20 @@ void put(const std::vector<T>& values, const DeviceArray<T>& column, int first) 
 
 }  // namespace
 
-ParticleSet::ParticleSet(int extra_columns) : reals_(k_real_columns + extra_columns) {}
+ParticleSet::ParticleSet(int extra_reals, int extra_integers)
+    : reals_(k_real_columns + extra_reals), integers_(extra_integers) {}
+
+// The columns of a row's words, in their order.
+template <class Set, class Visit>
+void ParticleSet::for_words(Set& set, const Visit& visit) {
+  for (auto& column : set.reals_) visit(column);
+  for (auto& column : set.integers_) visit(column);
+  visit(set.ids_);
+}
 
 template <class Visit>
 void ParticleSet::for_columns(const Visit& visit) {
-  for (auto& column : reals_) visit(column);
-  visit(ids_);
+  for_words(*this, visit);
   visit(homes_);
 }
 
@@ -102,6 +110,11 @@ std::vector<double> ParticleSet::reals(int column, const std::vector<std::int32_
   return values_of(reals_[column], rows);
 }
 
+std::vector<std::int64_t> ParticleSet::integers(int column,
+                                                const std::vector<std::int32_t>& rows) const {
+  return values_of(integers_[column], rows);
+}
+
 std::vector<std::uint64_t> ParticleSet::ids(const std::vector<std::int32_t>& rows) const {
   return values_of(ids_, rows);
 }
@@ -111,15 +124,14 @@ std::vector<std::int32_t> ParticleSet::homes(const std::vector<std::int32_t>& ro
 }
 
 std::vector<Word> ParticleSet::words(const std::vector<std::int32_t>& rows) const {
-  const auto columns = reals_.size();
   std::vector<Word> words(rows.size() * row_words());
-  for (std::size_t c = 0; c < columns; ++c) {
-    const auto values = values_of(reals_[c], rows);
+  std::size_t place = 0;
+  for_words(*this, [&](const auto& column) {
+    const auto values = values_of(column, rows);
     for (std::size_t n = 0; n < rows.size(); ++n)
-      words[n * row_words() + c] = std::bit_cast<Word>(values[n]);
-  }
-  const auto ids = values_of(ids_, rows);
-  for (std::size_t n = 0; n < rows.size(); ++n) words[n * row_words() + columns] = ids[n];
+      words[n * row_words() + place] = std::bit_cast<Word>(values[n]);
+    ++place;
+  });
   return words;
 }
 
@@ -140,16 +152,15 @@ void ParticleSet::reserve(std::int64_t rows) {
 void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes) {
   if (homes.empty()) return;
   reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
-  const auto columns = reals_.size();
-  std::vector<double> values(homes.size());
-  for (std::size_t c = 0; c < columns; ++c) {
+  std::size_t place = 0;
+  for_words(*this, [&](const auto& column) {
+    using Value = typename std::decay_t<decltype(column)>::value_type;
+    std::vector<Value> values(homes.size());
     for (std::size_t n = 0; n < homes.size(); ++n)
-      values[n] = std::bit_cast<double>(words[n * row_words() + c]);
-    put(values, reals_[c], count_);
-  }
-  std::vector<std::uint64_t> ids(homes.size());
-  for (std::size_t n = 0; n < homes.size(); ++n) ids[n] = words[n * row_words() + columns];
-  put(ids, ids_, count_);
+      values[n] = std::bit_cast<Value>(words[n * row_words() + place]);
+    put(values, column, count_);
+    ++place;
+  });
   put(homes, homes_, count_);
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());

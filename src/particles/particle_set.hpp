@@ -22,27 +22,29 @@ struct ParticleColumns {
   std::int32_t* home;  // slot of the block whose neighbourhood serves the particle; -1: none yet
 };
 
-// A value of a row that travels between sets or ranks: a double's bits, or an id.
+// A value of a row that travels between sets or ranks: the bits of a number, or an id.
 using Word = std::uint64_t;
 
-// The real columns of every set; those that a kind of particles adds follow.
+// The real columns of every set; those that a kind of particles has of its own follow.
 enum RealColumn { k_position = 0, k_velocity = 3, k_mass = 6, k_real_columns = 7 };
 
 // Rows are in no order that a result could depend on: sorted by home as far as speed asks for it.
 class ParticleSet {
  public:
-  // Columns beyond those that all particles have.
-  explicit ParticleSet(int extra_columns);
+  // The numbers of columns beyond those that all particles have.
+  ParticleSet(int extra_reals, int extra_integers);
 
   int count() const { return count_; }
   ParticleColumns columns() const;
-  double* extra(int n) const { return reals_[k_real_columns + n].data(); }
+  double* extra_real(int n) const { return reals_[k_real_columns + n].data(); }
+  std::int64_t* extra_integer(int n) const { return integers_[n].data(); }
 
-  // Words of a row: the real columns, the extra ones, the id.
-  int row_words() const { return static_cast<int>(reals_.size()) + 1; }
+  // Words of a row: the real columns, the extra ones last, the integers, the id.
+  int row_words() const { return static_cast<int>(reals_.size() + integers_.size()) + 1; }
 
-  // The values of some rows: of a real column, ids, homes, or everything, [row][word].
+  // The values of some rows: of a real or integer column, ids, homes, or everything, [row][word].
   std::vector<double> reals(int column, const std::vector<std::int32_t>& rows) const;
+  std::vector<std::int64_t> integers(int column, const std::vector<std::int32_t>& rows) const;
   std::vector<std::uint64_t> ids(const std::vector<std::int32_t>& rows) const;
   std::vector<std::int32_t> homes(const std::vector<std::int32_t>& rows) const;
   std::vector<Word> words(const std::vector<std::int32_t>& rows) const;
@@ -68,11 +70,14 @@ class ParticleSet {
  private:
   template <class Visit>
   void for_columns(const Visit& visit);
+  template <class Set, class Visit>
+  static void for_words(Set& set, const Visit& visit);
   void reserve(std::int64_t rows);
 
   int count_ = 0;
   std::int64_t disorder_ = 0;  // rows that came or changed their home since the last sort
   std::vector<DeviceArray<double>> reals_;
+  std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
   DeviceArray<std::int32_t> homes_;
 };

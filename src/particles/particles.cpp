@@ -9,17 +9,17 @@
 #include "core/error.hpp"
 #include "decomp/key_order.hpp"
 #include "particles/cloud.hpp"
+#include "particles/exact_sums.hpp"
 
 namespace octant::particles {
 
-Particles::Particles(std::string kind, mesh::Mesh& mesh, const CommOptions& comm_options,
-                     std::vector<std::string> extra_columns)
-    : kind_(std::move(kind)), mesh_(mesh), extra_columns_(std::move(extra_columns)) {
+Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_options)
+    : kind_(std::move(kind)), mesh_(mesh) {
   const auto exchanger = [&](const char* what, int level) {
-    return Exchanger(fmt::format("{} {}", kind_, what), mesh.communicator(), comm_options, level);
+    return Exchanger(fmt::format("{} {}", name(), what), mesh.communicator(), comm_options, level);
   };
   for (int l = 0; l <= mesh.geometry().max_level(); ++l)
-    levels_.push_back({.set = ParticleSet(static_cast<int>(extra_columns_.size())),
+    levels_.push_back({.set = ParticleSet(kind_.real_columns(), kind_.integer_columns()),
                        .neighbourhood = nullptr,
                        .mass = {},
                        .forces = exchanger("forces", l),
@@ -30,13 +30,27 @@ Particles::Particles(std::string kind, mesh::Mesh& mesh, const CommOptions& comm
 
 // --- into the run ------------------------------------------------------------------------------
 
+namespace {
+
+Word word_of(const std::variant<double, std::int64_t>& value) {
+  return std::visit([](auto number) { return std::bit_cast<Word>(number); }, value);
+}
+
+Word word_of(const ColumnValues& values, std::size_t n) {
+  return std::visit([n](const auto& numbers) { return std::bit_cast<Word>(numbers[n]); }, values);
+}
+
+}  // namespace
+
 void Particles::check(const ParticleBatch& batch) const {
   const mesh::Geometry& geometry = mesh_.geometry();
   const std::size_t count = batch.size();
-  bool fits = batch.position.size() == count && batch.velocity.size() == count &&
-              batch.mass.size() == count && batch.extra.size() == extra_columns_.size();
-  for (const auto& column : batch.extra) fits = fits && column.size() == count;
-  OCTANT_REQUIRE(fits, "{} particles: the columns of a batch differ in length", kind_);
+  bool fits = batch.velocity.size() == count && batch.id.size() == count &&
+              batch.mass.size() == (kind_.has_mass ? count : 0);
+  for (const auto& [column, values] : batch.columns)
+    fits = fits && kind_.column(column).initial.index() == values.index() &&
+           std::visit([](const auto& of) { return of.size(); }, values) == count;
+  OCTANT_REQUIRE(fits, "{} particles: the columns of a batch differ in length or type", name());
   const auto [x0, y0, z0] = geometry.lower();
   const auto [x1, y1, z1] = geometry.upper();
   for (std::size_t n = 0; n < count; ++n) {
@@ -46,12 +60,16 @@ void Particles::check(const ParticleBatch& batch) const {
       throw InputError(
           "{} particle {} is at ({}, {}, {}), outside of the domain ({}, {}, {}) to ({}, {}, {}); "
           "check mesh.lower and mesh.upper and the units of the positions",
-          kind_, batch.id[n], x, y, z, x0, y0, z0, x1, y1, z1);
-    if (!(batch.mass[n] > 0.0) || !std::isfinite(batch.mass[n]) || !std::isfinite(u + v + w))
+          name(), batch.id[n], x, y, z, x0, y0, z0, x1, y1, z1);
+    const double mass = kind_.has_mass ? batch.mass[n] : 1.0;
+    if (!(mass > 0.0) || !std::isfinite(mass) || !std::isfinite(u + v + w))
       throw InputError(
           "{} particle {} has mass {} and velocity ({}, {}, {}); expected a positive mass and a "
           "finite velocity",
-          kind_, batch.id[n], batch.mass[n], u, v, w);
+          name(), batch.id[n], mass, u, v, w);
+    if (batch.id[n] - kind_.first_id() >= Kind::k_ids)
+      throw InputError("{} particle {}: the ids of this kind are {} to {}", name(), batch.id[n],
+                       kind_.first_id(), kind_.first_id() + (Kind::k_ids - 1));
   }
 }
 
@@ -66,14 +84,23 @@ std::vector<Word> Particles::row_of(const ParticleBatch& batch, std::size_t n) c
     row.push_back(std::bit_cast<Word>(x));
   }
   for (const double v : batch.velocity[n]) row.push_back(std::bit_cast<Word>(v));
-  row.push_back(std::bit_cast<Word>(batch.mass[n]));
-  for (const auto& column : batch.extra) row.push_back(std::bit_cast<Word>(column[n]));
+  row.push_back(std::bit_cast<Word>(kind_.has_mass ? batch.mass[n] : 0.0));
+  for (const bool real : {true, false})
+    for (const Column& column : kind_.columns) {
+      if (column.is_real() != real) continue;
+      const auto given = batch.columns.find(column.name);
+      row.push_back(given == batch.columns.end() ? word_of(column.initial)
+                                                 : word_of(given->second, n));
+    }
   row.push_back(batch.id[n]);
   return row;
 }
 
 void Particles::add(const ParticleBatch& batch) {
   mesh_.communicator().agree([&] { check(batch); });
+  for (const std::uint64_t id : batch.id)
+    set_used_ids(static_cast<std::int64_t>(id - kind_.first_id()) + 1);
+  used_ids_ = mesh_.communicator().max(used_ids_);
   const LevelFrame frame(mesh_.geometry(), 0);
   Travellers travellers;
   std::vector<Key> keys;
@@ -117,14 +144,21 @@ std::vector<std::int64_t> Particles::global_counts() const {
 ParticleTotals Particles::totals() const {
   enum { k_mass_sum, k_momentum_sum, k_kinetic_sum = 4, k_sums };
   std::vector<ReproducibleSum> sums(k_sums);
-  std::vector<std::int64_t> all(count());
-  for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
-  const auto masses = read_masses(all), velocities = read_velocities(all);
-  for (std::size_t n = 0; n < masses.size(); ++n) {
-    const double* v = &velocities[3 * n];
-    sums[k_mass_sum] += masses[n];
-    for (int d = 0; d < 3; ++d) sums[k_momentum_sum + d] += masses[n] * v[d];
-    sums[k_kinetic_sum] += 0.5 * masses[n] * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  for (const Level& level : levels_) {
+    if (!kind_.has_mass) break;
+    const ParticleColumns p = level.set.columns();
+    const int count = level.set.count();
+    add_terms(
+        sums[k_mass_sum], count, KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n]; });
+    for (int d = 0; d < 3; ++d)
+      add_terms(
+          sums[k_momentum_sum + d], count,
+          KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n] * p.velocity[d][n]; });
+    add_terms(
+        sums[k_kinetic_sum], count, KOKKOS_LAMBDA(std::int64_t n) {
+          const double u = p.velocity[0][n], v = p.velocity[1][n], w = p.velocity[2][n];
+          return 0.5 * p.mass[n] * (u * u + v * v + w * w);
+        });
   }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   ParticleTotals totals;
@@ -138,10 +172,10 @@ ParticleTotals Particles::totals() const {
 std::vector<double> Particles::sums_of_squared_masses() const {
   std::vector<ReproducibleSum> sums(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const ParticleSet& set = levels_[l].set;
-    std::vector<std::int32_t> rows(set.count());
-    std::iota(rows.begin(), rows.end(), 0);
-    for (const double mass : set.reals(k_mass, rows)) sums[l] += mass * mass;
+    const double* mass = levels_[l].set.columns().mass;
+    add_terms(
+        sums[l], levels_[l].set.count(),
+        KOKKOS_LAMBDA(std::int64_t n) { return mass[n] * mass[n]; });
   }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   std::vector<double> values;
@@ -177,8 +211,36 @@ std::vector<ExchangeCount> Particles::exchange_counts() const {
 std::vector<std::int64_t> Particles::file_rows() const {
   std::vector<std::int64_t> all(count());
   for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
-  const auto ids = read_ids(all);
-  return rows_in_key_order(mesh_.communicator(), std::vector<Key>(ids.begin(), ids.end()));
+  std::vector<Key> numbers;  // within the kind: a key has no room for all of an id
+  for (const std::uint64_t id : read_ids(all)) numbers.push_back(id - kind_.first_id());
+  return rows_in_key_order(mesh_.communicator(), numbers);
+}
+
+std::vector<std::int64_t> Particles::in_order_of_id() const {
+  std::vector<std::int64_t> own(count());
+  std::iota(own.begin(), own.end(), 0);
+  const auto ids = read_ids(own);
+  std::sort(own.begin(), own.end(),
+            [&](std::int64_t a, std::int64_t b) { return ids[a] < ids[b]; });
+  return own;
+}
+
+// Finds some own particles: visit(level, rows, places) with their rows in the level's set, and
+// their places in the list, in the order of the list.
+void Particles::for_levels(std::span<const std::int64_t> own, const VisitRows& visit) const {
+  std::int64_t first = 0;
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const std::int64_t end = first + levels_[l].set.count();
+    std::vector<std::int32_t> rows;
+    std::vector<std::size_t> places;
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      if (own[n] < first || own[n] >= end) continue;
+      rows.push_back(static_cast<std::int32_t>(own[n] - first));
+      places.push_back(n);
+    }
+    first = end;
+    if (!rows.empty()) visit(static_cast<int>(l), rows, places);
+  }
 }
 
 // Reads `width` values of each of some own particles, in the order asked for, level by level:
@@ -187,22 +249,13 @@ template <class Read>
 auto Particles::read(std::span<const std::int64_t> own, int width, const Read& read_rows) const {
   using Value = typename decltype(read_rows(levels_[0].set, {}, 0))::value_type;
   std::vector<Value> values(own.size() * width);
-  std::int64_t first = 0;
-  for (const Level& level : levels_) {
-    std::vector<std::int32_t> rows;
-    std::vector<std::size_t> places;
-    for (std::size_t n = 0; n < own.size(); ++n) {
-      if (own[n] < first || own[n] >= first + level.set.count()) continue;
-      rows.push_back(static_cast<std::int32_t>(own[n] - first));
-      places.push_back(n);
-    }
-    first += level.set.count();
-    if (rows.empty()) continue;
+  for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
+                      const std::vector<std::size_t>& places) {
     for (int c = 0; c < width; ++c) {
-      const auto column = read_rows(level.set, rows, c);
+      const auto column = read_rows(levels_[level].set, rows, c);
       for (std::size_t n = 0; n < rows.size(); ++n) values[places[n] * width + c] = column[n];
     }
-  }
+  });
   return values;
 }
 
@@ -223,9 +276,53 @@ std::vector<double> Particles::read_velocities(std::span<const std::int64_t> own
 std::vector<double> Particles::read_masses(std::span<const std::int64_t> own) const {
   return read_reals(k_mass, 1, own);
 }
-std::vector<double> Particles::read_extra(int column, std::span<const std::int64_t> own) const {
-  return read_reals(k_real_columns + column, 1, own);
+ColumnValues Particles::read_column(const std::string& of_name,
+                                    std::span<const std::int64_t> own) const {
+  using Rows = std::vector<std::int32_t>;
+  const int place = kind_.place(of_name);
+  if (kind_.column(of_name).is_real()) return read_reals(k_real_columns + place, 1, own);
+  return read(own, 1, [place](const ParticleSet& set, const Rows& rows, int) {
+    return set.integers(place, rows);
+  });
 }
+std::vector<Word> Particles::rows(std::span<const std::int64_t> own) const {
+  const std::size_t width = row_words();
+  std::vector<Word> words(own.size() * width);
+  for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
+                      const std::vector<std::size_t>& places) {
+    const auto of_level = levels_[level].set.words(rows);
+    for (std::size_t n = 0; n < places.size(); ++n)
+      std::copy_n(of_level.begin() + n * width, width, words.begin() + places[n] * width);
+  });
+  return words;
+}
+
+// The other way round than row_of().
+ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
+  ParticleBatch batch;
+  for (const Column& column : kind_.columns)
+    if (column.is_real()) batch.columns[column.name] = std::vector<double>{};
+    else batch.columns[column.name] = std::vector<std::int64_t>{};
+  const std::size_t width = row_words();
+  for (std::size_t n = 0; n < rows.size(); n += width) {
+    const auto row = rows.subspan(n, width);
+    const auto real = [&](int c) { return std::bit_cast<double>(row[c]); };
+    const auto vector = [&](int c) { return std::array{real(c), real(c + 1), real(c + 2)}; };
+    batch.position.push_back(vector(k_position));
+    batch.velocity.push_back(vector(k_velocity));
+    if (kind_.has_mass) batch.mass.push_back(real(k_mass));
+    batch.id.push_back(row.back());
+    for (const Column& column : kind_.columns) {
+      const int place = k_real_columns + kind_.place(column.name);
+      auto& values = batch.columns.at(column.name);
+      if (column.is_real()) std::get<0>(values).push_back(real(place));
+      else
+        std::get<1>(values).push_back(static_cast<std::int64_t>(row[kind_.real_columns() + place]));
+    }
+  }
+  return batch;
+}
+
 std::vector<std::uint64_t> Particles::read_ids(std::span<const std::int64_t> own) const {
   using Rows = std::vector<std::int32_t>;
   return read(own, 1, [](const ParticleSet& set, const Rows& rows, int) { return set.ids(rows); });

@@ -1,4 +1,5 @@
-// The face of particles/: massive points that move among the cells of a mesh.
+// The face of particles/: points that move among the cells of a mesh, most of them with mass. An
+// object holds those of one kind (kind.hpp).
 //
 // A particle belongs to the finest block that contains it; each level keeps its particles by
 // itself, and may step by itself. A particle that leaves its level between two synchronisations
@@ -6,20 +7,24 @@
 //
 //   density   deposit(level) once, then add_density(level, ...): clouds in cells, in whole numbers
 //             (masses.hpp), with the same bits on any number of ranks and threads
-//   motion    kick(level, ...), drift(level, ...), and synchronise(level) when that level and all
-//             finer ones are at the same time
+//   motion    kick(level, ...) or carry(level, ...), drift(level, ...), and synchronise(level) when
+//             that level and all finer ones are at the same time
 //   mesh      adapt_to_mesh() after every change of the mesh; migrate(owners) before the mesh's own
-//   files     file_rows(), read, read_ids; add in batches
+//   number    add() what has ids, create() what gets them, remove()
+//   files     file_rows(), read_...; add in batches
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "mesh/mesh.hpp"
+#include "particles/kind.hpp"
 #include "particles/neighbourhood.hpp"
 #include "particles/particle_set.hpp"
 
@@ -28,11 +33,11 @@ namespace octant::particles {
 // Particles on their way into a run, in any order, on any rank. Code units.
 struct ParticleBatch {
   std::vector<std::array<double, 3>> position, velocity;
-  std::vector<double> mass;
-  std::vector<std::uint64_t> id;             // unique over all ranks and batches
-  std::vector<std::vector<double>> extra{};  // by extra column
+  std::vector<double> mass;       // none if the kind has no mass
+  std::vector<std::uint64_t> id;  // unique over all ranks and batches, of those of the kind
+  NamedColumns columns{};         // of the kind; where one is missing it has its initial value
 
-  std::size_t size() const { return id.size(); }
+  std::size_t size() const { return position.size(); }
 };
 
 // A vector field on own blocks: component d of cell (i, j, k) of a block lies at
@@ -50,21 +55,33 @@ struct ParticleTotals {
 
 class Particles {
  public:
-  // Without particles. `kind` names them in messages and reports ("dark"); the mesh must outlive
-  // this. Collective.
-  Particles(std::string kind, mesh::Mesh& mesh, const CommOptions& comm_options,
-            std::vector<std::string> extra_columns = {});
+  // Without particles. The mesh must outlive this. Collective.
+  Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_options);
 
+  // --- number ----------------------------------------------------------------------------------
   // Brings particles to the ranks that own their blocks. Throws InputError on all ranks if one lies
-  // outside of the domain, or has no positive, finite mass, or a velocity that is not finite.
-  // Collective; a rank may give none.
+  // outside of the domain, or has no positive, finite mass, a velocity that is not finite, or an
+  // id that is none of the kind's. Collective; a rank may give none.
   void add(const ParticleBatch& batch);
+
+  // Adds particles that come into being in leaf cells of this rank's own blocks, and returns their
+  // ids; `batch` has none. They continue the ids of the kind in the order of level, Morton key of
+  // the cell, and, in a cell, of the batch: who owns which block does not matter. Throws RunError
+  // on all ranks as add(), and if a cell is not an own leaf. Collective; a rank may give none.
+  std::vector<std::uint64_t> create(ParticleBatch batch);
+  // Removes some own particles, by their numbers (see below), each once. Their ids are not used
+  // again. Local.
+  void remove(std::span<const std::int64_t> own);
+
+  // How many ids are used up: the next particle that comes into being gets first_id() + this.
+  std::int64_t used_ids() const { return used_ids_; }
+  void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
 
   // --- density ---------------------------------------------------------------------------------
   // Shares the masses of the particles of `coarsest` and all finer levels among cells. A level
   // holds the clouds of its own particles, and of finer ones as their cells, or the ends of their
   // levels, see them; so each level from `coarsest` on has all the mass that finer ones have.
-  // Throws RunError if a cell's mass exceeds what 63 bits hold. Collective.
+  // Throws RunError if a mass is not a positive, finite number. Collective.
   void deposit(int coarsest);
   // Adds a level's density, of the last deposit, to own blocks.
   void add_density(int level, const mesh::BlockField& density) const;
@@ -77,6 +94,10 @@ class Particles {
   // `coarser` is g on the next coarser level, for particles near the end of this one; not read on
   // level 0. Collective.
   void kick(int level, const VectorField& here, const VectorField& coarser, double dt);
+
+  // Gives a level's particles the velocity of the gas around them: momentum over density of their
+  // clouds. Fields are those of the gas, the density before the momentum. Collective.
+  void carry(int level, const VectorField& here, const VectorField& coarser);
 
   // x += dt v for a level's particles, across periodic boundaries and back from reflecting ones;
   // beyond others particles are lost. Then each one finds its block on this level. Throws RunError
@@ -92,9 +113,9 @@ class Particles {
   std::vector<double> crossing_times() const;
 
   // --- structure -------------------------------------------------------------------------------
-  // After every Mesh::regrid and Mesh::migrate, one call each: particles follow the blocks.
-  // Collective.
-  void adapt_to_mesh();
+  // After every Mesh::regrid and Mesh::migrate, one call each: particles follow the blocks. What
+  // another kind that did so already knows of them is shared. Collective.
+  void adapt_to_mesh(const Particles* adapted = nullptr);
   // Before Mesh::migrate with the same owners, to be followed by adapt_to_mesh(). Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
@@ -118,25 +139,33 @@ class Particles {
   // The row of each own particle in a file in the order of ids. A particle's place in this list is
   // its number here below, until particles move. Throws RunError if an id occurs twice. Collective.
   std::vector<std::int64_t> file_rows() const;
+  // The numbers of all own particles in the order of their ids.
+  std::vector<std::int64_t> in_order_of_id() const;
   // Values of some own particles by their numbers: [n][3] of positions and velocities, [n] of
-  // masses and extra columns.
+  // masses and of the kind's columns.
   std::vector<double> read_positions(std::span<const std::int64_t> own) const;
   std::vector<double> read_velocities(std::span<const std::int64_t> own) const;
   std::vector<double> read_masses(std::span<const std::int64_t> own) const;
-  std::vector<double> read_extra(int column, std::span<const std::int64_t> own) const;
+  ColumnValues read_column(const std::string& of_name, std::span<const std::int64_t> own) const;
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
+  // Whole rows of some own particles, as they travel between ranks (ParticleSet::words), and what
+  // rows say that came from elsewhere.
+  int row_words() const { return levels_[0].set.row_words(); }
+  std::vector<Word> rows(std::span<const std::int64_t> own) const;
+  ParticleBatch batch_of(std::span<const Word> rows) const;
 
-  const std::string& kind() const { return kind_; }
+  const Kind& kind() const { return kind_; }
+  const std::string& name() const { return kind_.name; }
+  const mesh::Mesh& mesh() const { return mesh_; }
   const Communicator& communicator() const { return mesh_.communicator(); }
-  const std::vector<std::string>& extra_columns() const { return extra_columns_; }
   ParticleSet& set(int level) { return levels_[level].set; }
   const ParticleSet& set(int level) const { return levels_[level].set; }
 
  private:
   struct Level {
     ParticleSet set;
-    std::unique_ptr<Neighbourhood> neighbourhood;
-    DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]
+    std::shared_ptr<const Neighbourhood> neighbourhood;
+    DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]; only of kinds with mass
     double quantum = 1.0;
     KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
     Exchanger forces, masses, sums;
@@ -153,6 +182,7 @@ class Particles {
 
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
+  Home own_leaf(const std::array<double, 3>& position) const;
 
   CellArrays<const double> fetch(int level, const VectorField& here, const VectorField& coarser,
                                  int components, DeviceArray<double>& ghosts);
@@ -167,14 +197,17 @@ class Particles {
                int slot) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);
 
+  using VisitRows = std::function<void(int level, const std::vector<std::int32_t>& rows,
+                                       const std::vector<std::size_t>& places)>;
+  void for_levels(std::span<const std::int64_t> own, const VisitRows& visit) const;
   template <class Read>
   auto read(std::span<const std::int64_t> own, int width, const Read& read_rows) const;
   std::vector<double> read_reals(int column, int width, std::span<const std::int64_t> own) const;
 
-  std::string kind_;
+  Kind kind_;
   mesh::Mesh& mesh_;
-  std::vector<std::string> extra_columns_;
   std::vector<Level> levels_;
+  std::int64_t used_ids_ = 0;
   std::int64_t lost_ = 0;
   std::string trouble_;  // what went wrong on this rank since the ranks last agreed
 };

@@ -96,7 +96,7 @@ void RemoteCells::fetch(const CellArrays<const double>& fields, int components, 
 }
 
 void RemoteCells::give_back(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
-                            const DeviceArray<std::int32_t>& overflow, Exchanger& exchanger) const {
+                            Exchanger& exchanger) const {
   if (plan_->communicator().size() == 1) return;
   const auto message = mesh::uninitialised<std::int64_t>("arriving masses", plan_->items_sent());
   Kokkos::fence();
@@ -108,7 +108,7 @@ void RemoteCells::give_back(const std::int64_t* ghosts, const CellArrays<std::in
         const CellArray<std::int64_t>& array = cells.source[cell.source];
         if (array.data == nullptr || message(n) == 0) return;
         add_mass(array.data + cell.slot * array.stride_slot + cell.cell * array.stride_cell,
-                 message(n), overflow.data());
+                 message(n));
       });
 }
 

@@ -56,9 +56,9 @@ class RemoteCells {
   void fetch(const CellArrays<const double>& fields, int components, double* ghosts,
              Exchanger& exchanger) const;
 
-  // Adds the ghosts' values to the owners' cells. Collective. `overflow` as in masses.hpp.
+  // Adds the ghosts' values to the owners' cells. Collective.
   void give_back(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
-                 const DeviceArray<std::int32_t>& overflow, Exchanger& exchanger) const;
+                 Exchanger& exchanger) const;
 
   std::int64_t bytes() const;
 

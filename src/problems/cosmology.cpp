@@ -74,9 +74,11 @@ class Cosmology final : public Problem {
       for (int c = 0; c < cells; ++c) receive(slot, c, gas_state(gas, n++));
   }
 
-  bool has_dark_matter() const override { return true; }
+  std::vector<particles::Kind> particle_kinds() const override {
+    return {particles::dark_matter()};
+  }
 
-  particles::ParticleBatch dark_matter() override {
+  particles::ParticleBatch initial_particles(const std::string&) override {
     particles::ParticleBatch batch;
     std::uint64_t first_id = 0;
     for (int level = 0; level < std::ssize(levels_); ++level) {

@@ -78,9 +78,12 @@ class Pancake final : public Problem {
     return gas;
   }
 
-  bool has_dark_matter() const override { return has_dark_matter_; }
+  std::vector<particles::Kind> particle_kinds() const override {
+    if (!has_dark_matter_) return {};
+    return {particles::dark_matter()};
+  }
 
-  particles::ParticleBatch dark_matter() override {
+  particles::ParticleBatch initial_particles(const std::string&) override {
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry_->upper()[d] - geometry_->lower()[d];
     return lattice_particles(

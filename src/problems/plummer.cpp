@@ -50,9 +50,11 @@ class Plummer final : public Problem {
     return 0.0;
   }
 
-  bool has_dark_matter() const override { return true; }
+  std::vector<particles::Kind> particle_kinds() const override {
+    return {particles::dark_matter()};
+  }
 
-  particles::ParticleBatch dark_matter() override {
+  particles::ParticleBatch initial_particles(const std::string&) override {
     particles::ParticleBatch batch;
     const RowRange own = even_share(particles_ / 2, rank_, ranks_);
     for (std::int64_t pair = own.begin; pair < own.begin + own.count; ++pair)

@@ -67,10 +67,10 @@ class Problem {
   using StateReceiver = std::function<void(int slot, int cell, const GasState&)>;
   virtual void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive);
 
-  // Whether dark matter moves among the gas; and this rank's share of it when the run begins, any
-  // share as long as each particle is with one rank. Collective.
-  virtual bool has_dark_matter() const { return false; }
-  virtual particles::ParticleBatch dark_matter() { return {}; }
+  // The kinds of particles that move among the gas, after prepare(); and this rank's share of those
+  // of a kind when the run begins, any share as long as each particle is with one rank. Collective.
+  virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
+  virtual particles::ParticleBatch initial_particles(const std::string& /*kind*/) { return {}; }
 
   // The gas that enters through an inflow boundary (axis 0-2, side 0 below or 1 above).
   virtual GasState inflow_state(int /*axis*/, int /*side*/) const { return {}; }

@@ -79,9 +79,11 @@ class TopHat final : public Problem {
     return gas;
   }
 
-  bool has_dark_matter() const override { return true; }
+  std::vector<particles::Kind> particle_kinds() const override {
+    return {particles::dark_matter()};
+  }
 
-  particles::ParticleBatch dark_matter() override {
+  particles::ParticleBatch initial_particles(const std::string&) override {
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry_->upper()[d] - geometry_->lower()[d];
     return lattice_particles(*geometry_, 1, (1.0 - gas_share_) * volume, *communicator_,

@@ -43,9 +43,11 @@ class TwoBody final : public Problem {
     return {.density = ambient_density_, .pressure = ambient_density_ * relative_speed_squared()};
   }
 
-  bool has_dark_matter() const override { return true; }
+  std::vector<particles::Kind> particle_kinds() const override {
+    return {particles::dark_matter()};
+  }
 
-  particles::ParticleBatch dark_matter() override {
+  particles::ParticleBatch initial_particles(const std::string&) override {
     particles::ParticleBatch batch;
     if (!is_root_) return batch;
     const double speed = std::sqrt(relative_speed_squared()), sum = mass_[0] + mass_[1];

@@ -106,12 +106,21 @@ TEST(Particles, outside_of_the_domain_or_without_mass_are_bad_input) {
 }
 
 TEST(Particles, come_back_from_their_columns_bit_by_bit) {
-  Swarm swarm(small_box(4, 2, "periodic"), Communicator::world(), {"birth_time", "metallicity"});
+  const Kind stars{.name = "dark",
+                   .description = "old and young",
+                   .columns = {{"birth_time", "time", "when it was born"},
+                               {"explosions", "1", "so far", std::int64_t{0}},
+                               {"metallicity", "1", "share of metals", 0.02}}};
+  Swarm swarm(small_box(4, 2, "periodic"), Communicator::world(), stars);
   swarm.refine({0.5, 0.5, 0.5}, 0.5);
   ParticleBatch batch = scattered(Communicator::world(), 400, 1.0);
-  batch.extra.resize(2);
-  for (const std::uint64_t id : batch.id)
-    for (int c = 0; c < 2; ++c) batch.extra[c].push_back(10.0 * static_cast<double>(id) + c);
+  std::vector<double> times;
+  std::vector<std::int64_t> explosions;
+  for (const std::uint64_t id : batch.id) {
+    times.push_back(0.1 * static_cast<double>(id));
+    explosions.push_back((std::int64_t{1} << 62) + static_cast<std::int64_t>(id));  // no double
+  }
+  batch.columns = {{"birth_time", times}, {"explosions", explosions}};
   swarm.particles.add(batch);
   swarm.advance(0, 0.03, [](const Point& x) { return x; });
 
@@ -122,15 +131,18 @@ TEST(Particles, come_back_from_their_columns_bit_by_bit) {
   ParticleBatch copy;
   copy.id = swarm.particles.read_ids(own);
   copy.mass = swarm.particles.read_masses(own);
-  copy.extra = {swarm.particles.read_extra(0, own), swarm.particles.read_extra(1, own)};
+  for (const Column& column : stars.columns)
+    copy.columns[column.name] = swarm.particles.read_column(column.name, own);
   const auto x = swarm.particles.read_positions(own), v = swarm.particles.read_velocities(own);
   for (std::size_t n = 0; n < own.size(); ++n) {
-    EXPECT_EQ(copy.extra[0][n], 10.0 * static_cast<double>(copy.id[n]));
-    EXPECT_EQ(copy.extra[1][n], 10.0 * static_cast<double>(copy.id[n]) + 1.0);
+    EXPECT_EQ(std::get<0>(copy.columns.at("birth_time"))[n], 0.1 * static_cast<double>(copy.id[n]));
+    EXPECT_EQ(std::get<1>(copy.columns.at("explosions"))[n],
+              (std::int64_t{1} << 62) + static_cast<std::int64_t>(copy.id[n]));
+    EXPECT_EQ(std::get<0>(copy.columns.at("metallicity"))[n], 0.02);
     copy.position.push_back({x[3 * n], x[3 * n + 1], x[3 * n + 2]});
     copy.velocity.push_back({v[3 * n], v[3 * n + 1], v[3 * n + 2]});
   }
-  Swarm other(small_box(4, 2, "periodic"), Communicator::world(), {"birth_time", "metallicity"});
+  Swarm other(small_box(4, 2, "periodic"), Communicator::world(), stars);
   other.particles.add(copy);
   EXPECT_EQ(other.fingerprint(), swarm.fingerprint());
   EXPECT_EQ(other.particles.totals().mass, swarm.particles.totals().mass);

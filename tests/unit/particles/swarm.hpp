@@ -56,11 +56,11 @@ inline ParticleBatch single(const Communicator& communicator, const Point& posit
 class Swarm {
  public:
   Swarm(const mesh::MeshOptions& options, const Communicator& communicator,
-        std::vector<std::string> extra_columns = {})
+        Kind kind = dark_matter())
       : mesh(mesh::Geometry(options), communicator, CommOptions{},
              {.variables = {{"scalar"}}, .ghosts = 2},
              std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()),
-        particles("dark", mesh, CommOptions{}, std::move(extra_columns)) {}
+        particles(std::move(kind), mesh, CommOptions{}) {}
 
   // Refines the octants whose centres lie within `radius` of a point, the finer the nearer, and
   // derefines the others.

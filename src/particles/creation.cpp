@@ -1,0 +1,132 @@
+// Particles that come into being, and that end.
+//
+// Ids must not depend on who owns which block. So they follow the places of birth: levels, cells in
+// the order of their Morton keys, and the batch within a cell, whose particles all come from the
+// rank that owns it. Ranks need to agree only on how many are born in the blocks before their own.
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "core/error.hpp"
+#include "decomp/key_order.hpp"
+#include "particles/cloud.hpp"
+#include "particles/particles.hpp"
+
+namespace octant::particles {
+
+namespace {
+
+struct Birthplace {
+  int level;
+  Key block, cell;  // the cell's own within its block
+
+  auto order() const { return std::tie(level, block, cell); }
+};
+
+// How many births on all ranks come before each of this rank's. All births in a block are on one
+// rank. Collective.
+std::vector<std::int64_t> births_before(const Communicator& communicator,
+                                        std::span<const Birthplace> births) {
+  std::vector<std::size_t> order(births.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return births[a].order() < births[b].order();
+  });
+  std::uint64_t levels = 0;
+  for (const Birthplace& birth : births) levels |= std::uint64_t{1} << birth.level;
+  communicator.bitwise_or_in_place(std::span(&levels, 1));
+
+  std::vector<std::int64_t> before(births.size());
+  std::int64_t on_coarser_levels = 0;
+  auto next = order.begin();
+  for (int level = 0; levels >> level != 0; ++level) {
+    if ((levels >> level & 1) == 0) continue;
+    std::vector<Key> blocks;
+    std::vector<std::int64_t> counts;
+    const auto first = next;
+    for (; next != order.end() && births[*next].level == level; ++next) {
+      if (blocks.empty() || blocks.back() != births[*next].block) {
+        blocks.push_back(births[*next].block);
+        counts.push_back(0);
+      }
+      ++counts.back();
+    }
+    const auto rows = rows_in_key_order(communicator, blocks, counts);
+    auto birth = first;
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      for (std::int64_t n = 0; n < counts[b]; ++n)
+        before[*birth++] = on_coarser_levels + rows[b] + n;
+    on_coarser_levels += communicator.sum(static_cast<std::int64_t>(next - first));
+  }
+  return before;
+}
+
+}  // namespace
+
+// The own block whose leaf cells hold a position; slot -1 if there is none.
+Particles::Home Particles::own_leaf(const std::array<double, 3>& position) const {
+  for (int level = mesh_.finest_level(); level >= 0; --level) {
+    const LevelFrame frame(mesh_.geometry(), level);
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    const mesh::Node* node = blocks.find(frame.block_at(position));
+    if (!node || node->slot < 0) continue;
+    const bool refined = (blocks.refined(node->slot) >> frame.octant_at(position) & 1) != 0;
+    return {level, node->owner, refined ? -1 : node->slot};
+  }
+  return {0, -1, -1};
+}
+
+std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
+  const Communicator& communicator = mesh_.communicator();
+  std::vector<Home> homes;
+  std::vector<Birthplace> births;
+  communicator.agree([&] {
+    OCTANT_REQUIRE(batch.id.empty(), "{} particles that come into being have ids", name());
+    for (const auto& x : batch.position) {
+      const LevelFrame base(mesh_.geometry(), 0);
+      homes.push_back(base.holds(x) ? own_leaf(x) : Home{0, -1, -1});
+      const auto [level, owner, slot] = homes.back();
+      if (slot < 0)
+        throw RunError(
+            "a {} particle at ({}, {}, {}) comes into being in a cell that is not a leaf of this "
+            "rank's",
+            name(), x[0], x[1], x[2]);
+      const LevelFrame frame(mesh_.geometry(), level);
+      births.push_back({level, frame.block_at(x), frame.cell_key(x)});
+    }
+  });
+  for (const std::int64_t before : births_before(communicator, births))
+    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(used_ids_ + before));
+  communicator.agree([&] {
+    try {
+      check(batch);
+    } catch (const InputError& error) {
+      throw RunError("{}", error.what());
+    }
+  });
+  used_ids_ += communicator.sum(static_cast<std::int64_t>(batch.size()));
+
+  std::vector<std::vector<Word>> words(levels_.size());
+  std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  for (std::size_t n = 0; n < batch.size(); ++n) {
+    const std::vector<Word> row = row_of(batch, n);
+    auto& of_level = words[homes[n].level];
+    of_level.insert(of_level.end(), row.begin(), row.end());
+    slots[homes[n].level].push_back(homes[n].slot);
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(words[l], slots[l]);
+  return batch.id;
+}
+
+void Particles::remove(std::span<const std::int64_t> own) {
+  std::vector<std::vector<std::int32_t>> leaving(levels_.size());
+  for_levels(own, [&](int level, const std::vector<std::int32_t>& rows, const auto&) {
+    leaving[level] = rows;
+  });
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    std::sort(leaving[l].begin(), leaving[l].end());
+    levels_[l].set.remove(leaving[l]);
+  }
+}
+
+}  // namespace octant::particles

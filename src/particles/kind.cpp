@@ -1,0 +1,83 @@
+#include "particles/kind.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace octant::particles {
+
+namespace {
+
+// The kinds whose order is fixed. Ids begin at n 2^62 for the n-th.
+constexpr std::array<std::string_view, 4> k_known_kinds{"dark", "stars", "sinks", "tracers"};
+
+std::size_t rank_of(const std::string& name) {
+  return std::find(k_known_kinds.begin(), k_known_kinds.end(), name) - k_known_kinds.begin();
+}
+
+bool is_word(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+void require_names(const Kind& kind) {
+  OCTANT_REQUIRE(is_word(kind.name), "'{}' is no name of a kind of particles", kind.name);
+  OCTANT_REQUIRE(kind.motion == Motion::falls || !kind.has_mass,
+                 "{} particles move with the gas: they can have no mass", kind.name);
+  std::set<std::string> taken{"id", "position", "velocity", "mass"};
+  for (const Column& column : kind.columns) {
+    OCTANT_REQUIRE(is_word(column.name) && !column.unit.empty() && !column.description.empty(),
+                   "{} particles: the column '{}' needs a word as name, a unit and a description",
+                   kind.name, column.name);
+    OCTANT_REQUIRE(taken.insert(column.name).second, "{} particles: there is a column '{}' already",
+                   kind.name, column.name);
+  }
+}
+
+}  // namespace
+
+const Column& Kind::column(const std::string& of_name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const Column& column) { return column.name == of_name; });
+  OCTANT_REQUIRE(found != columns.end(), "{} particles have no column '{}'", name, of_name);
+  return *found;
+}
+
+int Kind::place(const std::string& of_name) const {
+  const Column* end = &column(of_name);
+  return static_cast<int>(std::count_if(columns.data(), end, [&](const Column& column) {
+    return column.is_real() == end->is_real();
+  }));
+}
+
+int Kind::real_columns() const {
+  return static_cast<int>(std::count_if(columns.begin(), columns.end(),
+                                        [](const Column& column) { return column.is_real(); }));
+}
+
+int Kind::integer_columns() const { return static_cast<int>(columns.size()) - real_columns(); }
+
+std::uint64_t Kind::first_id() const {
+  const std::size_t rank = rank_of(name);
+  return rank < k_known_kinds.size() ? rank * k_ids : 0;
+}
+
+Kind dark_matter() { return {.name = "dark", .description = "dark matter"}; }
+
+std::vector<Kind> in_order(std::vector<Kind> kinds) {
+  std::set<std::string> names;
+  for (const Kind& kind : kinds) {
+    require_names(kind);
+    OCTANT_REQUIRE(names.insert(kind.name).second, "two kinds of particles are called '{}'",
+                   kind.name);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return rank_of(a.name) < rank_of(b.name); });
+  return kinds;
+}
+
+}  // namespace octant::particles
