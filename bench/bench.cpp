@@ -7,6 +7,7 @@
 #include "bench/comm_bench.hpp"
 #include "bench/cooling_bench.hpp"
 #include "bench/dns_bench.hpp"
+#include "bench/feedback_bench.hpp"
 #include "bench/fof_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/health_bench.hpp"
@@ -40,6 +41,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"placement", placement_bench},
     Benchmark{"particles", particle_bench},
     Benchmark{"cooling", cooling_bench},
+    Benchmark{"feedback", feedback_bench},
     Benchmark{"fof", fof_bench},
     Benchmark{"health", health_bench},
 };

@@ -267,3 +267,15 @@ def test_cooling_reports_the_time_of_a_cell(ranks: int) -> None:
     assert [result["case"] for result in results] == [*steps, "table"]
     assert all(result["seconds"] > 0.0 for result in results)
     assert all(result["microseconds_per_cell"] > 0.0 for result in results[:-1])
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_feedback_gives_the_same_energy_by_every_method(ranks: int) -> None:
+    options = ["--cells", 16, "--supernovae", 40, "--nuclei", 60, "--repeats", 1]
+    results = json_on_stdout("feedback", *options, ranks=ranks)
+    assert len(results) == 6
+    for case in ("supernovae", "nuclei"):
+        rows = [row for row in results if row["case"] == case]
+        assert {row["method"] for row in rows} == {"blocks", "bins", "brute"}
+        assert len({row["energy"] for row in rows}) == 1
+        assert all(row["brute_over_this"] > 0.0 and row["leaf_cells"] == 7680 for row in rows)
