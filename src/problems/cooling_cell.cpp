@@ -2,6 +2,7 @@
 // cell n, counted along x, then y, then z, takes the n-th of each, from the beginning again where a
 // list ends. In a box that is large enough (mesh.upper), no sound crosses a cell.
 #include <cmath>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
@@ -37,6 +38,7 @@ class CoolingCell final : public Problem {
     const subgrid::GasUnits units(setting.units);
     hydrogen_ = units.hydrogen;
     temperature_ = units.temperature;
+    place_of_metals_ = setting.hydro.place("metals");
     lower_ = setting.geometry.lower();
     upper_ = setting.geometry.upper();
   }
@@ -52,7 +54,8 @@ class CoolingCell final : public Problem {
     gas.density = at(hydrogen_density_, place) / hydrogen_;
     gas.velocity = velocity_;
     gas.pressure = gas.density * at(temperature_over_mu_, place) / temperature_;
-    if (!metals_.empty()) gas.metals = at(metals_, place);
+    if (place_of_metals_ && !metals_.empty())
+      gas.others.emplace_back(*place_of_metals_, at(metals_, place));
     return gas;
   }
 
@@ -64,6 +67,7 @@ class CoolingCell final : public Problem {
   std::vector<double> hydrogen_density_{0.1}, temperature_over_mu_{1e7}, metals_;
   std::array<double, 3> velocity_{};
   double hydrogen_ = 1.0, temperature_ = 1.0;
+  std::optional<int> place_of_metals_;
   Position lower_{}, upper_{};
 };
 

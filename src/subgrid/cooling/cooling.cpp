@@ -211,8 +211,11 @@ class Cooling final : public Process {
   bool is_wanted() const override { return options_.enabled; }
 
   std::vector<GasVariable> variables() const override {
-    std::vector<GasVariable> variables{{"metals", options_.initial_metallicity * options_.solar()}};
-    if (options_.delayed) variables.push_back({"delayed"});
+    std::vector<GasVariable> variables{{.name = "metals",
+                                        .initial = options_.initial_metallicity * options_.solar(),
+                                        .description = "mass share of metals"}};
+    if (options_.delayed)
+      variables.push_back({.name = "delayed", .description = "gas that does not cool yet"});
     return variables;
   }
   std::vector<std::string> accounts() const override {
