@@ -54,6 +54,8 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
 
 // The exact solution at x/t = 0. Slow: two powers per side and iteration.
 struct Exact {
+  static constexpr const char* name = "exact";
+
   template <int Axis, class V>
   KOKKOS_INLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                               const Gas& gas) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "core/named.hpp"
 
@@ -9,15 +10,6 @@ namespace octant::hydro {
 
 enum class Scheme { muscl_hancock, rk2, rk3 };
 constexpr auto names_of(Scheme) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
-
-enum class Reconstruction { plm, ppm };
-constexpr auto names_of(Reconstruction) { return std::array{"plm", "ppm"}; }
-
-enum class Limiter { minmod, mc, van_leer, huynh };
-constexpr auto names_of(Limiter) { return std::array{"minmod", "mc", "van_leer", "huynh"}; }
-
-enum class RiemannSolver { llf, hll, hllc, exact };
-constexpr auto names_of(RiemannSolver) { return std::array{"llf", "hll", "hllc", "exact"}; }
 
 // Dual energy: `on` carries the entropy density as an extra conserved variable and takes the
 // pressure from it where the flow is so cold that total minus kinetic energy is noise; `overwrite`
@@ -44,9 +36,8 @@ inline constexpr int k_entropy = k_hydro_variables;
 struct HydroOptions {
   bool enabled = true;  // otherwise there is no gas
   Scheme scheme = Scheme::muscl_hancock;
-  Reconstruction reconstruction = Reconstruction::plm;
-  Limiter limiter = Limiter::mc;
-  RiemannSolver riemann = RiemannSolver::hllc;
+  std::string reconstruction = "plm", limiter = "mc";  // of hydro/method.hpp
+  std::string riemann = "hllc";                        // of riemann_solver_names()
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
@@ -60,9 +51,7 @@ struct HydroOptions {
   int variables() const { return k_hydro_variables + has_dual_energy() + scalars; }
   // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most
   // this.
-  int ghosts() const {
-    return reconstruction == Reconstruction::ppm || limiter == Limiter::huynh ? 3 : 2;
-  }
+  int ghosts() const;
   Gas gas() const {
     return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
   }

@@ -1,5 +1,8 @@
 #include "hydro/parameters.hpp"
 
+#include "hydro/method.hpp"
+#include "hydro/riemann_solvers.hpp"
+
 namespace octant::hydro {
 
 void HydroParameters::declare(ParameterSchema& schema) {
@@ -10,11 +13,14 @@ void HydroParameters::declare(ParameterSchema& schema) {
              {.meaning = "Time integration: Hancock's predictor, or Runge-Kutta of order 2 or 3"});
   schema.add(
       "hydro.reconstruction", reconstruction,
-      {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)"});
+      {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)",
+       .choices = Reconstructions::names()});
   schema.add("hydro.limiter", limiter,
              {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "
-                         "4^3 and up)"});
-  schema.add("hydro.riemann", riemann, {.meaning = "Riemann solver"});
+                         "4^3 and up)",
+              .choices = Limiters::names()});
+  schema.add("hydro.riemann", riemann,
+             {.meaning = "Riemann solver", .choices = riemann_solver_names()});
   schema.add("hydro.density_floor", density_floor,
              {.unit = "code density", .meaning = "Smallest density", .above = 0.0});
   schema.add(
@@ -35,6 +41,12 @@ void HydroParameters::declare(ParameterSchema& schema) {
        .below = 1.0});
   schema.add("hydro.acceleration", acceleration,
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
+}
+
+int HydroOptions::ghosts() const {
+  int reach = 0;
+  with_reconstruction(*this, [&]<class R>() { reach = R::reach; });
+  return reach + 1;
 }
 
 HydroOptions HydroParameters::options() const {

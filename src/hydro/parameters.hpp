@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "core/parameters.hpp"
 #include "hydro/options.hpp"
@@ -12,9 +13,7 @@ struct HydroParameters {
   bool enabled = true;
   double gamma = 1.4;
   Scheme scheme = Scheme::muscl_hancock;
-  Reconstruction reconstruction = Reconstruction::plm;
-  Limiter limiter = Limiter::mc;
-  RiemannSolver riemann = RiemannSolver::hllc;
+  std::string reconstruction = "plm", limiter = "mc", riemann = "hllc";
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;
   DualEnergy dual_energy = DualEnergy::off;

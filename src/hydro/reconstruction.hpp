@@ -6,15 +6,22 @@
 // the difference across the cell, which serves as the slope in the half step. Where it is curved,
 // the slopes at its faces are steeper and flatter than that by its bend, and tilt(a, b) adds a to
 // the value at the lower face and takes b off that at the upper one.
+//
+// What hydro.reconstruction names is a type with `name` and With<Limiter>, which is the
+// reconstruction with that limiter; the lists are in hydro/method.hpp.
 #pragma once
 
 #include "core/pack.hpp"
 
 namespace octant::hydro {
 
-// Slope limiters: `left` and `right` are the one-sided differences. Where they differ in sign, one
-// of the two clipped terms is zero because the other is, so no test is needed.
+// Slope limiters, by the `name` that hydro.limiter gives them. Those of reach 1 know the one-sided
+// differences, `left` and `right`. Where these differ in sign, one of the two clipped terms is zero
+// because the other is, so no test is needed.
 struct Minmod {
+  static constexpr const char* name = "minmod";
+  static constexpr int reach = 1;
+
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
     return max(min(left, right), V(0.0)) + min(max(left, right), V(0.0));
@@ -22,6 +29,9 @@ struct Minmod {
 };
 
 struct MonotonisedCentral {
+  static constexpr const char* name = "mc";
+  static constexpr int reach = 1;
+
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
     const V centre = V(0.5) * (left + right);
@@ -32,6 +42,9 @@ struct MonotonisedCentral {
 
 // The harmonic mean of the differences where they agree in sign (van Leer 1974). One division.
 struct VanLeer {
+  static constexpr const char* name = "van_leer";
+  static constexpr int reach = 1;
+
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
     const V product = max(left * right, V(0.0));
@@ -41,48 +54,24 @@ struct VanLeer {
   }
 };
 
-template <class V>
-struct LinearProfile {
-  static constexpr bool is_curved = false;
-  V slope;
-  KOKKOS_FORCEINLINE_FUNCTION V difference() const { return slope; }
-  KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + V(-0.5) * slope; }
-  KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + V(0.5) * slope; }
-};
-
-// Piecewise linear.
-template <class Limiter>
-struct Plm {
-  static constexpr int reach = 1;
-  template <class V>
-  using Profile = LinearProfile<V>;
-
-  template <class V, class Values>
-  KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
-    const V centre = q(0);
-    return {Limiter::slope(V(centre - q(-1)), V(q(1) - centre))};
-  }
-};
-
-// Piecewise linear, with smooth extrema kept, as Huynh (1995) does: the central slope is bounded by
-// the larger one of the bound of the monotonised central limiter and the slope of Harten & Osher
-// (1987),
+// Keeps smooth extrema, as Huynh (1995) does: the central slope is bounded by the larger one of the
+// bound of the monotonised central limiter and the slope of Harten & Osher (1987),
 //   t = minmod(left + minmod(d-, d) / 2, right - minmod(d, d+) / 2),
 // where d are second differences, in the cell and on either side: that they agree tells a crest,
 // where the one-sided differences vanish, from a jump. (3 t / 2, as he has it, makes the density
 // overshoot by half a percent at the head of Sod's rarefaction in Runge-Kutta schemes.)
-struct SmoothPlm {
+struct Huynh {
+  static constexpr const char* name = "huynh";
   static constexpr int reach = 2;
-  template <class V>
-  using Profile = LinearProfile<V>;
 
+  // From the values around, as for a reconstruction.
   template <class V, class Values>
-  KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
+  KOKKOS_FORCEINLINE_FUNCTION static V slope(const Values& q) {
     const V centre = q(0);
     const V left = centre - q(-1), right = q(1) - centre;
     const V monotone = MonotonisedCentral::slope(left, right);
-    if (!any(absolute(monotone) < absolute(V(V(0.5) * (left + right))))) return {monotone};
-    return {at_extrema(left, right, V(q(-1) - q(-2)), V(q(2) - q(1)))};
+    if (!any(absolute(monotone) < absolute(V(V(0.5) * (left + right))))) return monotone;
+    return at_extrema(left, right, V(q(-1) - q(-2)), V(q(2) - q(1)));
   }
 
  private:
@@ -98,6 +87,39 @@ struct SmoothPlm {
     const V centre = V(0.5) * (left + right);
     return max(min(centre, most), V(0.0)) + min(max(centre, least), V(0.0));
   }
+};
+
+template <class V>
+struct LinearProfile {
+  static constexpr bool is_curved = false;
+  V slope;
+  KOKKOS_FORCEINLINE_FUNCTION V difference() const { return slope; }
+  KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + V(-0.5) * slope; }
+  KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + V(0.5) * slope; }
+};
+
+// Piecewise linear.
+template <class Limiter>
+struct Plm {
+  static constexpr int reach = Limiter::reach;
+  template <class V>
+  using Profile = LinearProfile<V>;
+
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
+    if constexpr (reach == 1) {
+      const V centre = q(0);
+      return {Limiter::slope(V(centre - q(-1)), V(q(1) - centre))};
+    } else {
+      return {Limiter::template slope<V>(q)};
+    }
+  }
+};
+
+struct PiecewiseLinear {
+  static constexpr const char* name = "plm";
+  template <class Limiter>
+  using With = Plm<Limiter>;
 };
 
 template <class V>
@@ -118,7 +140,10 @@ struct ParabolicProfile {
 // the form of Peterson & Hammett (2013): smooth extrema keep their curvature, all else is monotone.
 // Works on the distances d- = a_L - a and d+ = a_R - a of the face values from the cell's mean.
 struct Ppm {
+  static constexpr const char* name = "ppm";
   static constexpr int reach = 2;
+  template <class Limiter>
+  using With = Ppm;  // it has limiters of its own
   template <class V>
   using Profile = ParabolicProfile<V>;
 

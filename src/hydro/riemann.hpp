@@ -1,5 +1,6 @@
 // Fluxes through a face between two constant states, for any Pack. `left` and `right` are primitive
-// states with positive density and pressure; Axis is the normal of the face.
+// states with positive density and pressure; Axis is the normal of the face. `name` is what
+// hydro.riemann calls a solver.
 // Passive scalars ride on the mass flux: see scalar_flux.
 #pragma once
 
@@ -56,6 +57,8 @@ struct PhysicalFlux {
 
 // Local Lax-Friedrichs (Rusanov): the mean flux less the jump times the fastest signal's half.
 struct Llf {
+  static constexpr const char* name = "llf";
+
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {
@@ -74,6 +77,8 @@ struct Llf {
 // Harten, Lax & van Leer with S_L = min(u_L, u_R) - c and S_R = max(u_L, u_R) + c, the bounds of
 // HLLC below, clipped so that the fan always holds the face. Two divisions, one root.
 struct Hll {
+  static constexpr const char* name = "hll";
+
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {
@@ -103,6 +108,8 @@ struct Hll {
 //   E*_K = ((S_K - u_K) E_K - p_K u_K + p* u*) / (S_K - u*).
 // The flux is the physical flux of the state found at x/t = 0. Three divisions, one root.
 struct Hllc {
+  static constexpr const char* name = "hllc";
+
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {

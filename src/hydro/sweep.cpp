@@ -2,8 +2,7 @@
 
 #include "core/error.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/method.hpp"
-#include "hydro/sweep_instances.hpp"
+#include "hydro/riemann_solvers.hpp"
 
 namespace octant::hydro {
 
@@ -19,9 +18,7 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   Kokkos::deep_copy(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
-  result.fastest = with_method(options, [&]<class M>(const M&) {
-    return run_sweep<typename M::Reconstruction, typename M::RiemannSolver>(kernel);
-  });
+  result.fastest = riemann_kernels(options.riemann).sweep(options, kernel);
   Kokkos::parallel_reduce(
       "hydro::count_bad_tiles", tiles, KOKKOS_LAMBDA(int t, int& count) { count += bad(t); },
       result.bad_tiles);

@@ -1,0 +1,8 @@
+#include "hydro/riemann.hpp"
+#include "hydro/riemann_kernels.hpp"
+
+namespace octant::hydro {
+
+template RiemannKernels riemann_kernels_of<Hll>();
+
+}  // namespace octant::hydro
