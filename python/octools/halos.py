@@ -14,6 +14,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from octools import compiled
 from octools.errors import OctoolsError, reading, unknown_name
 from octools.fields import with_units
 from octools.figure import SERIES, STYLE, save
@@ -142,14 +143,24 @@ def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> H
 def friends_of_friends(particles: Particles, length: float) -> Indices:
     """Give every particle the number of its group, shape (particles,).
 
+    By the library of Octant where there is one, which is ten times as fast.
+    """
+    offset = particles.position - particles.lower
+    offset = np.where(particles.periodic, offset % particles.size, offset)
+    period = np.where(particles.periodic, particles.size, np.inf)
+    group = compiled.friends_of_friends(offset, period, length)
+    return _link_cells(particles, offset, length) if group is None else group
+
+
+def _link_cells(particles: Particles, offset: Array, length: float) -> Indices:
+    """Find groups among particles at an offset from the lower corner.
+
     Particles are sorted into cells whose diagonal is at most the linking length: all particles of
     a cell are friends. Only pairs in different cells that are not linked yet are looked at, so
     that dense halos cost no more than others, and memory is proportional to the particles.
     """
     cells = np.maximum(1, np.ceil(particles.size * np.sqrt(3) / length)).astype(np.int64)
     side = particles.size / cells
-    offset = particles.position - particles.lower
-    offset = np.where(particles.periodic, offset % particles.size, offset)
     place = np.clip((offset / side).astype(np.int64), 0, cells - 1)
     key = (place[:, 2] * cells[1] + place[:, 1]) * cells[0] + place[:, 0]
     del place

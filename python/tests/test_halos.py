@@ -10,6 +10,7 @@ import pytest
 from synthetic import Array, Synthetic
 from typer.testing import CliRunner
 
+from octools import compiled
 from octools import halos as module
 from octools.cli import app
 from octools.errors import OctoolsError
@@ -44,12 +45,21 @@ def brute_force(particles: Particles, length: float) -> Array:
         group = least
 
 
+@pytest.fixture(params=["numpy", "library"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let groups be found by NumPy alone, or by the library that Octant has built."""
+    if request.param == "numpy":
+        monkeypatch.setattr(compiled, "library", lambda: None)
+        monkeypatch.setattr(module, "BATCH_PAIRS", 50)
+    elif compiled.library() is None:
+        pytest.skip("there is no liboctant_friends.so: build Octant, or set OCTANT_BUILD")
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("periodic", [True, False])
 @pytest.mark.parametrize("length", [0.03, 0.08, 0.2])
-def test_groups_are_those_of_brute_force(
-    periodic: bool, length: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "BATCH_PAIRS", 50)
+def test_groups_are_those_of_brute_force(periodic: bool, length: float) -> None:
     generator = np.random.default_rng(1)
     clumps = generator.normal(generator.uniform(size=(20, 1, 3)), 0.04, (20, 15, 3))
     loose = generator.uniform(size=(200, 3))

@@ -1,0 +1,30 @@
+// Friends of friends for programs in other languages: a small library without MPI or Kokkos, which
+// octools loads (python/octools/compiled.py).
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "subgrid/friends/by_cells.hpp"
+
+// Writes for each of some points at position[3 n], ... the number of the first point in its group
+// to group[n]. period[d] is infinite where axis d is not periodic. Returns 0, or 1 where points
+// cannot be linked: coordinates that are not numbers, or too many points.
+extern "C" int octant_friends_of_friends(const double* position, std::int64_t points, double length,
+                                         const double* period, std::int32_t* group) {
+  using namespace octant::subgrid::friends;
+  try {
+    if (points > std::numeric_limits<std::int32_t>::max()) return 1;
+    std::vector<Point> places(static_cast<std::size_t>(points));
+    for (std::size_t n = 0; n < places.size(); ++n)
+      places[n] = {position[3 * n], position[3 * n + 1], position[3 * n + 2]};
+    const Linking linking{length, {period[0], period[1], period[2]}};
+    const auto groups = by_cells(std::span<const Point>(places), linking, Near{});
+    std::copy(groups.begin(), groups.end(), group);
+    return 0;
+  } catch (const std::exception&) {
+    return 1;
+  }
+}

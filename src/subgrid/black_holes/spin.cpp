@@ -1,0 +1,62 @@
+#include "subgrid/black_holes/spin.hpp"
+
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace octant::subgrid {
+
+namespace {
+
+double dot(const SpinVector& a, const SpinVector& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+SpinVector scaled(const SpinVector& a, double factor) {
+  return {factor * a[0], factor * a[1], factor * a[2]};
+}
+
+SpinVector sum(const SpinVector& a, const SpinVector& b) {
+  return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+}
+
+double length(const SpinVector& a) { return std::sqrt(dot(a, a)); }
+
+}  // namespace
+
+SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk) {
+  const double a = length(spin);
+  if (a == 0.0) return scaled(chunk.direction, spin_after_thin_disc(0.0, chunk.mass_ratio));
+  const SpinVector of_hole = scaled(spin, 1.0 / a);
+  const SpinVector total = sum(of_hole, scaled(chunk.direction, chunk.angular_momentum));
+  const bool against = dot(of_hole, chunk.direction) < -0.5 * chunk.angular_momentum;
+  const double total_length = length(total);  // 0 if the two cancel: nothing turns the hole then
+  const SpinVector axis = total_length > 0.0 ? scaled(total, 1.0 / total_length) : of_hole;
+  // Along the inner disc, so that a hole that it has stopped goes on with it.
+  return against ? scaled(axis, -spin_after_thin_disc(-a, chunk.mass_ratio))
+                 : scaled(axis, spin_after_thin_disc(a, chunk.mass_ratio));
+}
+
+SpinVector spin_of_merger(double q, const SpinVector& spin1, const SpinVector& spin2,
+                          const SpinVector& orbit) {
+  constexpr double k_s4 = -0.129, k_s5 = -0.384, k_t0 = -2.686, k_t2 = -3.454, k_t3 = 2.353;
+  OCTANT_REQUIRE(q > 0.0 && q <= 1.0, "holes merge with the mass ratio {}; expected 0 to 1", q);
+  OCTANT_REQUIRE(length(orbit) > 0.0, "holes merge without orbital angular momentum");
+  const SpinVector l = scaled(orbit, 1.0 / length(orbit));
+  const double q2 = q * q, nu = q / ((1.0 + q) * (1.0 + q));
+  const double squares =
+      dot(spin1, spin1) + dot(spin2, spin2) * q2 * q2 + 2.0 * dot(spin1, spin2) * q2;
+  const double along_orbit = dot(spin1, l) + dot(spin2, l) * q2;
+  const double orbital = k_s4 / ((1.0 + q2) * (1.0 + q2)) * squares +
+                         (k_s5 * nu + k_t0 + 2.0) / (1.0 + q2) * along_orbit +
+                         2.0 * std::sqrt(3.0) + k_t2 * nu + k_t3 * nu * nu;
+  const SpinVector together = sum(spin1, sum(scaled(spin2, q2), scaled(l, orbital * q)));
+  return scaled(together, 1.0 / ((1.0 + q) * (1.0 + q)));
+}
+
+SpinVector limited_spin(const SpinVector& spin) {
+  const double a = length(spin);
+  return a > k_largest_spin ? scaled(spin, k_largest_spin / a) : spin;
+}
+
+}  // namespace octant::subgrid
