@@ -6,6 +6,7 @@
 #include "bench/collectives_bench.hpp"
 #include "bench/comm_bench.hpp"
 #include "bench/dns_bench.hpp"
+#include "bench/feedback_bench.hpp"
 #include "bench/fof_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/health_bench.hpp"
@@ -38,6 +39,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"dns", dns_bench},
     Benchmark{"placement", placement_bench},
     Benchmark{"particles", particle_bench},
+    Benchmark{"feedback", feedback_bench},
     Benchmark{"fof", fof_bench},
     Benchmark{"health", health_bench},
 };

@@ -47,6 +47,31 @@ class GasCell {
     return (*this)[k_energy] - before;
   }
 
+  // Adds mass, momentum and total energy, per volume. What of the energy is not kinetic heats the
+  // gas; the entropy, where dual energy carries one, follows. Returns what had to be added beside
+  // it to keep the pressure's floor.
+  KOKKOS_INLINE_FUNCTION double add(double mass, const double (&momentum)[3], double energy) const {
+    const double per_pressure = 1.0 / (gas_.gamma - 1.0), old_pressure = pressure();
+    const double new_density = density() + mass;
+    double dot = 0.0, square = 0.0, before = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      double& stored = (*this)[k_momentum_x + d];
+      dot += stored * momentum[d];
+      square += momentum[d] * momentum[d];
+      before += stored * stored;
+      stored += momentum[d];
+    }
+    // Without the difference of two large numbers in cold fast gas.
+    const double kinetic = (dot + 0.5 * (square - before * mass / density())) / new_density;
+    const double heated = old_pressure + (energy - kinetic) / per_pressure;
+    const double new_pressure = max(heated, gas_.pressure_floor);
+    const double raised = (new_pressure - heated) * per_pressure;
+    (*this)[k_mass] = new_density;
+    (*this)[k_energy] += energy + raised;
+    if (gas_.dual_energy) (*this)[k_entropy] = new_pressure / power(new_density, gas_.gamma - 1.0);
+    return raised;
+  }
+
  private:
   double* state_;
   std::int64_t stride_;

@@ -258,3 +258,15 @@ def test_fof_names_what_it_cannot_do(tmp_path: Path) -> None:
     assert (done.code, "--length" in done.text) == (2, True), done.text
     done = octant("bench", "fof", "--method", "cells", ranks=2)
     assert (done.code, "distributed" in done.text) == (2, True), done.text
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_feedback_gives_the_same_energy_by_every_method(ranks: int) -> None:
+    options = ["--cells", 16, "--supernovae", 40, "--nuclei", 60, "--repeats", 1]
+    results = json_on_stdout("feedback", *options, ranks=ranks)
+    assert len(results) == 6
+    for case in ("supernovae", "nuclei"):
+        rows = [row for row in results if row["case"] == case]
+        assert {row["method"] for row in rows} == {"blocks", "bins", "brute"}
+        assert len({row["energy"] for row in rows}) == 1
+        assert all(row["brute_over_this"] > 0.0 and row["leaf_cells"] == 7680 for row in rows)

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
 #include "swarm.hpp"
 
 namespace octant::particles::test {
@@ -113,21 +112,6 @@ INSTANTIATE_TEST_SUITE_P(Boxes, Halo,
                            return std::to_string(info.param.block_size) + info.param.boundary +
                                   std::to_string(std::lround(100 * info.param.radius));
                          });
-
-TEST(Halo, of_more_than_half_the_domain_is_an_error) {
-  Swarm swarm(small_box(4, 0, "periodic"), Communicator::world());
-  EXPECT_THROW(ParticleHalo(swarm.particles, {}, 0.51), RunError);
-}
-
-TEST(NearestImage, is_across_the_boundary_where_that_is_shorter) {
-  const mesh::Geometry periodic(small_box(4, 0, "periodic"));
-  const auto way = nearest_image(periodic, {0.1, 0.5, 0.9}, {1.4, 0.6, 0.1});
-  EXPECT_NEAR(way[0], -0.2, 1e-15);
-  EXPECT_NEAR(way[1], 0.1, 1e-15);
-  EXPECT_NEAR(way[2], 0.2, 1e-15);
-  const mesh::Geometry open(small_box(4, 0, "outflow"));
-  EXPECT_NEAR(nearest_image(open, {0.1, 0.5, 0.9}, {1.4, 0.6, 0.1})[0], 1.3, 1e-15);
-}
 
 }  // namespace
 }  // namespace octant::particles::test

@@ -1,0 +1,262 @@
+#include "bench/feedback_bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "bench/command.hpp"
+#include "bench/report.hpp"
+#include "core/clock.hpp"
+#include "core/cpu_time.hpp"
+#include "core/random.hpp"
+#include "decomp/partition.hpp"
+#include "mesh/cell_loop.hpp"
+#include "subgrid/black_holes/nucleus.hpp"
+#include "subgrid/events/apply_events.hpp"
+#include "subgrid/supernovae/kinetic_blast.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+using namespace subgrid;
+
+constexpr hydro::Gas k_monatomic{.gamma = 5.0 / 3.0};
+// Of supernovae and of nuclei, in cells of the finest level.
+constexpr double k_blast_radius = 2.0, k_jet_reach = 1.0;
+
+const std::map<std::string, EventSearch> k_searches{
+    {"blocks", EventSearch::blocks}, {"bins", EventSearch::bins}, {"brute", EventSearch::brute}};
+
+struct FeedbackRequest {
+  Choice cases{{"supernovae", "nuclei"}, "all"};
+  Choice methods{{"blocks", "bins", "brute"}, "all"};
+  std::vector<int> cells{64};
+  int block_size = 8, levels = 1, supernovae = 2000, nuclei = 32000;
+  std::int64_t most_for_brute = 20'000'000'000;
+  int repeats = 5;
+};
+
+// Gas of density 1, refined in half of the domain's width around its centre at each level.
+mesh::Mesh make_gas(const Communicator& communicator, const FeedbackRequest& request, int cells) {
+  mesh::MeshOptions options;
+  options.base_cells.fill(cells);
+  options.block_size = request.block_size;
+  options.max_level = request.levels;
+  mesh::Mesh mesh(mesh::Geometry(options), communicator, CommOptions{},
+                  {.variables = {{"density"}, {"x", 0}, {"y", 1}, {"z", 2}, {"energy"}}},
+                  std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
+  for (int round = 0; round < request.levels; ++round) {
+    mesh::FlagMasks flags(request.levels + 1);
+    for (int l = 0; l <= request.levels; ++l) {
+      flags[l].assign(mesh.blocks(l).slots(), 0);
+      const double side = mesh.geometry().cell_size(l) * mesh.geometry().octant_size();
+      for (const int slot : mesh.blocks(l).own()) {
+        const auto corner = mesh.geometry().origin(l, morton_decode(mesh.blocks(l).key(slot)));
+        for (int o = 0; o < 8; ++o) {
+          bool inside = true;
+          for (int d = 0; d < 3; ++d)
+            inside =
+                inside && std::abs(corner[d] + ((o >> d & 1) + 0.5) * side - 0.5) < 0.25 / (1 << l);
+          const int bit = 21 + (o & 1) + 4 * (o >> 1 & 1) + 16 * (o >> 2);
+          if (inside) flags[l][slot] |= std::uint64_t{1} << bit;
+        }
+      }
+    }
+    mesh.regrid(flags);
+  }
+  std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
+  for (int l = 0; l <= mesh.finest_level(); ++l) {
+    std::vector<CostItem> items;
+    for (const int slot : mesh.blocks(l).own())
+      items.push_back({morton_decode(mesh.blocks(l).key(slot)), l, 1.0});
+    owners[l] =
+        partition(Decomposition::ksection, communicator, {mesh.geometry().extent(0)}, items);
+  }
+  mesh.migrate(owners);
+  return mesh;
+}
+
+void fill(mesh::Mesh& mesh) {
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    const GasLevel gas(mesh, level, k_monatomic);
+    mesh::for_cells(
+        "fill", mesh.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+          const hydro::GasCell at = gas.at(cell);
+          for (int n = 0; n < hydro::k_hydro_variables; ++n) at[n] = n == hydro::k_mass ? 1.0 : 0.0;
+          at[hydro::k_energy] = 1.0;
+        });
+  }
+}
+
+// Finds the own leaf octant that holds a place. False if another rank has it.
+bool settle(const mesh::Mesh& mesh, EventPlace& place) {
+  const mesh::Geometry& geometry = mesh.geometry();
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    const double side = geometry.cell_size(level) * geometry.block_size();
+    BlockCoordinates block;
+    int octant = 0;
+    for (int d = 0; d < 3; ++d) {
+      const double x = (place.centre[d] - geometry.lower()[d]) / side;
+      block[d] = static_cast<BlockCoordinate>(x);
+      octant |= (x - block[d] >= 0.5) << d;
+    }
+    const mesh::Node* node = mesh.blocks(level).find(morton_encode(block));
+    if (node == nullptr) return false;
+    if (node->slot < 0 || mesh.blocks(level).refined(node->slot) >> octant & 1) continue;
+    place.level = level, place.slot = node->slot;
+    return true;
+  }
+  return false;
+}
+
+// Event n, in the refined part.
+EventPlace place_of(std::uint64_t n) {
+  const RandomStream random(5, n, 0);
+  EventPlace place{.id = n};
+  for (int d = 0; d < 3; ++d) place.centre[d] = 0.25 + 0.5 * random.uniform(d);
+  return place;
+}
+
+std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const KineticBlast&,
+                                             int count) {
+  const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
+  std::vector<KineticBlast::Event> events;
+  for (int n = 0; n < count; ++n) {
+    KineticBlast::Event event{place_of(n), {0.1, 0.0, -0.1}, 1e-9, 1e-9, 0.02};
+    event.place.radius = k_blast_radius * dx;
+    if (settle(mesh, event.place)) events.push_back(event);
+  }
+  return events;
+}
+
+// Every second one a jet.
+std::vector<NucleusLaw::Event> make_events(const mesh::Mesh& mesh, const NucleusLaw&, int count) {
+  const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
+  std::vector<NucleusLaw::Event> events;
+  for (int n = 0; n < count; ++n) {
+    NucleusLaw::Event event{};
+    event.place = place_of(n);
+    event.mode = n % 2 == 0 ? NucleusLaw::Mode::jet : NucleusLaw::Mode::heat;
+    event.reach = k_jet_reach * dx;
+    event.place.radius = n % 2 == 0 ? NucleusLaw::jet_radius(event.reach) : event.reach;
+    event.direction[n / 2 % 3] = 1.0;
+    event.mass = event.energy = 1e-10;
+    event.kinetic_share = 1.0;
+    if (settle(mesh, event.place)) events.push_back(event);
+  }
+  return events;
+}
+
+struct FeedbackResult {
+  double seconds = std::numeric_limits<double>::infinity(), cpu_seconds = seconds;
+  double energy = 0.0;  // that all cells got
+};
+
+template <class Law>
+FeedbackResult measure(mesh::Mesh& mesh, const Law& law, EventSearch search, int count,
+                       int repeats) {
+  const Communicator& communicator = mesh.communicator();
+  const auto own = make_events(mesh, law, count);
+  FeedbackResult result;
+  for (int n = 0; n < repeats; ++n) {
+    fill(mesh);
+    communicator.barrier();
+    const std::int64_t cpu = process_cpu_ns();
+    const Clock clock;
+    InjectedSums injected =
+        apply_events(mesh, law, {k_monatomic}, std::span<const typename Law::Event>(own), search);
+    result.seconds = std::min(result.seconds, communicator.max(clock.seconds()));
+    result.cpu_seconds =
+        std::min(result.cpu_seconds, 1e-9 * communicator.sum(process_cpu_ns() - cpu));
+    reproducible_sum(communicator, injected.sums);
+    result.energy = injected.sums[InjectedSums::k_energy].to_double();
+  }
+  return result;
+}
+
+std::int64_t leaf_cells(const mesh::Mesh& mesh) {
+  const std::int64_t per_octant =
+      mesh.geometry().octant_size() * mesh.geometry().octant_size() * mesh.geometry().octant_size();
+  std::int64_t octants = 0;
+  for (int level = 0; level <= mesh.finest_level(); ++level)
+    for (const int slot : mesh.blocks(level).own())
+      octants += 8 - __builtin_popcount(mesh.blocks(level).refined(slot));
+  return mesh.communicator().sum(per_octant * octants);
+}
+
+void declare(Options& options, FeedbackRequest& request) {
+  options.choice("--case", request.cases, "Blasts, or jets and heat");
+  options.choice("--method", request.methods, "How cells and events find each other");
+  options.counts("--cells", request.cells, "Cells of level 0 along each axis, one or several");
+  options.number("--levels", request.levels, 0, 8, "Refined levels around the centre");
+  options.count("--block-size", request.block_size, "Cells along a block's edge");
+  options.count("--supernovae", request.supernovae, "Over all ranks");
+  options.count("--nuclei", request.nuclei, "Over all ranks");
+  options.count("--brute", request.most_for_brute, "Not brute force with more pairs than these");
+  options.count("--repeats", request.repeats, "The least time is reported");
+}
+
+void measure_all(const FeedbackRequest& request, const Communicator& communicator, Report& report) {
+  constexpr const char* k_row = "{:<11} {:>7} {:>6} {:>10} {:<7} {:>10} {:>10} {:>9}";
+  const int threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+  report.line(fmt::format("{} rank(s) of {} thread(s); the least of {} repeats\n",
+                          communicator.size(), threads, request.repeats));
+  report.line(fmt::format(k_row, "case", "events", "base", "leaf cells", "method", "ms", "ms cpu",
+                          "brute/it"));
+  for (const int cells : request.cells) {
+    mesh::Mesh mesh = make_gas(communicator, request, cells);
+    const std::int64_t leaves = leaf_cells(mesh);
+    for (const std::string& name : request.cases.selected()) {
+      const int count = name == "supernovae" ? request.supernovae : request.nuclei;
+      std::map<std::string, FeedbackResult> results;
+      for (const auto& [method, search] : k_searches) {
+        const auto chosen = request.methods.selected();
+        if (std::find(chosen.begin(), chosen.end(), method) == chosen.end()) continue;
+        const bool is_brute = search == EventSearch::brute;
+        if (is_brute && leaves * count > request.most_for_brute) continue;
+        const int repeats = is_brute ? 1 : request.repeats;
+        results[method] = name == "supernovae"
+                              ? measure(mesh, KineticBlast{}, search, count, repeats)
+                              : measure(mesh, NucleusLaw{}, search, count, repeats);
+      }
+      for (const auto& [method, result] : results) {
+        JsonObject object;
+        object.add("case", name)
+            .add("method", method)
+            .add("events", count)
+            .add("base_cells", cells)
+            .add("leaf_cells", leaves)
+            .add("ranks", communicator.size())
+            .add("threads", threads)
+            .add("seconds", result.seconds)
+            .add("cpu_seconds", result.cpu_seconds)
+            .add("energy", result.energy);
+        std::string ratio;
+        if (results.count("brute") > 0) {
+          object.add("brute_over_this", results["brute"].seconds / result.seconds);
+          ratio = fmt::format("{:.0f}", results["brute"].seconds / result.seconds);
+        }
+        report.line(fmt::format(k_row, name, count, cells, leaves, method,
+                                fmt::format("{:.2f}", 1e3 * result.seconds),
+                                fmt::format("{:.2f}", 1e3 * result.cpu_seconds), ratio));
+        report.add(object);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int feedback_bench(const std::vector<std::string>& words) {
+  return run_command<FeedbackRequest>("feedback", "Supernovae and active nuclei that change gas",
+                                      declare, measure_all, words);
+}
+
+}  // namespace octant::bench

@@ -1,0 +1,268 @@
+#include "mesh/reach.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace octant::mesh {
+
+namespace {
+
+// For rounding, on the way to leaves.
+constexpr double k_slack = 1.0 + 1e-9;
+
+// A block on the way of an item, and what is needed of the item there. Its bytes follow.
+struct Stop {
+  Key key;
+  Position centre;
+  double radius;
+  std::int32_t level, source, number;
+};
+
+// Stops in other ranks' blocks, with their items.
+struct Onward {
+  std::vector<int> ranks;
+  std::vector<std::byte> bytes;
+
+  void send(int rank, const Stop& stop, std::span<const std::byte> item) {
+    ranks.push_back(rank);
+    const auto header = std::as_bytes(std::span(&stop, 1));
+    bytes.insert(bytes.end(), header.begin(), header.end());
+    bytes.insert(bytes.end(), item.begin(), item.end());
+  }
+};
+
+// Whether a sphere meets an octant of a block.
+bool meets(const Geometry& geometry, const Stop& stop, int octant, double slack) {
+  const double side = geometry.cell_size(stop.level) * geometry.octant_size();
+  Position middle = geometry.origin(stop.level, morton_decode(stop.key));
+  for (int d = 0; d < 3; ++d) middle[d] += ((octant >> d & 1) + 0.5) * side;
+  double square = 0.0;
+  for (const double way : nearest_image(geometry, stop.centre, middle)) {
+    const double outside = std::max(0.0, std::abs(way) - 0.5 * side);
+    square += outside * outside;
+  }
+  const double most = slack * stop.radius;
+  return square <= most * most;
+}
+
+// The keys of all positions of blocks of a level that a sphere may meet.
+std::vector<Key> positions_around(const Geometry& geometry, int level, const Sphere& sphere) {
+  const double side = geometry.cell_size(level) * geometry.block_size();
+  const BlockCoordinates extent = geometry.extent(level);
+  BlockCoordinates first, last;
+  for (int d = 0; d < 3; ++d) {
+    const auto at = [&](double x) {
+      return static_cast<BlockCoordinate>(std::floor((x - geometry.lower()[d]) / side));
+    };
+    first[d] = at(sphere.centre[d] - k_slack * sphere.radius);
+    last[d] = at(sphere.centre[d] + k_slack * sphere.radius);
+    if (geometry.periodic(d)) last[d] = std::min(last[d], first[d] + extent[d] - 1);
+  }
+  std::vector<Key> keys;
+  BlockCoordinates n;
+  for (n[2] = first[2]; n[2] <= last[2]; ++n[2])
+    for (n[1] = first[1]; n[1] <= last[1]; ++n[1])
+      for (n[0] = first[0]; n[0] <= last[0]; ++n[0]) {
+        BlockCoordinates block = n;
+        if (geometry.wrap(level, block)) keys.push_back(morton_encode(block));
+      }
+  return keys;
+}
+
+// A block where an item's search may begin, and its owner.
+struct Begin {
+  int level, owner;
+  Key key;
+};
+
+// Where the search for a sphere begins, as far as this rank knows: the blocks of the level that it
+// names, or the coarser ones in their place. False where one of them is unknown here.
+bool nearby_blocks(const Mesh& mesh, const Sphere& sphere, std::vector<Begin>& begins) {
+  begins.clear();
+  if (sphere.level < 0) return false;
+  for (const Key key : positions_around(mesh.geometry(), sphere.level, sphere)) {
+    if (const Node* node = mesh.blocks(sphere.level).find(key)) {
+      begins.push_back({sphere.level, node->owner, key});
+      continue;
+    }
+    const Node* coarser =
+        sphere.level > 0 ? mesh.blocks(sphere.level - 1).find(parent_key(key)) : nullptr;
+    if (coarser == nullptr) return false;
+    begins.push_back({sphere.level - 1, coarser->owner, parent_key(key)});
+  }
+  std::sort(begins.begin(), begins.end(), [](const Begin& a, const Begin& b) {
+    return std::pair(a.level, a.key) < std::pair(b.level, b.key);
+  });
+  const auto same = [](const Begin& a, const Begin& b) {
+    return a.level == b.level && a.key == b.key;
+  };
+  begins.erase(std::unique(begins.begin(), begins.end(), same), begins.end());
+  return true;
+}
+
+// An item that came to a leaf octant of this rank's.
+struct Arrival {
+  std::int32_t source, number, level, slot;
+  std::uint8_t octants;
+  std::size_t bytes;  // where those of the item begin
+
+  auto order() const { return std::tuple(source, number, level, slot); }
+};
+
+class Search {
+ public:
+  Search(const Mesh& mesh, std::size_t item_bytes) : mesh_(mesh), item_bytes_(item_bytes) {}
+
+  // Sends every item to the blocks around its sphere. Collective.
+  void begin(std::span<const Sphere> spheres, std::span<const std::byte> items) {
+    const int rank = mesh_.communicator().rank();
+    std::vector<Begin> begins;
+    std::vector<std::int32_t> strangers;
+    for (std::size_t n = 0; n < spheres.size(); ++n) {
+      check_radius(spheres[n]);
+      const auto number = static_cast<std::int32_t>(n);
+      if (!nearby_blocks(mesh_, spheres[n], begins)) {
+        strangers.push_back(number);
+        continue;
+      }
+      for (const Begin& b : begins)
+        onward_.send(b.owner, stop_of(spheres[n], number, b.level, b.key), item(items, n));
+    }
+    if (!mesh_.communicator().any(!strangers.empty())) return;
+    std::vector<std::vector<Key>> wanted;
+    std::vector<Key> keys;
+    for (const std::int32_t n : strangers) {
+      wanted.push_back(positions_around(mesh_.geometry(), 0, spheres[n]));
+      keys.insert(keys.end(), wanted.back().begin(), wanted.back().end());
+    }
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    const std::vector<std::int32_t> owners = mesh_.tree().owners(0, keys);
+    for (std::size_t s = 0; s < strangers.size(); ++s)
+      for (const Key key : wanted[s]) {
+        const auto place = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
+        onward_.send(owners[place], stop_of(spheres[strangers[s]], strangers[s], 0, key),
+                     item(items, strangers[s]));
+      }
+  }
+
+  // Follows items down to leaves, until none is on its way. Collective.
+  void finish() {
+    const Communicator& communicator = mesh_.communicator();
+    while (communicator.any(!onward_.ranks.empty())) {
+      const Onward sent = std::exchange(onward_, {});
+      const std::size_t width = sizeof(Stop) + item_bytes_;
+      const auto arrived = route_bytes(communicator, sent.ranks, sent.bytes, width);
+      for (std::size_t at = 0; at < arrived.items.size(); at += width) {
+        Stop stop;
+        std::memcpy(&stop, &arrived.items[at], sizeof(Stop));
+        const auto bytes = std::span(arrived.items).subspan(at + sizeof(Stop), item_bytes_);
+        const std::size_t begin = items_.size();
+        items_.insert(items_.end(), bytes.begin(), bytes.end());
+        if (!follow(stop, begin)) items_.resize(begin);
+      }
+    }
+  }
+
+  ReachedBytes result() {
+    std::sort(arrivals_.begin(), arrivals_.end(),
+              [](const Arrival& a, const Arrival& b) { return a.order() < b.order(); });
+    ReachedBytes reached;
+    for (std::size_t n = 0; n < arrivals_.size(); ++n) {
+      const Arrival& a = arrivals_[n];
+      const bool is_new =
+          n == 0 || a.source != arrivals_[n - 1].source || a.number != arrivals_[n - 1].number;
+      if (is_new) {
+        const auto bytes = std::span(items_).subspan(a.bytes, item_bytes_);
+        reached.items.insert(reached.items.end(), bytes.begin(), bytes.end());
+        reached.sources.push_back(a.source);
+        reached.numbers.push_back(a.number);
+      }
+      const auto item = static_cast<std::int32_t>(reached.sources.size() - 1);
+      if (!is_new && reached.met.back().level == a.level && reached.met.back().slot == a.slot)
+        reached.met.back().octants |= a.octants;
+      else reached.met.push_back({item, a.level, a.slot, a.octants});
+    }
+    return reached;
+  }
+
+ private:
+  std::span<const std::byte> item(std::span<const std::byte> items, std::size_t n) const {
+    return items.subspan(n * item_bytes_, item_bytes_);
+  }
+
+  Stop stop_of(const Sphere& sphere, std::int32_t number, int level, Key key) const {
+    return {key, sphere.centre, sphere.radius, level, mesh_.communicator().rank(), number};
+  }
+
+  void check_radius(const Sphere& sphere) const {
+    const Geometry& geometry = mesh_.geometry();
+    for (int d = 0; d < 3; ++d)
+      OCTANT_REQUIRE(
+          !geometry.periodic(d) || 2.0 * sphere.radius <= geometry.upper()[d] - geometry.lower()[d],
+          "a radius of {} is more than half of the periodic domain", sphere.radius);
+  }
+
+  // From an own block down to its leaf octants; those of finer blocks of other ranks are left in
+  // `onward_`. Returns whether leaf octants of this rank's were met.
+  bool follow(const Stop& stop, std::size_t bytes) {
+    const TreeLevel& blocks = mesh_.blocks(stop.level);
+    const Node* node = blocks.find(stop.key);
+    OCTANT_REQUIRE(node != nullptr && node->slot >= 0,
+                   "an item came to a rank that does not have its block of level {}", stop.level);
+    Arrival arrival{stop.source, stop.number, stop.level, node->slot, 0, bytes};
+    bool found = false;
+    for (int octant = 0; octant < 8; ++octant) {
+      const bool refined = (blocks.refined(node->slot) >> octant & 1) != 0;
+      if (!meets(mesh_.geometry(), stop, octant, refined ? k_slack : 1.0)) continue;
+      if (!refined) {
+        arrival.octants |= static_cast<std::uint8_t>(1 << octant);
+        continue;
+      }
+      Stop finer = stop;
+      finer.level = stop.level + 1;
+      finer.key = child_key(stop.key, octant);
+      const int owner = mesh_.child_owners(stop.level, node->slot)[octant];
+      if (owner == mesh_.communicator().rank()) found = follow(finer, bytes) || found;
+      else onward_.send(owner, finer, std::span(items_).subspan(bytes, item_bytes_));
+    }
+    if (arrival.octants == 0) return found;
+    arrivals_.push_back(arrival);
+    return true;
+  }
+
+  const Mesh& mesh_;
+  std::size_t item_bytes_;
+  Onward onward_;
+  std::vector<std::byte> items_;
+  std::vector<Arrival> arrivals_;
+};
+
+}  // namespace
+
+Position nearest_image(const Geometry& geometry, const Position& from, const Position& to) {
+  Position way;
+  for (int d = 0; d < 3; ++d) {
+    way[d] = to[d] - from[d];
+    if (!geometry.periodic(d)) continue;
+    const double size = geometry.upper()[d] - geometry.lower()[d];
+    if (way[d] > 0.5 * size) way[d] -= size;
+    else if (way[d] < -0.5 * size) way[d] += size;
+  }
+  return way;
+}
+
+ReachedBytes reach_bytes(const Mesh& mesh, std::span<const Sphere> spheres,
+                         std::span<const std::byte> items, std::size_t item_bytes) {
+  Search search(mesh, item_bytes);
+  search.begin(spheres, items);
+  search.finish();
+  return search.result();
+}
+
+}  // namespace octant::mesh

@@ -1,0 +1,396 @@
+// Events change the gas: sums over the cells around each, then what every cell gets from all.
+//
+// The physics is a law, a plain value that is copied to the device:
+//
+//   struct Law {
+//     struct Event { EventPlace place; ... };   // plain
+//     struct Blast { ... };                     // plain: what cells must know of an event's sums
+//     static constexpr int sums;
+//     // Device: the terms of a cell in an event's sums.
+//     void weigh(const Event&, const CellAround&, const hydro::GasCell&, double* terms) const;
+//     // Host: `sums` over all leaf cells within the radius. False if none takes part.
+//     bool finish(const Event&, const double* sums, Blast& blast) const;
+//     // Device: what a cell within the radius gets; where there is none, what the event's own cell
+//     // gets.
+//     Gain share(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
+//     Gain share_of_host(const Event&, const CellAround&, const hydro::GasCell&) const;
+//   };
+//
+// Both are called with the gas as it was before any of the events. An event's sums come from its
+// blocks in the order of levels and keys, and a cell adds up its gains in the order of ids, so that
+// results have the same bits on any number of ranks and with every search.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "comm/reproducible_sum.hpp"
+#include "comm/route.hpp"
+#include "mesh/device.hpp"
+#include "subgrid/events/touches.hpp"
+#include "subgrid/leaf_cells.hpp"
+
+namespace octant::subgrid {
+
+// What the gas of this rank's cells got.
+struct InjectedSums {
+  enum { k_mass, k_momentum, k_energy = 4, k_metals, k_floor_energy, k_sums };
+  std::array<ReproducibleSum, k_sums> sums;
+};
+
+// Where events change more than the five hydrodynamic variables.
+struct EventTarget {
+  hydro::Gas gas;
+  int metals = -1;  // the variable that holds the density of metals, if there is one
+};
+
+namespace events {
+
+// The sums of each pair of a touched block and an event, [touch][term].
+template <class Law>
+struct SumTouches {
+  Law law;
+  GasLevel level;
+  mesh::CellRange cells;  // of the touched blocks
+  Periods periods;
+  mesh::DeviceArray<const std::int32_t> blocks, numbers;  // by touch
+  mesh::DeviceArray<const typename Law::Event> events;
+  mesh::DeviceArray<double> sums;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t touch) const {
+    const int place = blocks(touch), N = cells.block_size();
+    const mesh::OwnBlock block = cells.blocks(place);
+    const typename Law::Event& event = events(numbers(touch));
+    const CellBounds bounds = bounds_of(event.place, block, cells, periods);
+    double total[Law::sums] = {}, term[Law::sums];
+    for (int k = bounds.first[2]; k < bounds.last[2]; ++k)
+      for (int j = bounds.first[1]; j < bounds.last[1]; ++j)
+        for (int i = bounds.first[0]; i < bounds.last[0]; ++i) {
+          const mesh::Cell cell{place, block.slot, (k * N + j) * N + i};
+          if (block.refined >> cells.octant_of(cell.index) & 1) continue;
+          const CellAround around =
+              periods.look(event.place, cells.centre(cell), level.cell_volume);
+          if (!is_inside(event.place, around)) continue;
+          law.weigh(event, around, level.at(cell), term);
+          for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
+        }
+    for (int n = 0; n < Law::sums; ++n) sums(touch * Law::sums + n) = total[n];
+  }
+};
+
+// Gives the cells of each touched block their gains, and says what they got, [block][sum]. A team
+// per block: it collects the gains of all cells, event after event, and then changes the gas.
+template <class Law>
+struct ShareOut {
+  using Member = Kokkos::TeamPolicy<>::member_type;
+
+  Law law;
+  EventTarget target;
+  int level_number;
+  GasLevel level;
+  mesh::CellRange cells;
+  Periods periods;
+  mesh::DeviceArray<const std::int32_t> begins, numbers;
+  mesh::DeviceArray<const typename Law::Event> events;
+  mesh::DeviceArray<const typename Law::Blast> blasts;
+  mesh::DeviceArray<const std::uint8_t> alone;  // events without cells within their radius
+  mesh::DeviceArray<double> got;
+
+  std::size_t scratch_bytes() const { return sizeof(Gain) * cells.cells_per_block(); }
+
+  void run() const {
+    Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
+    policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes()));
+    Kokkos::parallel_for("share out events", policy, *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int place = team.league_rank();
+    const mesh::OwnBlock block = cells.blocks(place);
+    auto* const gains =
+        static_cast<Gain*>(team.team_scratch(1).get_shmem(sizeof(Gain) * cells.cells_per_block()));
+    CellBounds all{{cells.block_size(), cells.block_size(), cells.block_size()}, {0, 0, 0}};
+    for (int n = begins(place); n < begins(place + 1); ++n) {
+      const CellBounds bounds = bounds_of(events(numbers(n)).place, block, cells, periods);
+      for (int d = 0; d < 3; ++d) {
+        all.first[d] = bounds.first[d] < all.first[d] ? bounds.first[d] : all.first[d];
+        all.last[d] = bounds.last[d] > all.last[d] ? bounds.last[d] : all.last[d];
+      }
+    }
+    for_cells_in(team, all, [&](int index) { gains[index] = Gain{}; });
+    team.team_barrier();
+    for (int n = begins(place); n < begins(place + 1); ++n) {
+      const int number = numbers(n);
+      const CellBounds bounds = bounds_of(events(number).place, block, cells, periods);
+      for_cells_in(team, bounds, [&](int index) {
+        collect(number, block, {place, block.slot, index}, gains[index]);
+      });
+      team.team_barrier();
+    }
+    for_cells_in(team, all, [&](int index) {
+      const bool refined = block.refined >> cells.octant_of(index) & 1;
+      if (!refined) give({place, block.slot, index}, gains[index]);
+    });
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, block, all, gains); });
+  }
+
+ private:
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION void for_cells_in(const Member& team, const CellBounds& bounds,
+                                           const Body& body) const {
+    const int N = cells.block_size();
+    const int columns = bounds.last[0] - bounds.first[0], rows = bounds.last[1] - bounds.first[1],
+              planes = bounds.last[2] - bounds.first[2];
+    if (columns <= 0 || rows <= 0) return;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * planes), [&](int n) {
+      const int j = bounds.first[1] + n % rows, k = bounds.first[2] + n / rows;
+      for (int i = bounds.first[0]; i < bounds.last[0]; ++i) body((k * N + j) * N + i);
+    });
+  }
+
+  KOKKOS_INLINE_FUNCTION void collect(int number, const mesh::OwnBlock& block,
+                                      const mesh::Cell& cell, Gain& gain) const {
+    const typename Law::Event& event = events(number);
+    const CellAround around = periods.look(event.place, cells.centre(cell), level.cell_volume);
+    if (is_inside(event.place, around))
+      gain += law.share(event, blasts(number), around, level.at(cell));
+    else if (alone(number) && happens_in(event.place, level_number, block, cell.index, cells))
+      gain += law.share_of_host(event, around, level.at(cell));
+  }
+
+  // The gain's floor energy becomes what the cell's pressure floor took.
+  KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
+    if (!gain.any) return;
+    const hydro::GasCell gas = level.at(cell);
+    gain.floor_energy = gas.add(gain.mass, gain.momentum, gain.energy);
+    if (target.metals >= 0) gas[target.metals] += gain.metals;
+  }
+
+  KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, const CellBounds& all,
+                                     const Gain* gains) const {
+    const int N = cells.block_size();
+    double sum[InjectedSums::k_sums] = {};
+    for (int k = all.first[2]; k < all.last[2]; ++k)
+      for (int j = all.first[1]; j < all.last[1]; ++j)
+        for (int i = all.first[0]; i < all.last[0]; ++i) {
+          const int index = (k * N + j) * N + i;
+          const Gain& gain = gains[index];
+          if (!gain.any || block.refined >> cells.octant_of(index) & 1) continue;
+          sum[InjectedSums::k_mass] += gain.mass;
+          for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
+          sum[InjectedSums::k_energy] += gain.energy;
+          sum[InjectedSums::k_metals] += gain.metals;
+          sum[InjectedSums::k_floor_energy] += gain.floor_energy;
+        }
+    for (int n = 0; n < InjectedSums::k_sums; ++n)
+      got(std::int64_t{place} * InjectedSums::k_sums + n) = sum[n];
+  }
+};
+
+// A rank's part of an event's sums, from one block.
+template <int count>
+struct Part {
+  std::int32_t number, level;  // of the event on its owner
+  Key key;
+  double sums[count];
+};
+
+// What the owner of an event answers to all that had a part in it.
+template <class Blast>
+struct Answer {
+  std::int32_t number;
+  std::uint8_t alone;
+  Blast blast;
+};
+
+// Events that reach cells of this rank's, in the order of ids.
+template <class Law>
+struct Reaching {
+  std::vector<typename Law::Event> events;
+  std::vector<int> owners;
+  std::vector<std::int32_t> numbers;  // on their owners
+  std::vector<mesh::Met> met;         // with items that count in `events`
+
+  Reaching(const mesh::Mesh& mesh, std::span<const typename Law::Event> own) {
+    std::vector<mesh::Sphere> spheres;
+    for (const auto& event : own) {
+      const EventPlace& p = event.place;
+      spheres.push_back({{p.centre[0], p.centre[1], p.centre[2]}, p.radius, p.level, p.slot});
+    }
+    auto reached = mesh::reach(mesh, std::span<const mesh::Sphere>(spheres), own);
+    std::vector<std::int32_t> order(reached.items.size()), place(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+      return reached.items[a].place.id < reached.items[b].place.id;
+    });
+    for (const std::int32_t n : order) {
+      place[n] = static_cast<std::int32_t>(events.size());
+      events.push_back(reached.items[n]);
+      owners.push_back(reached.sources[n]);
+      numbers.push_back(reached.numbers[n]);
+      if (owners.back() != mesh.communicator().rank())
+        events.back().place.level = events.back().place.slot = -1;
+    }
+    met = std::move(reached.met);
+    for (mesh::Met& block : met) block.item = place[block.item];
+  }
+
+  std::vector<EventPlace> places() const {
+    std::vector<EventPlace> places;
+    for (const auto& event : events) places.push_back(event.place);
+    return places;
+  }
+};
+
+// The sums of this rank's blocks, for the owners of the events; ranks get what they own.
+template <class Law>
+std::vector<Part<Law::sums>> sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+                                        const Reaching<Law>& reaching,
+                                        const std::vector<TouchedBlocks>& touched,
+                                        std::vector<int>& sources) {
+  using OfBlock = Part<Law::sums>;
+  std::vector<OfBlock> parts;
+  std::vector<int> owners;
+  const auto events = mesh::to_device("events", reaching.events);
+  for (int level = 0; level < static_cast<int>(touched.size()); ++level) {
+    const TouchedBlocks& here = touched[level];
+    const auto touches = static_cast<std::int64_t>(here.events.size());
+    if (touches == 0) continue;
+    std::vector<std::int32_t> blocks;
+    for (std::size_t b = 0; b < here.slots.size(); ++b)
+      blocks.insert(blocks.end(), here.begins[b + 1] - here.begins[b],
+                    static_cast<std::int32_t>(b));
+    const SumTouches<Law> kernel{law,
+                                 GasLevel(mesh, level, target.gas),
+                                 mesh.cells(level, here.slots),
+                                 Periods(mesh.geometry()),
+                                 mesh::to_device("blocks", blocks),
+                                 mesh::to_device("numbers", here.events),
+                                 events,
+                                 mesh::uninitialised<double>("sums", touches * Law::sums)};
+    Kokkos::parallel_for("sum around events",
+                         Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, touches), kernel);
+    const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.sums);
+    for (std::int64_t t = 0; t < touches; ++t) {
+      OfBlock part{reaching.numbers[here.events[t]],
+                   level,
+                   mesh.blocks(level).key(here.slots[blocks[t]]),
+                   {}};
+      std::copy_n(&sums(t * Law::sums), Law::sums, part.sums);
+      parts.push_back(part);
+      owners.push_back(reaching.owners[here.events[t]]);
+    }
+  }
+  auto routed =
+      route(mesh.communicator(), std::span<const int>(owners), std::span<const OfBlock>(parts));
+  sources = std::move(routed.sources);
+  return std::move(routed.items);
+}
+
+// What became of each event that reaches this rank.
+template <class Law>
+struct Fates {
+  std::vector<typename Law::Blast> blasts;
+  std::vector<std::uint8_t> alone;
+};
+
+// Owners add up the parts of their events, and answer.
+template <class Law>
+Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
+                       std::span<const typename Law::Event> own, const Reaching<Law>& reaching,
+                       const std::vector<Part<Law::sums>>& parts, const std::vector<int>& sources) {
+  using ToRank = Answer<typename Law::Blast>;
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto& x = parts[a];
+    const auto& y = parts[b];
+    if (x.number != y.number) return x.number < y.number;
+    return x.level != y.level ? x.level < y.level : x.key < y.key;
+  });
+  std::vector<ToRank> answers;
+  std::vector<int> ranks;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const std::int32_t number = parts[order[begin]].number;
+    double sums[Law::sums] = {};
+    std::vector<int> asking;
+    for (; end < order.size() && parts[order[end]].number == number; ++end) {
+      for (int n = 0; n < Law::sums; ++n) sums[n] += parts[order[end]].sums[n];
+      asking.push_back(sources[order[end]]);
+    }
+    std::sort(asking.begin(), asking.end());
+    asking.erase(std::unique(asking.begin(), asking.end()), asking.end());
+    ToRank answer{number, 0, {}};
+    answer.alone = !law.finish(own[number], sums, answer.blast);
+    answers.insert(answers.end(), asking.size(), answer);
+    ranks.insert(ranks.end(), asking.begin(), asking.end());
+  }
+  const auto answered =
+      route(communicator, std::span<const int>(ranks), std::span<const ToRank>(answers));
+  std::vector<std::pair<std::pair<int, std::int32_t>, std::size_t>> known;  // owner, number
+  for (std::size_t n = 0; n < answered.items.size(); ++n)
+    known.push_back({{answered.sources[n], answered.items[n].number}, n});
+  std::sort(known.begin(), known.end());
+  Fates<Law> fates;
+  for (std::size_t n = 0; n < reaching.events.size(); ++n) {
+    const std::pair asked{reaching.owners[n], reaching.numbers[n]};
+    const auto at = std::lower_bound(known.begin(), known.end(), std::pair{asked, std::size_t{0}});
+    const bool is_known = at != known.end() && at->first == asked;
+    // An event may meet octants of this rank's without a cell's centre in its reach.
+    fates.blasts.push_back(is_known ? answered.items[at->second].blast : typename Law::Blast{});
+    fates.alone.push_back(is_known ? answered.items[at->second].alone : 0);
+  }
+  return fates;
+}
+
+}  // namespace events
+
+// Applies this rank's events, together with those of others that reach its cells. Cells under finer
+// blocks are left as they are. Returns what this rank's cells got. Collective.
+template <class Law>
+InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+                          std::span<const typename Law::Event> own, EventSearch search) {
+  const events::Reaching<Law> reaching(mesh, own);
+  const std::vector<TouchedBlocks> touched =
+      find_touched_blocks(mesh, search, reaching.places(), reaching.met);
+  std::vector<int> sources;
+  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched, sources);
+  const auto fates = events::finish_sums(mesh.communicator(), law, own, reaching, parts, sources);
+
+  InjectedSums injected;
+  const auto on_device = mesh::to_device("events", reaching.events);
+  const auto blasts = mesh::to_device("blasts", fates.blasts);
+  const auto alone = mesh::to_device("events without cells", fates.alone);
+  for (int level = 0; level < static_cast<int>(touched.size()); ++level) {
+    const TouchedBlocks& here = touched[level];
+    const auto blocks = static_cast<int>(here.slots.size());
+    if (blocks == 0) continue;
+    const events::ShareOut<Law> kernel{
+        law,
+        target,
+        level,
+        GasLevel(mesh, level, target.gas),
+        mesh.cells(level, here.slots),
+        Periods(mesh.geometry()),
+        mesh::to_device("first events", here.begins),
+        mesh::to_device("numbers", here.events),
+        on_device,
+        blasts,
+        alone,
+        mesh::uninitialised<double>("got", std::int64_t{blocks} * InjectedSums::k_sums)};
+    kernel.run();
+    const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.got);
+    const double volume = mesh.geometry().cell_volume(level);
+    for (int b = 0; b < blocks; ++b)
+      for (int n = 0; n < InjectedSums::k_sums; ++n)
+        injected.sums[n] += volume * got(std::int64_t{b} * InjectedSums::k_sums + n);
+  }
+  return injected;
+}
+
+}  // namespace octant::subgrid
