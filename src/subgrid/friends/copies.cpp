@@ -158,14 +158,15 @@ Copies CopyFinder::send(const std::vector<Wish>& wishes) const {
 
 Copies copies_within(const Communicator& communicator, std::span<const Body> bodies,
                      const Linking& linking) {
-  std::vector<Point> points;
-  for (const Body& body : bodies) points.push_back(body.position);
+  std::vector<Point> points(bodies.size());
+  for (std::size_t n = 0; n < bodies.size(); ++n) points[n] = bodies[n].position;
   Box box = bounding_box(points);
   communicator.agree([&] { check_points(points, box, linking); });
   communicator.min_in_place(std::span<double>(box.lower));
   communicator.max_in_place(std::span<double>(box.upper));
   if (box.empty()) return {};  // no rank has a body
   check_points({}, box, linking);
+  if (communicator.size() == 1) return {};
   const CellGrid grid(box, linking, width_of_coarse_cells(box, linking, communicator.size()));
   const CellList list(points, grid);
   return CopyFinder(communicator, bodies, linking, grid, list).find();

@@ -58,13 +58,15 @@ DistributedGroups find_groups(const Communicator& communicator, std::span<const 
                               const Linking& linking, FastestMethod& fastest,
                               const Criterion& criterion = {}) {
   const Copies copies = copies_within(communicator, bodies, linking);
-  std::vector<Body> all(bodies.begin(), bodies.end());
+  std::vector<Body> all;
+  all.reserve(bodies.size() + copies.bodies.size());
+  all.insert(all.end(), bodies.begin(), bodies.end());
   all.insert(all.end(), copies.bodies.begin(), copies.bodies.end());
-  std::vector<Point> points;
-  std::vector<std::uint64_t> ids;
-  for (const Body& body : all) {
-    points.push_back(body.position);
-    ids.push_back(body.id);
+  std::vector<Point> points(all.size());
+  std::vector<std::uint64_t> ids(all.size());
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    points[n] = all[n].position;
+    ids[n] = all[n].id;
   }
   const auto local = fastest.find_groups(points, linking, OfIndices<Criterion>{all, criterion});
   MergedLabels merged = merge_labels(communicator, local, ids, copies.origins);

@@ -185,7 +185,8 @@ MergedLabels merge_labels(const Communicator& communicator, std::span<const int>
   for (std::size_t n = 0; n < names.size(); ++n) least[first_of(names[n])] = of_group[n];
 
   const std::size_t own = groups.size() - origins.size();
-  for (std::size_t n = 0; n < own; ++n) merged.label.push_back(least[groups[n]]);
+  merged.label.resize(own);
+  for (std::size_t n = 0; n < own; ++n) merged.label[n] = least[groups[n]];
   return merged;
 }
 
