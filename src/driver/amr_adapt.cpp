@@ -83,11 +83,10 @@ void AmrSimulation::flag_massive_cells(int level, int buffer,
   if (options_.refine.mass_scalar >= 0) {
     const mesh::BlockLayout& layout = mesh_.layout();
     double* gas = mesh_.fields(level).blocks(LevelFields::k_now);
-    const int scalar = options_.hydro.variables() - options_.hydro.scalars;
+    const auto scalar =
+        options_.hydro.place(hydro::passive_scalar_name(options_.refine.mass_scalar));
     cells.whole = {gas, layout.stride_slot};
-    cells.share = {
-        gas + std::int64_t{scalar + options_.refine.mass_scalar} * layout.stride_variable,
-        layout.stride_slot};
+    cells.share = {gas + std::int64_t{scalar.value()} * layout.stride_variable, layout.stride_slot};
     cells.least_share = options_.refine.mass_scalar_above;
   }
   mesh::flag_dense_cells(mesh_, level, cells, buffer, masks);

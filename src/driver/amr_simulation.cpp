@@ -16,33 +16,23 @@ using mesh::LevelFields;
 
 namespace {
 
-std::vector<mesh::Variable> conserved_variables(const AmrOptions& options) {
-  std::vector<mesh::Variable> variables{
-      {"density"}, {"momentum_x", 0}, {"momentum_y", 1}, {"momentum_z", 2}, {"total_energy"}};
-  if (options.hydro.has_dual_energy()) variables.push_back({"entropy"});
-  for (const std::string& name : options.scalar_names()) variables.push_back({name});
+std::vector<mesh::Variable> stored_variables(const hydro::HydroOptions& gas) {
+  std::vector<mesh::Variable> variables;
+  for (const hydro::GasVariable& variable : gas.variables())
+    variables.push_back({variable.stored_field().name, variable.vector_axis});
   return variables;
 }
 
 mesh::FieldSetup field_setup(const AmrOptions& options) {
-  return {.variables = conserved_variables(options),
+  return {.variables = stored_variables(options.hydro),
           .ghosts = options.hydro.ghosts(),
           .spares = options.hydro.scheme == hydro::Scheme::muscl_hancock ? 1 : 2};
 }
 
-// The user's scalars are the problem's, the others begin as their processes say.
-std::vector<double> conserved(const problems::GasState& gas, const AmrOptions& run) {
-  const hydro::HydroOptions& options = run.hydro;
-  const auto& v = gas.velocity;
-  const double kinetic = 0.5 * gas.density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-  std::vector<double> u{gas.density, gas.density * v[0], gas.density * v[1], gas.density * v[2],
-                        gas.pressure / (options.gamma - 1.0) + kinetic};
-  if (options.has_dual_energy())
-    u.push_back(gas.pressure / std::pow(gas.density, options.gamma - 1.0));
-  const auto given = std::min<std::size_t>(gas.scalars.size(), run.hydro_parameters.scalars);
-  for (std::size_t n = 0; n < run.scalars.size(); ++n)
-    u.push_back(gas.density * (n < given ? gas.scalars[n] : run.scalars[n].initial));
-  return u;
+std::vector<double> stored_values(const problems::GasState& state, const hydro::HydroOptions& gas) {
+  std::vector<double> values(gas.variable_count());
+  problems::store_state(state, gas, values.data(), 1);
+  return values;
 }
 
 }  // namespace
@@ -74,7 +64,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
     for (int side = 0; side < 2; ++side)
       if (mesh_.geometry().boundary(axis, side) == mesh::Boundary::inflow)
         mesh_.set_inflow(2 * axis + side,
-                         conserved(options.problem->inflow_state(axis, side), options));
+                         stored_values(options.problem->inflow_state(axis, side), options.hydro));
 }
 
 double AmrSimulation::least_bytes(const AmrOptions& options) {
@@ -97,8 +87,7 @@ void AmrSimulation::set_initial_state(int level) {
                                                                                      values.size());
   options_.problem->initial_level(
       mesh_, level, [&](int slot, int cell, const problems::GasState& gas) {
-        const auto u = conserved(gas, options_);
-        for (std::size_t n = 0; n < u.size(); ++n) values[n * layout.stride_variable + cell] = u[n];
+        problems::store_state(gas, options_.hydro, values.data() + cell, layout.stride_variable);
         if (cell + 1 < cells) return;
         const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
             mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,

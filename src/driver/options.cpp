@@ -116,40 +116,33 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
   o.region.declare(schema);
 }
 
-// The index of a primitive variable by its name in snapshots.
-int field_index(const std::string& name, const hydro::HydroOptions& gas,
-                const std::vector<std::string>& scalars) {
-  std::vector<std::string> names{"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
-  if (gas.has_dual_energy()) names.push_back("entropy");
-  names.insert(names.end(), scalars.begin(), scalars.end());
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    throw InputError("refine: there is no field \"{}\"; did you mean \"{}\"?", name,
-                     nearest_name(name, names));
-  return static_cast<int>(found - names.begin());
+// The place of a variable by its name in snapshots.
+int field_index(const std::string& name, const hydro::HydroOptions& gas) {
+  if (const auto place = gas.place(name)) return *place;
+  throw InputError("refine: there is no field \"{}\"; did you mean \"{}\"?", name,
+                   nearest_name(name, shown_names(gas.variables())));
 }
 
 void add_criteria(std::vector<hydro::RefinementCriterion>& all, const char* key,
                   hydro::RefinementKind kind, const std::vector<std::string>& fields,
                   const std::vector<double>& thresholds, double floor,
-                  const hydro::HydroOptions& gas, const std::vector<std::string>& scalars) {
+                  const hydro::HydroOptions& gas) {
   if (fields.size() != thresholds.size())
     throw InputError("refine.{} has {} thresholds for the {} fields of refine.{}_fields", key,
                      thresholds.size(), fields.size(), key);
   for (std::size_t n = 0; n < fields.size(); ++n)
-    all.push_back({kind, field_index(fields[n], gas, scalars), thresholds[n], floor});
+    all.push_back({kind, field_index(fields[n], gas), thresholds[n], floor});
 }
 
 }  // namespace
 
 std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
-    int level, const hydro::HydroOptions& gas, const std::vector<std::string>& scalars) const {
+    int level, const hydro::HydroOptions& gas) const {
   using hydro::RefinementKind;
   std::vector<hydro::RefinementCriterion> all;
-  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas,
-               scalars);
+  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas);
   add_criteria(all, "curvature", RefinementKind::second_derivative, curvature_fields, curvature,
-               floor, gas, scalars);
+               floor, gas);
   if (level < static_cast<int>(density.size()))
     all.push_back({RefinementKind::density, hydro::k_density, density[level], 0.0});
   return all;
@@ -157,7 +150,7 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
 
 std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double at) const {
   if (!hydro.enabled) return {};
-  auto all = refine.criteria(level, hydro, scalar_names());
+  auto all = refine.criteria(level, hydro);
   if (refine.jeans > 0.0) {
     // dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho.
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
@@ -206,9 +199,11 @@ void AmrOptions::finish(const ParameterSchema& schema) {
     throw InputError(
         "refine.mass needs refine.mass_unit, the mass that it counts in, where there is no "
         "cosmological box");
-  if (refine.mass_scalar >= (hydro.enabled ? hydro.scalars : 0))
+  const int scalars = hydro.enabled ? hydro_parameters.scalars : 0;
+  if (refine.mass_scalar >= scalars)
     throw InputError("refine.mass_scalar = {}: there are {} scalars (hydro.scalars)",
-                     refine.mass_scalar, hydro.enabled ? hydro.scalars : 0);
+                     refine.mass_scalar, scalars);
+  add_process_variables();
   if (problem)
     problem->prepare({.geometry = geometry,
                       .hydro = hydro,
@@ -217,8 +212,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                       .initial = initial});
   resolved_ = schema.resolved_toml();
   finish_processes();
-  for (int level = 0; level <= mesh.max_level; ++level)
-    refine.criteria(level, hydro, scalar_names());
+  for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
 }
 
 // Pressures in voids are down to 1e-5 of those of the mean density.
@@ -260,25 +254,26 @@ void AmrOptions::finish_cosmology() {
   snapshot_times();
 }
 
-// Leaves those that act, with their scalars; the problem knows of the user's alone. What parameters
-// the others have is forgotten with them.
+void AmrOptions::add_process_variables() {
+  for (const auto& process : processes) {
+    if (!process->is_wanted()) continue;
+    for (const hydro::GasVariable& variable : process->variables()) {
+      if (hydro.place(variable.name))
+        throw InputError("[{}] brings a variable \"{}\" of the gas, but there is one already",
+                         process->name(), variable.name);
+      hydro.scalars.push_back(variable);
+    }
+  }
+}
+
+// Leaves those that act. What parameters the others have is forgotten with them.
 void AmrOptions::finish_processes() {
   std::erase_if(processes, [](const auto& process) { return !process->is_wanted(); });
-  for (int n = 0; n < hydro.scalars; ++n) scalars.push_back({fmt::format("scalar_{}", n)});
-  for (const auto& process : processes)
-    for (const subgrid::GasVariable& variable : process->variables()) scalars.push_back(variable);
-  hydro.scalars = static_cast<int>(scalars.size());
   for (const auto& process : processes)
     process->prepare({.has_gas = hydro.enabled,
                       .expands = universe != nullptr,
                       .gas = hydro.gas(),
-                      .scalars = scalar_names()});
-}
-
-std::vector<std::string> AmrOptions::scalar_names() const {
-  std::vector<std::string> names;
-  for (const subgrid::GasVariable& scalar : scalars) names.push_back(scalar.name);
-  return names;
+                      .scalars = shown_names(hydro.scalars)});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

@@ -67,10 +67,8 @@ struct RefineOptions {
   int interval = 1;
   problems::RefinedRegion region;
 
-  // The criteria on one level, for gas with these scalars. Throws InputError for an unknown field
-  // or lists of unequal length.
-  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas,
-                                                   const std::vector<std::string>& scalars) const;
+  // The criteria on one level. Throws InputError for an unknown field or lists of unequal length.
+  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas) const;
 };
 
 // Section [run].
@@ -89,7 +87,7 @@ class AmrOptions {
   ModelKind model = ModelKind::amr;
   std::string problem_name;
   mesh::MeshOptions mesh;
-  hydro::HydroOptions hydro;  // from hydro_parameters, with the scalars of processes
+  hydro::HydroOptions hydro;  // from hydro_parameters, with the variables of processes
   hydro::HydroParameters hydro_parameters;
   gravity::GravityOptions gravity;
   cosmology::CosmologyOptions cosmology;
@@ -109,9 +107,6 @@ class AmrOptions {
   std::unique_ptr<problems::Problem> problem;
   // Those that act, in their order.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
-  // Of the gas, in the order of storage: the user's, then those that processes bring.
-  std::vector<subgrid::GasVariable> scalars;
-  std::vector<std::string> scalar_names() const;
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
 
   // Reads and checks a file. Throws InputError.
@@ -141,6 +136,7 @@ class AmrOptions {
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
   void finish_cosmology();
+  void add_process_variables();
   void finish_processes();
   std::string resolved_;
 };

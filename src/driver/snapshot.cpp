@@ -143,12 +143,7 @@ void write_field(Hdf5Writer& file, std::vector<BlockBatch>& batches, const mesh:
   }
 }
 
-DatasetMeaning conserved_meaning(const std::string& name) {
-  if (name == "density") return {"mass / length^3", "mass density of the gas"};
-  if (name == "total_energy") return {"mass / (length time^2)", "total energy density of the gas"};
-  if (name.starts_with("momentum")) return {"mass / (length^2 time)", "momentum density"};
-  return {"mass / length^3", "density of a passive scalar"};
-}
+DatasetMeaning meaning_of(const hydro::GasField& field) { return {field.unit, field.description}; }
 
 // What gravity stores; all of it in a checkpoint, the present potential and force in a snapshot.
 void write_gravity(Hdf5Writer& file, std::vector<BlockBatch>& batches,
@@ -177,19 +172,19 @@ void write_gravity(Hdf5Writer& file, std::vector<BlockBatch>& batches,
 void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
   const mesh::Mesh& mesh = simulation.mesh();
   const hydro::HydroOptions& gas = simulation.options().hydro;
-  const auto scalars = simulation.options().scalar_names();
+  const hydro::GasVariables variables = gas.enabled ? gas.variables() : hydro::GasVariables{};
   Hdf5Writer file(mesh.communicator(), path);
   write_header(file, simulation, "snapshot");
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
-    if (gas.enabled)
-      for (const auto& field : hydro::primitive_fields(gas, scalars))
-        write_field(file, batches, mesh, "hydro", level, field.name,
-                    {field.units, field.description}, [&](const mesh::CellRange& cells) {
-                      return hydro::read_primitive(gas, mesh.layout(), blocks, cells,
-                                                   field.variable);
-                    });
+    for (int n = 0; n < std::ssize(variables); ++n) {
+      const hydro::GasField field = variables[n].shown_field();
+      write_field(file, batches, mesh, "hydro", level, field.name, meaning_of(field),
+                  [&](const mesh::CellRange& cells) {
+                    return hydro::read_primitive(gas, mesh.layout(), blocks, cells, n);
+                  });
+    }
     write_gravity(file, batches, simulation, level, false);
   }
   for (const particles::Particles& kind : simulation.matter().kinds()) write_particles(file, kind);
@@ -198,9 +193,14 @@ void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
 
 namespace {
 
-// How many of the gas's variables a checkpoint holds: all of them, or none without gas.
-int stored_variables(const AmrSimulation& simulation) {
-  return simulation.options().hydro.enabled ? simulation.mesh().layout().variables : 0;
+// The gas's variables as a checkpoint holds them: all of them, or none without gas.
+std::vector<hydro::GasField> stored_fields(const AmrSimulation& simulation) {
+  const hydro::HydroOptions& gas = simulation.options().hydro;
+  std::vector<hydro::GasField> fields;
+  if (!gas.enabled) return fields;
+  for (const hydro::GasVariable& variable : gas.variables())
+    fields.push_back(variable.stored_field());
+  return fields;
 }
 
 std::string ledger_group(const subgrid::Ledger& ledger) { return "/processes/" + ledger.owner(); }
@@ -259,17 +259,15 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
   write_header(file, simulation, "checkpoint");
   write_progress(file, progress);
   write_run_state(file, simulation.state());
-  const int variables = stored_variables(simulation);
+  const auto fields = stored_fields(simulation);
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     auto batches = write_level_structure(file, simulation, level);
     const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
-    for (int n = 0; n < variables; ++n) {
-      const std::string& name = mesh.variables()[n].name;
-      write_field(file, batches, mesh, "hydro", level, name, conserved_meaning(name),
+    for (int n = 0; n < std::ssize(fields); ++n)
+      write_field(file, batches, mesh, "hydro", level, fields[n].name, meaning_of(fields[n]),
                   [&](const mesh::CellRange& cells) {
                     return hydro::read_conserved(mesh.layout(), blocks, cells, n);
                   });
-    }
     write_gravity(file, batches, simulation, level, true);
   }
   for (const particles::Particles& kind : simulation.matter().kinds()) write_particles(file, kind);
@@ -293,13 +291,12 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
                as_vector(geometry.lower()));
   require_same(path, "mesh.upper", file.attribute<std::vector<double>>("/header", "upper"),
                as_vector(geometry.upper()));
-  for (int n = 0; n < stored_variables(simulation); ++n)
-    if (const std::string& name = simulation.mesh().variables()[n].name;
-        !file.exists(level_group("hydro", 0) + "/" + name))
+  for (const hydro::GasField& field : stored_fields(simulation))
+    if (!file.exists(level_group("hydro", 0) + "/" + field.name))
       throw InputError(
           "{}: the checkpoint has no field \"{}\"; were hydro.enabled, hydro.scalars or "
           "hydro.dual_energy other than now?",
-          path, name);
+          path, field.name);
   if (simulation.gravity() && !file.exists(level_group("gravity", 0) + "/potential"))
     throw InputError("{}: the checkpoint has no potential; was gravity.enabled other than now?",
                      path);
@@ -366,10 +363,11 @@ OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& pat
   check_epoch(file, simulation);
   const StoredBlocks stored = restore_blocks(file, mesh);
   simulation.matter().adapt_to_mesh();
+  const auto fields = stored_fields(simulation);
   for (int level = 0; level < std::ssize(stored.levels); ++level)
-    for (int n = 0; n < stored_variables(simulation); ++n)
-      read_field(file, level_group("hydro", level) + "/" + mesh.variables()[n].name, stored, mesh,
-                 level, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n);
+    for (int n = 0; n < std::ssize(fields); ++n)
+      read_field(file, level_group("hydro", level) + "/" + fields[n].name, stored, mesh, level,
+                 mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), n);
   if (simulation.gravity()) read_gravity(file, simulation, stored);
   for (particles::Particles& kind : simulation.matter().kinds()) read_particles(file, kind);
   simulation.resume(read_run_state(file, simulation));

@@ -26,22 +26,6 @@ std::vector<double> gather(const mesh::CellRange& cells, const Value& value) {
 
 }  // namespace
 
-std::vector<PrimitiveField> primitive_fields(const HydroOptions& options,
-                                             std::span<const std::string> scalars) {
-  std::vector<PrimitiveField> fields{
-      {"density", "mass / length^3", "mass density of the gas", k_density},
-      {"velocity_x", "length / time", "gas velocity along x", k_velocity_x},
-      {"velocity_y", "length / time", "gas velocity along y", k_velocity_y},
-      {"velocity_z", "length / time", "gas velocity along z", k_velocity_z},
-      {"pressure", "mass / (length time^2)", "thermal pressure of the gas", k_pressure}};
-  int variable = k_hydro_variables;
-  if (options.has_dual_energy())
-    fields.push_back({"entropy", "code", "p / rho^gamma as carried by dual energy", variable++});
-  for (const std::string& name : scalars)
-    fields.push_back({name, "1", "concentration of a passive scalar", variable++});
-  return fields;
-}
-
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
                                    const double* blocks, const mesh::CellRange& cells,
                                    int variable) {

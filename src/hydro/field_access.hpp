@@ -1,8 +1,6 @@
 // Single fields of whole levels, as contiguous arrays: for output, restart and tools.
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
 #include "hydro/options.hpp"
@@ -10,16 +8,8 @@
 
 namespace octant::hydro {
 
-// A primitive field as snapshots name it; `scalars` are the names of the scalars.
-struct PrimitiveField {
-  std::string name, units, description;
-  int variable;  // Primitive, then scalars (with the entropy first if there is dual energy)
-};
-std::vector<PrimitiveField> primitive_fields(const HydroOptions& options,
-                                             std::span<const std::string> scalars);
-
-// Primitive variable of the blocks of a range, [block][k][j][i]: density, velocity, pressure, or
-// the concentration of a scalar. Without floors.
+// What snapshots show of a variable (HydroOptions::variables), [block][k][j][i] of the blocks of a
+// range: density, velocity, pressure, or the concentration of a scalar. Without floors.
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
                                    const double* blocks, const mesh::CellRange& cells,
                                    int variable);

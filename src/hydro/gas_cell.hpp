@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hydro/euler.hpp"
+#include "hydro/gas_variables.hpp"
 
 namespace octant::hydro {
 
@@ -34,6 +35,15 @@ class GasCell {
   // Per mass.
   KOKKOS_INLINE_FUNCTION double internal_energy() const {
     return pressure() / ((gas_.gamma - 1.0) * density());
+  }
+
+  // Makes the gas another one, with all but its scalars.
+  KOKKOS_INLINE_FUNCTION void set(double density, const double (&v)[3], double pressure) const {
+    const double kinetic = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    (*this)[k_mass] = density;
+    for (int d = 0; d < 3; ++d) (*this)[k_momentum_x + d] = density * v[d];
+    (*this)[k_energy] = pressure / (gas_.gamma - 1.0) + kinetic;
+    if (gas_.dual_energy) (*this)[k_entropy] = pressure / Kokkos::pow(density, gas_.gamma - 1.0);
   }
 
   // Gives the gas another internal energy per mass, of no less than the pressure's floor: its total

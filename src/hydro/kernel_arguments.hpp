@@ -10,7 +10,7 @@ struct KernelArguments {
   KernelArguments(const HydroOptions& options, const SweepArguments& a)
       : sweep(a),
         gas(options.gas()),
-        variables(options.variables()),
+        variables(options.variable_count()),
         hancock(options.scheme == Scheme::muscl_hancock),
         accelerated(options.acceleration != std::array<double, 3>{}),
         guards_entropy(options.dual_energy == DualEnergy::overwrite),

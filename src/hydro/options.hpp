@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "core/named.hpp"
+#include "hydro/gas_variables.hpp"
 
 namespace octant::hydro {
 
@@ -41,14 +43,18 @@ struct HydroOptions {
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
-  int scalars = 0;  // the user's passive scalars, without the entropy
+  GasVariables scalars = {};  // without the entropy: the user's, then those of processes
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
   std::array<double, 3> acceleration{};  // uniform, in code units
 
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
-  // Conserved variables per cell, with all scalars.
-  int variables() const { return k_hydro_variables + has_dual_energy() + scalars; }
+  // All variables of a cell, in the order of storage.
+  GasVariables variables() const;
+  int variable_count() const { return first_scalar() + static_cast<int>(scalars.size()); }
+  int first_scalar() const { return k_hydro_variables + has_dual_energy(); }
+  // Where among them one of this name is, such as "density", "velocity_x" or a scalar's.
+  std::optional<int> place(const std::string& name) const;
   // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most
   // this.
   int ghosts() const;

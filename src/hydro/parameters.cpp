@@ -59,7 +59,7 @@ HydroOptions HydroParameters::options() const {
   options.gamma = gamma;
   options.density_floor = density_floor;
   if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
-  options.scalars = scalars;
+  options.scalars = passive_scalars(scalars);
   options.dual_energy = dual_energy;
   options.dual_energy_threshold = dual_energy_threshold;
   options.acceleration = acceleration;

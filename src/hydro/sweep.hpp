@@ -14,7 +14,7 @@
 
 namespace octant::hydro {
 
-// Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variables()
+// Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variable_count()
 // variables.
 struct SweepArguments {
   mesh::TileSet tiles;

@@ -1,4 +1,5 @@
 // A piece of the universe: gas and dark matter, from files of initial conditions or generated ones.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -34,7 +35,9 @@ class Cosmology final : public Problem {
       throw InputError(
           "cosmology.omega_b = 0: there is no gas; give it a share, or say hydro.enabled = false");
     gas_share_ = setting.hydro.enabled ? options.omega_b / options.omega_m : 0.0;
-    scalars_ = setting.hydro.scalars;
+    scalars_ = static_cast<int>(
+        std::count_if(setting.hydro.scalars.begin(), setting.hydro.scalars.end(),
+                      [](const auto& scalar) { return scalar.role == hydro::GasRole::passive; }));
     gamma_ = setting.hydro.gamma;
     const auto blocks = setting.geometry.extent(0);
     side_ = static_cast<int>(blocks[0]) * setting.geometry.block_size();

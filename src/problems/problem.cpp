@@ -1,5 +1,7 @@
 #include "problems/problem.hpp"
 
+#include "hydro/gas_cell.hpp"
+
 namespace octant::problems {
 
 void Problem::initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive) {
@@ -14,6 +16,22 @@ void Problem::initial_level(const mesh::Mesh& mesh, int level, const StateReceiv
                              corner[2] + (c / N / N + 0.5) * dx},
                             dx));
   }
+}
+
+void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
+                 std::int64_t stride) {
+  const hydro::Gas gas = options.gas();
+  const hydro::GasCell stored(cell, stride, gas);
+  const auto& v = state.velocity;
+  stored.set(state.density, {v[0], v[1], v[2]}, state.pressure);
+  int place = options.first_scalar();
+  auto given = state.scalars.begin();
+  for (const hydro::GasVariable& scalar : options.scalars) {
+    const bool is_given = scalar.role == hydro::GasRole::passive && given != state.scalars.end();
+    stored[place++] = state.density * (is_given ? *given++ : scalar.initial);
+  }
+  for (const auto& [other, concentration] : state.others)
+    stored[other] = state.density * concentration;
 }
 
 }  // namespace octant::problems

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cosmology/initial_conditions.hpp"
@@ -29,8 +31,16 @@ struct GasState {
   double density = 1.0;
   std::array<double, 3> velocity{0.0, 0.0, 0.0};
   double pressure = 1.0;
-  std::vector<double> scalars{};  // concentrations; missing are 0, surplus dropped
+  // Concentrations of the passive scalars: missing are 0, surplus dropped.
+  std::vector<double> scalars{};
+  // Those of other scalars, by their places, HydroOptions::place("name"): missing begin as whoever
+  // brings them says.
+  std::vector<std::pair<int, double>> others{};
 };
+
+// Writes what the gas of one cell stores; variable n lies n * stride after the first one.
+void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
+                 std::int64_t stride);
 
 // What a problem may look at when it prepares itself.
 struct Setting {

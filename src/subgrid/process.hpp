@@ -19,10 +19,7 @@ class ParameterSchema;
 namespace octant::subgrid {
 
 // A scalar that moves with the gas.
-struct GasVariable {
-  std::string name;
-  double initial = 0.0;  // its concentration when the run begins
-};
+using hydro::GasVariable;
 
 // What a process may look at when it prepares itself.
 struct Setting {

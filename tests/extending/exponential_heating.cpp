@@ -21,7 +21,9 @@ class ExponentialHeating final : public Process {
   }
   bool is_wanted() const override { return time_ > 0.0; }
 
-  std::vector<GasVariable> variables() const override { return {{"heat"}}; }
+  std::vector<GasVariable> variables() const override {
+    return {{.name = "heat", .unit = "energy / mass", .description = "heat that the gas got"}};
+  }
   std::vector<std::string> accounts() const override { return {"energy"}; }
 
   void prepare(const Setting& setting) override {

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -46,6 +47,14 @@ def test_ledger_and_scalar_hold_all_the_energy_that_came(reference: Outcome) -> 
     cells = leaf_cells(reference.last_snapshot)
     heat = (cells["heat"] * cells["density"] * cells.volume).sum()
     assert heat == pytest.approx(added[-1], rel=1e-12)
+
+
+def test_a_snapshot_says_what_its_scalar_is(reference: Outcome) -> None:
+    with h5py.File(reference.last_snapshot) as file:
+        attributes = file["hydro/level_0/heat"].attrs
+        said = [np.asarray(attributes[key]).item() for key in ("units", "description")]
+    texts = [text.decode() if isinstance(text, bytes) else text for text in said]
+    assert texts == ["energy / mass", "heat that the gas got"]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -14,7 +14,7 @@ HydroOptions options_of(Scheme scheme, const std::string& reconstruction,
   options.scheme = scheme;
   options.reconstruction = reconstruction;
   options.riemann = riemann;
-  options.scalars = 1;
+  options.scalars = passive_scalars(1);
   options.acceleration = {0.1, 0.2, 0.3};
   return options;
 }
@@ -63,10 +63,10 @@ void expect_differences_to_restore_first_order(const HydroOptions& options, int 
   for (const auto& c : {std::array{8, 8, 8}, std::array{5, 8, 15}, std::array{0, 1, 0}}) {
     const auto difference =
         fallback_differences(still, arguments, {place(box, c[0], c[1], c[2], N, M)});
-    for (int n = 0; n < options.variables(); ++n) {
+    for (int n = 0; n < options.variable_count(); ++n) {
       double repaired = box.next()(box.offset(n, c[0], c[1], c[2]));
       for (int face = 0; face < 6; ++face)
-        repaired += (face % 2 ? -1 : 1) * ratio * difference[face * options.variables() + n];
+        repaired += (face % 2 ? -1 : 1) * ratio * difference[face * options.variable_count() + n];
       double expected = box.at(n, c[0], c[1], c[2]);
       for (int side : {0, 1}) {
         expected += (side ? -1 : 1) * ratio * donor_cell_flux<0>(box, {c[0] + side, c[1], c[2]})[n];

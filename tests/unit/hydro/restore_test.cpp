@@ -17,7 +17,7 @@ class CorrectedBlocks : public testing::Test {
  protected:
   explicit CorrectedBlocks(DualEnergy dual_energy = DualEnergy::off) {
     options_.dual_energy = dual_energy;
-    layout_ = {k_block_size, options_.variables()};
+    layout_ = {k_block_size, options_.variable_count()};
     fill(old_, 2.0, 3.0);
     fill(now_, 1.0, 1.5);
     const std::vector<std::int32_t> begin{0, 2};

@@ -22,7 +22,7 @@ std::vector<double> after_steps(const HydroOptions& options, const BoxShape& sha
   box.set(initial);
   box.step(1e-6);
   for (int n = 1; n < steps; ++n) box.step(box.stable_dt(0.8));
-  return box.values(options.variables());
+  return box.values(options.variable_count());
 }
 
 HydroOptions with(Scheme scheme, const std::string& reconstruction,
@@ -51,7 +51,7 @@ TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_plm) {
 }
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_scalars_and_dual_energy) {
   HydroOptions options = with(Scheme::rk2, "plm");
-  options.scalars = 2;
+  options.scalars = passive_scalars(2);
   options.dual_energy = DualEnergy::on;
   options.dual_energy_threshold = 0.7;  // so high that entropy rules in many cells
   options.acceleration = {0.1, -0.2, 0.3};
@@ -72,7 +72,7 @@ TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_the_exact_solver) {
 TEST(Sweep, scalars_do_not_change_the_gas) {
   HydroOptions options = with(Scheme::muscl_hancock, "plm");
   auto without = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
-  options.scalars = 2;
+  options.scalars = passive_scalars(2);
   auto also = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
   also.resize(without.size());
   EXPECT_EQ(differing(without, also), 0);
@@ -85,7 +85,7 @@ TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
         for (const std::string riemann : {"llf", "hll", "hllc", "exact"}) {
           if (reconstruction == "ppm" && limiter != "mc") continue;
           HydroOptions options = with(scheme, reconstruction, riemann, limiter);
-          options.scalars = 1;
+          options.scalars = passive_scalars(1);
           UniformBlocks box(options, {{16, 16, 16}, 8, 16});
           box.set(stirred);
           const auto mean = [&](int v) {
@@ -177,13 +177,13 @@ std::array<double, 5> drifting(double x, double y, double z) {
 // The change of the mass on one side of a closed surface is what the registers of the surface hold.
 void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
   HydroOptions options = with(scheme, "plm");
-  options.scalars = 1;
+  options.scalars = passive_scalars(1);
   const int axis_cells = 16;
   for (int axis = 0; axis < 3; ++axis) {
     UniformBlocks box(options, {{axis_cells, axis_cells, axis_cells}, N, M});
     box.set(drifting);
     const int faces = average ? M / 2 : M, tiles_across = axis_cells / M;
-    const int variables = options.variables();
+    const int variables = options.variable_count();
     const std::int64_t per_request = std::int64_t(variables) * faces * faces;
     // Two surfaces across the box: at its lower end, and in the middle of it.
     int count = 0;

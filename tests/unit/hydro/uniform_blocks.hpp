@@ -32,7 +32,7 @@ struct BoxShape {
 class UniformBlocks {
  public:
   UniformBlocks(const HydroOptions& options, const BoxShape& shape)
-      : options_(options), shape_(shape), variables_(options.variables()) {
+      : options_(options), shape_(shape), variables_(options.variable_count()) {
     const int N = shape.block_size, M = shape.patch;
     stride_variable_ = N * N * N + 8;
     for (int d = 0; d < 3; ++d) blocks_[d] = shape.cells[d] / N;
