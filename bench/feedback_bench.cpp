@@ -116,11 +116,13 @@ bool settle(const mesh::Mesh& mesh, EventPlace& place) {
   return false;
 }
 
-// Event n, in the refined part.
-EventPlace place_of(std::uint64_t n) {
+// Event n, in the refined middle: in as many cells, however large the mesh is.
+EventPlace place_of(const mesh::Mesh& mesh, std::uint64_t n) {
+  constexpr double k_base_cells = 32.0;  // along each axis
+  const double width = std::min(0.5, k_base_cells * mesh.geometry().cell_size(0));
   const RandomStream random(5, n, 0);
   EventPlace place{.id = n};
-  for (int d = 0; d < 3; ++d) place.centre[d] = 0.25 + 0.5 * random.uniform(d);
+  for (int d = 0; d < 3; ++d) place.centre[d] = 0.5 + width * (random.uniform(d) - 0.5);
   return place;
 }
 
@@ -129,7 +131,7 @@ std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const Kinet
   const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
   std::vector<KineticBlast::Event> events;
   for (int n = 0; n < count; ++n) {
-    KineticBlast::Event event{place_of(n), {0.1, 0.0, -0.1}, 1e-9, 1e-9, 0.02};
+    KineticBlast::Event event{place_of(mesh, n), {0.1, 0.0, -0.1}, 1e-9, 1e-9, 0.02};
     event.place.radius = k_blast_radius * dx;
     if (settle(mesh, event.place)) events.push_back(event);
   }
@@ -142,7 +144,7 @@ std::vector<NucleusLaw::Event> make_events(const mesh::Mesh& mesh, const Nucleus
   std::vector<NucleusLaw::Event> events;
   for (int n = 0; n < count; ++n) {
     NucleusLaw::Event event{};
-    event.place = place_of(n);
+    event.place = place_of(mesh, n);
     event.mode = n % 2 == 0 ? NucleusLaw::Mode::jet : NucleusLaw::Mode::heat;
     event.reach = k_jet_reach * dx;
     event.place.radius = n % 2 == 0 ? NucleusLaw::jet_radius(event.reach) : event.reach;

@@ -26,11 +26,15 @@ Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)
   }
 }
 
-particles::Particles* Matter::kind(const std::string& name) {
+const particles::Particles* Matter::kind(const std::string& name) const {
   const auto found =
       std::find_if(kinds_.begin(), kinds_.end(),
                    [&](const particles::Particles& kind) { return kind.name() == name; });
   return found == kinds_.end() ? nullptr : &*found;
+}
+
+particles::Particles* Matter::kind(const std::string& name) {
+  return const_cast<particles::Particles*>(std::as_const(*this).kind(name));
 }
 
 void Matter::adapt_to_mesh() {

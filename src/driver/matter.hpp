@@ -27,6 +27,7 @@ class Matter {
   bool has_particles() const { return !kinds_.empty(); }
   // The kind of this name, or null. It stays where it is.
   particles::Particles* kind(const std::string& name);
+  const particles::Particles* kind(const std::string& name) const;
 
   // After every change of the mesh, and before blocks migrate: see particles::Particles.
   // Collective.

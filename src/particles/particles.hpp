@@ -66,8 +66,9 @@ class Particles {
 
   // Adds particles that come into being in leaf cells of this rank's own blocks, and returns their
   // ids; `batch` has none. They continue the ids of the kind in the order of level, Morton key of
-  // the cell, and, in a cell, of the batch: who owns which block does not matter. Throws RunError
-  // on all ranks as add(), and if a cell is not an own leaf. Collective; a rank may give none.
+  // the cell, and, in a cell, of the batch: who owns which block does not matter. Call it once for
+  // all births of a time. Their masses are in the next deposit(). Throws RunError on all ranks as
+  // add(), and if a cell is not an own leaf. Collective; a rank may give none.
   std::vector<std::uint64_t> create(ParticleBatch batch);
   // Removes some own particles, by their numbers (see below), each once. Their ids are not used
   // again. Local.

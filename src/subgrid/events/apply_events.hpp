@@ -62,22 +62,19 @@ struct SumTouches {
   mesh::DeviceArray<double> sums;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t touch) const {
-    const int place = blocks(touch), N = cells.block_size();
+    const int place = blocks(touch);
     const mesh::OwnBlock block = cells.blocks(place);
     const typename Law::Event& event = events(numbers(touch));
     const CellBounds bounds = bounds_of(event.place, block, cells, periods);
     double total[Law::sums] = {}, term[Law::sums];
     for (int k = bounds.first[2]; k < bounds.last[2]; ++k)
       for (int j = bounds.first[1]; j < bounds.last[1]; ++j)
-        for (int i = bounds.first[0]; i < bounds.last[0]; ++i) {
-          const mesh::Cell cell{place, block.slot, (k * N + j) * N + i};
-          if (block.refined >> cells.octant_of(cell.index) & 1) continue;
-          const CellAround around =
-              periods.look(event.place, cells.centre(cell), level.cell_volume);
-          if (!is_inside(event.place, around)) continue;
-          law.weigh(event, around, level.at(cell), term);
-          for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
-        }
+        for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
+                       bounds.last[0], j, k, [&](int index, const CellAround& around) {
+                         if (block.refined >> cells.octant_of(index) & 1) return;
+                         law.weigh(event, around, level.at({place, block.slot, index}), term);
+                         for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
+                       });
     for (int n = 0; n < Law::sums; ++n) sums(touch * Law::sums + n) = total[n];
   }
 };
@@ -121,46 +118,62 @@ struct ShareOut {
         all.last[d] = bounds.last[d] > all.last[d] ? bounds.last[d] : all.last[d];
       }
     }
-    for_cells_in(team, all, [&](int index) { gains[index] = Gain{}; });
-    team.team_barrier();
-    for (int n = begins(place); n < begins(place + 1); ++n) {
-      const int number = numbers(n);
-      const CellBounds bounds = bounds_of(events(number).place, block, cells, periods);
-      for_cells_in(team, bounds, [&](int index) {
-        collect(number, block, {place, block.slot, index}, gains[index]);
-      });
-      team.team_barrier();
-    }
-    for_cells_in(team, all, [&](int index) {
-      const bool refined = block.refined >> cells.octant_of(index) & 1;
-      if (!refined) give({place, block.slot, index}, gains[index]);
+    for_rows(team, all, [&](int j, int k) {
+      for (int i = all.first[0]; i < all.last[0]; ++i) gains[index_of(i, j, k)] = Gain{};
     });
     team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, block, all, gains); });
+    for (int n = begins(place); n < begins(place + 1); ++n) {
+      collect(team, numbers(n), place, block, gains);
+      team.team_barrier();
+    }
+    for_rows(team, all, [&](int j, int k) {
+      for (int i = all.first[0]; i < all.last[0]; ++i) {
+        const int index = index_of(i, j, k);
+        give({place, block.slot, index}, gains[index]);
+      }
+    });
+    team.team_barrier();
+    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, all, gains); });
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION int index_of(int i, int j, int k) const {
+    return (k * cells.block_size() + j) * cells.block_size() + i;
+  }
+
+  // Calls body(j, k) for the rows of a box.
   template <class Body>
-  KOKKOS_INLINE_FUNCTION void for_cells_in(const Member& team, const CellBounds& bounds,
-                                           const Body& body) const {
-    const int N = cells.block_size();
-    const int columns = bounds.last[0] - bounds.first[0], rows = bounds.last[1] - bounds.first[1],
-              planes = bounds.last[2] - bounds.first[2];
-    if (columns <= 0 || rows <= 0) return;
+  KOKKOS_INLINE_FUNCTION void for_rows(const Member& team, const CellBounds& bounds,
+                                       const Body& body) const {
+    const int rows = bounds.last[1] - bounds.first[1], planes = bounds.last[2] - bounds.first[2];
+    if (rows <= 0 || planes <= 0) return;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * planes), [&](int n) {
-      const int j = bounds.first[1] + n % rows, k = bounds.first[2] + n / rows;
-      for (int i = bounds.first[0]; i < bounds.last[0]; ++i) body((k * N + j) * N + i);
+      body(bounds.first[1] + n % rows, bounds.first[2] + n / rows);
     });
   }
 
-  KOKKOS_INLINE_FUNCTION void collect(int number, const mesh::OwnBlock& block,
-                                      const mesh::Cell& cell, Gain& gain) const {
+  // What the cells of a block get from an event.
+  KOKKOS_INLINE_FUNCTION void collect(const Member& team, int number, int place,
+                                      const mesh::OwnBlock& block, Gain* gains) const {
     const typename Law::Event& event = events(number);
-    const CellAround around = periods.look(event.place, cells.centre(cell), level.cell_volume);
-    if (is_inside(event.place, around))
-      gain += law.share(event, blasts(number), around, level.at(cell));
-    else if (alone(number) && happens_in(event.place, level_number, block, cell.index, cells))
-      gain += law.share_of_host(event, around, level.at(cell));
+    if (alone(number)) {
+      if (event.place.level != level_number || event.place.slot != block.slot) return;
+      Kokkos::single(Kokkos::PerTeam(team), [&] {
+        const mesh::Cell host{place, block.slot, host_cell(event.place, block, cells)};
+        const CellAround around = periods.look(event.place, cells.centre(host), level.cell_volume);
+        gains[host.index] += law.share_of_host(event, around, level.at(host));
+      });
+      return;
+    }
+    const CellBounds bounds = bounds_of(event.place, block, cells, periods);
+    for_rows(team, bounds, [&](int j, int k) {
+      for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
+                     bounds.last[0], j, k, [&](int index, const CellAround& around) {
+                       if (block.refined >> cells.octant_of(index) & 1) return;
+                       gains[index] += law.share(event, blasts(number), around,
+                                                 level.at({place, block.slot, index}));
+                     });
+    });
   }
 
   // The gain's floor energy becomes what the cell's pressure floor took.
@@ -171,16 +184,13 @@ struct ShareOut {
     if (target.metals >= 0) gas[target.metals] += gain.metals;
   }
 
-  KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, const CellBounds& all,
-                                     const Gain* gains) const {
-    const int N = cells.block_size();
+  KOKKOS_INLINE_FUNCTION void add_up(int place, const CellBounds& all, const Gain* gains) const {
     double sum[InjectedSums::k_sums] = {};
     for (int k = all.first[2]; k < all.last[2]; ++k)
       for (int j = all.first[1]; j < all.last[1]; ++j)
         for (int i = all.first[0]; i < all.last[0]; ++i) {
-          const int index = (k * N + j) * N + i;
-          const Gain& gain = gains[index];
-          if (!gain.any || block.refined >> cells.octant_of(index) & 1) continue;
+          const Gain& gain = gains[index_of(i, j, k)];
+          if (!gain.any) continue;
           sum[InjectedSums::k_mass] += gain.mass;
           for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
           sum[InjectedSums::k_energy] += gain.energy;

@@ -60,7 +60,7 @@ struct Periods {
                                               const mesh::DevicePosition& cell,
                                               double volume) const {
     CellAround around{{}, 0.0, volume};
-    for (int d = 0; d < 3; ++d) {
+    for (int d = 2; d >= 0; --d) {  // as for_row_inside() does
       around.way[d] = nearest(d, cell[d] - event.centre[d]);
       around.square += around.way[d] * around.way[d];
     }
@@ -77,38 +77,63 @@ struct CellBounds {
   int first[3], last[3];
 };
 
-// All cells of a block whose centres an event may hold, and perhaps some more.
+// All cells of a block whose centres an event may hold, and the one that it happens in.
 KOKKOS_INLINE_FUNCTION CellBounds bounds_of(const EventPlace& event, const mesh::OwnBlock& block,
                                             const mesh::CellRange& cells, const Periods& periods) {
+  constexpr double slack = 1e-6;  // of a cell, for rounding
   const int N = cells.block_size();
   const double dx = cells.cell_size, half = 0.5 * N * dx;
+  const double reach = event.radius > 0.5 * dx ? event.radius / dx : 0.5;  // in cells
   CellBounds bounds;
   for (int d = 0; d < 3; ++d) {
     bounds.first[d] = 0, bounds.last[d] = N;
     // Where a block may be reached by two images, all of it is looked at.
-    if (periods.size[d] > 0.0 && 2.0 * (event.radius + half) >= periods.size[d]) continue;
-    const double corner = periods.nearest(d, block.corner[d] + half - event.centre[d]) - half;
-    const double first = Kokkos::floor((-event.radius - corner) / dx - 0.5);
-    const double last = Kokkos::ceil((event.radius - corner) / dx + 0.5);
+    if (periods.size[d] > 0.0 && 2.0 * (reach * dx + half) >= periods.size[d]) continue;
+    // From the event to the centre of the block's first cell, in cells.
+    const double middle = block.corner[d] + half - event.centre[d];
+    const double way = (periods.nearest(d, middle) - half) / dx + 0.5;
+    const double first = Kokkos::ceil(-reach - way - slack);
+    const double last = Kokkos::floor(reach - way + slack) + 1.0;
     if (first > 0.0) bounds.first[d] = first < N ? static_cast<int>(first) : N;
     if (last < N) bounds.last[d] = last > 0.0 ? static_cast<int>(last) : 0;
   }
   return bounds;
 }
 
-// Whether an event happens in a cell of a block of this rank's.
-KOKKOS_INLINE_FUNCTION bool happens_in(const EventPlace& event, int level,
-                                       const mesh::OwnBlock& block, int index,
-                                       const mesh::CellRange& cells) {
-  if (event.level != level || event.slot != block.slot) return false;
+// Calls visit(index, around) for the cells of a row that an event holds: cells [first, last) of row
+// (j, k) of a block.
+template <class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
+                                                const mesh::OwnBlock& block,
+                                                const mesh::CellRange& cells,
+                                                const Periods& periods, double volume, int first,
+                                                int last, int j, int k, const Visit& visit) {
+  const auto way = [&](int d, int coordinate) {
+    const double centre = block.corner[d] + (coordinate + 0.5) * cells.cell_size;
+    return periods.nearest(d, centre - event.centre[d]);
+  };
+  CellAround around{{0.0, way(1, j), way(2, k)}, 0.0, volume};
+  const double most = event.radius * event.radius;
+  const double across = around.way[2] * around.way[2] + around.way[1] * around.way[1];
+  if (across > most) return;
+  for (int i = first; i < last; ++i) {
+    around.way[0] = way(0, i);
+    around.square = across + around.way[0] * around.way[0];
+    if (around.square <= most) visit((k * cells.block_size() + j) * cells.block_size() + i, around);
+  }
+}
+
+// The cell that an event happens in, of a block that holds it.
+KOKKOS_INLINE_FUNCTION int host_cell(const EventPlace& event, const mesh::OwnBlock& block,
+                                     const mesh::CellRange& cells) {
   const int N = cells.block_size();
-  bool here = true;
-  for (int d = 0; d < 3; ++d) {
+  int index = 0;
+  for (int d = 2; d >= 0; --d) {
     const auto cell =
         static_cast<int>(Kokkos::floor((event.centre[d] - block.corner[d]) / cells.cell_size));
-    here = here && cells.coordinate(index, d) == (cell < 0 ? 0 : cell < N ? cell : N - 1);
+    index = index * N + (cell < 0 ? 0 : cell < N ? cell : N - 1);
   }
-  return here;
+  return index;
 }
 
 }  // namespace octant::subgrid

@@ -44,6 +44,7 @@ TEST(ExactSums, have_the_bits_of_the_host_s) {
 
 TEST(ExactSums, keep_what_cancels) {
   EXPECT_EQ(on_device({1.0, 0x1p-100, -1.0}), 0x1p-100);
+  EXPECT_EQ(on_device({1.0, 0x1p-200, -1.0}), 0x1p-200);  // below the last part
   EXPECT_EQ(on_device({1e300, 1e-300, -1e300}), 1e-300);
   EXPECT_EQ(on_device({}), 0.0);
   EXPECT_EQ(on_device({0.0, -0.0}), 0.0);
