@@ -19,7 +19,7 @@ struct GasLevel {
   Moment moment;
 
   // The present state.
-  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const Moment& at)
+  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const Moment& at = {})
       : cells(mesh.leaf_cells(level)),
         layout(mesh.layout()),
         blocks(mesh.fields(level).blocks(mesh::LevelFields::k_now)),
