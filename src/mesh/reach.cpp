@@ -120,7 +120,6 @@ class Search {
 
   // Sends every item to the blocks around its sphere. Collective.
   void begin(std::span<const Sphere> spheres, std::span<const std::byte> items) {
-    const int rank = mesh_.communicator().rank();
     std::vector<Begin> begins;
     std::vector<std::int32_t> strangers;
     for (std::size_t n = 0; n < spheres.size(); ++n) {
