@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @functools.cache
-def library() -> ctypes.CDLL | None:
+def load_friends() -> ctypes.CDLL | None:
     """Load the library beside the program that `octant` has built; None if there is none."""
     folder = Path(os.environ.get("OCTANT_BUILD", ROOT / "build/release"))
     try:
@@ -43,7 +43,7 @@ def friends_of_friends(
     -------
     The groups, or None if there is no library.
     """
-    loaded = library()
+    loaded = load_friends()
     if loaded is None:
         return None
     position = np.ascontiguousarray(position, dtype=np.float64)

@@ -49,9 +49,9 @@ def brute_force(particles: Particles, length: float) -> Array:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let groups be found by NumPy alone, or by the library that Octant has built."""
     if request.param == "numpy":
-        monkeypatch.setattr(compiled, "library", lambda: None)
+        monkeypatch.setattr(compiled, "load_friends", lambda: None)
         monkeypatch.setattr(module, "BATCH_PAIRS", 50)
-    elif compiled.library() is None:
+    elif compiled.load_friends() is None:
         pytest.skip("there is no liboctant_friends.so: build Octant, or set OCTANT_BUILD")
     return str(request.param)
 
