@@ -15,6 +15,7 @@
 #include "bench/particle_bench.hpp"
 #include "bench/placement_bench.hpp"
 #include "bench/poisson_bench.hpp"
+#include "bench/regrid_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
@@ -39,6 +40,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"tridiagonal", tridiagonal_bench},
     Benchmark{"dns", dns_bench},
     Benchmark{"placement", placement_bench},
+    Benchmark{"regrid", regrid_bench},
     Benchmark{"particles", particle_bench},
     Benchmark{"cooling", cooling_bench},
     Benchmark{"feedback", feedback_bench},

@@ -1,6 +1,7 @@
 #include "bench/feedback_bench.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,11 +12,11 @@
 #include <fmt/format.h>
 
 #include "bench/command.hpp"
+#include "bench/nested_mesh.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "core/random.hpp"
-#include "decomp/partition.hpp"
 #include "mesh/cell_loop.hpp"
 #include "subgrid/black_holes/nucleus.hpp"
 #include "subgrid/events/apply_events.hpp"
@@ -52,34 +53,12 @@ mesh::Mesh make_gas(const Communicator& communicator, const FeedbackRequest& req
   mesh::Mesh mesh(mesh::Geometry(options), communicator, CommOptions{},
                   {.variables = {{"density"}, {"x", 0}, {"y", 1}, {"z", 2}, {"energy"}}},
                   std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
-  for (int round = 0; round < request.levels; ++round) {
-    mesh::FlagMasks flags(request.levels + 1);
-    for (int l = 0; l <= request.levels; ++l) {
-      flags[l].assign(mesh.blocks(l).slots(), 0);
-      const double side = mesh.geometry().cell_size(l) * mesh.geometry().octant_size();
-      for (const int slot : mesh.blocks(l).own()) {
-        const auto corner = mesh.geometry().origin(l, morton_decode(mesh.blocks(l).key(slot)));
-        for (int o = 0; o < 8; ++o) {
-          bool inside = true;
-          for (int d = 0; d < 3; ++d)
-            inside =
-                inside && std::abs(corner[d] + ((o >> d & 1) + 0.5) * side - 0.5) < 0.25 / (1 << l);
-          const int bit = 21 + (o & 1) + 4 * (o >> 1 & 1) + 16 * (o >> 2);
-          if (inside) flags[l][slot] |= std::uint64_t{1} << bit;
-        }
-      }
-    }
-    mesh.regrid(flags);
-  }
-  std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
-  for (int l = 0; l <= mesh.finest_level(); ++l) {
-    std::vector<CostItem> items;
-    for (const int slot : mesh.blocks(l).own())
-      items.push_back({morton_decode(mesh.blocks(l).key(slot)), l, 1.0});
-    owners[l] =
-        partition(Decomposition::ksection, communicator, {mesh.geometry().extent(0)}, items);
-  }
-  mesh.migrate(owners);
+  const auto in_cube = [](int level, const std::array<double, 3>& centre) {
+    return std::all_of(centre.begin(), centre.end(),
+                       [level](double x) { return std::abs(x - 0.5) < 0.25 / (1 << level); });
+  };
+  for (int level = 0; level < request.levels; ++level) mesh.regrid(flag_octants(mesh, in_cube));
+  mesh.migrate(equal_shares(mesh));
   return mesh;
 }
 

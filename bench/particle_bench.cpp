@@ -1,18 +1,19 @@
 #include "bench/particle_bench.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "bench/command.hpp"
+#include "bench/nested_mesh.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
-#include "decomp/partition.hpp"
 #include "particles/particles.hpp"
 
 namespace octant::bench {
@@ -37,36 +38,16 @@ mesh::Mesh make_mesh(const Communicator& communicator, const ParticleCase& c) {
 
 // Refines octants around the centre, each level in half the radius of the coarser one.
 void refine_centre(mesh::Mesh& mesh, Particles& particles) {
-  for (int round = 0; round < mesh.geometry().max_level(); ++round) {
-    mesh::FlagMasks flags(mesh.geometry().max_level() + 1);
-    for (int l = 0; l <= mesh.geometry().max_level(); ++l) {
-      flags[l].assign(mesh.blocks(l).slots(), 0);
-      const double side = mesh.geometry().cell_size(l) * mesh.geometry().octant_size();
-      for (const int slot : mesh.blocks(l).own()) {
-        const auto corner = mesh.geometry().origin(l, morton_decode(mesh.blocks(l).key(slot)));
-        for (int o = 0; o < 8; ++o) {
-          double square = 0.0;
-          for (int d = 0; d < 3; ++d)
-            square += std::pow(corner[d] + ((o >> d & 1) + 0.5) * side - 0.5, 2);
-          const int bit = 21 + (o & 1) + 4 * (o >> 1 & 1) + 16 * (o >> 2);
-          if (std::sqrt(square) < 0.25 / (1 << l)) flags[l][slot] |= std::uint64_t{1} << bit;
-        }
-      }
-    }
-    if (!mesh.regrid(flags)) return;
-    particles.adapt_to_mesh();
-  }
+  const auto in_ball = [](int level, const std::array<double, 3>& centre) {
+    double square = 0.0;
+    for (const double x : centre) square += (x - 0.5) * (x - 0.5);
+    return std::sqrt(square) < 0.25 / (1 << level);
+  };
+  while (mesh.regrid(flag_octants(mesh, in_ball))) particles.adapt_to_mesh();
 }
 
 void distribute(mesh::Mesh& mesh, Particles& particles) {
-  std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
-  for (int l = 0; l <= mesh.finest_level(); ++l) {
-    std::vector<CostItem> items;
-    for (const int slot : mesh.blocks(l).own())
-      items.push_back({morton_decode(mesh.blocks(l).key(slot)), l, 1.0});
-    owners[l] =
-        partition(Decomposition::ksection, mesh.communicator(), {mesh.geometry().extent(0)}, items);
-  }
+  const auto owners = equal_shares(mesh);
   particles.migrate(owners);
   mesh.migrate(owners);
   particles.adapt_to_mesh();

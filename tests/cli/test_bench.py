@@ -41,6 +41,15 @@ def test_dns_reports_every_diffusion_in_a_schedule(schedule: str) -> None:
         assert ("bytes_moved_per_cell" in result) == (schedule == "planes")
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_regrid_changes_few_blocks(ranks: int) -> None:
+    """The balls have moved, by little, and times are there."""
+    [result] = json_on_stdout("regrid", "--cells", 32, "--levels", 2, ranks=ranks)
+    assert 0 < result["changed"] < 0.1 * result["blocks"]
+    assert result["build_seconds"] > 0.0
+    assert result["seconds"] > 0.0
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_hydro_reports_both_cases(ranks: int) -> None:
     """Every number that reports are made from is there and positive."""

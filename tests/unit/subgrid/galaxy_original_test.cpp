@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference_rows.hpp"
+#include "reference_table.hpp"
 #include "subgrid/cooling/exact.hpp"
 #include "subgrid/cooling/original.hpp"
 
@@ -13,22 +13,21 @@ namespace {
 constexpr double k_ramses_reionization = 8.5;
 
 TEST(GalaxyOriginal, rates_are_those_of_ramses) {
-  const std::string file = reference_file("galaxy/original_rates.csv");
-  if (file.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_rates.csv";
-  const ReferenceRows rows(file);
-  for (std::size_t n = 0; n < rows.size(); ++n) {
-    const double z = rows.number(n, "z"), n_H = rows.number(n, "n_H");
-    const double over_mu = rows.number(n, "T_over_mu"), T = over_mu * rows.number(n, "mu");
+  const auto rows = reference_table("galaxy/original_rates.csv");
+  if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_rates.csv";
+  for (const ReferenceRow& row : *rows) {
+    const double z = row.number("z"), n_H = row.number("n_H");
+    const double over_mu = row.number("T_over_mu"), T = over_mu * row.number("mu");
     if (!(over_mu > 100.0)) continue;
     const OriginalRates rates =
         original_rates(n_H, T, z, courty_background(z, k_ramses_reionization));
     const double metals = original_metal_cooling(n_H, T, z);
     // What is a thousandth of the rest does not matter.
-    const double cool = rows.number(n, "cool"), heat = rows.number(n, "heat");
-    const double metal = rows.number(n, "metal_solar");
+    const double cool = row.number("cool"), heat = row.number("heat");
+    const double metal = row.number("metal_solar");
     const double slight = 1e-3 * std::max({cool, heat, metal});
     const auto agrees = [&](const char* column, double found, double least) {
-      const double expected = rows.number(n, column);
+      const double expected = row.number(column);
       EXPECT_NEAR(found, expected, 0.005 * std::max(expected, least))
           << column << " at z = " << z << ", n_H = " << n_H << ", T = " << T;
     };
@@ -60,25 +59,24 @@ double in_steps_of_ramses(const CellRates& rates, double u, double t) {
 }
 
 TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
-  const std::string file = reference_file("galaxy/original_cells.csv");
-  if (file.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_cells.csv";
-  const ReferenceRows rows(file);
+  const auto rows = reference_table("galaxy/original_cells.csv");
+  if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_cells.csv";
   const double per_kelvin = internal_energy(1.0, 1.0, 5.0 / 3.0);
   std::map<std::pair<double, bool>, Nodes> nodes;
   std::vector<double> exact, alike;  // differences of log u
-  for (std::size_t n = 0; n < rows.size(); ++n) {
-    const double z = rows.number(n, "z");
-    const bool shielded = rows.number(n, "boost") < 1.0;
+  for (const ReferenceRow& row : *rows) {
+    const double z = row.number("z");
+    const bool shielded = row.number("boost") < 1.0;
     if (!nodes.contains({z, shielded}))
       nodes[{z, shielded}] =
           original_nodes({.shielding = shielded ? Shielding::exponential : Shielding::none}, z);
     const Nodes& of = nodes[{z, shielded}];
-    const double n_H = rows.number(n, "n_H");
+    const double n_H = row.number("n_H");
     const CellRates rates =
-        of.rates(n_H, of.rows.place(log_of_ten(n_H)), rows.number(n, "Z_over_0.02"));
-    const double u_0 = per_kelvin * rows.number(n, "T_over_mu_0");
-    const double t = 1e6 * constants::k_year * rows.number(n, "t_Myr");
-    const double expected = per_kelvin * rows.number(n, "T_over_mu");
+        of.rates(n_H, of.rows.place(log_of_ten(n_H)), row.number("Z_over_0.02"));
+    const double u_0 = per_kelvin * row.number("T_over_mu_0");
+    const double t = 1e6 * constants::k_year * row.number("t_Myr");
+    const double expected = per_kelvin * row.number("T_over_mu");
     alike.push_back(std::abs(std::log(in_steps_of_ramses(rates, u_0, t) / expected)));
     exact.push_back(std::abs(std::log(advance_exactly(rates, u_0, t) / expected)));
   }

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "tests/unit/subgrid/galaxy_table.hpp"
+#include "tests/unit/subgrid/reference_table.hpp"
 
 namespace octant::subgrid {
 namespace {
@@ -122,49 +122,52 @@ TEST(Spin, holes_without_spin_get_one_from_their_orbit) {
 }
 
 TEST(GalaxySpin, efficiencies_are_those_of_the_table) {
-  const auto rows = read_galaxy_table("spin_efficiencies.csv");
+  const auto rows = reference_table("galaxy/spin_efficiencies.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
-  for (GalaxyRow row : *rows) {
-    const double a = row.at("a"), efficiency = radiative_efficiency(a);
-    EXPECT_NEAR(innermost_orbit(a) / row.at("r_isco"), 1.0, 1e-9) << a;
-    EXPECT_NEAR(efficiency / row.at("eps_r"), 1.0, 1e-9) << a;
+  for (const ReferenceRow& row : *rows) {
+    const double a = row.number("a"), efficiency = radiative_efficiency(a);
+    EXPECT_NEAR(innermost_orbit(a) / row.number("r_isco"), 1.0, 1e-9) << a;
+    EXPECT_NEAR(efficiency / row.number("eps_r"), 1.0, 1e-9) << a;
     const double time = k_older_constants * eddington_time(efficiency) / k_megayear;
-    EXPECT_NEAR(time / row.at("eddington_time_Myr"), 1.0, 1e-9) << a;
-    EXPECT_NEAR(arrested_jet_efficiency(a) / row.at("eta_mad"), 1.0, 1e-9) << a;
-    EXPECT_NEAR(arrested_spin_up(a), row.at("s_mad"), 1e-9) << a;
+    EXPECT_NEAR(time / row.number("eddington_time_Myr"), 1.0, 1e-9) << a;
+    EXPECT_NEAR(arrested_jet_efficiency(a) / row.number("eta_mad"), 1.0, 1e-9) << a;
+    EXPECT_NEAR(arrested_spin_up(a), row.number("s_mad"), 1e-9) << a;
   }
 }
 
 TEST(GalaxySpin, thin_discs_spin_up_as_in_the_table) {
-  const auto rows = read_galaxy_table("spin_up_thin_disc.csv");
+  const auto rows = reference_table("galaxy/spin_up_thin_disc.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
-  for (const GalaxyRow& row : *rows)
+  for (const ReferenceRow& row : *rows)
     for (const int chunks : {1, 7, 1000}) {
-      double a = row.at("a0");
+      double a = row.number("a0");
       for (int n = 0; n < chunks; ++n)
-        a = spin_after_thin_disc(a, std::pow(row.at("mass_ratio"), 1.0 / chunks));
-      EXPECT_NEAR(a, row.at("a"), 1e-9) << row.at("a0") << " by " << row.at("mass_ratio");
+        a = spin_after_thin_disc(a, std::pow(row.number("mass_ratio"), 1.0 / chunks));
+      EXPECT_NEAR(a, row.number("a"), 1e-9)
+          << row.number("a0") << " by " << row.number("mass_ratio");
     }
 }
 
 TEST(GalaxySpin, magnetically_arrested_discs_spin_down_as_in_the_table) {
-  const auto rows = read_galaxy_table("spin_down_mad.csv");
+  const auto rows = reference_table("galaxy/spin_down_mad.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
-  for (const GalaxyRow& row : *rows)
-    EXPECT_NEAR(spin_after_arrested_disc(row.at("a0"), row.at("mass_ratio")), row.at("a"), 1e-8)
-        << row.at("a0") << " by " << row.at("mass_ratio");
+  for (const ReferenceRow& row : *rows)
+    EXPECT_NEAR(spin_after_arrested_disc(row.number("a0"), row.number("mass_ratio")),
+                row.number("a"), 1e-8)
+        << row.number("a0") << " by " << row.number("mass_ratio");
 }
 
 TEST(GalaxySpin, mergers_are_those_of_the_table) {
-  const auto rows = read_galaxy_table("spin_merger.csv");
+  const auto rows = reference_table("galaxy/spin_merger.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
-  for (const GalaxyRow& row : *rows) {
+  for (const ReferenceRow& row : *rows) {
     const auto vector = [&](const std::string& name) {
-      return SpinVector{row.at(name + "x"), row.at(name + "y"), row.at(name + "z")};
+      return SpinVector{row.number(name + "x"), row.number(name + "y"), row.number(name + "z")};
     };
-    const SpinVector spin = spin_of_merger(row.at("q"), vector("a1"), vector("a2"), vector("l"));
-    for (int d = 0; d < 3; ++d) EXPECT_NEAR(spin[d], vector("af")[d], 1e-9) << row.at("q");
-    EXPECT_NEAR(norm(spin), row.at("af"), 1e-9);
+    const SpinVector spin =
+        spin_of_merger(row.number("q"), vector("a1"), vector("a2"), vector("l"));
+    for (int d = 0; d < 3; ++d) EXPECT_NEAR(spin[d], vector("af")[d], 1e-9) << row.number("q");
+    EXPECT_NEAR(norm(spin), row.number("af"), 1e-9);
   }
 }
 

@@ -10,7 +10,7 @@
 #include "core/units.hpp"
 #include "subgrid/poisson.hpp"
 #include "subgrid/star_formation/efficiency.hpp"
-#include "tests/unit/subgrid/galaxy_table.hpp"
+#include "tests/unit/subgrid/reference_table.hpp"
 
 namespace octant::subgrid {
 namespace {
@@ -117,35 +117,35 @@ TEST(StarFormation, the_pressure_law_gives_kennicutts_relation) {
 }
 
 TEST(GalaxyStarFormation, multi_freefall_efficiencies_are_those_of_the_table) {
-  const auto rows = read_galaxy_table("sf_multi_freefall.csv");
+  const auto rows = reference_table("galaxy/sf_multi_freefall.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
-  for (const GalaxyRow& row : *rows) {
-    const TurbulentGas gas{row.at("alpha_vir"), row.at("mach")};
-    EXPECT_NEAR(log_density_variance(gas.mach) / row.at("sigma_s2"), 1.0, 1e-6);
-    EXPECT_NEAR(critical_density_krumholz_mckee(gas), row.at("s_crit_KM"), 1e-6);
-    EXPECT_NEAR(critical_density_padoan_nordlund(gas), row.at("s_crit_PN"), 1e-6);
-    EXPECT_NEAR(multi_freefall_krumholz_mckee(gas) / row.at("eff_KM"), 1.0, 1e-6);
-    EXPECT_NEAR(multi_freefall_padoan_nordlund(gas) / row.at("eff_PN"), 1.0, 1e-6);
+  for (const ReferenceRow& row : *rows) {
+    const TurbulentGas gas{row.number("alpha_vir"), row.number("mach")};
+    EXPECT_NEAR(log_density_variance(gas.mach) / row.number("sigma_s2"), 1.0, 1e-6);
+    EXPECT_NEAR(critical_density_krumholz_mckee(gas), row.number("s_crit_KM"), 1e-6);
+    EXPECT_NEAR(critical_density_padoan_nordlund(gas), row.number("s_crit_PN"), 1e-6);
+    EXPECT_NEAR(multi_freefall_krumholz_mckee(gas) / row.number("eff_KM"), 1.0, 1e-6);
+    EXPECT_NEAR(multi_freefall_padoan_nordlund(gas) / row.number("eff_PN"), 1.0, 1e-6);
   }
 }
 
 TEST(GalaxyStarFormation, rates_and_means_are_those_of_the_table) {
-  const auto rows = read_galaxy_table("sf_poisson.csv");
+  const auto rows = reference_table("galaxy/sf_poisson.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
   // The constants that the table was made with.
   constexpr double k_gravity = 6.67408e-8, k_nucleus = 1.660539e-24, k_hydrogen_share = 0.76;
-  for (const GalaxyRow& row : *rows) {
-    const double dx = row.at("dx_pc") * constants::k_parsec;
-    const double density = row.at("n_H") * k_nucleus / k_hydrogen_share;
+  for (const ReferenceRow& row : *rows) {
+    const double dx = row.number("dx_pc") * constants::k_parsec;
+    const double density = row.number("n_H") * k_nucleus / k_hydrogen_share;
     const double gas_mass = density * dx * dx * dx / constants::k_solar_mass;
     const double time = free_fall_time(density, k_gravity);
     const double mean =
-        mean_of_quanta(row.at("eps"), gas_mass, time, row.at("m_star"), k_million_years);
-    EXPECT_NEAR(time / k_million_years / row.at("t_ff_Myr"), 1.0, 1e-6);
-    EXPECT_NEAR(gas_mass / row.at("M_gas"), 1.0, 1e-6);
-    EXPECT_NEAR(mean * row.at("m_star") / 1e6 / row.at("SFR"), 1.0, 1e-6);
-    EXPECT_NEAR(mean / row.at("lambda_1Myr"), 1.0, 1e-6);
-    EXPECT_NEAR(std::exp(-mean) / row.at("P0"), 1.0, 1e-6 * (1.0 + mean));
+        mean_of_quanta(row.number("eps"), gas_mass, time, row.number("m_star"), k_million_years);
+    EXPECT_NEAR(time / k_million_years / row.number("t_ff_Myr"), 1.0, 1e-6);
+    EXPECT_NEAR(gas_mass / row.number("M_gas"), 1.0, 1e-6);
+    EXPECT_NEAR(mean * row.number("m_star") / 1e6 / row.number("SFR"), 1.0, 1e-6);
+    EXPECT_NEAR(mean / row.number("lambda_1Myr"), 1.0, 1e-6);
+    EXPECT_NEAR(std::exp(-mean) / row.number("P0"), 1.0, 1e-6 * (1.0 + mean));
   }
 }
 
