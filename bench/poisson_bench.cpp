@@ -11,6 +11,7 @@
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "gravity/fourier_solver.hpp"
+#include "gravity/level_solver.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::bench {
@@ -64,13 +65,14 @@ mesh::FlagMasks clustered_flags(const mesh::Mesh& mesh) {
 }
 
 // h^2 times a lumpy density, less its mean where the grid fills the periodic domain.
-gravity::DeviceArray<double> source(const gravity::LevelSolver& solver, double h,
+gravity::DeviceArray<double> source(const gravity::PatchLevel& level,
+                                    const gravity::DeviceArray<double>& diagonal, double h,
                                     bool fills_domain) {
-  const gravity::LevelPatches& patches = solver.patches();
+  const gravity::LevelPatches& patches = level.patches();
   const int T = patches.side();
-  const auto f = solver.make_field("f");
+  const auto f = level.make_field("f");
   const auto host = Kokkos::create_mirror_view(f);
-  const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, solver.diagonal());
+  const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, diagonal);
   for (int slot = 0; slot < patches.slots(); ++slot) {
     const BlockCoordinates corner = morton_decode(patches.key(slot));
     for (int c = 0; c < T * T * T; ++c) {
@@ -86,7 +88,7 @@ gravity::DeviceArray<double> source(const gravity::LevelSolver& solver, double h
   if (fills_domain) {
     double cells = 1.0;
     for (const auto extent : patches.extent()) cells *= static_cast<double>(extent) * T;
-    gravity::shift(f, -solver.sum(f) / cells);
+    gravity::shift(f, -level.sum(f) / cells);
   }
   return f;
 }
@@ -158,15 +160,17 @@ struct PoissonRequest {
 class Solver {
  public:
   Solver(const mesh::Mesh& mesh, const PoissonCase& poisson_case)
-      : multigrid_(mesh.tree(), poisson_case.is_uniform() ? 0 : 1, CommOptions{}, pool_),
+      : level_(mesh.tree(), poisson_case.is_uniform() ? 0 : 1, CommOptions{}, pool_),
+        multigrid_(level_, mesh.geometry(), CommOptions{}),
         tolerance_(poisson_case.tolerance) {
     if (!poisson_case.by_fourier()) return;
     fourier_ =
         std::make_unique<gravity::BaseFourier>(mesh.geometry(), mesh.communicator(), CommOptions{});
-    fourier_->connect(multigrid_.patches());
+    fourier_->connect(level_.patches());
   }
 
-  const gravity::LevelSolver& multigrid() const { return multigrid_; }
+  const gravity::PatchLevel& level() const { return level_; }
+  const gravity::DeviceArray<double>& diagonal() const { return multigrid_.diagonal(); }
 
   gravity::SolveReport solve(gravity::DeviceArray<double>& phi,
                              const gravity::DeviceArray<double>& f, double reference) {
@@ -179,6 +183,7 @@ class Solver {
 
  private:
   gravity::FieldPool pool_;
+  gravity::PatchLevel level_;
   gravity::LevelSolver multigrid_;
   std::unique_ptr<gravity::BaseFourier> fourier_;
   double tolerance_;
@@ -232,7 +237,7 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   const int level = poisson_case.is_uniform() ? 0 : 1;
   Clock clock;
   Solver solver(mesh, poisson_case);
-  const gravity::LevelSolver& grids = solver.multigrid();
+  const gravity::PatchLevel& grids = solver.level();
   result.setup_seconds = communicator.max(clock.seconds());
   const std::int64_t block_cells = std::int64_t{1} * mesh.layout().block_size *
                                    mesh.layout().block_size * mesh.layout().block_size;
@@ -240,7 +245,8 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   result.patch_cells =
       communicator.sum(grids.patches().own() * std::int64_t{1} * grids.patches().side() *
                        grids.patches().side() * grids.patches().side());
-  const auto f = source(grids, mesh.geometry().cell_size(level), poisson_case.is_uniform());
+  const auto f =
+      source(grids, solver.diagonal(), mesh.geometry().cell_size(level), poisson_case.is_uniform());
   const double reference = grids.norm(f);
   for (int n = 0; n < repeats; ++n) {
     auto phi = grids.make_field("phi");

@@ -216,15 +216,15 @@ class LeafCells:
         return self.values[name]
 
 
-def leaf_cells(path: Path) -> LeafCells:
-    """Read all leaf cells of a snapshot."""
+def leaf_cells(path: Path, group: str = "hydro") -> LeafCells:
+    """Read all leaf cells of a snapshot, with the fields of a group."""
     position, size, values = [], [], {}
     with h5py.File(path) as file:
         time = float(file["header"].attrs["time"])
         for name, mesh in file["mesh"].items():
             cell = float(mesh.attrs["cell_size"])
-            fields = file["hydro"][name]
-            block_size = fields["density"].shape[-1]
+            fields = file[group][name]
+            block_size = next(iter(fields.values())).shape[-1]
             index = np.arange(block_size)
             octant_bit = 2 * index // block_size
             bit = octant_bit + 2 * octant_bit[:, None] + 4 * octant_bit[:, None, None]

@@ -25,8 +25,7 @@ void AmrSimulation::follow_mesh() {
   update_density(0);
   if (!gravity_) return;
   const int first_changed = gravity_->adapt_to_mesh();
-  for (int level = first_changed; level <= mesh_.finest_level(); ++level)
-    solve_gravity(level, time_);
+  solve_gravity(first_changed, time_);
 }
 
 bool AmrSimulation::regrid() {

@@ -59,9 +59,9 @@ void AmrSimulation::measure() {
 double AmrSimulation::potential_energy() {
   double energy =
       gravity_->potential_energy([this](int level) { return matter_.gas_density(level); });
-  const mesh::BlockLayout& layout = gravity_->layout();
   const auto potential = [&](int level) -> particles::VectorField {
-    return {gravity_->fields(level), layout.stride_slot, layout.stride_variable};
+    const auto [data, stride] = gravity_->stored().field(level, gravity::Field::potential);
+    return {data, stride, 0};
   };
   const double G = options_.newton_constant(time_);
   for (particles::Particles& kind : matter_.kinds()) {

@@ -137,7 +137,7 @@ class AmrSimulation {
   void finish_step(int coarsest, double time);
   void kick(int level, double dt, gravity::Half half);
   void drift(int level, double dt);
-  void solve_gravity(int level, double time);
+  void solve_gravity(int coarsest, double time);
   void advance_gas(int level, double dt, double begin, double end);
   void start_coupling(int level);
   void finish_coupling(int level);

@@ -97,10 +97,9 @@ void AmrSimulation::finish_step(int coarsest, double time) {
   act(coarsest);
   if (gravity_) {
     update_density(coarsest);
-    for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
-      solve_gravity(level, time);
+    solve_gravity(coarsest, time);
+    for (int level = coarsest; level <= mesh_.finest_level(); ++level)
       kick(level, 0.5 * level_dt_[level], gravity::Half::second);
-    }
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
   if (!matter_.has_particles()) return;
@@ -125,10 +124,8 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
   if (!matter_.has_particles()) return;
   const auto working = work("particles", Share::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
-    const mesh::BlockLayout& layout = gravity_->layout();
-    const int x = static_cast<int>(gravity::Field::acceleration_x);
-    return {gravity_->fields(of) + std::int64_t{x} * layout.stride_variable, layout.stride_slot,
-            layout.stride_variable};
+    const auto [x, stride] = gravity_->stored().acceleration(of);
+    return {x.data, x.stride, stride};
   };
   for (particles::Particles& kind : matter_.kinds())
     if (kind.kind().motion == particles::Motion::falls)
@@ -151,15 +148,21 @@ void AmrSimulation::drift(int level, double dt) {
   }
 }
 
-void AmrSimulation::solve_gravity(int level, double time) {
-  const auto working = work("gravity", Share::blocks, level, Phase::other);
+// On all levels from `coarsest` on.
+void AmrSimulation::solve_gravity(int coarsest, double time) {
   if (options_.universe) {
     gravity_->set_constant(options_.universe->newton_constant(time));
     gravity_->set_scale_factor(options_.universe->scale_factor(time));
   }
-  const auto report = gravity_->solve(level, time);
-  log::debug("gravity: level {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}", level, time,
-             report.cycles, report.first_residual, report.residual);
+  for (int level = coarsest; level <= mesh_.finest_level();) {
+    const auto working = work("gravity", Share::blocks, level, Phase::other);
+    const gravity::LevelRange levels = gravity_->solved_with(level);
+    const auto report = gravity_->solve(levels, time);
+    log::debug("gravity: levels {} to {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}",
+               levels.first, levels.last, time, report.cycles, report.first_residual,
+               report.residual);
+    level = levels.last + 1;
+  }
 }
 
 // --- gas ---------------------------------------------------------------------------------------

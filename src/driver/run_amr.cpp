@@ -132,13 +132,8 @@ class AmrModel final : public Model {
     const gravity::Gravity* gravity = simulation_.gravity();
     if (!gravity) return;
     for (int level = 0; level <= options_.mesh.max_level; ++level) {
-      const auto& s = gravity->statistics(level);
-      if (s.by_fourier)
-        log::info("gravity: level {}: {} solves by Fourier transforms", level, s.solves);
-      else if (s.solves > 0)
-        log::info("gravity: level {}: {} solves with {:.2f} V-cycles in the mean, {} at most",
-                  level, s.solves, static_cast<double>(s.cycles) / static_cast<double>(s.solves),
-                  s.most_cycles);
+      const std::string report = gravity->report(level);
+      if (!report.empty()) log::info("gravity: level {}: {}", level, report);
     }
   }
 

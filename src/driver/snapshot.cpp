@@ -148,8 +148,8 @@ DatasetMeaning meaning_of(const hydro::GasField& field) { return {field.unit, fi
 // What gravity stores; all of it in a checkpoint, the present potential and force in a snapshot.
 void write_gravity(Hdf5Writer& file, std::vector<BlockBatch>& batches,
                    const AmrSimulation& simulation, int level, bool checkpoint) {
-  const gravity::Gravity* gravity = simulation.gravity();
-  if (!gravity) return;
+  if (!simulation.gravity()) return;
+  const gravity::StoredPotential& stored = simulation.gravity()->stored();
   for (int n = 0; n < gravity::k_fields; ++n) {
     const std::string name = gravity::k_field_names[n];
     if (!checkpoint && name == "previous_potential") continue;
@@ -158,11 +158,11 @@ void write_gravity(Hdf5Writer& file, std::vector<BlockBatch>& batches,
                 {potential ? "length^2 / time^2" : "length / time^2",
                  potential ? "potential of self-gravity" : "component of its force per mass"},
                 [&](const mesh::CellRange& cells) {
-                  return hydro::read_conserved(gravity->layout(), gravity->fields(level), cells, n);
+                  return hydro::read_conserved(stored.layout(), stored.data(level), cells, n);
                 });
   }
   if (!checkpoint) return;
-  const gravity::PotentialTimes times = gravity->times(level);
+  const gravity::PotentialTimes times = stored.times(level);
   file.attribute(level_group("gravity", level), "time", times.now);
   file.attribute(level_group("gravity", level), "previous_time", times.previous);
 }
@@ -343,14 +343,14 @@ gravity::PotentialTimes read_times(const Hdf5Reader& file, const std::string& gr
 }
 
 void read_gravity(const Hdf5Reader& file, AmrSimulation& simulation, const StoredBlocks& stored) {
-  gravity::Gravity& gravity = *simulation.gravity();
-  gravity.adapt_to_mesh();
+  simulation.gravity()->adapt_to_mesh();
+  gravity::StoredPotential& potential = simulation.gravity()->stored();
   for (int level = 0; level < std::ssize(stored.levels); ++level) {
     const std::string group = level_group("gravity", level);
     for (int n = 0; n < gravity::k_fields; ++n)
       read_field(file, group + "/" + gravity::k_field_names[n], stored, simulation.mesh(), level,
-                 gravity.layout(), gravity.fields(level), n);
-    gravity.set_times(level, read_times(file, group));
+                 potential.layout(), potential.data(level), n);
+    potential.set_times(level, read_times(file, group));
   }
 }
 

@@ -1,11 +1,15 @@
-// Kernels on fields of own blocks: what gravity does outside its patches.
+// Fields of own blocks, and kernels on them: what gravity does outside its patches.
 #pragma once
 
-#include "gravity/piece_transfer.hpp"
+#include <vector>
+
+#include "mesh/cell_range.hpp"
 
 namespace octant::gravity {
 
+using mesh::BlockField;
 using mesh::CellRange;
+using mesh::DeviceArray;
 
 // Three fields, one after the other: component d lies d * stride_component further.
 struct VectorField {
@@ -15,39 +19,25 @@ struct VectorField {
   KOKKOS_FORCEINLINE_FUNCTION double* at(const mesh::Cell& cell) const { return x.at(cell); }
 };
 
+// a * x + b * y + c, cell by cell.
+struct Combination {
+  double a = 1.0;
+  BlockField x;
+  double b = 0.0;
+  BlockField y{};  // not read if b = 0
+  double c = 0.0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double at(std::int64_t slot, std::int64_t cell) const {
+    const double first = a * x.data[slot * x.stride + cell];
+    return (b == 0.0 ? first : first + b * y.data[slot * y.stride + cell]) + c;
+  }
+};
+
 void copy_blocks(const CellRange& cells, const BlockField& from, const BlockField& to);
 void clear_blocks(const CellRange& cells, const BlockField& field);
 
-// The gas of some blocks.
-struct GasFields {
-  BlockField density;
-  VectorField momentum;
-  BlockField energy;
-};
-
-// Where a step keeps account of gravity's work: the mass that flows through the cells, per area and
-// integrated over the step, and the work on it that the gas's energy still lacks.
-struct WorkFields {
-  VectorField flow;
-  BlockField owed;
-};
-
-// momentum += dt rho g, and the energy grows by what the kinetic energy grows.
-void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
-                 const GasFields& gas);
-
-// The kick at the beginning of a step. momentum += dt rho g, and the energy grows by what kinetic
-// energy grows, which `work` takes note of; it begins anew.
-void begin_work(const CellRange& cells, double dt, const VectorField& acceleration,
-                const WorkFields& work, const GasFields& gas);
-
-// Half of the work on the mass that flowed: owed += flow . g / 2.
-void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
-                      const WorkFields& work);
-
-// The kick at the end. momentum += dt rho g, and the energy takes what is owed to it.
-void finish_work(const CellRange& cells, double dt, const VectorField& acceleration,
-                 const WorkFields& work, const GasFields& gas);
+// x becomes the combination and, if `shift`, y what x was.
+void predict_blocks(const CellRange& cells, const Combination& prediction, bool shift);
 
 // Largest |gx| + |gy| + |gz|; 0 without cells.
 double strongest_of(const CellRange& cells, const VectorField& acceleration);

@@ -10,10 +10,6 @@
 
 namespace octant::gravity {
 
-// What a mode of wave number k (2 pi / wavelength, in code length) of the potential is multiplied
-// by at scale factor a: modified gravity, massive neutrinos, smoothing.
-using TransferFunction = std::function<double(double k, double a)>;
-
 // What a mode of f is multiplied by to become that of phi.
 using ModeFactor = std::function<double(const pencil::Mode&)>;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/observer.hpp"
 #include "mesh/device.hpp"
 
@@ -37,12 +39,13 @@ void copy_regions(const DeviceArray<const PatchCopy>& tasks, int side, double* f
 }  // namespace
 
 HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
-                           const std::string& name, const CommOptions& options)
+                           const CommOptions& options)
     : side_(side),
       depth_(std::min(depth, side)),
       level_(patches.level()),
       alone_(patches.communicator().size() == 1),
-      exchanger_(name, patches.communicator(), options, patches.level()) {
+      exchanger_(fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
+                 patches.communicator(), options, patches.level()) {
   std::vector<Segment> sends, receives;
   packs_ = mesh::to_device("patch packs", plan_copies(patches.sent(), sends));
   unpacks_ = mesh::to_device("patch unpacks", plan_copies(patches.received(), receives));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "gravity/patches.hpp"
 
@@ -23,8 +22,7 @@ struct PatchCopy {
 // a patch, along axes and diagonals. Fields are [slot][k][j][split i].
 class HaloExchange {
  public:
-  HaloExchange(const LevelPatches& patches, int side, int depth, const std::string& name,
-               const CommOptions& options);
+  HaloExchange(const LevelPatches& patches, int side, int depth, const CommOptions& options);
 
   // `field` may be read, not written, until finish. Collective, as all functions.
   void start(double* field);

@@ -41,10 +41,10 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T
 }
 
 template <int T>
-void move_boundary(const LevelSolver& solver, const double* boxes, double* f) {
-  const auto tables = solver.tables();
-  const double* diagonals = solver.diagonal().data();
-  const auto masked = solver.masked_patches();
+void move_boundary(const PatchLevel& level, const double* diagonals, const double* boxes,
+                   double* f) {
+  const auto tables = level.tables();
+  const auto masked = level.masked_patches();
   Kokkos::parallel_for(
       "gravity: boundary values", teams(masked.size(), 2 * PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
@@ -72,9 +72,9 @@ void move_boundary(const LevelSolver& solver, const double* boxes, double* f) {
 }
 
 template <int T>
-void interpolate_patches(const LevelSolver& solver, const double* boxes, double* phi) {
+void interpolate_patches(const PatchLevel& level, const double* boxes, double* phi) {
   Kokkos::parallel_for(
-      "gravity: interpolate", teams(solver.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
+      "gravity: interpolate", teams(level.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
         double* cells = phi + patch * std::int64_t{T * T * T};
@@ -136,15 +136,15 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
 }
 
 template <int T>
-void accelerate(const LevelSolver& solver, const double* boxes, const double* phi, int axis,
+void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
                 int order, double cell_size, double* result) {
-  const auto tables = solver.tables();
-  const double* diagonals = solver.diagonal().data();
-  const auto masked = solver.masked();
+  const double *boxes = around.boxes ? around.boxes->data() : nullptr, *diagonals = around.diagonal;
+  const auto tables = level.tables();
+  const auto masked = level.masked();
   const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
   const double far = order == 4 ? 1.0 / (12.0 * cell_size) : 0.0;
   Kokkos::parallel_for(
-      "gravity: acceleration", teams(solver.patches().own(), 2 * PatchScratch<T, 2>::bytes()),
+      "gravity: acceleration", teams(level.patches().own(), 2 * PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);
@@ -173,21 +173,22 @@ void accelerate(const LevelSolver& solver, const double* boxes, const double* ph
 
 }  // namespace
 
-void move_boundary_into(const LevelSolver& solver, const CoarseBoxes& boxes, double* f) {
-  if (solver.masked_patches().size() == 0) return;
-  with_side(solver.patches(), [&](auto T) { move_boundary<T.value>(solver, boxes.data(), f); });
+void move_boundary_into(const PatchLevel& level, const double* diagonal, const CoarseBoxes& boxes,
+                        double* f) {
+  if (level.masked_patches().size() == 0) return;
+  with_side(level.patches(),
+            [&](auto T) { move_boundary<T.value>(level, diagonal, boxes.data(), f); });
 }
 
-void interpolate_potential(const LevelSolver& solver, const CoarseBoxes& boxes, double* phi) {
-  with_side(solver.patches(),
-            [&](auto T) { interpolate_patches<T.value>(solver, boxes.data(), phi); });
+void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, double* phi) {
+  with_side(level.patches(),
+            [&](auto T) { interpolate_patches<T.value>(level, boxes.data(), phi); });
 }
 
-void acceleration(const LevelSolver& solver, const CoarseBoxes* boxes, const double* phi, int axis,
+void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
                   int order, double cell_size, double* result) {
-  with_side(solver.patches(), [&](auto T) {
-    accelerate<T.value>(solver, boxes ? boxes->data() : nullptr, phi, axis, order, cell_size,
-                        result);
+  with_side(level.patches(), [&](auto T) {
+    accelerate<T.value>(level, around, phi, axis, order, cell_size, result);
   });
 }
 

@@ -3,20 +3,28 @@
 #pragma once
 
 #include "gravity/coarse_boxes.hpp"
+#include "gravity/patch_level.hpp"
 
 namespace octant::gravity {
 
 // Moves the values given in the cells next to the level's end into the right-hand side of own
-// patches: f -= sum of the masked neighbours' potentials.
-void move_boundary_into(const LevelSolver& solver, const CoarseBoxes& boxes, double* f);
+// patches: f -= sum of the masked neighbours' potentials. `diagonal` is 0 where cells are masked.
+void move_boundary_into(const PatchLevel& level, const double* diagonal, const CoarseBoxes& boxes,
+                        double* f);
 
 // Sets all cells of own patches to the interpolated potential.
-void interpolate_potential(const LevelSolver& solver, const CoarseBoxes& boxes, double* phi);
+void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, double* phi);
+
+// What a force needs to know of the cells beyond a level's end.
+struct Surroundings {
+  const double* diagonal = nullptr;  // 0 where cells are masked
+  const CoarseBoxes* boxes = nullptr;
+};
 
 // One component of -grad phi in own patches by differences of the given order, 2 or 4. phi needs
 // copies to a depth of 2. Beyond the level's end phi is interpolated from the boxes; without them,
 // where the level ends with the domain, it is extrapolated from the four cells before the end.
-void acceleration(const LevelSolver& solver, const CoarseBoxes* boxes, const double* phi, int axis,
+void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
                   int order, double cell_size, double* result);
 
 }  // namespace octant::gravity

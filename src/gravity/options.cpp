@@ -6,8 +6,13 @@ namespace octant::gravity {
 
 void declare(ParameterSchema& schema, GravityOptions& o) {
   schema.add("gravity.enabled", o.enabled, {.meaning = "Gas attracts itself"});
+  std::vector<std::string> names;
+  for (const auto& kind : o.solvers) names.emplace_back(kind->name());
+  schema.add("gravity.solver", o.solver,
+             {.meaning = "How the potential is found", .choices = names});
   schema.add("gravity.base", o.base,
-             {.meaning = "Solver of the base level: fft, multigrid, or auto: fft where it can be"});
+             {.meaning = "How multigrid's base level is solved: fft, multigrid, or auto: fft where "
+                         "it can be"});
   schema.add("gravity.laplacian", o.laplacian,
              {.meaning = "What fft inverts: the discrete 7-point Laplacian, as multigrid does, or "
                          "-k^2 of the modes (spectral)"});
@@ -30,6 +35,7 @@ void declare(ParameterSchema& schema, GravityOptions& o) {
   schema.add(
       "gravity.gradient_order", o.gradient_order,
       {.meaning = "Order of the differences that make the force: 2 or 4", .min = 2, .max = 4});
+  for (const auto& kind : o.solvers) kind->declare(schema);
 }
 
 }  // namespace octant::gravity

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/named.hpp"
-
-namespace octant {
-class ParameterSchema;
-}
+#include "gravity/potential_solver.hpp"
 
 namespace octant::gravity {
 
@@ -23,6 +22,7 @@ constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; 
 
 struct GravityOptions {
   bool enabled = false;
+  std::string solver = "multigrid";
   std::optional<BaseSolver> base;  // none: fft where it can be
   Laplacian laplacian = Laplacian::discrete;
   std::string transfer = "";  // file of a TransferTable; none if empty
@@ -30,6 +30,8 @@ struct GravityOptions {
   int max_cycles = 60;
   double constant = 1.0;  // G in code units
   int gradient_order = 4;
+  // The choices of `solver`, with parameters of their own.
+  std::vector<std::unique_ptr<PotentialSolverKind>> solvers = potential_solver_kinds();
 };
 
 void declare(ParameterSchema& schema, GravityOptions& options);

@@ -45,12 +45,6 @@ void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, in
       });
 }
 
-KOKKOS_FORCEINLINE_FUNCTION double value(const Combination& v, std::int64_t slot,
-                                         std::int64_t cell) {
-  const double x = v.a * v.x.data[slot * v.x.stride + cell];
-  return (v.b == 0.0 ? x : x + v.b * v.y.data[slot * v.y.stride + cell]) + v.c;
-}
-
 }  // namespace
 
 PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
@@ -74,7 +68,7 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
       "gravity: pack pieces", leaving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         double* line = sent.data() + rows.in_message(n, j, k);
         for (int i = 0; i < P; ++i)
-          line[i] = value(values, piece.block, rows.in_block(piece, j, k) + i);
+          line[i] = values.at(piece.block, rows.in_block(piece, j, k) + i);
       });
   Kokkos::fence();
   exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells));
@@ -84,8 +78,8 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
         const std::int64_t from = rows.in_block(piece, j, k);
         double* to = patches + rows.in_patch(piece, j, k);
         for (int e = 0; e < P / 2; ++e) {
-          to[e] = value(values, piece.block, from + 2 * e);
-          to[e + half] = value(values, piece.block, from + 2 * e + 1);
+          to[e] = values.at(piece.block, from + 2 * e);
+          to[e + half] = values.at(piece.block, from + 2 * e + 1);
         }
       });
   Kokkos::fence();

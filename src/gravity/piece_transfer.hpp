@@ -1,21 +1,10 @@
 // Copies between the mesh's blocks and the solver's patches.
 #pragma once
 
+#include "gravity/block_kernels.hpp"
 #include "gravity/patches.hpp"
-#include "mesh/cell_range.hpp"
 
 namespace octant::gravity {
-
-using mesh::BlockField;
-
-// a * x + b * y + c, cell by cell.
-struct Combination {
-  double a = 1.0;
-  BlockField x;
-  double b = 0.0;
-  BlockField y{};  // not read if b = 0
-  double c = 0.0;
-};
 
 // The copies of one level. Fields of patches are [slot][k][j][split i]. Collective.
 class PieceTransfer {

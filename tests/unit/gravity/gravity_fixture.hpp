@@ -111,12 +111,12 @@ struct GaussianBall {
 
 // One stored field of own blocks, [block][k][j][i].
 inline std::vector<double> read(const Gas& gas, const Gravity& gravity, int level, int field) {
-  const mesh::BlockLayout& layout = gravity.layout();
+  const mesh::BlockLayout& layout = gravity.stored().layout();
   const int cells = layout.block_size * layout.block_size * layout.block_size;
   std::vector<double> values;
   for (const int slot : gas.mesh.blocks(level).own()) {
     const double* from =
-        gravity.fields(level) + slot * layout.stride_slot + field * layout.stride_variable;
+        gravity.stored().data(level) + slot * layout.stride_slot + field * layout.stride_variable;
     values.insert(values.end(), from, from + cells);
   }
   return values;

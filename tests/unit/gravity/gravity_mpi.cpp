@@ -257,6 +257,58 @@ TEST(Gravity, new_blocks_start_from_the_interpolated_potential) {
   EXPECT_LT(gravity.solve(1, 0.0).first_residual, 0.1);
 }
 
+// A solver of all levels at once, whose potential is the number of its solves so far.
+class Counting final : public PotentialSolver {
+ public:
+  static constexpr const char* name = "counting";
+  struct Parameters {
+    void declare(ParameterSchema&) {}
+  };
+  Counting(const Parameters&, const SolverSetting& setting)
+      : PotentialSolver(setting), mesh_(setting.mesh) {}
+  bool solves_single_levels() const override { return false; }
+  void connect() override {}
+  SolveReport solve(LevelRange levels, const Sources&) override {
+    ++solves_;
+    for (int level = levels.first; level <= levels.last; ++level) {
+      double* phi = stored().field(level, Field::potential).data;
+      for (const int slot : mesh_.blocks(level).own())
+        std::fill_n(phi + slot * stored().layout().stride_slot, stored().layout().stride_variable,
+                    solves_);
+    }
+    return {};
+  }
+
+ private:
+  const mesh::Mesh& mesh_;
+  double solves_ = 0.0;
+};
+
+TEST(Gravity, asks_a_solver_of_all_levels_for_a_level_and_all_finer_ones) {
+  Gas gas(box({16, 16, 16}, 4, 2));
+  for (int round = 0; round < 2; ++round)
+    gas.refine([](const Point& x, int) { return x[0] < 0.4; });
+  gas.set_density(moving_lumps);
+  GravityOptions options;
+  options.solver = Counting::name;
+  options.solvers.push_back(std::make_unique<SolverKind<Counting>>());
+  Gravity gravity(options, gas.mesh, {});
+  gravity.adapt_to_mesh();
+  const auto found = [&](int level, Field field) {
+    double most = 0.0;
+    for (const double phi : read(gas, gravity, level, static_cast<int>(field)))
+      most = std::max(most, phi);
+    return gas.mesh.communicator().max(most);
+  };
+  gravity.solve(gravity.solved_with(0), 0.0);
+  gravity.solve(gravity.solved_with(1), 0.5);
+  for (int level = 0; level <= 2; ++level) {
+    EXPECT_EQ(found(level, Field::potential), level == 0 ? 1.0 : 2.0);
+    EXPECT_EQ(found(level, Field::previous_potential), 1.0);
+    EXPECT_EQ(gravity.stored().times(level).now, level == 0 ? 0.0 : 0.5);
+  }
+}
+
 TEST(Gravity, refuses_domains_that_are_periodic_along_some_axes_only) {
   auto options = box({16, 16, 16}, 8);
   options.boundary[1] = {mesh::Boundary::outflow, mesh::Boundary::outflow};

@@ -58,21 +58,18 @@ TEST(IsolatedSystem, fourier_solution_obeys_the_equation_of_multigrid) {
   Gas gas(box({32, 16, 24}, 8, 0, "outflow"));
   gas.set_density(isolated_lumps);
   FieldPool pool;
-  LevelSolver solver(gas.mesh.tree(), 0, {}, pool);
+  PatchLevel level(gas.mesh.tree(), 0, {}, pool);
   const Gravity gravity = solved_isolated(gas);
   // With the Fourier solution's own values beyond the domain nothing is left to solve for; here
   // they are 0, which leaves a residual in the cells beside the boundary alone.
-  PieceTransfer transfer(solver.patches(), 8, {});
-  const DeviceArray<double> phi = solver.make_field("phi"), f = solver.make_field("f");
-  Kokkos::deep_copy(phi, 0.0);
-  Kokkos::deep_copy(f, 0.0);
-  transfer.to_patches({.x = {gravity.fields(0), gravity.layout().stride_slot}}, phi.data());
-  transfer.to_patches({.x = {gas.mesh.fields(0).blocks(0), gas.mesh.layout().stride_slot}},
-                      f.data());
-  solver.halo().run(phi.data());
+  const DeviceArray<double> phi =
+      level.make_field("phi", {.x = gravity.stored().field(0, Field::potential)});
+  const DeviceArray<double> f =
+      level.make_field("f", {.x = {gas.mesh.fields(0).blocks(0), gas.mesh.layout().stride_slot}});
+  level.halo().run(phi.data());
   const double h = 1.0 / 32;
-  const int T = solver.patches().side();
-  for (int slot = 0; slot < solver.patches().own(); ++slot) {
+  const int T = level.patches().side();
+  for (int slot = 0; slot < level.patches().own(); ++slot) {
     const auto at = [&](const DeviceArray<double>& field, int i, int j, int k) {
       return field.data()[((std::int64_t{slot} * T + k) * T + j) * T + split(i, T)];
     };

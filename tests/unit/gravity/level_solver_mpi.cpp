@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "gravity/level_solver.hpp"
 #include "tests/unit/gravity/gravity_fixture.hpp"
 
 namespace octant::gravity::test {
@@ -53,18 +54,19 @@ Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20) {
   const Gas gas(box(shape.cells, shape.block_size));
   const mesh::Geometry& geometry = gas.mesh.geometry();
   FieldPool pool;
-  LevelSolver solver(gas.mesh.tree(), 0, {}, pool);
+  PatchLevel level(gas.mesh.tree(), 0, {}, pool);
+  LevelSolver solver(level, geometry, {});
   Wave wave;
   for (int d = 0; d < 3; ++d) wave.k[d] = 2 * M_PI * (d + 1) / geometry.upper()[d];
-  DeviceArray<double> phi = solver.make_field("phi"), f = solver.make_field("f");
+  DeviceArray<double> phi = level.make_field("phi"), f = level.make_field("f");
   Kokkos::deep_copy(phi, 0.0);
-  for_patch_cells(solver.patches(), geometry, f, [&](const Point& x, double& value) {
+  for_patch_cells(level.patches(), geometry, f, [&](const Point& x, double& value) {
     value = wave.laplacian(x, geometry.cell_size(0));
   });
-  solver.halo().run(f.data());
+  level.halo().run(f.data());
   Solved result;
-  result.report = solver.solve(phi, f, solver.norm(f), tolerance, most_cycles);
-  for_patch_cells(solver.patches(), geometry, phi, [&](const Point& x, double& value) {
+  result.report = solver.solve(phi, f, level.norm(f), tolerance, most_cycles);
+  for_patch_cells(level.patches(), geometry, phi, [&](const Point& x, double& value) {
     result.error = std::max(result.error, std::abs(value - wave(x)));
     result.phi.push_back(value);
   });

@@ -1,8 +1,9 @@
-#include "gravity/carry_over.hpp"
+#include "gravity/stored_potential.hpp"
 
 #include <algorithm>
 
 #include "comm/route.hpp"
+#include "gravity/patches.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
@@ -13,7 +14,7 @@ struct Move {
   std::int32_t from, to;
 };
 
-void copy_blocks(const std::vector<Move>& moves, std::int64_t stride, const double* from,
+void move_blocks(const std::vector<Move>& moves, std::int64_t stride, const double* from,
                  double* to) {
   const auto tasks = mesh::to_device("moved blocks", moves);
   Kokkos::parallel_for(
@@ -69,13 +70,13 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   const auto sent = mesh::uninitialised<double>("leaving blocks", plan.items_sent() * stride);
   const auto received =
       mesh::uninitialised<double>("arriving blocks", plan.items_received() * stride);
-  copy_blocks(packs, stride, before.values.data(), sent.data());
+  move_blocks(packs, stride, before.values.data(), sent.data());
   exchanger.run<double>(plan, sent.data(), received.data(), static_cast<int>(stride));
-  copy_blocks(unpacks, stride, received.data(), now.values.data());
+  move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-}  // namespace
-
+// Copies the values of every block of `now` that some rank has in `before`: `stride` doubles each.
+// Returns by slot of `now` whether it is a new block. Collective.
 std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int64_t stride,
                                      const StoredBlocks& before, const StoredBlocks& now,
                                      Exchanger& exchanger) {
@@ -91,10 +92,85 @@ std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int6
       moves.push_back({*known, static_cast<std::int32_t>(slot)});
     else is_new[slot] = 1;
   }
-  copy_blocks(moves, stride, before.values.data(), now.values.data());
+  move_blocks(moves, stride, before.values.data(), now.values.data());
   if (communicator.size() > 1)
     fetch(communicator, stride, before, slot_before, now, exchanger, is_new);
   return is_new;
+}
+
+}  // namespace
+
+StoredPotential::StoredPotential(const mesh::Mesh& mesh, const CommOptions& options)
+    : mesh_(mesh),
+      layout_(mesh.layout().block_size, k_fields),
+      levels_(mesh.geometry().max_level() + 1),
+      migration_("gravity migration", mesh.communicator(), options) {}
+
+BlockField StoredPotential::field(int level, Field field) const {
+  return {data(level) + static_cast<int>(field) * layout_.stride_variable, layout_.stride_slot};
+}
+
+VectorField StoredPotential::acceleration(int level) const {
+  return {field(level, Field::acceleration_x), layout_.stride_variable};
+}
+
+Combination StoredPotential::potential_at(int level, double time) const {
+  const PotentialTimes& t = levels_[level].times;
+  const double apart = t.now - t.previous;
+  const double weight = apart > 0.0 ? std::clamp((time - t.now) / apart, -1.0, 1.0) : 0.0;
+  return {.a = 1.0 + weight,
+          .x = field(level, Field::potential),
+          .b = -weight,
+          .y = field(level, Field::previous_potential)};
+}
+
+// --- structure ---------------------------------------------------------------------------------
+
+StoredPotential::NewBlocks StoredPotential::follow_mesh(int level) {
+  Level& l = levels_[level];
+  const mesh::TreeLevel& blocks = mesh_.blocks(level);
+  const StoredBlocks before = std::move(l.blocks);
+  l.blocks.keys.clear();
+  for (int slot = 0; slot < blocks.slots(); ++slot) l.blocks.keys.push_back(blocks.key(slot));
+  l.blocks.values =
+      mesh::uninitialised<double>("gravity fields", blocks.slots() * layout_.stride_slot);
+  const auto is_new =
+      carry_over(mesh_.communicator(), layout_.stride_slot, before, l.blocks, migration_);
+  NewBlocks found;
+  for (const int slot : blocks.own())
+    if (is_new[slot]) found.slots.push_back(slot);
+  found.anywhere = mesh_.communicator().any(!found.slots.empty());
+  return found;
+}
+
+void StoredPotential::forget_finer(int finest) {
+  for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};
+}
+
+void StoredPotential::inherit_times(int level) {
+  if (level == 0 || levels_[level].times.solved) return;
+  if (levels_[level - 1].times.solved) levels_[level].times = levels_[level - 1].times;
+}
+
+// --- solutions ---------------------------------------------------------------------------------
+
+void StoredPotential::begin_solution(int level, double time) {
+  Level& l = levels_[level];
+  const bool later = l.times.solved && time > l.times.now;
+  predict_blocks(mesh_.cells(level), potential_at(level, time), later);
+  l.first = !l.times.solved;
+  l.times = {.now = time,
+             .previous = l.first ? time
+                         : later ? l.times.now
+                                 : l.times.previous,
+             .solved = true};
+}
+
+void StoredPotential::end_solution(int level) {
+  if (!levels_[level].first) return;
+  copy_blocks(mesh_.cells(level), field(level, Field::potential),
+              field(level, Field::previous_potential));
+  levels_[level].first = false;
 }
 
 }  // namespace octant::gravity

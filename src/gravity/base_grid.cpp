@@ -1,0 +1,62 @@
+#include "gravity/base_grid.hpp"
+
+#include "core/error.hpp"
+
+namespace octant::gravity {
+
+BaseGrid::BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool)
+    : mesh_(mesh), options_(options), pool_(pool) {}
+
+void BaseGrid::connect() {
+  level_.reset();
+  connected_ = false;
+}
+
+PatchLevel& BaseGrid::level() {
+  if (!level_) level_ = std::make_unique<PatchLevel>(mesh_.tree(), 0, options_, pool_);
+  return *level_;
+}
+
+double BaseGrid::cells() const {
+  double cells = 1.0;
+  for (const auto blocks : mesh_.geometry().extent(0))
+    cells *= static_cast<double>(blocks) * mesh_.geometry().block_size();
+  return cells;
+}
+
+double BaseGrid::mean(const BlockField& density) {
+  return level().sum(level().make_field("density", {.x = density})) / cells();
+}
+
+BaseFourier& BaseGrid::fourier() {
+  if (!fourier_)
+    fourier_ = std::make_unique<BaseFourier>(mesh_.geometry(), mesh_.communicator(), options_);
+  if (!connected_) fourier_->connect(level().patches());
+  connected_ = true;
+  return *fourier_;
+}
+
+void BaseGrid::solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
+                     const DeviceArray<double>& phi) {
+  const pencil::Cells& cells = fourier().cells();
+  if (!mesh_.geometry().periodic(0)) {
+    if (!isolated_green_) isolated_green_ = std::make_unique<IsolatedGreen>(cells);
+    return solve_by_fourier(fourier(), std::ref(*isolated_green_), f, phi);
+  }
+  const GreenFunction green(cells, fourier().cell_size(), laplacian);
+  if (!factor) return solve_by_fourier(fourier(), green, f, phi);
+  const auto multiplied = [&](const pencil::Mode& mode) {
+    const double k = green.wave_number(mode);
+    return k > 0.0 ? green(mode) * factor(k) : 0.0;
+  };
+  solve_by_fourier(fourier(), multiplied, f, phi);
+}
+
+PowerSpectrum BaseGrid::power_spectrum(const BlockField& density, const BlockField* means) {
+  OCTANT_REQUIRE(mesh_.geometry().periodic(0), "gravity: a spectrum needs a periodic domain");
+  const auto field = [&](const BlockField& of) { return level().make_field("density", {.x = of}); };
+  return measure_power_spectrum(fourier(), mesh_.communicator(), field(density),
+                                means ? field(*means) : DeviceArray<double>{});
+}
+
+}  // namespace octant::gravity

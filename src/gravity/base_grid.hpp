@@ -1,0 +1,51 @@
+// The base level as one grid that fills the domain: its mean, its potential by Fourier transforms,
+// and the spectrum of what is on it.
+#pragma once
+
+#include <memory>
+
+#include "gravity/fourier_solver.hpp"
+#include "gravity/isolated_green.hpp"
+#include "gravity/patch_level.hpp"
+#include "gravity/power_spectrum.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant::gravity {
+
+// Its parts are made when they are first asked for. Collective, as all functions.
+class BaseGrid {
+ public:
+  // Mesh and pool must outlive this.
+  BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool);
+
+  // To be called whenever blocks were made, removed or moved.
+  void connect();
+
+  // Until connect() is called.
+  PatchLevel& level();
+  double cells() const;
+  double mean(const BlockField& density);
+
+  // Sets phi from f, in own patches, where sum(neighbours) - 6 phi = f; phi = 0 in the mean of a
+  // periodic domain, and at infinity in one without periodic boundaries. Each mode of a periodic
+  // potential is multiplied by `factor` of its wave number, if there is one.
+  using WaveFactor = std::function<double(double k)>;
+  void solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
+             const DeviceArray<double>& phi);
+
+  // See measure_power_spectrum(); `means` may be null. The domain must be periodic.
+  PowerSpectrum power_spectrum(const BlockField& density, const BlockField* means);
+
+ private:
+  BaseFourier& fourier();
+
+  const mesh::Mesh& mesh_;
+  CommOptions options_;
+  FieldPool& pool_;
+  std::unique_ptr<PatchLevel> level_;
+  std::unique_ptr<BaseFourier> fourier_;
+  bool connected_ = false;  // fourier_ to level_
+  std::unique_ptr<IsolatedGreen> isolated_green_;
+};
+
+}  // namespace octant::gravity

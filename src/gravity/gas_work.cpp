@@ -1,0 +1,148 @@
+#include "gravity/gas_work.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "mesh/cell_loop.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::gravity {
+
+using mesh::Cell;
+using mesh::for_cells;
+using mesh::LevelFields;
+
+namespace {
+
+// What a cell's energy may change by beyond its kinetic energy: a share of its internal energy; and
+// nothing where less than another share of its energy is internal. The flow through a cell and its
+// momentum differ by the error of the scheme, which would overwhelm the temperature of cold gas.
+constexpr double k_largest_change = 0.5, k_cold = 0.02;
+
+KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& b,
+                                       const Cell& cell) {
+  const double *x = a.at(cell), *y = b.at(cell);
+  const std::int64_t m = a.stride_component, n = b.stride_component;
+  return (x[0] * y[0] + x[m] * y[n]) + x[2 * m] * y[2 * n];
+}
+
+// Returns what kinetic energy gains.
+KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
+                                        const GasFields& gas, const Cell& cell) {
+  const double rho = *gas.density.at(cell);
+  const double* g = acceleration.at(cell);
+  double* m = gas.momentum.at(cell);
+  double gain = 0.0;  // times rho
+  for (int d = 0; d < 3;
+       ++d, g += acceleration.stride_component, m += gas.momentum.stride_component) {
+    const double change = dt * rho * *g;
+    gain += change * (*m + 0.5 * change);
+    *m += change;
+  }
+  return gain / rho;
+}
+
+// momentum += dt rho g, and the energy grows by what the kinetic energy grows.
+void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
+                 const GasFields& gas) {
+  for_cells(
+      "gravity: kick", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        *gas.energy.at(cell) += kick(dt, acceleration, gas, cell);
+      });
+}
+
+// The kick at the beginning of a step, of whose work `work` takes note; it begins anew.
+void begin_work(const CellRange& cells, double dt, const VectorField& acceleration,
+                const WorkFields& work, const GasFields& gas) {
+  for_cells(
+      "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        const double gain = kick(dt, acceleration, gas, cell);
+        *gas.energy.at(cell) += gain;
+        *work.owed.at(cell) = -gain;
+        for (int d = 0; d < 3; ++d) work.flow.at(cell)[d * work.flow.stride_component] = 0.0;
+      });
+}
+
+// Half of the work on the mass that flowed: owed += flow . g / 2.
+void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
+                      const WorkFields& work) {
+  for_cells(
+      "gravity: work", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        *work.owed.at(cell) += 0.5 * dot(work.flow, acceleration, cell);
+      });
+}
+
+// The kick at the end: the energy takes what is owed to it.
+void finish_work(const CellRange& cells, double dt, const VectorField& acceleration,
+                 const WorkFields& work, const GasFields& gas) {
+  for_cells(
+      "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        double& energy = *gas.energy.at(cell);
+        const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
+        const double gain = kick(dt, acceleration, gas, cell);
+        const double due = *work.owed.at(cell) + 0.5 * dot(work.flow, acceleration, cell) - gain;
+        const double internal = energy - kinetic;
+        const double most = internal > k_cold * energy ? k_largest_change * internal : 0.0;
+        energy += gain + min(max(due, -most), most);
+      });
+}
+
+}  // namespace
+
+GasWork::GasWork(mesh::Mesh& mesh)
+    : mesh_(mesh),
+      density_(variable("density")),
+      momentum_(variable("momentum_x")),
+      energy_(variable("total_energy")),
+      levels_(mesh.geometry().max_level() + 1) {}
+
+int GasWork::variable(const std::string& name) const {
+  const auto& all = mesh_.variables();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const mesh::Variable& v) { return v.name == name; });
+  OCTANT_REQUIRE(found != all.end(), "gravity: the mesh has no variable \"{}\"", name);
+  return static_cast<int>(found - all.begin());
+}
+
+BlockField GasWork::gas(int level, int variable) const {
+  const mesh::BlockLayout& layout = mesh_.layout();
+  return {mesh_.fields(level).blocks(LevelFields::k_now) +
+              static_cast<std::int64_t>(variable) * layout.stride_variable,
+          layout.stride_slot};
+}
+
+GasFields GasWork::gas(int level) const {
+  return {gas(level, density_),
+          {gas(level, momentum_), mesh_.layout().stride_variable},
+          gas(level, energy_)};
+}
+
+WorkFields GasWork::work(int level) const {
+  const Level& l = levels_[level];
+  const std::int64_t cells = mesh_.cells(level).cells_per_block();
+  return {{{l.flow.data(), 3 * cells}, cells}, {l.owed.data(), cells}};
+}
+
+void GasWork::kick(int level, double dt, Half half, const VectorField& acceleration) {
+  Level& l = levels_[level];
+  const CellRange& own = mesh_.cells(level);
+  if (!on_flow_) return kick_blocks(own, dt, acceleration, gas(level));
+  l.kicking = half == Half::first;
+  if (half == Half::second) return finish_work(own, dt, acceleration, work(level), gas(level));
+  const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
+  if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
+    l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
+    l.owed = mesh::uninitialised<double>("work", cells);
+  }
+  begin_work(own, dt, acceleration, work(level), gas(level));
+}
+
+void GasWork::take_share(int level, const VectorField& acceleration) {
+  if (levels_[level].kicking) add_half_of_work(mesh_.cells(level), acceleration, work(level));
+}
+
+void GasWork::forget_finer(int finest) {
+  for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};
+}
+
+}  // namespace octant::gravity

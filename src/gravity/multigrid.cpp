@@ -1,0 +1,278 @@
+// The potential level by level: by multigrid, and on the base level by Fourier transforms where
+// they are chosen.
+//
+// A level is solved by itself: its right-hand side is its own density (the mean of finer cells
+// where there are any), and the values beyond its end are interpolated from the coarser level,
+// whose potential is extrapolated to the level's time.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "gravity/base_grid.hpp"
+#include "gravity/interpolated.hpp"
+#include "gravity/level_solver.hpp"
+#include "gravity/options.hpp"
+#include "gravity/stored_potential.hpp"
+#include "mesh/device.hpp"
+#include "pencil/fft.hpp"
+
+namespace octant::gravity {
+
+class Multigrid final : public PotentialSolver {
+ public:
+  static constexpr const char* name = "multigrid";
+
+  // They are those of GravityOptions.
+  struct Parameters {
+    void declare(ParameterSchema& /*schema*/) {}
+  };
+
+  Multigrid(const Parameters& parameters, const SolverSetting& setting);
+
+  bool solves_single_levels() const override { return true; }
+  void connect() override;
+  void measure(const Sources& sources) override;
+  SolveReport solve(LevelRange levels, const Sources& sources) override;
+  void guess(int level, const CellRange& blocks) override;
+  void set_transfer(TransferFunction transfer) override;
+  std::string report(int level) const override;
+
+ private:
+  struct Level {
+    std::unique_ptr<PatchLevel> own_patches;  // of finer levels; the base grid has its own
+    PatchLevel* patches = nullptr;
+    // Not of a level that is solved by Fourier transforms.
+    std::unique_ptr<LevelSolver> solver;
+    std::unique_ptr<CoarseBoxes> boxes;
+  };
+  struct Statistics {
+    std::int64_t solves = 0, cycles = 0, most_cycles = 0;
+  };
+  bool by_fourier(int level) const { return level == 0 && fourier_base_; }
+  void connect(int level);
+  SolveReport solve(int level, const Sources& sources);
+  SolveReport solve_base(const Sources& sources, const DeviceArray<double>& f,
+                         const DeviceArray<double>& phi);
+  SolveReport solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
+                              DeviceArray<double>& phi);
+  void fill_boxes(int level, const Combination& coarse_potential);
+  void store_force(int level, const DeviceArray<double>& phi);
+
+  const mesh::Mesh& mesh_;
+  BaseGrid& base_;
+  FieldPool& pool_;
+  CommOptions comm_options_;
+  Laplacian laplacian_;
+  double tolerance_;
+  int max_cycles_, gradient_order_;
+  bool isolated_, fourier_base_;
+  TransferFunction transfer_;
+  Multipoles far_;
+  double constant_ = 1.0;  // Newton's, of the last measure()
+  std::vector<Level> levels_;
+  std::vector<Statistics> statistics_;
+};
+
+template <>
+std::unique_ptr<PotentialSolverKind> potential_solver_kind<Multigrid>() {
+  return std::make_unique<SolverKind<Multigrid>>();
+}
+
+namespace {
+
+// A right-hand side this much smaller than 4 pi G rho is rounding.
+constexpr double k_smallest_source = 1e-11;
+
+bool is_isolated(const mesh::Geometry& geometry) {
+  const int periodic = geometry.periodic(0) + geometry.periodic(1) + geometry.periodic(2);
+  if (periodic != 0 && periodic != 3)
+    throw InputError(
+        "gravity.enabled = true: mesh.boundary_x, _y and _z must be all periodic, or all of "
+        "another kind (gravity is then that of an isolated system)");
+  return periodic == 0;
+}
+
+// Throws InputError where Fourier transforms are asked for and cannot be done. On a GPU they pass
+// through the host's memory and are slower than multigrid.
+bool choose_fourier(const GravityOptions& options, bool isolated) {
+  constexpr bool on_host =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
+  if (isolated && options.laplacian != Laplacian::discrete)
+    throw InputError(
+        "gravity.laplacian = \"{}\" needs mesh.boundary_x, _y and _z to be periodic: expected "
+        "\"discrete\" for an isolated system",
+        name_of(options.laplacian));
+  if (!options.base) return on_host && pencil::has_transforms();
+  if (options.base != BaseSolver::fft) return false;
+  if (!pencil::has_transforms())
+    throw InputError(
+        "gravity.base = \"fft\": this program was built without a library for Fourier transforms; "
+        "expected \"multigrid\" or \"auto\"");
+  return true;
+}
+
+}  // namespace
+
+Multigrid::Multigrid(const Parameters& /*parameters*/, const SolverSetting& setting)
+    : PotentialSolver(setting),
+      mesh_(setting.mesh),
+      base_(setting.base),
+      pool_(setting.pool),
+      comm_options_(setting.comm_options),
+      laplacian_(setting.options.laplacian),
+      tolerance_(setting.options.tolerance),
+      max_cycles_(setting.options.max_cycles),
+      gradient_order_(setting.options.gradient_order),
+      isolated_(is_isolated(setting.mesh.geometry())),
+      fourier_base_(choose_fourier(setting.options, isolated_)),
+      statistics_(setting.mesh.geometry().max_level() + 1) {
+  if (gradient_order_ == 3) throw InputError("gravity.gradient_order = 3: expected 2 or 4");
+}
+
+void Multigrid::connect() {
+  levels_.resize(mesh_.finest_level() + 1);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) connect(level);
+}
+
+void Multigrid::connect(int level) {
+  Level& l = levels_[level];
+  l.boxes.reset();
+  l.solver.reset();
+  if (level > 0)
+    l.own_patches = std::make_unique<PatchLevel>(mesh_.tree(), level, comm_options_, pool_);
+  l.patches = level > 0 ? l.own_patches.get() : &base_.level();
+  if (by_fourier(level)) return;
+  l.solver = std::make_unique<LevelSolver>(*l.patches, mesh_.geometry(), comm_options_);
+  l.boxes = std::make_unique<CoarseBoxes>(
+      l.patches->patches(), level > 0 ? &levels_[level - 1].patches->patches() : nullptr,
+      mesh_.geometry(), comm_options_);
+}
+
+void Multigrid::measure(const Sources& sources) {
+  constant_ = sources.constant;
+  if (!isolated_ || fourier_base_) return;
+  PatchLevel& base = base_.level();
+  far_ = Multipoles(base.patches(), mesh_.geometry(),
+                    base.make_field("density", {.x = sources.density(0)}));
+}
+
+void Multigrid::set_transfer(TransferFunction transfer) {
+  if (!fourier_base_ || isolated_)
+    throw InputError(
+        "a transfer function of the potential needs gravity.base = \"fft\" and a periodic domain");
+  transfer_ = std::move(transfer);
+}
+
+// --- the coarser level's potential -------------------------------------------------------------
+
+void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
+  DeviceArray<double> phi;
+  if (level > 0) phi = levels_[level - 1].patches->make_field("coarse phi", coarse_potential);
+  levels_[level].boxes->fill(phi.data(), fourier_base_ ? nullptr : &far_, constant_);
+}
+
+void Multigrid::guess(int level, const CellRange& blocks) {
+  Level& l = levels_[level];
+  const PotentialTimes times = stored().times(level);
+  const auto interpolated = mesh::uninitialised<double>(
+      "interpolated potential", mesh_.blocks(level).slots() * stored().layout().stride_slot);
+  for (const Field field : {Field::potential, Field::previous_potential}) {
+    const double time = field == Field::potential ? times.now : times.previous;
+    fill_boxes(level, stored().potential_at(level - 1, time));
+    const DeviceArray<double> phi = l.patches->make_field("phi");
+    interpolate_potential(*l.patches, *l.boxes, phi.data());
+    l.boxes->release();
+    const BlockField everywhere{interpolated.data(), stored().layout().stride_slot};
+    l.patches->transfer().to_blocks(phi.data(), everywhere);
+    copy_blocks(blocks, everywhere, stored().field(level, field));
+  }
+}
+
+// --- solving -----------------------------------------------------------------------------------
+
+SolveReport Multigrid::solve(LevelRange levels, const Sources& sources) {
+  SolveReport report;
+  for (int level = levels.first; level <= levels.last; ++level) report = solve(level, sources);
+  return report;
+}
+
+SolveReport Multigrid::solve(int level, const Sources& sources) {
+  Level& l = levels_[level];
+  constant_ = sources.constant;
+  DeviceArray<double> phi =
+      l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
+  const double h = mesh_.geometry().cell_size(level);
+  const double scale = 4.0 * M_PI * sources.constant * h * h;
+  const DeviceArray<double> f = l.patches->make_field(
+      "f", {.a = scale, .x = sources.density(level), .c = -scale * sources.mean});
+  const SolveReport report =
+      by_fourier(level) ? solve_base(sources, f, phi)
+                        : solve_by_cycles(level, k_smallest_source * scale * sources.mean, f, phi);
+  l.patches->transfer().to_blocks(phi.data(), stored().field(level, Field::potential));
+  store_force(level, phi);
+  if (l.boxes) l.boxes->release();
+  Statistics& s = statistics_[level];
+  ++s.solves;
+  s.cycles += report.cycles;
+  s.most_cycles = std::max<std::int64_t>(s.most_cycles, report.cycles);
+  return report;
+}
+
+// The residual is rounding; it is not measured.
+SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<double>& f,
+                                  const DeviceArray<double>& phi) {
+  BaseGrid::WaveFactor factor;
+  if (transfer_) factor = [&](double k) { return transfer_(k, sources.scale_factor); };
+  base_.solve(laplacian_, factor, f, phi);
+  base_.level().halo().run(phi.data());
+  return {};
+}
+
+// Moves the values beyond the level's end into f. Values of f up to `rounding` count as 0.
+SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
+                                       DeviceArray<double>& phi) {
+  Level& l = levels_[level];
+  const auto blocks = static_cast<double>(
+      mesh_.communicator().sum(static_cast<std::int64_t>(mesh_.blocks(level).count())));
+  const double reference =
+      std::max({l.patches->norm(f),
+                rounding * std::sqrt(blocks * std::pow(mesh_.geometry().block_size(), 3)),
+                std::numeric_limits<double>::min()});
+  if (l.patches->patches().any_masked()) {
+    const double time = stored().times(level).now;
+    fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});
+    move_boundary_into(*l.patches, l.solver->diagonal().data(), *l.boxes, f.data());
+  }
+  l.patches->halo().run(f.data());
+  const SolveReport report = l.solver->solve(phi, f, reference, tolerance_, max_cycles_);
+  // A periodic potential is known up to a constant.
+  if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
+  return report;
+}
+
+void Multigrid::store_force(int level, const DeviceArray<double>& phi) {
+  Level& l = levels_[level];
+  const Surroundings around =
+      l.solver ? Surroundings{l.solver->diagonal().data(), l.boxes.get()} : Surroundings{};
+  const DeviceArray<double> g = l.patches->make_field("acceleration");
+  BlockField component = stored().acceleration(level).x;
+  for (int axis = 0; axis < 3; ++axis) {
+    acceleration(*l.patches, around, phi.data(), axis, gradient_order_,
+                 mesh_.geometry().cell_size(level), g.data());
+    l.patches->transfer().to_blocks(g.data(), component);
+    component.data += stored().acceleration(level).stride_component;
+  }
+}
+
+std::string Multigrid::report(int level) const {
+  const Statistics& s = statistics_[level];
+  if (by_fourier(level)) return fmt::format("{} solves by Fourier transforms", s.solves);
+  if (s.solves == 0) return {};
+  return fmt::format("{} solves with {:.2f} V-cycles in the mean, {} at most", s.solves,
+                     static_cast<double>(s.cycles) / static_cast<double>(s.solves), s.most_cycles);
+}
+
+}  // namespace octant::gravity

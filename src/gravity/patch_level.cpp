@@ -1,0 +1,92 @@
+#include "gravity/patch_level.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "comm/reproducible_sum.hpp"
+#include "gravity/patch_scratch.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+std::vector<std::int32_t> masked_slots(const LevelPatches& patches) {
+  std::vector<std::int32_t> slots;
+  for (int slot = 0; slot < patches.own(); ++slot)
+    if (patches.masked()[slot]) slots.push_back(slot);
+  return slots;
+}
+
+// By own patch, the sum over its cells of the values or of their squares. Cell c adds to part
+// c % 8, whatever the width of a pack: a team has as many lanes as there are packs of parts.
+DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
+                               bool squared) {
+  const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
+  const std::int64_t cells = cells_of(patches.side());
+  if (patches.own() == 0) return sums;
+  constexpr int parts = 8, packs = parts / PackOf::width;
+  TeamPolicy policy(patches.own(), 1, packs);
+  policy.set_scratch_size(0, Kokkos::PerTeam(parts * sizeof(double)));
+  Kokkos::parallel_for(
+      "gravity: patch sums", policy, KOKKOS_LAMBDA(const Team& team) {
+        const double* values = field.data() + team.league_rank() * cells;
+        auto* part = static_cast<double*>(team.team_scratch(0).get_shmem(parts * sizeof(double)));
+        Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, packs), [&](int n) {
+          Pack sum(0.0);
+          for (std::int64_t c = n * PackOf::width; c < cells; c += parts) {
+            const Pack v = PackOf::load(values + c);
+            sum = sum + (squared ? v * v : v);
+          }
+          PackOf::store(part + n * PackOf::width, sum);
+        });
+        team.team_barrier();
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          sums(team.league_rank()) = ((part[0] + part[1]) + (part[2] + part[3])) +
+                                     ((part[4] + part[5]) + (part[6] + part[7]));
+        });
+      });
+  return sums;
+}
+
+}  // namespace
+
+void shift(const DeviceArray<double>& field, double constant) {
+  Kokkos::parallel_for(
+      "gravity: shift", Kokkos::RangePolicy<>(0, field.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t n) { field(n) += constant; });
+}
+
+PatchLevel::PatchLevel(const mesh::Tree& tree, int level, const CommOptions& options,
+                       FieldPool& pool)
+    : pool_(pool),
+      patches_(tree, level),
+      tables_(mesh::to_device("patch tables", patches_.tables())),
+      masked_(mesh::to_device("masked", patches_.masked())),
+      masked_patches_(mesh::to_device("masked patches", masked_slots(patches_))),
+      halo_(patches_, patches_.side(), 2, options),
+      transfer_(patches_, tree.geometry().block_size(), options) {}
+
+DeviceArray<double> PatchLevel::make_field(const std::string& label, const Combination& values) {
+  const DeviceArray<double> field = make_field(label);
+  if (patches_.any_masked()) Kokkos::deep_copy(field, 0.0);
+  transfer_.to_patches(values, field.data());
+  return field;
+}
+
+double PatchLevel::total(const DeviceArray<double>& terms) const {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, terms);
+  return reproducible_sum(patches_.communicator(),
+                          std::span<const double>(host.data(), host.size()));
+}
+
+double PatchLevel::norm(const DeviceArray<double>& field) const {
+  return std::sqrt(total(patch_sums(patches_, field, true)));
+}
+
+double PatchLevel::sum(const DeviceArray<double>& field) const {
+  return total(patch_sums(patches_, field, false));
+}
+
+}  // namespace octant::gravity

@@ -1,0 +1,32 @@
+#include "core/error.hpp"
+#include "gravity/potential_solver.hpp"
+#include "gravity/stored_potential.hpp"
+
+namespace octant::gravity {
+
+template <class... Solvers>
+struct KindList {
+  static std::vector<std::unique_ptr<PotentialSolverKind>> make() {
+    std::vector<std::unique_ptr<PotentialSolverKind>> kinds;
+    (kinds.push_back(potential_solver_kind<Solvers>()), ...);
+    return kinds;
+  }
+};
+
+// In the order in which the manual lists them.
+using PotentialSolvers = KindList<class Multigrid>;
+
+std::vector<std::unique_ptr<PotentialSolverKind>> potential_solver_kinds() {
+  return PotentialSolvers::make();
+}
+
+void PotentialSolver::guess(int level, const mesh::CellRange& blocks) {
+  clear_blocks(blocks, stored_.field(level, Field::potential));
+  clear_blocks(blocks, stored_.field(level, Field::previous_potential));
+}
+
+void PotentialSolver::set_transfer(TransferFunction /*transfer*/) {
+  throw InputError("gravity.transfer means nothing to the solver that gravity.solver asks for");
+}
+
+}  // namespace octant::gravity
