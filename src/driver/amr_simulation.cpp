@@ -131,6 +131,15 @@ void AmrSimulation::resume(const RunState& state) {
   gravity_->resume();
 }
 
+void AmrSimulation::begin_from(double time, std::int64_t step) {
+  options_.problem->begin(mesh_.communicator());
+  time_ = time;
+  step_ = step;
+  rebalance();
+  follow_mesh();
+  options_.problem->end_of_beginning();
+}
+
 RunState AmrSimulation::state() const {
   return {
       .time = time_, .step = step_, .floored = floored_, .energy = energy_, .ledgers = ledgers_};

@@ -108,6 +108,8 @@ class AmrSimulation {
   // A restart: the caller has set the mesh, its fields, the particles and gravity's fields.
   RunState state() const;
   void resume(const RunState& state);
+  // A start from another code's output: the caller has set the mesh, its gas and the particles.
+  void begin_from(double time, std::int64_t step);
 
  private:
   // Of the gas in this rank's leaf cells, and where it is broken, if it is.

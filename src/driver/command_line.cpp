@@ -135,7 +135,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   run->add_option("file", arguments.run.file, "Parameter file")->required();
   run->add_option("--set", arguments.run.overrides, "section.key=value, replaces the file's value");
   run->add_option("--output", arguments.run.output, "Output directory");
-  run->add_option("--restart", arguments.run.restart, "latest, or a checkpoint");
+  run->add_option("--restart", arguments.run.restart,
+                  "latest, a checkpoint, or a folder output_NNNNN of RAMSES");
   run->add_flag("--overwrite", arguments.run.overwrite,
                 "Move a run that is in the output directory aside, to DIRECTORY.old-N");
   run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");

@@ -13,7 +13,12 @@ namespace octant::driver {
 using gravity::BlockField;
 
 std::vector<particles::Kind> particle_kinds(const AmrOptions& options) {
-  return particles::in_order(options.problem->particle_kinds());
+  std::vector<particles::Kind> kinds = options.problem->particle_kinds();
+  for (const particles::Kind& kind : options.further_kinds) {
+    const auto same = [&](const particles::Kind& other) { return other.name == kind.name; };
+    if (std::none_of(kinds.begin(), kinds.end(), same)) kinds.push_back(kind);
+  }
+  return particles::in_order(std::move(kinds));
 }
 
 Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)

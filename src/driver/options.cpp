@@ -190,6 +190,11 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, balance);
   declare(schema, comm);
   declare(schema, output);
+  schema.add("io.chunk_files", input.chunk_files,
+             {.unit = "files",
+              .meaning = "Files that a rank reads at a time where it goes on from another code's "
+                         "output; 0: all of its share",
+              .min = 0});
   declare(schema, run);
   telemetry::declare(schema, telemetry);
   declare(schema, debug);

@@ -89,6 +89,11 @@ struct RunOptions {
 void declare(ParameterSchema& schema, OutputOptions& options);
 void declare(ParameterSchema& schema, RunOptions& options);
 
+// Section [io].
+struct InputOptions {
+  int chunk_files = 0;
+};
+
 // Everything that a parameter file says about an AMR run.
 class AmrOptions {
  public:
@@ -106,6 +111,7 @@ class AmrOptions {
   TimeOptions time;
   UnitOptions physical;
   OutputOptions output;
+  InputOptions input;
   RefineOptions refine;
   RunOptions run;
   telemetry::TelemetryOptions telemetry;
@@ -114,6 +120,8 @@ class AmrOptions {
   double slowness = 1.0;  // of its kernels
   int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
+  // Of particles that a restart brings along, beside those of the problem.
+  std::vector<particles::Kind> further_kinds;
   // Those that act, in their order.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands

@@ -78,7 +78,8 @@ class Run {
     progress_ = read_checkpoint(model_, path);
     require_newest_checkpoint(communicator_, path, folder_.path());
     folder_.supersede_snapshots(progress_.next_snapshot);
-    earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
+    if (!std::filesystem::is_directory(path))  // which is another code's output
+      earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
     checkpoint_step_ = model_.step_count();
     log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
   }

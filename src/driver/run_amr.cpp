@@ -6,10 +6,13 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_history.hpp"
+#include "driver/checkpoints.hpp"
 #include "driver/memory_need.hpp"
 #include "driver/power_file.hpp"
+#include "driver/ramses_restart.hpp"
 #include "driver/recording.hpp"
 #include "driver/snapshot.hpp"
+#include "io/ramses_output.hpp"
 
 namespace octant::driver {
 
@@ -24,6 +27,9 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
   const NodePlace place = place_on_node(communicator, options.debug);
   options.slowness = options.debug.slowness(communicator.rank(), place.number);
   options.ranks_per_node = place.ranks_per_node;
+  if (!request.restart.empty())
+    options.further_kinds = kinds_of_restart(
+        communicator, find_checkpoint(communicator, request.restart, options.output.directory));
   require_memory(communicator, AmrSimulation::least_bytes(options) / communicator.size(),
                  "the base grid", "mesh.base_cells");
   return options;
@@ -64,6 +70,8 @@ class AmrModel final : public Model {
 
   void initialise() override { simulation_.initialise(); }
   OutputProgress read_checkpoint(const std::string& path) override {
+    if (is_ramses_output(communicator(), path))
+      return read_ramses(simulation_, path, options_.input.chunk_files);
     return driver::read_checkpoint(simulation_, path);
   }
 

@@ -1,0 +1,452 @@
+#include "driver/ramses_restart.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <span>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "decomp/partition.hpp"
+#include "hydro/gas_cell.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/ramses_output.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::driver {
+
+using mesh::LevelFields;
+
+namespace {
+
+constexpr int k_cells = 8;       // of an oct
+constexpr int k_gas_fields = 5;  // of the file: density, velocity, pressure
+
+enum Family : std::int8_t { k_dark = 1, k_star = 2 };
+
+particles::Kind stars() {
+  return {.name = "stars",
+          .description = "stars",
+          .columns = {{"birth_time", "time", "time of birth"},
+                      {"metallicity", "1", "share of the mass that is metals"}}};
+}
+
+std::vector<particles::Kind> kinds_of_families(const RamsesFacts& facts) {
+  std::vector<particles::Kind> kinds;
+  if (facts.families.contains("DM")) kinds.push_back(particles::dark_matter());
+  if (facts.families.contains("star")) kinds.push_back(stars());
+  return kinds;
+}
+
+// How the levels of the file and of the mesh go together.
+struct Levels {
+  int base = 0;  // RAMSES's level of the mesh's level 0
+  int of_mesh(int level) const { return level - base; }
+};
+
+[[noreturn]] void refuse(const RamsesFacts& facts, const std::string& what) {
+  throw InputError("--restart {}: {}", facts.folder, what);
+}
+
+Levels check_grid(const RamsesFacts& facts, const AmrSimulation& simulation) {
+  const mesh::MeshOptions& mesh = simulation.options().mesh;
+  const int cells = mesh.base_cells[0];
+  for (int axis = 0; axis < 3; ++axis) {
+    if (mesh.base_cells[axis] != cells || !std::has_single_bit(static_cast<unsigned>(cells)) ||
+        cells > std::ldexp(1.0, facts.coarsest_level))
+      refuse(facts, fmt::format("mesh.base_cells must be a power of two, the same along all axes, "
+                                "and at most 2^levelmin = {}",
+                                std::ldexp(1.0, facts.coarsest_level)));
+    const double length = mesh.upper[axis] - mesh.lower[axis];
+    if (std::abs(length - facts.box_length) > 1e-9 * facts.box_length)
+      refuse(facts, fmt::format("its box is {} long, but mesh.upper - mesh.lower is {}: "
+                                "set mesh.upper to mesh.lower + {}",
+                                facts.box_length, length, facts.box_length));
+  }
+  return {std::countr_zero(static_cast<unsigned>(cells))};
+}
+
+void check_units(const RamsesFacts& facts, const AmrOptions& options) {
+  if (facts.is_cosmological() || options.universe)
+    refuse(facts, "outputs of cosmological runs cannot be gone on from yet: this one has aexp = " +
+                      fmt::format("{}, H0 = {}, and cosmology.enabled is {}", facts.scale_factor,
+                                  facts.hubble, options.universe != nullptr));
+  const auto differ = [](double a, double b) { return std::abs(a - b) > 1e-6 * std::abs(b); };
+  const UnitOptions& units = options.physical;
+  if (units.given() &&
+      (differ(units.length, facts.unit_length) || differ(units.density, facts.unit_density) ||
+       differ(units.time, facts.unit_time)))
+    refuse(facts, fmt::format("its units of length, density and time are {}, {} and {} (cgs), but "
+                              "[units] says {}, {} and {}",
+                              facts.unit_length, facts.unit_density, facts.unit_time, units.length,
+                              units.density, units.time));
+  if (options.gravity.enabled && differ(options.gravity.constant, 1.0))
+    refuse(facts, fmt::format("in its units G is 1, but gravity.constant is {}",
+                              options.gravity.constant));
+}
+
+// What each domain's head must agree with.
+void check_domain(const RamsesFacts& facts, const RamsesDomain& domain,
+                  const AmrSimulation& simulation) {
+  const AmrOptions& options = simulation.options();
+  const mesh::Geometry& geometry = simulation.mesh().geometry();
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool walls = domain.coarse_cells()[axis] > 1;
+    if (walls == geometry.periodic(axis))
+      refuse(facts, fmt::format("along {} its box {}, but mesh.boundary says otherwise",
+                                "xyz"[axis], walls ? "has walls" : "is periodic"));
+  }
+  if (std::abs(domain.time() - facts.time) > 1e-9 * std::abs(facts.time))
+    refuse(facts, fmt::format("a domain is at time {}, and info_{}.txt at {}: files of several "
+                              "outputs are mixed",
+                              domain.time(), facts.number, facts.time));
+  if (std::abs(domain.gamma() - options.hydro.gamma) > 1e-6)
+    refuse(facts, fmt::format("its gas has gamma = {}, but hydro.gamma is {}", domain.gamma(),
+                              options.hydro.gamma));
+  const auto scalars = static_cast<int>(options.hydro.scalars.size());
+  if (domain.variables() != k_gas_fields + scalars)
+    refuse(facts,
+           fmt::format("it has {} variables beside density, velocity and pressure ({}), but the "
+                       "gas has {} scalars here: set hydro.scalars = {}",
+                       domain.variables() - k_gas_fields, fmt::join(facts.variables, ", "), scalars,
+                       domain.variables() - k_gas_fields));
+}
+
+// Octs under way to the owner of their block: a head, then eight cells of every variable.
+struct OctHead {
+  Key block;
+  std::uint32_t refined;
+  std::int32_t first_cell;  // of the block: the oct's lower corner
+};
+
+class TreeReader {
+ public:
+  TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, Levels levels, int chunk_files)
+      : simulation_(simulation),
+        mesh_(simulation.mesh()),
+        facts_(facts),
+        levels_(levels),
+        variables_(k_gas_fields + std::ssize(simulation.options().hydro.scalars)) {
+    const Communicator& ranks = mesh_.communicator();
+    ranks.agree([&] {
+      for (int number = 1 + ranks.rank(); number <= facts.domains; number += ranks.size()) {
+        domains_.emplace_back(facts, number);
+        check_domain(facts, domains_.back(), simulation);
+      }
+    });
+    const int own = static_cast<int>(domains_.size());
+    chunk_ = chunk_files > 0 ? chunk_files : std::max(own, 1);
+    rounds_ = ranks.max((own + chunk_ - 1) / chunk_);
+    finest_ = ranks.max(own > 0 ? domains_.front().levels() : 0);
+    ranks.agree([&] {
+      for (const RamsesDomain& domain : domains_)
+        if (domain.levels() != finest_ || finest_ < levels.base)
+          refuse(facts, fmt::format("a domain has levels up to {}, another up to {}: files of "
+                                    "several outputs are mixed",
+                                    domain.levels(), finest_));
+    });
+  }
+
+  void read() {
+    const Communicator& ranks = mesh_.communicator();
+    ranks.agree([&] {
+      for (int level = 1; level < levels_.base; ++level)
+        for (RamsesDomain& domain : domains_) domain.skip_level();
+    });
+    std::int64_t refined = 0;
+    for (int level = levels_.base; level <= finest_; ++level) {
+      const std::int64_t expected =
+          level == levels_.base ? std::int64_t{1} << 3 * (level - 1) : refined;
+      mesh::OctantMasks wanted = present_octants();
+      refined = read_level(level, expected, wanted);
+      refined_cells_ += refined;
+      if (refined == 0) continue;
+      if (levels_.of_mesh(level) == mesh_.geometry().max_level())
+        refuse(facts_, fmt::format("it has octs of level {}: mesh.max_level must be at least {}",
+                                   level + 1, levels_.of_mesh(level) + 1));
+      refine(wanted);
+    }
+    mesh_.restrict_all();
+    simulation_.matter().adapt_to_mesh();
+    report();
+  }
+
+ private:
+  // The octants that are refined now, by level and slot.
+  mesh::OctantMasks present_octants() const {
+    mesh::OctantMasks masks(mesh_.geometry().max_level() + 1);
+    for (int level = 0; level <= mesh_.geometry().max_level(); ++level) {
+      masks[level].assign(mesh_.blocks(level).slots(), 0);
+      for (const int slot : mesh_.blocks(level).own())
+        masks[level][slot] = mesh_.blocks(level).refined(slot);
+    }
+    return masks;
+  }
+
+  // Refines the octants of these masks and what they need around them, and shares out the blocks.
+  void refine(const mesh::OctantMasks& wanted) {
+    mesh::FlagMasks flags(wanted.size());
+    for (std::size_t level = 0; level < wanted.size(); ++level)
+      for (const std::uint8_t octants : wanted[level]) {
+        std::uint64_t cells = 0;
+        for (int octant = 0; octant < 8; ++octant) {
+          // Places of flagged cells, four along each axis: the inner two are a block's own octants.
+          const int place =
+              (octant & 1) + 1 + 4 * ((octant >> 1 & 1) + 1) + 16 * ((octant >> 2) + 1);
+          cells |= std::uint64_t{octants >> octant & 1u} << place;
+        }
+        flags[level].push_back(cells);
+      }
+    mesh_.regrid(flags);
+    std::vector<std::vector<int>> owners(wanted.size());
+    for (int level = 0; level <= mesh_.finest_level(); ++level) {
+      std::vector<CostItem> items;
+      for (const int slot : mesh_.blocks(level).own())
+        items.push_back({morton_decode(mesh_.blocks(level).key(slot)), level, 1.0});
+      owners[level] = partition(Decomposition::ksection, mesh_.communicator(),
+                                {mesh_.geometry().extent(0)}, items);
+    }
+    mesh_.migrate(owners);
+  }
+
+  // Reads the octs of a level, puts their values into blocks, and adds the octants that hold
+  // refined cells. Returns how many cells are refined, over all ranks.
+  std::int64_t read_level(int level, std::int64_t expected, mesh::OctantMasks& wanted) {
+    const Communicator& ranks = mesh_.communicator();
+    std::int64_t counts[2] = {0, 0};  // octs, refined cells
+    for (int round = 0; round < rounds_; ++round) {
+      RamsesOcts octs;
+      std::vector<std::byte> items;
+      std::vector<Key> keys;
+      ranks.agree([&] {
+        const int begin = round * chunk_;
+        const int end = std::min(begin + chunk_, static_cast<int>(domains_.size()));
+        for (int n = begin; n < end; ++n) {
+          octs = domains_[n].next_level();
+          for (std::size_t oct = 0; oct < octs.places.size(); ++oct) pack(octs, oct, keys, items);
+        }
+      });
+      const auto arrived = send_to_owners(level, keys, items);
+      counts[0] += std::ssize(keys);
+      counts[1] += store(arrived, levels_.of_mesh(level), wanted);
+    }
+    ranks.sum_in_place(std::span<std::int64_t>(counts));
+    if (counts[0] != expected)
+      refuse(facts_,
+             fmt::format("its domains own {} octs of level {}, but {} cells of level {} are "
+                         "refined: files are missing, or of several outputs",
+                         counts[0], level, expected, level - 1));
+    return counts[1];
+  }
+
+  std::size_t item_bytes() const { return sizeof(OctHead) + k_cells * variables_ * sizeof(double); }
+
+  void pack(const RamsesOcts& octs, std::size_t oct, std::vector<Key>& keys,
+            std::vector<std::byte>& items) const {
+    const int N = mesh_.geometry().block_size();
+    BlockCoordinates block;
+    std::array<int, 3> cell;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t first = 2 * octs.places[oct][axis];
+      block[axis] = static_cast<BlockCoordinate>(first / N);
+      cell[axis] = static_cast<int>(first % N);
+    }
+    const OctHead head{morton_encode(block), octs.refined[oct],
+                       (cell[2] * N + cell[1]) * N + cell[0]};
+    keys.push_back(head.block);
+    const std::size_t at = items.size();
+    items.resize(at + item_bytes());
+    std::memcpy(items.data() + at, &head, sizeof(OctHead));
+    std::byte* to = items.data() + at + sizeof(OctHead);
+    for (std::int64_t n = 0; n < variables_ * k_cells; ++n)
+      std::memcpy(to + n * sizeof(double), &octs.values[n * octs.places.size() + oct],
+                  sizeof(double));
+  }
+
+  std::vector<std::byte> send_to_owners(int level, const std::vector<Key>& keys,
+                                        const std::vector<std::byte>& items) const {
+    const Communicator& ranks = mesh_.communicator();
+    const auto owners = mesh_.tree().owners(levels_.of_mesh(level), keys);
+    ranks.agree([&] {
+      if (std::find(owners.begin(), owners.end(), -1) != owners.end())
+        refuse(facts_, fmt::format("an oct of level {} lies in no refined cell of level {}: files "
+                                   "are missing, or of several outputs",
+                                   level, level - 1));
+    });
+    return route_bytes(ranks, owners, items, item_bytes()).items;
+  }
+
+  // Returns how many cells of these octs are refined.
+  std::int64_t store(const std::vector<std::byte>& items, int level, mesh::OctantMasks& wanted) {
+    const std::size_t count = items.size() / item_bytes();
+    const int N = mesh_.geometry().block_size(), half = N / 2;
+    std::vector<std::int64_t> starts;  // of the oct's first cell, in the level's blocks
+    std::vector<double> values;        // [oct][variable][cell]
+    std::int64_t refined = 0;
+    for (std::size_t n = 0; n < count; ++n) {
+      OctHead head;
+      const std::byte* from = items.data() + n * item_bytes();
+      std::memcpy(&head, from, sizeof(OctHead));
+      const int slot = mesh_.blocks(level).find(head.block)->slot;
+      starts.push_back(slot * mesh_.layout().stride_slot + head.first_cell);
+      const std::size_t at = values.size();
+      values.resize(at + variables_ * k_cells);
+      std::memcpy(values.data() + at, from + sizeof(OctHead), item_bytes() - sizeof(OctHead));
+      refined += std::popcount(head.refined);
+      for (int cell = 0; cell < k_cells; ++cell) {
+        if (!(head.refined >> cell & 1)) continue;
+        const int i = head.first_cell % N + (cell & 1),
+                  j = head.first_cell / N % N + (cell >> 1 & 1),
+                  k = head.first_cell / (N * N) + (cell >> 2);
+        wanted[level][slot] |=
+            static_cast<std::uint8_t>(1 << (i / half + 2 * (j / half) + 4 * (k / half)));
+      }
+    }
+    write_cells(level, starts, values);
+    return refined;
+  }
+
+  void write_cells(int level, const std::vector<std::int64_t>& starts,
+                   const std::vector<double>& values) {
+    const auto first_cells = mesh::to_device("octs", starts);
+    const auto from = mesh::to_device("values of octs", values);
+    const hydro::Gas gas = simulation_.options().hydro.gas();
+    const int first_scalar = simulation_.options().hydro.first_scalar();
+    const int N = mesh_.geometry().block_size();
+    const std::int64_t stride = mesh_.layout().stride_variable, variables = variables_;
+    double* const blocks = mesh_.fields(level).blocks(LevelFields::k_now);
+    Kokkos::parallel_for(
+        "put octs into blocks", starts.size() * k_cells, KOKKOS_LAMBDA(const std::int64_t index) {
+          const std::int64_t oct = index / k_cells, cell = index % k_cells;
+          const std::int64_t inside = ((cell >> 2) * N + (cell >> 1 & 1)) * N + (cell & 1);
+          const auto value = [&](std::int64_t n) {
+            return from((oct * variables + n) * k_cells + cell);
+          };
+          const hydro::GasCell at(blocks + first_cells(oct) + inside, stride, gas);
+          const double velocity[3] = {value(1), value(2), value(3)};
+          at.set(value(0), velocity, value(4));
+          for (std::int64_t n = k_gas_fields; n < variables; ++n)
+            at[first_scalar + static_cast<int>(n) - k_gas_fields] = value(0) * value(n);
+        });
+    Kokkos::fence();
+  }
+
+  void report() const {
+    std::int64_t octants = 0;
+    for (int level = 0; level < mesh_.finest_level(); ++level)
+      for (const int slot : mesh_.blocks(level).own())
+        octants += std::popcount(static_cast<unsigned>(mesh_.blocks(level).refined(slot)));
+    const int half = mesh_.geometry().octant_size();
+    const std::int64_t cells = mesh_.communicator().sum(octants) * half * half * half;
+    log::info(
+        "{}: {} files; {} cells were refined beyond its tree, for blocks of {}^3 and what "
+        "sweeps read around them",
+        facts_.folder, facts_.domains, cells - refined_cells_, mesh_.geometry().block_size());
+  }
+
+  AmrSimulation& simulation_;
+  mesh::Mesh& mesh_;
+  const RamsesFacts& facts_;
+  Levels levels_;
+  std::int64_t variables_;  // of the file
+  std::vector<RamsesDomain> domains_;
+  int chunk_ = 1, rounds_ = 0, finest_ = 0;
+  std::int64_t refined_cells_ = 0;  // of the file
+};
+
+// Those of a family, as particles of a kind.
+particles::ParticleBatch batch_of(const RamsesParticles& all, Family family,
+                                  const particles::Kind& kind, const mesh::Geometry& geometry) {
+  particles::ParticleBatch batch;
+  std::vector<double> birth_time, metallicity;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    if (all.family[n] != family) continue;
+    std::array<double, 3> place;
+    for (int d = 0; d < 3; ++d) {
+      place[d] = geometry.lower()[d] + all.position[n][d];
+      // A place on the upper face of a periodic box is one on the lower.
+      if (geometry.periodic(d) && place[d] >= geometry.upper()[d]) place[d] = geometry.lower()[d];
+    }
+    batch.position.push_back(place);
+    batch.velocity.push_back(all.velocity[n]);
+    batch.mass.push_back(all.mass[n]);
+    batch.id.push_back(kind.first_id() + static_cast<std::uint64_t>(all.identity[n]));
+    if (!all.birth_time.empty()) birth_time.push_back(all.birth_time[n]);
+    if (!all.metallicity.empty()) metallicity.push_back(all.metallicity[n]);
+  }
+  for (const particles::Column& column : kind.columns) {
+    if (column.name == "birth_time" && !birth_time.empty()) batch.columns[column.name] = birth_time;
+    if (column.name == "metallicity" && !metallicity.empty())
+      batch.columns[column.name] = metallicity;
+  }
+  return batch;
+}
+
+void read_families(AmrSimulation& simulation, const RamsesFacts& facts) {
+  if (facts.families.empty()) return;
+  const Communicator& ranks = simulation.mesh().communicator();
+  const std::map<std::string, Family> known{{"DM", k_dark}, {"star", k_star}};
+  for (const auto& [name, count] : facts.families)
+    if (!known.contains(name))
+      log::warn("{}: {} particles of family {} are left out: Octant has no such kind", facts.folder,
+                count, name);
+  const int rounds = (facts.domains + ranks.size() - 1) / ranks.size();
+  std::map<std::string, std::int64_t> found;
+  for (int round = 0; round < rounds; ++round) {
+    const int number = 1 + ranks.rank() + round * ranks.size();
+    RamsesParticles all;
+    ranks.agree([&] {
+      if (number <= facts.domains) all = read_ramses_particles(facts, number);
+    });
+    for (const auto& [name, family] : known) {
+      if (!facts.families.contains(name)) continue;
+      particles::Particles& kind = *simulation.matter().kind(family == k_dark ? "dark" : "stars");
+      const auto batch = batch_of(all, family, kind.kind(), simulation.mesh().geometry());
+      found[name] += std::ssize(batch.id);
+      kind.add(batch);
+    }
+  }
+  for (const auto& [name, count] : found)
+    if (const std::int64_t total = ranks.sum(count); total != facts.families.at(name))
+      refuse(facts, fmt::format("its files have {} particles of family {}, but header_{}.txt says "
+                                "{}: files are missing, or of several outputs",
+                                total, name, facts.number, facts.families.at(name)));
+}
+
+}  // namespace
+
+std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
+                                              const std::string& path) {
+  if (path.empty()) return {};
+  if (is_ramses_output(communicator, path))
+    return kinds_of_families(read_ramses_facts(communicator, path));
+  std::vector<particles::Kind> kinds;
+  try {
+    const Hdf5Reader file(communicator, path);
+    if (!file.exists("/particles")) return kinds;
+    for (const std::string& name : file.children("/particles")) {
+      if (name == "dark") kinds.push_back(particles::dark_matter());
+      if (name == "stars") kinds.push_back(stars());
+    }
+  } catch (const InputError&) {
+    // Whoever reads the state says what is wrong with the file.
+  }
+  return kinds;
+}
+
+OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files) {
+  const RamsesFacts facts = read_ramses_facts(simulation.mesh().communicator(), path);
+  if (!simulation.options().hydro.enabled)
+    refuse(facts, "it holds gas, but hydro.enabled is false");
+  check_units(facts, simulation.options());
+  const Levels levels = check_grid(facts, simulation);
+  TreeReader(simulation, facts, levels, chunk_files).read();
+  read_families(simulation, facts);
+  simulation.begin_from(facts.time, facts.coarse_steps);
+  return {.last_snapshot_time = facts.time};
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,62 @@
+// Fortran's sequential unformatted files: records, each between two markers of four bytes that give
+// its length.
+//
+// A record of 2 GiB or more is written in several parts, of which all but the last have a negative
+// first marker, and all but the first a negative second one (gfortran's manual, "File format of
+// unformatted sequential files").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/posix_file.hpp"
+
+namespace octant {
+
+// Where a file is read: the byte that the next record begins at, and how many came before it.
+struct RecordPlace {
+  std::int64_t offset = 0, records = 0;
+};
+
+// Reads one record after the other. Every failure throws InputError that names the file, the number
+// of the record (from 1), what it should be, and what is there. Local.
+class FortranFile {
+ public:
+  // Opens a file to read from a place on. Throws InputError if it cannot be read, or is big-endian.
+  explicit FortranFile(const std::string& path, RecordPlace place = {});
+
+  // Each reads the next record, which must hold `count` numbers; `what` names it in messages.
+  // Reals have four or eight bytes in the file, integers likewise.
+  std::vector<double> reals(const char* what, std::int64_t count);
+  std::vector<std::int64_t> integers(const char* what, std::int64_t count);
+  std::vector<std::int8_t> bytes(const char* what, std::int64_t count);
+  double real(const char* what) { return reals(what, 1)[0]; }
+  std::int64_t integer(const char* what) { return integers(what, 1)[0]; }
+  std::string text(const char* what);  // without blanks at its end
+
+  void skip(const char* what, int records = 1);
+
+  RecordPlace place() const { return place_; }
+  bool at_end() const { return place_.offset == bytes_; }
+  const std::string& path() const { return file_.path(); }
+
+  // Throws InputError: something is wrong with the record that was read last.
+  [[noreturn]] void refuse(const char* what, const std::string& reason) const;
+
+ private:
+  struct Part {
+    std::int64_t offset, bytes;
+  };
+  std::vector<Part> parts_of_next(const char* what);
+  std::vector<std::byte> next(const char* what);
+  std::vector<std::byte> numbers(const char* what, std::int64_t count, std::int64_t& width);
+  std::int32_t marker_at(std::int64_t offset, const char* what) const;
+
+  PosixFile file_;
+  RecordPlace place_;
+  std::int64_t bytes_;
+};
+
+}  // namespace octant

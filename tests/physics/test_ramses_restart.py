@@ -1,0 +1,302 @@
+"""Outputs of RAMSES: runs go on from them, with what an independent reader finds in them."""
+
+import os
+import shutil
+import struct
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ramses_files import FIELDS, RamsesState, read_info, read_ramses
+from running import bits, leaf_cells, run, run_well
+
+
+def output_folders() -> list[Path]:
+    """All outputs in OCTANT_DATA/ramses."""
+    data = os.environ.get("OCTANT_DATA")
+    folders = Path(data, "ramses").glob("*/output_*") if data else []
+    return sorted(folder for folder in folders if list(folder.glob("info_*.txt")))
+
+
+OUTPUTS = output_folders()
+pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
+NOTHING_MORE = "time.max_steps=0"
+
+
+@pytest.fixture(params=OUTPUTS, ids=lambda folder: folder.parent.name)
+def output(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+def parameters(folder: Path, block_size: int) -> str:
+    """Parameters that agree with an output."""
+    state, info = read_ramses(folder), read_info(folder)
+    cells, length = 2 ** int(info["levelmin"]), info["boxlen"]
+    sides = [
+        f'boundary_{axis} = ["reflecting", "outflow"]'
+        for axis, walls in zip("xyz", state.walls, strict=True)
+        if walls
+    ]
+    return "\n".join(
+        [
+            "[problem]",
+            'name = "sedov"',
+            "[mesh]",
+            f"base_cells = [{cells}, {cells}, {cells}]",
+            f"upper = [{length}, {length}, {length}]",
+            f"block_size = {block_size}",
+            f"max_level = {int(info['levelmax'] - info['levelmin'])}",
+            *sides,
+            "[hydro]",
+            f"gamma = {state.gamma!r}",
+            "[refine]",
+            'gradient_fields = ["density", "pressure"]',
+            "gradient = [0.1, 0.1]",
+            "[time]",
+            f"end = {10 * info['time']}",
+        ]
+    )
+
+
+def places(snapshot: Path, folder: Path) -> tuple[NDArray, NDArray]:
+    """Levels of RAMSES, and integer places there, of a snapshot's leaf cells."""
+    cells, length = leaf_cells(snapshot), read_info(folder)["boxlen"]
+    level = np.rint(np.log2(length / cells.size)).astype(np.int64)
+    return level, np.floor(cells.position / cells.size[:, None]).astype(np.int64)
+
+
+def code_of(level: NDArray, place: NDArray) -> NDArray:
+    """One number for each cell."""
+    x, y, z = place.T
+    return ((level << 18 | x) << 18 | y) << 18 | z
+
+
+def means_in_cells_of(state: RamsesState, snapshot: Path, folder: Path) -> dict[str, NDArray]:
+    """Mean density, momenta and energy of a snapshot in the leaf cells of an output."""
+    cells = leaf_cells(snapshot)
+    level, place = places(snapshot, folder)
+    own = {code: n for n, code in enumerate(code_of(state.level, state.place).tolist())}
+    target = np.full(level.size, -1)
+    for up in range(int(level.max() - state.level.min()) + 1):
+        codes = code_of(level - up, place >> up)
+        found = np.array([own.get(code, -1) for code in codes.tolist()])
+        target = np.where((target < 0) & (level >= up), found, target)
+    assert (target >= 0).all()
+    conserved = conserved_of({name: cells[name] for name in FIELDS}, state.gamma)
+    return {
+        name: np.bincount(target, values * cells.volume) / state.volume
+        for name, values in conserved.items()
+    }
+
+
+def conserved_of(fields: dict[str, NDArray], gamma: float) -> dict[str, NDArray]:
+    """Densities of mass, momentum and energy."""
+    rho = fields["density"]
+    momentum = {f"momentum_{axis}": rho * fields[f"velocity_{axis}"] for axis in "xyz"}
+    kinetic = 0.5 * rho * sum(fields[f"velocity_{axis}"] ** 2 for axis in "xyz")
+    return {"density": rho, **momentum, "energy": fields["pressure"] / (gamma - 1.0) + kinetic}
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 5])
+def test_blocks_of_two_cells_hold_the_octs(output: Path, ranks: int, tmp_path: Path) -> None:
+    outcome = run_well(
+        tmp_path / "run", parameters(output, 2), NOTHING_MORE, restart=output, ranks=ranks
+    )
+    state = read_ramses(output)
+    cells = leaf_cells(outcome.last_snapshot)
+    assert cells.time == state.info["time"]
+    own = {code: n for n, code in enumerate(code_of(state.level, state.place).tolist())}
+    codes = code_of(*places(outcome.last_snapshot, output)).tolist()
+    found = np.array([own.get(code, -1) for code in codes])
+    same = found >= 0
+    # Every leaf of the file is one of the mesh, unless something around it needed it refined.
+    beyond = int(outcome.text.split(" cells were refined beyond")[0].split()[-1])
+    assert len(own) - same.sum() == beyond
+    there = {name: values[found[same]] for name, values in state.fields.items()}
+    assert (cells["density"][same] == there["density"]).all()
+    for axis in "xyz":
+        velocity = cells[f"velocity_{axis}"][same]
+        np.testing.assert_array_max_ulp(velocity, there[f"velocity_{axis}"], 1)
+    energy = conserved_of(there, state.gamma)["energy"]
+    difference = np.abs(cells["pressure"][same] - there["pressure"])
+    assert (difference <= 4e-16 * energy).all()
+
+
+@pytest.mark.parametrize("block_size", [2, 4, 8])
+def test_means_in_the_cells_of_the_file_are_kept(
+    output: Path, block_size: int, tmp_path: Path
+) -> None:
+    outcome = run_well(
+        tmp_path / "run", parameters(output, block_size), NOTHING_MORE, restart=output, ranks=2
+    )
+    state = read_ramses(output)
+    expected = conserved_of(state.fields, state.gamma)
+    found = means_in_cells_of(state, outcome.last_snapshot, output)
+    speed = np.sqrt(expected["energy"] / expected["density"])
+    for name, values in expected.items():
+        scale = expected["density"] * speed if name.startswith("momentum") else values
+        assert np.abs(found[name] - values).max() <= 1e-14 * np.abs(scale).max(), name
+        assert (np.abs(found[name] - values) <= 1e-13 * scale).all(), name
+
+
+def test_particles_are_there_once(output: Path, tmp_path: Path) -> None:
+    particles = read_ramses(output).particles
+    if not particles:
+        pytest.skip("an output without particles")
+    outcome = run_well(
+        tmp_path / "run", parameters(output, 4), NOTHING_MORE, restart=output, ranks=3
+    )
+    with h5py.File(outcome.last_snapshot) as file:
+        dark = file["particles/dark"]
+        for name in ("position", "velocity", "mass"):
+            assert (dark[name][...] == particles[name]).all()
+        assert (dark["id"][...] == particles["id"].astype(np.uint64)).all()
+
+
+def test_ranks_and_chunks_do_not_matter(output: Path, tmp_path: Path) -> None:
+    text = parameters(output, 4)
+    alone = run_well(tmp_path / "alone", text, NOTHING_MORE, restart=output)
+    for ranks, chunk in ((2, 1), (3, 0), (5, 2)):
+        other = run_well(
+            tmp_path / f"on_{ranks}",
+            text,
+            NOTHING_MORE,
+            f"io.chunk_files={chunk}",
+            restart=output,
+            ranks=ranks,
+        )
+        assert bits(alone.last_snapshot) == bits(other.last_snapshot)
+
+
+def test_runs_go_on_and_restart_from_their_own_checkpoints(output: Path, tmp_path: Path) -> None:
+    """Also with particles that the problem knows nothing of."""
+    text = parameters(output, 4)
+    done = int(read_info(output)["nstep_coarse"])
+    at_once = run_well(tmp_path / "once", text, f"time.max_steps={done + 4}", restart=output)
+    run_well(tmp_path / "parts", text, f"time.max_steps={done + 2}", restart=output, ranks=2)
+    parts = run_well(
+        tmp_path / "parts", text, f"time.max_steps={done + 4}", restart="latest", ranks=3
+    )
+    assert bits(at_once.last_snapshot) == bits(parts.last_snapshot)
+    history = at_once.history()
+    mass = history["mass"]
+    if not any(read_ramses(output).walls):
+        assert np.abs(mass / mass[0] - 1.0).max() < 1e-13
+
+
+# What spoils a folder, the file that the message must name, and a word of what is wrong.
+def truncate(folder: Path) -> str:
+    path = sorted(folder.glob("hydro_*.out*"))[-1]
+    path.write_bytes(path.read_bytes()[:-100])
+    return path.name
+
+
+def break_a_marker(folder: Path) -> str:
+    path = sorted(folder.glob("amr_*.out*"))[0]
+    content = bytearray(path.read_bytes())
+    content[8:12] = struct.pack("<i", 5)
+    path.write_bytes(bytes(content))
+    return path.name
+
+
+def swap_bytes(folder: Path) -> str:
+    path = sorted(folder.glob("amr_*.out*"))[0]
+    content = path.read_bytes()
+    words = np.frombuffer(content[: len(content) // 4 * 4], "<u4").byteswap().tobytes()
+    path.write_bytes(words)
+    return path.name
+
+
+def lose_a_domain(folder: Path) -> str:
+    path = sorted(folder.glob("amr_*.out*"))[-1]
+    path.unlink()
+    return path.name
+
+
+def lose_the_info(folder: Path) -> str:
+    [path] = folder.glob("info_*.txt")
+    path.unlink()
+    return path.name
+
+
+def put_a_nan(folder: Path) -> str:
+    """Where a domain's own octs are the last ones of its file."""
+    path = sorted(folder.glob("hydro_*.out*"))[-1]
+    content = bytearray(path.read_bytes())
+    content[-12:-4] = struct.pack("<d", float("nan"))
+    path.write_bytes(bytes(content))
+    return path.name
+
+
+def say_other_levels(folder: Path) -> str:
+    """As if the gas came from another run."""
+    path = sorted(folder.glob("hydro_*.out*"))[0]
+    content = bytearray(path.read_bytes())
+    content[40:44] = struct.pack("<i", 9)
+    path.write_bytes(bytes(content))
+    return path.name
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        truncate,
+        break_a_marker,
+        swap_bytes,
+        lose_a_domain,
+        lose_the_info,
+        put_a_nan,
+        say_other_levels,
+    ],
+)
+def test_spoiled_outputs_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
+    folder = tmp_path / OUTPUTS[-1].name
+    shutil.copytree(OUTPUTS[-1], folder)
+    name = spoil(folder)
+    outcome = run(
+        tmp_path / "run", parameters(OUTPUTS[-1], 4), NOTHING_MORE, restart=folder, ranks=ranks
+    )
+    assert outcome.code == 2, outcome.text
+    assert name in outcome.text
+    assert not outcome.snapshots
+
+
+def test_files_of_two_outputs_are_not_mixed(tmp_path: Path) -> None:
+    of_two = [folder for folder in OUTPUTS if read_info(folder)["ncpu"] == 2]
+    if len(of_two) < 2:
+        pytest.skip("needs two outputs of two domains")
+    one, other = of_two[:2]
+    folder = tmp_path / one.name
+    shutil.copytree(one, folder)
+    for kind in ("amr", "hydro"):
+        [path] = other.glob(f"{kind}_*.out00002")
+        shutil.copy(path, folder / f"{kind}_{one.name.split('_')[1]}.out00002")
+    outcome = run(tmp_path / "run", parameters(one, 4), NOTHING_MORE, restart=folder)
+    assert outcome.code == 2, outcome.text
+    assert not outcome.snapshots
+
+
+@pytest.mark.parametrize(
+    ("override", "word"),
+    [
+        ("hydro.gamma=1.3", "hydro.gamma"),
+        ("mesh.max_level=0", "mesh.max_level must be at least"),
+        ("mesh.base_cells=[64,64,64]", "mesh.base_cells"),
+        ("mesh.upper=[2.0,2.0,2.0]", "mesh.upper"),
+        ("hydro.scalars=1", "hydro.scalars = 0"),
+        ('mesh.boundary_y=["outflow","outflow"]', "mesh.boundary"),
+        ("hydro.enabled=false", "hydro.enabled"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(override: str, word: str, tmp_path: Path) -> None:
+    periodic = [folder for folder in OUTPUTS if not any(read_ramses(folder).walls)]
+    outcome = run(
+        tmp_path / "run", parameters(periodic[-1], 4), NOTHING_MORE, override, restart=periodic[-1]
+    )
+    assert outcome.code == 2, outcome.text
+    assert word in outcome.text
+    assert not outcome.snapshots
