@@ -1,6 +1,7 @@
 """Outputs of RAMSES: runs go on from them, with what an independent reader finds in them."""
 
 import os
+import re
 import shutil
 import struct
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ramses_files import FIELDS, RamsesState, read_info, read_ramses
+from ramses_files import FIELDS, RamsesState, Records, read_info, read_ramses
 from running import bits, leaf_cells, run, run_well
 
 
@@ -185,6 +186,141 @@ def test_runs_go_on_and_restart_from_their_own_checkpoints(output: Path, tmp_pat
     mass = history["mass"]
     if not any(read_ramses(output).walls):
         assert np.abs(mass / mass[0] - 1.0).max() < 1e-13
+
+
+def shock_of(snapshot: Path) -> tuple[float, float]:
+    """Radius at which the shells' mean density has fallen half-way, and the largest mean."""
+    cells = leaf_cells(snapshot)
+    radius = np.sqrt(((cells.position - 0.5) ** 2).sum(axis=1))
+    width = cells.size.min()
+    shell = (radius / width).astype(int)
+    volume = np.bincount(shell, cells.volume)
+    density = np.bincount(shell, cells["density"] * cells.volume) / np.where(volume > 0, volume, 1)
+    peak = int(density.argmax())
+    half = 0.5 * (density[peak] + 1.0)
+    outer = peak + int(np.argmax(density[peak:] < half))
+    part = (density[outer - 1] - half) / (density[outer - 1] - density[outer])
+    return (outer - 0.5 + part) * width, float(density[peak])
+
+
+def test_a_blast_of_ramses_goes_on_as_ones_own(tmp_path: Path) -> None:
+    """It ends about as near to a run from the start as the codes were when it changed hands."""
+    blasts = [folder for folder in OUTPUTS if folder.parent.name.startswith("sedov")]
+    if not blasts:
+        pytest.skip("needs the output of a blast of energy 1 in the middle of a periodic box")
+    info = read_info(blasts[0])
+    text = parameters(blasts[0], 4)
+    text = text.replace('"sedov"', '"sedov"\nradius_cells = 1.0\nambient_pressure = 1e-5')
+    text = text.replace("[hydro]", '[hydro]\nlimiter = "minmod"')
+    end = f"time.end={2 * info['time']}"
+    theirs = run_well(tmp_path / "theirs", text, NOTHING_MORE, restart=blasts[0])
+    ours = run_well(tmp_path / "ours", text, f"time.end={info['time']}")
+    from_theirs = run_well(tmp_path / "from_theirs", text, end, restart=blasts[0])
+    from_start = run_well(tmp_path / "from_start", text, end)
+    before = np.subtract(shock_of(theirs.last_snapshot), shock_of(ours.last_snapshot))
+    after = np.subtract(shock_of(from_theirs.last_snapshot), shock_of(from_start.last_snapshot))
+    assert abs(before[0]) < 1e-4
+    assert abs(after[0]) <= abs(before[0])
+    assert abs(after[1]) <= 2.0 * abs(before[1]) < 2e-4
+
+
+def rewrite(path: Path, change) -> None:
+    """Pass the records of a file, numbered from 0, through a function, which gives the new ones."""
+    records = Records(path)
+    written = b""
+    number = 0
+    while records.at < len(records.bytes):
+        for record in change(number, records.next("u1").tobytes()):
+            marker = struct.pack("<i", len(record))
+            written += marker + record + marker
+        number += 1
+    path.write_bytes(written)
+
+
+def test_other_precisions_orderings_and_columns_are_read(tmp_path: Path) -> None:
+    """Single precision, a scalar, bisection, ids of 64 bits, and stars with their births."""
+    particles = [folder for folder in OUTPUTS if read_ramses(folder).particles]
+    if not particles:
+        pytest.skip("needs an output with particles")
+    source = particles[0]
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    ncpu = int(read_info(source)["ncpu"])
+    of_cell = 0
+
+    def with_scalar(number: int, record: bytes) -> list[bytes]:
+        # Each cell's pressure is followed by the scalar; values become single precision.
+        nonlocal of_cell
+        if number == 1:
+            return [struct.pack("<i", 6)]
+        if number < 6 or len(record) == 4:
+            of_cell = 0
+            return [record]
+        values = np.frombuffer(record, "<f8")
+        of_cell += 1
+        single = values.astype("<f4").tobytes()
+        return [single, single] if of_cell % 5 == 0 else [single]
+
+    def bisected(number: int, record: bytes) -> list[bytes]:
+        if number == 24:
+            assert record.strip() == b"hilbert"
+            return [b"bisection".ljust(128)]
+        return [b"\0" * 8] * 5 if number == 25 else [record]
+
+    def with_stars(number: int, record: bytes) -> list[bytes]:
+        if number == 15:
+            return [np.frombuffer(record, "<i4").astype("<i8").tobytes()]
+        if number == 17:
+            family = np.frombuffer(record, "i1").copy()
+            family[::4] = 2
+            return [family.tobytes()]
+        if number == 18:
+            count = len(record)
+            births = np.linspace(0.0, 0.01, count)
+            return [record, births.tobytes(), (births * 2.0).tobytes()]
+        return [record]
+
+    for path in sorted(folder.glob("hydro_*.out*")):
+        of_cell = 0
+        rewrite(path, with_scalar)
+    for path in sorted(folder.glob("amr_*.out*")):
+        rewrite(path, bisected)
+    stars = 0
+    for path in sorted(folder.glob("part_*.out*")):
+        rewrite(path, with_stars)
+        file = Records(path)
+        file.skip(17)
+        stars += int((file.next("i1") == 2).sum())
+    [header] = folder.glob("header_*.txt")
+    dark = len(read_ramses(source).particles["id"]) - stars
+    text = re.sub(r"(?m)^( *star +)0$", rf"\g<1>{stars}", header.read_text())
+    header.write_text(re.sub(r"(?m)^( *DM +)\d+", rf"\g<1>{dark}", text))
+    with (folder / "hydro_file_descriptor.txt").open("a") as file:
+        file.write(" 6, scalar_00, d\n")
+    with (folder / "part_file_descriptor.txt").open("a") as file:
+        file.write("12, birth_time, d\n13, metallicity, d\n")
+    outcome = run_well(
+        tmp_path / "run",
+        parameters(source, 2),
+        NOTHING_MORE,
+        "hydro.scalars=1",
+        restart=folder,
+        ranks=ncpu + 1,
+    )
+    state = read_ramses(source)
+    cells = leaf_cells(outcome.last_snapshot)
+    own = {code: n for n, code in enumerate(code_of(state.level, state.place).tolist())}
+    found = np.array([own[c] for c in code_of(*places(outcome.last_snapshot, source)).tolist()])
+    density = state.fields["density"][found].astype(np.float32)
+    pressure = state.fields["pressure"][found].astype(np.float32)
+    assert (cells["density"] == density).all()
+    np.testing.assert_allclose(cells["scalar_0"], pressure, rtol=3e-16)
+    with h5py.File(outcome.last_snapshot) as file:
+        assert len(file["particles/dark/id"]) == dark
+        assert len(file["particles/stars/id"]) == stars
+        np.testing.assert_array_equal(
+            file["particles/stars/metallicity"][...], 2.0 * file["particles/stars/birth_time"][...]
+        )
 
 
 # What spoils a folder, the file that the message must name, and a word of what is wrong.
