@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "decomp/partition.hpp"
+#include "driver/checkpoints.hpp"
 #include "hydro/gas_cell.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/ramses_output.hpp"
@@ -419,12 +420,14 @@ void read_families(AmrSimulation& simulation, const RamsesFacts& facts) {
 }  // namespace
 
 std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
-                                              const std::string& path) {
-  if (path.empty()) return {};
-  if (is_ramses_output(communicator, path))
-    return kinds_of_families(read_ramses_facts(communicator, path));
+                                              const std::string& wish,
+                                              const std::string& directory) {
   std::vector<particles::Kind> kinds;
+  if (wish.empty()) return kinds;
   try {
+    const std::string path = find_checkpoint(communicator, wish, directory);
+    if (is_ramses_output(communicator, path))
+      return kinds_of_families(read_ramses_facts(communicator, path));
     const Hdf5Reader file(communicator, path);
     if (!file.exists("/particles")) return kinds;
     for (const std::string& name : file.children("/particles")) {
@@ -432,7 +435,7 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
       if (name == "stars") kinds.push_back(stars());
     }
   } catch (const InputError&) {
-    // Whoever reads the state says what is wrong with the file.
+    // Whoever reads the state says what is wrong.
   }
   return kinds;
 }

@@ -14,10 +14,12 @@
 
 namespace octant::driver {
 
-// The kinds of particles that an output of RAMSES, or a checkpoint, brings along; none for "", or
-// if a checkpoint cannot be read. Throws InputError for a broken output. Collective.
+// The kinds of particles that an output of RAMSES, or a checkpoint, brings along; `wish` and
+// `directory` as find_checkpoint() has them. None for "", or if nothing is there that can be read.
+// Collective.
 std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
-                                              const std::string& path);
+                                              const std::string& wish,
+                                              const std::string& directory);
 
 // Replaces the simulation's state by that of a folder output_NNNNN: gas, scalars in their order,
 // particles and time; gravity is solved for anew. Files are dealt out to the ranks in turn; each

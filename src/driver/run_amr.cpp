@@ -6,7 +6,6 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_history.hpp"
-#include "driver/checkpoints.hpp"
 #include "driver/memory_need.hpp"
 #include "driver/power_file.hpp"
 #include "driver/ramses_restart.hpp"
@@ -27,9 +26,7 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
   const NodePlace place = place_on_node(communicator, options.debug);
   options.slowness = options.debug.slowness(communicator.rank(), place.number);
   options.ranks_per_node = place.ranks_per_node;
-  if (!request.restart.empty())
-    options.further_kinds = kinds_of_restart(
-        communicator, find_checkpoint(communicator, request.restart, options.output.directory));
+  options.further_kinds = kinds_of_restart(communicator, request.restart, options.output.directory);
   require_memory(communicator, AmrSimulation::least_bytes(options) / communicator.size(),
                  "the base grid", "mesh.base_cells");
   return options;
