@@ -21,6 +21,14 @@ octant_headers(spdlog spdlog::spdlog spdlog/spdlog.h FMT_HEADER_ONLY SPDLOG_FMT_
 octant_headers(tomlplusplus tomlplusplus::tomlplusplus toml++/toml.h TOML_HEADER_ONLY=1)
 octant_headers(CLI11 CLI11::CLI11 CLI/CLI.hpp)
 
+add_library(octant_muparser INTERFACE)
+if(OCTANT_MUPARSER)
+  find_path(MUPARSER_HEADERS muParser.h REQUIRED)
+  find_library(MUPARSER_LIBRARY muparser REQUIRED)
+  target_include_directories(octant_muparser SYSTEM INTERFACE ${MUPARSER_HEADERS})
+  target_link_libraries(octant_muparser INTERFACE ${MUPARSER_LIBRARY})
+endif()
+
 add_library(octant_mpi INTERFACE)
 if(OCTANT_MPI)
   set(MPI_DETERMINE_LIBRARY_VERSION ON)

@@ -19,7 +19,7 @@ packages() {
   echo g++ cmake ninja-build ccache python3 python3-pip python3-venv ca-certificates
   echo libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev
   [[ $preset == cuda ]] || echo openmpi-bin libopenmpi-dev libhdf5-openmpi-dev libfftw3-dev \
-    libgtest-dev libbenchmark-dev
+    libmuparser-dev libgtest-dev libbenchmark-dev
 }
 
 # Installs missing Debian packages (those given, else what a build needs), or says in `advice` which

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
@@ -11,6 +12,8 @@
 namespace octant {
 
 namespace {
+
+std::string scalar_text(double value);
 
 constexpr double k_infinity = std::numeric_limits<double>::infinity();
 
@@ -80,8 +83,29 @@ bool read_field(const toml::node& value, std::array<T, n>& field) {
   return true;
 }
 
+// A table stands for the list of texts "name = value" in the order of the file, which toml++ keeps
+// as places alone.
+bool read_table(const toml::table& table, std::vector<std::string>& field) {
+  std::vector<std::pair<toml::source_position, std::string>> entries;
+  for (const auto& [key, value] : table) {
+    std::string text;
+    double number = 0.0;
+    if (read_scalar(value, number)) text = scalar_text(number);
+    else if (!read_scalar(value, text)) return false;
+    entries.push_back({key.source().begin, fmt::format("{} = {}", key.str(), text)});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  field.clear();
+  for (auto& entry : entries) field.push_back(std::move(entry.second));
+  return true;
+}
+
 template <class T>
 bool read_field(const toml::node& value, std::vector<T>& field) {
+  if constexpr (std::is_same_v<T, std::string>)
+    if (const auto* table = value.as_table()) return read_table(*table, field);
+
   const auto* list = value.as_array();
   if (list == nullptr) return false;
   std::vector<T> elements(list->size());

@@ -9,6 +9,7 @@ std::unique_ptr<Problem> make_blob();
 std::unique_ptr<Problem> make_cooling_cell();
 std::unique_ptr<Problem> make_cosmology();
 std::unique_ptr<Problem> make_evrard();
+std::unique_ptr<Problem> make_expression();
 std::unique_ptr<Problem> make_gresho();
 std::unique_ptr<Problem> make_implosion();
 std::unique_ptr<Problem> make_isothermal_ball();

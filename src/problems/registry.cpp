@@ -10,6 +10,7 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"cooling_cell", make_cooling_cell},
     {"cosmology", make_cosmology},
     {"evrard", make_evrard},
+    {"expression", make_expression},
     {"gresho", make_gresho},
     {"implosion", make_implosion},
     {"isothermal_ball", make_isothermal_ball},

@@ -291,5 +291,23 @@ TEST(ParameterSchema, mistakes_in_a_declaration_are_found) {
   EXPECT_THROW(schema.add("hydro.other", options.gamma, {.min = 2.0}), RunError);
 }
 
+TEST(ParameterSchema, a_table_stands_for_a_list_of_its_entries_in_their_order) {
+  Options options;
+  auto schema = schema_of(options);
+  schema.read_text("[output.fields]\nmach = 3\nbase = \"mach*2\"\n", "a.toml");
+  const std::vector<std::string> entries{"mach = 3.0", "base = mach*2"};
+  EXPECT_EQ(options.fields, entries);
+
+  const std::string resolved = schema.resolved_toml();
+  schema.read_text(resolved, "run.toml");
+  EXPECT_EQ(options.fields, entries);
+  schema.read_text("", "a.toml", {"output.fields={b=1, a='x'}"});
+  EXPECT_EQ(options.fields, (std::vector<std::string>{"b = 1.0", "a = x"}));
+  EXPECT_EQ(reading_error("[output]\nfields = {a = true}"),
+            "a.toml:2: output.fields: expected a list of texts, found a section");
+  EXPECT_EQ(reading_error("[output]\ntimes = {a = 1}"),
+            "a.toml:2: output.times: expected a list of numbers, found a section");
+}
+
 }  // namespace
 }  // namespace octant

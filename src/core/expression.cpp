@@ -1,0 +1,174 @@
+#ifdef OCTANT_MUPARSER
+
+#include "core/expression.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <muParser.h>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+
+namespace octant {
+
+namespace {
+
+bool is_name(const std::string& text) {
+  const auto may_follow = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), may_follow);
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> function_names() {
+  const mu::Parser parser;
+  std::vector<std::string> names;
+  for (const auto& function : parser.GetFunDef()) names.push_back(function.first);
+  return names;
+}
+
+// A fault with the expression below it and a caret under the place, which is in bytes.
+[[noreturn]] void refuse(const std::string& parameter, const std::string& text, std::size_t place,
+                         const std::string& fault) {
+  std::string line = text;
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c); }, ' ');
+  const auto begins_letter = [](unsigned char c) { return (c & 0xc0) != 0x80; };  // of UTF-8
+  const auto column =
+      std::count_if(line.begin(), line.begin() + std::min(place, line.size()), begins_letter);
+  throw InputError("{}: {}\n  {}\n  {:>{}}", parameter, fault, line, '^', column + 1);
+}
+
+// muParser would set a variable.
+void forbid_assignment(const std::string& parameter, const std::string& text) {
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    if (text[n] != '=') continue;
+    if (n + 1 < text.size() && text[n + 1] == '=') ++n;
+    else if (n == 0 || std::string("<>!").find(text[n - 1]) == std::string::npos)
+      refuse(parameter, text, n, "\"=\" sets nothing here; \"==\" compares");
+  }
+}
+
+std::string fault_of(const mu::ParserError& error, const ExpressionNames& names) {
+  std::string token = error.GetToken();
+  token.erase(token.find_last_not_of(' ') + 1);
+  switch (error.GetCode()) {
+    case mu::ecEMPTY_EXPRESSION: return "the expression is empty";
+    case mu::ecUNEXPECTED_EOF: return "the expression ends too early";
+    case mu::ecMISSING_PARENS: return "a parenthesis is not closed";
+    case mu::ecMISSING_ELSE_CLAUSE: return "\"?\" needs a \":\" and what comes after it";
+    case mu::ecTOO_MANY_PARAMS: return fmt::format("too many values for {}()", token);
+    case mu::ecTOO_FEW_PARAMS: return fmt::format("too few values for {}()", token);
+    case mu::ecUNASSIGNABLE_TOKEN: {
+      if (!is_name(token)) break;
+      auto known = names.all();
+      const auto functions = function_names();
+      if (contains(functions, token))
+        return fmt::format("the function {} needs parentheses", token);
+      known.insert(known.end(), functions.begin(), functions.end());
+      return fmt::format("unknown name \"{}\"; the nearest is \"{}\"", token,
+                         nearest_name(token, known));
+    }
+    default: break;
+  }
+  return token.empty() ? "this means nothing here"
+                       : fmt::format("\"{}\" means nothing here", token);
+}
+
+}  // namespace
+
+bool has_expressions() { return true; }
+
+// --- names ---------------------------------------------------------------------------------------
+
+void ExpressionNames::add_constant(const std::string& parameter, const std::string& name,
+                                   double value) {
+  require_free(parameter, name);
+  constants_.emplace_back(name, value);
+}
+
+void ExpressionNames::add_variable(const std::string& parameter, const std::string& name,
+                                   double* value) {
+  require_free(parameter, name);
+  variables_.emplace_back(name, value);
+}
+
+std::vector<std::string> ExpressionNames::all() const {
+  std::vector<std::string> names;
+  for (const auto& constant : constants_) names.push_back(constant.first);
+  for (const auto& variable : variables_) names.push_back(variable.first);
+  return names;
+}
+
+void ExpressionNames::require_free(const std::string& parameter, const std::string& name) const {
+  if (!is_name(name))
+    throw InputError("{}: \"{}\" is no name; expected letters, digits and _, no digit first",
+                     parameter, name);
+  const bool is_function = contains(function_names(), name);
+  if (is_function || contains(all(), name))
+    throw InputError("{}: the name \"{}\" is taken{}", parameter, name,
+                     is_function ? " by a function" : "");
+}
+
+std::pair<std::string, std::string> split_definition(const std::string& parameter,
+                                                     const std::string& definition) {
+  const auto trimmed = [](const std::string& text) {
+    const auto first = text.find_first_not_of(' ');
+    return first == std::string::npos ? ""
+                                      : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+  };
+  const auto equals = definition.find('=');
+  if (equals == std::string::npos)
+    throw InputError("{}: \"{}\": expected \"name = expression\"", parameter, definition);
+  return {trimmed(definition.substr(0, equals)), trimmed(definition.substr(equals + 1))};
+}
+
+// --- expressions ---------------------------------------------------------------------------------
+
+struct Expression::Compiled {
+  mu::Parser parser;
+  bool is_constant = false;
+  double constant = 0.0;
+};
+
+Expression::Expression(const std::string& parameter, const std::string& text,
+                       const ExpressionNames& names)
+    : compiled_(std::make_unique<Compiled>()), parameter_(parameter), text_(text) {
+  forbid_assignment(parameter, text_);
+  mu::Parser& parser = compiled_->parser;
+  try {
+    // Else a x + b x may become (a + b) x.
+    parser.EnableOptimizer(false);
+    for (const auto& [name, value] : names.constants_) parser.DefineConst(name, value);
+    for (const auto& [name, value] : names.variables_) parser.DefineVar(name, value);
+    parser.SetExpr(text_);
+    compiled_->constant = parser.Eval();  // compiles
+    compiled_->is_constant = parser.GetUsedVar().empty();
+  } catch (const mu::ParserError& error) {
+    const auto place = error.GetPos() < 0 ? text_.size() : static_cast<std::size_t>(error.GetPos());
+    refuse(parameter, text_, place, fault_of(error, names));
+  }
+  if (parser.GetNumResults() > 1)
+    refuse(parameter, text_, text_.find(','), "one value is expected, not several");
+}
+
+Expression::Expression(Expression&&) noexcept = default;
+Expression::~Expression() = default;
+
+bool Expression::is_constant() const { return compiled_->is_constant; }
+
+double Expression::value() const {
+  return is_constant() ? compiled_->constant : compiled_->parser.Eval();
+}
+
+std::string Expression::description() const {
+  return fmt::format("{} = \"{}\"", parameter_, text_);
+}
+
+}  // namespace octant
+
+#endif

@@ -1,0 +1,35 @@
+// Built without muParser: whoever gives an expression is told so.
+#ifndef OCTANT_MUPARSER
+
+#include "core/error.hpp"
+#include "core/expression.hpp"
+
+namespace octant {
+
+bool has_expressions() { return false; }
+
+void ExpressionNames::add_constant(const std::string&, const std::string&, double) {}
+void ExpressionNames::add_variable(const std::string&, const std::string&, double*) {}
+std::vector<std::string> ExpressionNames::all() const { return {}; }
+
+std::pair<std::string, std::string> split_definition(const std::string&,
+                                                     const std::string& definition) {
+  return {definition, ""};
+}
+
+struct Expression::Compiled {};
+Expression::Expression(const std::string& parameter, const std::string&, const ExpressionNames&) {
+  throw InputError(
+      "{} is an expression, and this octant was built without muParser: configure it with "
+      "-DOCTANT_MUPARSER=ON",
+      parameter);
+}
+Expression::Expression(Expression&&) noexcept = default;
+Expression::~Expression() = default;
+bool Expression::is_constant() const { return true; }
+double Expression::value() const { return 0.0; }
+std::string Expression::description() const { return {}; }
+
+}  // namespace octant
+
+#endif

@@ -1,0 +1,95 @@
+#include "core/expression.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace octant {
+namespace {
+
+class ExpressionTest : public ::testing::Test {
+ protected:
+  ExpressionTest() {
+    names.add_constant("problem", "pi", M_PI);
+    names.add_variable("problem", "x", &x);
+    names.add_variable("problem", "y", &y);
+  }
+  void SetUp() override {
+    if (!has_expressions()) GTEST_SKIP() << "built without muParser";
+  }
+  Expression expression(const std::string& text) const { return {"problem.density", text, names}; }
+  std::string fault(const std::string& text) const {
+    try {
+      expression(text);
+    } catch (const InputError& failure) {
+      return failure.what();
+    }
+    return "no InputError";
+  }
+
+  ExpressionNames names;
+  double x = 0.25, y = -3.0;
+};
+
+TEST_F(ExpressionTest, follows_its_variables) {
+  const Expression density = expression("1 + 9*(x < 0.3) + y");
+  EXPECT_EQ(density.value(), 7.0);
+  x = 0.3;
+  EXPECT_EQ(density.value(), -2.0);
+}
+
+TEST_F(ExpressionTest, rounds_as_it_is_written) {
+  x = 0.1, y = 1e-17;
+  EXPECT_EQ(expression("x*3 + x*0.7").value(), x * 3 + x * 0.7);
+  EXPECT_EQ(expression("(x - 0.1)/0.3").value(), 0.0);
+  EXPECT_EQ(expression("1 + y - 1").value(), 0.0);
+  EXPECT_EQ(expression("2*pi*x").value(), 2.0 * M_PI * x);
+  EXPECT_EQ(expression("x <= 0.1 ? sin(x) : 1e3").value(), std::sin(x));
+}
+
+TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
+  EXPECT_EQ(fault("1 + 9*(xx < 0.15)"),
+            "problem.density: unknown name \"xx\"; the nearest is \"x\"\n"
+            "  1 + 9*(xx < 0.15)\n"
+            "         ^");
+  EXPECT_EQ(fault("1 + * 2"), "problem.density: \"*\" means nothing here\n  1 + * 2\n      ^");
+  EXPECT_EQ(fault("x^"), "problem.density: the expression ends too early\n  x^\n    ^");
+  EXPECT_EQ(fault("(1 + x"), "problem.density: a parenthesis is not closed\n  (1 + x\n        ^");
+  EXPECT_EQ(fault("sin(1, 2)"),
+            "problem.density: too many values for sin()\n  sin(1, 2)\n          ^");
+  EXPECT_EQ(fault("1, 2"), "problem.density: one value is expected, not several\n  1, 2\n   ^");
+  EXPECT_EQ(fault("2 * exp"),
+            "problem.density: the function exp needs parentheses\n  2 * exp\n      ^");
+  EXPECT_EQ(fault(""), "problem.density: the expression is empty\n  \n  ^");
+}
+
+TEST_F(ExpressionTest, letters_beyond_ascii_take_one_column) {
+  EXPECT_EQ(fault("(x > 0) * \u03c1"),
+            "problem.density: \"\u03c1\" means nothing here\n  (x > 0) * \u03c1\n            ^");
+  EXPECT_EQ(fault("x\n+ zz").substr(40), "nearest is \"x\"\n  x + zz\n      ^");
+}
+
+TEST_F(ExpressionTest, sets_no_variable) {
+  EXPECT_EQ(fault("(x = 3) + 1"),
+            "problem.density: \"=\" sets nothing here; \"==\" compares\n  (x = 3) + 1\n     ^");
+  EXPECT_EQ(expression("(x == 0.25) + (x != 1) + (x >= 0) + (x <= 1)").value(), 4.0);
+}
+
+TEST_F(ExpressionTest, a_definition_has_a_name_and_a_text) {
+  const auto [name, text] = split_definition("problem.terms", " a=  x == 1 ");
+  EXPECT_EQ(name, "a");
+  EXPECT_EQ(text, "x == 1");
+  EXPECT_THROW(split_definition("problem.terms", "a"), InputError);
+}
+
+TEST_F(ExpressionTest, names_are_taken_once) {
+  for (const char* name : {"x", "pi", "sin", "2x", "a b", ""})
+    EXPECT_THROW(names.add_constant("problem.constants", name, 1.0), InputError) << name;
+  names.add_constant("problem.constants", "sine", 2.0);
+  EXPECT_EQ(expression("sine*x").value(), 0.5);
+}
+
+}  // namespace
+}  // namespace octant
