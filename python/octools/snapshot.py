@@ -79,8 +79,14 @@ class Header:
 
     @cached_property
     def drift(self) -> Array:
-        """``problem.velocity``, with which the whole problem moves, shape (3,); zero without it."""
-        return np.asarray(self.parameter("problem.velocity", np.zeros(3)), dtype=float)
+        """``problem.velocity``, with which the whole problem moves, shape (3,).
+
+        Zero without it, and where it is expressions of the place.
+        """
+        given = self.parameter("problem.velocity", np.zeros(3))
+        if any(isinstance(component, str) for component in given):
+            return np.zeros(3)
+        return np.asarray(given, dtype=float)
 
     @cached_property
     def centre(self) -> Array:

@@ -77,6 +77,13 @@ def test_radial_velocity_is_relative_to_the_motion_of_the_problem(tmp_path: Path
     assert np.all(profile.values["radial_velocity"] == 0)
 
 
+def test_velocities_that_are_expressions_are_no_motion_of_the_problem(tmp_path: Path) -> None:
+    text = '[problem]\ncentre = [0.1, 0.2, 0.3]\nvelocity = ["-y", "1", "0"]\n'
+    with Snapshot(Synthetic(parameters=text).write(tmp_path / "a.h5")) as data:
+        assert np.all(data.header.drift == 0)
+        assert data.header.centre == pytest.approx([0.1, 0.2, 0.3])
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_line_lists_the_leaf_cells_in_order(tmp_path: Path, axis: int) -> None:
     with Snapshot(partly_refined(fields={"density": wave}).write(tmp_path / "a.h5")) as data:

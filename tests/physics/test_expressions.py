@@ -50,8 +50,8 @@ AGAIN = {
         rise = "s < 0.2 ? 12.5*s*s : s < 0.4 ? outer : 4*log(2) - 2"
         """,
     ),
-    # The 160 cells of the finest level whose centres are within 3.5 cells; samples give coarser ones
-    # their share.
+    # The 160 cells of the finest level whose centres are within 3.5 cells of the middle; samples
+    # give coarser cells their share.
     "sedov": (
         ("mesh.base_cells=[16,16,16]",),
         """

@@ -68,7 +68,7 @@ TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
 TEST_F(ExpressionTest, letters_beyond_ascii_take_one_column) {
   EXPECT_EQ(fault("(x > 0) * \u03c1"),
             "problem.density: \"\u03c1\" means nothing here\n  (x > 0) * \u03c1\n            ^");
-  EXPECT_EQ(fault("x\n+ zz").substr(40), "nearest is \"x\"\n  x + zz\n      ^");
+  EXPECT_EQ(fault("x\n+ xx").substr(40), "nearest is \"x\"\n  x + xx\n      ^");
 }
 
 TEST_F(ExpressionTest, sets_no_variable) {
