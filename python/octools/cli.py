@@ -44,7 +44,14 @@ from octools.profile import (
     save_profile,
     write_csv,
 )
-from octools.run import output_path, picture_command, resolve, snapshots, wanted_pictures
+from octools.run import (
+    SNAPSHOTS,
+    output_path,
+    picture_command,
+    resolve,
+    snapshots,
+    wanted_pictures,
+)
 from octools.snapshot import AXES, Header, Snapshot
 from octools.telemetry import commands
 
@@ -154,16 +161,17 @@ def plot(target: Target, picture: Picture, snapshot: Number = None, output: Outp
     """Draw a slice or a projection."""
     path = resolve(target, snapshot)
     if is_flow(path):
-        what = _slice_of(picture)
+        flow = FlowSnapshot.read(path, may_be_slice=True)
+        what = _slice_of(picture).in_plane(flow.plane)
         destination = output or output_path(target, f"{path.stem}_{what.field}_{what.axis}.png")
-        values = save_slice(FlowSnapshot.read(path), what, destination)
+        values = save_slice(flow, what, destination)
         console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
         console.print(f"wrote {destination}")
         return
-    picture = _picture_of_gas(picture)
-    name = f"{path.stem}_{picture.field}_{picture.kind}_{picture.axis}.png"
-    destination = output or output_path(target, name)
-    with Snapshot(path) as data:
+    with Snapshot(path, may_be_slice=True) as data:
+        picture = _picture_of_gas(picture).in_plane(data.header.plane)
+        name = f"{path.stem}_{picture.field}_{picture.kind}_{picture.axis}.png"
+        destination = output or output_path(target, name)
         image = save_plot(data, picture, find_field(data, picture.field), destination)
     span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
     console.print(f"{picture.field}: {span}\nwrote {destination}")
@@ -175,11 +183,19 @@ def movie(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
     picture: Picture,
     rate: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 10,
+    series: Annotated[
+        str, typer.Option(help="Which files: snap, coarse or a slice, such as slice_z0.5.")
+    ] = SNAPSHOTS,
     output: Output = None,
 ) -> None:
-    """Draw all snapshots of a run with the same colours, as a film."""
-    paths = list(snapshots(run).values())
-    what = _slice_of(picture) if is_flow(paths[0]) else _picture_of_gas(picture)
+    """Draw all snapshots of a run with the same colours, as a film; or all cut-outs of a kind."""
+    paths = list(snapshots(run, series).values())
+    what: FlowSlice | Picture
+    if is_flow(paths[0]):
+        what = _slice_of(picture).in_plane(FlowSnapshot.read(paths[0], may_be_slice=True).plane)
+    else:
+        with Snapshot(paths[0], may_be_slice=True) as first:
+            what = _picture_of_gas(picture).in_plane(first.header.plane)
     destination = output or output_path(run, default_name(what))
     screen = Console(stderr=True)
     with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:

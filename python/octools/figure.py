@@ -1,6 +1,8 @@
 """Drawing a picture: colours, colour bar, title and block outlines."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,10 @@ class Picture:
     outlines: bool = False
     limits: tuple[float | None, float | None] = (None, None)
     colours: str | None = None
+
+    def in_plane(self, plane: tuple[int, float] | None) -> Picture:
+        """Look at the plane that a file holds, if it is a slice."""
+        return self if plane is None else replace(self, axis=AXES[plane[0]], position=plane[1])
 
 
 def render(snapshot: Snapshot, picture: Picture, field: Field) -> Image:

@@ -12,8 +12,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from octools.errors import reading, unknown_name
-from octools.snapshot import AXES, Array
+from octools.errors import OctoolsError, reading, unknown_name
+from octools.snapshot import AXES, Array, read_plane
 
 COMPONENTS = ("u", "v", "w")
 
@@ -36,6 +36,8 @@ class FlowSnapshot:
         Positions of the cells' centres and of their upper faces along x, y and z.
     parameters
         The run's resolved parameters, as nested tables.
+    plane
+        Axis and position of a slice, which is one cell thick; None of all other files.
     """
 
     path: Path
@@ -46,18 +48,21 @@ class FlowSnapshot:
     centres: tuple[Array, Array, Array]
     faces: tuple[Array, Array, Array]
     parameters: dict[str, Any] = field(repr=False)
+    plane: tuple[int, float] | None = None
 
     @classmethod
-    def read(cls, path: Path) -> FlowSnapshot:
+    def read(cls, path: Path, may_be_slice: bool = False) -> FlowSnapshot:
         """Read all but the fields.
 
         Raises
         ------
         OctoolsError
-            If the file is no snapshot of a flow.
+            If the file is no snapshot of a flow, or a slice of one where that will not do.
         """
         with _opened(path) as file:
             header, grid = file["header"].attrs, file["grid"]
+            if read_plane(header) is not None and not may_be_slice:
+                raise OctoolsError(f"{path} is a slice, which plot and movie show; take a snapshot")
             return cls(
                 path,
                 float(header["time"]),
@@ -67,6 +72,7 @@ class FlowSnapshot:
                 tuple(grid[a][...] for a in AXES),
                 tuple(grid[f"{a}_face"][...] for a in AXES),
                 tomllib.loads(_text(header["parameters"])),
+                read_plane(header),
             )
 
     def fields(self) -> list[str]:
@@ -100,6 +106,8 @@ class FlowSnapshot:
         if name not in COMPONENTS:
             return values
         component = COMPONENTS.index(name)
+        if self.plane is not None and self.plane[0] == component:
+            return values  # on the upper faces, half a cell away: a slice has no others
         axis = 2 - component
         below = np.roll(values, 1, axis=axis)
         below[(slice(None),) * axis + (0,)] = self._lower_face(component, values, axis)

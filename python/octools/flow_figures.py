@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -48,6 +48,10 @@ class FlowSlice:
     position: float | None = None
     limits: tuple[float | None, float | None] = (None, None)
     colours: str | None = None
+
+    def in_plane(self, plane: tuple[int, float] | None) -> FlowSlice:
+        """Look at the plane that a file holds, if it is a slice."""
+        return self if plane is None else replace(self, axis=AXES[plane[0]], position=plane[1])
 
 
 def slice_values(snapshot: FlowSnapshot, what: FlowSlice) -> tuple[Array, float]:

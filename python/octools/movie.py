@@ -1,4 +1,4 @@
-"""Films: one frame per snapshot of a run, all with the same colours."""
+"""Films: one frame per file of a series, all with the same colours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float, float
     low, high = np.inf, -np.inf
     signed = False
     for path in paths:
-        with Snapshot(path) as snapshot:
+        with Snapshot(path, may_be_slice=True) as snapshot:
             field = find_field(snapshot, picture.field)
             values = render(snapshot, picture, field).values
             signed = field.signed
@@ -77,7 +77,7 @@ def save_movie(
     same = replace(picture, limits=colour_limits(paths, picture))
     figure: Figure | None = None
     for number, path in enumerate(paths):
-        with Snapshot(path) as snapshot:
+        with Snapshot(path, may_be_slice=True) as snapshot:
             field = find_field(snapshot, picture.field)
             if figure is None:
                 figure = new_figure(snapshot, same)
@@ -99,14 +99,14 @@ def save_flow_movie(
     writer = _writer(output, rate)
     low, high = np.inf, -np.inf
     for path in paths:
-        values, _ = slice_values(FlowSnapshot.read(path), what)
+        values, _ = slice_values(FlowSnapshot.read(path, may_be_slice=True), what)
         low, high = min(low, float(values.min())), max(high, float(values.max()))
     least, most = slice_limits(what, low, high)
     same = replace(what, limits=(low if least is None else least, high if most is None else most))
     figure: Figure | None = None
     with mpl.rc_context(STYLE):
         for number, path in enumerate(paths):
-            snapshot = FlowSnapshot.read(path)
+            snapshot = FlowSnapshot.read(path, may_be_slice=True)
             if figure is None:
                 figure = slice_figure(snapshot, same)
                 _begin(writer, figure, output)

@@ -82,6 +82,10 @@ def make_view(snapshot: Snapshot, kind: str, axis: str, position: float | None) 
         raise OctoolsError(f"no axis '{axis}'; there are: x, y, z")
     a = AXES.index(axis)
     header = snapshot.header
+    if header.plane is not None:
+        if kind == "projection":
+            raise OctoolsError(f"{snapshot.path} is a slice: there is nothing to project")
+        return View(*header.plane)
     if kind == "projection":
         return View(a, None)
     place = float(header.centre[a]) if position is None else position
@@ -157,7 +161,7 @@ def _blocks_in_view(level: Level, view: View) -> NDArray[np.int64]:
 
 def _add(image: Array, batch: Batch, values: Array, view: View, level: Level, finer: int) -> None:
     """Add a batch of leaf cells that are 2**finer times smaller than the pixels."""
-    n = batch.leaf.shape[1]
+    n = level.snapshot.header.block_size
     u, v = view.across
     masked = np.where(batch.leaf, values, 0.0)
     along = 3 - view.axis  # arrays are [block][k][j][i]
@@ -165,6 +169,7 @@ def _add(image: Array, batch: Batch, values: Array, view: View, level: Level, fi
         flat = masked.sum(axis=along) * level.cell_size[view.axis]
     else:
         cell = level.cell_at(view.axis, view.position) - batch.corner[:, view.axis]
+        cell %= batch.leaf.shape[along]  # of a slice there is but one
         select = np.expand_dims(cell, (1, 2, 3))
         flat = np.take_along_axis(masked, select, axis=along).squeeze(axis=along)
     columns = (batch.corner[:, u, None] + np.arange(n)) >> finer

@@ -5,23 +5,36 @@ import shlex
 import tomllib
 from pathlib import Path
 
-from octools.errors import OctoolsError
+from octools.errors import OctoolsError, unknown_name
 
 # What draws something of a run, into its directory.
 PICTURE_COMMANDS = ("plot", "profile", "movie", "history", "halos", "ics", "report", "trace")
 
 
-def snapshots(run: Path) -> dict[int, Path]:
-    """List the snapshots of a run directory by number, in ascending order."""
+SNAPSHOTS = "snap"
+
+
+def snapshots(run: Path, series: str = SNAPSHOTS) -> dict[int, Path]:
+    """List the snapshots of a run directory by number, in ascending order.
+
+    Parameters
+    ----------
+    run
+        The directory.
+    series
+        What their names begin with: cut-outs are series as well, such as ``slice_z0.5``.
+    """
     if not run.is_dir():
         raise OctoolsError(f"there is no run directory {run}")
-    found = {}
-    for path in run.glob("snap_*.h5"):
-        if match := re.fullmatch(r"snap_(\d+)\.h5", path.name):
-            found[int(match[1])] = path
-    if not found:
+    every: dict[str, dict[int, Path]] = {}
+    for path in run.glob("*_*.h5"):
+        if match := re.fullmatch(r"(snap|coarse|slice_.+)_(\d+)\.h5", path.name):
+            every.setdefault(match[1], {})[int(match[2])] = path
+    if series in every:
+        return dict(sorted(every[series].items()))
+    if series == SNAPSHOTS:
         raise OctoolsError(f"{run} holds no snapshots (snap_NNNNN.h5); has the run written any?")
-    return dict(sorted(found.items()))
+    raise unknown_name("series of files", series, list(every), str(run))
 
 
 def resolve(target: Path, number: int | None = None) -> Path:

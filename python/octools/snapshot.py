@@ -44,6 +44,8 @@ class Header:
         The run's resolved parameters, as nested tables.
     revision
         Git revision of the program that wrote the file.
+    plane
+        Axis and position of a slice, whose blocks are one cell thick; None of all other files.
     """
 
     time: float
@@ -56,6 +58,15 @@ class Header:
     units: dict[str, float]
     parameters: dict[str, Any] = field(repr=False)
     revision: str
+    plane: tuple[int, float] | None = None
+
+    @property
+    def block_shape(self) -> tuple[int, int, int]:
+        """Cells of a block that the file holds, along z, y and x."""
+        cells = [self.block_size] * 3
+        if self.plane is not None:
+            cells[2 - self.plane[0]] = 1
+        return cells[0], cells[1], cells[2]
 
     @property
     def size(self) -> Array:
@@ -138,6 +149,14 @@ class Level:
         return header.size / (header.base_cells * 2**self.index)
 
     @cached_property
+    def slice_cell(self) -> int | None:
+        """Place of a slice's cells among those along its axis; None where there is no slice."""
+        if self.snapshot.header.plane is None:
+            return None
+        with reading(self.snapshot.path, "Octant snapshot"):
+            return int(self.mesh.attrs["slice_cell"])
+
+    @cached_property
     def key(self) -> NDArray[Any]:
         """Morton keys, shape (blocks,) or (blocks, 2) for 128 bits."""
         return self._structure("key")
@@ -164,6 +183,8 @@ class Level:
 
     def cell_at(self, axis: int, position: float) -> int:
         """Give the index of the cells of this level at a position; a face belongs to the upper."""
+        if self.slice_cell is not None:
+            return self.slice_cell
         header = self.snapshot.header
         cells = int(header.base_cells[axis]) << self.index
         part = (position - header.lower[axis]) / header.size[axis]
@@ -177,8 +198,11 @@ class Level:
 
     def leaf_cells(self, blocks: slice | NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which cells of some blocks are leaves, shape (blocks, k, j, i)."""
-        octant = np.arange(self.snapshot.header.block_size) * 2 // self.snapshot.header.block_size
+        header = self.snapshot.header
+        octant = np.arange(header.block_size) * 2 // header.block_size
         bit = octant + 2 * octant[:, None] + 4 * octant[:, None, None]
+        if header.plane is not None and self.slice_cell is not None:
+            bit = np.take(bit, [self.slice_cell % header.block_size], axis=2 - header.plane[0])
         return (self.refined[blocks][:, None, None, None] >> bit) & 1 == 0
 
     def read(self, name: str, blocks: slice | NDArray[np.int64]) -> Array:
@@ -205,6 +229,8 @@ class Snapshot:
     ----------
     path
         The HDF5 file. It stays open until `close`; use the object in a ``with`` statement.
+    may_be_slice
+        Whether a file with the cells of one plane will do.
 
     Raises
     ------
@@ -212,13 +238,15 @@ class Snapshot:
         If there is no such file, or it is not one that Octant wrote.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, may_be_slice: bool = False) -> None:
         self.path = Path(path)
         self.file = _open(self.path)
         try:
             with reading(self.path, "Octant snapshot"):
                 self.header = _read_header(self.file, self.path)
                 self.levels = _read_levels(self)
+            if self.header.plane is not None and not may_be_slice:
+                raise OctoolsError(f"{path} is a slice, which plot and movie show; take a snapshot")
         except OctoolsError:
             self.file.close()
             raise
@@ -341,7 +369,15 @@ def _read_header(file: h5py.File, path: Path) -> Header:
         units={u: float(attributes.get(f"unit_{u}", 1.0)) for u in ("length", "mass", "time")},
         parameters=parameters,
         revision=_text(attributes.get("git_revision", "unknown")),
+        plane=read_plane(attributes),
     )
+
+
+def read_plane(attributes: Mapping[str, Any]) -> tuple[int, float] | None:
+    """Read axis and position of a slice from the attributes of /header; None if it is none."""
+    if "slice_axis" not in attributes:
+        return None
+    return AXES.index(_text(attributes["slice_axis"])), float(attributes["slice_position"])
 
 
 def _read_parameters(text: str, path: Path) -> dict[str, Any]:
@@ -357,7 +393,7 @@ def _read_levels(snapshot: Snapshot) -> list[Level]:
     levels = [level for level in levels if level.blocks > 0]
     if not levels:
         raise ValueError("it holds no blocks")
-    shape = (snapshot.header.block_size,) * 3
+    shape = snapshot.header.block_shape
     for level in levels:
         if set(level.hydro) != set(levels[0].hydro):
             raise ValueError(f"/hydro/level_{level.index} and /hydro/level_0 hold different fields")

@@ -30,26 +30,21 @@ Part lower_faces(const Domain& domain, int axis) {
   return part;
 }
 
-void write_part(Hdf5Writer& file, const Domain& domain, const std::string& dataset,
-                const Part& part, const Field& field, const DatasetMeaning& meaning) {
-  const auto& [nx, ny, nz] = part.whole;
-  Hdf5Rows rows = file.create_dataset<double>(dataset, nz, {ny, nx}, meaning);
-  // From here on a row is one along x, of which a rank holds some neighbours in each plane.
-  rows.total *= ny;
-  rows.row_bytes /= ny;
+std::vector<double> plane_of(const Part& part, const Field& field, int plane) {
   const int count = part.own[1].count(), width = part.own[0].count();
-  std::vector<double> plane(static_cast<std::size_t>(count) * width);
+  std::vector<double> values(static_cast<std::size_t>(count) * width);
   const auto [x, y, z] = part.first;
-  const int most = domain.pencils.communicator().max(part.own[2].count());
-  for (int k = 0; k < most; ++k) {
-    const bool here = k < part.own[2].count() && !plane.empty();
-    const std::int64_t at_z = part.own[2].begin + k;
-    for (int j = 0; here && j < count; ++j)
-      std::copy_n(field.row(z + k, y + j) + x, width,
-                  plane.data() + static_cast<std::ptrdiff_t>(j) * width);
-    const RowRange range = here ? RowRange{at_z * ny + part.own[1].begin, count} : RowRange{0, 0};
-    file.write_rows(rows, range, here ? std::span<const double>(plane) : std::span<const double>());
-  }
+  for (int j = 0; j < count; ++j)
+    std::copy_n(field.row(z + plane, y + j) + x, width,
+                values.data() + static_cast<std::ptrdiff_t>(j) * width);
+  return values;
+}
+
+StoredField stored(const char* room, const char* name, const DatasetMeaning& meaning, int face_axis,
+                   const Part& part, const Field& field) {
+  return {room, name, meaning, face_axis, part.whole, part.own, [part, &field](int plane) {
+            return plane_of(part, field, plane);
+          }};
 }
 
 void read_part(const Hdf5Reader& file, const Domain& domain, const std::string& dataset,
@@ -83,7 +78,9 @@ void open_lower_faces(const Part& part, int axis, Field& field) {
     }
 }
 
-constexpr const char* k_lower_faces[] = {"/lower_faces/u", "/lower_faces/v", "/lower_faces/w"};
+constexpr const char* k_velocity[] = {"u", "v", "w"};
+
+std::string lower_faces_name(int axis) { return std::string("/lower_faces/") + k_velocity[axis]; }
 
 bool has_lower_faces(const Domain& domain, int axis) {
   return domain.boundaries.side(axis, 0) == Side::outflow;
@@ -91,9 +88,31 @@ bool has_lower_faces(const Domain& domain, int axis) {
 
 }  // namespace
 
-void write_field(Hdf5Writer& file, const Domain& domain, const std::string& dataset,
-                 const Field& field, const DatasetMeaning& meaning) {
-  write_part(file, domain, dataset, all_cells(domain), field, meaning);
+std::vector<StoredField> stored_fields(const Domain& domain, const State& state,
+                                       const Field* scalar) {
+  static const DatasetMeaning velocity[] = {
+      {"length / time", "velocity along x, on the upper x faces"},
+      {"length / time", "velocity along y, on the upper y faces"},
+      {"length / time", "velocity along z, on the upper z faces"}};
+  const Part cells = all_cells(domain);
+  std::vector<StoredField> fields;
+  for (int axis = 0; axis < 3; ++axis)
+    fields.push_back(
+        stored("fields", k_velocity[axis], velocity[axis], axis, cells, state.velocity(axis)));
+  fields.push_back(
+      stored("fields", "p",
+             {"length^2 / time^2", "pressure over density, at the centres, up to a constant"}, -1,
+             cells, state.p));
+  if (scalar)
+    fields.push_back(stored("fields", "t",
+                            {"scalar", "the scalar that the flow carries, at the centres"}, -1,
+                            cells, *scalar));
+  for (int axis = 0; axis < 3; ++axis)
+    if (has_lower_faces(domain, axis))
+      fields.push_back(stored("lower_faces", k_velocity[axis],
+                              {"length / time", "velocity through the lower side of the domain"},
+                              axis, lower_faces(domain, axis), state.velocity(axis)));
+  return fields;
 }
 
 void read_field(const Hdf5Reader& file, const Domain& domain, const std::string& dataset,
@@ -101,19 +120,13 @@ void read_field(const Hdf5Reader& file, const Domain& domain, const std::string&
   read_part(file, domain, dataset, all_cells(domain), field);
 }
 
-void write_lower_faces(Hdf5Writer& file, const Domain& domain, const State& state) {
-  for (int axis = 0; axis < 3; ++axis)
-    if (has_lower_faces(domain, axis))
-      write_part(file, domain, k_lower_faces[axis], lower_faces(domain, axis), state.velocity(axis),
-                 {"length / time", "velocity through the lower side of the domain"});
-}
-
 void read_lower_faces(const Hdf5Reader& file, const Domain& domain, State& state) {
   for (int axis = 0; axis < 3; ++axis) {
     if (!has_lower_faces(domain, axis)) continue;
     const Part part = lower_faces(domain, axis);
     Field& field = state.velocity(axis);
-    if (file.exists(k_lower_faces[axis])) read_part(file, domain, k_lower_faces[axis], part, field);
+    const std::string name = lower_faces_name(axis);
+    if (file.exists(name)) read_part(file, domain, name, part, field);
     else open_lower_faces(part, axis, field);
   }
 }

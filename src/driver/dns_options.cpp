@@ -38,6 +38,7 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
   declare(schema, time);
   octant::declare(schema, comm);
   driver::declare(schema, output);
+  driver::declare(schema, formats, output.formats);
   driver::declare(schema, run);
   telemetry::declare(schema, telemetry);
   driver::declare(schema, debug);
@@ -56,6 +57,9 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   const dns::Boundaries boundaries = options.make_boundaries();
   if (options.scalar.enabled) options.scalar.sides(boundaries);
   const dns::Grid grid = options.make_grid();
+  std::vector<std::string> fields{"u", "v", "w", "p"};
+  if (options.scalar.enabled) fields.emplace_back("t");
+  options.output.check(fields, {0.0, 0.0, 0.0}, grid.size);
   if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
   options.resolved_ = schema.resolved_toml();
   return options;

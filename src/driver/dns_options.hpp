@@ -34,6 +34,7 @@ class DnsOptions {
   CommOptions comm;
   FlowTimeOptions time;
   OutputOptions output;
+  Formats<GridContents> formats = make_grid_formats();
   RunOptions run;
   telemetry::TelemetryOptions telemetry;
   DebugOptions debug;

@@ -49,16 +49,25 @@ void write_file_header(Hdf5Writer& file, const FileOrigin& origin) {
   put("git_revision", std::string(k_git_revision));
 }
 
-void write_progress(Hdf5Writer& file, const OutputProgress& progress) {
-  file.attribute("/header", "next_snapshot", progress.next_snapshot);
-  file.attribute("/header", "next_checkpoint", progress.next_checkpoint);
-  file.attribute("/header", "last_snapshot_time", progress.last_snapshot_time);
+void add_progress(Facts& facts, const OutputProgress& progress) {
+  facts.set("next_snapshot", progress.next_snapshot);
+  facts.set("next_checkpoint", progress.next_checkpoint);
+  facts.set("last_snapshot_time", progress.last_snapshot_time);
+  facts.set("next_cutout", progress.next_cutout);
+  facts.set("last_cutout_time", progress.last_cutout_time);
 }
 
 OutputProgress read_progress(const Hdf5Reader& file) {
-  return {.next_snapshot = count_attribute(file, "/header", "next_snapshot"),
-          .next_checkpoint = count_attribute(file, "/header", "next_checkpoint"),
-          .last_snapshot_time = finite_attribute(file, "/header", "last_snapshot_time")};
+  OutputProgress progress{
+      .next_snapshot = count_attribute(file, "/header", "next_snapshot"),
+      .next_checkpoint = count_attribute(file, "/header", "next_checkpoint"),
+      .last_snapshot_time = finite_attribute(file, "/header", "last_snapshot_time")};
+  // Files of before there were cut-outs do not say.
+  if (file.has_attribute("/header", "next_cutout")) {
+    progress.next_cutout = count_attribute(file, "/header", "next_cutout");
+    progress.last_cutout_time = finite_attribute(file, "/header", "last_cutout_time");
+  }
+  return progress;
 }
 
 void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {

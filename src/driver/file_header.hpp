@@ -6,27 +6,17 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/units.hpp"
+#include "driver/contents.hpp"
 #include "driver/run.hpp"
 #include "io/hdf5_file.hpp"
 
 namespace octant::driver {
 
-// Which run wrote a file, and when in it.
-struct FileOrigin {
-  std::string kind;  // "snapshot" or "checkpoint"
-  std::string model, problem;
-  double time = 0.0;
-  std::int64_t step = 0;
-  CodeUnits units;
-  std::string parameters;  // all of them, as TOML
-};
-
 // Creates /header with these attributes, the version of the format and the program's.
 void write_file_header(Hdf5Writer& file, const FileOrigin& origin);
 
 // The outputs of the run so far: part of a checkpoint.
-void write_progress(Hdf5Writer& file, const OutputProgress& progress);
+void add_progress(Facts& facts, const OutputProgress& progress);
 OutputProgress read_progress(const Hdf5Reader& file);
 
 // Throws InputError unless the file is a checkpoint of the run that these parameters (as TOML)

@@ -5,32 +5,9 @@
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
+#include "gravity/gravity.hpp"
 
 namespace octant::driver {
-
-void declare(ParameterSchema& schema, OutputOptions& o) {
-  schema.add("output.directory", o.directory, {.meaning = "Where all results go"});
-  schema.add(
-      "output.snapshot_interval", o.snapshot_interval,
-      {.unit = "time", .meaning = "Time between snapshots; 0: only the last state", .min = 0});
-  schema.add("output.snapshot_times", o.snapshot_times,
-             {.unit = "time", .meaning = "Further times of snapshots", .min = 0});
-  schema.add("output.checkpoint_interval", o.checkpoint_interval,
-             {.unit = "s",
-              .meaning = "Wall-clock seconds between checkpoints; 0: none but at the end",
-              .min = 0});
-  schema.add("output.checkpoint_keep", o.checkpoint_keep,
-             {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
-  schema.add("output.final_checkpoint", o.final_checkpoint,
-             {.meaning = "A run that is done leaves a checkpoint, from which --restart latest with "
-                         "a later time.end goes on"});
-  schema.add("output.history_interval", o.history_interval,
-             {.unit = "steps", .meaning = "Steps between rows of history.csv", .min = 1});
-  schema.add(
-      "output.pictures", o.pictures,
-      {.meaning = "Commands of octools that ./octant gives the output directory when the run "
-                  "is done, such as \"plot --outlines\" or \"profile\""});
-}
 
 void declare(ParameterSchema& schema, RunOptions& o) {
   schema.add("run.walltime", o.walltime,
@@ -190,6 +167,8 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, balance);
   declare(schema, comm);
   declare(schema, output);
+  declare_levels(schema, output);
+  declare(schema, formats, output.formats);
   schema.add("io.chunk_files", input.chunk_files,
              {.unit = "files",
               .meaning = "Files that a rank reads at a time where it goes on from another code's "
@@ -220,6 +199,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
     throw InputError("refine.mass_scalar = {}: there are {} scalars (hydro.scalars)",
                      refine.mass_scalar, scalars);
   add_process_variables();
+  check_output(geometry);
   if (problem)
     problem->prepare({.geometry = geometry,
                       .hydro = hydro,
@@ -282,6 +262,14 @@ void AmrOptions::add_process_variables() {
       hydro.scalars.push_back(variable);
     }
   }
+}
+
+void AmrOptions::check_output(const mesh::Geometry& geometry) const {
+  std::vector<std::string> fields;
+  if (hydro.enabled) fields = shown_names(hydro.variables());
+  for (const gravity::StoredField& field : gravity::k_stored_fields)
+    if (gravity.enabled && field.is_shown) fields.emplace_back(field.name);
+  output.check(fields, geometry.lower(), geometry.upper());
 }
 
 // Leaves those that act. What parameters the others have is forgotten with them.

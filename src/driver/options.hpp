@@ -14,6 +14,8 @@
 #include "cosmology/universe.hpp"
 #include "decomp/options.hpp"
 #include "driver/debug_options.hpp"
+#include "driver/format.hpp"
+#include "driver/output_options.hpp"
 #include "gravity/options.hpp"
 #include "hydro/options.hpp"
 #include "hydro/parameters.hpp"
@@ -47,18 +49,6 @@ struct UnitOptions {
   CodeUnits units() const { return {length, density * length * length * length, time}; }
 };
 
-// Section [output]. Intervals of 0 mean never; the final state is always written.
-struct OutputOptions {
-  std::string directory = "output";
-  double snapshot_interval = 0.0;
-  std::vector<double> snapshot_times;
-  double checkpoint_interval = 0.0;
-  int checkpoint_keep = 2;
-  bool final_checkpoint = true;
-  int history_interval = 1;
-  std::vector<std::string> pictures;
-};
-
 // Section [refine].
 struct RefineOptions {
   std::vector<std::string> gradient_fields, curvature_fields;
@@ -86,7 +76,6 @@ struct RunOptions {
   std::string control_file = "control.toml";
 };
 
-void declare(ParameterSchema& schema, OutputOptions& options);
 void declare(ParameterSchema& schema, RunOptions& options);
 
 // Section [io].
@@ -111,6 +100,7 @@ class AmrOptions {
   TimeOptions time;
   UnitOptions physical;
   OutputOptions output;
+  Formats<MeshContents> formats = make_mesh_formats();
   InputOptions input;
   RefineOptions refine;
   RunOptions run;
@@ -154,6 +144,7 @@ class AmrOptions {
   void finish(const ParameterSchema& schema);
   void finish_cosmology();
   void add_process_variables();
+  void check_output(const mesh::Geometry& geometry) const;
   void finish_processes();
   std::string resolved_;
 };

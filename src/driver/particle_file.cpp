@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "core/error.hpp"
+#include "driver/stored_blocks.hpp"
 #include "io/expectations.hpp"
 #include "io/row_batches.hpp"
 
@@ -17,61 +18,86 @@ constexpr std::int64_t k_batch = 1 << 17;
 
 std::string group_of(const std::string& kind) { return "/particles/" + kind; }
 
-// Writes the columns of particles batch by batch.
-class ColumnWriter {
- public:
-  ColumnWriter(Hdf5Writer& file, const particles::Particles& particles)
-      : file_(file),
-        group_(group_of(particles.name()) + "/"),
-        total_(particles.communicator().sum(particles.count())),
-        batches_(row_batches(particles.communicator(), particles.file_rows(), k_batch)) {}
-
-  // read(own) gives `width` values T of each of some own particles.
-  template <class T, class Read>
-  void put(const std::string& name, std::int64_t width, const DatasetMeaning& meaning,
-           const Read& read) {
-    const auto shape = width == 1 ? std::vector<std::int64_t>{} : std::vector{width};
-    const Hdf5Rows rows = file_.create_dataset<T>(group_ + name, total_, shape, meaning);
-    for (RowBatch& batch : batches_) {
-      const std::vector<T> own = read(batch.own);
-      const auto written = batch.shuffle.to_writers(std::span<const T>(own), width);
-      file_.write_rows(rows, batch.range, std::span<const T>(written));
-    }
-  }
-
- private:
-  Hdf5Writer& file_;
-  std::string group_;
-  std::int64_t total_;
-  std::vector<RowBatch> batches_;
-};
-
 }  // namespace
 
-void write_particles(Hdf5Writer& file, const particles::Particles& particles) {
-  ColumnWriter columns(file, particles);
-  using Numbers = std::vector<std::int64_t>;
-  columns.put<std::uint64_t>("id", 1, {"1", "number of the particle"},
-                             [&](const Numbers& own) { return particles.read_ids(own); });
-  columns.put<double>("position", 3, {"length", "position"},
-                      [&](const Numbers& own) { return particles.read_positions(own); });
-  columns.put<double>("velocity", 3, {"length / time", "velocity"},
-                      [&](const Numbers& own) { return particles.read_velocities(own); });
+ParticleContents contents_of(const particles::Particles& particles) {
+  using Numbers = std::span<const std::int64_t>;
+  using Reals = ParticleColumn::Values<double>;
+  ParticleContents contents{.name = particles.name(),
+                            .count = particles.count(),
+                            .rows = [&particles] { return particles.file_rows(); },
+                            .columns = {},
+                            .facts = {}};
+  auto& columns = contents.columns;
+  columns.push_back({"id",
+                     {"1", "number of the particle"},
+                     1,
+                     ParticleColumn::Values<std::uint64_t>(
+                         [&particles](Numbers own) { return particles.read_ids(own); })});
+  columns.push_back({"position", {"length", "position"}, 3, Reals([&particles](Numbers own) {
+                       return particles.read_positions(own);
+                     })});
+  columns.push_back({"velocity", {"length / time", "velocity"}, 3, Reals([&particles](Numbers own) {
+                       return particles.read_velocities(own);
+                     })});
   if (particles.kind().has_mass)
-    columns.put<double>("mass", 1, {"mass", "mass of the particle"},
-                        [&](const Numbers& own) { return particles.read_masses(own); });
+    columns.push_back(
+        {"mass", {"mass", "mass of the particle"}, 1, Reals([&particles](Numbers own) {
+           return particles.read_masses(own);
+         })});
   for (const particles::Column& column : particles.kind().columns)
     std::visit(
         [&](auto initial) {
           using Value = decltype(initial);
-          columns.put<Value>(
-              column.name, 1, {column.unit, column.description}, [&](const Numbers& own) {
-                return std::get<std::vector<Value>>(particles.read_column(column.name, own));
-              });
+          columns.push_back({column.name,
+                             {column.unit, column.description},
+                             1,
+                             ParticleColumn::Values<Value>([&particles, &column](Numbers own) {
+                               return std::get<std::vector<Value>>(
+                                   particles.read_column(column.name, own));
+                             })});
         },
         column.initial);
-  file.attribute(group_of(particles.name()), "description", particles.kind().description);
-  file.attribute(group_of(particles.name()), "used_ids", particles.used_ids());
+  contents.facts.set("description", particles.kind().description);
+  contents.facts.set("used_ids", particles.used_ids());
+  return contents;
+}
+
+namespace {
+
+// Writes a column of elements T batch by batch.
+template <class T, class Values>
+void write_column(Hdf5Writer& file, const std::string& path, std::int64_t total,
+                  std::vector<RowBatch>& batches, const ParticleColumn& column,
+                  const Values& values) {
+  const auto shape = column.width == 1 ? std::vector<std::int64_t>{} : std::vector{column.width};
+  const Hdf5Rows rows = file.create_dataset<T>(path, total, shape, column.meaning);
+  for (RowBatch& batch : batches) {
+    const std::vector<T> own = as_elements<T>(values(batch.own));
+    const auto written = batch.shuffle.to_writers(std::span<const T>(own), column.width);
+    file.write_rows(rows, batch.range, std::span<const T>(written));
+  }
+}
+
+}  // namespace
+
+void write_particles(Hdf5Writer& file, const Communicator& communicator,
+                     const ParticleContents& particles, Precision precision) {
+  const std::string group = group_of(particles.name);
+  const std::int64_t total = communicator.sum(particles.count);
+  auto batches = row_batches(communicator, particles.rows(), k_batch);
+  for (const ParticleColumn& column : particles.columns)
+    std::visit(
+        [&]<class Value>(
+            const std::function<std::vector<Value>(std::span<const std::int64_t>)>& values) {
+          const std::string path = group + "/" + column.name;
+          const bool real = std::is_same_v<Value, double>;
+          if (real && precision == Precision::float32 && column.name != "position")
+            write_column<float>(file, path, total, batches, column, values);
+          else write_column<Value>(file, path, total, batches, column, values);
+        },
+        column.values);
+  for (const auto& [name, value] : particles.facts) file.attribute(group, name, value);
 }
 
 void require_particles(const Hdf5Reader& file, std::span<const particles::Particles> kinds) {

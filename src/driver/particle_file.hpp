@@ -5,14 +5,20 @@
 #include <span>
 #include <string>
 
+#include "driver/contents.hpp"
 #include "io/hdf5_file.hpp"
 #include "particles/particles.hpp"
 
 namespace octant::driver {
 
-// In the order of ids, whatever ranks hold them; exact to the last bit. Throws RunError on every
-// rank. Collective.
-void write_particles(Hdf5Writer& file, const particles::Particles& particles);
+// What files hold of a kind of particles, as long as these do not move.
+ParticleContents contents_of(const particles::Particles& particles);
+
+// In the order of ids, whatever ranks hold them. Single precision is for real numbers but
+// positions, which it would shift by more than a fine cell. Throws RunError on every rank.
+// Collective.
+void write_particles(Hdf5Writer& file, const Communicator& communicator,
+                     const ParticleContents& particles, Precision precision);
 
 // Throws InputError on every rank unless the file has particles of just these kinds, with all of
 // their columns: none is given initial values in place of what it had. Collective.

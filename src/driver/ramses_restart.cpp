@@ -449,7 +449,7 @@ OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, i
   TreeReader(simulation, facts, levels, chunk_files).read();
   read_families(simulation, facts);
   simulation.begin_from(facts.time, facts.coarse_steps);
-  return {.last_snapshot_time = facts.time};
+  return {.last_snapshot_time = facts.time, .last_cutout_time = facts.time};
 }
 
 }  // namespace octant::driver

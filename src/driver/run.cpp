@@ -8,6 +8,8 @@
 #include <functional>
 #include <optional>
 
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/memory.hpp"
@@ -45,7 +47,10 @@ class Run {
   }
 
   int run() {
-    if (model_.step_count() == 0) snapshot();
+    if (model_.step_count() == 0) {
+      snapshot();
+      if (output_.cutout_interval > 0.0) cutouts();
+    }
     ExitCode code = k_done;
     while (!finished()) {
       const Wishes wishes = control_.look(output_, step_seconds_);
@@ -59,6 +64,7 @@ class Run {
       coarse_step();
       settle();
       if (snapshot_is_due()) snapshot();
+      if (cutouts_are_due()) cutouts();
       if (checkpoint_is_due_) checkpoint();
     }
     finish(code);
@@ -77,7 +83,7 @@ class Run {
     const std::string path = find_checkpoint(communicator_, wish, output_.directory);
     progress_ = read_checkpoint(model_, path);
     require_newest_checkpoint(communicator_, path, folder_.path());
-    folder_.supersede_snapshots(progress_.next_snapshot);
+    folder_.supersede_snapshots(progress_.next_snapshot, progress_.next_cutout);
     if (!std::filesystem::is_directory(path))  // which is another code's output
       earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
     checkpoint_step_ = model_.step_count();
@@ -189,24 +195,44 @@ class Run {
   bool snapshot_is_due() const { return !finished() && reached(next_snapshot_time()); }
 
   void snapshot() {
+    {
+      const auto timing = model_.timers().time("output", Phase::io);
+      const auto paths =
+          model_.write_snapshot(file(fmt::format("snap_{:05d}", progress_.next_snapshot)));
+      ++progress_.next_snapshot;
+      progress_.last_snapshot_time = model_.time();
+      log::info("wrote {} at {}", fmt::join(paths, ", "), model_.when());
+    }
+    if (output_.cutout_interval == 0.0) cutouts();
+  }
+
+  bool cutouts_are_due() const {
+    if (output_.cutout_interval == 0.0) return false;
+    const auto passed = [&](double time) {
+      return std::floor(time / output_.cutout_interval + 1e-9);
+    };
+    return passed(model_.time()) > passed(progress_.last_cutout_time);
+  }
+
+  void cutouts() {
+    if (!output_.has_cutouts()) return;
     const auto timing = model_.timers().time("output", Phase::io);
-    const std::string path = file(fmt::format("snap_{:05d}.h5", progress_.next_snapshot));
-    model_.write_snapshot(path);
-    ++progress_.next_snapshot;
-    progress_.last_snapshot_time = model_.time();
-    log::info("wrote {} at {}", path, model_.when());
+    const auto paths = model_.write_cutouts(folder_.path(), progress_.next_cutout);
+    ++progress_.next_cutout;
+    progress_.last_cutout_time = model_.time();
+    log::info("wrote {} at {}", fmt::join(paths, ", "), model_.when());
   }
 
   void checkpoint() {
     const auto timing = model_.timers().time("output", Phase::io);
     settle();
-    const std::string path = file(fmt::format("checkpoint_{:05d}.h5", progress_.next_checkpoint));
+    const std::string stem = file(fmt::format("checkpoint_{:05d}", progress_.next_checkpoint));
     ++progress_.next_checkpoint;
-    model_.write_checkpoint(progress_, path);
+    model_.write_checkpoint(progress_, stem);
     checkpoint_step_ = model_.step_count();
     if (communicator_.is_root()) remove_old_checkpoints(folder_.path(), output_.checkpoint_keep);
     with_recorder([](auto& recorder) { recorder.merge(); });
-    log::info("wrote {} at {}", path, model_.when());
+    log::info("wrote {}.h5 at {}", stem, model_.when());
   }
 
   void log_step(double dt, double updates) const {

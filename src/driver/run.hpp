@@ -30,6 +30,8 @@ struct RunRequest {
 struct OutputProgress {
   std::int64_t next_snapshot = 0, next_checkpoint = 0;  // numbers of the next files
   double last_snapshot_time = 0.0;
+  std::int64_t next_cutout = 0;
+  double last_cutout_time = 0.0;
 };
 
 // What a run needs to know of its parameters. Times may be negative.
@@ -88,9 +90,13 @@ class Model {
   // Few words about the state for the status line.
   virtual std::string status() const = 0;
 
-  // Write a file, whole or not at all. Throw RunError on every rank if that fails.
-  virtual void write_snapshot(const std::string& path) = 0;
-  virtual void write_checkpoint(const OutputProgress& progress, const std::string& path) = 0;
+  // Write files whose names begin with `stem` ("DIR/snap_00012"), each whole or not at all, and
+  // return their paths. Throw RunError on every rank if that fails.
+  using Paths = std::vector<std::string>;
+  virtual Paths write_snapshot(const std::string& stem) = 0;
+  // The slices and the coarse cut-out that [output] asks for: "DIR/slice_z0.5_00012.h5", ...
+  virtual Paths write_cutouts(const std::string& directory, std::int64_t number) = 0;
+  virtual void write_checkpoint(const OutputProgress& progress, const std::string& stem) = 0;
 };
 
 // Runs a model to its end and returns the exit code. Throws InputError before the first step,

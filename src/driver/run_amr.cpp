@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "driver/amr_history.hpp"
 #include "driver/memory_need.hpp"
+#include "driver/octant_format.hpp"
 #include "driver/power_file.hpp"
 #include "driver/ramses_restart.hpp"
 #include "driver/recording.hpp"
@@ -123,13 +124,28 @@ class AmrModel final : public Model {
     return text;
   }
 
-  void write_snapshot(const std::string& path) override {
-    driver::write_snapshot(simulation_, path);
+  Paths write_snapshot(const std::string& stem) override {
+    const Paths paths = write_in_formats(options_.formats, options_.output.formats,
+                                         snapshot_contents(simulation_), stem);
     if (simulation_.gravity() && simulation_.gravity()->is_periodic())
-      write_power_spectrum(power_spectrum(), spectrum_units(), communicator(), path);
+      write_power_spectrum(power_spectrum(), spectrum_units(), communicator(), stem);
+    return paths;
   }
-  void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
-    driver::write_checkpoint(simulation_, progress, path);
+  Paths write_cutouts(const std::string& directory, std::int64_t number) override {
+    const OutputOptions& output = options_.output;
+    const MeshContents whole = snapshot_contents(simulation_);
+    Paths paths;
+    if (output.coarse_level >= 0)
+      paths = write_in_formats(options_.formats, output.formats,
+                               coarse_contents(whole, output.coarse_level),
+                               fmt::format("{}/coarse_{:05d}", directory, number));
+    for (const Plane& plane : output.planes())
+      paths.push_back(
+          write_octant_file(slice_contents(whole, plane), plane.stem(directory, number)));
+    return paths;
+  }
+  void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
+    driver::write_checkpoint(simulation_, progress, stem);
   }
 
   // How hard the potentials were to find.

@@ -8,6 +8,7 @@
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
 #include "driver/memory_need.hpp"
+#include "driver/octant_format.hpp"
 #include "driver/recording.hpp"
 
 namespace octant::driver {
@@ -107,13 +108,23 @@ class DnsModel final : public Model {
   }
 
   // Statistics so far go with every snapshot.
-  void write_snapshot(const std::string& path) override {
-    write_dns_snapshot(simulation_, path);
-    write_statistics_beside(path);
+  Paths write_snapshot(const std::string& stem) override {
+    const Paths paths = write_in_formats(options_.formats, options_.output.formats,
+                                         dns_snapshot_contents(simulation_), stem);
+    write_statistics_beside(stem);
+    return paths;
   }
-  void write_checkpoint(const OutputProgress& progress, const std::string& path) override {
-    write_dns_checkpoint(simulation_, progress, path);
-    write_statistics_beside(path);
+  Paths write_cutouts(const std::string& directory, std::int64_t number) override {
+    const GridContents whole = dns_snapshot_contents(simulation_);
+    Paths paths;
+    for (const Plane& plane : options_.output.planes())
+      paths.push_back(
+          write_octant_file(slice_contents(whole, plane), plane.stem(directory, number)));
+    return paths;
+  }
+  void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
+    write_dns_checkpoint(simulation_, progress, stem);
+    write_statistics_beside(stem);
   }
 
  private:

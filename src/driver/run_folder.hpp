@@ -38,9 +38,9 @@ class RunFolder {
   // Whoever has files open in either may go on. Throws RunError.
   void settle();
 
-  // Moves snapshots from this number on to a folder of their own, superseded-N: a run goes on from
-  // before them, and writes them anew.
-  void supersede_snapshots(std::int64_t first);
+  // Moves snapshots and cut-outs from these numbers on to a folder of their own, superseded-N: a
+  // run goes on from before them, and writes them anew.
+  void supersede_snapshots(std::int64_t first, std::int64_t first_cutout);
 
  private:
   void claim(const std::string& directory, Entry entry);

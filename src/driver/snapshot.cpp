@@ -5,13 +5,12 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "decomp/key_order.hpp"
 #include "driver/file_header.hpp"
+#include "driver/octant_format.hpp"
 #include "driver/particle_file.hpp"
 #include "driver/stored_blocks.hpp"
 #include "hydro/field_access.hpp"
 #include "io/expectations.hpp"
-#include "io/row_batches.hpp"
 
 namespace octant::driver {
 
@@ -24,7 +23,7 @@ std::vector<T> as_vector(const std::array<T, n>& values) {
   return {values.begin(), values.end()};
 }
 
-void write_universe(Hdf5Writer& file, const cosmology::Universe& universe, double scale_factor) {
+void add_universe(Facts& facts, const cosmology::Universe& universe, double scale_factor) {
   const cosmology::CosmologyOptions& o = universe.options();
   const std::pair<const char*, double> values[] = {{"redshift", cosmology::redshift(scale_factor)},
                                                    {"omega_m", o.omega_m},
@@ -35,160 +34,134 @@ void write_universe(Hdf5Writer& file, const cosmology::Universe& universe, doubl
                                                    {"wa", o.wa},
                                                    {"h", o.h},
                                                    {"box_megaparsecs_per_h", o.box}};
-  for (const auto& [name, value] : values) file.attribute("/header", name, value);
+  for (const auto& [name, value] : values) facts.set(name, value);
 }
 
-void write_header(Hdf5Writer& file, const AmrSimulation& simulation, const char* kind) {
+FileOrigin origin_of(const AmrSimulation& simulation, const char* kind) {
+  const AmrOptions& options = simulation.options();
+  return {.kind = kind,
+          .model = name_of(options.model),
+          .problem = options.problem_name,
+          .time = simulation.time(),
+          .step = simulation.step_count(),
+          .units = options.units(simulation.scale_factor()),
+          .parameters = options.resolved()};
+}
+
+Facts facts_of(const AmrSimulation& simulation) {
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const AmrOptions& options = simulation.options();
   const auto& cells = options.mesh.base_cells;
   std::vector<double> box_size;
   for (int d = 0; d < 3; ++d) box_size.push_back(geometry.upper()[d] - geometry.lower()[d]);
-  write_file_header(file, {.kind = kind,
-                           .model = name_of(options.model),
-                           .problem = options.problem_name,
-                           .time = simulation.time(),
-                           .step = simulation.step_count(),
-                           .units = options.units(simulation.scale_factor()),
-                           .parameters = options.resolved()});
-  const auto put = [&](const char* name, const AttributeValue& value) {
-    file.attribute("/header", name, value);
-  };
-  put("scale_factor", simulation.scale_factor());
-  put("box_size", box_size);
-  put("lower", as_vector(geometry.lower()));
-  put("upper", as_vector(geometry.upper()));
-  put("base_cells", std::vector<std::int64_t>(cells.begin(), cells.end()));
-  put("block_size", std::int64_t{geometry.block_size()});
-  put("max_level", std::int64_t{geometry.max_level()});
-  put("finest_level", std::int64_t{simulation.mesh().finest_level()});
-  put("gamma", options.hydro.gamma);
-  if (options.universe) write_universe(file, *options.universe, simulation.scale_factor());
+  Facts facts;
+  facts.set("scale_factor", simulation.scale_factor());
+  facts.set("box_size", box_size);
+  facts.set("lower", as_vector(geometry.lower()));
+  facts.set("upper", as_vector(geometry.upper()));
+  facts.set("base_cells", std::vector<std::int64_t>(cells.begin(), cells.end()));
+  facts.set("block_size", std::int64_t{geometry.block_size()});
+  facts.set("max_level", std::int64_t{geometry.max_level()});
+  facts.set("finest_level", std::int64_t{simulation.mesh().finest_level()});
+  facts.set("gamma", options.hydro.gamma);
+  if (options.universe) add_universe(facts, *options.universe, simulation.scale_factor());
+  return facts;
 }
 
-// Fields are written and read in batches of this size, so that output needs hardly more memory than
-// the run itself.
-constexpr std::int64_t k_batch_bytes = 1 << 20;
-
-std::int64_t rows_per_batch(int block_size) {
-  const std::int64_t row_bytes = sizeof(double) * block_size * block_size * block_size;
-  return std::max<std::int64_t>(1, k_batch_bytes / row_bytes);
-}
-
-// Some blocks of a level: their way to the file, and their cells.
-struct BlockBatch {
-  RowBatch rows;
-  mesh::CellRange cells;
-};
-
-// Writes the blocks of a level and leaves the way that its fields will take.
-std::vector<BlockBatch> write_level_structure(Hdf5Writer& file, const AmrSimulation& simulation,
-                                              int level) {
-  const mesh::Mesh& mesh = simulation.mesh();
-  const mesh::TreeLevel& blocks = mesh.blocks(level);
-  std::vector<Key> keys;
-  std::vector<double> origins;
-  std::vector<std::uint8_t> refined;
+BlockLevel blocks_of(const mesh::Mesh& mesh, int number) {
+  BlockLevel level{.number = number, .slots = {}, .keys = {}, .refined = {}, .room_facts = {}};
+  const mesh::TreeLevel& blocks = mesh.blocks(number);
   for (const int slot : blocks.own()) {
-    keys.push_back(blocks.key(slot));
-    refined.push_back(blocks.refined(slot));
-    const auto origin = mesh.geometry().origin(level, morton_decode(keys.back()));
-    origins.insert(origins.end(), origin.begin(), origin.end());
+    level.slots.push_back(slot);
+    level.keys.push_back(blocks.key(slot));
+    level.refined.push_back(blocks.refined(slot));
   }
-  const std::vector<std::int32_t> owners(keys.size(), mesh.communicator().rank());
-  const auto places = rows_in_key_order(mesh.communicator(), keys);
-  RowShuffle rows(mesh.communicator(), places);
-  const std::string group = level_group("mesh", level) + "/";
-  const auto put = [&]<class T>(const char* name, const std::vector<T>& values,
-                                std::vector<std::int64_t> shape, const DatasetMeaning& meaning) {
-    std::int64_t width = 1;
-    for (const auto extent : shape) width *= extent;
-    const auto written = rows.to_writers(std::span<const T>(values), width);
-    file.dataset(group + name, rows.range(), shape, std::span<const T>(written), meaning);
-  };
-  const int key_words = sizeof(Key) / sizeof(std::uint64_t);
-  std::vector<std::uint64_t> words(keys.size() * key_words);
-  std::memcpy(words.data(), keys.data(), keys.size() * sizeof(Key));
-  put("key", words, key_words == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{2},
-      {"1", "Morton key of the block on its level"});
-  put("origin", origins, {3}, {"length", "lower corner of the block"});
-  put("refined", refined, {}, {"1", "mask of refined octants, bit ix + 2 iy + 4 iz"});
-  put("owner", owners, {}, {"1", "rank that owned the block"});
-  file.attribute(level_group("mesh", level), "cell_size", mesh.geometry().cell_size(level));
-  std::vector<BlockBatch> batches;
-  for (RowBatch& batch :
-       row_batches(mesh.communicator(), places, rows_per_batch(mesh.layout().block_size))) {
-    std::vector<int> slots;
-    for (const std::int64_t n : batch.own)
-      slots.push_back(blocks.own()[static_cast<std::size_t>(n)]);
-    batches.push_back({std::move(batch), mesh.cells(level, slots)});
-  }
-  return batches;
+  return level;
 }
 
-// Writes one field of a level. values(cells) gives it for some blocks, [block][cell].
-template <class Values>
-void write_field(Hdf5Writer& file, std::vector<BlockBatch>& batches, const mesh::Mesh& mesh,
-                 const char* room, int level, const std::string& name,
-                 const DatasetMeaning& meaning, const Values& values) {
-  const std::int64_t N = mesh.layout().block_size;
-  const std::int64_t total =
-      mesh.communicator().sum(static_cast<std::int64_t>(mesh.blocks(level).count()));
-  const Hdf5Rows rows =
-      file.create_dataset<double>(level_group(room, level) + "/" + name, total, {N, N, N}, meaning);
-  for (auto& [batch, cells] : batches) {
-    const std::vector<double> own = values(cells);
-    const auto written = batch.shuffle.to_writers(std::span<const double>(own), N * N * N);
-    file.write_rows(rows, batch.range, std::span<const double>(written));
-  }
+// What fills a file, but for its fields.
+MeshContents bare_contents(const AmrSimulation& simulation, const char* kind) {
+  const mesh::Mesh& mesh = simulation.mesh();
+  const int N = mesh.geometry().block_size();
+  MeshContents contents{.communicator = mesh.communicator(),
+                        .geometry = mesh.geometry(),
+                        .origin = origin_of(simulation, kind),
+                        .facts = facts_of(simulation),
+                        .groups = {},
+                        .precision = Precision::float64,
+                        .block_cells = {N, N, N},
+                        .levels = {},
+                        .fields = {},
+                        .particles = {}};
+  for (int level = 0; level <= mesh.finest_level(); ++level)
+    contents.levels.push_back(blocks_of(mesh, level));
+  for (const particles::Particles& particles : simulation.matter().kinds())
+    contents.particles.push_back(contents_of(particles));
+  return contents;
 }
 
-DatasetMeaning meaning_of(const hydro::GasField& field) { return {field.unit, field.description}; }
+// How snapshots and checkpoints read variable n of some blocks of the gas.
+using ReadGas = std::vector<double> (*)(const AmrSimulation&, const double* blocks,
+                                        const mesh::CellRange&, int n);
 
-// What gravity stores; all of it in a checkpoint, the present potential and force in a snapshot.
-void write_gravity(Hdf5Writer& file, std::vector<BlockBatch>& batches,
-                   const AmrSimulation& simulation, int level, bool checkpoint) {
-  if (!simulation.gravity()) return;
+std::vector<double> read_shown(const AmrSimulation& simulation, const double* blocks,
+                               const mesh::CellRange& cells, int n) {
+  return hydro::read_primitive(simulation.options().hydro, simulation.mesh().layout(), blocks,
+                               cells, n);
+}
+
+std::vector<double> read_stored(const AmrSimulation& simulation, const double* blocks,
+                                const mesh::CellRange& cells, int n) {
+  return hydro::read_conserved(simulation.mesh().layout(), blocks, cells, n);
+}
+
+void add_gas(MeshContents& contents, const AmrSimulation& simulation,
+             const std::vector<hydro::GasField>& fields, ReadGas read) {
+  for (int n = 0; n < std::ssize(fields); ++n)
+    contents.fields.push_back({"hydro",
+                               fields[n].name,
+                               {fields[n].unit, fields[n].description},
+                               [&simulation, read, n](int level, std::span<const int> slots) {
+                                 const mesh::Mesh& mesh = simulation.mesh();
+                                 return read(simulation,
+                                             mesh.fields(level).blocks(LevelFields::k_now),
+                                             mesh.cells(level, slots), n);
+                               }});
+}
+
+void add_gravity(MeshContents& contents, const AmrSimulation& simulation, int n) {
   const gravity::StoredPotential& stored = simulation.gravity()->stored();
-  for (int n = 0; n < gravity::k_fields; ++n) {
-    const std::string name = gravity::k_field_names[n];
-    if (!checkpoint && name == "previous_potential") continue;
-    const bool potential = name.ends_with("potential");
-    write_field(file, batches, simulation.mesh(), "gravity", level, name,
-                {potential ? "length^2 / time^2" : "length / time^2",
-                 potential ? "potential of self-gravity" : "component of its force per mass"},
-                [&](const mesh::CellRange& cells) {
-                  return hydro::read_conserved(stored.layout(), stored.data(level), cells, n);
-                });
-  }
-  if (!checkpoint) return;
-  const gravity::PotentialTimes times = stored.times(level);
-  file.attribute(level_group("gravity", level), "time", times.now);
-  file.attribute(level_group("gravity", level), "previous_time", times.previous);
+  const gravity::StoredField& field = gravity::k_stored_fields[n];
+  contents.fields.push_back({"gravity",
+                             field.name,
+                             {field.unit, field.description},
+                             [&simulation, &stored, n](int level, std::span<const int> slots) {
+                               return hydro::read_conserved(stored.layout(), stored.data(level),
+                                                            simulation.mesh().cells(level, slots),
+                                                            n);
+                             }});
+}
+
+// The gas's variables as a snapshot shows them; none without gas.
+std::vector<hydro::GasField> shown_fields(const hydro::HydroOptions& gas) {
+  std::vector<hydro::GasField> fields;
+  if (!gas.enabled) return fields;
+  for (const hydro::GasVariable& variable : gas.variables())
+    fields.push_back(variable.shown_field());
+  return fields;
 }
 
 }  // namespace
 
-void write_snapshot(const AmrSimulation& simulation, const std::string& path) {
-  const mesh::Mesh& mesh = simulation.mesh();
-  const hydro::HydroOptions& gas = simulation.options().hydro;
-  const hydro::GasVariables variables = gas.enabled ? gas.variables() : hydro::GasVariables{};
-  Hdf5Writer file(mesh.communicator(), path);
-  write_header(file, simulation, "snapshot");
-  for (int level = 0; level <= mesh.finest_level(); ++level) {
-    auto batches = write_level_structure(file, simulation, level);
-    const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
-    for (int n = 0; n < std::ssize(variables); ++n) {
-      const hydro::GasField field = variables[n].shown_field();
-      write_field(file, batches, mesh, "hydro", level, field.name, meaning_of(field),
-                  [&](const mesh::CellRange& cells) {
-                    return hydro::read_primitive(gas, mesh.layout(), blocks, cells, n);
-                  });
-    }
-    write_gravity(file, batches, simulation, level, false);
-  }
-  for (const particles::Particles& kind : simulation.matter().kinds()) write_particles(file, kind);
-  file.commit();
+MeshContents snapshot_contents(const AmrSimulation& simulation) {
+  const OutputOptions& output = simulation.options().output;
+  MeshContents contents = bare_contents(simulation, "snapshot");
+  contents.precision = output.precision;
+  add_gas(contents, simulation, shown_fields(simulation.options().hydro), read_shown);
+  for (int n = 0; simulation.gravity() && n < gravity::k_fields; ++n)
+    if (gravity::k_stored_fields[n].is_shown) add_gravity(contents, simulation, n);
+  select_fields(contents, output.fields);
+  return contents;
 }
 
 namespace {
@@ -203,22 +176,30 @@ std::vector<hydro::GasField> stored_fields(const AmrSimulation& simulation) {
   return fields;
 }
 
-std::string ledger_group(const subgrid::Ledger& ledger) { return "/processes/" + ledger.owner(); }
-
-void write_ledger(Hdf5Writer& file, const subgrid::Ledger& ledger) {
-  file.group(ledger_group(ledger));
-  for (const subgrid::Ledger::Total& total : ledger.totals())
-    file.attribute(ledger_group(ledger), total.name, total.value);
+std::string ledger_group(const subgrid::Ledger& ledger) {
+  return fmt::format("/processes/{}", ledger.owner());
 }
 
-void write_run_state(Hdf5Writer& file, const RunState& state) {
-  file.attribute("/header", "floored_cells", state.floored.cells);
-  file.attribute("/header", "floored_mass", state.floored.mass);
-  file.attribute("/header", "floored_energy", state.floored.energy);
+void add_run_state(MeshContents& contents, const RunState& state) {
+  contents.facts.set("floored_cells", state.floored.cells);
+  contents.facts.set("floored_mass", state.floored.mass);
+  contents.facts.set("floored_energy", state.floored.energy);
   const EnergyBudget& e = state.energy;
-  file.attribute("/header", "energy_budget",
-                 std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work, e.log_a, e.potential});
-  for (const subgrid::Ledger& ledger : state.ledgers) write_ledger(file, ledger);
+  contents.facts.set("energy_budget", std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work,
+                                                          e.log_a, e.potential});
+  for (const subgrid::Ledger& ledger : state.ledgers) {
+    Facts totals;
+    for (const subgrid::Ledger::Total& total : ledger.totals()) totals.set(total.name, total.value);
+    contents.groups.emplace_back(ledger_group(ledger), totals);
+  }
+}
+
+void add_potential_times(MeshContents& contents, const gravity::StoredPotential& stored) {
+  for (BlockLevel& level : contents.levels) {
+    const gravity::PotentialTimes times = stored.times(level.number);
+    level.room_facts["gravity"].set("time", times.now);
+    level.room_facts["gravity"].set("previous_time", times.previous);
+  }
 }
 
 // The ledgers of the run's processes, with what the file has of each.
@@ -253,25 +234,16 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
 }  // namespace
 
 void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
-                      const std::string& path) {
-  const mesh::Mesh& mesh = simulation.mesh();
-  Hdf5Writer file(mesh.communicator(), path);
-  write_header(file, simulation, "checkpoint");
-  write_progress(file, progress);
-  write_run_state(file, simulation.state());
-  const auto fields = stored_fields(simulation);
-  for (int level = 0; level <= mesh.finest_level(); ++level) {
-    auto batches = write_level_structure(file, simulation, level);
-    const double* blocks = mesh.fields(level).blocks(LevelFields::k_now);
-    for (int n = 0; n < std::ssize(fields); ++n)
-      write_field(file, batches, mesh, "hydro", level, fields[n].name, meaning_of(fields[n]),
-                  [&](const mesh::CellRange& cells) {
-                    return hydro::read_conserved(mesh.layout(), blocks, cells, n);
-                  });
-    write_gravity(file, batches, simulation, level, true);
+                      const std::string& stem) {
+  MeshContents contents = bare_contents(simulation, "checkpoint");
+  add_progress(contents.facts, progress);
+  add_run_state(contents, simulation.state());
+  add_gas(contents, simulation, stored_fields(simulation), read_stored);
+  if (const gravity::Gravity* gravity = simulation.gravity()) {
+    for (int n = 0; n < gravity::k_fields; ++n) add_gravity(contents, simulation, n);
+    add_potential_times(contents, gravity->stored());
   }
-  for (const particles::Particles& kind : simulation.matter().kinds()) write_particles(file, kind);
-  file.commit();
+  write_octant_file(contents, stem);
 }
 
 namespace {
@@ -319,7 +291,7 @@ void check_epoch(const Hdf5Reader& file, const AmrSimulation& simulation) {
 void read_field(const Hdf5Reader& file, const std::string& name, const StoredBlocks& stored,
                 const mesh::Mesh& mesh, int level, const mesh::BlockLayout& layout, double* blocks,
                 int n) {
-  const std::int64_t N = layout.block_size, batch = rows_per_batch(layout.block_size);
+  const std::int64_t N = layout.block_size, batch = blocks_per_batch(layout.block_size);
   require_shape(file, name, {stored.totals[level], N, N, N});
   const double bound = name.ends_with("/density") ? 0.0 : -std::numeric_limits<double>::infinity();
   const RowRange range = stored.ranges[level];
@@ -348,8 +320,8 @@ void read_gravity(const Hdf5Reader& file, AmrSimulation& simulation, const Store
   for (int level = 0; level < std::ssize(stored.levels); ++level) {
     const std::string group = level_group("gravity", level);
     for (int n = 0; n < gravity::k_fields; ++n)
-      read_field(file, group + "/" + gravity::k_field_names[n], stored, simulation.mesh(), level,
-                 potential.layout(), potential.data(level), n);
+      read_field(file, group + "/" + gravity::k_stored_fields[n].name, stored, simulation.mesh(),
+                 level, potential.layout(), potential.data(level), n);
     potential.set_times(level, read_times(file, group));
   }
 }

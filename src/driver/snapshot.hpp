@@ -10,14 +10,17 @@
 #include <string>
 
 #include "driver/amr_simulation.hpp"
+#include "driver/contents.hpp"
 #include "driver/run.hpp"
 
 namespace octant::driver {
 
-// Write a file, whole or not at all. Throw RunError on every rank if that fails. Collective.
-void write_snapshot(const AmrSimulation& simulation, const std::string& path);
+// What a snapshot shows, as [output] selects it, as long as the simulation stands still.
+MeshContents snapshot_contents(const AmrSimulation& simulation);
+
+// Writes "`stem`.h5", whole or not at all. Throws RunError on every rank if that fails. Collective.
 void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
-                      const std::string& path);
+                      const std::string& stem);
 
 // Replaces the simulation's state by a checkpoint's, on any number of ranks. Throws InputError on
 // every rank if the file is not a whole checkpoint of this problem, domain, block size and set of

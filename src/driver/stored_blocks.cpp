@@ -1,5 +1,6 @@
 #include "driver/stored_blocks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -79,8 +80,14 @@ void check_blocks(const Hdf5Reader& file, const mesh::Geometry& geometry, int le
 
 }  // namespace
 
-std::string level_group(const char* room, int level) {
+std::string level_group(const std::string& room, int level) {
   return fmt::format("/{}/level_{}", room, level);
+}
+
+std::int64_t blocks_per_batch(int block_size) {
+  constexpr std::int64_t k_batch_bytes = 1 << 20;
+  const std::int64_t block_bytes = sizeof(double) * block_size * block_size * block_size;
+  return std::max<std::int64_t>(1, k_batch_bytes / block_bytes);
 }
 
 StoredBlocks restore_blocks(const Hdf5Reader& file, mesh::Mesh& mesh) {

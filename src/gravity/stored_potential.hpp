@@ -11,8 +11,17 @@ namespace octant::gravity {
 
 enum class Field { potential, previous_potential, acceleration_x, acceleration_y, acceleration_z };
 inline constexpr int k_fields = 5;
-inline constexpr const char* k_field_names[k_fields] = {
-    "potential", "previous_potential", "acceleration_x", "acceleration_y", "acceleration_z"};
+// What files say of them.
+struct StoredField {
+  const char *name, *unit, *description;
+  bool is_shown = true;  // in snapshots; checkpoints hold all
+};
+inline constexpr StoredField k_stored_fields[k_fields] = {
+    {"potential", "length^2 / time^2", "potential of self-gravity"},
+    {"previous_potential", "length^2 / time^2", "potential of self-gravity", false},
+    {"acceleration_x", "length / time^2", "component of its force per mass"},
+    {"acceleration_y", "length / time^2", "component of its force per mass"},
+    {"acceleration_z", "length / time^2", "component of its force per mass"}};
 
 // Times at which a level's potentials hold: the present and the previous one.
 struct PotentialTimes {

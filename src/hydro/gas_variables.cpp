@@ -51,7 +51,8 @@ const GasVariable k_entropy_variable{.name = "entropy",
 
 GasField GasVariable::stored_field() const {
   if (!stored.name.empty()) return stored;
-  return {name, "mass / length^3", "density of a passive scalar"};
+  const std::string density = "mass / length^3";
+  return {name, unit == "1" ? density : unit + " " + density, description + ", times the density"};
 }
 
 std::string passive_scalar_name(int number) { return fmt::format("scalar_{}", number); }

@@ -55,7 +55,7 @@ TEST(ParticleFile, keeps_columns_and_the_ids_that_were_used) {
   box.stars.remove(numbers_of(box.stars, false));  // the last ones
   {
     Hdf5Writer file(world, scratch.path("stars.h5"));
-    write_particles(file, box.stars);
+    write_particles(file, world, contents_of(box.stars), Precision::float64);
     file.commit();
   }
   // Every rank reads all of it for itself.

@@ -1,0 +1,74 @@
+// Formats: ways to write what a snapshot holds (contents.hpp) to files.
+//
+// Adding one takes one file in driver/, from the class to make_mesh_format() or make_grid_format(),
+// and its name in a list of formats.cpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+
+namespace octant::driver {
+
+struct MeshContents;
+struct GridContents;
+
+// A format for the contents of one model.
+template <class Contents>
+class Format {
+ public:
+  virtual ~Format() = default;
+
+  // What output.formats calls it; its parameters are in the section of that name.
+  virtual std::string name() const = 0;
+  virtual void declare(ParameterSchema& /*schema*/) {}
+
+  // Writes a file, or a folder of files, whole or not at all, and returns its path: `stem`
+  // ("DIR/snap_00012") with an ending. Needs memory for a bounded part of this rank's share at a
+  // time. Throws RunError on every rank if it fails. Collective.
+  virtual std::string write(const Contents& contents, const std::string& stem) const = 0;
+};
+
+using MeshFormat = Format<MeshContents>;
+using GridFormat = Format<GridContents>;
+
+template <class Contents>
+using Formats = std::vector<std::unique_ptr<Format<Contents>>>;
+
+// Each format defines its own: template <> std::unique_ptr<MeshFormat> make_mesh_format<Silo>().
+template <class Kind>
+std::unique_ptr<MeshFormat> make_mesh_format();
+template <class Kind>
+std::unique_ptr<GridFormat> make_grid_format();
+
+// Every format that a run can choose.
+Formats<MeshContents> make_mesh_formats();
+Formats<GridContents> make_grid_formats();
+
+// Declares output.formats, the names of those that are wanted, and the parameters of each format.
+template <class Contents>
+void declare(ParameterSchema& schema, const Formats<Contents>& formats,
+             std::vector<std::string>& wanted) {
+  std::vector<std::string> names;
+  for (const auto& format : formats) names.push_back(format->name());
+  schema.add("output.formats", wanted, {.meaning = "How snapshots are written", .choices = names});
+  for (const auto& format : formats) format->declare(schema);
+}
+
+// Writes contents in the formats that are wanted, and returns the paths. Collective.
+template <class Contents>
+std::vector<std::string> write_in_formats(const Formats<Contents>& formats,
+                                          const std::vector<std::string>& wanted,
+                                          const Contents& contents, const std::string& stem) {
+  std::vector<std::string> paths;
+  for (const auto& format : formats)
+    if (std::find(wanted.begin(), wanted.end(), format->name()) != wanted.end())
+      paths.push_back(format->write(contents, stem));
+  return paths;
+}
+
+}  // namespace octant::driver

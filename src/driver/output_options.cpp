@@ -1,0 +1,113 @@
+#include "driver/output_options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <regex>
+
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+Plane plane_of(const std::string& text) {
+  static const std::regex pattern(R"(\s*([xyz])\s*=\s*([-+0-9.eE]+)\s*)");
+  std::smatch parts;
+  if (std::regex_match(text, parts, pattern)) {
+    char* end = nullptr;
+    const std::string digits = parts[2];
+    const double position = std::strtod(digits.c_str(), &end);
+    if (*end == '\0') return {*value_named<Axis>(parts[1].str()), position};
+  }
+  throw InputError(
+      "output.slices: \"{}\" is no plane; expected an axis and a position: \"z = 0.5\"", text);
+}
+
+void check_field(const std::string& name, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw InputError("output.fields: this run has no field \"{}\"; did you mean \"{}\"? There are {}",
+                   name, nearest_name(name, known), fmt::join(known, ", "));
+}
+
+}  // namespace
+
+std::string Plane::name() const { return fmt::format("{}{:g}", name_of(axis), position); }
+
+std::string Plane::stem(const std::string& directory, std::int64_t number) const {
+  return fmt::format("{}/slice_{}_{:05d}", directory, name(), number);
+}
+
+std::vector<Plane> OutputOptions::planes() const {
+  std::vector<Plane> planes;
+  for (const std::string& text : slices) planes.push_back(plane_of(text));
+  return planes;
+}
+
+void OutputOptions::check(const std::vector<std::string>& known_fields,
+                          const std::array<double, 3>& lower,
+                          const std::array<double, 3>& upper) const {
+  if (formats.empty())
+    throw InputError("output.formats is empty: name one at least, such as \"octant\"");
+  for (const std::string& name : fields) check_field(name, known_fields);
+  std::vector<std::string> names;
+  for (const Plane& plane : planes()) {
+    const int axis = index_of(plane.axis);
+    if (!(plane.position >= lower[axis] && plane.position <= upper[axis]))
+      throw InputError(
+          "output.slices: {} = {} lies outside of the domain, which goes from {} to {} there",
+          name_of(plane.axis), plane.position, lower[axis], upper[axis]);
+    names.push_back(plane.name());
+    if (std::count(names.begin(), names.end(), names.back()) > 1)
+      throw InputError("output.slices: two of them would be written as \"{}\"", names.back());
+  }
+}
+
+void declare(ParameterSchema& schema, OutputOptions& o) {
+  schema.add("output.directory", o.directory, {.meaning = "Where all results go"});
+  schema.add(
+      "output.snapshot_interval", o.snapshot_interval,
+      {.unit = "time", .meaning = "Time between snapshots; 0: only the last state", .min = 0});
+  schema.add("output.snapshot_times", o.snapshot_times,
+             {.unit = "time", .meaning = "Further times of snapshots", .min = 0});
+  schema.add("output.checkpoint_interval", o.checkpoint_interval,
+             {.unit = "s",
+              .meaning = "Wall-clock seconds between checkpoints; 0: none but at the end",
+              .min = 0});
+  schema.add("output.checkpoint_keep", o.checkpoint_keep,
+             {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
+  schema.add("output.final_checkpoint", o.final_checkpoint,
+             {.meaning = "A run that is done leaves a checkpoint, from which --restart latest with "
+                         "a later time.end goes on"});
+  schema.add("output.history_interval", o.history_interval,
+             {.unit = "steps", .meaning = "Steps between rows of history.csv", .min = 1});
+  schema.add(
+      "output.pictures", o.pictures,
+      {.meaning = "Commands of octools that ./octant gives the output directory when the run "
+                  "is done, such as \"plot --outlines\" or \"profile\""});
+  schema.add("output.fields", o.fields,
+             {.meaning = "Fields in snapshots, slices and coarse cut-outs, by their names there; "
+                         "none: all that there are"});
+  schema.add("output.precision", o.precision,
+             {.meaning = "Of real numbers in these, but positions, which stay double"});
+  schema.add("output.slices", o.slices,
+             {.meaning = "Planes whose cells are written to files of their own: a list as "
+                         "[\"z = 0.5\", \"x = 0\"]"});
+  schema.add("output.cutout_interval", o.cutout_interval,
+             {.unit = "time",
+              .meaning = "Time between slices, and between coarse cut-outs: after the first step "
+                         "that reaches it, which it leaves as long as it is; 0: with every "
+                         "snapshot",
+              .min = 0});
+}
+
+void declare_levels(ParameterSchema& schema, OutputOptions& o) {
+  schema.add("output.coarse_level", o.coarse_level,
+             {.meaning = "Coarse cut-outs hold the cells down to this level, with the means of "
+                         "finer ones; -1: none are written",
+              .min = -1});
+}
+
+}  // namespace octant::driver
