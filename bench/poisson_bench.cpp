@@ -161,7 +161,7 @@ class Solver {
  public:
   Solver(const mesh::Mesh& mesh, const PoissonCase& poisson_case)
       : level_(mesh.tree(), poisson_case.is_uniform() ? 0 : 1, CommOptions{}, pool_),
-        multigrid_(level_, mesh.geometry(), CommOptions{}),
+        multigrid_(level_, CommOptions{}),
         tolerance_(poisson_case.tolerance) {
     if (!poisson_case.by_fourier()) return;
     fourier_ =

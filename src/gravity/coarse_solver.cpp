@@ -11,8 +11,6 @@ namespace octant::gravity {
 
 namespace {
 
-constexpr int k_sweeps = 2;     // before and after each coarse correction
-constexpr int k_few_cells = 8;  // need no coarser grid
 constexpr int k_most_iterations = 200;
 constexpr double k_coarsest_reduction = 1e-3;  // of the residual
 
@@ -233,6 +231,17 @@ double CoarseSolver::residual_norm(std::span<const double> f, std::span<const do
     norm += r * r;
   }
   return norm;
+}
+
+std::int64_t CoarseSolver::bytes() const {
+  const auto size = [](const auto& values) {
+    return static_cast<std::int64_t>(values.size() * sizeof(values[0]));
+  };
+  std::int64_t sum = size(index_);
+  for (const Grid& grid : grids_)
+    sum += size(grid.next) + size(grid.above) + size(grid.parent) + size(grid.diagonal) +
+           size(grid.phi) + size(grid.f);
+  return sum;
 }
 
 }  // namespace octant::gravity

@@ -20,6 +20,9 @@ struct CoarseCell {
 // Solves sum(neighbours) - d phi = f (multiplied by h^2) with the diagonals of mask.hpp. Serial.
 class CoarseSolver {
  public:
+  static constexpr int k_sweeps = 2;              // before and after each coarse correction
+  static constexpr std::int64_t k_few_cells = 8;  // need no coarser grid
+
   // The grid has `extent` cells along each axis; `finest`: it is the level itself, not coarsened.
   CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
                const std::array<bool, 3>& periodic, bool finest);
@@ -27,6 +30,8 @@ class CoarseSolver {
   // One V-cycle; from phi = 0 if `from_zero`. f and phi in the order of the cells; phi of masked
   // cells is 0.
   void cycle(std::span<const double> f, std::span<double> phi, bool from_zero);
+
+  std::int64_t bytes() const;  // of all grids
 
   // Sum of the squares of the residual.
   double residual_norm(std::span<const double> f, std::span<const double> phi) const;

@@ -8,11 +8,10 @@
 
 namespace octant::gravity {
 
-LevelSolver::LevelSolver(PatchLevel& level, const mesh::Geometry& geometry,
-                         const CommOptions& options)
+LevelSolver::LevelSolver(PatchLevel& level, const CommOptions& options)
     : level_(level), patches_(level.patches()) {
   group_patches();
-  build_grids({geometry.periodic(0), geometry.periodic(1), geometry.periodic(2)}, options);
+  build_grids(options);
 }
 
 void LevelSolver::group_patches() {
@@ -27,7 +26,7 @@ void LevelSolver::group_patches() {
       groups_[border][masked] = mesh::to_device("patches", groups[border][masked]);
 }
 
-void LevelSolver::build_grids(const std::array<bool, 3>& periodic, const CommOptions& options) {
+void LevelSolver::build_grids(const CommOptions& options) {
   DeviceArray<double> cover = covered_cells(patches_);
   int side = patches_.side();
   for (; side > 2; side /= 2) {
@@ -51,7 +50,7 @@ void LevelSolver::build_grids(const std::array<bool, 3>& periodic, const CommOpt
     level_.halo().run(cover.data());
     diagonal_ = cover;  // 0 where masked, as a diagonal is
   }
-  bottom_ = std::make_unique<Bottom>(patches_, periodic, grids_.empty(), cover, options);
+  bottom_ = std::make_unique<Bottom>(patches_, grids_.empty(), cover, options);
 }
 
 // --- V-cycle -----------------------------------------------------------------------------------

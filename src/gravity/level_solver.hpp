@@ -13,7 +13,7 @@ namespace octant::gravity {
 class LevelSolver {
  public:
   // The level must outlive this, and stay where it is.
-  LevelSolver(PatchLevel& level, const mesh::Geometry& geometry, const CommOptions& options);
+  LevelSolver(PatchLevel& level, const CommOptions& options);
 
   const DeviceArray<double>& diagonal() const { return diagonal_; }  // empty if nothing is masked
 
@@ -32,7 +32,7 @@ class LevelSolver {
     std::unique_ptr<HaloExchange> own_halo;
     DeviceArray<double> phi, next, f;  // of coarse grids, while a solve is under way
   };
-  void build_grids(const std::array<bool, 3>& periodic, const CommOptions& options);
+  void build_grids(const CommOptions& options);
   void group_patches();
   GridView view(const Grid& grid) const;
   void descend(std::size_t g, double* norms);

@@ -145,7 +145,7 @@ void Multigrid::connect(int level) {
     l.own_patches = std::make_unique<PatchLevel>(mesh_.tree(), level, comm_options_, pool_);
   l.patches = level > 0 ? l.own_patches.get() : &base_.level();
   if (by_fourier(level)) return;
-  l.solver = std::make_unique<LevelSolver>(*l.patches, mesh_.geometry(), comm_options_);
+  l.solver = std::make_unique<LevelSolver>(*l.patches, comm_options_);
   l.boxes = std::make_unique<CoarseBoxes>(
       l.patches->patches(), level > 0 ? &levels_[level - 1].patches->patches() : nullptr,
       mesh_.geometry(), comm_options_);

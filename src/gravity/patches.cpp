@@ -89,13 +89,43 @@ LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
       block_size_(tree.geometry().block_size()),
       piece_side_(std::min(side_, block_size_)),
       shift_(log2_of(side_) - log2_of(block_size_)),
-      registrations_(touched_patches(tree.level(level))),
+      registrations_(touched_patches(blocks_of(tree.level(level)))),
       directory_(communicator_, registrations_) {
   const BlockCoordinates blocks = tree.geometry().extent(level);
   for (int d = 0; d < 3; ++d) {
     extent_[d] = std::int64_t{blocks[d]} * block_size_ / side_;
     periodic_[d] = tree.geometry().periodic(d);
   }
+  build(blocks_of(tree.level(level)));
+}
+
+LevelPatches::LevelPatches(const LevelPatches& finer)
+    : communicator_(finer.communicator_),
+      level_(finer.level_),
+      side_(2),
+      block_size_(1),
+      piece_side_(1),
+      shift_(1),
+      periodic_(finer.periodic_),
+      registrations_(touched_patches(blocks_of(finer))),
+      directory_(communicator_, registrations_) {
+  for (int d = 0; d < 3; ++d) extent_[d] = finer.extent_[d] / 2;
+  build(blocks_of(finer));
+}
+
+std::vector<LevelPatches::Block> LevelPatches::blocks_of(const mesh::TreeLevel& blocks) {
+  std::vector<Block> all;
+  for (const int slot : blocks.own()) all.push_back({slot, blocks.key(slot)});
+  return all;
+}
+
+std::vector<LevelPatches::Block> LevelPatches::blocks_of(const LevelPatches& finer) {
+  std::vector<Block> all;
+  for (int slot = 0; slot < finer.own(); ++slot) all.push_back({slot, finer.key(slot)});
+  return all;
+}
+
+void LevelPatches::build(const std::vector<Block>& blocks) {
   std::vector<Key> touched;
   for (const auto& r : registrations_) touched.push_back(r.patch);
   const std::vector<PatchFacts> facts = directory_.ask(touched);
@@ -108,17 +138,16 @@ LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
   own_ = static_cast<int>(keys_.size());
   fill_tables(own_facts);
   exchange_copies();
-  match_pieces(tree.level(level), touched, facts);
+  match_pieces(blocks, touched, facts);
   registrations_ = {};
 }
 
 // By key, because own blocks are.
 std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
-    const mesh::TreeLevel& blocks) const {
+    const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
   const int parts = shift_ < 0 ? 1 << (-3 * shift_) : 1;
-  for (const int slot : blocks.own()) {
-    const Key key = blocks.key(slot);
+  for (const auto& [slot, key] : blocks) {
     const Key first = shift_ < 0 ? key << (-3 * shift_) : key >> (3 * shift_);
     for (int n = 0; n < parts; ++n) {
       const Key patch = first + static_cast<Key>(n);
@@ -210,7 +239,7 @@ void LevelPatches::exchange_copies() {
     sent_.push_back({asked.sources[n], find(asked.items[n].key), asked.items[n].directions});
 }
 
-void LevelPatches::match_pieces(const mesh::TreeLevel& blocks, const std::vector<Key>& touched,
+void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
                                 const std::vector<PatchFacts>& facts) {
   struct Announcement {
     Key patch;
@@ -221,8 +250,7 @@ void LevelPatches::match_pieces(const mesh::TreeLevel& blocks, const std::vector
   std::vector<Announcement> announcements;
   const int parts = shift_ < 0 ? 1 << (-3 * shift_) : 1;
   std::size_t at = 0;  // in `touched`, which is in the order of this loop
-  for (const int slot : blocks.own()) {
-    const Key key = blocks.key(slot);
+  for (const auto& [slot, key] : blocks) {
     for (int n = 0; n < parts; ++n) {
       const Key patch =
           shift_ < 0 ? (key << (-3 * shift_)) + static_cast<Key>(n) : key >> (3 * shift_);
@@ -262,6 +290,14 @@ void LevelPatches::match_pieces(const mesh::TreeLevel& blocks, const std::vector
   }
   piece_plan_ =
       std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));
+}
+
+std::int64_t LevelPatches::bytes() const {
+  const auto size = [](const auto& values) {
+    return static_cast<std::int64_t>(values.size() * sizeof(values[0]));
+  };
+  return size(keys_) + size(tables_) + size(masked_) + size(sent_) + size(received_) +
+         size(local_) + size(leaving_) + size(arriving_);
 }
 
 }  // namespace octant::gravity

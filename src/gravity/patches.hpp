@@ -77,6 +77,10 @@ class LevelPatches {
  public:
   LevelPatches(const mesh::Tree& tree, int level);
 
+  // The patches of 2^3 cells of which each is one of the finer patches, in whose slots pieces have
+  // their blocks.
+  explicit LevelPatches(const LevelPatches& finer);
+
   int level() const { return level_; }
   int side() const { return side_; }              // T
   int piece_side() const { return piece_side_; }  // cells along the edge of a Piece
@@ -84,6 +88,7 @@ class LevelPatches {
   int slots() const { return static_cast<int>(keys_.size()); }
   Key key(int slot) const { return keys_[slot]; }
   std::array<std::int64_t, 3> extent() const { return extent_; }  // in patches
+  const std::array<bool, 3>& periodic() const { return periodic_; }
   const Communicator& communicator() const { return communicator_; }
   const PatchDirectory& directory() const { return directory_; }
   const std::vector<PatchTable>& tables() const { return tables_; }
@@ -108,12 +113,22 @@ class LevelPatches {
   // The patch next to this one in the given direction; none beyond a boundary that is not periodic.
   std::optional<Key> neighbour(Key key, const std::array<int, 3>& offset) const;
 
+  // Of tables and lists on this rank.
+  std::int64_t bytes() const;
+
  private:
+  struct Block {
+    std::int32_t slot;
+    Key key;
+  };
+  static std::vector<Block> blocks_of(const mesh::TreeLevel& blocks);
+  static std::vector<Block> blocks_of(const LevelPatches& finer);
+  void build(const std::vector<Block>& blocks);
   void fill_tables(const std::vector<PatchFacts>& facts);
   void exchange_copies();
-  void match_pieces(const mesh::TreeLevel& blocks, const std::vector<Key>& touched,
+  void match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
                     const std::vector<PatchFacts>& facts);
-  std::vector<PatchDirectory::Registration> touched_patches(const mesh::TreeLevel& blocks) const;
+  std::vector<PatchDirectory::Registration> touched_patches(const std::vector<Block>& blocks) const;
 
   Communicator communicator_;
   int level_, side_, block_size_, piece_side_, shift_;

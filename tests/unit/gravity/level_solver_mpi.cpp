@@ -55,7 +55,7 @@ Solved solve_wave(const Shape& shape, double tolerance, int most_cycles = 20) {
   const mesh::Geometry& geometry = gas.mesh.geometry();
   FieldPool pool;
   PatchLevel level(gas.mesh.tree(), 0, {}, pool);
-  LevelSolver solver(level, geometry, {});
+  LevelSolver solver(level, {});
   Wave wave;
   for (int d = 0; d < 3; ++d) wave.k[d] = 2 * M_PI * (d + 1) / geometry.upper()[d];
   DeviceArray<double> phi = level.make_field("phi"), f = level.make_field("f");
