@@ -1,4 +1,5 @@
-// Processes: what acts on the cells of a level between the sweep and the second half of the kick.
+// Processes: what acts on the cells of a level between the sweep and the second half of the kick,
+// and on gas and particles together after it.
 #include <algorithm>
 
 #include "driver/amr_simulation.hpp"
@@ -6,15 +7,22 @@
 namespace octant::driver {
 
 // For processes that act at `time`, in a coarse step whose middle is at `coarse_time`.
-subgrid::Moment AmrSimulation::moment(double time, double coarse_time) const {
+subgrid::GasLevel AmrSimulation::gas_level(int level, double time, double coarse_time) {
   const auto* const universe = options_.universe.get();
   const double a = universe ? universe->scale_factor(time) : 1.0;
-  return {.units = options_.units(a),
-          .scale_factor = a,
-          .background_redshift =
-              universe ? cosmology::redshift(universe->scale_factor(coarse_time)) : 0.0,
-          .newton_constant = gravity_ ? options_.newton_constant(time) : 0.0,
-          .finest_cell = mesh_.geometry().cell_size(finest_allowed())};
+  subgrid::GasLevel gas(
+      mesh_, level, options_.hydro.gas(),
+      {.units = options_.units(a),
+       .scale_factor = a,
+       .background_redshift =
+           universe ? cosmology::redshift(universe->scale_factor(coarse_time)) : 0.0,
+       .newton_constant = gravity_ ? options_.newton_constant(time) : 0.0,
+       .finest_cell = mesh_.geometry().cell_size(finest_allowed()),
+       .coarse_step = step_,
+       .step_within = level_steps_[level]});
+  for (const auto& process : options_.processes)
+    if (const auto floor = process->floor(gas); floor.factor > 0.0) gas.floor = floor;
+  return gas;
 }
 
 // All levels from `coarsest` on have arrived at one time: on each of them all processes act, in
@@ -22,18 +30,49 @@ subgrid::Moment AmrSimulation::moment(double time, double coarse_time) const {
 // how fast its signals have become; after a coarse step, measure() finds that out.
 void AmrSimulation::act(int coarsest) {
   if (options_.processes.empty()) return;
-  const int finest = mesh_.finest_level();
-  for (int level = coarsest; level <= finest; ++level) {
-    const subgrid::GasLevel cells(mesh_, level, options_.hydro.gas(),
-                                  moment(clocks_[level] - 0.5 * level_dt_[level], middle_of_step_));
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
+    const subgrid::GasLevel gas =
+        gas_level(level, clocks_[level] - 0.5 * level_dt_[level], middle_of_step_);
     for (std::size_t n = 0; n < ledgers_.size(); ++n) {
       const subgrid::Process& process = *options_.processes[n];
       const auto working = work(process.name(), Share::leaf_cells, level);
-      process.advance(cells, level_dt_[level], ledgers_[n]);
+      process.advance(gas, level_dt_[level], ledgers_[n]);
     }
   }
+  follow_gas(coarsest);
+}
+
+// The same levels, whose particles are at home.
+void AmrSimulation::interact(int coarsest) {
+  if (options_.processes.empty()) return;
+  subgrid::Scene scene{.mesh = mesh_,
+                       .kinds = matter_.kinds(),
+                       .coarsest = coarsest,
+                       .time = clocks_[coarsest],
+                       .scale_factor = 1.0,
+                       .levels = {},
+                       .steps = {}};
+  if (options_.universe) scene.scale_factor = options_.universe->scale_factor(scene.time);
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
+    scene.levels.push_back(
+        gas_level(level, clocks_[level] - 0.5 * level_dt_[level], middle_of_step_));
+    scene.steps.push_back(level_dt_[level]);
+  }
+  bool changed = false;
+  for (std::size_t n = 0; n < ledgers_.size(); ++n) {
+    const subgrid::Process& process = *options_.processes[n];
+    const auto working = work(process.name(), Share::particles_onwards, coarsest);
+    changed = process.interact(scene, ledgers_[n]) || changed;
+  }
+  births_.add(scene.births, step_, scene.time, scene.scale_factor);
+  if (changed) follow_gas(coarsest);
+}
+
+// The gas in leaf cells of levels from `coarsest` on has changed.
+void AmrSimulation::follow_gas(int coarsest) {
   mesh_.restrict_all(coarsest);
   if (coarsest == 0) return;
+  const int finest = mesh_.finest_level();
   for (int level = coarsest; level <= finest; ++level)
     fastest_[level] = fastest_signal(level, mesh_.fields(level).blocks(mesh::LevelFields::k_now));
   mesh_.communicator().max_in_place(std::span(fastest_).subspan(coarsest, finest + 1 - coarsest));
@@ -46,9 +85,9 @@ void AmrSimulation::settle_ledgers() {
 void AmrSimulation::measure_process_limits() {
   if (options_.processes.empty()) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const subgrid::GasLevel cells(mesh_, level, options_.hydro.gas(), moment(time_, time_));
+    const subgrid::GasLevel gas = gas_level(level, time_, time_);
     for (const auto& process : options_.processes)
-      limits_[level] = std::min(limits_[level], process->longest_step(cells));
+      limits_[level] = std::min(limits_[level], process->longest_step(gas));
   }
   mesh_.communicator().min_in_place(std::span(limits_));
 }

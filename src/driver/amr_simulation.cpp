@@ -52,7 +52,8 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       leaf_cells_here_(options.mesh.max_level + 1, 0),
       level_times_(options.mesh.max_level + 1),
       clocks_(options.mesh.max_level + 1, 0.0),
-      level_dt_(options.mesh.max_level + 1, 0.0) {
+      level_dt_(options.mesh.max_level + 1, 0.0),
+      level_steps_(options.mesh.max_level + 1, 0) {
   for (const auto& process : options.processes)
     ledgers_.emplace_back(process->name(), process->accounts());
   for (const auto& process : options.processes) process->begin(communicator);
@@ -100,8 +101,8 @@ void AmrSimulation::set_initial_state(int level) {
 void AmrSimulation::initialise() {
   time_ = options_.problem->begin(mesh_.communicator());
   set_initial_state(0);
-  for (particles::Particles& kind : matter_.kinds())
-    kind.add(options_.problem->initial_particles(kind.name()));
+  for (const particles::Kind& kind : options_.problem->particle_kinds())
+    matter_.kind(kind.name)->add(options_.problem->initial_particles(kind.name));
   rebalance();
   // One more round than levels: the last one may only derefine what interpolated states asked for.
   for (int round = 0; round <= mesh_.geometry().max_level(); ++round) {

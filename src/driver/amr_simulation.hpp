@@ -12,6 +12,7 @@
 #include "decomp/cost.hpp"
 #include "decomp/partition.hpp"
 #include "decomp/planner.hpp"
+#include "driver/birth_log.hpp"
 #include "driver/block_meter.hpp"
 #include "driver/energy_budget.hpp"
 #include "driver/matter.hpp"
@@ -102,6 +103,7 @@ class AmrSimulation {
   gravity::Gravity* gravity() { return gravity_.get(); }  // null without self-gravity
   const gravity::Gravity* gravity() const { return gravity_.get(); }
 
+  BirthLog& births() { return births_; }
   Matter& matter() { return matter_; }
   const Matter& matter() const { return matter_; }
 
@@ -153,7 +155,9 @@ class AmrSimulation {
 
   // amr_processes.cpp
   void act(int coarsest);
-  subgrid::Moment moment(double time, double coarse_time) const;
+  void interact(int coarsest);
+  void follow_gas(int coarsest);
+  subgrid::GasLevel gas_level(int level, double time, double coarse_time);
   void settle_ledgers();
   void measure_process_limits();
 
@@ -190,6 +194,7 @@ class AmrSimulation {
   mesh::Mesh mesh_;
   std::unique_ptr<gravity::Gravity> gravity_;
   Matter matter_;
+  BirthLog births_;
   BlockMeter meter_;
   Timers timers_;
   Totals totals_;
@@ -213,6 +218,7 @@ class AmrSimulation {
   std::optional<Unjudged> unjudged_;
   bool measured_ = false;                  // nothing has changed since
   std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
+  std::vector<std::int64_t> level_steps_;  // by level: begun in this coarse step
   double time_ = 0.0, middle_of_step_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;
   bool regridded_ = false, rebalanced_ = false;

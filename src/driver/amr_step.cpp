@@ -45,13 +45,14 @@ double acting_time(const cosmology::Universe& universe, double now, double dt) {
 
 void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
+  std::fill(level_steps_.begin(), level_steps_.end(), 0);
   measured_ = false;
   middle_of_step_ = time_ + 0.5 * dt;
   meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
   time_ += dt;
-  ++step_;
   finish_step(0, time_);
+  ++step_;
   settle_ledgers();
   update_density(0);  // particles have changed level
   meter_.end_step(particle_counts());
@@ -68,6 +69,7 @@ void AmrSimulation::advance(int level, double dt, double begin, double end) {
   meter_.count_update(level);
   clocks_[level] += dt;
   level_dt_[level] = dt;
+  ++level_steps_[level];
   if (level < mesh_.finest_level()) advance_finer(level, dt);
 }
 
@@ -89,9 +91,10 @@ void AmrSimulation::advance_finer(int level, double dt) {
   finish_coupling(level);
 }
 
-// Ends the step of all levels that have arrived at the time of level `coarsest`: processes act, the
-// kicks' second halves follow, with the forces that the new densities exert, and particles change
-// level. Coarser levels are still under way, and their potentials are extrapolated.
+// Ends the step of all levels that have arrived at the time of level `coarsest`: processes act on
+// the gas, the kicks' second halves follow, with the forces that the new densities exert, particles
+// change level, and processes act on gas and particles together. Coarser levels are still under
+// way, and their potentials are extrapolated.
 void AmrSimulation::finish_step(int coarsest, double time) {
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) clocks_[level] = time;
   act(coarsest);
@@ -103,8 +106,11 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
   if (!matter_.has_particles()) return;
-  const auto working = work("particles", Share::particles_onwards, coarsest);
-  for (particles::Particles& kind : matter_.kinds()) kind.synchronise(coarsest);
+  {
+    const auto working = work("particles", Share::particles_onwards, coarsest);
+    for (particles::Particles& kind : matter_.kinds()) kind.synchronise(coarsest);
+  }
+  interact(coarsest);
 }
 
 // --- gravity and particles ---------------------------------------------------------------------

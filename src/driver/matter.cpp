@@ -14,10 +14,14 @@ using gravity::BlockField;
 
 std::vector<particles::Kind> particle_kinds(const AmrOptions& options) {
   std::vector<particles::Kind> kinds = options.problem->particle_kinds();
-  for (const particles::Kind& kind : options.further_kinds) {
-    const auto same = [&](const particles::Kind& other) { return other.name == kind.name; };
-    if (std::none_of(kinds.begin(), kinds.end(), same)) kinds.push_back(kind);
-  }
+  const auto add = [&](const std::vector<particles::Kind>& more) {
+    for (const particles::Kind& kind : more) {
+      const auto same = [&](const particles::Kind& other) { return other.name == kind.name; };
+      if (std::none_of(kinds.begin(), kinds.end(), same)) kinds.push_back(kind);
+    }
+  };
+  for (const auto& process : options.processes) add(process->particle_kinds());
+  add(options.further_kinds);
   return particles::in_order(std::move(kinds));
 }
 

@@ -12,8 +12,8 @@
 
 namespace octant::driver {
 
-// The kinds of particles that a run has, in order (particles::in_order): those of its problem. Here
-// is the place for those that physics brings.
+// The kinds of particles that a run has, in order (particles::in_order): those of its problem and
+// of its processes, each once.
 std::vector<particles::Kind> particle_kinds(const AmrOptions& options);
 
 class Matter {

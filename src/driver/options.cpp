@@ -256,6 +256,9 @@ void AmrOptions::add_process_variables() {
   for (const auto& process : processes) {
     if (!process->is_wanted()) continue;
     for (const hydro::GasVariable& variable : process->variables()) {
+      const auto is_it = [&](const auto& other) { return other.name == variable.name; };
+      const auto own = hydro.scalars.begin() + hydro_parameters.scalars;
+      if (std::any_of(own, hydro.scalars.end(), is_it)) continue;  // of another process as well
       if (hydro.place(variable.name))
         throw InputError("[{}] brings a variable \"{}\" of the gas, but there is one already",
                          process->name(), variable.name);
@@ -279,6 +282,8 @@ void AmrOptions::finish_processes() {
     process->prepare({.has_gas = hydro.enabled,
                       .expands = universe != nullptr,
                       .has_units = universe != nullptr || physical.given(),
+                      .has_gravity = gravity.enabled,
+                      .mean_gas_density = universe ? cosmology.omega_b / cosmology.omega_m : 0.0,
                       .gas = hydro.gas(),
                       .scalars = shown_names(hydro.scalars)});
 }

@@ -1,6 +1,7 @@
 #include "driver/run_amr.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -31,6 +32,10 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
   require_memory(communicator, AmrSimulation::least_bytes(options) / communicator.size(),
                  "the base grid", "mesh.base_cells");
   return options;
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
 }
 
 class AmrModel final : public Model {
@@ -70,7 +75,9 @@ class AmrModel final : public Model {
   OutputProgress read_checkpoint(const std::string& path) override {
     if (is_ramses_output(communicator(), path))
       return read_ramses(simulation_, path, options_.input.chunk_files);
-    return driver::read_checkpoint(simulation_, path);
+    const OutputProgress progress = driver::read_checkpoint(simulation_, path);
+    simulation_.births().go_on(communicator(), folder_of(path), simulation_.step_count());
+    return progress;
   }
 
   double time() const override { return simulation_.time(); }
@@ -127,6 +134,7 @@ class AmrModel final : public Model {
   Paths write_snapshot(const std::string& stem) override {
     const Paths paths = write_in_formats(options_.formats, options_.output.formats,
                                          snapshot_contents(simulation_), stem);
+    simulation_.births().write(communicator(), folder_of(stem));
     if (simulation_.gravity() && simulation_.gravity()->is_periodic())
       write_power_spectrum(power_spectrum(), spectrum_units(), communicator(), stem);
     return paths;
@@ -145,6 +153,7 @@ class AmrModel final : public Model {
     return paths;
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
+    simulation_.births().write(communicator(), folder_of(stem));
     driver::write_checkpoint(simulation_, progress, stem);
   }
 

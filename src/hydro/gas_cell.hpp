@@ -57,6 +57,15 @@ class GasCell {
     return (*this)[k_energy] - before;
   }
 
+  // Takes away a share of the gas, of `variables` in all: what is left has its velocity,
+  // temperature and concentrations.
+  KOKKOS_INLINE_FUNCTION void take(double share, int variables) const {
+    const double left = 1.0 - share;
+    for (int n = 0; n < variables; ++n) (*this)[n] *= left;
+    // The entropy goes as rho^(2 - gamma).
+    if (gas_.dual_energy) (*this)[k_entropy] /= power(left, gas_.gamma - 1.0);
+  }
+
   // Adds mass, momentum and total energy, per volume. What of the energy is not kinetic heats the
   // gas; the entropy, where dual energy carries one, follows. Returns what had to be added beside
   // it to keep the pressure's floor.

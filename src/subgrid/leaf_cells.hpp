@@ -5,22 +5,26 @@
 #include "hydro/gas_cell.hpp"
 #include "mesh/cell_loop.hpp"
 #include "mesh/mesh.hpp"
+#include "subgrid/cooling/floor.hpp"
 #include "subgrid/units.hpp"
 
 namespace octant::subgrid {
 
 // The gas of a level, on this rank.
 struct GasLevel {
+  int number;             // of the level
   mesh::CellRange cells;  // the leaf cells
   mesh::BlockLayout layout;
   double* blocks;
   double cell_volume;
   hydro::Gas gas;
   Moment moment;
+  cooling::PressureFloor floor{};  // what of the gas's energy is not thermal: Process::floor()
 
   // The present state.
   GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const Moment& at = {})
-      : cells(mesh.leaf_cells(level)),
+      : number(level),
+        cells(mesh.leaf_cells(level)),
         layout(mesh.layout()),
         blocks(mesh.fields(level).blocks(mesh::LevelFields::k_now)),
         cell_volume(mesh.geometry().cell_volume(level)),

@@ -1,5 +1,5 @@
-// A process: physics that acts on the cells of a level between the sweep and the second half of the
-// kick, such as heating and cooling.
+// A process: physics that acts on the gas, such as heating and cooling, or on gas and particles
+// together, such as star formation.
 //
 // Adding one takes one file in subgrid/, from the class to make_process(), and its name in the list
 // of processes.cpp. subgrid/heating.cpp is short enough to start from.
@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "particles/kind.hpp"
 #include "subgrid/leaf_cells.hpp"
 #include "subgrid/ledger.hpp"
+#include "subgrid/scene.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -19,13 +21,19 @@ class ParameterSchema;
 
 namespace octant::subgrid {
 
-// A scalar that moves with the gas.
+// A scalar that moves with the gas. Processes may bring the same one; the first says what it begins
+// with.
 using hydro::GasVariable;
+
+// The mass share of metals, for every process that knows of them.
+GasVariable metals(double initial = 0.0);
 
 // What a process may look at when it prepares itself.
 struct Setting {
-  bool has_gas, expands;  // whether there is gas, and whether in an expanding box
-  bool has_units;         // whether the code's numbers are known in cgs
+  bool has_gas, expands;    // whether there is gas, and whether in an expanding box
+  bool has_units;           // whether the code's numbers are known in cgs
+  bool has_gravity;         // of what is in the box
+  double mean_gas_density;  // in an expanding box; 0 elsewhere
   hydro::Gas gas;
   std::vector<std::string> scalars;  // of the run, in the order of storage
 
@@ -33,8 +41,8 @@ struct Setting {
   int variable(const std::string& scalar) const;
 };
 
-// A process is the same throughout a run: what it carries on from step to step is in the gas and in
-// its ledger, and a checkpoint holds both.
+// A process is the same throughout a run: what it carries on from step to step is in the gas, in
+// particles and in its ledger, and a checkpoint holds them all.
 class Process {
  public:
   virtual ~Process() = default;
@@ -47,8 +55,9 @@ class Process {
   virtual void declare(ParameterSchema& schema) = 0;
   virtual bool is_wanted() const = 0;
 
-  // The scalars that it brings, and the accounts of its ledger.
+  // The scalars and the kinds of particles that it brings, and the accounts of its ledger.
   virtual std::vector<GasVariable> variables() const { return {}; }
+  virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
   virtual std::vector<std::string> accounts() const { return {}; }
 
   // Called once, if it is wanted. Throws InputError where the process and the rest of the
@@ -59,12 +68,20 @@ class Process {
   // on all ranks. Collective.
   virtual void begin(const Communicator& /*communicator*/) {}
 
+  // What it adds to the internal energy that is not heat.
+  virtual cooling::PressureFloor floor(const GasLevel& /*level*/) const { return {}; }
+
   // How long a step of this level may be, for the leaf cells on this rank.
   virtual double longest_step(const GasLevel& level) const;
 
-  // Advances the leaf cells of a level by dt. Cells under finer blocks follow afterwards. What it
-  // does to a cell must depend on that cell, on the level's moment and on `dt` alone.
-  virtual void advance(const GasLevel& level, double dt, Ledger& ledger) const = 0;
+  // Advances the leaf cells of a level by dt, between the sweep and the second half of the kick.
+  // Cells under finer blocks follow afterwards. What it does to a cell must depend on that cell, on
+  // the level's moment and on `dt` alone.
+  virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
+
+  // Acts on gas and particles together, after the kick. True, on all ranks, if it changed the gas
+  // of leaf cells on any. Collective.
+  virtual bool interact(Scene& /*scene*/, Ledger& /*ledger*/) const { return false; }
 };
 
 // Each process defines its own: template <> std::unique_ptr<Process> make_process<Heating>().

@@ -16,14 +16,26 @@ struct InOrder {
 };
 
 // In the order in which they act on a level.
-using Processes = InOrder<class Heating, class Cooling>;
+using Processes = InOrder<class Heating, class Cooling, class StarFormation>;
 
 std::vector<std::unique_ptr<Process>> make_processes() { return Processes::make(); }
+
+GasVariable metals(double initial) {
+  return {.name = "metals", .initial = initial, .description = "mass share of metals"};
+}
 
 int Setting::variable(const std::string& scalar) const {
   const auto found = std::find(scalars.begin(), scalars.end(), scalar);
   OCTANT_REQUIRE(found != scalars.end(), "no process brings a scalar \"{}\"", scalar);
   return hydro::k_hydro_variables + gas.dual_energy + static_cast<int>(found - scalars.begin());
+}
+
+particles::Particles& Scene::kind(const std::string& name) const {
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(),
+                   [&](const particles::Particles& kind) { return kind.name() == name; });
+  OCTANT_REQUIRE(found != kinds.end(), "no process brings particles of the kind \"{}\"", name);
+  return *found;
 }
 
 double Process::longest_step(const GasLevel& /*level*/) const {

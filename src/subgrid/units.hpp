@@ -1,6 +1,8 @@
 // The moment at which a process acts, and what the gas of the code is then in proper cgs.
 #pragma once
 
+#include <cstdint>
+
 #include "core/units.hpp"
 
 namespace octant::subgrid {
@@ -16,6 +18,9 @@ struct Moment {
   double background_redshift = 0.0;
   double newton_constant = 0.0;  // in code units; 0: no self-gravity
   double finest_cell = 0.0;      // edge of the cells of the finest level that is allowed now
+  // The number of the coarse step, and of the level's own step within it.
+  std::int64_t coarse_step = 0;
+  std::int64_t step_within = 0;
 };
 
 // Factors that turn numbers of the code into proper cgs.

@@ -125,11 +125,12 @@ class Output {
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
 };
 
-TablePointer read_table(const std::string& path) {
+std::unique_ptr<parquet::arrow::FileReader> open(const std::string& path) {
   const auto file = value_of(arrow::io::ReadableFile::Open(path, memory()));
-  const auto reader = value_of(parquet::arrow::OpenFile(file, memory()));
-  return value_of(reader->ReadTable());
+  return value_of(parquet::arrow::OpenFile(file, memory()));
 }
+
+TablePointer read_table(const std::string& path) { return value_of(open(path)->ReadTable()); }
 
 // Appends the numbers of a chunk, if they have this type.
 template <class T>
@@ -184,21 +185,30 @@ void write_parquet(const std::string& path, std::span<const Column> columns,
 }
 
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
-                   const Metadata& metadata) {
+                   const Metadata& metadata, std::int64_t rows_of_first) {
   on_file("write", path, [&] {
     std::vector<TablePointer> held;
     std::int64_t rows = 0;
     std::unique_ptr<Output> output;
-    for (std::size_t n = 0; n < inputs.size(); ++n) {
-      held.push_back(read_table(inputs[n]));
-      rows += held.back()->num_rows();
-      if (rows < k_rows_per_group && n + 1 < inputs.size()) continue;
+    const auto write_held = [&] {
       if (!output)
         output = std::make_unique<Output>(path, held.front()->schema(), metadata, k_small);
       output->write(*value_of(arrow::ConcatenateTables(held, {}, memory())));
       held.clear();
       rows = 0;
+    };
+    std::int64_t left = rows_of_first;
+    for (const std::string& input : inputs) {
+      const auto reader = open(input);
+      for (int group = 0; group < reader->num_row_groups(); ++group) {
+        held.push_back(value_of(reader->ReadRowGroup(group))->Slice(0, left));
+        left -= held.back()->num_rows();
+        rows += held.back()->num_rows();
+        if (rows >= k_rows_per_group) write_held();
+      }
+      left = std::numeric_limits<std::int64_t>::max();
     }
+    if (!held.empty()) write_held();
     output->finish();
   });
 }

@@ -21,7 +21,8 @@ void write_parquet(const std::string& path, std::span<const Column>, const Metad
   fail(path);
 }
 
-void merge_parquet(std::span<const std::string>, const std::string& path, const Metadata&) {
+void merge_parquet(std::span<const std::string>, const std::string& path, const Metadata&,
+                   std::int64_t) {
   fail(path);
 }
 

@@ -37,7 +37,12 @@ FLOORS = [
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # What a room may see of others on its floor: all of a room, or one header.
-DRAWN = {("io", "comm"), ("subgrid", "hydro/gas_cell.hpp")}
+DRAWN = {
+    ("io", "comm"),
+    ("subgrid", "hydro/gas_cell.hpp"),
+    ("subgrid", "particles/kind.hpp"),
+    ("subgrid", "particles/particles.hpp"),
+}
 
 FOLDERS = ["src", "apps", "bench", "tests", "python", "cmake", "examples", ".ci"]
 SUFFIXES = {".hpp", ".cpp", ".py", ".sh", ".cmake", ".toml", ".txt"}

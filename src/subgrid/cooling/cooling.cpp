@@ -190,19 +190,7 @@ class Cooling final : public Process {
 
   cooling::Gas gas_of(const GasLevel& level) const {
     const GasUnits units(level.moment.units);
-    return {units,   floor_of(level, units), 1.0 / options_.solar(), 1.0 / units.energy, metals_,
-            delayed_};
-  }
-
-  cooling::PressureFloor floor_of(const GasLevel& level, const GasUnits& units) const {
-    if (options_.floor == cooling::FloorKind::jeans)
-      return cooling::jeans_floor(level.moment.newton_constant,
-                                  options_.jeans_cells * level.moment.finest_cell, gamma_);
-    if (options_.floor == cooling::FloorKind::polytrope)
-      return cooling::polytropic_floor(options_.floor_temperature / units.temperature,
-                                       options_.floor_density / units.hydrogen,
-                                       options_.floor_index, gamma_);
-    return {};
+    return {units, floor(level), 1.0 / options_.solar(), 1.0 / units.energy, metals_, delayed_};
   }
 
  public:
@@ -211,9 +199,7 @@ class Cooling final : public Process {
   bool is_wanted() const override { return options_.enabled; }
 
   std::vector<GasVariable> variables() const override {
-    std::vector<GasVariable> variables{{.name = "metals",
-                                        .initial = options_.initial_metallicity * options_.solar(),
-                                        .description = "mass share of metals"}};
+    std::vector<GasVariable> variables{metals(options_.initial_metallicity * options_.solar())};
     if (options_.delayed)
       variables.push_back({.name = "delayed", .description = "gas that does not cool yet"});
     return variables;
@@ -245,6 +231,17 @@ class Cooling final : public Process {
     gamma_ = setting.gas.gamma;
     metals_ = setting.variable("metals");
     delayed_ = options_.delayed ? setting.variable("delayed") : -1;
+  }
+
+  cooling::PressureFloor floor(const GasLevel& level) const override {
+    if (options_.floor == cooling::FloorKind::jeans)
+      return cooling::jeans_floor(level.moment.newton_constant,
+                                  options_.jeans_cells * level.moment.finest_cell, gamma_);
+    if (options_.floor == cooling::FloorKind::none) return {};
+    const GasUnits units(level.moment.units);
+    return cooling::polytropic_floor(options_.floor_temperature / units.temperature,
+                                     options_.floor_density / units.hydrogen, options_.floor_index,
+                                     gamma_);
   }
 
   void begin(const Communicator& communicator) override {

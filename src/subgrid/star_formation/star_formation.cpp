@@ -1,0 +1,323 @@
+// Stars form in dense, cold gas (Rasera & Teyssier 2006, A&A 445, 1): in a step, a Poisson number
+// of equal quanta of a cell's mass becomes one particle. What is left of the gas has its velocity,
+// temperature and metallicity.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "subgrid/poisson.hpp"
+#include "subgrid/process.hpp"
+#include "subgrid/star_formation/efficiency.hpp"
+#include "subgrid/star_formation/stars.hpp"
+
+namespace octant::subgrid {
+
+namespace star_formation {
+
+enum class Model { schmidt, pressure_law };
+constexpr auto names_of(Model) { return std::array{"schmidt", "pressure_law"}; }
+
+struct Options {
+  bool enabled = false;
+  Model model = Model::schmidt;
+  double efficiency = 0.02;
+  double density = 0.1, overdensity = 200.0, temperature = 2e4;
+  double mass = 0.0;
+  double gas_limit = 0.9;
+  std::int64_t seed = 1;
+
+  void declare(ParameterSchema& schema);
+};
+
+void Options::declare(ParameterSchema& schema) {
+  schema.add("stars.enabled", enabled, {.meaning = "Stars form in dense, cold gas"});
+  schema.add("stars.model", model,
+             {.meaning = "How much of the gas forms stars: stars.efficiency of it in a free-fall "
+                         "time, or as its pressure says (Schaye & Dalla Vecchia 2008), from a "
+                         "density that falls with its metallicity"});
+  schema.add("stars.efficiency", efficiency,
+             {.meaning = "Share of the gas that forms stars in a free-fall time", .min = 0});
+  schema.add("stars.density", density,
+             {.unit = "cm^-3", .meaning = "Hydrogen nuclei above which stars form", .above = 0.0});
+  schema.add("stars.overdensity", overdensity,
+             {.unit = "mean densities of gas",
+              .meaning = "In an expanding box stars form above this density as well",
+              .min = 0});
+  schema.add("stars.temperature", temperature,
+             {.unit = "K",
+              .meaning = "T / mu below which stars form, without what a pressure floor adds",
+              .above = 0.0});
+  schema.add("stars.mass", mass,
+             {.unit = "Msun",
+              .meaning = "Quantum of mass of the stars; 0: that of gas of stars.density in one of "
+                         "the finest cells there may be, at a = 1",
+              .min = 0});
+  schema.add("stars.gas_limit", gas_limit,
+             {.meaning = "Largest share of a cell's gas that becomes stars in a step",
+              .max = 1.0,
+              .above = 0.0});
+  schema.add("stars.seed", seed,
+             {.meaning = "Another seed gives other stars, as likely ones",
+              .min = 0,
+              .max = static_cast<double>(std::int64_t{1} << 40)});
+}
+
+// What the cells of a level have in common. Densities and masses are in code units.
+struct Law {
+  Model model;
+  double efficiency, gravity, least_density;
+  bool density_of_metals;  // whether the least density falls with the metallicity
+  double hottest;          // internal energy per mass
+  double quantum, gas_limit, step, seconds, gamma;
+  GasUnits units;
+  cooling::PressureFloor floor;
+  int metals, variables;
+
+  KOKKOS_INLINE_FUNCTION double thermal_energy(const hydro::GasCell& cell) const {
+    return cell.internal_energy() - floor.energy(cell.density());
+  }
+  KOKKOS_INLINE_FUNCTION double metallicity(const hydro::GasCell& cell) const {
+    const double share = cell[metals] / cell.density();
+    return share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0;
+  }
+  KOKKOS_INLINE_FUNCTION bool is_eligible(const hydro::GasCell& cell) const {
+    const double density = cell.density();
+    if (!(density > least_density)) return false;
+    if (density_of_metals &&
+        !(units.hydrogen * density > pressure_law_threshold(metallicity(cell))))
+      return false;
+    return thermal_energy(cell) < hottest;
+  }
+
+  // The mean number of quanta that form in a cell of this volume.
+  KOKKOS_INLINE_FUNCTION double mean(const hydro::GasCell& cell, double volume) const {
+    const double density = cell.density(), gas_mass = density * volume;
+    if (model == Model::pressure_law)
+      return pressure_law_rate({}, gamma, cell.pressure() * units.density * units.energy) *
+             seconds * gas_mass / quantum;
+    return mean_of_quanta(efficiency, gas_mass, free_fall_time(density, gravity), quantum, step);
+  }
+};
+
+// What a step did to an eligible cell, and the star that came of it, if its mass is not 0.
+struct Outcome {
+  double expected, capped;  // mass, in the mean; that was drawn beyond the limit
+  double mass, metals, thermal, momentum[3], kinetic;
+  double position[3], velocity[3], density, temperature;
+};
+
+struct Form {
+  GasLevel level;
+  Law law;
+  std::uint64_t seed;
+  mesh::DeviceArray<const mesh::Cell> cells;
+  mesh::DeviceArray<Outcome> outcomes;
+  double lower[3];
+
+  // A number for each cell of a level, whatever block it is in.
+  KOKKOS_INLINE_FUNCTION std::uint64_t key(const mesh::DevicePosition& centre) const {
+    std::uint64_t key = 0;
+    for (int d = 0; d < 3; ++d)
+      key = key << 21 | static_cast<std::uint64_t>((centre[d] - lower[d]) / level.cells.cell_size);
+    return key;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t n) const {
+    constexpr std::uint32_t k_draws = 64;  // of a Poisson number, but for once in ten million
+    const mesh::Cell at = cells(n);
+    const hydro::GasCell cell = level.at(at);
+    const double volume = level.cell_volume, gas_mass = cell.density() * volume;
+    const mesh::DevicePosition centre = level.cells.centre(at);
+    const RandomStream random(seed, key(centre),
+                              static_cast<std::uint32_t>(level.moment.coarse_step));
+    const auto draw = k_draws * static_cast<std::uint32_t>(level.moment.step_within);
+    const double mean = law.mean(cell, volume);
+    const auto drawn = static_cast<double>(poisson(random, draw, mean));
+    const double most = Kokkos::floor(law.gas_limit * gas_mass / law.quantum);
+    const double quanta = drawn < most ? drawn : most;
+
+    Outcome& outcome = outcomes(n);
+    outcome = Outcome{};
+    outcome.expected = mean * law.quantum;
+    outcome.capped = (drawn - quanta) * law.quantum;
+    if (quanta == 0.0) return;
+    outcome.mass = quanta * law.quantum;
+    outcome.metals = law.metallicity(cell);
+    outcome.density = cell.density();
+    outcome.temperature = law.thermal_energy(cell) * (law.gamma - 1.0) * law.units.temperature;
+    for (int d = 0; d < 3; ++d) {
+      outcome.position[d] = centre[d];
+      outcome.velocity[d] = cell.velocity(d);
+      outcome.momentum[d] = outcome.mass * outcome.velocity[d];
+      outcome.kinetic += 0.5 * outcome.momentum[d] * outcome.velocity[d];
+    }
+    const double share = outcome.mass / gas_mass;
+    outcome.thermal = share * cell[hydro::k_energy] * volume - outcome.kinetic;
+    cell.take(share, law.variables);
+  }
+};
+
+}  // namespace star_formation
+
+class StarFormation final : public Process {
+ public:
+  const char* name() const override { return "stars"; }
+  void declare(ParameterSchema& schema) override { options_.declare(schema); }
+  bool is_wanted() const override { return options_.enabled; }
+
+  std::vector<GasVariable> variables() const override { return {metals()}; }
+  std::vector<particles::Kind> particle_kinds() const override { return {stars()}; }
+  std::vector<std::string> accounts() const override {
+    return {"formed",
+            "expected",
+            "capped",
+            "formed_metals",
+            "formed_thermal",
+            "formed_momentum_x",
+            "formed_momentum_y",
+            "formed_momentum_z",
+            "formed_kinetic"};
+  }
+
+  void prepare(const Setting& setting) override {
+    if (!setting.has_gas) throw InputError("[stars] needs gas: hydro.enabled = true");
+    if (!setting.has_gravity)
+      throw InputError(
+          "stars.enabled = true and gravity.enabled = false exclude each other: without gravity "
+          "there is no free-fall time");
+    if (!setting.has_units)
+      throw InputError(
+          "[stars] needs to know what the code's numbers are: give units.length, units.density "
+          "and units.time in cgs, or an expanding box");
+    mean_gas_density_ = setting.mean_gas_density;
+    metals_ = setting.variable("metals");
+  }
+
+  bool interact(Scene& scene, Ledger& ledger) const override {
+    particles::ParticleBatch born;
+    std::vector<double> times, scale_factors, metallicities, masses;
+    for (std::size_t n = 0; n < scene.levels.size(); ++n)
+      form(scene, n, ledger, born, metallicities);
+    times.assign(born.size(), scene.time);
+    scale_factors.assign(born.size(), scene.scale_factor);
+    born.columns = {{"birth_time", std::move(times)},
+                    {"birth_scale_factor", std::move(scale_factors)},
+                    {"metallicity", std::move(metallicities)},
+                    {"initial_mass", born.mass}};
+    particles::Particles& stars = scene.kind("stars");
+    const std::int64_t before = stars.used_ids();
+    const std::size_t first = scene.births.size() - born.size();
+    const auto ids = stars.create(std::move(born));
+    for (std::size_t n = 0; n < ids.size(); ++n) scene.births[first + n].id = ids[n];
+    return stars.used_ids() > before;
+  }
+
+ private:
+  double quantum(const Scene& scene, const GasLevel& level, const GasUnits& units) const {
+    if (options_.mass > 0.0)
+      return options_.mass * constants::k_solar_mass / level.moment.units.mass;
+    const mesh::Geometry& geometry = scene.mesh.geometry();
+    const double a = level.moment.scale_factor;
+    return options_.density / (units.hydrogen * a * a * a) *
+           geometry.cell_volume(geometry.max_level());
+  }
+
+  star_formation::Law law(const Scene& scene, const GasLevel& level, double step) const {
+    using star_formation::Model;
+    const GasUnits units(level.moment.units);
+    const bool of_metals = options_.model == Model::pressure_law;
+    const double least = of_metals ? pressure_law_threshold(1.0) : options_.density;
+    const double gamma = level.gas.gamma;
+    return {
+        .model = options_.model,
+        .efficiency = options_.efficiency,
+        .gravity = level.moment.newton_constant,
+        .least_density = std::max(least / units.hydrogen, options_.overdensity * mean_gas_density_),
+        .density_of_metals = of_metals,
+        .hottest = options_.temperature / (units.temperature * (gamma - 1.0)),
+        .quantum = quantum(scene, level, units),
+        .gas_limit = options_.gas_limit,
+        .step = step,
+        .seconds = step * units.time,
+        .gamma = gamma,
+        .units = units,
+        .floor = level.floor,
+        .metals = metals_,
+        .variables = scene.mesh.layout().variables};
+  }
+
+  // Forms the stars of a level, and adds them to those that are born.
+  void form(Scene& scene, std::size_t n, Ledger& ledger, particles::ParticleBatch& born,
+            std::vector<double>& metallicities) const {
+    using namespace star_formation;
+    const GasLevel& level = scene.levels[n];
+    const Law law = this->law(scene, level, scene.steps[n]);
+    const auto cells = mesh::find_cells(
+        "gas that may form stars", level.cells,
+        KOKKOS_LAMBDA(const mesh::Cell& cell) { return law.is_eligible(level.at(cell)); });
+    if (cells.empty()) return;
+    const auto count = static_cast<std::int64_t>(cells.size());
+    const auto& lower = scene.mesh.geometry().lower();
+    // Levels differ in their random numbers.
+    const std::uint64_t seed = static_cast<std::uint64_t>(options_.seed) +
+                               (static_cast<std::uint64_t>(level.number) << 48);
+    const Form kernel{level,
+                      law,
+                      seed,
+                      mesh::to_device("gas that may form stars", cells),
+                      mesh::uninitialised<Outcome>("stars", count),
+                      {lower[0], lower[1], lower[2]}};
+    Kokkos::parallel_for("form stars",
+                         Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count), kernel);
+    const auto outcomes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.outcomes);
+    for (std::int64_t c = 0; c < count; ++c) {
+      const Outcome& outcome = outcomes(c);
+      ledger["expected"] += outcome.expected;
+      if (outcome.capped > 0.0) ledger["capped"] += outcome.capped;
+      if (outcome.mass == 0.0) continue;
+      enter(outcome, ledger);
+      add_star(outcome, level, law, scene, born, metallicities);
+    }
+  }
+
+  static void enter(const star_formation::Outcome& outcome, Ledger& ledger) {
+    ledger["formed"] += outcome.mass;
+    ledger["formed_metals"] += outcome.mass * outcome.metals;
+    ledger["formed_thermal"] += outcome.thermal;
+    ledger["formed_momentum_x"] += outcome.momentum[0];
+    ledger["formed_momentum_y"] += outcome.momentum[1];
+    ledger["formed_momentum_z"] += outcome.momentum[2];
+    ledger["formed_kinetic"] += outcome.kinetic;
+  }
+
+  static void add_star(const star_formation::Outcome& outcome, const GasLevel& level,
+                       const star_formation::Law& law, Scene& scene, particles::ParticleBatch& born,
+                       std::vector<double>& metallicities) {
+    const StarBirth birth{
+        .level = level.number,
+        .position = {outcome.position[0], outcome.position[1], outcome.position[2]},
+        .velocity = {outcome.velocity[0], outcome.velocity[1], outcome.velocity[2]},
+        .mass = outcome.mass,
+        .metallicity = outcome.metals,
+        .hydrogen = law.units.hydrogen * outcome.density,
+        .temperature = outcome.temperature};
+    born.position.push_back(birth.position);
+    born.velocity.push_back(birth.velocity);
+    born.mass.push_back(birth.mass);
+    metallicities.push_back(birth.metallicity);
+    scene.births.push_back(birth);
+  }
+
+  star_formation::Options options_;
+  double mean_gas_density_ = 0.0;
+  int metals_ = -1;
+};
+
+template <>
+std::unique_ptr<Process> make_process<StarFormation>() {
+  return std::make_unique<StarFormation>();
+}
+
+}  // namespace octant::subgrid
