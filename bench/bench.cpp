@@ -16,6 +16,7 @@
 #include "bench/placement_bench.hpp"
 #include "bench/poisson_bench.hpp"
 #include "bench/regrid_bench.hpp"
+#include "bench/stars_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/tridiagonal_bench.hpp"
 #include "core/error.hpp"
@@ -43,6 +44,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"regrid", regrid_bench},
     Benchmark{"particles", particle_bench},
     Benchmark{"cooling", cooling_bench},
+    Benchmark{"stars", stars_bench},
     Benchmark{"feedback", feedback_bench},
     Benchmark{"fof", fof_bench},
     Benchmark{"health", health_bench},

@@ -66,6 +66,7 @@ void AmrSimulation::interact(int coarsest) {
   }
   births_.add(scene.births, step_, scene.time, scene.scale_factor);
   if (changed) follow_gas(coarsest);
+  interacted_ = changed;
 }
 
 // The gas in leaf cells of levels from `coarsest` on has changed.

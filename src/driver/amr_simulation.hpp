@@ -217,6 +217,7 @@ class AmrSimulation {
   };
   std::optional<Unjudged> unjudged_;
   bool measured_ = false;                  // nothing has changed since
+  bool interacted_ = false;                // gas has changed since gravity was solved for
   std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
   std::vector<std::int64_t> level_steps_;  // by level: begun in this coarse step
   double time_ = 0.0, middle_of_step_ = 0.0;

@@ -48,6 +48,7 @@ void AmrSimulation::step(double dt) {
   std::fill(level_steps_.begin(), level_steps_.end(), 0);
   measured_ = false;
   middle_of_step_ = time_ + 0.5 * dt;
+  interacted_ = false;
   meter_.begin_step();
   advance(0, dt, 0.0, 1.0);
   time_ += dt;
@@ -55,6 +56,7 @@ void AmrSimulation::step(double dt) {
   ++step_;
   settle_ledgers();
   update_density(0);  // particles have changed level
+  if (interacted_ && gravity_) gravity_->resume();
   meter_.end_step(particle_counts());
   if (unjudged_) measure();
 }

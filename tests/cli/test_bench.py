@@ -278,6 +278,16 @@ def test_cooling_reports_the_time_of_a_cell(ranks: int) -> None:
     assert all(result["microseconds_per_cell"] > 0.0 for result in results[:-1])
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_stars_reports_the_time_of_a_cell(ranks: int) -> None:
+    results = json_on_stdout("stars", "--cells", 16, "--repeats", 1, ranks=ranks)
+    assert [result["case"] for result in results] == ["none", "sparse", "some", "all"]
+    assert all(result["nanoseconds_per_cell"] > 0.0 for result in results)
+    stars = [result["stars"] for result in results]
+    assert stars[0] == 0
+    assert 10 < stars[-1] < 100  # of 4096 cells, in one of a hundred
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_feedback_gives_the_same_energy_by_every_method(ranks: int) -> None:
     options = ["--cells", 16, "--supernovae", 40, "--nuclei", 60, "--repeats", 1]

@@ -184,8 +184,7 @@ def test_stars_take_their_share_of_everything(tmp_path: Path, dual_energy: str) 
         assert (stars["initial_mass"][...] == stars["mass"][...]).all()
         assert stars["id"][0] == 2**62
     history = outcome.history()
-    energies = history["total_energy"] + history["stars_formed_kinetic"]
-    energies += history["stars_formed_thermal"]
+    energies = history["total_energy"] + history["stars_formed_thermal"]
     assert np.abs(energies / energies[0] - 1.0).max() < 1e-12
     assert history["stars_formed_kinetic"][-1] == pytest.approx(history["stars_kinetic"][-1])
 
@@ -226,7 +225,7 @@ def test_the_pressure_law_gives_the_rate_of_its_equation(tmp_path: Path) -> None
     assert outcome.history()["stars_expected"][-1] == pytest.approx(expected, rel=1e-3)
 
 
-# Cells of 80 pc at heights above the disc and at radii of rings of equal area: 16^3 cells in all.
+# Cells of 80 pc at heights above the disc, and at radii of rings of equal area.
 @needs_data
 def test_a_disc_forms_stars_at_the_rate_of_its_profile(tmp_path: Path) -> None:
     head = [
@@ -243,22 +242,20 @@ def test_a_disc_forms_stars_at_the_rate_of_its_profile(tmp_path: Path) -> None:
     efficiency = float(re.search(r"eps=([\d.]+)", text)[1])
     midplane = central * np.exp(-profile["R_kpc"] / length)
     assert np.abs(midplane / profile["n_H_midplane"] - 1.0).max() < 1e-5
-    cell, rings, heights = 0.08, 64, 64
-    outermost = length * math.log(central / 0.05)
-    radius = outermost * np.sqrt((np.arange(rings) + 0.5) / rings)
+    cell, rings, heights = 0.08, 1024, 32
     z = (np.arange(heights) + 0.5) * cell
-    density = central * np.exp(-radius[:, None] / length - z / height)
-    share = math.pi * outermost**2 / rings * 2.0 * cell / cell**3  # of the disc, by cell
     found = re.findall(r"n_H > ([\d.]+): SFR ([\d.]+) Msun/yr", text)
     assert len(found) == 3
     for threshold, rate in found:
         dt = 1e-4
+        outermost = length * max(math.log(central / float(threshold)), 0.1)
+        radius = outermost * np.sqrt((np.arange(rings) + 0.5) / rings)
+        density = central * np.exp(-radius[:, None] / length - z / height)
+        share = math.pi * outermost**2 / rings * 2.0 * cell / cell**3  # of the disc, by cell
         outcome = run_well(
             tmp_path / threshold,
-            UNIFORM,
-            "mesh.base_cells=[16, 16, 16]",
-            f"mesh.upper={toml([1280.0] * 3)}",
-            f"problem.hydrogen_density={toml(density.ravel())}",
+            UNIFORM.replace("[1.0]", toml(density.ravel()).replace(", ", ",\n"), 1),
+            f"mesh.upper={toml([2560.0] * 3)}",
             f"problem.temperature_over_mu=[{float(temperature) / float(mu)!r}]",
             f"stars.density={threshold}",
             f"stars.efficiency={efficiency}",
@@ -308,6 +305,7 @@ def test_stars_form_on_several_levels(reference: Outcome) -> None:
 
 def test_the_ledger_closes(reference: Outcome) -> None:
     history = reference.history()
+    assert history["stars_formed"][-1] > 1e-3 * history["mass"][0]
     mass = history["mass"] + history["stars_mass"]
     assert np.abs(mass / mass[0] - 1.0).max() < 1e-12
     formed = history["stars_formed"]
