@@ -45,14 +45,17 @@ void AmrSimulation::act(int coarsest) {
 // The same levels, whose particles are at home.
 void AmrSimulation::interact(int coarsest) {
   if (options_.processes.empty()) return;
+  const double time = clocks_[coarsest];
+  const double a = options_.universe ? options_.universe->scale_factor(time) : 1.0;
   subgrid::Scene scene{.mesh = mesh_,
                        .kinds = matter_.kinds(),
                        .coarsest = coarsest,
-                       .time = clocks_[coarsest],
-                       .scale_factor = 1.0,
+                       .time = time,
+                       .scale_factor = a,
+                       .units = options_.units(a),
+                       .seconds = [this](double at) { return options_.seconds(at); },
                        .levels = {},
                        .steps = {}};
-  if (options_.universe) scene.scale_factor = options_.universe->scale_factor(scene.time);
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
     scene.levels.push_back(
         gas_level(level, clocks_[level] - 0.5 * level_dt_[level], middle_of_step_));

@@ -284,6 +284,7 @@ void AmrOptions::finish_processes() {
                       .has_units = universe != nullptr || physical.given(),
                       .has_gravity = gravity.enabled,
                       .mean_gas_density = universe ? cosmology.omega_b / cosmology.omega_m : 0.0,
+                      .geometry = mesh::Geometry(mesh),
                       .gas = hydro.gas(),
                       .scalars = shown_names(hydro.scalars)});
 }
@@ -301,6 +302,12 @@ double AmrOptions::newton_constant(double time) const {
 
 CodeUnits AmrOptions::units(double scale_factor) const {
   return universe ? universe->units(scale_factor) : physical.units();
+}
+
+double AmrOptions::seconds(double time) const {
+  if (!universe) return time * physical.units().time;
+  const double hubble_time = universe->units(1.0).time;
+  return universe->expansion().cosmic_time(universe->scale_factor(time)) * hubble_time;
 }
 
 double AmrOptions::mass_unit() const {

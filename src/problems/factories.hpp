@@ -22,6 +22,7 @@ std::unique_ptr<Problem> make_radiative_shock();
 std::unique_ptr<Problem> make_riemann();
 std::unique_ptr<Problem> make_sedov();
 std::unique_ptr<Problem> make_sound_wave();
+std::unique_ptr<Problem> make_supernovae();
 std::unique_ptr<Problem> make_top_hat();
 std::unique_ptr<Problem> make_two_body();
 

@@ -24,6 +24,7 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"sedov", make_sedov},
     {"sod", make_riemann},  // Sod's states are the defaults of the Riemann problem
     {"sound_wave", make_sound_wave},
+    {"supernovae", make_supernovae},
     {"top_hat", make_top_hat},
     {"two_body", make_two_body},
 };

@@ -34,6 +34,7 @@ struct Setting {
   bool has_units;           // whether the code's numbers are known in cgs
   bool has_gravity;         // of what is in the box
   double mean_gas_density;  // in an expanding box; 0 elsewhere
+  mesh::Geometry geometry;
   hydro::Gas gas;
   std::vector<std::string> scalars;  // of the run, in the order of storage
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,8 +31,10 @@ struct Scene {
   std::span<particles::Particles> kinds;
   int coarsest;
   double time, scale_factor;
-  std::vector<GasLevel> levels;  // from `coarsest` on
-  std::vector<double> steps;     // that they have made: in the order of `levels`
+  CodeUnits units;                             // at that time
+  std::function<double(double time)> seconds;  // proper time that has gone by at a time of the code
+  std::vector<GasLevel> levels;                // from `coarsest` on
+  std::vector<double> steps;                   // that they have made: in the order of `levels`
 
   std::vector<StarBirth> births{};  // on this rank, for processes to add to
 

@@ -309,12 +309,12 @@ struct Fates {
   std::vector<std::uint8_t> alone;
 };
 
-// Owners add up the parts of their events, and answer.
-template <class Law>
-Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
-                       std::span<const typename Law::Event> own, const Reaching<Law>& reaching,
-                       const std::vector<Part<Law::sums>>& parts, const std::vector<int>& sources) {
-  using ToRank = Answer<typename Law::Blast>;
+// Adds up the parts of this rank's events, and calls visit(number, alone, blast, asking) for each
+// one that has some, with the ranks that they come from.
+template <class Law, class Visit>
+void add_up_parts(const Law& law, std::span<const typename Law::Event> own,
+                  const std::vector<Part<Law::sums>>& parts, const std::vector<int>& sources,
+                  const Visit& visit) {
   std::vector<std::size_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -323,8 +323,6 @@ Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
     if (x.number != y.number) return x.number < y.number;
     return x.level != y.level ? x.level < y.level : x.key < y.key;
   });
-  std::vector<ToRank> answers;
-  std::vector<int> ranks;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const std::int32_t number = parts[order[begin]].number;
     double sums[Law::sums] = {};
@@ -335,11 +333,26 @@ Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
     }
     std::sort(asking.begin(), asking.end());
     asking.erase(std::unique(asking.begin(), asking.end()), asking.end());
-    ToRank answer{number, 0, {}};
-    answer.alone = !law.finish(own[number], sums, answer.blast);
-    answers.insert(answers.end(), asking.size(), answer);
-    ranks.insert(ranks.end(), asking.begin(), asking.end());
+    typename Law::Blast blast{};
+    const bool alone = !law.finish(own[number], sums, blast);
+    visit(number, alone, blast, asking);
   }
+}
+
+// Owners add up the parts of their events, and answer.
+template <class Law>
+Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
+                       std::span<const typename Law::Event> own, const Reaching<Law>& reaching,
+                       const std::vector<Part<Law::sums>>& parts, const std::vector<int>& sources) {
+  using ToRank = Answer<typename Law::Blast>;
+  std::vector<ToRank> answers;
+  std::vector<int> ranks;
+  add_up_parts(law, own, parts, sources,
+               [&](std::int32_t number, bool alone, const typename Law::Blast& blast,
+                   const std::vector<int>& asking) {
+                 answers.insert(answers.end(), asking.size(), ToRank{number, alone, blast});
+                 ranks.insert(ranks.end(), asking.begin(), asking.end());
+               });
   const auto answered =
       route(communicator, std::span<const int>(ranks), std::span<const ToRank>(answers));
   std::vector<std::pair<std::pair<int, std::int32_t>, std::size_t>> known;  // owner, number
@@ -359,6 +372,28 @@ Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
 }
 
 }  // namespace events
+
+// The blasts of this rank's events, in their order, without changing any gas; Blast{} of those that
+// no cell takes part in. For laws that need sums of sums: what the first law found goes into the
+// events of the second one. Collective.
+template <class Law>
+std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
+                                            const EventTarget& target,
+                                            std::span<const typename Law::Event> own,
+                                            EventSearch search) {
+  const events::Reaching<Law> reaching(mesh, own);
+  const std::vector<TouchedBlocks> touched =
+      find_touched_blocks(mesh, search, reaching.places(), reaching.met);
+  std::vector<int> sources;
+  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched, sources);
+  std::vector<typename Law::Blast> blasts(own.size());
+  events::add_up_parts(law, own, parts, sources,
+                       [&](std::int32_t number, bool alone, const typename Law::Blast& blast,
+                           const std::vector<int>&) {
+                         if (!alone) blasts[number] = blast;
+                       });
+  return blasts;
+}
 
 // Applies this rank's events, together with those of others that reach its cells. Cells under finer
 // blocks are left as they are. Returns what this rank's cells got. Collective.

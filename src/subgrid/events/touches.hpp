@@ -1,6 +1,7 @@
 // Who is near whom: the blocks that events touch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@ enum class EventSearch {
   bins,    // every cell looks at the events in the 27 bins around it (curamses.txt, eq. 11)
   brute    // every cell looks at every event
 };
+constexpr auto names_of(EventSearch) { return std::array{"blocks", "bins", "brute"}; }
 
 // The blocks of a level on this rank with cells that events reach, or happen in, in the order of
 // their keys, and by block the events: begins[b] .. begins[b + 1] of `events`, which are places in

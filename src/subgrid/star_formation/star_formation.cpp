@@ -101,6 +101,14 @@ struct Law {
   }
 };
 
+struct Eligible {
+  GasLevel level;
+  Law law;
+  KOKKOS_INLINE_FUNCTION bool operator()(const mesh::Cell& cell) const {
+    return law.is_eligible(level.at(cell));
+  }
+};
+
 // What a step did to an eligible cell, and the star that came of it, if its mass is not 0.
 struct Outcome {
   double expected, capped;  // mass, in the mean; that was drawn beyond the limit
@@ -254,9 +262,8 @@ class StarFormation final : public Process {
     using namespace star_formation;
     const GasLevel& level = scene.levels[n];
     const Law law = this->law(scene, level, scene.steps[n]);
-    const auto cells = mesh::find_cells(
-        "gas that may form stars", level.cells,
-        KOKKOS_LAMBDA(const mesh::Cell& cell) { return law.is_eligible(level.at(cell)); });
+    const auto cells =
+        mesh::find_cells("gas that may form stars", level.cells, Eligible{level, law});
     if (cells.empty()) return;
     const auto count = static_cast<std::int64_t>(cells.size());
     const auto& lower = scene.mesh.geometry().lower();

@@ -5,18 +5,12 @@
 #include <cmath>
 
 #include "hydro/gas_cell.hpp"
-#include "subgrid/events/event.hpp"
+#include "subgrid/supernovae/supernova.hpp"
 
 namespace octant::subgrid {
 
 struct KineticBlast {
-  struct Event {
-    EventPlace place;
-    double velocity[3];  // of the star
-    double mass;         // ejected, with what it swept up
-    double energy;       // of the blast, beside the kinetic energy of the star's motion
-    double metals;       // their share of the mass
-  };
+  using Event = Supernova;
 
   // With q = r / radius: per volume the mass and the thermal energy, the mean of q, and the speed
   // at q = 1, so that each component of the velocity is speed (q - mean).

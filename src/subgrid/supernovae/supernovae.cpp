@@ -1,0 +1,335 @@
+// Stars explode at the end of coarse steps, when all levels and particles are at one time. What gas
+// around a star gets is a law of apply_events(); the star becomes lighter by what it ejects.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "core/random.hpp"
+#include "subgrid/events/apply_events.hpp"
+#include "subgrid/poisson.hpp"
+#include "subgrid/process.hpp"
+#include "subgrid/star_formation/stars.hpp"
+#include "subgrid/supernovae/kinetic_blast.hpp"
+#include "subgrid/supernovae/mechanical_blast.hpp"
+#include "subgrid/supernovae/population.hpp"
+#include "subgrid/supernovae/stochastic_blast.hpp"
+
+namespace octant::subgrid {
+
+namespace supernovae {
+
+enum class Mode { none, mechanical, kinetic, thermal, stochastic };
+constexpr auto names_of(Mode) {
+  return std::array{"none", "mechanical", "kinetic", "thermal", "stochastic"};
+}
+
+constexpr double k_megayear = 1e6 * constants::k_year;
+// What a white dwarf ejects, all of it metals; and the metallicity that Z = 1 stands for.
+constexpr double k_white_dwarf = 1.4, k_solar_share = 0.02;
+// No star loses more than this share of itself in a step.
+constexpr double k_most_ejected = 0.9;
+
+struct Options {
+  Mode mode = Mode::none;
+  Population population = Population::single;
+  double fraction = 0.2, energy = 1e51, mass = 10.0, yield = 0.1, delay = 10.0;
+  double radius = 2.0, least_radius = 0.0;
+  double kinetic_fraction = 1.0;
+  double heating = 3.1622776601683794e7;
+  std::int64_t seed = 1;
+  EventSearch search = EventSearch::blocks;
+
+  void declare(ParameterSchema& schema);
+};
+
+void Options::declare(ParameterSchema& schema) {
+  schema.add("supernovae.mode", mode,
+             {.meaning = "What gas gets from stars that explode: momentum and heat that are right "
+                         "in coarse cells as well, the velocities of a Sedov blast, heat, or heat "
+                         "in few cells by chance"});
+  schema.add("supernovae.population", population,
+             {.meaning = "Which stars explode: a share of each one's mass at one age, or one after "
+                         "the other at the rates of Hopkins et al. (2018)"});
+  schema.add("supernovae.fraction", fraction,
+             {.meaning = "Share of a star's mass that explodes, of a single population",
+              .above = 0.0,
+              .below = 1.0});
+  schema.add("supernovae.delay", delay,
+             {.unit = "Myr", .meaning = "Age at which it does", .min = 0});
+  schema.add("supernovae.energy", energy, {.unit = "erg", .meaning = "Of one supernova", .min = 0});
+  schema.add("supernovae.mass", mass,
+             {.unit = "Msun", .meaning = "That one ejects: as many explode", .above = 0.0});
+  schema.add("supernovae.yield", yield,
+             {.meaning = "Share of the ejected hydrogen and helium that has become metals",
+              .min = 0,
+              .max = 1.0});
+  schema.add("supernovae.radius", radius,
+             {.unit = "cells of the star's level",
+              .meaning = "How far a blast reaches; 0: the star's own cell gets everything",
+              .min = 0});
+  schema.add("supernovae.least_radius", least_radius,
+             {.unit = "pc", .meaning = "It reaches that far at least", .min = 0});
+  schema.add("supernovae.kinetic_fraction", kinetic_fraction,
+             {.meaning = "Share of the energy that is kinetic, of kinetic and mechanical blasts",
+              .min = 0,
+              .max = 1.0});
+  schema.add(
+      "supernovae.heating", heating,
+      {.unit = "K",
+       .meaning = "By which stochastic blasts heat a cell, of a mean molecular weight of 0.6",
+       .above = 0.0});
+  schema.add("supernovae.seed", seed,
+             {.meaning = "Of the chances of stochastic blasts and of discrete populations",
+              .min = 0,
+              .max = static_cast<double>(std::int64_t{1} << 40)});
+  schema.add("events.method", search,
+             {.meaning = "How cells and supernovae find each other: all give the same bits"});
+}
+
+// Stars of a level that explode: rows of its set, and what becomes of them.
+struct Exploding {
+  std::vector<std::int32_t> rows;
+  std::vector<double> mass_left;
+};
+
+// Stars that may explode. A single population does once: it has its initial mass before that.
+struct MayExplode {
+  bool once;
+  const double *mass, *initial_mass;
+  KOKKOS_INLINE_FUNCTION bool operator()(int row) const {
+    return !once || mass[row] == initial_mass[row];
+  }
+};
+
+struct Lighten {
+  double* mass;
+  mesh::DeviceArray<const std::int32_t> rows;
+  mesh::DeviceArray<const double> left;
+  KOKKOS_INLINE_FUNCTION void operator()(int n) const { mass[rows(n)] = left(n); }
+};
+
+}  // namespace supernovae
+
+class Supernovae final : public Process {
+ public:
+  const char* name() const override { return "supernovae"; }
+  void declare(ParameterSchema& schema) override { options_.declare(schema); }
+  bool is_wanted() const override { return options_.mode != supernovae::Mode::none; }
+
+  std::vector<GasVariable> variables() const override { return {metals()}; }
+  std::vector<particles::Kind> particle_kinds() const override { return {stars()}; }
+  std::vector<std::string> accounts() const override {
+    return {"number",     "mass",   "metals",  "momentum_x",  "momentum_y",
+            "momentum_z", "energy", "nominal", "floor_energy"};
+  }
+
+  void prepare(const Setting& setting) override {
+    if (!setting.has_gas) throw InputError("[supernovae] needs gas: hydro.enabled = true");
+    if (!setting.has_units)
+      throw InputError(
+          "[supernovae] needs to know what the code's numbers are: give units.length, "
+          "units.density and units.time in cgs, or an expanding box");
+    const mesh::Geometry& geometry = setting.geometry;
+    for (int d = 0; d < 3; ++d)
+      if (options_.radius * geometry.cell_size(0) >=
+          0.5 * (geometry.upper()[d] - geometry.lower()[d]))
+        throw InputError(
+            "supernovae.radius = {}: a blast in cells of level 0 would reach half of the domain; "
+            "expected less than {}",
+            options_.radius,
+            0.5 * (geometry.upper()[d] - geometry.lower()[d]) / geometry.cell_size(0));
+    gas_ = setting.gas;
+    metals_ = setting.variable("metals");
+  }
+
+  bool interact(Scene& scene, Ledger& ledger) const override {
+    if (scene.coarsest != 0) return false;
+    particles::Particles& stars = scene.kind("stars");
+    std::vector<Supernova> events;
+    std::vector<supernovae::Exploding> exploding;
+    double number = 0.0;
+    for (int level = 0; level <= scene.mesh.finest_level(); ++level)
+      exploding.push_back(find(scene, stars, level, events, number));
+    const Communicator& communicator = scene.mesh.communicator();
+    if (!communicator.any(!events.empty())) return false;
+    communicator.agree([&] { check_reach(scene, events); });
+    ledger["number"] += number;
+    for (const Supernova& event : events)
+      ledger["nominal"] += event.energy + energy_of_motion(event);
+    const InjectedSums got = explode(scene, events);
+    constexpr std::array k_accounts{"mass",   "momentum_x", "momentum_y",  "momentum_z",
+                                    "energy", "metals",     "floor_energy"};
+    static_assert(k_accounts.size() == InjectedSums::k_sums);
+    for (std::size_t n = 0; n < k_accounts.size(); ++n) ledger[k_accounts[n]] += got.sums[n];
+    for (int level = 0; level <= scene.mesh.finest_level(); ++level)
+      lighten(stars.set(level), exploding[level]);
+    return true;
+  }
+
+ private:
+  // What a star has to give since the last step, in solar masses.
+  struct Ejecta {
+    double number = 0.0, mass = 0.0, of_white_dwarfs = 0.0;
+  };
+
+  Ejecta single(double age, double solar_masses) const {
+    if (age < options_.delay) return {};
+    const double mass = options_.fraction * solar_masses;
+    return {mass / options_.mass, mass, 0.0};
+  }
+
+  // Numbers are Poisson's, with those that are due since the last step as their means.
+  Ejecta discrete(double age, double step, double solar_masses, std::uint64_t id,
+                  std::int64_t coarse_step) const {
+    const SupernovaCounts now = supernovae_until(age), before = supernovae_until(age - step);
+    const RandomStream random(static_cast<std::uint64_t>(options_.seed), id,
+                              static_cast<std::uint32_t>(coarse_step));
+    const auto draw = [&](std::uint32_t first, double mean) {
+      return static_cast<double>(poisson(random, first, solar_masses * mean));
+    };
+    constexpr std::uint32_t k_apart = 1 << 16;
+    const double cores = draw(0, now.core_collapses - before.core_collapses);
+    const double dwarfs = draw(k_apart, now.white_dwarfs - before.white_dwarfs);
+    const double of_dwarfs = dwarfs * supernovae::k_white_dwarf;
+    return {cores + dwarfs, cores * options_.mass + of_dwarfs, of_dwarfs};
+  }
+
+  // The stars of a level that explode, as events.
+  supernovae::Exploding find(const Scene& scene, particles::Particles& stars, int level,
+                             std::vector<Supernova>& events, double& number) const {
+    const particles::Kind& kind = stars.kind();
+    const particles::ParticleSet& set = stars.set(level);
+    const auto real = [&](const char* name) {
+      return particles::k_real_columns + kind.place(name);
+    };
+    const bool once = options_.population == Population::single;
+    const auto rows = particles::select_rows(
+        set.count(), supernovae::MayExplode{once, set.columns().mass,
+                                            set.extra_real(kind.place("initial_mass"))});
+    const auto births = set.reals(real("birth_time"), rows);
+    const auto initials = set.reals(real("initial_mass"), rows);
+    const auto metallicities = set.reals(real("metallicity"), rows);
+    const auto masses = set.reals(particles::k_mass, rows);
+    const auto ids = set.ids(rows);
+    const auto homes = set.homes(rows);
+    std::array<std::vector<double>, 6> motion;
+    for (int d = 0; d < 3; ++d) {
+      motion[d] = set.reals(particles::k_position + d, rows);
+      motion[3 + d] = set.reals(particles::k_velocity + d, rows);
+    }
+
+    const double solar_mass = constants::k_solar_mass / scene.units.mass;
+    const double now = scene.seconds(scene.time);
+    const double step = now - scene.seconds(scene.time - scene.steps.front());
+    const double radius =
+        std::max(options_.radius * scene.mesh.geometry().cell_size(level),
+                 options_.least_radius * constants::k_parsec / scene.units.length);
+    supernovae::Exploding exploding;
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      const double age = (now - scene.seconds(births[n])) / supernovae::k_megayear;
+      const double solar_masses = initials[n] / solar_mass;
+      const Ejecta ejecta = once ? single(age, solar_masses)
+                                 : discrete(age, step / supernovae::k_megayear, solar_masses,
+                                            ids[n], scene.levels.front().moment.coarse_step);
+      if (ejecta.number == 0.0) continue;
+      const double ejected =
+          std::min(ejecta.mass * solar_mass, supernovae::k_most_ejected * masses[n]);
+      const double dwarfs = ejecta.of_white_dwarfs / ejecta.mass;
+      const double of_cores = options_.yield + (1.0 - options_.yield) * metallicities[n];
+      Supernova event{{.id = ids[n], .radius = radius, .level = level, .slot = homes[n]},
+                      {},
+                      ejected,
+                      ejecta.number * options_.energy / scene.units.energy(),
+                      dwarfs + (1.0 - dwarfs) * of_cores};
+      for (int d = 0; d < 3; ++d) {
+        event.place.centre[d] = motion[d][n];
+        event.velocity[d] = motion[3 + d][n];
+      }
+      events.push_back(event);
+      number += ejecta.number;
+      exploding.rows.push_back(rows[n]);
+      exploding.mass_left.push_back(masses[n] - ejected);
+    }
+    return exploding;
+  }
+
+  void check_reach(const Scene& scene, const std::vector<Supernova>& events) const {
+    const mesh::Geometry& geometry = scene.mesh.geometry();
+    for (const Supernova& event : events)
+      for (int d = 0; d < 3; ++d)
+        if (2.0 * event.place.radius >= geometry.upper()[d] - geometry.lower()[d])
+          throw RunError(
+              "supernovae.least_radius = {} pc: a blast would reach half of the domain, {} of {} "
+              "code units",
+              options_.least_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
+  }
+
+  InjectedSums explode(const Scene& scene, const std::vector<Supernova>& events) const {
+    using supernovae::Mode;
+    const auto apply = [&](const auto& law, const auto& of_law) {
+      using Event = typename std::decay_t<decltype(law)>::Event;
+      return apply_events(scene.mesh, law, EventTarget{gas_, metals_},
+                          std::span<const Event>(of_law), options_.search);
+    };
+    if (options_.mode == Mode::mechanical)
+      return apply(MechanicalBlast{options_.kinetic_fraction}, look_around(scene, events));
+    if (options_.mode == Mode::stochastic) {
+      constexpr double k_weight = 0.6;  // mean molecular weight of hot gas
+      const double temperature = scene.units.temperature();
+      const double heat = options_.heating / (k_weight * temperature * (gas_.gamma - 1.0));
+      return apply(
+          StochasticBlast{heat, static_cast<std::uint64_t>(options_.seed),
+                          static_cast<std::uint32_t>(scene.levels.front().moment.coarse_step)},
+          events);
+    }
+    return apply(KineticBlast{options_.mode == Mode::kinetic ? options_.kinetic_fraction : 0.0},
+                 events);
+  }
+
+  // The events, with what gas there is around them.
+  std::vector<MechanicalBlast::Event> look_around(const Scene& scene,
+                                                  const std::vector<Supernova>& events) const {
+    const auto surroundings =
+        sum_events(scene.mesh, BlastSurroundings{metals_}, EventTarget{gas_, metals_},
+                   std::span<const Supernova>(events), options_.search);
+    const GasUnits units(scene.units);
+    std::vector<MechanicalBlast::Event> known;
+    for (std::size_t n = 0; n < events.size(); ++n) {
+      const auto& around = surroundings[n];
+      const double energy = events[n].energy * scene.units.energy();
+      const double hydrogen = units.hydrogen * around.density;
+      const double solar = around.metals / supernovae::k_solar_share;
+      MechanicalBlast::Event event{events[n], around, 0.0, 0.0};
+      if (around.share > 0.0) {
+        event.terminal_momentum = terminal_momentum(energy, hydrogen, solar) /
+                                  (scene.units.mass * scene.units.velocity());
+        event.cooling_radius = cooling_radius(energy, hydrogen, solar) / scene.units.length;
+      }
+      known.push_back(event);
+    }
+    return known;
+  }
+
+  static void lighten(particles::ParticleSet& set, const supernovae::Exploding& exploding) {
+    if (exploding.rows.empty()) return;
+    const supernovae::Lighten kernel{set.columns().mass,
+                                     mesh::to_device("stars that explode", exploding.rows),
+                                     mesh::to_device("mass that is left", exploding.mass_left)};
+    Kokkos::parallel_for("lighten stars",
+                         Kokkos::RangePolicy<>(0, static_cast<int>(exploding.rows.size())), kernel);
+    Kokkos::fence();
+  }
+
+  supernovae::Options options_;
+  hydro::Gas gas_{};
+  int metals_ = -1;
+};
+
+template <>
+std::unique_ptr<Process> make_process<Supernovae>() {
+  return std::make_unique<Supernovae>();
+}
+
+}  // namespace octant::subgrid

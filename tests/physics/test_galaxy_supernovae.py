@@ -1,0 +1,391 @@
+"""Supernovae in runs: what stars lose and gas gets, in every mode, wherever a star is."""
+
+import math
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cooling_cells import DATA, MEGAYEAR, PROTON, X, needs_data, rows, table_of, toml
+from refusals import assert_refused
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    Outcome,
+    assert_same_run,
+    differing,
+    leaf_cells,
+    run,
+    run_well,
+)
+
+Array = NDArray[np.float64]
+PARSEC, SUN = 3.0856775814913673e18, 1.988409870698051e33
+UNIT_MASS = PROTON / X * PARSEC**3 / SUN  # of the code, in solar masses
+UNIT_SPEED = PARSEC / MEGAYEAR / 1e5  # in km/s
+UNIT_ENERGY = UNIT_MASS * SUN * (PARSEC / MEGAYEAR) ** 2  # in erg
+
+# Stars of 50 solar masses, of which each becomes one supernova in the first step. The lower half
+# along x is refined. Units: pc, Myr, one hydrogen per cm^3.
+SWARM = f"""
+[problem]
+name = "supernovae"
+temperature_over_mu = 1e4
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 1
+upper = [64.0, 64.0, 64.0]
+boundary_x = ["periodic", "periodic"]
+boundary_y = ["periodic", "periodic"]
+boundary_z = ["periodic", "periodic"]
+
+[refine]
+region_upper = [32.0, 64.0, 64.0]
+region_level = 1
+
+[hydro]
+gamma = 1.6666666666666667
+
+[units]
+length = {PARSEC!r}
+density = {PROTON / X!r}
+time = {MEGAYEAR!r}
+
+[supernovae]
+mode = "mechanical"
+delay = 0.0
+
+[time]
+end = 1e-7
+
+[output]
+final_checkpoint = false
+
+[telemetry]
+enabled = false
+"""
+
+MODES = ["mechanical", "kinetic", "thermal", "stochastic"]
+PLACES = {
+    "off its cell's centre": [[46.7, 33.3, 20.9]],
+    "at its cell's centre": [[46.0, 34.0, 22.0]],
+    "beside finer cells": [[32.9, 33.3, 20.9]],
+    "beside coarser cells": [[31.5, 33.3, 20.9]],
+    "at a periodic corner": [[63.9, 0.02, 63.7]],
+    "beside another one": [[46.7, 33.3, 20.9], [49.1, 33.9, 20.4], [47.3, 35.1, 23.8]],
+    "among many": [],
+}
+
+
+def explode(folder: Path, mode: str, place: str, *overrides: str, **how: object) -> Outcome:
+    """Let stars explode in the first step."""
+    stars = PLACES[place]
+    return run_well(
+        folder,
+        SWARM,
+        f"supernovae.mode={mode}",
+        f"problem.stars={len(stars) or 200}",
+        f"problem.positions={toml(np.ravel(stars)) if stars else '[]'}",
+        *overrides,
+        **how,
+    )
+
+
+def change(history: dict[str, Array], name: str) -> float:
+    return float(history[name][-1] - history[name][0])
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("mode", MODES)
+def test_gas_gets_what_stars_lose(tmp_path: Path, mode: str, place: str) -> None:
+    velocity = [20.0, -10.0, 5.0]
+    outcome = explode(
+        tmp_path / "run",
+        mode,
+        place,
+        f"problem.velocity={toml(velocity)}",
+        "problem.star_speed=30.0",
+    )
+    history = outcome.history()
+    number = len(PLACES[place]) or 200
+    assert change(history, "supernovae_number") == pytest.approx(number, rel=1e-12)
+    ejected = 10.0 * number / UNIT_MASS
+    assert change(history, "supernovae_mass") == pytest.approx(ejected, rel=1e-12)
+    assert change(history, "stars_mass") == pytest.approx(-ejected, rel=1e-12)
+    mass = history["mass"] + history["stars_mass"]
+    assert abs(mass[-1] / mass[0] - 1.0) < 1e-12
+    metals = (0.1 + 0.9 * 0.02) * ejected
+    assert change(history, "supernovae_metals") == pytest.approx(metals, rel=1e-12)
+    for axis in "xyz":
+        lost = -change(history, f"stars_momentum_{axis}")
+        got = change(history, f"supernovae_momentum_{axis}")
+        assert abs(got - lost) < 1e-12 * history["absolute_momentum"][-1]
+        gas = change(history, f"momentum_{axis}")
+        assert abs(gas - got) < 1e-12 * history["absolute_momentum"][-1]
+    energy = change(history, "supernovae_energy")
+    nominal = change(history, "supernovae_nominal")
+    motion = -change(history, "stars_kinetic")
+    assert nominal - motion == pytest.approx(number * 1e51 / UNIT_ENERGY, rel=1e-12)
+    total = change(history, "total_energy") - change(history, "supernovae_floor_energy")
+    assert abs(total + motion - energy) < 1e-12 * history["total_energy"][-1]
+    if mode != "stochastic":
+        assert energy == pytest.approx(nominal, rel=1e-12)
+    assert change(history, "supernovae_floor_energy") < 1e-6 * nominal
+    before, after = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
+    gained = (after["metals"] * after["density"] * after.volume).sum()
+    gained -= (before["metals"] * before["density"] * before.volume).sum()
+    assert gained == pytest.approx(metals, rel=1e-9)
+
+
+def radial_momentum(snapshot: Path, star: Array) -> tuple[Array, float]:
+    """Sum the momenta of cells, and their lengths, in code units."""
+    cells = leaf_cells(snapshot)
+    mass = cells["density"] * cells.volume
+    momentum = np.stack([cells[f"velocity_{axis}"] * mass for axis in "xyz"], axis=1)
+    return momentum.sum(axis=0), float(np.linalg.norm(momentum, axis=1).sum())
+
+
+@pytest.mark.parametrize("mode", ["mechanical", "kinetic"])
+def test_a_blast_has_no_net_momentum_wherever_its_star_is(tmp_path: Path, mode: str) -> None:
+    random = np.random.default_rng(1)
+    for n in range(8):
+        star = random.uniform([24.0, 0.0, 0.0], [64.0, 64.0, 64.0])  # on both levels
+        outcome = run_well(
+            tmp_path / f"{n}",
+            SWARM,
+            f"supernovae.mode={mode}",
+            f"problem.positions={toml(star)}",
+        )
+        net, radial = radial_momentum(outcome.last_snapshot, star)
+        assert radial * UNIT_MASS * UNIT_SPEED > 1e4
+        assert np.abs(net).max() < 1e-12 * radial, star
+
+
+def test_coarse_cells_get_the_terminal_momentum(tmp_path: Path) -> None:
+    outcome = run_well(
+        tmp_path / "run",
+        SWARM,
+        f"mesh.upper={toml([1600.0] * 3)}",
+        "mesh.max_level=0",
+        "refine.region_level=0",
+        f"problem.positions={toml([833.0, 811.0, 795.0])}",
+    )
+    _, radial = radial_momentum(outcome.last_snapshot, np.zeros(3))
+    assert radial * UNIT_MASS * UNIT_SPEED == pytest.approx(3e5, rel=1e-9)
+    history = outcome.history()
+    # What such a blast radiates on its way is not in the gas.
+    assert change(history, "supernovae_energy") < 0.5 * change(history, "supernovae_nominal")
+
+
+def test_a_mechanical_blast_does_not_know_how_fast_everything_moves(tmp_path: Path) -> None:
+    rest, moving = (
+        leaf_cells(
+            explode(
+                tmp_path / f"{speed}",
+                "mechanical",
+                "beside finer cells",
+                f"problem.velocity={toml([speed, 0.0, 0.0])}",
+                "time.end=1e-12",
+            ).last_snapshot
+        )
+        for speed in (0.0, 100.0)
+    )
+    fastest = np.abs(rest["velocity_x"]).max()
+    assert np.abs(moving["velocity_x"] - 100.0 - rest["velocity_x"]).max() < 1e-9 * fastest
+    for name in ("density", "pressure"):
+        assert np.abs(moving[name] / rest[name] - 1.0).max() < 1e-8, name
+
+
+def test_stochastic_blasts_heat_few_cells_by_the_energy_that_is_due(tmp_path: Path) -> None:
+    outcome = explode(tmp_path / "run", "stochastic", "among many", "problem.stars=2000")
+    history = outcome.history()
+    energy = change(history, "supernovae_energy") / change(history, "supernovae_nominal")
+    # One cell of the coarse level takes 0.06 of a supernova, one of a fine level an eighth of it.
+    assert energy == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("mode", ["mechanical", "stochastic"])
+def test_all_searches_give_the_same_bits(tmp_path: Path, mode: str) -> None:
+    blocks, *others = (
+        explode(tmp_path / method, mode, "among many", f"events.method={method}").last_snapshot
+        for method in ("blocks", "bins", "brute")
+    )
+    for other in others:
+        assert differing(other, blocks) == []
+
+
+def test_a_star_explodes_once_and_when_it_is_old_enough(tmp_path: Path) -> None:
+    outcome = run_well(
+        tmp_path / "run",
+        SWARM,
+        "supernovae.delay=0.05",
+        "problem.temperature_over_mu=100.0",
+        "time.end=0.1",
+        "time.largest_step=0.01",
+    )
+    history = outcome.history()
+    exploded = history["supernovae_number"]
+    assert exploded[-1] == pytest.approx(1.0)
+    assert history["time"][np.argmax(exploded > 0)] == pytest.approx(0.05, abs=0.0101)
+    assert (exploded[exploded > 0] == exploded[-1]).all()
+
+
+def test_discrete_supernovae_come_at_their_rate(tmp_path: Path) -> None:
+    # 8 stars of 1e5 solar masses between 5 and 5.5 Myr, in gas that is too thin to matter.
+    outcome = run_well(
+        tmp_path / "run",
+        SWARM,
+        "supernovae.population=discrete",
+        "supernovae.mode=thermal",
+        "supernovae.energy=0.0",
+        "problem.stars=8",
+        "problem.star_mass=1e5",
+        "problem.hydrogen_density=1.0",
+        "problem.temperature_over_mu=1.0",
+        "mesh.upper=[6400.0, 6400.0, 6400.0]",
+        "mesh.max_level=0",
+        "refine.region_level=0",
+        "time.end=10.0",
+        "time.largest_step=0.5",
+    )
+    history = outcome.history()
+    expected = 8e5 * 5.408e-4 * (10.0 - 3.401)
+    number = change(history, "supernovae_number")
+    assert abs(number - expected) < 4.0 * math.sqrt(expected)
+    assert change(history, "stars_mass") * UNIT_MASS == pytest.approx(-10.0 * number, rel=1e-9)
+    assert (history["supernovae_number"][history["time"] < 3.4] == 0.0).all()
+
+
+# --- the same bits --------------------------------------------------------------------------------
+
+CHANGING = """
+[refine]
+gradient_fields = ["pressure"]
+gradient = [0.4]
+
+[balance]
+interval = 2
+"""
+# Stars of a population explode one after the other, while the mesh follows the blasts.
+ONGOING = [
+    "supernovae.population=discrete",
+    "problem.stars=60",
+    "problem.star_mass=2e4",
+    "problem.star_speed=20.0",
+    "time.max_steps=14",
+    "time.end=100.0",
+    "mesh.upper=[2560.0, 2560.0, 2560.0]",
+    "output.final_checkpoint=true",
+]
+
+
+def ongoing(text: str) -> str:
+    before, _, rest = text.partition("[refine]")
+    return before + CHANGING + rest[rest.index("[hydro]") :]
+
+
+@pytest.fixture(scope="module", params=MODES)
+def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run an ongoing swarm on one rank."""
+    folder = tmp_path_factory.mktemp(request.param)
+    parameters = ongoing(SWARM).replace('"mechanical"', f'"{request.param}"')
+    return run_well(folder / "run", parameters, *ONGOING, *CHECKPOINT_EVERY_STEP)
+
+
+def parameters_of(outcome: Outcome) -> str:
+    return outcome.directory.with_suffix(".toml").read_text()
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_same_bits_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: int) -> None:
+    history = reference.history()
+    assert np.count_nonzero(np.diff(history["supernovae_number"])) > 3
+    assert history["leaf_cells_1"][-1] > 0
+    by_cost = "balance.cost=measured"
+    outcome = run_well(tmp_path / "run", parameters_of(reference), *ONGOING, by_cost, ranks=ranks)
+    assert_same_run(outcome, reference)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, ranks: int) -> None:
+    step = 9
+    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
+    outcome = run_well(
+        tmp_path / "run", parameters_of(reference), *ONGOING, ranks=ranks, restart=checkpoint
+    )
+    assert_same_run(outcome, reference, first_step=step)
+
+
+# --- a remnant ------------------------------------------------------------------------------------
+
+
+@needs_data
+@pytest.mark.parametrize(("mode", "cell"), [("mechanical", 8.0), ("mechanical", 32.0)])
+def test_a_remnant_ends_with_the_momentum_of_the_reference(
+    tmp_path: Path, mode: str, cell: float
+) -> None:
+    table = rows(DATA / "galaxy" / "sn_remnant_1d.csv")
+    one = (table["n_H"] == 1.0) & (table["Z"] == 1.0)
+    reference = table["momentum"][one].max()
+    cells = 24 if cell < 10.0 else 8
+    star = (cells // 2 + 0.5 + np.array([0.25, 0.1, -0.3])) * cell
+    outcome = run_well(
+        tmp_path / "run",
+        SWARM,
+        f"supernovae.mode={mode}",
+        f"problem.positions={toml(star)}",
+        f"mesh.base_cells=[{cells}, {cells}, {cells}]",
+        f"mesh.upper={toml([cells * cell] * 3)}",
+        "mesh.max_level=0",
+        "refine.region_level=0",
+        "cooling.enabled=true",
+        f'cooling.table="{table_of("noUVB")}"',
+        "cooling.compton=false",
+        "floor.kind=polytrope",
+        "floor.temperature=7e3",
+        "floor.index=1.0",
+        "time.end=0.6",
+        "output.snapshot_interval=0.1",
+    )
+    momenta = [radial_momentum(path, star)[1] for path in outcome.snapshots]
+    assert max(momenta) * UNIT_MASS * UNIT_SPEED == pytest.approx(reference, rel=0.2)
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        (["supernovae.mode=thermic"], ["supernovae.mode", "thermal"]),
+        (["supernovae.radius=8.0"], ["supernovae.radius = 8", "half of the domain"]),
+        (["supernovae.fraction=1.0"], ["supernovae.fraction"]),
+        (["events.method=bin"], ["events.method", "bins"]),
+        (["hydro.enabled=false"], ["[supernovae] needs gas"]),
+        (["problem.positions=[1.0, 2.0]"], ["problem.positions", "three"]),
+        (["problem.positions=[1.0, 2.0, 64.0]"], ["problem.positions", "outside"]),
+    ],
+)
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_bad_input_is_refused(
+    tmp_path: Path, overrides: list[str], complaint: list[str], ranks: int
+) -> None:
+    assert_refused(run(tmp_path / "run", SWARM, *overrides, ranks=ranks), *complaint)
+
+
+def test_a_blast_that_would_reach_half_the_box_ends_the_run(tmp_path: Path) -> None:
+    outcome = run(tmp_path / "run", SWARM, "supernovae.least_radius=32.0")
+    assert_refused(outcome, "supernovae.least_radius = 32", "half of the domain", code=1)
+
+
+def test_metals_are_those_of_stars(tmp_path: Path) -> None:
+    outcome = explode(tmp_path / "run", "thermal", "at its cell's centre", "supernovae.radius=0.0")
+    with h5py.File(outcome.last_snapshot) as file:
+        assert file["particles/stars/mass"][0] * UNIT_MASS == pytest.approx(40.0)
+        assert file["particles/stars/initial_mass"][0] * UNIT_MASS == pytest.approx(50.0)
+    before, after = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
+    changed = after["metals"] != before["metals"]
+    assert np.count_nonzero(changed) == 1  # its own cell alone
