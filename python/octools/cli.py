@@ -53,6 +53,8 @@ from octools.run import (
     wanted_pictures,
 )
 from octools.snapshot import AXES, Header, Snapshot
+from octools.stars import save_star_formation, star_formation
+from octools.table import write_table
 from octools.telemetry import commands
 
 app = typer.Typer(
@@ -386,6 +388,30 @@ def history(
             f"{label:<34}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
         )
     console.print(f"wrote {destination}")
+
+
+@app.command()
+def sfr(
+    target: Target,
+    snapshot: Number = None,
+    intervals: Annotated[int, typer.Option(min=1, help="Of time, of equal length.")] = 50,
+    output: Output = None,
+) -> None:
+    """Draw how many stars formed when, by the stars of a snapshot; write it as CSV beside."""
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        found = star_formation(data, intervals)
+    destination = output or output_path(target, "star_formation.png")
+    columns = {"time_Myr": found.middles, "rate_Msun_per_yr": found.rate, "mass_Msun": found.mass}
+    if found.redshift is not None:
+        columns["redshift"] = found.redshift
+    write_table(columns, destination.with_suffix(".csv"))
+    save_star_formation(found, path.parent.resolve().name, destination)
+    console.print(
+        f"{found.mass[-1]:.4g} Msun of stars formed until {found.edges[-1]:.4g} Myr, at most "
+        f"{found.rate.max():.4g} Msun / yr"
+    )
+    console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
 
 
 @app.command(name="ics")

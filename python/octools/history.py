@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -74,10 +74,15 @@ def read_history(run: Path) -> History:
 def drifts(history: History) -> dict[str, Array]:
     """Measure how far each conserved quantity has moved since the first row.
 
-    Mass and energy are relative to their first value; momentum to the greatest sum of |rho v| over
-    all cells. What has no such scale is left out. Where space expands, energy is not constant: its
-    error against the Layzer-Irvine equation, over the potential energy, takes its place.
+    Mass, of gas and particles together, and energy are relative to their first value; momentum to
+    the greatest sum of |rho v| over all cells. What has no such scale is left out. Where space
+    expands, energy is not constant: its error against the Layzer-Irvine equation, over the
+    potential energy, takes its place.
     """
+    kinds = [name.removesuffix("_particles") for name in history.columns if "_particles" in name]
+    masses = [f"{kind}_mass" for kind in kinds if f"{kind}_mass" in history.columns]
+    mass = history["mass"] + sum(history[name] for name in masses)
+    history = replace(history, columns={**history.columns, "mass": mass})
     expands = "econs" in history.columns
     conserved = ("mass",) if expands else ("mass", "total_energy")
     scales = {name: abs(history[name][0]) for name in conserved}

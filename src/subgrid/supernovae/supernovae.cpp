@@ -156,8 +156,11 @@ class Supernovae final : public Process {
     if (!communicator.any(!events.empty())) return false;
     communicator.agree([&] { check_reach(scene, events); });
     ledger["number"] += number;
-    for (const Supernova& event : events)
-      ledger["nominal"] += event.energy + energy_of_motion(event);
+    // Ejecta bring the energy of their motion from the stars: no new one.
+    for (const Supernova& event : events) {
+      ledger["nominal"] += event.energy;
+      ledger["energy"] += -energy_of_motion(event);
+    }
     const InjectedSums got = explode(scene, events);
     constexpr std::array k_accounts{"mass",   "momentum_x", "momentum_y",  "momentum_z",
                                     "energy", "metals",     "floor_energy"};
