@@ -30,6 +30,7 @@ from octools.halos import (
     write_catalogue,
 )
 from octools.history import drifts, read_history, save_history
+from octools.ledger import books, save_books
 from octools.linear import LinearTheory, Spectrum, power_spectrum
 from octools.movie import default_name, save_flow_movie, save_movie
 from octools.profile import (
@@ -387,6 +388,27 @@ def history(
         console.print(
             f"{label:<34}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
         )
+    console.print(f"wrote {destination}")
+
+
+@app.command()
+def ledger(
+    run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
+    output: Output = None,
+) -> None:
+    """Close the books of a run: what changed, by which process, and what is left over."""
+    data = read_history(run)
+    found = books(data)
+    table = Table("", "when the run began", "change", "left over", box=None)
+    for book in found:
+        change = book.total[-1] - book.total[0]
+        rest = f"{book.rest[-1]:+.2e}"
+        table.add_row(book.name.replace("_", " "), f"{book.total[0]:.6g}", f"{change:+.6g}", rest)
+        for account, entry in book.entries.items():
+            table.add_row(f"  {account.replace('_', ' ')}", "", f"{entry[-1]:+.6g}", "")
+    console.print(table)
+    destination = output or output_path(run, "ledger.png")
+    save_books(found, data["time"], data.path.parent.resolve().name, destination)
     console.print(f"wrote {destination}")
 
 

@@ -8,7 +8,18 @@ from pathlib import Path
 from octools.errors import OctoolsError, unknown_name
 
 # What draws something of a run, into its directory.
-PICTURE_COMMANDS = ("plot", "profile", "movie", "history", "halos", "sfr", "ics", "report", "trace")
+PICTURE_COMMANDS = (
+    "plot",
+    "profile",
+    "movie",
+    "history",
+    "halos",
+    "sfr",
+    "ledger",
+    "ics",
+    "report",
+    "trace",
+)
 
 
 SNAPSHOTS = "snap"

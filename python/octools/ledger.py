@@ -1,0 +1,108 @@
+"""The books of a run: what changed, by what, and what nobody has accounted for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from octools.errors import OctoolsError
+from octools.figure import INK, SERIES, STYLE, save
+from octools.history import History
+from octools.snapshot import Array
+
+# By account of history.csv: whether it adds energy or takes it away.
+ENERGY = {
+    "heating_energy": 1.0,
+    "cooling_cooled": -1.0,
+    "cooling_uv_heated": 1.0,
+    "cooling_floor_energy": 1.0,
+    "cooling_capped": -1.0,
+    "stars_formed_thermal": -1.0,
+    "supernovae_energy": 1.0,
+    "supernovae_floor_energy": 1.0,
+    "floored_energy": 1.0,
+}
+MASS = {"floored_mass": 1.0}
+
+
+@dataclass(frozen=True)
+class Book:
+    """What became of something that is conserved but for what is entered.
+
+    Attributes
+    ----------
+    name
+        Of what it is about.
+    total
+        Of gas and particles together, shape (rows,), code units.
+    entries
+        What was added since the first row, by account, each of shape (rows,).
+    scale
+        What the rest is measured against: the total when the run began, or the largest entry.
+    """
+
+    name: str
+    total: Array
+    entries: dict[str, Array]
+    scale: float
+
+    @property
+    def rest(self) -> Array:
+        """The change that no entry explains, in units of the scale, shape (rows,)."""
+        entered = sum(self.entries.values(), np.zeros_like(self.total))
+        return (self.total - self.total[0] - entered) / self.scale
+
+
+def books(history: History) -> list[Book]:
+    """Open the books of mass, momentum and energy; no energy where space expands, which works."""
+    if "mass" not in history.columns:
+        raise OctoolsError(f"{history.path} has no gas: there is nothing to account for")
+    found = [_book(history, "mass", _with_particles(history, "mass"), MASS)]
+    scale = float(history["absolute_momentum"].max())
+    for axis in "xyz":
+        total = _with_particles(history, f"momentum_{axis}")
+        found.append(Book(f"momentum_{axis}", total, {}, max(scale, float(np.abs(total).max()))))
+    if "econs" not in history.columns:
+        found.append(_book(history, "total_energy", history["total_energy"], ENERGY))
+    return [book for book in found if book.scale > 0.0]
+
+
+def _with_particles(history: History, name: str) -> Array:
+    """Add what all kinds of particles have to what the gas has."""
+    kinds = [n.removesuffix("_particles") for n in history.columns if n.endswith("_particles")]
+    columns = [f"{kind}_{name}" for kind in kinds if f"{kind}_{name}" in history.columns]
+    return history[name] + sum(history[column] for column in columns)
+
+
+def _book(history: History, name: str, total: Array, accounts: dict[str, float]) -> Book:
+    entries = {
+        account: sign * (history[account] - history[account][0])
+        for account, sign in accounts.items()
+        if account in history.columns and np.any(history[account] != history[account][0])
+    }
+    largest = max((float(np.abs(entry).max()) for entry in entries.values()), default=0.0)
+    return Book(name, total, entries, max(abs(float(total[0])), largest))
+
+
+def save_books(found: list[Book], time: Array, title: str, path: Path) -> None:
+    """Draw the entries of every book that has some, and what is left over, against time."""
+    drawn = [book for book in found if book.entries] or found[:1]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.0, 2.6 * len(drawn) + 1.0), layout="constrained")
+        rows = np.atleast_1d(figure.subplots(len(drawn), 1, sharex=True))
+        rows[0].set_title(title, loc="left")
+        for axes, book in zip(rows, drawn, strict=True):
+            axes.plot(time, book.total - book.total[0], color=INK, lw=1.6, label="change")
+            for n, (account, entry) in enumerate(book.entries.items()):
+                colour = SERIES[n % len(SERIES)]
+                axes.plot(time, entry, color=colour, lw=1.0, label=account.replace("_", " "))
+            axes.set_ylabel(book.name.replace("_", " "))
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8.5)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.margins(x=0.01)
+        rows[-1].set_xlabel("time")
+        save(figure, path)
