@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from octools import cans, ics
+from octools import cans, galaxy_commands, ics
 from octools.compare import Comparison, compare, vector_scales
 from octools.errors import OctoolsError
 from octools.fields import find_field
@@ -30,7 +30,6 @@ from octools.halos import (
     write_catalogue,
 )
 from octools.history import drifts, read_history, save_history
-from octools.ledger import books, save_books
 from octools.linear import LinearTheory, Spectrum, power_spectrum
 from octools.movie import default_name, save_flow_movie, save_movie
 from octools.profile import (
@@ -54,8 +53,6 @@ from octools.run import (
     wanted_pictures,
 )
 from octools.snapshot import AXES, Header, Snapshot
-from octools.stars import save_star_formation, star_formation
-from octools.table import write_table
 from octools.telemetry import commands
 
 app = typer.Typer(
@@ -66,6 +63,7 @@ app = typer.Typer(
 )
 console = Console(highlight=False, soft_wrap=True)
 commands.register(app)
+galaxy_commands.register(app)
 
 
 class Kind(StrEnum):
@@ -389,51 +387,6 @@ def history(
             f"{label:<34}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
         )
     console.print(f"wrote {destination}")
-
-
-@app.command()
-def ledger(
-    run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
-    output: Output = None,
-) -> None:
-    """Close the books of a run: what changed, by which process, and what is left over."""
-    data = read_history(run)
-    found = books(data)
-    table = Table("", "when the run began", "change", "left over", box=None)
-    for book in found:
-        change = book.total[-1] - book.total[0]
-        rest = f"{book.rest[-1]:+.2e}"
-        table.add_row(book.name.replace("_", " "), f"{book.total[0]:.6g}", f"{change:+.6g}", rest)
-        for account, entry in book.entries.items():
-            table.add_row(f"  {account.replace('_', ' ')}", "", f"{entry[-1]:+.6g}", "")
-    console.print(table)
-    destination = output or output_path(run, "ledger.png")
-    save_books(found, data["time"], data.path.parent.resolve().name, destination)
-    console.print(f"wrote {destination}")
-
-
-@app.command()
-def sfr(
-    target: Target,
-    snapshot: Number = None,
-    intervals: Annotated[int, typer.Option(min=1, help="Of time, of equal length.")] = 50,
-    output: Output = None,
-) -> None:
-    """Draw how many stars formed when, by the stars of a snapshot; write it as CSV beside."""
-    path = resolve(target, snapshot)
-    with Snapshot(path) as data:
-        found = star_formation(data, intervals)
-    destination = output or output_path(target, "star_formation.png")
-    columns = {"time_Myr": found.middles, "rate_Msun_per_yr": found.rate, "mass_Msun": found.mass}
-    if found.redshift is not None:
-        columns["redshift"] = found.redshift
-    write_table(columns, destination.with_suffix(".csv"))
-    save_star_formation(found, path.parent.resolve().name, destination)
-    console.print(
-        f"{found.mass[-1]:.4g} Msun of stars formed until {found.edges[-1]:.4g} Myr, at most "
-        f"{found.rate.max():.4g} Msun / yr"
-    )
-    console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
 
 
 @app.command(name="ics")

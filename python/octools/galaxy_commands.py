@@ -1,0 +1,70 @@
+"""The commands that look at galaxies: stars, and the books of what made them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from octools.history import read_history
+from octools.ledger import books, save_books
+from octools.run import output_path, resolve
+from octools.snapshot import Snapshot
+from octools.stars import save_star_formation, star_formation
+from octools.table import write_table
+
+console = Console(highlight=False, soft_wrap=True)
+
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
+
+
+def ledger(
+    run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
+    output: Output = None,
+) -> None:
+    """Close the books of a run: what changed, by which process, and what is left over."""
+    data = read_history(run)
+    found = books(data)
+    table = Table("", "when the run began", "change", "left over", box=None)
+    for book in found:
+        change = book.total[-1] - book.total[0]
+        rest = f"{book.rest[-1]:+.2e}"
+        table.add_row(book.name.replace("_", " "), f"{book.total[0]:.6g}", f"{change:+.6g}", rest)
+        for account, entry in book.entries.items():
+            table.add_row(f"  {account.replace('_', ' ')}", "", f"{entry[-1]:+.6g}", "")
+    console.print(table)
+    destination = output or output_path(run, "ledger.png")
+    save_books(found, data["time"], data.path.parent.resolve().name, destination)
+    console.print(f"wrote {destination}")
+
+
+def sfr(
+    target: Annotated[
+        Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")
+    ],
+    snapshot: Annotated[int | None, typer.Option(help="Which snapshot of a run.")] = None,
+    intervals: Annotated[int, typer.Option(min=1, help="Of time, of equal length.")] = 50,
+    output: Output = None,
+) -> None:
+    """Draw how many stars formed when, by the stars of a snapshot; write it as CSV beside."""
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        found = star_formation(data, intervals)
+    destination = output or output_path(target, "star_formation.png")
+    columns = {"time_Myr": found.middles, "rate_Msun_per_yr": found.rate, "mass_Msun": found.mass}
+    if found.redshift is not None:
+        columns["redshift"] = found.redshift
+    write_table(columns, destination.with_suffix(".csv"))
+    save_star_formation(found, path.parent.resolve().name, destination)
+    console.print(
+        f"{found.mass[-1]:.4g} Msun of stars formed until {found.edges[-1]:.4g} Myr, at most "
+        f"{found.rate.max():.4g} Msun / yr"
+    )
+    console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command()(ledger)
+    app.command()(sfr)
