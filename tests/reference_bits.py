@@ -64,6 +64,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "sedov_octant": (CUBE,),
     "shock_cloud": ("mesh.base_cells=[32,16,4]", "mesh.upper=[2.0,1.0,0.25]"),
     "shu_osher": ("mesh.base_cells=[80,4,4]", "mesh.upper=[5.0,0.5,0.5]"),
+    "single_supernova": (CUBE,),
     "sod": ("mesh.base_cells=[64,8,8]", "mesh.upper=[1.0,0.125,0.125]"),
     "sound_wave": (CUBE,),
     "taylor_green": ("grid.cells=[16,16,16]",),
