@@ -8,7 +8,7 @@
 
 #include "bench/options.hpp"
 #include "comm/communicator.hpp"
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 
 namespace octant::bench {
 

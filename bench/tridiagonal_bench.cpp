@@ -7,30 +7,34 @@
 #include <fmt/format.h>
 
 #include "bench/command.hpp"
+#include "bench/paper_ptdma.hpp"
 #include "bench/pencil_options.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "pencil/batched_poisson.hpp"
-#include "pencil/batched_tridiagonal.hpp"
+#include "pencil/batched_solvers.hpp"
+#include "pencil/y_pass.hpp"
 
 namespace octant::bench {
 
 namespace {
 
 using pencil::Condition;
-using pencil::PtdmaFlavour;
 using pencil::TridiagonalMethod;
 
-// All planes at once, in the memory of the default execution space.
+// The systems along z alone, by the paper's algorithms; and all planes at once, in the memory of
+// the default execution space.
+constexpr const char *k_algorithm_1 = "algorithm_1", *k_algorithm_2 = "algorithm_2";
 constexpr const char* k_batches = "batches";
+
+bool is_paper_algorithm(const std::string& method) {
+  return method == k_algorithm_1 || method == k_algorithm_2;
+}
 
 pencil::TridiagonalOptions options_of(const TridiagonalCase& setup) {
   pencil::TridiagonalOptions options;
   options.backend = setup.backend;
   if (setup.method == "ftm" || setup.method == k_batches) return options;
   options.method = TridiagonalMethod::ptdma;
-  if (setup.method == "algorithm_1") options.flavour = PtdmaFlavour::algorithm_1;
-  if (setup.method == "algorithm_2") options.flavour = PtdmaFlavour::algorithm_2;
   return options;
 }
 
@@ -79,8 +83,9 @@ std::string row(const TridiagonalCase& setup, const TridiagonalResult& r) {
   return fmt::format(k_tridiagonal_row, pencil::to_string(setup.processes), setup.method,
                      name_of(setup.backend), spread(r.messages, 1.0), spread(r.bytes, 1e-3),
                      fmt::format("{:.2e}", r.tridiagonal_seconds),
-                     fmt::format("{:.2e}", r.solve_seconds), spread(r.field_messages, 1.0),
-                     spread(r.field_bytes, 1e-3), fmt::format("{:.2e}", r.field_seconds));
+                     r.solve_seconds > 0.0 ? fmt::format("{:.2e}", r.solve_seconds) : "-",
+                     spread(r.field_messages, 1.0), spread(r.field_bytes, 1e-3),
+                     fmt::format("{:.2e}", r.field_seconds));
 }
 
 JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
@@ -108,7 +113,7 @@ JsonObject json(const TridiagonalCase& setup, const TridiagonalResult& r) {
 
 struct TridiagonalRequest {
   PencilChoice pencils;
-  Choice methods{{"ftm", "algorithm_1", "algorithm_2", "two_sweeps", k_batches}, "all"};
+  Choice methods{{"ftm", k_algorithm_1, k_algorithm_2, "two_sweeps", k_batches}, "all"};
   Choice backends{names_of_all<pencil::TransposeBackend>(), "p2p"};
   int repeats = 20;
 };
@@ -116,7 +121,8 @@ struct TridiagonalRequest {
 void declare(Options& options, TridiagonalRequest& request) {
   declare(options, request.pencils);
   options.choice("--method", request.methods,
-                 "Full transpose, a flavour of P-TDMA, or all planes at once");
+                 "Full transpose, P-TDMA as runs use it (two_sweeps) or as one of the paper's "
+                 "algorithms, or all planes at once");
   options.choice("--backend", request.backends, "How messages travel");
   options.count("--repeats", request.repeats, "Timed solves; the fastest is reported");
 }
@@ -194,6 +200,48 @@ TridiagonalResult measure_planes(const Communicator& communicator, const Tridiag
   return result;
 }
 
+// Solves of one problem of lines, in memory that is filled anew for each.
+template <class Matrices>
+Traffic time_lines(const Communicator& communicator, int repeats, PaperPtdma<Matrices>& solver,
+                   const pencil::LineProblem<Matrices>& problem, double& seconds) {
+  const auto planes = static_cast<std::size_t>(problem.layout.box[2].count());
+  pencil::Buffer values(planes * problem.lines.plane_stride);
+  const pencil::TransposeTraffic before = solver.traffic();
+  seconds = least_of_slowest(communicator, repeats, [&] {
+    for (std::size_t n = 0; n < values.size(); ++n)
+      values.data()[n] = std::sin(1.0 + static_cast<double>(n));
+    const Clock clock;
+    solver.solve({values.data(), problem.lines.plane_stride});
+    return clock.seconds();
+  });
+  return per_call(communicator, solver.traffic() - before, repeats + 1);
+}
+
+TridiagonalResult measure_paper(const Communicator& communicator, const TridiagonalCase& setup,
+                                const pencil::PoissonProblem& problem, int repeats) {
+  const auto algorithm = setup.method == k_algorithm_1 ? PtdmaAlgorithm::one : PtdmaAlgorithm::two;
+  const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
+  const pencil::PoissonOptions options{options_of(setup), setup.backend, false};
+  const pencil::Spectrum spectrum(grid, problem, options);
+
+  TridiagonalResult result;
+  const auto lines = pencil::Columns::of_row(spectrum).line_problem(spectrum);
+  PaperPtdma<pencil::ShiftedMatrices> poisson(lines, algorithm);
+  poisson.set_operator(problem.z, 0.0, 1.0);
+  const Traffic traffic =
+      time_lines(communicator, repeats, poisson, lines, result.tridiagonal_seconds);
+  result.messages = traffic.messages, result.bytes = traffic.bytes;
+  result.kept_bytes = traffic.kept_bytes;
+
+  const auto field = pencil::field_lines(grid, setup.cells[2], false, options.tridiagonal);
+  PaperPtdma<pencil::SharedMatrix> implicit(field, algorithm);
+  implicit.set_operator(diffusion(problem.z), 0.0, 1.0);
+  const Traffic field_traffic =
+      time_lines(communicator, repeats, implicit, field, result.field_seconds);
+  result.field_messages = field_traffic.messages, result.field_bytes = field_traffic.bytes;
+  return result;
+}
+
 TridiagonalResult measure_batches(const Communicator& communicator, const TridiagonalCase& setup,
                                   const pencil::PoissonProblem& problem, int repeats) {
   if (communicator.size() > 1)
@@ -233,8 +281,9 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
                                        {},
                                        pencil::second_derivative(faces(setup.cells[2]), walls),
                                        true};
-  return setup.method == k_batches ? measure_batches(communicator, setup, problem, repeats)
-                                   : measure_planes(communicator, setup, problem, repeats);
+  if (setup.method == k_batches) return measure_batches(communicator, setup, problem, repeats);
+  if (is_paper_algorithm(setup.method)) return measure_paper(communicator, setup, problem, repeats);
+  return measure_planes(communicator, setup, problem, repeats);
 }
 
 int tridiagonal_bench(const std::vector<std::string>& words) {

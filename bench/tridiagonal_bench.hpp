@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/report.hpp"
-#include "pencil/poisson.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant::bench {
 
@@ -24,7 +24,7 @@ struct TridiagonalResult {
   RankStatistics messages, bytes;
   RankStatistics kept_bytes;         // of the exchange, that stay on the rank
   double tridiagonal_seconds = 0.0;  // exchange included, transforms and x-y transposes excluded
-  double solve_seconds = 0.0;        // the whole Poisson solve
+  double solve_seconds = 0.0;        // the whole Poisson solve; not of the paper's algorithms
   RankStatistics field_messages, field_bytes;
   double field_seconds = 0.0;  // one matrix for all lines of a field
 };

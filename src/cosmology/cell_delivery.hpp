@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/exchanger.hpp"
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 
 namespace octant::cosmology {
 

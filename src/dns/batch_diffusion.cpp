@@ -1,6 +1,6 @@
-#include "dns/batch_diffusion.hpp"
+#include "dns/batch_steps.hpp"
 
-#include "dns/rows.hpp"
+#include "dns/kernel_launch.hpp"
 
 namespace octant::dns {
 

@@ -1,7 +1,7 @@
-#include "dns/batch_ghosts.hpp"
+#include "dns/batch_steps.hpp"
 
 #include "core/error.hpp"
-#include "dns/rows.hpp"
+#include "dns/kernel_launch.hpp"
 
 namespace octant::dns {
 

@@ -1,4 +1,4 @@
-#include "dns/batch_momentum.hpp"
+#include "dns/batch_steps.hpp"
 
 #include "dns/operators.hpp"
 

@@ -1,7 +1,7 @@
-#include "dns/batch_projection.hpp"
+#include "dns/batch_steps.hpp"
 
+#include "dns/kernels.hpp"
 #include "dns/operators.hpp"
-#include "dns/projection_kernels.hpp"
 
 namespace octant::dns {
 
@@ -78,7 +78,7 @@ struct CorrectedFaces {
   }
 };
 
-PlaneCorrection plane_correction(const Domain& d, const Projection::Step& step, int k) {
+PlaneCorrection plane_correction(const Domain& d, const CorrectionStep& step, int k) {
   const double height = d.dz_cell[k];
   return {.x = step.gamma_dt / d.grid.dx,
           .y = step.gamma_dt / d.grid.dy,
@@ -114,7 +114,7 @@ void BatchProjection::solve(const VelocityViews& predicted, double gamma_dt) {
 }
 
 void BatchProjection::correct(const VelocityViews& predicted,
-                              const std::function<Projection::Step(int)>& step,
+                              const std::function<CorrectionStep(int)>& step,
                               const VelocityViews& velocity, const FieldView& pressure) {
   for (int k = 0; k < domain_.nz; ++k) planes_[k] = plane_correction(domain_, step(k), k);
   correct_lower_faces(predicted, step(0), velocity);
@@ -128,7 +128,7 @@ void BatchProjection::correct(const VelocityViews& predicted,
 }
 
 void BatchProjection::correct_lower_faces(const VelocityViews& predicted,
-                                          const Projection::Step& step,
+                                          const CorrectionStep& step,
                                           const VelocityViews& velocity) {
   const double spacing[] = {domain_.grid.dx, domain_.grid.dy, domain_.dz_face[-1]};
   for (int c = 0; c < k_components; ++c) {

@@ -1,8 +1,7 @@
-#include "dns/batch_scalar.hpp"
+#include "dns/batch_steps.hpp"
 
 #include <utility>
 
-#include "dns/batch_diffusion.hpp"
 #include "dns/operators.hpp"
 
 namespace octant::dns {

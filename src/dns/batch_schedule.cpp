@@ -101,7 +101,7 @@ double BatchSchedule::missing(const Stage& stage) {
   return missing_velocity(domain_, parameters_, sum);
 }
 
-Projection::Step BatchSchedule::correction(int k, const Stage& stage, double push) const {
+CorrectionStep BatchSchedule::correction(int k, const Stage& stage, double push) const {
   return correction_step(parameters_, stage, implicit_ ? push * implicit_->response(k) : push);
 }
 

@@ -10,12 +10,8 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "dns/batch_diffusion.hpp"
-#include "dns/batch_ghosts.hpp"
-#include "dns/batch_momentum.hpp"
-#include "dns/batch_projection.hpp"
-#include "dns/batch_scalar.hpp"
-#include "dns/schedule.hpp"
+#include "dns/batch_steps.hpp"
+#include "dns/incompressible_flow.hpp"
 
 namespace octant::dns {
 
@@ -48,7 +44,7 @@ class BatchSchedule final : public Schedule {
   void fill_ghosts();
   // The push that gives the predicted velocity its mean.
   double missing(const Stage& stage);
-  Projection::Step correction(int k, const Stage& stage, double push) const;
+  CorrectionStep correction(int k, const Stage& stage, double push) const;
   void fetch();
   void lap(double& part, const char* name);
 

@@ -1,8 +1,105 @@
 #include "dns/domain.hpp"
 
+#include <cmath>
+
 #include "core/error.hpp"
 
 namespace octant::dns {
+
+namespace {
+
+constexpr const char* k_end_names[] = {"lower", "upper"};
+
+char axis_name(int axis) { return static_cast<char>('x' + axis); }
+
+}  // namespace
+
+Boundaries::Boundaries(const FlowParameters& parameters, const Vector& size)
+    : velocities_(parameters.boundary_velocity) {
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto& sides = parameters.boundary[axis];
+    if (sides.size() != 2)
+      throw InputError("dns.boundary_{} has {} entries; expected two, such as [\"wall\", \"wall\"]",
+                       axis_name(axis), sides.size());
+    for (int end = 0; end < 2; ++end) sides_[axis][end] = sides[end];
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    check_pair(axis);
+    check_velocities(axis);
+  }
+  check_balance(size);
+  const int forced = index_of(parameters.forcing_axis);
+  if (parameters.forcing != Forcing::none && !periodic(forced))
+    throw InputError(
+        "dns.forcing = \"{}\" along {} needs a periodic axis, but dns.boundary_{} is "
+        "[\"{}\", \"{}\"]",
+        name_of(parameters.forcing), axis_name(forced), axis_name(forced),
+        name_of(sides_[forced][0]), name_of(sides_[forced][1]));
+}
+
+void Boundaries::check_pair(int axis) const {
+  const auto [lower, upper] = sides_[axis];
+  if ((lower == Side::periodic) != (upper == Side::periodic))
+    throw InputError(
+        "dns.boundary_{} = [\"{}\", \"{}\"]: a periodic side needs a periodic partner; make both "
+        "periodic or neither",
+        axis_name(axis), name_of(lower), name_of(upper));
+}
+
+void Boundaries::check_velocities(int axis) const {
+  for (int end = 0; end < 2; ++end) {
+    const Vector& v = velocities_[axis][end];
+    const Side side = sides_[axis][end];
+    const std::string name = fmt::format("dns.velocity_{}_{} = [{}, {}, {}]", axis_name(axis),
+                                         k_end_names[end], v[0], v[1], v[2]);
+    const bool moves = v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
+    const double inwards = end == 0 ? v[axis] : -v[axis];
+    if (side == Side::wall && v[axis] != 0.0)
+      throw InputError("{}: a wall moves only along itself; expected 0 for {}, or the kind inflow",
+                       name, axis_name(axis));
+    if (side == Side::inflow && !(inwards > 0.0))
+      throw InputError("{}: the fluid of an inflow enters; expected a {} velocity along {}", name,
+                       end == 0 ? "positive" : "negative", axis_name(axis));
+    if (moves && side != Side::wall && side != Side::inflow)
+      throw InputError("{}: a {} side has no velocity of its own; expected [0, 0, 0]", name,
+                       name_of(side));
+  }
+}
+
+void Boundaries::check_balance(const Vector& size) const {
+  double entering = 0.0, gross = 0.0;
+  for (int axis = 0; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end) {
+      if (sides_[axis][end] == Side::outflow) return;
+      const double rate = velocities_[axis][end][axis] * size[0] * size[1] * size[2] / size[axis];
+      entering += end == 0 ? rate : -rate;
+      gross += std::abs(rate);
+    }
+  if (std::abs(entering) > 1e-12 * gross)
+    throw InputError(
+        "the inflows bring in {} (volume per time) and nothing leaves; make one side "
+        "an outflow",
+        entering);
+}
+
+Condition Boundaries::of_velocity(int component, int axis, int end) const {
+  switch (sides_[axis][end]) {
+    case Side::periodic: return Condition::periodic;
+    case Side::wall:
+    case Side::inflow: return Condition::dirichlet;
+    case Side::free_slip: return component == axis ? Condition::dirichlet : Condition::neumann;
+    case Side::outflow: break;
+  }
+  return Condition::neumann;
+}
+
+Condition Boundaries::of_pressure(int axis, int end) const {
+  switch (sides_[axis][end]) {
+    case Side::periodic: return Condition::periodic;
+    case Side::outflow: return Condition::dirichlet;
+    default: return Condition::neumann;
+  }
+}
 
 Domain::Domain(const Communicator& communicator, const Grid& grid_, const Boundaries& boundaries_,
                pencil::ProcessGrid processes)

@@ -6,8 +6,7 @@
 
 #include "comm/parallel_sums.hpp"
 #include "comm/reproducible_sum.hpp"
-#include "dns/field_views.hpp"
-#include "dns/rows.hpp"
+#include "dns/kernel_launch.hpp"
 
 namespace octant::dns {
 

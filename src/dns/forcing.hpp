@@ -1,22 +1,34 @@
 // What drives a flow along dns.forcing_axis.
 #pragma once
 
+#include <span>
+
 #include "comm/reproducible_sum.hpp"
 #include "dns/domain.hpp"
-#include "dns/options.hpp"
 
 namespace octant::dns {
 
 // The component whose mean is kept, or -1.
-int kept_component(const FlowParameters& parameters);
+inline int kept_component(const FlowParameters& parameters) {
+  return parameters.forcing == Forcing::bulk_velocity ? index_of(parameters.forcing_axis) : -1;
+}
 
 // Force per mass of a constant pressure gradient.
-Vector body_force(const FlowParameters& parameters);
+inline Vector body_force(const FlowParameters& parameters) {
+  Vector force{};
+  if (parameters.forcing == Forcing::pressure_gradient)
+    force[index_of(parameters.forcing_axis)] = parameters.pressure_gradient;
+  return force;
+}
 
 // What the predicted velocity lacks everywhere to have the mean that dns.bulk_velocity asks for;
 // `sum` is that of velocity times height of the cell over this rank's cells. Collective.
-double missing_velocity(const Domain& domain, const FlowParameters& parameters,
-                        ReproducibleSum& sum);
+inline double missing_velocity(const Domain& domain, const FlowParameters& parameters,
+                               ReproducibleSum& sum) {
+  reproducible_sum(domain.pencils.communicator(), std::span(&sum, 1));
+  const double cell = domain.grid.dx * domain.grid.dy;
+  return parameters.bulk_velocity - sum.to_double() * cell / domain.grid.volume();
+}
 
 // Of implicit diffusion, one half is already in a predicted velocity; the other half sums up to the
 // friction at the walls. Adds it to the sum for missing_velocity: factor = nu gamma / 2, and

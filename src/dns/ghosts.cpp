@@ -39,10 +39,7 @@ GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar) 
 
 Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar)
     : domain_(domain),
-      halo_(domain.pencils,
-            {domain.boundaries.periodic(0), domain.boundaries.periodic(1),
-             domain.boundaries.periodic(2)},
-            options),
+      halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), options),
       rules_(ghost_rules(domain.boundaries, scalar)) {}
 
 void Ghosts::fill_x(int quantity, double* row) const {

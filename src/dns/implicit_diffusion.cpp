@@ -15,12 +15,6 @@ void add_to_row(double* row, int n, double amount) {
   for (int i = 0; i < n; ++i) row[i] += amount;
 }
 
-void add_to(pencil::TransposeTraffic& sum, const pencil::TransposeTraffic& part) {
-  sum.seconds += part.seconds;
-  sum.bytes += part.bytes;
-  sum.messages += part.messages;
-}
-
 // Makes a matrix as large as the grid, with planes at its end that keep what they hold: the face of
 // w on a wall.
 void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
@@ -127,7 +121,7 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
   double response(int k) const override { return response_[domain_.box[2].begin + k]; }
   pencil::PoissonReport report() const override {
     pencil::PoissonReport report;
-    for (const pencil::FieldTridiagonal& solver : solvers_) add_to(report.z, solver.traffic());
+    for (const pencil::FieldTridiagonal& solver : solvers_) report.z += solver.traffic();
     return report;
   }
 
@@ -212,8 +206,8 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
       const pencil::PoissonReport r = solver.report();
       sum.transform_seconds += r.transform_seconds;
       sum.tridiagonal_seconds += r.tridiagonal_seconds;
-      add_to(sum.xy, r.xy);
-      add_to(sum.z, r.z);
+      sum.xy += r.xy;
+      sum.z += r.z;
     }
     return sum;
   }

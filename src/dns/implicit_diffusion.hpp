@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "dns/domain.hpp"
-#include "pencil/poisson.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant::dns {
 

@@ -6,8 +6,8 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "dns/domain.hpp"
-#include "dns/momentum.hpp"
-#include "dns/options.hpp"
+#include "dns/flow_parameters.hpp"
+#include "dns/kernels.hpp"
 
 namespace octant::dns {
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "dns/domain.hpp"
-#include "dns/momentum.hpp"
-#include "dns/scalar_kernels.hpp"
-#include "pencil/poisson.hpp"
+#include "dns/kernels.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant::dns {
 

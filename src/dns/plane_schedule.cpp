@@ -175,14 +175,15 @@ void PlaneSchedule::correct_late(const Stage& stage) {
   projection_.fill_ghosts(ghosts_);
   lap(seconds_.ghosts, "ghosts");
   pencil::in_team("dns: late correction", [&](const Team& team) {
-    const Range planes = team.share(domain_.nz);
-    for (int k = planes.begin; k < planes.end; ++k)
-      projection_.correct_late(state_, k, correction(k, stage));
+    const std::vector<Projection::RowTask>& late = projection_.late_corrections();
+    const Range own = team.share(static_cast<int>(late.size()));
+    for (int n = own.begin; n < own.end; ++n)
+      projection_.correct(state_, late[n], 0, correction(late[n].k, stage));
   });
   lap(seconds_.correction, "correction");
 }
 
-Projection::Step PlaneSchedule::correction(int k, const Stage& stage) const {
+CorrectionStep PlaneSchedule::correction(int k, const Stage& stage) const {
   if (forcing_ != Forcing::bulk_velocity) return correction_step(parameters_, stage, 0.0);
   const double forcing = implicit_ ? push_ * implicit_->response(k) : push_;
   return correction_step(parameters_, stage, forcing);

@@ -12,9 +12,9 @@
 #include "core/observer.hpp"
 #include "dns/ghosts.hpp"
 #include "dns/implicit_diffusion.hpp"
+#include "dns/incompressible_flow.hpp"
 #include "dns/momentum_sweep.hpp"
 #include "dns/projection.hpp"
-#include "dns/schedule.hpp"
 
 namespace octant::dns {
 
@@ -49,7 +49,7 @@ class PlaneSchedule final : public Schedule {
   // What could not be projected, or corrected, without other ranks' planes.
   void project_late(int slide, const Stage& stage);
   void correct_late(const Stage& stage);
-  Projection::Step correction(int k, const Stage& stage) const;
+  CorrectionStep correction(int k, const Stage& stage) const;
   void fill_ghosts();
 
   // The push that gives the predicted velocity its mean, from the sums of a stage.

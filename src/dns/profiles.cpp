@@ -1,4 +1,4 @@
-#include "dns/profiles.hpp"
+#include "dns/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "dns/statistics.hpp"
 
 namespace octant::dns {
 

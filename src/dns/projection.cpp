@@ -5,8 +5,8 @@
 
 #include "core/error.hpp"
 #include "dns/forcing.hpp"
+#include "dns/kernels.hpp"
 #include "dns/operators.hpp"
-#include "dns/projection_kernels.hpp"
 
 namespace octant::dns {
 
@@ -53,6 +53,26 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
   const bool first_is_late = below_is_late_ && diffusion == Diffusion::explicit_all;
   OCTANT_REQUIRE(!first_is_late || solver_.first_may_be_last(),
                  "this solver of lines along z cannot wait for the first plane");
+  list_late_tasks();
+}
+
+// A face of v waits for the correction north of it, one of w for that above. The pressure waits for
+// both of its neighbours along an axis whose diffusion is implicit.
+unsigned Projection::waiting(int k, int j) const {
+  const bool above = above_is_late_ && k == domain_.nz - 1, below = below_is_late_ && k == 0;
+  const bool north = north_is_late_ && j == domain_.ny - 1, south = south_is_late_ && j == 0;
+  const bool along_z = diffusion_ != Diffusion::explicit_all && (above || below);
+  const bool along_y = diffusion_ == Diffusion::implicit_all && (north || south);
+  return (north ? part_v : 0U) | (above ? part_w : 0U) | (along_z || along_y ? part_p : 0U);
+}
+
+void Projection::list_late_tasks() {
+  for (int k = 0; k < domain_.nz; ++k)
+    for (int j = 0; j < domain_.ny; ++j) {
+      if ((below_is_late_ && k == 0) || (south_is_late_ && j == 0))
+        late_divergences_.push_back({k, j});
+      if (const unsigned parts = waiting(k, j)) late_corrections_.push_back({k, j, parts});
+    }
 }
 
 int Projection::slot(int k) const {
@@ -85,16 +105,14 @@ void Projection::forward(const Team& team, const State& state, int k, int slide,
 }
 
 void Projection::forward_late(const State& state, int slide, double gamma_dt) {
-  if (!south_is_late_ && !below_is_late_) return;
+  if (late_divergences_.empty()) return;
   pencil::in_team("dns: late divergence", [&](const Team& team) {
-    const Range planes = team.share({below_is_late_ ? 1 : 0, domain_.nz});
-    if (south_is_late_)
-      for (int k = planes.begin; k < planes.end; ++k)
-        divergence(team, state, k, slide, gamma_dt, {0, 1}, rhs_row(domain_.ny + team.rank()));
-    if (!below_is_late_) return;
-    const Range rows = team.share(domain_.ny);
-    divergence(team, state, 0, slide, gamma_dt, rows, rhs_row(rows.begin));
-    solver_.forward(team, 0);
+    const Range own = team.share(static_cast<int>(late_divergences_.size()));
+    for (int n = own.begin; n < own.end; ++n) {
+      const auto [k, j] = late_divergences_[n];
+      divergence(team, state, k, slide, gamma_dt, {j, j + 1}, rhs_row(domain_.ny + team.rank()));
+    }
+    if (below_is_late_) solver_.forward(team, 0);
   });
 }
 
@@ -132,54 +150,40 @@ void Projection::fill_ghosts(Ghosts& ghosts) {
   ghosts.exchange_z(phi_);
 }
 
-void Projection::correct(const Team& team, State& state, int k, int slide, const Step& step) {
+void Projection::correct(const Team& team, State& state, int k, int slide,
+                         const CorrectionStep& step) {
   const Range own = team.share(domain_.ny);
-  correct_rows(state, k, own, slide, step, false);
+  for (int j = own.begin; j < own.end; ++j)
+    correct(state, {k, j, all_parts & ~waiting(k, j)}, slide, step);
   correct_lower_faces(state, k, own, slide, step.gamma_dt);
 }
 
-void Projection::correct_late(State& state, int k, const Step& step) {
-  const bool at_end = (k == 0 && below_is_late_) || (k == domain_.nz - 1 && above_is_late_);
-  if (at_end || south_is_late_ || north_is_late_)
-    correct_rows(state, k, {0, domain_.ny}, 0, step, true);
-}
-
-void Projection::correct_rows(State& state, int k, Range rows, int slide, const Step& step,
-                              bool late) {
-  const int nx = domain_.nx, ny = domain_.ny;
-  const double cx = step.gamma_dt / domain_.grid.dx, cy = step.gamma_dt / domain_.grid.dy;
-  const double cz = step.gamma_dt / domain_.dz_face[k];
-  const double push_u = step.forced == k_u ? step.forcing : 0.0;
-  const double push_v = step.forced == k_v ? step.forcing : 0.0;
-  const bool above_is_late = above_is_late_ && k == domain_.nz - 1;
-  const bool plane_is_late =
-      diffusion_ != Diffusion::explicit_all && (above_is_late || (below_is_late_ && k == 0));
-  const auto correct_row = [nx](const double* velocity, const double* phi, const double* next,
-                                double factor, double push, double* result) {
-    for_each_cell(nx, VelocityCorrection{velocity, phi, next, factor, push, result});
+void Projection::correct(State& state, const RowTask& task, int slide, const CorrectionStep& step) {
+  const auto [k, j, parts] = task;
+  const int nx = domain_.nx;
+  // Another part only moves home.
+  const auto correct_part = [&, parts = parts](Part part, const double* from, const double* phi,
+                                               const double* next, double factor, double push,
+                                               double* to) {
+    if (parts & part) for_each_cell(nx, VelocityCorrection{from, phi, next, factor, push, to});
+    else if (from != to) std::copy_n(from, nx, to);
   };
-  for (int j = rows.begin; j < rows.end; ++j) {
-    const bool north_is_late = north_is_late_ && j == ny - 1;
-    const bool row_is_late =
-        diffusion_ == Diffusion::implicit_all && (north_is_late || (south_is_late_ && j == 0));
-    if (late && !(above_is_late || plane_is_late || north_is_late || row_is_late)) continue;
-    const double* phi = row(k, j);
-    const double *us = state.u.row(k, j, slide), *vs = state.v.row(k, j, slide),
-                 *ws = state.w.row(k, j, slide);
-    double *u = state.u.row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
-    if (!late) correct_row(us, phi, phi + 1, cx, push_u, u);
-    if (north_is_late && late && has_edges_)
-      correct_row(vs, edges_.row(k, 1), edges_.row(k, 2), cy, push_v, v);
-    else if (north_is_late == late) correct_row(vs, phi, row(k, j + 1), cy, push_v, v);
-    else if (vs != v) std::copy_n(vs, nx, v);
-    if (above_is_late == late) correct_row(ws, phi, row(k + 1, j), cz, 0.0, w);
-    else if (ws != w) std::copy_n(ws, nx, w);
-    if ((plane_is_late || row_is_late) == late) update_pressure(state, k, j, step);
-    ghosts_.fill_x(k_u, u);
-    ghosts_.fill_x(k_v, v);
-    ghosts_.fill_x(k_w, w);
-    ghosts_.fill_x(k_pressure, state.p.row(k, j));
-  }
+  const double* phi = row(k, j);
+  const bool at_edge = has_edges_ && north_is_late_ && j == domain_.ny - 1;
+  const double *v_phi = at_edge ? edges_.row(k, 1) : phi,
+               *v_next = at_edge ? edges_.row(k, 2) : row(k, j + 1);
+  double *u = state.u.row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
+  correct_part(part_u, state.u.row(k, j, slide), phi, phi + 1, step.gamma_dt / domain_.grid.dx,
+               step.forced == k_u ? step.forcing : 0.0, u);
+  correct_part(part_v, state.v.row(k, j, slide), v_phi, v_next, step.gamma_dt / domain_.grid.dy,
+               step.forced == k_v ? step.forcing : 0.0, v);
+  correct_part(part_w, state.w.row(k, j, slide), phi, row(k + 1, j),
+               step.gamma_dt / domain_.dz_face[k], 0.0, w);
+  if (parts & part_p) update_pressure(state, k, j, step);
+  ghosts_.fill_x(k_u, u);
+  ghosts_.fill_x(k_v, v);
+  ghosts_.fill_x(k_w, w);
+  ghosts_.fill_x(k_pressure, state.p.row(k, j));
 }
 
 // Those of w take the place of the plane above, which has moved home.
@@ -206,7 +210,7 @@ void Projection::correct_lower_faces(State& state, int k, Range rows, int slide,
     }
 }
 
-void Projection::update_pressure(State& state, int k, int j, const Step& step) {
+void Projection::update_pressure(State& state, int k, int j, const CorrectionStep& step) {
   const double up = step.implicit_z / (domain_.dz_cell[k] * domain_.dz_face[k]);
   const double down = step.implicit_z / (domain_.dz_cell[k] * domain_.dz_face[k - 1]);
   const double xx = step.implicit_xy / (domain_.grid.dx * domain_.grid.dx);
@@ -232,8 +236,8 @@ void Projection::update_pressure(State& state, int k, int j, const Step& step) {
   }
 }
 
-Projection::Step correction_step(const FlowParameters& parameters, const Stage& stage,
-                                 double forcing) {
+CorrectionStep correction_step(const FlowParameters& parameters, const Stage& stage,
+                               double forcing) {
   const Diffusion diffusion = parameters.diffusion;
   const double half = -0.5 * parameters.viscosity * stage.gamma;
   return {.gamma_dt = stage.gamma,

@@ -6,8 +6,8 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "dns/kernels.hpp"
 #include "dns/operators.hpp"
-#include "dns/scalar_kernels.hpp"
 
 namespace octant::dns {
 

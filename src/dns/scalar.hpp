@@ -8,8 +8,8 @@
 #include "core/named.hpp"
 #include "dns/domain.hpp"
 #include "dns/ghosts.hpp"
-#include "dns/momentum.hpp"
-#include "pencil/poisson.hpp"
+#include "dns/kernels.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant {
 class ParameterSchema;

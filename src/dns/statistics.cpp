@@ -7,8 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "dns/profiles.hpp"
-#include "dns/rows.hpp"
+#include "dns/kernel_launch.hpp"
 #include "io/expectations.hpp"
 
 namespace octant::dns {

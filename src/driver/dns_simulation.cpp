@@ -5,7 +5,7 @@
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "dns/operators.hpp"
-#include "dns/stable_step.hpp"
+#include "dns/measure.hpp"
 
 namespace octant::driver {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 
-#include "dns/flow.hpp"
+#include "dns/incompressible_flow.hpp"
 #include "dns/measure.hpp"
 #include "dns/statistics.hpp"
 #include "driver/dns_options.hpp"

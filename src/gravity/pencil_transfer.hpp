@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gravity/patches.hpp"
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 
 namespace octant::gravity {
 

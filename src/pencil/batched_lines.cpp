@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/error.hpp"
-#include "pencil/line_arithmetic.hpp"
+#include "pencil/lines.hpp"
 
 namespace octant::pencil {
 

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pencil/device_memory.hpp"
-#include "pencil/field_view.hpp"
+#include "pencil/device_field.hpp"
 #include "pencil/lines.hpp"
 
 namespace octant::pencil {
@@ -50,8 +49,6 @@ class BatchedLines {
 
   // In place, with a line for every shift. Does not wait.
   void solve(const FieldView& lines) const;
-
-  std::size_t bytes() const { return factors_.size() * sizeof(double); }
 
  private:
   bool periodic_, singular_;

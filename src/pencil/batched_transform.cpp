@@ -45,8 +45,6 @@ class PlanesOfHost final : public BatchedTransform {
     });
   }
 
-  std::size_t bytes() const override { return blocks_.size() * sizeof(double); }
-
  private:
   int whole_blocks() const { return (transform_.width() + k_columns - 1) / k_columns; }
   RowPiece row_of_coefficients(int k) const {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pencil/boundary.hpp"
-#include "pencil/field_view.hpp"
+#include "pencil/device_field.hpp"
 
 namespace octant::pencil {
 
@@ -25,8 +25,6 @@ class BatchedTransform {
   // kernels of the default execution space follow one another.
   virtual void forward(const FieldView& field) = 0;
   virtual void backward(const FieldView& field) = 0;
-
-  virtual std::size_t bytes() const = 0;  // without that memory
 };
 
 // What suits the default execution space: for the host a thread takes planes, one by one, through

@@ -48,8 +48,6 @@ class LinesOfDevice final : public BatchedTransform {
   void forward(const FieldView& field) override;
   void backward(const FieldView& field) override;
 
-  std::size_t bytes() const override;
-
  private:
   int width() const { return static_cast<int>(x_eigenvalues_.size()); }
   double* rows() const { return memory_->data(); }
@@ -127,13 +125,6 @@ void LinesOfDevice::backward(const FieldView& field) {
   } else {
     x_backward_->execute(rows_of(coefficients()), rows_of(field));
   }
-}
-
-std::size_t LinesOfDevice::bytes() const {
-  std::size_t bytes = 0;
-  for (const auto* lines : {&x_forward_, &x_backward_, &y_forward_, &y_backward_})
-    if (*lines) bytes += (*lines)->bytes();
-  return bytes;
 }
 
 }  // namespace

@@ -36,14 +36,6 @@ enum class TransformKind {
   dct8
 };
 
-// The real transform that diagonalises the second difference with these conditions, its inverse,
-// and the factor that both together multiply by.
-struct TransformPair {
-  TransformKind forward, backward;
-  double scale;
-};
-TransformPair transform_of(const AxisConditions& conditions, int unknowns);
-
 // Reals side by side in a batch of columns: two cache lines, eight complex numbers.
 inline constexpr int k_columns = 16;
 
@@ -63,5 +55,30 @@ bool has_transforms();
 // Throws RunError if the library has no such plan (dct1 of one point).
 std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
                                           bool measured);
+
+// Fourier transforms of many lines at once, in the memory of Kokkos' default execution space: by
+// the library of a GPU, and on a host by FFTW, for which there are better ways (above) but which
+// lets the kernels around them be tested there.
+
+// `lines` lines of `length` numbers; strides count numbers.
+struct FftLines {
+  int length, lines, point_stride, line_stride;
+};
+
+// In place and unscaled, in the order of the default execution space's kernels.
+class ManyFft {
+ public:
+  virtual ~ManyFft() = default;
+  virtual void forward(double* first) const = 0;
+  virtual void backward(double* first) const = 0;
+};
+
+// Of complex numbers. Throws RunError if the library has no such plan, and InputError if it does
+// not know that memory.
+std::unique_ptr<ManyFft> make_complex_fft(const FftLines& lines);
+
+// Contiguous lines of real numbers <-> length / 2 + 1 complex ones; line_stride counts the reals,
+// and is even.
+std::unique_ptr<ManyFft> make_real_fft(int length, int lines, int line_stride);
 
 }  // namespace octant::pencil

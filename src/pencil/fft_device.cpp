@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "core/error.hpp"
-#include "pencil/device_fft.hpp"
 #include "pencil/fft.hpp"
 #include "pencil/line_transform.hpp"
 

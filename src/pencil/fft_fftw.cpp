@@ -7,8 +7,7 @@
 
 #include "core/error.hpp"
 #include "pencil/buffer.hpp"
-#include "pencil/device_fft.hpp"
-#include "pencil/device_memory.hpp"
+#include "pencil/device_field.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::pencil {

@@ -1,7 +1,6 @@
 #if !defined(OCTANT_FFTW) && !defined(OCTANT_CUFFT) && !defined(OCTANT_HIPFFT)
 
 #include "core/error.hpp"
-#include "pencil/device_fft.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::pencil {

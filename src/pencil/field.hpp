@@ -9,7 +9,7 @@
 
 #include "comm/exchanger.hpp"
 #include "pencil/buffer.hpp"
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 
 namespace octant::pencil {
 
@@ -50,15 +50,9 @@ class Field {
   // Doubles from a row, or a plane, to the next one.
   std::ptrdiff_t row_stride() const { return layout_.row_stride; }
   std::ptrdiff_t plane_stride() const { return layout_.plane_stride; }
-  std::size_t bytes() const { return data_.size() * sizeof(double); }
 
   // Copies a row of plane k with its ghosts onto another one of that plane.
   void copy_row(int k, int to, int from, int slide = 0);
-  // Sets cells -1 and n_x of a row from its other end.
-  void wrap_row(double* row) const {
-    row[-1] = row[nx() - 1];
-    row[nx()] = row[0];
-  }
 
  private:
   Box box_;
@@ -72,31 +66,24 @@ struct HaloOptions {
   bool shared_memory = false;
 };
 
-// Fills the ghost rows and planes of x-pencils from the ranks that hold those cells, and from the
-// other side where an axis is periodic. Ghosts outside a boundary that is not periodic are left as
-// they are: the caller's boundary conditions set them. One message per neighbour carries all
-// fields of a call. All calls but the constructor's are collective over the ranks along that axis.
+// Halo exchange: fills the ghost rows and planes of x-pencils from the ranks that hold those cells,
+// and from the other side where an axis is periodic. Ghosts outside a boundary that is not periodic
+// are left as they are: the caller's boundary conditions set them. One message per neighbour
+// carries all fields of a call. All calls but the constructor's are collective over the ranks along
+// that axis.
 class Halo {
  public:
-  // Collective.
-  Halo(const PencilGrid& grid, std::array<bool, 3> periodic, const HaloOptions& options = {});
+  // Which of the axes that are cut continue at their other ends. Collective.
+  Halo(const PencilGrid& grid, bool periodic_y, bool periodic_z, const HaloOptions& options = {});
   ~Halo();
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;
 
-  // Whether y, or z, is on one rank, so that no message is needed.
-  bool y_is_local() const;
-  bool z_is_local() const;
-
-  // Cells -1 and n_x of every row of planes 0 .. n_z - 1; local; nothing unless x is periodic.
-  void fill_x(std::span<Field* const> fields, int slide = 0);
   // Rows -1 and n_y, with their x-ghosts, of planes first .. end - 1.
   void fill_y(std::span<Field* const> fields, int slide = 0);
   void fill_y(std::span<Field* const> fields, int first, int end, int slide);
   // Planes -1 and n_z, with all their ghosts.
   void fill_z(std::span<Field* const> fields, int slide = 0);
-  // x, y and z in this order, so that edges and corners are right.
-  void fill(std::span<Field* const> fields, int slide = 0);
 
   // Bytes and messages sent to other ranks so far: in shared memory, what they were left to read.
   std::vector<ExchangeCount> report() const;
@@ -104,7 +91,6 @@ class Halo {
  private:
   struct Side;
   std::unique_ptr<Side> y_, z_;
-  bool periodic_x_;
 };
 
 }  // namespace octant::pencil

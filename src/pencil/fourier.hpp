@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 #include "pencil/transpose.hpp"
 
 namespace octant::pencil {

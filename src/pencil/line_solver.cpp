@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.hpp"
-#include "pencil/cyclic_reduction.hpp"
-#include "pencil/partition.hpp"
+#include "pencil/line_partition.hpp"
 #include "pencil/reduced_system.hpp"
 #include "pencil/thomas.hpp"
 
 namespace octant::pencil {
 
 namespace {
-
-// Lines of a dense box.
-Lines dense_lines(const Box& box) {
-  const int width = box[0].count(), rows = box[1].count();
-  return {width > 0 ? rows : 0, width, width, std::ptrdiff_t{width} * rows};
-}
-
-// What a rank of a column gets of whole lines of `planes`.
-template <class Matrices>
-Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
-  const Box lines{problem.layout.box[0], problem.layout.box[1], {0, planes}};
-  return Matrices::share(lines, problem.column.size(), rank);
-}
 
 // Forward, exchange and backward for all planes.
 template <class Matrices>
@@ -40,27 +25,10 @@ void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
   });
 }
 
-// Calls work() by one thread, between barriers.
-template <class Work>
-void by_one(const Team& team, const Work& work) {
-  team.barrier();
-  if (team.is_first()) work();
-  team.barrier();
-}
-
-template <class Matrices>
-std::shared_ptr<TransposeBuffers> messages_of(const LineProblem<Matrices>& problem) {
-  return {problem.memory, &problem.memory->z};
-}
-
 // The solver of the same kind whose factors a problem wants to use, if any.
 template <class Solver, class Matrices>
 const Solver* twin_of(const LineProblem<Matrices>& problem) {
   return dynamic_cast<const Solver*>(problem.twin);
-}
-
-bool holds_first_line(const Box& all, const Box& part) {
-  return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
 }
 
 // All planes are on one rank, and the matrix is not periodic.
@@ -87,11 +55,10 @@ class WholeLines final : public LineSolver<Matrices> {
     thomas_->eliminate(lines_.share(team), n, plane(n), rhs, plane(n == 0 ? 0 : n - 1));
   }
   void exchange(const Planes&) override {}
-  double* backward(const Team& team, const Planes& planes, int n, double* solution,
-                   const double* after, double* copy) override {
+  void backward(const Team& team, const Planes& planes, int n, double* solution,
+                const double* after, double* carry) override {
     const double* d = swept(planes)(n);
-    thomas_->substitute(lines_.share(team), n, solution, copy, d, n == planes_ - 1 ? d : after);
-    return solution;
+    thomas_->substitute(lines_.share(team), n, solution, carry, d, n == planes_ - 1 ? d : after);
   }
   // Some rows at a time, in memory that stays in cache between the two sweeps.
   void solve(const Planes& planes) override {
@@ -107,7 +74,6 @@ class WholeLines final : public LineSolver<Matrices> {
     });
   }
   TransposeTraffic traffic() const override { return {}; }
-  std::size_t bytes() const override { return thomas_->bytes(); }
 
  private:
   static constexpr std::ptrdiff_t k_doubles = 1 << 15;  // a quarter of a core's cache
@@ -136,244 +102,70 @@ class WholeLines final : public LineSolver<Matrices> {
 template <class Matrices>
 class PartitionedLines final : public LineSolver<Matrices> {
  public:
-  explicit PartitionedLines(const LineProblem<Matrices>& problem);
+  explicit PartitionedLines(const LineProblem<Matrices>& problem)
+      : PartitionedLines(problem, twin_of<PartitionedLines>(problem)) {}
 
-  void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override;
+  void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
+    const auto coefficients = [&](int rank) {
+      return PlaneCoefficients(matrix, planes_of_(rank), sweep_, identity, laplacian);
+    };
+    partition_->set(coefficients(rank_));
+    const TransposeTraffic before = ends_.traffic();
+    ends_.set(partition_->end_coefficients(), coefficients, identity == 0.0);
+    set_up_ += ends_.traffic() - before;
+  }
   bool uses_planes() const override { return true; }
-  bool first_may_be_last() const override { return flavour_ == PtdmaFlavour::two_sweeps; }
-  void forward(const Team& team, const Planes& planes, int n, const double* rhs) override;
-  void exchange(const Planes& planes) override;
-  double* backward(const Team& team, const Planes& planes, int n, double* solution,
-                   const double* after, double* copy) override;
+  bool first_may_be_last() const override { return true; }
+  void forward(const Team& team, const Planes& planes, int n, const double* rhs) override {
+    const SweptPlanes plane = swept(planes);
+    if (n == 0) copy_rows(lines_, lines_.share(team), rhs, plane(0));
+    else partition_->eliminate(team, n, plane(n), rhs, plane(n - 1), ends_(0));
+  }
+  void exchange(const Planes& planes) override {
+    const int last = planes_ - 1;
+    in_team("pencil: reduce lines", [&](const Team& team) {
+      partition_->add_and_scale(team, 0, ends_(0), swept(planes)(0));
+      partition_->scale(team, last, ends_(1), swept(planes)(last));
+    });
+    ends_.solve();
+  }
+  void backward(const Team& team, const Planes& planes, int n, double* solution,
+                const double* after, double* carry) override {
+    if (n > 0 && n < planes_ - 1) {
+      partition_->substitute(team, n, solution, carry, swept(planes)(n), after, ends_(0));
+      return;
+    }
+    const Range rows = lines_.share(team);
+    copy_rows(lines_, rows, ends_(n == 0 ? 0 : 1), carry);
+    copy_rows(lines_, rows, carry, solution);
+  }
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
-  TransposeTraffic traffic() const override {
-    const TransposeTraffic& all = exchange_.traffic();
-    return {all.calls - set_up_.calls, all.messages - set_up_.messages, all.bytes - set_up_.bytes,
-            all.seconds - set_up_.seconds, all.kept_bytes - set_up_.kept_bytes};
-  }
-  std::size_t bytes() const override { return partition_->bytes(); }
+  // Without what the exchange of coefficients sent.
+  TransposeTraffic traffic() const override { return ends_.traffic() - set_up_; }
 
  private:
-  static Box ends_of(const LineProblem<Matrices>& problem, int rank);
-  static Box whole_of(const LineProblem<Matrices>& problem, int rank);
-  static Layout ends_layout(const LineProblem<Matrices>& problem);
+  PartitionedLines(const LineProblem<Matrices>& problem, const PartitionedLines* twin)
+      : sweep_(problem.options.sweep),
+        planes_(problem.layout.box[2].count()),
+        rank_(problem.column.rank()),
+        planes_of_(problem.planes_of),
+        lines_(problem.lines),
+        partition_(
+            twin ? twin->partition_
+                 : std::make_shared<Partition<Matrices>>(problem.matrices, problem.lines, planes_)),
+        ends_(problem, twin ? &twin->ends_ : nullptr) {}
 
   SweptPlanes swept(const Planes& planes) const { return {planes, planes_ - 1, sweep_}; }
-  SweptPlanes swept_gathered() {
-    return {{gathered_.data(), dense_.plane_stride}, 2 * ranks_ - 1, sweep_};
-  }
-  // The end plane that is swept first (0) or last (1); in memory they have their natural order.
-  double* end(int which) {
-    const bool lower = (which == 0) == (sweep_ == Sweep::up);
-    return ends_.data() + (lower ? 0 : lines_.plane_size());
-  }
-  void set_reduced(const EndCoefficients& own);
-  void exchange_coefficient(const Buffer& own, Buffer& all);
-  void reduce(const SweptPlanes& plane);
-  void reduce_by_algorithm_1(const SweptPlanes& plane);
 
   Sweep sweep_;
-  PtdmaFlavour flavour_;
-  int planes_, rank_, ranks_;
-  bool homogeneous_ = true;
+  int planes_, rank_;
   std::function<Range(int)> planes_of_;
-  Lines lines_, dense_;
-  Matrices matrices_, dense_matrices_;
+  Lines lines_;
   std::shared_ptr<Partition<Matrices>> partition_;
-  std::shared_ptr<ReducedSystem<Matrices>> reduced_;
-  std::unique_ptr<CyclicReduction<Matrices>> algorithm_1_;
-  Buffer ends_;      // both end planes of this rank
-  Buffer gathered_;  // those of all ranks, on whole lines, in natural order
-  Transpose exchange_;
-  EndCoefficients all_ends_;  // of whole lines
-  TransposeTraffic set_up_;   // what the exchange of coefficients sent
+  EndPlanes<Matrices> ends_;
+  TransposeTraffic set_up_;
 };
-
-template <class Matrices>
-Box PartitionedLines<Matrices>::ends_of(const LineProblem<Matrices>& problem, int rank) {
-  return {problem.layout.box[0], problem.layout.box[1], {2 * rank, 2 * rank + 2}};
-}
-
-template <class Matrices>
-Box PartitionedLines<Matrices>::whole_of(const LineProblem<Matrices>& problem, int rank) {
-  return whole_lines(problem, rank, 2 * problem.column.size());
-}
-
-template <class Matrices>
-Layout PartitionedLines<Matrices>::ends_layout(const LineProblem<Matrices>& problem) {
-  Layout layout = problem.layout;
-  layout.box = ends_of(problem, problem.column.rank());
-  layout.stride[2] = static_cast<std::ptrdiff_t>(problem.lines.plane_size());
-  return layout;
-}
-
-template <class Matrices>
-PartitionedLines<Matrices>::PartitionedLines(const LineProblem<Matrices>& problem)
-    : sweep_(problem.options.sweep),
-      flavour_(problem.options.flavour),
-      planes_(problem.layout.box[2].count()),
-      rank_(problem.column.rank()),
-      ranks_(problem.column.size()),
-      planes_of_(problem.planes_of),
-      lines_(problem.lines),
-      dense_(dense_lines(whole_of(problem, rank_))),
-      matrices_(problem.matrices),
-      dense_matrices_(
-          problem.dense_matrices(whole_of(problem, rank_)[0], whole_of(problem, rank_)[1])),
-      ends_(2 * lines_.plane_size()),
-      gathered_(2 * ranks_ * dense_.plane_stride),
-      exchange_(
-          "tridiagonal ends", problem.column, [&](int rank) { return ends_of(problem, rank); },
-          [&](int rank) { return whole_of(problem, rank); }, ends_layout(problem),
-          Layout::ordered(whole_of(problem, rank_)), problem.options.backend, messages_of(problem)),
-      all_ends_{Buffer(2 * ranks_ * dense_matrices_.size()),
-                Buffer(2 * ranks_ * dense_matrices_.size())} {
-  if (flavour_ == PtdmaFlavour::algorithm_1)
-    algorithm_1_ = std::make_unique<CyclicReduction<Matrices>>(matrices_, lines_, planes_);
-  if (const auto* twin = twin_of<PartitionedLines>(problem)) {
-    OCTANT_REQUIRE(!algorithm_1_, "algorithm 1 has no factors that a twin could use");
-    partition_ = twin->partition_;
-    reduced_ = twin->reduced_;
-    return;
-  }
-  const Box whole = whole_of(problem, rank_);
-  partition_ = std::make_shared<Partition<Matrices>>(matrices_, lines_, planes_,
-                                                     flavour_ == PtdmaFlavour::algorithm_2);
-  reduced_ = std::make_shared<ReducedSystem<Matrices>>(
-      dense_matrices_, dense_, 2 * ranks_, problem.matrix.periodic,
-      problem.singular && holds_first_line(problem.layout.box, whole));
-}
-
-template <class Matrices>
-void PartitionedLines<Matrices>::set_operator(const TridiagonalMatrix& matrix, double identity,
-                                              double laplacian) {
-  homogeneous_ = identity == 0.0;
-  const auto coefficients = [&](int rank) {
-    return PlaneCoefficients(matrix, planes_of_(rank), sweep_, identity, laplacian);
-  };
-  if constexpr (std::is_same_v<Matrices, SharedMatrix>) {
-    // Every rank computes the ends of all: nothing is sent.
-    double *a = all_ends_.a.data(), *c = all_ends_.c.data();
-    for (int n = 0; n < ranks_; ++n) {
-      const int rank = sweep_ == Sweep::up ? n : ranks_ - 1 - n;
-      Partition<SharedMatrix> other({}, Lines{0, 0, 0, 0}, planes_of_(rank).count(), false);
-      other.set(coefficients(rank));
-      for (const int which : {0, 1}) {
-        a[2 * n + which] = other.end_coefficients().a.data()[which];
-        c[2 * n + which] = other.end_coefficients().c.data()[which];
-      }
-    }
-    reduced_->set(a, c, homogeneous_);
-  }
-  if (algorithm_1_) {
-    algorithm_1_->set(coefficients(rank_));
-    return;
-  }
-  partition_->set(coefficients(rank_));
-  if constexpr (!std::is_same_v<Matrices, SharedMatrix>) {
-    const TransposeTraffic before = exchange_.traffic();
-    set_reduced(partition_->end_coefficients());
-    const TransposeTraffic& after = exchange_.traffic();
-    set_up_.calls += after.calls - before.calls;
-    set_up_.messages += after.messages - before.messages;
-    set_up_.bytes += after.bytes - before.bytes;
-    set_up_.seconds += after.seconds - before.seconds;
-    set_up_.kept_bytes += after.kept_bytes - before.kept_bytes;
-  }
-}
-
-template <class Matrices>
-void PartitionedLines<Matrices>::set_reduced(const EndCoefficients& own) {
-  exchange_coefficient(own.a, all_ends_.a);
-  exchange_coefficient(own.c, all_ends_.c);
-  reduced_->set(all_ends_.a.data(), all_ends_.c.data(), homogeneous_);
-}
-
-// `own`: [first, last][coefficient of our lines]; `all`: [plane][coefficient of whole lines].
-template <class Matrices>
-void PartitionedLines<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
-  for (const int which : {0, 1})
-    for_each_chunk(lines_, {0, lines_.rows}, [&](int chunk, std::ptrdiff_t at, auto width) {
-      for (int i = 0; i < width; ++i)
-        end(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(chunk, i)];
-    });
-  exchange_.forward(ends_.data(), gathered_.data());
-  const SweptPlanes gathered = swept_gathered();
-  for (int n = 0; n < 2 * ranks_; ++n)
-    for_each_chunk(dense_, {0, dense_.rows}, [&](int chunk, std::ptrdiff_t at, auto width) {
-      for (int i = 0; i < width; ++i)
-        all.data()[n * dense_matrices_.size() + dense_matrices_.place(chunk, i)] =
-            gathered(n)[at + i];
-    });
-}
-
-template <class Matrices>
-void PartitionedLines<Matrices>::forward(const Team& team, const Planes& planes, int n,
-                                         const double* rhs) {
-  const SweptPlanes plane = swept(planes);
-  double* d = plane(n);
-  const double* before = plane(n == 0 ? 0 : n - 1);
-  if (n > 0 && !algorithm_1_) {
-    const bool gather = flavour_ == PtdmaFlavour::two_sweeps;
-    partition_->eliminate(team, n, d, rhs, before, end(0), gather);
-    return;
-  }
-  copy_rows(lines_, lines_.share(team), rhs, d);
-  if (algorithm_1_) by_one(team, [&] { algorithm_1_->eliminate(n, d, before); });
-}
-
-template <class Matrices>
-void PartitionedLines<Matrices>::reduce_by_algorithm_1(const SweptPlanes& plane) {
-  for (int n = planes_ - 3; n >= 0; --n) algorithm_1_->reduce(n, plane(n), plane(n + 1));
-  if constexpr (!std::is_same_v<Matrices, SharedMatrix>)
-    set_reduced(algorithm_1_->end_coefficients());
-  std::copy_n(plane(0), lines_.plane_size(), end(0));
-  std::copy_n(plane(planes_ - 1), lines_.plane_size(), end(1));
-}
-
-template <class Matrices>
-void PartitionedLines<Matrices>::reduce(const SweptPlanes& plane) {
-  const int last = planes_ - 1;
-  in_team("pencil: reduce lines", [&](const Team& team) {
-    if (flavour_ == PtdmaFlavour::two_sweeps) {
-      partition_->add_and_scale(team, 0, end(0), plane(0));
-    } else {
-      for (int n = last - 2; n >= 0; --n) partition_->reduce(team, n, plane(n), plane(n + 1));
-      partition_->scale(team, 0, end(0), plane(0));
-    }
-    partition_->scale(team, last, end(1), plane(last));
-  });
-}
-
-template <class Matrices>
-void PartitionedLines<Matrices>::exchange(const Planes& planes) {
-  if (algorithm_1_) reduce_by_algorithm_1(swept(planes));
-  else reduce(swept(planes));
-  exchange_.forward(ends_.data(), gathered_.data());
-  in_team("pencil: reduced lines",
-          [&](const Team& team) { reduced_->solve(team, swept_gathered()); });
-  exchange_.backward(gathered_.data(), ends_.data());
-}
-
-template <class Matrices>
-double* PartitionedLines<Matrices>::backward(const Team& team, const Planes& planes, int n,
-                                             double* solution, const double* after, double* copy) {
-  double* plane = swept(planes)(n);
-  if (n == 0 || n == planes_ - 1) {
-    const Range rows = lines_.share(team);
-    copy_rows(lines_, rows, end(n == 0 ? 0 : 1), solution);
-    copy_rows(lines_, rows, solution, copy);
-    return solution;
-  }
-  if (flavour_ == PtdmaFlavour::two_sweeps) {
-    partition_->substitute(team, n, solution, copy, plane, after, end(0));
-    return solution;
-  }
-  if (algorithm_1_) by_one(team, [&] { algorithm_1_->reconstruct(n, plane, end(0), end(1)); });
-  else partition_->reconstruct(team, n, plane, end(0), end(1));
-  return plane;
-}
 
 // Makes lines whole by a transpose, solves them there, and sends them back. Whole lines stay in the
 // messages; the planes that were this rank's already lie apart.
@@ -391,7 +183,8 @@ class TransposedLines final : public LineSolver<Matrices> {
               return Box{problem.layout.box[0], problem.layout.box[1], problem.planes_of(rank)};
             },
             [&](int rank) { return whole_of(problem, rank); }, problem.layout,
-            Layout::ordered(box_), problem.options.backend, messages_of(problem), true),
+            Layout::ordered(box_), problem.options.backend,
+            std::shared_ptr<TransposeBuffers>(problem.memory, &problem.memory->z), true),
         solver_(make_line_solver(whole_problem(problem))) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
@@ -403,7 +196,7 @@ class TransposedLines final : public LineSolver<Matrices> {
   void forward(const Team& team, const Planes&, int n, const double* rhs) override {
     const int k = plane_of(n);
     team.barrier();
-    transpose_.pack(team, Transpose::End::source, rows_, {k, k + 1}, rhs);
+    transpose_.pack(team, TransposeEnd::source, rows_, {k, k + 1}, rhs);
   }
   void exchange(const Planes&) override {
     transpose_.exchange(Direction::forward);
@@ -411,18 +204,16 @@ class TransposedLines final : public LineSolver<Matrices> {
     solver_->solve({nullptr, dense_lines(box_).plane_stride, slabs});
     transpose_.exchange(Direction::reverse);
   }
-  double* backward(const Team& team, const Planes&, int n, double*, const double*,
-                   double* copy) override {
+  void backward(const Team& team, const Planes&, int n, double* solution, const double*,
+                double*) override {
     const int k = plane_of(n);
-    transpose_.unpack(team, Transpose::End::source, rows_, {k, k + 1}, copy);
+    transpose_.unpack(team, TransposeEnd::source, rows_, {k, k + 1}, solution);
     team.barrier();
-    return copy;
   }
   void solve(const Planes& planes) override {
     solve_plane_by_plane(*this, planes, {planes, own_.count() - 1, sweep_});
   }
   TransposeTraffic traffic() const override { return transpose_.traffic(); }
-  std::size_t bytes() const override { return solver_->bytes(); }
 
  private:
   static Box whole_of(const LineProblem<Matrices>& problem, int rank) {

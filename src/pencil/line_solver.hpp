@@ -31,6 +31,10 @@ struct LineProblem {
   const LineSolver<Matrices>* twin = nullptr;
 };
 
+// The first `unknown_planes` planes of a field, with one matrix for all lines.
+LineProblem<SharedMatrix> field_lines(const PencilGrid& grid, int unknown_planes, bool periodic,
+                                      const TridiagonalOptions& options);
+
 // Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,
 // exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep;
 // `planes` are line 0 of each in their natural order. All threads of a team call forward and
@@ -53,16 +57,15 @@ class LineSolver {
   virtual void forward(const Team& team, const Planes& planes, int n, const double* rhs) = 0;
   // Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
-  // The solution of plane n: in `solution`, where a caller keeps that of the plane n + 1 in
-  // `after`, which may be the same memory, and in `copy` as well; or in its place, if that is the
-  // address returned. `copy` may be `solution`.
-  virtual double* backward(const Team& team, const Planes& planes, int n, double* solution,
-                           const double* after, double* copy) = 0;
+  // The solution of plane n goes to `solution`. The caller keeps that of plane n + 1 in `after`; a
+  // solver that needs it leaves that of plane n in `carry`, to be the next `after`. `carry` may be
+  // `after`, or `solution`.
+  virtual void backward(const Team& team, const Planes& planes, int n, double* solution,
+                        const double* after, double* carry) = 0;
   // All of that at once, in place.
   virtual void solve(const Planes& planes) = 0;
 
   virtual TransposeTraffic traffic() const = 0;
-  virtual std::size_t bytes() const = 0;  // without what the problem brought along
 };
 
 template <class Matrices>

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "pencil/device_fft.hpp"
-#include "pencil/device_memory.hpp"
+#include "pencil/device_field.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::pencil {
@@ -46,8 +45,6 @@ class LineTransform {
 
   // `to` may be `from`. The result is multiplied by `scale`.
   void execute(const LineSet& from, const LineSet& to, double scale = 1.0) const;
-
-  std::size_t bytes() const { return work_.size() * sizeof(Kokkos::complex<double>); }
 
  private:
   TransformKind kind_;

@@ -20,6 +20,14 @@
 
 namespace octant::pencil {
 
+// The real transform that diagonalises the second difference with these conditions, its inverse,
+// and the factor that both together multiply by.
+struct TransformPair {
+  TransformKind forward, backward;
+  double scale;
+};
+TransformPair transform_of(const AxisConditions& conditions, int unknowns);
+
 // Throws InputError unless an axis, which errors call `name`, has a transform.
 void check_axis(const UniformAxis& axis, const std::string& name);
 

@@ -1,12 +1,16 @@
 // The reduced system of P-TDMA: two planes per part, one diagonal of ones, solved on whole lines.
-// Internal to pencil/.
+// Internal to pencil/, and to the benchmark's other P-TDMA algorithms.
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "pencil/buffer.hpp"
-#include "pencil/lines.hpp"
+#include "pencil/line_partition.hpp"
+#include "pencil/line_solver.hpp"
 
 namespace octant::pencil {
 
@@ -110,5 +114,148 @@ class ReducedSystem {
   bool bordered_, singular_;
   Buffer before_, reciprocal_, back_, border_;  // [plane][coefficient]
 };
+
+// Lines of a dense box.
+inline Lines dense_lines(const Box& box) {
+  const int width = box[0].count(), rows = box[1].count();
+  return {width > 0 ? rows : 0, width, width, std::ptrdiff_t{width} * rows};
+}
+
+// What a rank of a column gets of whole lines of `planes`.
+template <class Matrices>
+Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
+  const Box lines{problem.layout.box[0], problem.layout.box[1], {0, planes}};
+  return Matrices::share(lines, problem.column.size(), rank);
+}
+
+inline bool holds_first_line(const Box& all, const Box& part) {
+  return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
+}
+
+// The planes at the ends of the partitions of a column, brought together on whole lines, and
+// solved.
+template <class Matrices>
+class EndPlanes {
+ public:
+  // `twin` lends its factors. Collective over the column.
+  explicit EndPlanes(const LineProblem<Matrices>& problem, const EndPlanes* twin = nullptr);
+
+  // The right-hand side, then the solution, of the end plane that is swept first (0) or last (1).
+  double* operator()(int which) {
+    const bool lower = (which == 0) == (sweep_ == Sweep::up);
+    return ends_.data() + (lower ? 0 : lines_.plane_size());
+  }
+  // Takes the coefficients of this rank's ends, and `of(rank)` those of the planes of any. Where
+  // one matrix serves all lines, every rank computes all ends, and nothing is sent; else
+  // collective.
+  template <class CoefficientsOf>
+  void set(const EndCoefficients& own, const CoefficientsOf& of, bool homogeneous);
+  // Collective.
+  void solve();
+
+  const TransposeTraffic& traffic() const { return exchange_.traffic(); }
+
+ private:
+  static Box ends_of(const LineProblem<Matrices>& problem, int rank) {
+    return {problem.layout.box[0], problem.layout.box[1], {2 * rank, 2 * rank + 2}};
+  }
+  static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
+    return whole_lines(problem, rank, 2 * problem.column.size());
+  }
+  static Layout ends_layout(const LineProblem<Matrices>& problem) {
+    Layout layout = problem.layout;
+    layout.box = ends_of(problem, problem.column.rank());
+    layout.stride[2] = static_cast<std::ptrdiff_t>(problem.lines.plane_size());
+    return layout;
+  }
+  SweptPlanes gathered() {
+    return {{gathered_.data(), dense_.plane_stride}, 2 * ranks_ - 1, sweep_};
+  }
+  void exchange_coefficient(const Buffer& own, Buffer& all);
+
+  Sweep sweep_;
+  int ranks_;
+  std::function<Range(int)> planes_of_;
+  Lines lines_, dense_;
+  Matrices matrices_, dense_matrices_;
+  std::shared_ptr<ReducedSystem<Matrices>> reduced_;
+  Buffer ends_;      // both end planes of this rank, in natural order
+  Buffer gathered_;  // those of all ranks, on whole lines, likewise
+  Transpose exchange_;
+  EndCoefficients all_;  // of whole lines
+};
+
+template <class Matrices>
+EndPlanes<Matrices>::EndPlanes(const LineProblem<Matrices>& problem, const EndPlanes* twin)
+    : sweep_(problem.options.sweep),
+      ranks_(problem.column.size()),
+      planes_of_(problem.planes_of),
+      lines_(problem.lines),
+      dense_(dense_lines(whole_of(problem, problem.column.rank()))),
+      matrices_(problem.matrices),
+      dense_matrices_(problem.dense_matrices(whole_of(problem, problem.column.rank())[0],
+                                             whole_of(problem, problem.column.rank())[1])),
+      ends_(2 * lines_.plane_size()),
+      gathered_(2 * ranks_ * dense_.plane_stride),
+      exchange_(
+          "tridiagonal ends", problem.column, [&](int rank) { return ends_of(problem, rank); },
+          [&](int rank) { return whole_of(problem, rank); }, ends_layout(problem),
+          Layout::ordered(whole_of(problem, problem.column.rank())), problem.options.backend,
+          std::shared_ptr<TransposeBuffers>(problem.memory, &problem.memory->z)),
+      all_{Buffer(2 * ranks_ * dense_matrices_.size()),
+           Buffer(2 * ranks_ * dense_matrices_.size())} {
+  const Box whole = whole_of(problem, problem.column.rank());
+  if (twin) reduced_ = twin->reduced_;
+  else
+    reduced_ = std::make_shared<ReducedSystem<Matrices>>(
+        dense_matrices_, dense_, 2 * ranks_, problem.matrix.periodic,
+        problem.singular && holds_first_line(problem.layout.box, whole));
+}
+
+template <class Matrices>
+template <class CoefficientsOf>
+void EndPlanes<Matrices>::set(const EndCoefficients& own, const CoefficientsOf& of,
+                              bool homogeneous) {
+  if constexpr (std::is_same_v<Matrices, SharedMatrix>) {
+    double *a = all_.a.data(), *c = all_.c.data();
+    for (int n = 0; n < ranks_; ++n) {
+      const int rank = sweep_ == Sweep::up ? n : ranks_ - 1 - n;
+      Partition<SharedMatrix> other({}, Lines{0, 0, 0, 0}, planes_of_(rank).count());
+      other.set(of(rank));
+      for (const int which : {0, 1}) {
+        a[2 * n + which] = other.end_coefficients().a.data()[which];
+        c[2 * n + which] = other.end_coefficients().c.data()[which];
+      }
+    }
+  } else {
+    exchange_coefficient(own.a, all_.a);
+    exchange_coefficient(own.c, all_.c);
+  }
+  reduced_->set(all_.a.data(), all_.c.data(), homogeneous);
+}
+
+// `own`: [first, last][coefficient of our lines]; `all`: [plane][coefficient of whole lines].
+template <class Matrices>
+void EndPlanes<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
+  for (const int which : {0, 1})
+    for_each_chunk(lines_, {0, lines_.rows}, [&](int chunk, std::ptrdiff_t at, auto width) {
+      for (int i = 0; i < width; ++i)
+        (*this)(which)[at + i] = own.data()[which * matrices_.size() + matrices_.place(chunk, i)];
+    });
+  exchange_.forward(ends_.data(), gathered_.data());
+  const SweptPlanes swept = gathered();
+  for (int n = 0; n < 2 * ranks_; ++n)
+    for_each_chunk(dense_, {0, dense_.rows}, [&](int chunk, std::ptrdiff_t at, auto width) {
+      for (int i = 0; i < width; ++i)
+        all.data()[n * dense_matrices_.size() + dense_matrices_.place(chunk, i)] = swept(n)[at + i];
+    });
+}
+
+template <class Matrices>
+void EndPlanes<Matrices>::solve() {
+  exchange_.forward(ends_.data(), gathered_.data());
+  in_team("pencil: reduced lines", [&](const Team& team) { reduced_->solve(team, gathered()); });
+  exchange_.backward(gathered_.data(), ends_.data());
+}
 
 }  // namespace octant::pencil

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 
 namespace octant::pencil {
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "pencil/buffer.hpp"
-#include "pencil/line_arithmetic.hpp"
 #include "pencil/lines.hpp"
 
 namespace octant::pencil {
@@ -49,23 +48,21 @@ class Thomas {
   }
 
   // The second one, whose solution goes to two places. In descending order of n.
-  void substitute(Range rows, int n, double* solution, double* copy, const double* d,
-                  const double* solution_after) const {
+  void substitute(Range rows, int n, double* solution, double* carry, const double* d,
+                  const double* after) const {
     if (n == coefficients_.planes() - 1) {
+      copy_rows(lines_, rows, d, carry);
       copy_rows(lines_, rows, d, solution);
-      copy_rows(lines_, rows, d, copy);
       return;
     }
     const double c = coefficients_.after[n];
     for_each_line(
         lines_, rows, matrices_,
         [=](std::ptrdiff_t i, double r) {
-          solution[i] = copy[i] = substituted(d[i], c, r, solution_after[i]);
+          carry[i] = solution[i] = substituted(d[i], c, r, after[i]);
         },
         &reciprocal_.data()[n * matrices_.size()]);
   }
-
-  std::size_t bytes() const { return reciprocal_.size() * sizeof(double); }
 
  private:
   void make_reciprocals(int n, Range lines) {

@@ -65,28 +65,35 @@ struct FieldTridiagonal::State {
   int sweep_number(int k) const { return sweep == Sweep::up ? k : planes - 1 - k; }
 };
 
+LineProblem<SharedMatrix> field_lines(const PencilGrid& grid, int unknown_planes, bool periodic,
+                                      const TridiagonalOptions& options) {
+  const Box box = grid.box(Orientation::x);
+  const FieldLayout field(box);
+  const auto planes_of = [grid, unknown_planes](int z_index) {
+    return unknown_planes_of(grid, unknown_planes, z_index);
+  };
+  const std::vector<double> zeros(unknown_planes);
+  return {grid.column(),
+          planes_of,
+          {{box[0], box[1], planes_of(grid.z_index())},
+           {1, field.row_stride, field.plane_stride},
+           std::max(field.nx, 1),
+           0},
+          {field.ny, field.nx, field.row_stride, field.plane_stride},
+          {},
+          [](Range, Range) { return SharedMatrix{}; },
+          {zeros, zeros, zeros, periodic},
+          false,
+          options,
+          options.memory ? options.memory : std::make_shared<SolverMemory>()};
+}
+
 FieldTridiagonal::FieldTridiagonal(const PencilGrid& grid, int unknown_planes, bool periodic,
                                    const TridiagonalOptions& options) {
   if (options.method == TridiagonalMethod::ptdma) check_ptdma_planes(grid, unknown_planes);
-  const Box box = grid.box(Orientation::x);
-  const Field shape({box[0], box[1], {0, 1}});
-  const Range planes = unknown_planes_of(grid, unknown_planes, grid.z_index());
-  const std::vector<double> zeros(unknown_planes);
-  const LineProblem<SharedMatrix> problem{
-      grid.column(),
-      [grid, unknown_planes](int rank) { return unknown_planes_of(grid, unknown_planes, rank); },
-      {{box[0], box[1], planes},
-       {1, shape.row_stride(), shape.plane_stride()},
-       std::max(shape.nx(), 1),
-       0},
-      {shape.ny(), shape.nx(), shape.row_stride(), shape.plane_stride()},
-      {},
-      [](Range, Range) { return SharedMatrix{}; },
-      {zeros, zeros, zeros, periodic},
-      false,
-      options,
-      options.memory ? options.memory : std::make_shared<SolverMemory>()};
-  state_.reset(new State{planes.count(), options.sweep, make_line_solver(problem)});
+  const int planes = unknown_planes_of(grid, unknown_planes, grid.z_index()).count();
+  state_.reset(new State{planes, options.sweep,
+                         make_line_solver(field_lines(grid, unknown_planes, periodic, options))});
 }
 
 FieldTridiagonal::~FieldTridiagonal() = default;
@@ -108,12 +115,14 @@ void FieldTridiagonal::exchange(Field& field, int slide) {
 }
 
 void FieldTridiagonal::backward(const Team& team, Field& field, int k, int slide, int to_slide) {
-  double *plane = field.row(k, 0, slide), *target = field.row(k, 0, to_slide);
+  double* target = field.row(k, 0, to_slide);
   if (k < state_->planes) {
     const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_slide);
-    plane = state_->solver->backward(team, State::planes_of(field, slide), state_->sweep_number(k),
-                                     target, after, target);
+    state_->solver->backward(team, State::planes_of(field, slide), state_->sweep_number(k), target,
+                             after, target);
+    return;
   }
+  const double* plane = field.row(k, 0, slide);
   if (plane == target) return;
   const std::ptrdiff_t stride = field.row_stride();
   const Range rows = team.share(field.ny());

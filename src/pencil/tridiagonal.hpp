@@ -6,8 +6,9 @@
 //   ftm    full transpose: lines are made whole by a transpose, solved by Thomas' algorithm, and
 //          sent back. Same bits on every process grid.
 //   ptdma  each rank reduces its planes to the two at its ends, the reduced system of two planes
-//          per rank is solved on whole lines, and the planes between follow (section 2.2.4). Only
-//          the end planes travel. Needs at least two planes per rank; agrees with ftm to round-off.
+//          per rank is solved on whole lines, and the planes between follow (section 2.2.4), in two
+//          sweeps instead of the paper's three. Only the end planes travel. Needs at least two
+//          planes per rank; agrees with ftm to round-off.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "pencil/field.hpp"
-#include "pencil/grid.hpp"
+#include "pencil/pencil_grid.hpp"
 #include "pencil/team.hpp"
 #include "pencil/transpose.hpp"
 
@@ -35,10 +36,6 @@ void check_planes(const TridiagonalMatrix& matrix, int cells);
 
 enum class TridiagonalMethod { ftm, ptdma };
 constexpr auto names_of(TridiagonalMethod) { return std::array{"ftm", "ptdma"}; }
-// Of P-TDMA: algorithm 1 of the paper, which reduces matrix and right-hand side together in every
-// solve; algorithm 2, which reduces the matrix once and stores reciprocals; and the same factors in
-// two sweeps over the planes instead of three, which fit the fused loops of a solver.
-enum class PtdmaFlavour { algorithm_1, algorithm_2, two_sweeps };
 // The order in which planes are eliminated; they are back-substituted in the opposite one.
 enum class Sweep { up, down };
 
@@ -46,11 +43,11 @@ enum class Sweep { up, down };
 // same hold it once, if they take turns.
 struct SolverMemory {
   TransposeBuffers xy, z;
+  std::unique_ptr<SharedMemory> planes;  // of ranks that share lines along y on a node
 };
 
 struct TridiagonalOptions {
   TridiagonalMethod method = TridiagonalMethod::ftm;
-  PtdmaFlavour flavour = PtdmaFlavour::two_sweeps;
   Sweep sweep = Sweep::up;
   TransposeBackend backend = TransposeBackend::p2p;
   std::shared_ptr<SolverMemory> memory = nullptr;  // none: the solver's own

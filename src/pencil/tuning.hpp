@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pencil/poisson.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant {
 class ParameterSchema;

@@ -1,9 +1,12 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "bench/bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/health.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/paper_ptdma.hpp"
 #include "bench/particle_bench.hpp"
 #include "bench/poisson_bench.hpp"
 #include "bench/transpose_bench.hpp"
@@ -148,6 +151,47 @@ TEST(TridiagonalBench, ShowsThatPtdmaSendsTwoPlanesPerRank) {
     const TridiagonalResult ends = measure_tridiagonal(world(), setup, 1);
     EXPECT_NEAR(ends.field_bytes.mean * 24, full.field_bytes.mean * 2 * ranks, 24.0);
   }
+}
+
+pencil::Field waves(const pencil::PencilGrid& grid) {
+  pencil::Field field(grid.box(pencil::Orientation::x));
+  for (int k = 0; k < field.nz(); ++k)
+    for (int j = 0; j < field.ny(); ++j)
+      for (int i = 0; i < field.nx(); ++i)
+        field(i, j, k) = std::sin(1.0 + i + 3.0 * j + 7.0 * (k + field.box()[2].begin));
+  return field;
+}
+
+// Both of the paper's algorithms give what the solver gives, which has its own tests.
+TEST(TridiagonalBench, SolvesByThePapersAlgorithms) {
+  const int planes = 4 * world().size() + 1;
+  const pencil::PencilGrid grid(world(), {6, 5, planes}, {1, world().size()});
+  pencil::TridiagonalMatrix matrix;
+  for (int k = 0; k < planes; ++k) {
+    matrix.lower.push_back(-1.0 - 0.01 * k);
+    matrix.upper.push_back(-0.7 + 0.02 * k);
+    matrix.diagonal.push_back(3.0 + 0.1 * k);
+  }
+  for (const bool periodic : {false, true})
+    for (const auto sweep : {pencil::Sweep::up, pencil::Sweep::down}) {
+      matrix.periodic = periodic;
+      const pencil::TridiagonalOptions options{pencil::TridiagonalMethod::ptdma, sweep};
+      pencil::FieldTridiagonal solver(grid, planes, periodic, options);
+      solver.set_matrix(matrix);
+      pencil::Field wanted = waves(grid);
+      solver.solve(wanted);
+      for (const auto algorithm : {PtdmaAlgorithm::one, PtdmaAlgorithm::two}) {
+        PaperPtdma<pencil::SharedMatrix> paper(pencil::field_lines(grid, planes, periodic, options),
+                                               algorithm);
+        paper.set_operator(matrix, 0.0, 1.0);
+        pencil::Field found = waves(grid);
+        paper.solve({found.row(0, 0), found.plane_stride()});
+        for (int k = 0; k < found.nz(); ++k)
+          for (int j = 0; j < found.ny(); ++j)
+            for (int i = 0; i < found.nx(); ++i)
+              EXPECT_NEAR(found(i, j, k), wanted(i, j, k), 1e-14) << periodic;
+      }
+    }
 }
 
 TEST(TridiagonalBench, TimesBatchesOnOneRankAlone) {

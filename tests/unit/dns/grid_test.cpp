@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "dns/boundaries.hpp"
-#include "dns/grid.hpp"
+#include "dns/domain.hpp"
+#include "dns/staggered_grid.hpp"
 #include "dns/momentum_sweep.hpp"
 #include "dns/operators.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dns/flow.hpp"
+#include "dns/incompressible_flow.hpp"
 #include "dns/measure.hpp"
 
 namespace octant::dns {

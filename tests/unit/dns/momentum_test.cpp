@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dns/momentum.hpp"
+#include "dns/kernels.hpp"
 
 namespace octant::dns {
 

@@ -10,9 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "dns/flow.hpp"
+#include "dns/incompressible_flow.hpp"
 #include "dns/measure.hpp"
-#include "dns/stable_step.hpp"
 
 namespace octant::dns {
 

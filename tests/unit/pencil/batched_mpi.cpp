@@ -3,9 +3,8 @@
 
 #include "core/error.hpp"
 #include "pencil/batched_lines.hpp"
-#include "pencil/batched_poisson.hpp"
+#include "pencil/batched_solvers.hpp"
 #include "pencil/batched_transform.hpp"
-#include "pencil/batched_tridiagonal.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
 namespace octant::pencil {

@@ -93,7 +93,6 @@ TEST(Transpose, SendsOnlyWhatOtherRanksNeed) {
   auto transpose = Transpose::between(grid, Orientation::x, Orientation::y, TransposeBackend::p2p);
   const Box box = grid.box(Orientation::x), target = grid.box(Orientation::y);
   const std::int64_t kept = std::int64_t{target[0].count()} * box[1].count() * cells[2];
-  EXPECT_EQ(transpose.entries_sent(), box.cells() - kept);
   std::vector<double> from(box.cells()), to(target.cells());
   transpose.forward(from.data(), to.data());
   EXPECT_EQ(transpose.traffic().bytes, 8 * (box.cells() - kept));
@@ -106,7 +105,7 @@ TEST(Halo, BringsTheNeighboursCellsAndCorners) {
     for (const auto& [periodic, shared] :
          {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
       const PencilGrid grid(world(), cells, processes);
-      Halo halo(grid, {periodic, periodic, periodic}, {.messages = {}, .shared_memory = shared});
+      Halo halo(grid, periodic, periodic, {.messages = {}, .shared_memory = shared});
       const Box box = grid.box(Orientation::x);
       Field first(box), second(box);
       for (int k = -1; k <= first.nz(); ++k)
@@ -114,15 +113,20 @@ TEST(Halo, BringsTheNeighboursCellsAndCorners) {
           for (int i = -1; i <= first.nx(); ++i) first(i, j, k) = second(i, j, k) = -7.0;
       for (int k = 0; k < first.nz(); ++k)
         for (int j = 0; j < first.ny(); ++j)
-          for (int i = 0; i < first.nx(); ++i) {
-            first(i, j, k) = value_at(i, box[1].begin + j, box[2].begin + k);
+          for (int i = periodic ? -1 : 0; i < first.nx() + periodic; ++i) {
+            const int x = (i + cells[0]) % cells[0];
+            first(i, j, k) = value_at(x, box[1].begin + j, box[2].begin + k);
             second(i, j, k) = -first(i, j, k);
           }
       Field* const fields[] = {&first, &second};
       Field* const one[] = {&first};
-      halo.fill(one);  // the next exchanges are larger ones
-      halo.fill(fields);
-      halo.fill(fields);
+      const auto fill = [&](std::span<Field* const> some) {
+        halo.fill_y(some);
+        halo.fill_z(some);
+      };
+      fill(one);  // the next exchanges are larger ones
+      fill(fields);
+      fill(fields);
       const auto inside = [&](int n, int axis) { return n >= 0 && n < cells[axis]; };
       const auto wrapped = [&](int n, int axis) { return (n + cells[axis]) % cells[axis]; };
       for (int k = -1; k <= first.nz(); ++k)

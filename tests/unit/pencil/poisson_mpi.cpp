@@ -19,15 +19,11 @@ Array solved(const PencilGrid& grid, const Operator& op, const Array& f,
   return gathered(field, grid);
 }
 
-PoissonOptions with(TridiagonalMethod method, PtdmaFlavour flavour = PtdmaFlavour::two_sweeps,
-                    Sweep sweep = Sweep::up) {
+PoissonOptions with(TridiagonalMethod method, Sweep sweep = Sweep::up) {
   PoissonOptions options;
-  options.tridiagonal = {method, flavour, sweep, TransposeBackend::p2p};
+  options.tridiagonal = {method, sweep, TransposeBackend::p2p};
   return options;
 }
-
-const PtdmaFlavour k_flavours[] = {PtdmaFlavour::algorithm_1, PtdmaFlavour::algorithm_2,
-                                   PtdmaFlavour::two_sweeps};
 
 constexpr double k_backward_error = 1e-12;
 
@@ -59,16 +55,11 @@ TEST(Poisson, IsInvertedForEveryPairOfConditionsAlongZByEveryMethod) {
           const std::string what =
               fmt::format("{}: z {}, {}, identity {}", to_string(processes), to_string(z),
                           sweep == Sweep::up ? "up" : "down", identity);
-          const Array ftm =
-              solved(grid, op, f, with(TridiagonalMethod::ftm, PtdmaFlavour::two_sweeps, sweep));
+          const Array ftm = solved(grid, op, f, with(TridiagonalMethod::ftm, sweep));
           EXPECT_LE(op.backward_error(ftm, f), k_backward_error) << "ftm " << what;
-          for (const PtdmaFlavour flavour : k_flavours) {
-            const Array ptdma = solved(grid, op, f, with(TridiagonalMethod::ptdma, flavour, sweep));
-            EXPECT_LE(op.backward_error(ptdma, f), k_backward_error)
-                << "flavour " << static_cast<int>(flavour) << " " << what;
-            EXPECT_LE(largest_difference(ptdma, ftm), 1e-11 * ftm.largest())
-                << "flavour " << static_cast<int>(flavour) << " " << what;
-          }
+          const Array ptdma = solved(grid, op, f, with(TridiagonalMethod::ptdma, sweep));
+          EXPECT_LE(op.backward_error(ptdma, f), k_backward_error) << "ptdma " << what;
+          EXPECT_LE(largest_difference(ptdma, ftm), 1e-11 * ftm.largest()) << "ptdma " << what;
         }
   }
 }
@@ -103,7 +94,7 @@ TEST(Poisson, HasTheSameBitsOnEveryProcessGridAndBackendWithTheFullTranspose) {
       const Array f = right_hand_side(op, cells, 4);
       const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
       for (const Sweep sweep : {Sweep::up, Sweep::down}) {
-        PoissonOptions options = with(TridiagonalMethod::ftm, PtdmaFlavour::two_sweeps, sweep);
+        PoissonOptions options = with(TridiagonalMethod::ftm, sweep);
         const Array expected = solved(alone, op, f, options);
         for (const ProcessGrid processes : selected_grids(world().size(), 8, 8))
           for (const TransposeBackend backend : k_transpose_backends) {
@@ -153,7 +144,7 @@ TEST(Poisson, FixesTheConstantByTheMeanOfTheLastPlane) {
     for (const auto method : {TridiagonalMethod::ftm, TridiagonalMethod::ptdma})
       for (const Sweep sweep : {Sweep::up, Sweep::down}) {
         const PencilGrid grid(world(), cells, processes);
-        const Array phi = solved(grid, op, f, with(method, PtdmaFlavour::two_sweeps, sweep));
+        const Array phi = solved(grid, op, f, with(method, sweep));
         double sum = 0.0;
         for (int j = 0; j < cells[1]; ++j)
           for (int i = 0; i < cells[0]; ++i) sum += phi(i, j, sweep == Sweep::up ? 15 : 0);
@@ -258,11 +249,8 @@ TEST(Poisson, WorksWithTwoAndThreePlanesPerRank) {
          {k_all_conditions[0], k_all_conditions[1], k_all_conditions[2]}) {
       const Operator op{problem_of({}, k_all_conditions[1], z, cells)};
       const Array f = random_array(cells, 8);
-      for (const PtdmaFlavour flavour : k_flavours)
-        EXPECT_LE(
-            op.backward_error(solved(grid, op, f, with(TridiagonalMethod::ptdma, flavour)), f),
-            k_backward_error)
-            << planes << " planes, flavour " << static_cast<int>(flavour);
+      const Array phi = solved(grid, op, f, with(TridiagonalMethod::ptdma));
+      EXPECT_LE(op.backward_error(phi, f), k_backward_error) << planes << " planes";
     }
   }
 }

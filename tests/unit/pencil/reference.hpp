@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "pencil/poisson.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant::pencil::reference {
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "pencil/batched_poisson.hpp"
-#include "pencil/poisson.hpp"
+#include "pencil/batched_solvers.hpp"
+#include "pencil/poisson_solver.hpp"
 #include "pencil/team.hpp"
 #include "tests/unit/pencil/reference.hpp"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pencil/buffer.hpp"
-#include "pencil/fft.hpp"
+#include "pencil/plane_transform.hpp"
 
 namespace octant::pencil {
 namespace {

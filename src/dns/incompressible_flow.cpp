@@ -1,0 +1,39 @@
+#include "dns/incompressible_flow.hpp"
+
+#include "core/error.hpp"
+#include "dns/batch_schedule.hpp"
+#include "dns/plane_schedule.hpp"
+
+namespace octant::dns {
+
+namespace {
+
+bool wants_batches(const FlowParameters& parameters, int ranks) {
+  if (!parameters.schedule) return ranks == 1 && !k_is_host<DeviceSpace>;
+  const bool wanted = parameters.schedule == ScheduleKind::batches;
+  if (wanted && ranks > 1)
+    throw InputError(
+        "dns.schedule = \"batches\" is for one rank, but there are {}; use \"planes\", or \"auto\"",
+        ranks);
+  return wanted;
+}
+
+}  // namespace
+
+Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+           const pencil::PoissonOptions& solvers, const CommOptions& comm)
+    : domain_(domain), parameters_(parameters), scalar_(scalar) {
+  if (wants_batches(parameters, domain.pencils.communicator().size()))
+    schedule_ = std::make_unique<BatchSchedule>(domain, parameters, scalar);
+  else schedule_ = std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm);
+}
+
+void Flow::step(double dt) {
+  mean_force_ = 0.0;
+  for (int n = 0; n < k_stages; ++n)
+    mean_force_ += schedule_->advance(n, runge_kutta_stage(n, dt)) / dt;
+  if (parameters_.forcing == Forcing::pressure_gradient)
+    mean_force_ = parameters_.pressure_gradient;
+}
+
+}  // namespace octant::dns

@@ -1,0 +1,283 @@
+// The arithmetic of a step, cell by cell of a row: the same for all schedules.
+//
+// Advection is in the symmetry-preserving form (Verstappen & Veldman, J. Comput. Phys. 187, 2003):
+// every face takes the neighbour's value alone, since what the cell itself contributes cancels
+// where div u = 0. With diffusion, a face then costs one coefficient and one multiply-add, and the
+// cell itself a constant.
+#pragma once
+
+#include <cstddef>
+
+#include <Kokkos_MathematicalFunctions.hpp>
+
+#include "dns/kernel_launch.hpp"
+
+namespace octant::dns {
+
+// Wray's three-stage Runge-Kutta scheme (eq. 3): dt times the coefficients alpha, beta and
+// gamma = alpha + beta of a stage.
+struct Stage {
+  double alpha, beta, gamma;
+};
+
+inline constexpr int k_stages = 3;
+
+inline Stage runge_kutta_stage(int n, double dt) {
+  constexpr double alpha[k_stages] = {8.0 / 15.0, 5.0 / 12.0, 3.0 / 4.0};
+  constexpr double beta[k_stages] = {0.0, -17.0 / 60.0, -5.0 / 12.0};
+  return {dt * alpha[n], dt * beta[n], dt * (alpha[n] + beta[n])};
+}
+
+// --- The momentum equation (eq. 3, 7): right-hand side and Runge-Kutta update ---
+
+// a b + c, rounded once where the machine has such an instruction, and so in the same way wherever
+// this is used.
+KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
+#if defined(__FMA__)
+  return Kokkos::fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// What one velocity component needs in one plane.
+struct PlaneOperator {
+  double transport_x, transport_y, transport_z;  // 1/4 of the reciprocal spacings
+  double weight_minus = 1, weight_plus = 1;      // of the two addends of a transporting velocity
+  double diffusion_x, diffusion_y;               // viscosity / spacing^2
+  double diffusion_below, diffusion_above;       // viscosity d2/dz2 towards the planes k - 1, k + 1
+  double gradient;                               // reciprocal spacing of the pressure's difference
+  double force;                                  // per mass
+};
+
+// Rows of velocities that carry the component through the faces of its cells, two addends each. The
+// east faces' addends serve the west ones as well, one cell on.
+struct Transport {
+  const double *east[2], *north[2], *south[2], *top[2], *bottom[2];
+};
+
+// Rows of the velocities at cells of a row, and on their faces below along y and z.
+struct VelocityRows {
+  const double *u, *v, *w, *v_south, *w_bottom, *w_bottom_north;
+};
+
+// The transport of component 0, 1 or 2, of which row and plane are the strides.
+KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const VelocityRows& r,
+                                                   std::ptrdiff_t row, std::ptrdiff_t plane) {
+  if (component == 0)
+    return {{r.u, r.u + 1},
+            {r.v, r.v + 1},
+            {r.v_south, r.v_south + 1},
+            {r.w, r.w + 1},
+            {r.w_bottom, r.w_bottom + 1}};
+  if (component == 1)
+    return {{r.u, r.u + row},
+            {r.v, r.v + row},
+            {r.v, r.v_south},
+            {r.w, r.w + row},
+            {r.w_bottom, r.w_bottom_north}};
+  return {{r.u, r.u + plane},
+          {r.v, r.v + plane},
+          {r.v_south, r.v_south + plane},
+          {r.w, r.w + plane},
+          {r.w, r.w_bottom}};
+}
+
+// The rows that the update of one row of one component reads and writes, each at cell 0.
+struct MomentumRows {
+  const double* velocity;                  // the component; its neighbours are strides away
+  const double *pressure, *pressure_next;  // on either side of the component's face
+  double* rhs;                             // advection and explicit diffusion, kept between stages
+  double* result;                          // may be the row below (k - 1)
+};
+
+// A cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the half of the implicit
+// diffusion that eq. 8 or 11 takes off. `read_rhs`: use the right-hand side of the stage before;
+// `keep_rhs`: leave this one's.
+template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
+class MomentumCell {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION MomentumCell(std::ptrdiff_t row, std::ptrdiff_t plane,
+                                           const PlaneOperator& o, const Transport& t,
+                                           const Stage& stage, const MomentumRows& rows)
+      : transport_(t),
+        rows_(rows),
+        row_(row),
+        plane_(plane),
+        dx_(implicit_xy ? 0.0 : o.diffusion_x),
+        dy_(implicit_xy ? 0.0 : o.diffusion_y),
+        above_(implicit_z ? 0.0 : o.diffusion_above),
+        below_(implicit_z ? 0.0 : o.diffusion_below),
+        centre_(-2.0 * (dx_ + dy_) - (above_ + below_)),
+        xm_(o.transport_x * o.weight_minus),
+        xp_(o.transport_x * o.weight_plus),
+        ym_(o.transport_y * o.weight_minus),
+        yp_(o.transport_y * o.weight_plus),
+        z_(o.transport_z),
+        half_x_(0.5 * stage.gamma * o.diffusion_x),
+        half_y_(0.5 * stage.gamma * o.diffusion_y),
+        half_above_(0.5 * stage.gamma * o.diffusion_above),
+        half_below_(0.5 * stage.gamma * o.diffusion_below),
+        half_centre_(implicit_xy ? -2.0 * (half_x_ + half_y_) - (half_above_ + half_below_)
+                                 : -(half_above_ + half_below_)),
+        gradient_(stage.gamma * o.gradient),
+        push_(stage.gamma * o.force),
+        alpha_(stage.alpha),
+        beta_(stage.beta) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    const auto& [e, n, s, t, b] = transport_;
+    const double *q = rows_.velocity + i, c = *q;
+    double r = centre_ * c;
+    r = multiply_add(face(-xm_, e[0][i], -xp_, e[1][i], dx_), q[1], r);
+    r = multiply_add(face(xm_, e[0][i - 1], xp_, e[1][i - 1], dx_), q[-1], r);
+    r = multiply_add(face(-ym_, n[0][i], -yp_, n[1][i], dy_), q[row_], r);
+    r = multiply_add(face(ym_, s[0][i], yp_, s[1][i], dy_), q[-row_], r);
+    r = multiply_add(face(-z_, t[0][i], -z_, t[1][i], above_), q[plane_], r);
+    r = multiply_add(face(z_, b[0][i], z_, b[1][i], below_), q[-plane_], r);
+    double v = multiply_add(-gradient_, rows_.pressure_next[i] - rows_.pressure[i], c + push_);
+    if constexpr (implicit_z) {
+      v = multiply_add(half_centre_, c, v);
+      v = multiply_add(half_above_, q[plane_], v);
+      v = multiply_add(half_below_, q[-plane_], v);
+    }
+    if constexpr (implicit_xy) {
+      v = multiply_add(half_x_, q[1] + q[-1], v);
+      v = multiply_add(half_y_, q[row_] + q[-row_], v);
+    }
+    v = multiply_add(alpha_, r, v);
+    if constexpr (read_rhs) v = multiply_add(beta_, rows_.rhs[i], v);
+    if constexpr (keep_rhs) rows_.rhs[i] = r;
+    rows_.result[i] = v;
+  }
+
+ private:
+  static constexpr bool implicit_z = diffusion != Diffusion::explicit_all;
+  static constexpr bool implicit_xy = diffusion == Diffusion::implicit_all;
+
+  // What a neighbour's value is multiplied by: the transport through the face between, a pair of
+  // addends, and diffusion.
+  KOKKOS_FORCEINLINE_FUNCTION static double face(double minus, double first, double plus,
+                                                 double second, double diffusion_through) {
+    return multiply_add(minus, first, multiply_add(plus, second, diffusion_through));
+  }
+
+  Transport transport_;
+  MomentumRows rows_;
+  std::ptrdiff_t row_, plane_;
+  double dx_, dy_, above_, below_, centre_;
+  double xm_, xp_, ym_, yp_, z_;
+  double half_x_, half_y_, half_above_, half_below_, half_centre_;
+  double gradient_, push_, alpha_, beta_;
+};
+
+// Cells [0, n) of a row.
+template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
+void momentum_row(int n, std::ptrdiff_t row, std::ptrdiff_t plane, const PlaneOperator& o,
+                  const Transport& t, const Stage& stage, const MomentumRows& rows) {
+  for_each_cell(n, MomentumCell<diffusion, read_rhs, keep_rhs>(row, plane, o, t, stage, rows));
+}
+
+// --- The projection (eq. 4-6, 9, 10) ---
+
+// div u times a factor, by which x, y and z (reciprocal spacings) are multiplied.
+struct Divergence {
+  double x, y, z;
+  const double *u, *v, *v_south, *w, *w_bottom;
+  double* result;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    result[i] = x * (u[i] - u[i - 1]) + y * (v[i] - v_south[i]) + z * (w[i] - w_bottom[i]);
+  }
+};
+
+// velocity - factor (next - phi) + push; `result` may be where the velocity is.
+struct VelocityCorrection {
+  const double *velocity, *phi, *next;
+  double factor, push;
+  double* result;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    result[i] = velocity[i] - factor * (next[i] - phi[i]) + push;
+  }
+};
+
+// Rows of the correction around one of the pressure, and the factors of its second differences.
+struct PressureRows {
+  const double *phi, *above, *below, *north, *south;
+  double* p;
+  double up, down, xx, yy;
+};
+
+// The pressure's update, with the Laplacian of the correction where diffusion is implicit.
+template <Diffusion diffusion>
+struct PressureUpdate {
+  PressureRows r;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    const double* phi = r.phi;
+    const double c = phi[i];
+    double change = c;
+    if constexpr (diffusion != Diffusion::explicit_all)
+      change += r.up * (r.above[i] - c) - r.down * (c - r.below[i]);
+    if constexpr (diffusion == Diffusion::implicit_all)
+      change +=
+          r.xx * (phi[i + 1] + phi[i - 1] - 2.0 * c) + r.yy * (r.north[i] + r.south[i] - 2.0 * c);
+    r.p[i] += change;
+  }
+};
+
+// --- The scalar ---
+
+struct ScalarRows {
+  const double *t, *north, *south, *top, *bottom;  // the scalar
+  const double *u, *v, *v_south, *w, *w_bottom;    // velocities on the faces
+  double *rhs, *result;
+};
+
+// Coefficients of a plane: halves of the reciprocal spacings, and diffusivity / spacing^2.
+struct ScalarOperator {
+  double x, y, z, diffusion_x, diffusion_y, below, above;
+};
+
+// Explicit part of a stage: all of advection, of diffusion what is explicit, and of what is
+// implicit the half that Crank and Nicolson take from the present.
+template <Diffusion diffusion>
+struct ScalarCell {
+  ScalarOperator o;
+  Stage s;
+  ScalarRows r;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    constexpr bool along_z = diffusion != Diffusion::explicit_all;
+    constexpr bool along_all = diffusion == Diffusion::implicit_all;
+    const double c = r.t[i];
+    const double xy = o.diffusion_x * (r.t[i + 1] + r.t[i - 1] - 2.0 * c) +
+                      o.diffusion_y * (r.north[i] + r.south[i] - 2.0 * c);
+    const double z = o.above * (r.top[i] - c) - o.below * (c - r.bottom[i]);
+    double rhs = o.x * (r.u[i - 1] * r.t[i - 1] - r.u[i] * r.t[i + 1]) +
+                 o.y * (r.v_south[i] * r.south[i] - r.v[i] * r.north[i]) +
+                 o.z * (r.w_bottom[i] * r.bottom[i] - r.w[i] * r.top[i]);
+    double implicit = 0.0;
+    if constexpr (along_all) implicit += xy;
+    else rhs += xy;
+    if constexpr (along_z) implicit += z;
+    else rhs += z;
+    const double before = r.rhs[i];
+    r.rhs[i] = rhs;
+    r.result[i] = c + s.alpha * rhs + s.beta * before + 0.5 * s.gamma * implicit;
+  }
+};
+
+// Buoyancy of the mean of the scalar's old and new values, on the faces of w.
+struct Buoyancy {
+  const double *t, *old, *t_above, *old_above;
+  double here, above, none;
+  double* w;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
+    w[i] += here * (t[i] + old[i]) + above * (t_above[i] + old_above[i]) - none;
+  }
+};
+
+}  // namespace octant::dns

@@ -1,0 +1,54 @@
+#include "pencil/device_field.hpp"
+
+#include "core/error.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+// Doubles from the beginning of plane -1 to cell 0 of row 0 of plane 0.
+std::ptrdiff_t offset_of_home(std::ptrdiff_t row_stride, std::ptrdiff_t plane_stride) {
+  return plane_stride + row_stride + Field::k_pad;
+}
+
+template <class Value>
+using HostView = Kokkos::View<Value*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+// A field's memory from plane -1 on.
+template <class FieldType>
+auto host_view(FieldType& field, std::size_t size) {
+  auto* home = field.row(0, 0);
+  auto* begin = home - offset_of_home(field.row_stride(), field.plane_stride());
+  return HostView<std::remove_pointer_t<decltype(begin)>>(begin, size);
+}
+
+void require_same_layout(const FieldView& view, const Field& field) {
+  OCTANT_REQUIRE(view.nx == field.nx() && view.ny == field.ny() && view.nz == field.nz(),
+                 "a field of {} x {} x {} cells cannot be copied onto one of {} x {} x {}",
+                 field.nx(), field.ny(), field.nz(), view.nx, view.ny, view.nz);
+}
+
+}  // namespace
+
+DeviceField::DeviceField(const Box& x_pencil) {
+  const FieldLayout layout(x_pencil);
+  data_ = DeviceArray<double>("field", layout.plane_stride * (layout.nz + 2));
+  view_ = {data_.data() + offset_of_home(layout.row_stride, layout.plane_stride),
+           layout.row_stride,
+           layout.plane_stride,
+           layout.nx,
+           layout.ny,
+           layout.nz};
+}
+
+void DeviceField::copy_from(const Field& field) {
+  require_same_layout(view_, field);
+  Kokkos::deep_copy(data_, host_view(field, data_.size()));
+}
+
+void DeviceField::copy_to(Field& field) const {
+  require_same_layout(view_, field);
+  Kokkos::deep_copy(host_view(field, data_.size()), data_);
+}
+
+}  // namespace octant::pencil

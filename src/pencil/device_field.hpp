@@ -1,0 +1,86 @@
+// Memory and fields where kernels find them: in the space of Kokkos' default execution space, which
+// is the host's own or that of a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include "pencil/field.hpp"
+
+namespace octant::pencil {
+
+// Whether that memory is the host's, too.
+inline constexpr bool k_device_is_host =
+    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                               Kokkos::DefaultExecutionSpace::memory_space>::accessible;
+
+// Tasks 0 .. n - 1 of a kernel.
+using DeviceTasks = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
+
+template <class T>
+using DeviceArray = Kokkos::View<T*>;
+
+// Memory for `count` values that nobody has touched yet.
+template <class T>
+DeviceArray<T> uninitialised(const std::string& label, std::size_t count) {
+  return DeviceArray<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), count);
+}
+
+// Waits.
+template <class T>
+void copy_to_device(const std::vector<T>& values, const DeviceArray<T>& copy) {
+  Kokkos::deep_copy(copy, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                              values.data(), values.size()));
+}
+
+template <class T>
+DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values) {
+  const DeviceArray<T> copy = uninitialised<T>(label, values.size());
+  copy_to_device(values, copy);
+  return copy;
+}
+
+// Memory that is in use during a solve alone: solvers that are given the same hold it once.
+class BatchedMemory {
+ public:
+  void reserve(std::size_t count) {
+    if (values_.size() < count) values_ = DeviceArray<double>("shared in turns", count);
+  }
+  double* data() const { return values_.data(); }
+
+ private:
+  DeviceArray<double> values_;
+};
+
+// Rows along x of nx cells; plane k holds rows j = -1 .. ny, and planes are k = -1 .. nz. Cells -1
+// and nx of a row are ghosts. Passed by value; points into memory that others own.
+struct FieldView {
+  double* first;  // cell 0 of row 0 of plane 0; 32-byte aligned, like every row
+  std::ptrdiff_t row_stride, plane_stride;  // in doubles
+  int nx, ny, nz;
+
+  KOKKOS_FUNCTION double* row(int k, int j) const {
+    return first + plane_stride * k + row_stride * j;
+  }
+};
+
+// Such memory, with a Field's layout, so that a copy is one transfer.
+class DeviceField {
+ public:
+  explicit DeviceField(const Box& x_pencil);  // zeros
+
+  FieldView view() const { return view_; }
+  // All cells and ghosts of a field of the same box that is at home (slide 0). These wait.
+  void copy_from(const Field& field);
+  void copy_to(Field& field) const;
+
+ private:
+  DeviceArray<double> data_;  // plane -1 first
+  FieldView view_;
+};
+
+}  // namespace octant::pencil

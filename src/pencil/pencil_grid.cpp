@@ -1,0 +1,66 @@
+#include "pencil/pencil_grid.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace octant::pencil {
+
+Range intersection(Range a, Range b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+Range part(int cells, int parts, int index) {
+  const auto begin = [&](std::int64_t n) { return static_cast<int>(n * cells / parts); };
+  return {begin(index), begin(index + 1)};
+}
+
+std::int64_t Box::cells() const {
+  return std::int64_t{range[0].count()} * range[1].count() * range[2].count();
+}
+
+Box intersection(const Box& a, const Box& b) {
+  return {intersection(a[0], b[0]), intersection(a[1], b[1]), intersection(a[2], b[2])};
+}
+
+std::string to_string(ProcessGrid processes) {
+  return fmt::format("{}x{}", processes.y, processes.z);
+}
+
+void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InputError("grid.process_grid = \"{}\" does not fit {} x {} x {} cells on {} rank(s): {}",
+                     to_string(processes), cells[0], cells[1], cells[2], ranks, reason);
+  };
+  if (processes.y < 1 || processes.z < 1) refuse("both numbers must be at least 1");
+  if (std::int64_t{processes.y} * processes.z != ranks)
+    refuse(fmt::format("the product must be the number of ranks, {}", ranks));
+  if (processes.y > cells[1])
+    refuse(fmt::format("{} parts along y need as many cells; there are {}", processes.y, cells[1]));
+  if (processes.z > cells[2])
+    refuse(fmt::format("{} parts along z need as many cells; there are {}", processes.z, cells[2]));
+}
+
+PencilGrid::PencilGrid(const Communicator& communicator, const Cells& cells, ProcessGrid processes)
+    : cells_(cells),
+      processes_((check_process_grid(processes, communicator.size(), cells), processes)),
+      all_(communicator.split(0)),
+      row_(all_.split(all_.rank() / processes.y)),
+      column_(all_.split(all_.rank() % processes.y)) {}
+
+Box PencilGrid::box(Orientation orientation, int rank) const {
+  const int y = rank % processes_.y, z = rank / processes_.y;
+  const auto whole = [&](int axis) { return Range{0, cells_[axis]}; };
+  const auto by_y = [&](int axis) { return part(cells_[axis], processes_.y, y); };
+  const auto by_z = [&](int axis) { return part(cells_[axis], processes_.z, z); };
+  switch (orientation) {
+    case Orientation::x: return {whole(0), by_y(1), by_z(2)};
+    case Orientation::y: return {by_y(0), whole(1), by_z(2)};
+    case Orientation::z: return {by_y(0), by_z(1), whole(2)};
+  }
+  return {};
+}
+
+}  // namespace octant::pencil

@@ -1,0 +1,118 @@
+#include "pencil/poisson_solver.hpp"
+
+#include "core/clock.hpp"
+#include "pencil/y_pass.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+// Calls for the cache lines of row j of some pieces. Inline, since compilers drop the call of a
+// function that does nothing else.
+[[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, int j) {
+  constexpr int k_line = 64 / sizeof(double);
+  for (const auto& [x, first, row_stride] : pieces)
+    for (int i = 0; i < x.count(); i += k_line) __builtin_prefetch(first + j * row_stride + i, 1);
+}
+
+}  // namespace
+
+struct PoissonSolver::State {
+  State(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options,
+        const State* twin)
+      : spectrum(grid, problem, options),
+        between(make_y_pass(spectrum, twin ? twin->between.get() : nullptr)) {}
+
+  Spectrum spectrum;
+  std::unique_ptr<YPass> between;  // the transforms along x
+  double x_seconds = 0.0;
+};
+
+PoissonSolver::PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
+                             const PoissonOptions& options, const PoissonSolver* twin)
+    : state_(std::make_unique<State>(grid, problem, options, twin ? twin->state_.get() : nullptr)) {
+  if (!twin) set_operator(0.0, 1.0);
+}
+
+PoissonSolver::~PoissonSolver() = default;
+PoissonSolver::PoissonSolver(PoissonSolver&&) noexcept = default;
+PoissonSolver& PoissonSolver::operator=(PoissonSolver&&) noexcept = default;
+
+bool PoissonSolver::keeps_planes(const PencilGrid& grid, const TridiagonalOptions& options) {
+  const auto [y, z] = grid.processes();
+  return y == 1 && (z == 1 || options.method == TridiagonalMethod::ptdma);
+}
+
+void PoissonSolver::set_operator(double identity, double laplacian) {
+  state_->between->lines().set_operator(state_->spectrum.problem.z, identity, laplacian);
+}
+
+int PoissonSolver::planes() const { return state_->spectrum.planes; }
+int PoissonSolver::rows() const { return state_->spectrum.ny; }
+Range PoissonSolver::rows(const Team& team) const {
+  const Range own = team.share(state_->spectrum.grid.box(Orientation::x)[1].count());
+  return intersection(own, {0, rows()});
+}
+bool PoissonSolver::first_may_be_last() const { return state_->between->first_may_be_last(); }
+
+void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const double* first,
+                                   std::ptrdiff_t row_stride) {
+  State& s = *state_;
+  Clock clock;
+  const auto pieces = s.between->rows_to_write(team, k);
+  const auto ahead = s.between->rows_ahead(team, s.spectrum.sweep_number(k) + 1);
+  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
+    s.spectrum.transform.forward_x(team, first, j, pieces);
+    call_for(ahead, j);
+  }
+  team.lap(clock, s.x_seconds);
+}
+
+void PoissonSolver::forward(const Team& team, int k) { state_->between->forward(team, k); }
+
+void PoissonSolver::exchange() { state_->between->exchange(); }
+
+void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride) {
+  State& s = *state_;
+  const auto pieces = s.between->rows_to_read(team, k);
+  const auto ahead = s.between->rows_ahead(team, s.spectrum.sweep_number(k) - 1);
+  Clock clock;
+  const Range own = rows(team);
+  for (int j = own.begin; j < own.end; ++j) {
+    s.spectrum.transform.backward_x(team, pieces, j, first + j * row_stride);
+    call_for(ahead, j);
+  }
+  team.lap(clock, s.x_seconds);
+}
+
+// Another solver may have had shared memory before, and another one may have it after.
+void PoissonSolver::solve(Field& field, int slide, int to_slide) {
+  state_->between->take_turns();
+  const auto plane_of = [&](int n) { return state_->spectrum.sweep_number(n); };
+  const std::ptrdiff_t stride = field.row_stride();
+  in_team("pencil: transform", [&](const Team& team) {
+    const Range own = rows(team);
+    for (int n = 0; n < planes(); ++n) {
+      const int k = plane_of(n);
+      transform_rows(team, k, own, field.row(k, own.begin, slide), stride);
+      forward(team, k);
+      team.barrier();
+    }
+  });
+  exchange();
+  in_team("pencil: transform back", [&](const Team& team) {
+    for (int n = planes() - 1; n >= 0; --n) {
+      backward(team, plane_of(n), field.row(plane_of(n), 0, to_slide), stride);
+      team.barrier();
+    }
+  });
+  state_->between->take_turns();
+}
+
+PoissonReport PoissonSolver::report() const {
+  PoissonReport report = state_->between->report();
+  report.transform_seconds += state_->x_seconds;
+  return report;
+}
+
+}  // namespace octant::pencil

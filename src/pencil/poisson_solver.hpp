@@ -1,0 +1,130 @@
+// Fast direct solver of  identity * phi + laplacian * (d2/dx2 + d2/dy2 + d2/dz2) phi = f  with
+// second-order differences, uniform in x and y, by transforms along x and y and a tridiagonal
+// system along z for each pair of wave numbers (paper, section 2.2, eq. 12).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pencil/boundary.hpp"
+#include "pencil/field.hpp"
+#include "pencil/pencil_grid.hpp"
+#include "pencil/team.hpp"
+#include "pencil/tridiagonal.hpp"
+
+namespace octant::pencil {
+
+// What the solver has to solve. `z` is the matrix of d2/dz2 for the unknown planes (see
+// second_derivative). Entries of the field that are no unknowns keep their values.
+struct PoissonProblem {
+  double spacing_x = 1.0, spacing_y = 1.0;
+  AxisConditions x, y;
+  TridiagonalMatrix z;
+  // Whether a constant along z has second derivative 0: neumann or periodic at both ends.
+  bool z_allows_constant = false;
+};
+
+struct PlaneMemory {
+  double* first = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+struct PoissonOptions {
+  TridiagonalOptions tridiagonal;                      // along z
+  TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
+  // FFTW measures its plans, which may be faster; bits may then differ from run to run.
+  bool measured_plans = false;
+  // Where the planes lie between forward and backward. Solvers that share it, or
+  // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
+  // another. None: the solver's own.
+  std::shared_ptr<Buffer> planes = nullptr;
+  // Memory to keep them in instead, `stride` doubles from plane to plane, if the solver keeps any
+  // (keeps_planes): that of the right-hand side itself, which is not needed after forward.
+  PlaneMemory kept = {};
+};
+
+// Seconds spent and data sent by this rank, over all solves. Each second is counted once: those of
+// the exchanges are in `xy` and `z`.
+struct PoissonReport {
+  double transform_seconds = 0.0, tridiagonal_seconds = 0.0;
+  TransposeTraffic xy, z;
+};
+
+// Constructed once; all memory is allocated there. A field is solved in place by solve(), or plane
+// by plane, so that a caller's own sweeps over the planes are fused with the solver's:
+//
+//   for (int k : up or down as options.sweep) {
+//     solver.transform_rows(team, k, rows, right-hand side of plane k);
+//     solver.forward(team, k);  // before the rows of another plane are given
+//   }
+//   solver.exchange();
+//   for (int k : the opposite order) solver.backward(team, k, solution of plane k);
+//
+// All threads of a team take part in the calls of a sweep; a thread alone is a team, too. Each
+// gives its share of a plane's rows, rows(team), and finds the same rows of the solution; a barrier
+// must lie between the calls for one plane and those for the next.
+//
+// transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while
+// it is in cache, and eliminates it, or packs it for the transpose that makes lines along z whole;
+// backward does the opposite. Otherwise rows are packed as they are made, and exchange() does what
+// needs whole lines along y.
+//
+// If identity is 0 and every axis is periodic or neumann at both ends, the solution is defined up
+// to a constant: it is fixed by a zero mean over the last plane that is eliminated (n_z - 1 with
+// Sweep::up, 0 with Sweep::down). The right-hand side's integral must vanish; what is left of it
+// ends up as an error of that plane's mean.
+class PoissonSolver {
+ public:
+  // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. Collective. Throws
+  // InputError for conditions that do not fit, and if P-TDMA finds too few planes on a rank.
+  // `twin`, a solver of the same problem with the same options, lends its factors: set_operator of
+  // the twin holds for both.
+  PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
+                const PoissonOptions& options = {}, const PoissonSolver* twin = nullptr);
+  ~PoissonSolver();
+  PoissonSolver(PoissonSolver&&) noexcept;
+  PoissonSolver& operator=(PoissonSolver&&) noexcept;
+
+  // Whether planes of coefficients are kept between forward and backward: where lines along y and z
+  // need no transpose.
+  static bool keeps_planes(const PencilGrid& grid, const TridiagonalOptions& options);
+
+  // Changes the operator: Helmholtz problems of a new time step. With ftm it costs nothing but one
+  // division per pair of unknowns in the next solve; with P-TDMA the factors are made anew and the
+  // reduced ones exchanged. Collective.
+  void set_operator(double identity, double laplacian);
+
+  // The right-hand side lies where `slide` says, the solution goes where `to_slide` does.
+  // Collective.
+  void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
+  void solve(Field& field, int slide, int to_slide);
+
+  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the `rows` that
+  // are given, in backward of row 0 (alignment of 16 bytes saves a copy), and rows lie `row_stride`
+  // doubles apart. transform_rows only reads; backward writes the unknowns of its thread's rows and
+  // nothing else. exchange is collective, and called by one thread.
+  int planes() const;  // unknown planes of this rank
+  int rows() const;    // and rows
+  // Of these, a thread's: its share of the grid's rows, as far as they are unknowns.
+  Range rows(const Team& team) const;
+  void transform_rows(const Team& team, int k, Range rows, const double* first,
+                      std::ptrdiff_t row_stride);
+  void forward(const Team& team, int k);
+  void exchange();
+  void backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride);
+
+  // Whether the plane that comes first in the order of the sweep may also be handed in last, for a
+  // caller who has to wait for other ranks to make it. Where y is cut, rows of any plane may come
+  // in any order before exchange().
+  bool first_may_be_last() const;
+
+  PoissonReport report() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octant::pencil

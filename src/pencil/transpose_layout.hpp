@@ -1,0 +1,97 @@
+// Where the entries of a distributed array lie, and which of them other ranks want: what a
+// transpose moves, without a word of how. Pure functions of boxes; nothing here talks to other
+// ranks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "comm/exchange_plan.hpp"
+#include "pencil/pencil_grid.hpp"
+
+namespace octant::pencil {
+
+// Where the entries of a box lie in memory: any order of the axes, and x may be cut into blocks.
+// Entry (x, y, z), counted from the box's corner, is at
+//   x / block * block_stride + x % block * stride[0] + y * stride[1] + z * stride[2].
+struct Layout {
+  Box box;
+  std::array<std::int64_t, 3> stride;
+  int block;
+  std::int64_t block_stride;
+
+  // Axes from the one with contiguous entries to the one with the largest stride, without gaps:
+  // {0, 1, 2} is C's array[z][y][x].
+  static Layout ordered(const Box& box, std::array<int, 3> axes = {0, 1, 2});
+  std::int64_t at(int x, int y, int z) const {
+    return x / block * block_stride + x % block * stride[0] + y * stride[1] + z * stride[2];
+  }
+};
+
+// Entries x of the rows of a plane: where that of row 0 lies, and the distance between rows.
+struct RowPiece {
+  Range x;
+  double* first;
+  std::ptrdiff_t row_stride;
+};
+
+// Planes of an array, one after the other, dense.
+struct Slab {
+  Range planes;
+  double* first;
+};
+
+// The entries that go to, or come from, one rank, and their place among the messages. In a message
+// they lie in the order x, y, z, x fastest.
+struct Part {
+  int rank;
+  Box box;
+  std::int64_t begin, count;
+};
+
+// The box of a rank on one side of a transpose.
+using BoxOf = std::function<Box(int rank)>;
+
+// One side of a transpose: this rank's array, and what of it each rank of the other side wants or
+// brings, by ascending rank; one message each.
+class TransposeSide {
+ public:
+  TransposeSide(const Layout& layout, int rank, int ranks, const BoxOf& other_side);
+
+  const Layout& layout() const { return layout_; }
+  const std::vector<Part>& parts() const { return parts_; }
+  const Part* with(int rank) const;                // null if there is nothing
+  const Part* own() const { return with(rank_); }  // what stays on this rank
+
+  // Whether the messages, one after the other, are the array itself.
+  bool messages_are_array() const { return messages_are_array_; }
+  // Takes what stays on this rank out of the messages: it follows behind them.
+  void set_own_apart();
+  std::int64_t count() const { return count_; }  // entries of the messages
+  std::vector<Segment> segments() const;         // the messages
+
+  // Copies the rows y of the planes z of a part to, or from, its message. `values` holds them as
+  // the layout has them, from the first of these rows and planes on.
+  void pack(const Part& part, Range y, Range z, const double* values, double* message) const;
+  void unpack(const Part& part, Range y, Range z, const double* message, double* values) const;
+  void pack(const Part& part, const double* array, double* message) const;
+  void unpack(const Part& part, const double* message, double* array) const;
+
+ private:
+  Range all_rows() const { return {0, layout_.box[1].count()}; }
+  Range all_planes() const { return {0, layout_.box[2].count()}; }
+  template <class Move>
+  void for_each_run(const Part& part, Range y, Range z, const Move& move) const;
+  bool compare_with_array() const;
+
+  Layout layout_;
+  std::vector<Part> parts_;
+  int rank_;
+  bool own_apart_ = false, messages_are_array_ = false;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace octant::pencil

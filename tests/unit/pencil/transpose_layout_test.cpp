@@ -1,0 +1,71 @@
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "pencil/transpose_layout.hpp"
+
+namespace octant::pencil {
+namespace {
+
+// Six cells along x, five along y, four along z; ranks of the other side cut x into three.
+const Box k_box{Range{2, 8}, {1, 6}, {3, 7}};
+constexpr int k_ranks = 3;
+Box third(int rank) { return {part(10, k_ranks, rank), Range{0, 6}, {0, 9}}; }
+
+std::vector<double> numbered(std::int64_t count) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
+}
+
+TEST(TransposeSide, GivesEveryEntryToOneMessageAndTakesItBack) {
+  for (const Layout& layout :
+       {Layout::ordered(k_box), Layout::ordered(k_box, {2, 1, 0}),
+        Layout::ordered(k_box, {1, 0, 2}),
+        Layout{k_box, {1, 4, 40}, 4, 20}}) {  // the last one in blocks of four columns
+    TransposeSide side(layout, 1, k_ranks, third);
+    side.set_own_apart();
+    const std::vector<double> array = numbered(200);
+    std::vector<double> back(array.size(), 0.0);
+    std::int64_t entries = 0, others = 0;
+    for (const Part& part : side.parts()) {
+      std::vector<double> message(static_cast<std::size_t>(part.count), -1.0);
+      // Row by row, as a sweep does it.
+      for (int k = 0; k < k_box[2].count(); ++k)
+        for (int j = 0; j < k_box[1].count(); ++j)
+          side.pack(part, {j, j + 1}, {k, k + 1}, array.data() + layout.at(0, j, k),
+                    message.data());
+      std::size_t next = 0;
+      for (int z = part.box[2].begin; z < part.box[2].end; ++z)
+        for (int y = part.box[1].begin; y < part.box[1].end; ++y)
+          for (int x = part.box[0].begin; x < part.box[0].end; ++x)
+            EXPECT_EQ(message[next++],
+                      array[layout.at(x - k_box[0].begin, y - k_box[1].begin, z - k_box[2].begin)]);
+      side.unpack(part, message.data(), back.data());
+      entries += part.count;
+      if (part.rank != 1) others += part.count;
+    }
+    EXPECT_EQ(entries, k_box.cells());
+    EXPECT_EQ(side.count(), others);
+    EXPECT_EQ(side.own()->begin, others);
+    for (int k = 0; k < k_box[2].count(); ++k)
+      for (int j = 0; j < k_box[1].count(); ++j)
+        for (int i = 0; i < k_box[0].count(); ++i)
+          EXPECT_EQ(back[layout.at(i, j, k)], array[layout.at(i, j, k)]);
+  }
+}
+
+TEST(TransposeSide, KnowsAnArrayThatIsItsOwnMessages) {
+  const auto slabs = [](int rank) {
+    return Box{Range{0, 10}, Range{0, 6}, part(9, k_ranks, rank)};
+  };
+  EXPECT_TRUE(TransposeSide(Layout::ordered(k_box), 0, k_ranks, slabs).messages_are_array());
+  EXPECT_FALSE(TransposeSide(Layout::ordered(k_box), 0, k_ranks, third).messages_are_array());
+  EXPECT_FALSE(
+      TransposeSide(Layout::ordered(k_box, {2, 1, 0}), 0, k_ranks, slabs).messages_are_array());
+}
+
+}  // namespace
+}  // namespace octant::pencil
