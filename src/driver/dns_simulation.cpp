@@ -4,8 +4,8 @@
 
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
-#include "dns/operators.hpp"
 #include "dns/measure.hpp"
+#include "dns/operators.hpp"
 
 namespace octant::driver {
 

@@ -6,9 +6,9 @@
 
 #include "core/error.hpp"
 #include "dns/domain.hpp"
-#include "dns/staggered_grid.hpp"
 #include "dns/momentum_sweep.hpp"
 #include "dns/operators.hpp"
+#include "dns/staggered_grid.hpp"
 
 namespace octant::dns {
 
