@@ -4,13 +4,42 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <muParser.h>
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
+#include "core/number_file.hpp"
 
 namespace octant {
+
+class FunctionTable {
+ public:
+  FunctionTable(const std::string& path, const std::string& parameter) {
+    for (const auto& [place, numbers] : read_number_lines(path, parameter)) {
+      if (numbers.size() != 2)
+        throw InputError("{}: expected two numbers, found {}", place, numbers.size());
+      if (!x_.empty() && numbers[0] <= x_.back())
+        throw InputError("{}: the first numbers of lines must ascend, but {} comes after {}", place,
+                         numbers[0], x_.back());
+      x_.push_back(numbers[0]);
+      values_.push_back(numbers[1]);
+    }
+    if (x_.empty()) throw InputError("the table '{}' ({}) holds no numbers", path, parameter);
+  }
+
+  // For muParser.
+  static double value_at(void* table, double x) {
+    const auto& [places, values] = *static_cast<const FunctionTable*>(table);
+    if (std::isnan(x)) return x;
+    const PlaceInTable place = place_in_table(places, x);
+    return place.between(values[place.below], values[place.above]);
+  }
+
+ private:
+  std::vector<double> x_, values_;
+};
 
 namespace {
 
@@ -67,7 +96,7 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
       if (!is_name(token)) break;
       auto known = names.all();
       const auto functions = function_names();
-      if (contains(functions, token))
+      if (contains(functions, token) || names.is_table(token))
         return fmt::format("the function {} needs parentheses", token);
       known.insert(known.end(), functions.begin(), functions.end());
       return fmt::format("unknown name \"{}\"; the nearest is \"{}\"", token,
@@ -97,11 +126,23 @@ void ExpressionNames::add_variable(const std::string& parameter, const std::stri
   variables_.emplace_back(name, value);
 }
 
+void ExpressionNames::add_table(const std::string& parameter, const std::string& name,
+                                const std::string& path) {
+  require_free(parameter, name);
+  tables_.emplace_back(name, std::make_shared<FunctionTable>(path, parameter));
+}
+
 std::vector<std::string> ExpressionNames::all() const {
   std::vector<std::string> names;
   for (const auto& constant : constants_) names.push_back(constant.first);
   for (const auto& variable : variables_) names.push_back(variable.first);
+  for (const auto& table : tables_) names.push_back(table.first);
   return names;
+}
+
+bool ExpressionNames::is_table(const std::string& name) const {
+  return std::any_of(tables_.begin(), tables_.end(),
+                     [&](const auto& table) { return table.first == name; });
 }
 
 void ExpressionNames::require_free(const std::string& parameter, const std::string& name) const {
@@ -112,6 +153,24 @@ void ExpressionNames::require_free(const std::string& parameter, const std::stri
   if (is_function || contains(all(), name))
     throw InputError("{}: the name \"{}\" is taken{}", parameter, name,
                      is_function ? " by a function" : "");
+}
+
+ExpressionNames ExpressionPoint::names() {
+  ExpressionNames names;
+  names.add_constant("", "pi", M_PI);
+  names.add_variable("", "x", &x);
+  names.add_variable("", "y", &y);
+  names.add_variable("", "z", &z);
+  names.add_variable("", "r", &r);
+  names.add_variable("", "t", &t);
+  return names;
+}
+
+void ExpressionPoint::set(const std::array<double, 3>& place, const std::array<double, 3>& centre,
+                          double time) {
+  x = place[0], y = place[1], z = place[2], t = time;
+  const double dx = x - centre[0], dy = y - centre[1], dz = z - centre[2];
+  r = std::sqrt(dx * dx + dy * dy + dz * dz);
 }
 
 std::pair<std::string, std::string> split_definition(const std::string& parameter,
@@ -131,6 +190,7 @@ std::pair<std::string, std::string> split_definition(const std::string& paramete
 
 struct Expression::Compiled {
   mu::Parser parser;
+  std::vector<std::shared_ptr<FunctionTable>> tables;  // which the parser refers to
   bool is_constant = false;
   double constant = 0.0;
 };
@@ -145,6 +205,10 @@ Expression::Expression(const std::string& parameter, const std::string& text,
     parser.EnableOptimizer(false);
     for (const auto& [name, value] : names.constants_) parser.DefineConst(name, value);
     for (const auto& [name, value] : names.variables_) parser.DefineVar(name, value);
+    for (const auto& [name, table] : names.tables_) {
+      parser.DefineFunUserData(name, FunctionTable::value_at, table.get());
+      compiled_->tables.push_back(table);
+    }
     parser.SetExpr(text_);
     compiled_->constant = parser.Eval();  // compiles
     compiled_->is_constant = parser.GetUsedVar().empty();

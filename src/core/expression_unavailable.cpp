@@ -10,12 +10,19 @@ bool has_expressions() { return false; }
 
 void ExpressionNames::add_constant(const std::string&, const std::string&, double) {}
 void ExpressionNames::add_variable(const std::string&, const std::string&, double*) {}
+void ExpressionNames::add_table(const std::string&, const std::string&, const std::string&) {}
+bool ExpressionNames::is_table(const std::string&) const { return false; }
 std::vector<std::string> ExpressionNames::all() const { return {}; }
+
+ExpressionNames ExpressionPoint::names() { return {}; }
+void ExpressionPoint::set(const std::array<double, 3>&, const std::array<double, 3>&, double) {}
 
 std::pair<std::string, std::string> split_definition(const std::string&,
                                                      const std::string& definition) {
   return {definition, ""};
 }
+
+class FunctionTable {};
 
 struct Expression::Compiled {};
 Expression::Expression(const std::string& parameter, const std::string&, const ExpressionNames&) {

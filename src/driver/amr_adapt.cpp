@@ -70,6 +70,7 @@ void AmrSimulation::flag_cells(int level, const mesh::DeviceArray<std::uint64_t>
   flag_massive_cells(level, buffer, masks);
   options_.problem->flag_cells(mesh_, level, masks);
   options_.refine.region.flag_cells(mesh_, level, masks);
+  options_.refine.places.flag_cells(mesh_, level, time_, masks);
 }
 
 // Cells that hold more than refine.mass says, of all matter.

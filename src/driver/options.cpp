@@ -101,6 +101,7 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
   schema.add("refine.interval", o.interval,
              {.unit = "steps", .meaning = "Coarse steps between changes of the mesh", .min = 1});
   o.region.declare(schema);
+  o.places.declare(schema);
 }
 
 // The place of a variable by its name in snapshots.
@@ -185,6 +186,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   const mesh::Geometry geometry(mesh);
   SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
+  refine.places.compile();
   balance.check();
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",

@@ -64,6 +64,7 @@ struct RefineOptions {
   int buffer = 1;
   int interval = 1;
   problems::RefinedRegion region;
+  problems::RefinedPlaces places;
 
   // The criteria on one level. Throws InputError for an unknown field or lists of unequal length.
   std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas) const;

@@ -36,6 +36,10 @@ class ExpressionProblem final : public Problem {
         {.meaning =
              "A table of expressions by name, for those of the gas; each may use those before "
              "it"});
+    schema.add(
+        "problem.tables", tables_,
+        {.meaning = "A table of text files by name: f = \"file\" makes f(r) a function, linear "
+                    "between the file's lines of an r and a value"});
     schema.add("problem.centre", centre_,
                {.unit = "length", .meaning = "From where r is the distance"});
     schema.add("problem.samples", samples_,
@@ -58,9 +62,12 @@ class ExpressionProblem final : public Problem {
           "problem.scalars has {} expressions, but there are {} scalars (hydro.scalars)",
           scalars_.size(), passive_scalars(setting.hydro));
 
-    ExpressionNames names = variables();
-    names.add_constant("problem", "pi", M_PI);
+    ExpressionNames names = point_.names();
     names.add_constant("problem", "gamma", setting.hydro.gamma);
+    for (const std::string& definition : tables_) {
+      const auto [name, path] = split_definition("problem.tables", definition);
+      names.add_table("problem.tables." + name, name, path);
+    }
     add_constants(names);
     compile_terms(names);
     compile_quantities(names);
@@ -103,16 +110,6 @@ class ExpressionProblem final : public Problem {
     const CodeUnits& units = setting.units;
     if (units.length != 1.0 || units.mass != 1.0 || units.time != 1.0)
       kelvin_ = units.temperature();
-  }
-
-  ExpressionNames variables() {
-    ExpressionNames names;
-    names.add_variable("problem", "x", &point_.x);
-    names.add_variable("problem", "y", &point_.y);
-    names.add_variable("problem", "z", &point_.z);
-    names.add_variable("problem", "r", &point_.r);
-    names.add_variable("problem", "t", &point_.t);
-    return names;
   }
 
   void add_constants(ExpressionNames& names) const {
@@ -159,8 +156,7 @@ class ExpressionProblem final : public Problem {
   }
 
   GasState state_at(const Position& place) const {
-    const double dx = place[0] - centre_[0], dy = place[1] - centre_[1], dz = place[2] - centre_[2];
-    point_ = {place[0], place[1], place[2], std::sqrt(dx * dx + dy * dy + dz * dz), 0.0};
+    point_.set(place, centre_, 0.0);
     for (std::size_t n = 0; n < compiled_terms_.size(); ++n)
       term_values_[n] = compiled_terms_[n].value();
     GasState gas;
@@ -213,7 +209,7 @@ class ExpressionProblem final : public Problem {
   }
 
   std::string density_ = "1", pressure_, temperature_;
-  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, constants_, terms_;
+  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, constants_, terms_, tables_;
   Position centre_{};
   int samples_ = 1;
 
@@ -222,10 +218,7 @@ class ExpressionProblem final : public Problem {
   bool is_hot_ = false;  // the temperature is given
   std::vector<Expression> compiled_terms_, quantities_;
   // What the names in expressions stand for.
-  struct Point {
-    double x, y, z, r, t;
-  };
-  mutable Point point_{};
+  mutable ExpressionPoint point_;
   mutable std::vector<double> term_values_;
 };
 

@@ -46,4 +46,40 @@ void RefinedRegion::flag_cells(const mesh::Mesh& mesh, int mesh_level,
       });
 }
 
+void RefinedPlaces::declare(ParameterSchema& schema) {
+  schema.add("refine.where", where_,
+             {.meaning = "Expression of x, y, z, r, t and level: cells at whose centres it is not "
+                         "0 are refined, as \"r < 0.4 * 0.5^level\""});
+}
+
+void RefinedPlaces::compile() {
+  if (where_.empty()) return;
+  variables_ = std::make_unique<Variables>();
+  ExpressionNames names = variables_->point.names();
+  names.add_variable("refine.where", "level", &variables_->level);
+  condition_ = std::make_unique<Expression>("refine.where", where_, names);
+}
+
+void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
+                               const mesh::DeviceArray<std::uint64_t>& masks) const {
+  if (!condition_) return;
+  const mesh::Geometry& geometry = mesh.geometry();
+  const int N = geometry.block_size(), half = geometry.octant_size();
+  const double dx = geometry.cell_size(level);
+  const auto flags = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, masks);
+  variables_->level = level;
+  for (const int slot : mesh.blocks(level).own()) {
+    const auto corner = geometry.origin(level, morton_decode(mesh.blocks(level).key(slot)));
+    for (int cell = 0; cell < N * N * N; ++cell) {
+      const int i = cell % N, j = cell / N % N, k = cell / N / N;
+      variables_->point.set(
+          {corner[0] + (i + 0.5) * dx, corner[1] + (j + 0.5) * dx, corner[2] + (k + 0.5) * dx}, {},
+          time);
+      if (condition_->value() != 0.0)
+        flags(slot) |= mesh::octant_mask(2u << (i / half), 2u << (j / half), 2u << (k / half));
+    }
+  }
+  Kokkos::deep_copy(masks, flags);
+}
+
 }  // namespace octant::problems

@@ -1,9 +1,12 @@
-// A box of the domain that is refined whatever the flow does.
+// Places that are refined whatever the flow does.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <string>
 
+#include "core/expression.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant {
@@ -27,6 +30,28 @@ struct RefinedRegion {
   // has one word per slot, as in hydro/refinement.hpp.
   void flag_cells(const mesh::Mesh& mesh, int mesh_level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const;
+};
+
+// The places where an expression of position, time and level is not 0: `refine.where`.
+class RefinedPlaces {
+ public:
+  void declare(ParameterSchema& schema);
+
+  // To be called once before flag_cells. Throws InputError for what is no expression.
+  void compile();
+
+  // Flags the cells of a level at whose centres the expression is not 0, at this time.
+  void flag_cells(const mesh::Mesh& mesh, int level, double time,
+                  const mesh::DeviceArray<std::uint64_t>& masks) const;
+
+ private:
+  struct Variables {
+    ExpressionPoint point;
+    double level = 0.0;
+  };
+  std::string where_;
+  std::unique_ptr<Variables> variables_;  // which the condition refers to
+  std::unique_ptr<const Expression> condition_;
 };
 
 }  // namespace octant::problems

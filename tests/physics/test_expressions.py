@@ -319,3 +319,51 @@ def test_an_inflow_boundary_lets_in_the_gas_of_its_middle(tmp_path: Path) -> Non
     density = uniform_grid(outcome.last_snapshot, "density")
     assert density[0, 0, 0] == pytest.approx(2.0, abs=0.02)
     assert density[0, 0, -1] == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_table_is_a_function(tmp_path: Path) -> None:
+    table = tmp_path / "profile.txt"
+    table.write_text("# r  density\n0.1 5\n0.4, 2\n0.9 1\n")
+    gas = (f"problem.tables={{profile='{table}'}}", "problem.density='profile(r) + profile(0.25)'")
+    found = leaf_cells(run_well(tmp_path / "run", SMALL, *gas).last_snapshot)
+    r = np.linalg.norm(found.position, axis=1)
+    expected = np.interp(r, [0.1, 0.4, 0.9], [5.0, 2.0, 1.0]) + 3.5
+    assert found["density"] == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "profile.txt"
+    table.write_text("0.1 5\n0.4 2\n0.3 1\n")
+    for path, message in ((table, f"{table}:3: "), (tmp_path / "no", "cannot read the table")):
+        outcome = run(tmp_path / "run", SMALL, f"problem.tables={{f='{path}'}}", ranks=2)
+        assert outcome.code == 2
+        assert outcome.text.count(message) == 1, outcome.text
+
+
+MOVING = (
+    "mesh.max_level=2",
+    "refine.where='abs(x - 0.2 - t) < 0.15 && level < 1'",
+    "refine.buffer=0",
+    "problem.density='1 + 0.1*sin(2*pi*x)'",
+    "time.end=0.4",
+    "time.max_steps=1000",
+)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_refine_where_follows_an_expression_of_place_time_and_level(
+    tmp_path: Path, ranks: int
+) -> None:
+    outcome = run_well(tmp_path / "run", SMALL, *MOVING, ranks=ranks)
+    for snapshot, centre in ((outcome.snapshots[0], 0.2), (outcome.last_snapshot, 0.6)):
+        cells = leaf_cells(snapshot)
+        away = np.abs(cells.position[:, 0] - centre)
+        assert set(cells.size[away < 0.1]) == {1 / 16}
+        assert set(cells.size[away > 0.4]) == {1 / 8}
+
+
+def test_refine_where_is_shown_with_a_caret_if_it_is_no_expression(tmp_path: Path) -> None:
+    outcome = run(tmp_path / "run", SMALL, "refine.where='x < 0.5 & y'")
+    assert outcome.code == 2
+    assert "refine.where: " in outcome.text
+    assert "  x < 0.5 & y\n          ^" in outcome.text

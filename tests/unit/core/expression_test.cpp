@@ -1,8 +1,12 @@
 #include "core/expression.hpp"
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <utility>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/error.hpp"
 
@@ -75,6 +79,47 @@ TEST_F(ExpressionTest, sets_no_variable) {
   EXPECT_EQ(fault("(x = 3) + 1"),
             "problem.density: \"=\" sets nothing here; \"==\" compares\n  (x = 3) + 1\n     ^");
   EXPECT_EQ(expression("(x == 0.25) + (x != 1) + (x >= 0) + (x <= 1)").value(), 4.0);
+}
+
+class TableFile {
+ public:
+  explicit TableFile(const std::string& text)
+      : path(testing::TempDir() + "table_" + std::to_string(::getpid()) + ".txt") {
+    std::ofstream(path) << text;
+  }
+  ~TableFile() { std::remove(path.c_str()); }
+  const std::string path;
+};
+
+TEST_F(ExpressionTest, a_table_is_a_function) {
+  const TableFile file("# x, value\n0 1\n\n1, 3  # and\n3 -1\n");
+  names.add_table("problem.tables.f", "f", file.path);
+  const Expression doubled = expression("2*f(x)");
+  for (const auto& [place, value] :
+       {std::pair{0.0, 2.0}, {0.25, 3.0}, {1.0, 6.0}, {2.0, 2.0}, {-5.0, 2.0}, {9.0, -2.0}}) {
+    x = place;
+    EXPECT_EQ(doubled.value(), value) << place;
+  }
+  EXPECT_TRUE(expression("f(0.5)").is_constant());
+  EXPECT_EQ(fault("f + 1"), "problem.density: the function f needs parentheses\n  f + 1\n  ^");
+}
+
+TEST_F(ExpressionTest, a_table_of_anything_else_is_an_error) {
+  const auto fault_of = [&](const std::string& text) {
+    const TableFile file(text);
+    try {
+      names.add_table("problem.tables.f", "f", file.path);
+    } catch (const InputError& failure) {
+      return std::string(failure.what()).substr(file.path.size());
+    }
+    return std::string("no InputError");
+  };
+  EXPECT_EQ(fault_of("0 1\n1\n"), ":2: expected two numbers, found 1");
+  EXPECT_EQ(fault_of("0 1\n\n0 2\n"),
+            ":3: the first numbers of lines must ascend, but 0 comes after 0");
+  EXPECT_EQ(fault_of("0 1\n1 two\n"), ":2: expected numbers, found \"two\"");
+  EXPECT_NE(fault_of("# nothing\n").find("holds no numbers"), std::string::npos);
+  EXPECT_THROW(names.add_table("problem.tables.f", "f", "/nowhere/table"), InputError);
 }
 
 TEST_F(ExpressionTest, a_definition_has_a_name_and_a_text) {

@@ -84,6 +84,43 @@ TEST(RefinedRegion, flags_octants_that_overlap_the_box_below_its_level_only) {
   EXPECT_EQ(mask_of_block(mesh, masks, {1, 0, 0}), 0u);
 }
 
+TEST(RefinedPlaces, are_where_an_expression_of_place_time_and_level_holds) {
+  if (!has_expressions()) GTEST_SKIP() << "built without muParser";
+  const mesh::Mesh mesh = base_mesh(4, 2);
+  RefinedPlaces places;
+  ParameterSchema schema;
+  places.declare(schema);
+  schema.read_text("[refine]\nwhere = \"abs(x - t) < 0.1 && y < 0.3 && r < 2 - level\"",
+                   "test.toml");
+  places.compile();
+  const Masks masks("masks", mesh.blocks(0).slots()), expected("expected", masks.extent(0));
+  Kokkos::deep_copy(masks, 1);
+  Kokkos::deep_copy(expected, 1);
+  places.flag_cells(mesh, 0, 0.6, masks);
+  mesh::flag_where(
+      mesh, 0, expected, KOKKOS_LAMBDA(const mesh::DevicePosition& p) {
+        return Kokkos::abs(p[0] - 0.6) < 0.1 && p[1] < 0.3 &&
+               p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 4.0;
+      });
+  int flagged = 0;
+  for (const int slot : mesh.blocks(0).own()) {
+    const auto block = morton_decode(mesh.blocks(0).key(slot));
+    EXPECT_EQ(mask_of_block(mesh, masks, block), mask_of_block(mesh, expected, block));
+    flagged += mask_of_block(mesh, masks, block) != 1;
+  }
+  EXPECT_EQ(flagged, 2);  // of twelve blocks
+}
+
+TEST(RefinedPlaces, no_expression_is_an_error) {
+  if (!has_expressions()) GTEST_SKIP() << "built without muParser";
+  RefinedPlaces places;
+  ParameterSchema schema;
+  places.declare(schema);
+  EXPECT_NO_THROW(places.compile());
+  schema.read_text("[refine]\nwhere = \"x < \"", "test.toml");
+  EXPECT_THROW(places.compile(), InputError);
+}
+
 TEST(RefinedRegion, impossible_boxes_and_levels_are_errors) {
   const mesh::Geometry geometry(small_box(4, 2));
   RefinedRegion region;
