@@ -16,6 +16,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/ramses_output.hpp"
 #include "mesh/device.hpp"
+#include "subgrid/star_formation/stars.hpp"
 
 namespace octant::driver {
 
@@ -28,17 +29,10 @@ constexpr int k_gas_fields = 5;  // of the file: density, velocity, pressure
 
 enum Family : std::int8_t { k_dark = 1, k_star = 2 };
 
-particles::Kind stars() {
-  return {.name = "stars",
-          .description = "stars",
-          .columns = {{"birth_time", "time", "time of birth"},
-                      {"metallicity", "1", "share of the mass that is metals"}}};
-}
-
 std::vector<particles::Kind> kinds_of_families(const RamsesFacts& facts) {
   std::vector<particles::Kind> kinds;
   if (facts.families.contains("DM")) kinds.push_back(particles::dark_matter());
-  if (facts.families.contains("star")) kinds.push_back(stars());
+  if (facts.families.contains("star")) kinds.push_back(subgrid::stars());
   return kinds;
 }
 
@@ -382,6 +376,8 @@ particles::ParticleBatch batch_of(const RamsesParticles& all, Family family,
     if (column.name == "birth_time" && !birth_time.empty()) batch.columns[column.name] = birth_time;
     if (column.name == "metallicity" && !metallicity.empty())
       batch.columns[column.name] = metallicity;
+    // Which it was before it lost some, no file says.
+    if (column.name == "initial_mass") batch.columns[column.name] = batch.mass;
   }
   return batch;
 }
@@ -432,7 +428,7 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
     if (!file.exists("/particles")) return kinds;
     for (const std::string& name : file.children("/particles")) {
       if (name == "dark") kinds.push_back(particles::dark_matter());
-      if (name == "stars") kinds.push_back(stars());
+      if (name == "stars") kinds.push_back(subgrid::stars());
     }
   } catch (const InputError&) {
     // Whoever reads the state says what is wrong.
