@@ -24,7 +24,7 @@ mesh::Mesh make_mesh(const Communicator& communicator, const GhostGrid& grid, Ba
   CommOptions comm;
   comm.exchange = backend;
   mesh::FieldSetup setup;
-  setup.ghosts = grid.ghosts;
+  setup.ghosts.reach = grid.ghosts;
   setup.patch = grid.block_size >= 16 ? 16 : 8;
   for (int n = 0; n < grid.variables; ++n) setup.variables.push_back({fmt::format("field_{}", n)});
   return {geometry_of(grid), communicator, comm, std::move(setup),

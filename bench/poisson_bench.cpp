@@ -231,7 +231,7 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   result.ranks = communicator.size();
   result.threads = Kokkos::DefaultHostExecutionSpace().concurrency();
   mesh::Mesh mesh(mesh::Geometry(mesh_options(poisson_case)), communicator, CommOptions{},
-                  {.variables = {{"density"}}, .ghosts = 2},
+                  {.variables = {{"density"}}, .ghosts = {2}},
                   std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
   if (!poisson_case.is_uniform()) mesh.regrid(clustered_flags(mesh));
   const int level = poisson_case.is_uniform() ? 0 : 1;

@@ -26,7 +26,7 @@ std::vector<mesh::Variable> stored_variables(const hydro::HydroOptions& gas) {
 mesh::FieldSetup field_setup(const AmrOptions& options) {
   return {.variables = stored_variables(options.hydro),
           .ghosts = options.hydro.ghosts(),
-          .spares = options.hydro.scheme == hydro::Scheme::muscl_hancock ? 1 : 2};
+          .spares = options.hydro.integrator == hydro::Integrator::muscl_hancock ? 1 : 2};
 }
 
 std::vector<double> stored_values(const problems::GasState& state, const hydro::HydroOptions& gas) {

@@ -7,7 +7,6 @@
 #include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
-#include "hydro/integrator.hpp"
 #include "hydro/restore.hpp"
 #include "mesh/device.hpp"
 
@@ -177,7 +176,7 @@ void AmrSimulation::solve_gravity(int coarsest, double time) {
 
 void AmrSimulation::advance_gas(int level, double dt, double begin, double end) {
   if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
-  const auto stages = hydro::stages(options_.hydro.scheme);
+  const auto stages = hydro::stages(options_.hydro.integrator);
   const int last = static_cast<int>(stages.size()) - 1;
   for (int s = 0; s <= last; ++s)
     sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
@@ -215,13 +214,14 @@ void AmrSimulation::restore_broken(int level) {
 }
 
 void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
-  const hydro::Stage& weights = hydro::stages(options_.hydro.scheme)[stage];
+  const hydro::Stage& weights = hydro::stages(options_.hydro.integrator)[stage];
   const mesh::LevelHalo& halo = mesh_.halo(level);
   LevelFields& fields = mesh_.fields(level);
   const int source = stage_source(stage), tiles = halo.tiles.count();
   if (static_cast<int>(bad_tiles_.extent(0)) < tiles)
     bad_tiles_ = mesh::uninitialised<std::uint8_t>("bad tiles", tiles);
 
+  const auto& lower = mesh_.geometry().lower();
   hydro::SweepArguments arguments{.tiles = halo.tiles,
                                   .current = mesh_.pointers(level, source),
                                   .old = fields.blocks(LevelFields::k_now),
@@ -231,6 +231,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .ends_step = weights.last,
                                   .dt = dt,
                                   .dx = mesh_.geometry().cell_size(level),
+                                  .lower = {lower[0], lower[1], lower[2]},
                                   .flux_weight = weights.flux_weight * dt,
                                   .registers = mesh_.registers(level),
                                   .bad_tiles = bad_tiles_.data(),
@@ -260,7 +261,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
 
 // Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
 bool AmrSimulation::ends_with_sweep(int level, int stage) const {
-  const auto last = static_cast<int>(hydro::stages(options_.hydro.scheme).size()) - 1;
+  const auto last = static_cast<int>(hydro::stages(options_.hydro.integrator).size()) - 1;
   return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ &&
          !matter_.has_particles() && options_.processes.empty();
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "hydro/euler.hpp"
+#include "hydro/patch_scratch.hpp"
 
 namespace octant::hydro {
 
@@ -50,6 +51,42 @@ class Truncation {
 
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
 };
+
+// Puts into planes.truncation() what is to be known of plane k - 1: how the velocity changes around
+// its cells, two to each side. Planes that have left the ring are remembered.
+template <class Planes, class Member>
+KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const Planes& planes,
+                                                     int k) {
+  using V = Pack;
+  using P = PackTraits<V>;
+  using Inner = typename Planes::InnerPlane;
+  using Primitive = typename Planes::PrimitivePlane;
+  constexpr int M = Planes::patch;
+  const Inner past = planes.past_velocity(k - 2), long_past = planes.past_velocity(k - 3);
+  for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+    const double* here = planes.primitive(k - 1).at(j, i);
+    const double* next = planes.primitive(k).at(j, i);
+    const double* after = planes.primitive(k + 1).at(j, i);
+    Truncation<V> error;
+#pragma GCC unroll 3
+    for (int d = 0; d < 3; ++d) {
+      const int m = (k_velocity_x + d) * Primitive::stride;
+      double* before = past.at(j, i) + d * Inner::stride;
+      double* long_before = long_past.at(j, i) + d * Inner::stride;
+      const V q = P::load(here + m);
+      const auto add_along = [&](int stride) OCTANT_INLINE_LAMBDA {
+        error.add(P::load(here + m - 2 * stride), P::load(here + m - stride), q,
+                  P::load(here + m + stride), P::load(here + m + 2 * stride));
+      };
+      add_along(1);
+      add_along(Primitive::row);
+      error.add(P::load(long_before), P::load(before), q, P::load(next + m), P::load(after + m));
+      P::store(long_before, q);
+    }
+    P::store(planes.truncation().at(j, i), error.any());
+    P::store(planes.truncation().at(j, i) + Inner::stride, error.steady());
+  });
+}
 
 // Internal energy below this share of the total is lost in its rounding.
 inline constexpr double k_rounding_share = 1e-8;

@@ -1,12 +1,12 @@
-// The flux through one face alone, from the boxes around a tile: the same point functions in the
-// same order as the sweep's, hence the same bits.
+// The flux through one face alone, from the boxes around a tile: by the same bodies of the scheme
+// as in a sweep, hence with the same bits.
 #pragma once
 
-#include "hydro/curved_half_step.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/reconstruction.hpp"
 #include "hydro/riemann.hpp"
+#include "hydro/scheme.hpp"
 #include "hydro/tile_view.hpp"
+#include "mesh/interpolation.hpp"
 
 namespace octant::hydro {
 
@@ -21,106 +21,75 @@ struct PatchCell {
   }
 };
 
-template <class Reconstruction, class RiemannSolver>
+template <class Scheme>
 class FaceFlux {
-  static constexpr int reach = Reconstruction::reach;
-  using Profile = typename Reconstruction::template Profile<double>;
   using Cell = State<double>;
+  static constexpr int k_points = Scheme::points;
 
  public:
-  KOKKOS_FUNCTION FaceFlux(const KernelArguments& arguments, int tile)
-      : a_(arguments), view_(arguments.sweep.tiles, tile) {}
+  KOKKOS_FUNCTION FaceFlux(const KernelArguments& arguments, const Scheme& scheme, int tile)
+      : a_(arguments), scheme_(scheme), view_(arguments.sweep.tiles, tile) {}
 
   // difference[n] = first-order minus high-order flux of variable n through the lower face of
   // `right`.
   template <int Axis>
   KOKKOS_FUNCTION void difference(const PatchCell& right, double* difference) const {
     const PatchCell left = right.shifted(Axis, -1);
-    const Prediction below(*this, left), above(*this, right);
-    const Cell high = RiemannSolver::template flux<Axis>(
-        below.template face<Axis>(a_.gas, true), above.template face<Axis>(a_.gas, false), a_.gas);
-    const Cell low = Llf::flux<Axis>(below.centre, above.centre, a_.gas);
-    for (int n = 0; n < k_hydro_variables; ++n) difference[n] = low[n] - high[n];
-    for (int n = k_hydro_variables; n < a_.variables; ++n) {
-      const double high_scalar =
-          scalar_flux(high[k_mass], below.template scalar<Axis>(*this, left, n, true),
-                      above.template scalar<Axis>(*this, right, n, false));
-      difference[n] = scalar_flux(low[k_mass], scalar(left, n), scalar(right, n)) - high_scalar;
-    }
+    const Surface below(*this, left), above(*this, right);
+    scheme_.template flux<Axis, double>([&](int point, int n) { return below.state[n][point]; },
+                                        [&](int point, int n) { return above.state[n][point]; },
+                                        [&](int n, double flux) { difference[n] = flux; });
+    const Cell low = Llf::flux<Axis>(gas(left), gas(right), a_.gas);
+    for (int n = 0; n < k_hydro_variables; ++n) difference[n] = low[n] - difference[n];
+    for (int n = k_hydro_variables; n < a_.variables; ++n)
+      difference[n] =
+          scalar_flux(low[k_mass], concentration(left, n), concentration(right, n)) - difference[n];
   }
 
  private:
-  KOKKOS_FUNCTION CellPointer pointer(const PatchCell& c) const {
-    return view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
-  }
-  KOKKOS_FUNCTION Cell primitive(const PatchCell& c) const {
-    const CellPointer p = pointer(c);
-    double volume;
-    return to_primitive([&](int n) { return p.from[n * p.stride]; }, a_.gas, volume);
-  }
-  KOKKOS_FUNCTION double scalar(const PatchCell& c, int n) const {
-    const CellPointer p = pointer(c);
-    double volume;
-    to_primitive([&](int m) { return p.from[m * p.stride]; }, a_.gas, volume);
-    return p.from[n * p.stride] * volume;
-  }
+  // The states on a cell's surface.
+  struct Surface {
+    double state[mesh::k_max_variables][k_points];
 
-  // A cell's profiles and its state in the middle of the step.
-  struct Prediction {
-    Cell centre, mid;
-    Profile profile[3][k_hydro_variables];
-    HalfStep<double> half_step;
-
-    KOKKOS_FUNCTION Prediction(const FaceFlux& from, const PatchCell& c)
-        : centre(from.primitive(c)), half_step(centre, 0.5 * from.a_.dt_over_dx) {
-      Cell slope[3];
-      for (int axis = 0; axis < 3; ++axis) {
-        Cell q[2 * reach + 1];
-        for (int o = -reach; o <= reach; ++o) q[o + reach] = from.primitive(c.shifted(axis, o));
-        for (int n = 0; n < k_hydro_variables; ++n) {
-          profile[axis][n] =
-              Reconstruction::template profile<double>([&](int o) { return q[o + reach][n]; });
-          slope[axis][n] = profile[axis][n].difference();
-        }
-      }
-      mid = from.a_.middle(centre, half_step, slope[0], slope[1], slope[2]);
-      if constexpr (Profile::is_curved) {
-        if (!from.a_.hancock) return;
-        const double h = 0.5 * from.a_.dt_over_dx;
-        tilt<0>(centre, half_step.vx, h, from.a_.gas, profile[0]);
-        tilt<1>(centre, half_step.vy, h, from.a_.gas, profile[1]);
-        tilt<2>(centre, half_step.vz, h, from.a_.gas, profile[2]);
-      }
-    }
-
-    template <int Axis>
-    KOKKOS_FUNCTION Cell face(const Gas& gas, bool upper) const {
-      Cell w;
-      for (int n = 0; n < k_hydro_variables; ++n)
-        w[n] = upper ? profile[Axis][n].upper(mid[n]) : profile[Axis][n].lower(mid[n]);
-      w[k_density] = max(w[k_density], gas.density_floor);
-      w[k_pressure] = max(w[k_pressure], gas.pressure_floor);
-      return w;
-    }
-
-    template <int Axis>
-    KOKKOS_FUNCTION double scalar(const FaceFlux& from, const PatchCell& c, int n,
-                                  bool upper) const {
-      Profile s[3];
-      for (int axis = 0; axis < 3; ++axis)
-        s[axis] = Reconstruction::template profile<double>(
-            [&](int o) { return from.scalar(c.shifted(axis, o), n); });
-      double q = from.scalar(c, n);
-      if (from.a_.hancock) {
-        q = half_step.advance(q, s[0].difference(), s[1].difference(), s[2].difference());
-        if constexpr (Profile::is_curved)
-          tilt_scalar(Axis == 0 ? half_step.vx : Axis == 1 ? half_step.vy : half_step.vz, s[Axis]);
-      }
-      return upper ? s[Axis].upper(q) : s[Axis].lower(q);
+    KOKKOS_FUNCTION Surface(const FaceFlux& from, const PatchCell& c) {
+      from.scheme_.template reconstruct<true, double>(
+          [&](int n, int x, int y, int z) {
+            return from.primitive({{c.index[0] + x, c.index[1] + y, c.index[2] + z}}, n);
+          },
+          [&] {
+            return from.view_.template place<double>(from.a_.sweep, c.index[2], c.index[1],
+                                                     c.index[0]);
+          },
+          [&](int point, int n, double value) { state[n][point] = value; });
     }
   };
 
+  // A cell's conserved variables, by number.
+  KOKKOS_FUNCTION auto conserved(const PatchCell& c) const {
+    const CellPointer p =
+        view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
+    return [p](int n) { return p.from[n * p.stride]; };
+  }
+  // One of the scheme's variables.
+  KOKKOS_FUNCTION double primitive(const PatchCell& c, int variable) const {
+    double value = 0.0;
+    scheme_.template primitives<double>(conserved(c), [&](int n, double w) {
+      if (n == variable) value = w;
+    });
+    return value;
+  }
+  KOKKOS_FUNCTION Cell gas(const PatchCell& c) const {
+    double volume;
+    return to_primitive(conserved(c), a_.gas, volume);
+  }
+  KOKKOS_FUNCTION double concentration(const PatchCell& c, int n) const {
+    double volume;
+    to_primitive(conserved(c), a_.gas, volume);
+    return conserved(c)(n) * volume;
+  }
+
   const KernelArguments& a_;
+  const Scheme& scheme_;
   TileView view_;
 };
 

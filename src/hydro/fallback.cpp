@@ -7,7 +7,7 @@
 
 #include "hydro/floors.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/riemann_solvers.hpp"
+#include "hydro/schemes.hpp"
 #include "hydro/tile_view.hpp"
 #include "mesh/device.hpp"
 
@@ -125,7 +125,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
   const auto places = mesh::to_device("bad cells", cells);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
-  riemann_kernels(options.riemann).fall_back(options, a, places.data(), count, result.data());
+  scheme_kernels(options).fall_back(options, a, places.data(), count, result.data());
   return to_host(result);
 }
 

@@ -7,11 +7,13 @@
 
 #include "core/named.hpp"
 #include "hydro/gas_variables.hpp"
+#include "mesh/ghost_shape.hpp"
 
 namespace octant::hydro {
 
-enum class Scheme { muscl_hancock, rk2, rk3 };
-constexpr auto names_of(Scheme) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
+// How a step is made of sweeps.
+enum class Integrator { muscl_hancock, rk2, rk3 };
+constexpr auto names_of(Integrator) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
 
 // Dual energy: `on` carries the entropy density as an extra conserved variable and takes the
 // pressure from it where the flow is so cold that total minus kinetic energy is noise; `overwrite`
@@ -37,9 +39,9 @@ inline constexpr int k_entropy = k_hydro_variables;
 
 struct HydroOptions {
   bool enabled = true;  // otherwise there is no gas
-  Scheme scheme = Scheme::muscl_hancock;
-  std::string reconstruction = "plm", limiter = "mc";  // of hydro/method.hpp
-  std::string riemann = "hllc";                        // of riemann_solver_names()
+  Integrator integrator = Integrator::muscl_hancock;
+  std::string reconstruction = "plm", limiter = "mc";  // of hydro/schemes.hpp
+  std::string riemann = "hllc";
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
@@ -55,9 +57,8 @@ struct HydroOptions {
   int first_scalar() const { return k_hydro_variables + has_dual_energy(); }
   // Where among them one of this name is, such as "density", "velocity_x" or a scalar's.
   std::optional<int> place(const std::string& name) const;
-  // Cells around a tile that a sweep reads, where their overhangs in x, y and z sum to at most
-  // this.
-  int ghosts() const;
+  // Cells around a block that a sweep reads.
+  mesh::GhostShape ghosts() const;
   Gas gas() const {
     return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
   }

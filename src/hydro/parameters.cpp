@@ -1,7 +1,7 @@
 #include "hydro/parameters.hpp"
 
-#include "hydro/method.hpp"
-#include "hydro/riemann_solvers.hpp"
+#include "hydro/reconstruction.hpp"
+#include "hydro/schemes.hpp"
 
 namespace octant::hydro {
 
@@ -9,12 +9,12 @@ void HydroParameters::declare(ParameterSchema& schema) {
   schema.add("hydro.enabled", enabled,
              {.meaning = "There is gas; without it, only particles attract and move"});
   schema.add("hydro.gamma", gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
-  schema.add("hydro.scheme", scheme,
+  schema.add("hydro.scheme", integrator,
              {.meaning = "Time integration: Hancock's predictor, or Runge-Kutta of order 2 or 3"});
   schema.add(
       "hydro.reconstruction", reconstruction,
       {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)",
-       .choices = Reconstructions::names()});
+       .choices = reconstruction_names()});
   schema.add("hydro.limiter", limiter,
              {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "
                          "4^3 and up)",
@@ -43,16 +43,10 @@ void HydroParameters::declare(ParameterSchema& schema) {
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
 }
 
-int HydroOptions::ghosts() const {
-  int reach = 0;
-  with_reconstruction(*this, [&]<class R>() { reach = R::reach; });
-  return reach + 1;
-}
-
 HydroOptions HydroParameters::options() const {
   HydroOptions options;
   options.enabled = enabled;
-  options.scheme = scheme;
+  options.integrator = integrator;
   options.reconstruction = reconstruction;
   options.limiter = limiter;
   options.riemann = riemann;

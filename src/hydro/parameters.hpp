@@ -12,7 +12,7 @@ namespace octant::hydro {
 struct HydroParameters {
   bool enabled = true;
   double gamma = 1.4;
-  Scheme scheme = Scheme::muscl_hancock;
+  Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc", riemann = "hllc";
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;

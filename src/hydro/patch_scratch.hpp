@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/pack.hpp"
+#include "hydro/scheme.hpp"
 
 namespace octant::hydro {
 
@@ -19,18 +20,37 @@ struct ScratchPlane {
 
 constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
+// body(j, i) for packs that begin at columns i_first, i_first + width, ... and cover [i_first,
+// i_last) of rows [j_first, j_last): rows of packs on a CPU, one cell per thread on a GPU (extents
+// are compile-time: the division is a multiply and a shift).
+template <int j_first, int j_last, int i_first, int i_last, class Member, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_packs(const Member& team, const Body& body) {
+  constexpr int rows = j_last - j_first, columns = i_last - i_first;
+  constexpr int width = PackTraits<Pack>::width;
+  if constexpr (width > 1) {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int n) {
+      for (int i = i_first; i < i_last; i += width) body(j_first + n, i);
+    });
+  } else {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * columns),
+                         [&](int n) { body(j_first + n / columns, i_first + n % columns); });
+  }
+}
+
 // Packs cover a row in steps of their width, and may run past its last cell: rows of face states
 // are long enough for that. Packs that read primitives past the end of their row meet the next one,
 // or the next plane: finite or not, no such lane is used. Rows of face states begin so that cell 0
 // is the first of an aligned pack.
-template <int M, int Reach>
+template <int M, class Scheme>
 class PatchScratch {
  public:
-  static constexpr int width = PackTraits<Pack>::width;
-  static constexpr int ghosts = Reach + 1, ring = 2 * Reach + 1, faces = 10, inner_planes = 8;
-  using PrimitivePlane = ScratchPlane<M, ghosts, M + 2 * ghosts, ghosts>;
+  static constexpr mesh::GhostShape ghosts = ghosts_of<Scheme>();
+  static constexpr int patch = M, width = PackTraits<Pack>::width;
+  static constexpr int reach = ghosts.reach - 1, ring = 2 * reach + 1, inner_planes = 8;
+  using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
+  using Surface = typename Scheme::template Surface<PatchScratch>;
 
   // Bytes for a number of variables, with room to align.
   static std::size_t bytes(int variables) {
@@ -47,33 +67,34 @@ class PatchScratch {
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
     return {base_ + (k + 2 * ring) % ring * primitive_size_};
   }
-  // States on the lower and upper faces of the cells of a plane. The fluxes through the lower faces
-  // of plane k replace the states there, and live on until plane k + 1 is complete.
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane x_lower(int k) const { return face(0 + (k & 1)); }
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane y_lower(int k) const { return face(2 + (k & 1)); }
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane z_lower(int k) const { return face(4 + (k & 1)); }
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane z_upper(int k) const { return face(6 + (k & 1)); }
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane x_upper() const { return face(8); }
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane y_upper() const { return face(9); }
+  // Fluxes through the lower faces along an axis of the cells of plane k. They live on until plane
+  // k + 1 is complete.
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
+    return face(2 * axis + (k & 1));
+  }
+  // What the scheme's Surface has for itself.
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n) const { return face(flux_planes + n); }
   // For dual energy that overwrites: velocities (three variables) of the two planes that have left
   // the ring last, and two variables of the plane whose update comes next.
   KOKKOS_FORCEINLINE_FUNCTION InnerPlane past_velocity(int k) const {
-    return {face(faces).data + 3 * (k & 1) * InnerPlane::stride};
+    return {face(faces()).data + 3 * (k & 1) * InnerPlane::stride};
   }
   KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation() const {
-    return {face(faces).data + 6 * InnerPlane::stride};
+    return {face(faces()).data + 6 * InnerPlane::stride};
   }
   // One conserved state, contiguous, that stands for cells which no box holds.
   KOKKOS_FORCEINLINE_FUNCTION double* safe_cell() const {
-    return face(faces).data + inner_planes * InnerPlane::stride;
+    return face(faces()).data + inner_planes * InnerPlane::stride;
   }
 
  private:
   static constexpr std::size_t k_alignment = 64;
+  static constexpr int flux_planes = 6;
 
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int faces() { return flux_planes + Surface::planes; }
   KOKKOS_FORCEINLINE_FUNCTION static std::size_t doubles(int variables) {
     return std::size_t(variables) *
-               (ring * PrimitivePlane::stride + faces * FacePlane::stride + 1) +
+               (ring * PrimitivePlane::stride + faces() * FacePlane::stride + 1) +
            inner_planes * InnerPlane::stride;
   }
   KOKKOS_FORCEINLINE_FUNCTION FacePlane face(int n) const {

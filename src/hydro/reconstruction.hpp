@@ -8,10 +8,12 @@
 // the value at the lower face and takes b off that at the upper one.
 //
 // What hydro.reconstruction names is a type with `name` and With<Limiter>, which is the
-// reconstruction with that limiter; the lists are in hydro/method.hpp.
+// reconstruction with that limiter; the lists are at the end.
 #pragma once
 
 #include "core/pack.hpp"
+#include "core/type_list.hpp"
+#include "hydro/options.hpp"
 
 namespace octant::hydro {
 
@@ -216,5 +218,19 @@ struct Ppm {
     return select(outside(face, near), V(0.5) * near - V(1.0 / 6.0) * limited, face);
   }
 };
+
+// What hydro.limiter and hydro.reconstruction may be.
+using Limiters = TypeList<Minmod, MonotonisedCentral, VanLeer, Huynh>;
+using Reconstructions = TypeList<PiecewiseLinear, Ppm>;
+
+// Calls body.template operator()<R>() with the reconstruction that the options ask for.
+template <class Body>
+void with_reconstruction(const HydroOptions& options, const Body& body) {
+  Reconstructions::with(options.reconstruction, [&]<class Reconstruction>() {
+    Limiters::with(options.limiter, [&]<class Limiter>() {
+      body.template operator()<typename Reconstruction::template With<Limiter>>();
+    });
+  });
+}
 
 }  // namespace octant::hydro

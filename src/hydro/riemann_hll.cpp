@@ -1,8 +1,8 @@
 #include "hydro/riemann.hpp"
-#include "hydro/riemann_kernels.hpp"
+#include "hydro/scheme_kernels.hpp"
 
 namespace octant::hydro {
 
-template RiemannKernels riemann_kernels_of<Hll>();
+template SchemeKernels riemann_kernels_of<Hll>();
 
 }  // namespace octant::hydro

@@ -2,7 +2,7 @@
 
 #include "core/error.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/riemann_solvers.hpp"
+#include "hydro/schemes.hpp"
 
 namespace octant::hydro {
 
@@ -10,15 +10,17 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   const int tiles = arguments.tiles.count();
   OCTANT_REQUIRE(arguments.tiles.patch == 8 || arguments.tiles.patch == 16,
                  "hydro sweeps tiles of 8^3 or 16^3 cells, not {}^3", arguments.tiles.patch);
-  OCTANT_REQUIRE(arguments.tiles.block_size >= options.ghosts(),
+  const SchemeKernels& scheme = scheme_kernels(options);
+  const int ghosts = scheme.ghosts(options).reach;
+  OCTANT_REQUIRE(arguments.tiles.block_size >= ghosts,
                  "hydro.reconstruction needs {} ghost cells: more than a block of {}^3 cells has",
-                 options.ghosts(), arguments.tiles.block_size);
+                 ghosts, arguments.tiles.block_size);
   Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(arguments.bad_tiles,
                                                                               tiles);
   Kokkos::deep_copy(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
-  result.fastest = riemann_kernels(options.riemann).sweep(options, kernel);
+  result.fastest = scheme.sweep(options, kernel);
   Kokkos::parallel_reduce(
       "hydro::count_bad_tiles", tiles, KOKKOS_LAMBDA(int t, int& count) { count += bad(t); },
       result.bad_tiles);

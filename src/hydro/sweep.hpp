@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "hydro/options.hpp"
 #include "mesh/tiles.hpp"
@@ -24,6 +25,7 @@ struct SweepArguments {
   double a0 = 0, a1 = 1;              // next = a0 old + a1 (current + dt L(current))
   bool ends_step = true;              // only then does dual energy overwrite total energies
   double dt = 0, dx = 1;              // length of the whole step; cell size
+  double lower[3] = {0, 0, 0};        // corner of the domain, from which tiles count their cells
   double flux_weight = 0;             // factor of the fluxes that requests add to `registers`
   double* registers = nullptr;        // may be null where the tiles have no requests
   std::uint8_t* bad_tiles = nullptr;  // [tile], written: 1 where a new state is not physical
@@ -43,5 +45,31 @@ struct SweepResult {
 // blocks in other buffers than k_own are neither read beyond the ghost width nor written. The
 // result's bits do not depend on block size, patch, pack width or threads.
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
+
+// --- the sweeps that make up a step --------------------------------------------------------------
+
+// One sweep:  next = old_weight * old + new_weight * (current + dt L(current)).
+struct Stage {
+  double old_weight, new_weight;
+  double flux_weight;  // share of this sweep's fluxes in the flux of the whole step
+  double time;         // when `current` is valid, in units of dt after the start of the step
+  bool last;           // whether it ends the step
+};
+
+// Hancock's predictor makes one sweep second-order accurate; the Runge-Kutta schemes are the
+// strong-stability-preserving ones of Shu & Osher (1988), of order two (Heun) and three.
+inline constexpr Stage k_hancock_stages[] = {{0.0, 1.0, 1.0, 0.0, true}};
+inline constexpr Stage k_rk2_stages[] = {{0.0, 1.0, 0.5, 0.0, false}, {0.5, 0.5, 0.5, 1.0, true}};
+inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0, false},
+                                         {0.75, 0.25, 1.0 / 6.0, 1.0, false},
+                                         {1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 0.5, true}};
+
+inline std::span<const Stage> stages(Integrator integrator) {
+  switch (integrator) {
+    case Integrator::rk2: return k_rk2_stages;
+    case Integrator::rk3: return k_rk3_stages;
+    default: return k_hancock_stages;
+  }
+}
 
 }  // namespace octant::hydro

@@ -2,7 +2,8 @@
 // 0..M-1 along each axis; ghost cells lie below and above.
 #pragma once
 
-#include "mesh/tiles.hpp"
+#include "core/pack.hpp"
+#include "hydro/point_sources.hpp"
 
 namespace octant::hydro {
 
@@ -51,6 +52,17 @@ class TileView {
     if (holder < 0) return {nullptr, 0};
     const mesh::CellBox& box = boxes_[holder];
     return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
+  }
+
+  // The centres of a pack of patch cells that begins with cell i of a row.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION Vector<V> place(const SweepArguments& sweep, int k, int j,
+                                              int i) const {
+    const auto centre = [&](int axis, int index) {
+      return sweep.lower[axis] + (static_cast<double>(tile_->first[axis] + index) + 0.5) * sweep.dx;
+    };
+    return {PackTraits<V>::generate([&](int lane) { return centre(0, i + lane); }), V(centre(1, j)),
+            V(centre(2, k))};
   }
 
  private:

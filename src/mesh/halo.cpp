@@ -113,8 +113,9 @@ int choose_patch(const TreeLevel& blocks, int block_size) {
 
 }  // namespace
 
-std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts,
-                                   int patch, const std::vector<BlockFluxRequests>& requests) {
+std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout,
+                                   const GhostShape& ghosts, int patch,
+                                   const std::vector<BlockFluxRequests>& requests) {
   const int levels = tree.max_level() + 1;
   std::vector<LevelNeeds> needs;
   std::vector<Tiling> tilings;

@@ -13,6 +13,7 @@
 
 #include "comm/exchange_plan.hpp"
 #include "mesh/fields.hpp"
+#include "mesh/ghost_shape.hpp"
 #include "mesh/tree.hpp"
 
 namespace octant::mesh {
@@ -76,9 +77,10 @@ struct LevelHalo {
 // Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
 using BlockFluxRequests = std::vector<std::vector<FluxRequest>>;
 
-// Builds the halos of all levels. `ghosts` is the reach of a sweep; `patch` the side of a tile, or
-// 0 to choose it for each level; `requests[level]` the flux requests. Collective.
-std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout, int ghosts,
-                                   int patch, const std::vector<BlockFluxRequests>& requests);
+// Builds the halos of all levels. `ghosts` are the cells that a sweep reads; `patch` the side of a
+// tile, or 0 to choose it for each level; `requests[level]` the flux requests. Collective.
+std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout,
+                                   const GhostShape& ghosts, int patch,
+                                   const std::vector<BlockFluxRequests>& requests);
 
 }  // namespace octant::mesh

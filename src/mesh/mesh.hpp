@@ -22,7 +22,7 @@ namespace octant::mesh {
 // What physics asks of a mesh.
 struct FieldSetup {
   std::vector<Variable> variables;
-  int ghosts = 2;  // how far a sweep reads beyond a block
+  GhostShape ghosts = {};  // what a sweep reads beyond a block
   int patch = 0;   // side of the tiles that sweeps work on: 8 or 16; 0: what is faster
   int spares = 1;  // states beside the present one
 };

@@ -22,7 +22,7 @@ struct Removal {
 }  // namespace
 
 bool Mesh::regrid(const FlagMasks& flags) {
-  const OctantMasks wanted = plan_refinement(tree_, flags, nesting_distance(setup_.ghosts));
+  const OctantMasks wanted = plan_refinement(tree_, flags, nesting_distance(setup_.ghosts.reach));
   bool changes = false;
   for (int l = 0; l < tree_.max_level(); ++l)
     for (const int slot : tree_.level(l).own())
@@ -175,7 +175,7 @@ void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
     fields_[l].reserve(tree_.level(l).slots(), 0);
   }
   tree_.discover();
-  require_octree(tree_, nesting_distance(setup_.ghosts));
+  require_octree(tree_, nesting_distance(setup_.ghosts.reach));
   rebuild();
 }
 

@@ -59,12 +59,14 @@ struct FluxRequest {
   std::int64_t base;  // register of (a_begin, b_begin), variable 0
 };
 
-// A tile: where its table and flux requests begin, and where its patch lies in its block (N > M).
+// A tile: where its table and flux requests begin, and where its patch lies in its block (N > M)
+// and on its level.
 struct Tile {
   std::int32_t table;                       // first entry in TileSet::table
   std::int32_t request_begin, request_end;  // range in TileSet::requests
   std::int16_t origin[3];                   // cell of the block that is cell 0 of the patch
   std::int16_t unused;
+  std::int64_t first[3];  // cells from the lower end of the domain to cell 0 of the patch
 };
 
 // The tiles of one level on one rank. Table entries are indices into `boxes`, in the order

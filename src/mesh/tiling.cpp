@@ -10,10 +10,11 @@ namespace octant::mesh {
 
 namespace {
 
-// The cells of the neighbour at `offset` within `ghosts` of a block; empty if there are none.
-Region ghost_region(const std::array<int, 3>& offset, int block_size, int ghosts) {
+// The box around the ghost cells that lie in the neighbour at `offset` of a block; empty if there
+// are none.
+Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
   const int axes = std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]);
-  const int depth = ghosts - (axes - 1);
+  const int depth = ghosts.layers_across(axes);
   Region region;
   if (depth <= 0) return region;
   for (int d = 0; d < 3; ++d) {
@@ -53,7 +54,7 @@ std::array<int, 3> Tiling::place_in_group(const Group& group, int slot) const {
           static_cast<int>(c[2] - group.first[2])};
 }
 
-void Tiling::require_ghosts(LevelNeeds& needs, int ghosts) {
+void Tiling::require_ghosts(LevelNeeds& needs, const GhostShape& ghosts) {
   for (Group& group : groups_) {
     for (const int slot : group.slots) {
       const auto place = place_in_group(group, slot);
@@ -101,7 +102,10 @@ struct Tiling::TileBuilder {
                 .request_begin = static_cast<std::int32_t>(tile_requests.size()),
                 .request_end = 0,
                 .origin = {origin[0], origin[1], origin[2]},
-                .unused = 0};
+                .unused = 0,
+                .first = {}};
+      for (int d = 0; d < 3; ++d)
+        tile.first[d] = std::int64_t{group.first[d]} * tiling.block_size_ + origin[d];
       for (const int slot : group.slots)
         for (const FluxRequest& request : requests[slot])
           add_request(request, tiling.place_in_group(group, slot), origin);

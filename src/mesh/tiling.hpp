@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "mesh/ghost_shape.hpp"
 #include "mesh/needs.hpp"
 
 namespace octant::mesh {
@@ -13,9 +14,8 @@ class Tiling {
   // Tiles of side `patch` over the own blocks of `level`.
   Tiling(const Tree& tree, int level, int patch);
 
-  // States the ghost cells of every own block: those whose distances beyond the block along x, y
-  // and z add up to at most `ghosts`. No other cells are read by a sweep.
-  void require_ghosts(LevelNeeds& needs, int ghosts);
+  // States the ghost cells of every own block. No other cells are read by a sweep.
+  void require_ghosts(LevelNeeds& needs, const GhostShape& ghosts);
 
   // Writes tables, tiles and flux requests, interior tiles first, and uploads everything.
   void finish(const LevelNeeds& needs, const BlockFluxRequests& requests,

@@ -1,7 +1,7 @@
 // A worked example of a Riemann solver: that of Harten, Lax & van Leer with the signal speeds of
 // Einfeldt (1988, SIAM J. Numer. Anal. 25, 294), which keeps densities and pressures positive.
 #include "hydro/riemann.hpp"
-#include "hydro/riemann_kernels.hpp"
+#include "hydro/scheme_kernels.hpp"
 
 namespace octant::hydro {
 
@@ -37,6 +37,6 @@ struct Hlle {
   }
 };
 
-template RiemannKernels riemann_kernels_of<Hlle>();
+template SchemeKernels riemann_kernels_of<Hlle>();
 
 }  // namespace octant::hydro

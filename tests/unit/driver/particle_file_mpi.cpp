@@ -15,7 +15,7 @@ struct Box {
 
   explicit Box(const Communicator& communicator)
       : mesh(mesh::Geometry({.base_cells = {16, 16, 16}, .block_size = 4}), communicator,
-             CommOptions{}, {.variables = {{"scalar"}}, .ghosts = 2},
+             CommOptions{}, {.variables = {{"scalar"}}, .ghosts = {2}},
              std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()),
         stars({.name = "stars",
                .description = "stars",

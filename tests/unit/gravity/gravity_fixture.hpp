@@ -36,7 +36,7 @@ class Gas {
                             {"momentum_y", 1},
                             {"momentum_z", 2},
                             {"total_energy"}},
-              .ghosts = 2},
+              .ghosts = {2}},
              std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()) {}
 
   // Calls visit(centre, cell offset in the level's fields) for own cells of a level.

@@ -7,10 +7,10 @@
 namespace octant::hydro::test {
 namespace {
 
-HydroOptions method_of(Scheme scheme, const std::string& reconstruction,
+HydroOptions method_of(Integrator integrator, const std::string& reconstruction,
                        const std::string& riemann) {
   HydroOptions options;
-  options.scheme = scheme;
+  options.integrator = integrator;
   options.reconstruction = reconstruction;
   options.riemann = riemann;
   return options;
@@ -56,7 +56,7 @@ double sod_error(const HydroOptions& options, int axis, int cells) {
 }
 
 TEST(Accuracy, sod_tube_of_256_cells_errs_by_less_than_0_008_along_every_axis) {
-  const auto options = method_of(Scheme::muscl_hancock, "plm", "hllc");
+  const auto options = method_of(Integrator::muscl_hancock, "plm", "hllc");
   const double along_x = sod_error(options, 0, 256);
   EXPECT_LT(along_x, 0.008);
   EXPECT_NEAR(sod_error(options, 1, 256), along_x, 1e-12);
@@ -64,16 +64,16 @@ TEST(Accuracy, sod_tube_of_256_cells_errs_by_less_than_0_008_along_every_axis) {
 }
 
 TEST(Accuracy, sod_tube_errs_less_with_ppm_than_with_plm) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
-    EXPECT_LT(sod_error(method_of(scheme, "ppm", "hllc"), 0, 256),
-              sod_error(method_of(scheme, "plm", "hllc"), 0, 256));
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
+    EXPECT_LT(sod_error(method_of(integrator, "ppm", "hllc"), 0, 256),
+              sod_error(method_of(integrator, "plm", "hllc"), 0, 256));
 }
 
 TEST(Accuracy, strong_rarefactions_err_as_little_with_ppm_as_with_plm) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
-    for (int axis = 0; axis < (scheme == Scheme::muscl_hancock ? 3 : 1); ++axis) {
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
+    for (int axis = 0; axis < (integrator == Integrator::muscl_hancock ? 3 : 1); ++axis) {
       const auto error = [&](const std::string& reconstruction) {
-        return tube_error(k_rarefactions, method_of(scheme, reconstruction, "hllc"), axis, 128);
+        return tube_error(k_rarefactions, method_of(integrator, reconstruction, "hllc"), axis, 128);
       };
       EXPECT_LT(error("ppm"), 1.2 * error("plm")) << axis;
     }
@@ -82,7 +82,7 @@ TEST(Accuracy, strong_rarefactions_err_as_little_with_ppm_as_with_plm) {
 TEST(Accuracy, every_riemann_solver_solves_the_sod_tube) {
   for (const std::string riemann : {"llf", "hll", "hllc", "exact"})
     for (const std::string reconstruction : {"plm", "ppm"})
-      EXPECT_LT(sod_error(method_of(Scheme::muscl_hancock, reconstruction, riemann), 0, 128),
+      EXPECT_LT(sod_error(method_of(Integrator::muscl_hancock, reconstruction, riemann), 0, 128),
                 0.006);
 }
 
@@ -110,14 +110,14 @@ double wave_error(const HydroOptions& options, int cells) {
 }
 
 // Errors at 16, 32 and 64 cells.
-std::array<double, 3> wave_errors(Scheme scheme, const std::string& reconstruction) {
-  const HydroOptions options = method_of(scheme, reconstruction, "hllc");
+std::array<double, 3> wave_errors(Integrator integrator, const std::string& reconstruction) {
+  const HydroOptions options = method_of(integrator, reconstruction, "hllc");
   return {wave_error(options, 16), wave_error(options, 32), wave_error(options, 64)};
 }
 
 TEST(Accuracy, oblique_sound_wave_converges_at_second_order_with_hancock) {
   for (const std::string reconstruction : {"plm", "ppm"}) {
-    const auto e = wave_errors(Scheme::muscl_hancock, reconstruction);
+    const auto e = wave_errors(Integrator::muscl_hancock, reconstruction);
     EXPECT_GT(std::log2(e[0] / e[1]), 1.9);
     EXPECT_GT(std::log2(e[1] / e[2]), 1.9);
   }
@@ -126,13 +126,13 @@ TEST(Accuracy, oblique_sound_wave_converges_at_second_order_with_hancock) {
 // The errors of space and time have opposite signs: on the coarsest grid they cancel in part, and
 // the rate approaches two from below.
 TEST(Accuracy, oblique_sound_wave_converges_at_second_order_with_rk2_and_ppm) {
-  const auto e = wave_errors(Scheme::rk2, "ppm");
+  const auto e = wave_errors(Integrator::rk2, "ppm");
   EXPECT_LT(e[0], 0.02);
   EXPECT_GT(std::log2(e[1] / e[2]), 1.9);
 }
 
 TEST(Accuracy, oblique_sound_wave_converges_at_third_order_with_rk3_and_ppm) {
-  const auto e = wave_errors(Scheme::rk3, "ppm");
+  const auto e = wave_errors(Integrator::rk3, "ppm");
   EXPECT_GT(std::log2(e[0] / e[1]), 3.0);
   EXPECT_GT(std::log2(e[1] / e[2]), 3.0);
 }

@@ -65,15 +65,15 @@ TEST(DualEnergy, keeps_the_entropy_of_a_cold_fast_flow_and_conserves_energy) {
 }
 
 TEST(DualEnergy, every_scheme_keeps_the_entropy_of_an_inflow_in_every_cell) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
     for (const std::string reconstruction : {"plm", "ppm"}) {
       HydroOptions options;
-      options.scheme = scheme;
+      options.integrator = integrator;
       options.reconstruction = reconstruction;
       options.dual_energy = DualEnergy::overwrite;
       double drift = 0;
       EXPECT_LT(worst_entropy_error(options, cold_inflow, 1e-10, drift), 1e-10)
-          << static_cast<int>(scheme) << " " << reconstruction;
+          << static_cast<int>(integrator) << " " << reconstruction;
     }
 }
 

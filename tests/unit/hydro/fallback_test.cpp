@@ -8,10 +8,10 @@
 namespace octant::hydro::test {
 namespace {
 
-HydroOptions options_of(Scheme scheme, const std::string& reconstruction,
+HydroOptions options_of(Integrator integrator, const std::string& reconstruction,
                         const std::string& riemann) {
   HydroOptions options;
-  options.scheme = scheme;
+  options.integrator = integrator;
   options.reconstruction = reconstruction;
   options.riemann = riemann;
   options.scalars = passive_scalars(1);
@@ -56,7 +56,7 @@ void expect_differences_to_restore_first_order(const HydroOptions& options, int 
   box.set(stirred);
   const double dt = 1e-3, ratio = dt * 16;
   const SweepArguments arguments =
-      box.arguments(box.state(), box.next(), stages(options.scheme)[0], dt);
+      box.arguments(box.state(), box.next(), stages(options.integrator)[0], dt);
   HydroOptions still = options;
   still.acceleration = {};
   sweep(still, arguments);
@@ -79,20 +79,21 @@ void expect_differences_to_restore_first_order(const HydroOptions& options, int 
 }
 
 TEST(Fallback, differences_turn_the_update_of_a_cell_into_first_order) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2})
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2})
     for (const std::string reconstruction : {"plm", "ppm"})
       for (const std::string riemann : {"llf", "hll", "hllc", "exact"})
         for (const auto& [N, M] : {std::pair{8, 8}, {4, 16}, {16, 8}})
-          expect_differences_to_restore_first_order(options_of(scheme, reconstruction, riemann), N,
-                                                    M);
+          expect_differences_to_restore_first_order(options_of(integrator, reconstruction, riemann),
+                                                    N, M);
 }
 
 TEST(Fallback, neighbours_agree_on_the_face_that_they_share) {
-  const auto options = options_of(Scheme::muscl_hancock, "ppm", "hllc");
+  const auto options = options_of(Integrator::muscl_hancock, "ppm", "hllc");
   for (int axis = 0; axis < 3; ++axis) {
     UniformBlocks box(options, {{16, 16, 16}, 8, 8});
     box.set(stirred);
-    const auto arguments = box.arguments(box.state(), box.next(), stages(options.scheme)[0], 1e-3);
+    const auto arguments =
+        box.arguments(box.state(), box.next(), stages(options.integrator)[0], 1e-3);
     int upper[3] = {8, 8, 8};  // its lower neighbour lies in another tile
     int lower[3] = {8, 8, 8};
     --lower[axis];
@@ -108,7 +109,8 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   HydroOptions options;
   UniformBlocks box(options, {{16, 16, 16}, 8, 8});
   box.set(stirred);
-  const auto arguments = box.arguments(box.state(), box.next(), stages(options.scheme)[0], 1e-3);
+  const auto arguments =
+      box.arguments(box.state(), box.next(), stages(options.integrator)[0], 1e-3);
   sweep(options, arguments);
   EXPECT_TRUE(find_bad_cells(options, arguments).empty());
   const auto break_cell = [&](int n, int x, int y, int z, double value) {

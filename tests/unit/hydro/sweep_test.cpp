@@ -25,10 +25,10 @@ std::vector<double> after_steps(const HydroOptions& options, const BoxShape& sha
   return box.values(options.variable_count());
 }
 
-HydroOptions with(Scheme scheme, const std::string& reconstruction,
+HydroOptions with(Integrator integrator, const std::string& reconstruction,
                   const std::string& riemann = "hllc", const std::string& limiter = "mc") {
   HydroOptions options;
-  options.scheme = scheme;
+  options.integrator = integrator;
   options.reconstruction = reconstruction;
   options.riemann = riemann;
   options.limiter = limiter;
@@ -40,17 +40,17 @@ void expect_same_bits_for_all_blocks(const HydroOptions& options, int steps = 8)
   const auto reference = after_steps(options, {cells, 8, 8}, steps, blast);
   for (const auto& [block, patch] :
        {std::pair{2, 8}, {2, 16}, {4, 8}, {4, 16}, {8, 16}, {16, 8}, {16, 16}, {32, 8}, {32, 16}}) {
-    if (block < options.ghosts()) continue;
+    if (block < options.ghosts().reach) continue;
     EXPECT_EQ(differing(reference, after_steps(options, {cells, block, patch}, steps, blast)), 0)
         << "blocks of " << block << ", patches of " << patch;
   }
 }
 
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_plm) {
-  expect_same_bits_for_all_blocks(with(Scheme::muscl_hancock, "plm"));
+  expect_same_bits_for_all_blocks(with(Integrator::muscl_hancock, "plm"));
 }
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_scalars_and_dual_energy) {
-  HydroOptions options = with(Scheme::rk2, "plm");
+  HydroOptions options = with(Integrator::rk2, "plm");
   options.scalars = passive_scalars(2);
   options.dual_energy = DualEnergy::on;
   options.dual_energy_threshold = 0.7;  // so high that entropy rules in many cells
@@ -58,19 +58,19 @@ TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_scalars_and_dual_energy
   expect_same_bits_for_all_blocks(options, 4);
 }
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_where_energy_follows_entropy) {
-  HydroOptions options = with(Scheme::rk2, "plm");
+  HydroOptions options = with(Integrator::rk2, "plm");
   options.dual_energy = DualEnergy::overwrite;
   expect_same_bits_for_all_blocks(options, 4);
 }
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_ppm) {
-  expect_same_bits_for_all_blocks(with(Scheme::rk3, "ppm"), 4);
+  expect_same_bits_for_all_blocks(with(Integrator::rk3, "ppm"), 4);
 }
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_the_exact_solver) {
-  expect_same_bits_for_all_blocks(with(Scheme::muscl_hancock, "ppm", "exact"), 3);
+  expect_same_bits_for_all_blocks(with(Integrator::muscl_hancock, "ppm", "exact"), 3);
 }
 
 TEST(Sweep, scalars_do_not_change_the_gas) {
-  HydroOptions options = with(Scheme::muscl_hancock, "plm");
+  HydroOptions options = with(Integrator::muscl_hancock, "plm");
   auto without = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
   options.scalars = passive_scalars(2);
   auto also = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
@@ -79,12 +79,12 @@ TEST(Sweep, scalars_do_not_change_the_gas) {
 }
 
 TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
     for (const std::string reconstruction : {"plm", "ppm"})
       for (const std::string limiter : {"minmod", "mc", "van_leer", "huynh"})
         for (const std::string riemann : {"llf", "hll", "hllc", "exact"}) {
           if (reconstruction == "ppm" && limiter != "mc") continue;
-          HydroOptions options = with(scheme, reconstruction, riemann, limiter);
+          HydroOptions options = with(integrator, reconstruction, riemann, limiter);
           options.scalars = passive_scalars(1);
           UniformBlocks box(options, {{16, 16, 16}, 8, 16});
           box.set(stirred);
@@ -103,7 +103,7 @@ TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
 
 // A uniform flow must come out as it went in, whatever lies in table entries that nobody reads.
 TEST(Sweep, missing_boxes_beyond_the_ghosts_that_are_read_do_not_matter) {
-  HydroOptions options = with(Scheme::muscl_hancock, "plm");
+  HydroOptions options = with(Integrator::muscl_hancock, "plm");
   UniformBlocks box(options, {{16, 16, 16}, 4, 16});
   box.set(stirred);
   box.step(1e-3);
@@ -116,7 +116,7 @@ TEST(Sweep, missing_boxes_beyond_the_ghosts_that_are_read_do_not_matter) {
 }
 
 TEST(Sweep, cells_of_other_ranks_are_read_but_not_written) {
-  HydroOptions options = with(Scheme::muscl_hancock, "plm");
+  HydroOptions options = with(Integrator::muscl_hancock, "plm");
   for (int N : {2, 4, 8}) {
     UniformBlocks box(options, {{16, 16, 16}, N, 16});
     box.set(stirred);
@@ -136,7 +136,7 @@ TEST(Sweep, cells_of_other_ranks_are_read_but_not_written) {
 }
 
 TEST(Sweep, reports_the_tile_that_holds_a_broken_state) {
-  HydroOptions options = with(Scheme::muscl_hancock, "plm");
+  HydroOptions options = with(Integrator::muscl_hancock, "plm");
   for (const double broken : {-1.0, 1e-3, std::numeric_limits<double>::quiet_NaN()}) {
     UniformBlocks box(options, {{32, 32, 32}, 8, 8});
     box.set(stirred);
@@ -154,8 +154,8 @@ TEST(Sweep, reports_the_tile_that_holds_a_broken_state) {
 }
 
 TEST(Sweep, uniform_acceleration_of_a_uniform_gas_is_exact) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3}) {
-    HydroOptions options = with(scheme, "plm");
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3}) {
+    HydroOptions options = with(integrator, "plm");
     options.acceleration = {0.3, -0.2, 0.1};
     UniformBlocks box(options, {{16, 16, 16}, 16, 16});
     box.set([](double, double, double) { return std::array<double, 5>{2, 0.5, 0.5, 0, 3}; });
@@ -175,8 +175,8 @@ std::array<double, 5> drifting(double x, double y, double z) {
 }
 
 // The change of the mass on one side of a closed surface is what the registers of the surface hold.
-void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
-  HydroOptions options = with(scheme, "plm");
+void expect_registers_to_balance(int N, int M, bool average, Integrator integrator) {
+  HydroOptions options = with(integrator, "plm");
   options.scalars = passive_scalars(1);
   const int axis_cells = 16;
   for (int axis = 0; axis < 3; ++axis) {
@@ -228,15 +228,15 @@ void expect_registers_to_balance(int N, int M, bool average, Scheme scheme) {
 }
 
 TEST(FluxRequests, registers_hold_the_flux_through_their_surface) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
-    expect_registers_to_balance(8, 8, false, scheme);
-  expect_registers_to_balance(16, 16, false, Scheme::rk3);
-  expect_registers_to_balance(4, 8, false, Scheme::muscl_hancock);
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
+    expect_registers_to_balance(8, 8, false, integrator);
+  expect_registers_to_balance(16, 16, false, Integrator::rk3);
+  expect_registers_to_balance(4, 8, false, Integrator::muscl_hancock);
 }
 TEST(FluxRequests, averaged_registers_hold_the_flux_through_their_surface) {
-  for (Scheme scheme : {Scheme::muscl_hancock, Scheme::rk2, Scheme::rk3})
-    expect_registers_to_balance(8, 8, true, scheme);
-  expect_registers_to_balance(4, 16, true, Scheme::muscl_hancock);
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
+    expect_registers_to_balance(8, 8, true, integrator);
+  expect_registers_to_balance(4, 16, true, Integrator::muscl_hancock);
 }
 
 }  // namespace

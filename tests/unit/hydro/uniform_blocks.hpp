@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "hydro/integrator.hpp"
 #include "hydro/sweep.hpp"
 
 namespace octant::hydro::test {
@@ -112,7 +111,7 @@ class UniformBlocks {
   // One step of the scheme; afterwards stable_dt() knows the new signal speed.
   void step(double dt) {
     Doubles current = state_, to = next_, other = stage_;
-    for (const Stage& stage : stages(options_.scheme)) {
+    for (const Stage& stage : stages(options_.integrator)) {
       result_ = sweep(options_, arguments(current, to, stage, dt));
       current = to;
       std::swap(to, other);
@@ -198,7 +197,10 @@ class UniformBlocks {
     const int N = shape_.block_size, reach = tiles_.reach;
     mesh::Tile tile{};
     tile.table = static_cast<std::int32_t>(table_.size());
-    for (int d = 0; d < 3; ++d) tile.origin[d] = static_cast<std::int16_t>(first[d] % N);
+    for (int d = 0; d < 3; ++d) {
+      tile.origin[d] = static_cast<std::int16_t>(first[d] % N);
+      tile.first[d] = first[d];
+    }
     for (int kb = -1; kb < reach - 1; ++kb)
       for (int jb = -1; jb < reach - 1; ++jb)
         for (int ib = -1; ib < reach - 1; ++ib)

@@ -18,7 +18,7 @@ TYPED_TEST_SUITE(CellLoop, Schedules);
 constexpr int k_block_sizes[] = {2, 4, 8};
 
 MeshFixture refined_mesh(int block_size) {
-  MeshFixture f(small_box(block_size, 2, "periodic"), std::min(block_size, 2), 8);
+  MeshFixture f(small_box(block_size, 2, "periodic"), {std::min(block_size, 2)}, 8);
   f.refine_at_random(3, 0.3);
   return f;
 }
@@ -118,7 +118,7 @@ void expect_lists_of_own_blocks(const Mesh& mesh) {
 }
 
 TEST(CellRange, follows_every_change_of_the_mesh) {
-  MeshFixture f(small_box(4, 2, "periodic"), 2, 8);
+  MeshFixture f(small_box(4, 2, "periodic"), {2}, 8);
   expect_lists_of_own_blocks(f.mesh);
   for (int round = 0; round < 4; ++round) {
     f.mesh.regrid(f.random_flags(round, round % 2 == 0 ? 0.4 : 0.1));
@@ -137,7 +137,7 @@ TEST(CellRange, follows_every_change_of_the_mesh) {
 }
 
 TYPED_TEST(CellLoop, of_an_empty_level_finds_nothing) {
-  MeshFixture f(small_box(4, 2, "periodic"), 2, 8);
+  MeshFixture f(small_box(4, 2, "periodic"), {2}, 8);
   const CellRange none = f.mesh.leaf_cells(2);
   EXPECT_EQ(none.count(), 0);
   const auto one = KOKKOS_LAMBDA(const Cell&) { return 1.0; };

@@ -26,14 +26,14 @@ inline MeshOptions small_box(int block_size, int max_level, const std::string& b
 }
 
 // One scalar and one vector of which the components are listed.
-inline FieldSetup two_fields(int ghosts, int patch) {
+inline FieldSetup two_fields(const GhostShape& ghosts, int patch) {
   return {
       .variables = {{"scalar"}, {"vector_x", 0}}, .ghosts = ghosts, .patch = patch, .spares = 1};
 }
 
 class MeshFixture {
  public:
-  MeshFixture(const MeshOptions& options, int ghosts, int patch)
+  MeshFixture(const MeshOptions& options, const GhostShape& ghosts, int patch)
       : mesh(Geometry(options), Communicator::world(), CommOptions{}, two_fields(ghosts, patch),
              std::make_unique<LimitedLinear<NoLimit>>()) {}
 

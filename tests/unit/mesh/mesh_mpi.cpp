@@ -12,12 +12,13 @@ double linear(const Point& x) { return 3.0 + 0.5 * x[0] - 0.25 * x[1] + 2.0 * x[
 double other_linear(const Point& x) { return 1.0 - x[0] + 0.125 * x[1] + 0.5 * x[2]; }
 
 struct Case {
-  int block_size, patch, ghosts;
+  int block_size, patch;
+  GhostShape ghosts;
 };
 
 // Calls visit(patch cell's centre, distance outside the domain, value pointers) for every ghost
 // cell that a sweep may read.
-void for_ghosts(MeshFixture& f, int level, int ghosts,
+void for_ghosts(MeshFixture& f, int level, const GhostShape& ghosts,
                 const std::function<void(const Point&, double, double)>& visit) {
   const LevelHalo& halo = f.mesh.halo(level);
   const TileSet& tiles = halo.tiles;
@@ -35,12 +36,13 @@ void for_ghosts(MeshFixture& f, int level, int ghosts,
       if (slot < 0 || tiles.boxes(slot).buffer != k_own) continue;
       const auto corner =
           f.mesh.geometry().origin(level, morton_decode(f.mesh.blocks(level).key(slot)));
-      for (int k = -ghosts; k < N + ghosts; ++k)
-        for (int j = -ghosts; j < N + ghosts; ++j)
-          for (int i = -ghosts; i < N + ghosts; ++i) {
+      const int first = -ghosts.reach, last = N + ghosts.reach;
+      for (int k = first; k < last; ++k)
+        for (int j = first; j < last; ++j)
+          for (int i = first; i < last; ++i) {
             const auto beyond = [N](int c) { return c < 0 ? -c : c >= N ? c - N + 1 : 0; };
-            const int sum = beyond(i) + beyond(j) + beyond(k);
-            if (sum == 0 || sum > ghosts) continue;
+            const bool inside = beyond(i) + beyond(j) + beyond(k) == 0;
+            if (inside || !ghosts.contains(beyond(i), beyond(j), beyond(k))) continue;
             const auto step = [N](int c) { return c < 0 ? -1 : c >= N ? 1 : 0; };
             const int box_index = box_at(ib + step(i), jb + step(j), kb + step(k));
             ASSERT_GE(box_index, 0);
@@ -141,13 +143,17 @@ TEST_P(MeshGhosts, wrap_around_periodic_axes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, MeshGhosts,
-                         testing::Values(Case{2, 8, 2}, Case{4, 8, 2}, Case{4, 8, 3}, Case{8, 8, 2},
-                                         Case{8, 8, 3}, Case{8, 16, 2}, Case{16, 16, 2},
-                                         Case{32, 16, 2}),
+                         testing::Values(Case{2, 8, {2}}, Case{4, 8, {2}}, Case{4, 8, {3}},
+                                         Case{8, 8, {2}}, Case{8, 8, {3}}, Case{8, 16, {2}},
+                                         Case{16, 16, {2}}, Case{32, 16, {2}},
+                                         Case{4, 8, {3, GhostShape::Kind::cube}},
+                                         Case{8, 16, {3, GhostShape::Kind::cube}}),
                          [](const auto& info) {
-                           return "of_" + std::to_string(info.param.block_size) +
-                                  "_in_patches_of_" + std::to_string(info.param.patch) + "_with_" +
-                                  std::to_string(info.param.ghosts) + "_ghosts";
+                           const auto& [block_size, patch, ghosts] = info.param;
+                           return "of_" + std::to_string(block_size) + "_in_patches_of_" +
+                                  std::to_string(patch) + "_with_" + std::to_string(ghosts.reach) +
+                                  (ghosts.kind == GhostShape::Kind::cube ? "_cubic" : "") +
+                                  "_ghosts";
                          });
 
 // Volume of all leaf octants; their field's integral.
@@ -173,7 +179,7 @@ Integral integrate_leaves(MeshFixture& f) {
 }
 
 TEST(Mesh, leaves_cover_the_domain_once_after_any_regrid) {
-  MeshFixture f(small_box(4, 3, "periodic"), 2, 8);
+  MeshFixture f(small_box(4, 3, "periodic"), {2}, 8);
   for (int round = 0; round < 8; ++round) {
     f.mesh.regrid(f.random_flags(round, round % 3 == 2 ? 0.05 : 0.4));
     f.set(linear, linear);
@@ -182,7 +188,7 @@ TEST(Mesh, leaves_cover_the_domain_once_after_any_regrid) {
 }
 
 TEST(Mesh, refinement_and_derefinement_conserve) {
-  MeshFixture f(small_box(4, 3, "periodic"), 2, 8);
+  MeshFixture f(small_box(4, 3, "periodic"), {2}, 8);
   const auto bumpy = [](const Point& x) {
     return 2.0 + std::sin(40 * x[0] * x[1]) * std::cos(30 * x[2]);
   };
@@ -196,7 +202,7 @@ TEST(Mesh, refinement_and_derefinement_conserve) {
 }
 
 TEST(Mesh, migration_moves_every_block_with_its_cells) {
-  MeshFixture f(small_box(8, 2, "outflow"), 2, 8);
+  MeshFixture f(small_box(8, 2, "outflow"), {2}, 8);
   f.refine_at_random(3, 0.3);
   f.set(linear, other_linear);
   const auto counts = f.mesh.tree().global_counts();
@@ -222,7 +228,7 @@ TEST(Mesh, more_ranks_than_blocks_is_legal) {
   MeshOptions options = small_box(8, 1, "periodic");
   options.base_cells = {8, 8, 8};
   options.upper = {1.0, 1.0, 1.0};
-  MeshFixture f(options, 2, 8);
+  MeshFixture f(options, {2}, 8);
   f.set(linear, linear);
   f.mesh.fill_ghosts(0, LevelFields::k_now, 1.0);
   f.refine_at_random(2, 0.5);

@@ -106,7 +106,7 @@ void expect_all_met(const Mesh& mesh, double largest_radius, bool with_place) {
 TEST(Reach, finds_every_leaf_octant_across_levels_faces_and_ranks) {
   for (const char* boundary : {"periodic", "outflow"})
     for (const int block_size : {2, 4, 8}) {
-      MeshFixture f(small_box(block_size, 3, boundary), std::min(block_size, 2), 8);
+      MeshFixture f(small_box(block_size, 3, boundary), {std::min(block_size, 2)}, 8);
       f.refine_at_random(4, 0.3);
       ASSERT_GE(f.mesh.finest_level(), 2);
       for (const double radius : {1e-3, 0.05, 0.2, 0.5})
@@ -115,7 +115,7 @@ TEST(Reach, finds_every_leaf_octant_across_levels_faces_and_ranks) {
 }
 
 TEST(Reach, is_no_more_than_half_of_a_periodic_domain) {
-  MeshFixture f(small_box(4, 0, "periodic"), 2, 8);
+  MeshFixture f(small_box(4, 0, "periodic"), {2}, 8);
   const Sphere sphere{{0.5, 0.5, 0.5}, 0.51, -1, -1};
   EXPECT_THROW(reach<int>(f.mesh, std::span(&sphere, 1), std::vector<int>{1}), RunError);
 }

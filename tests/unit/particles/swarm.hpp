@@ -58,7 +58,7 @@ class Swarm {
   Swarm(const mesh::MeshOptions& options, const Communicator& communicator,
         Kind kind = dark_matter())
       : mesh(mesh::Geometry(options), communicator, CommOptions{},
-             {.variables = {{"scalar"}}, .ghosts = 2},
+             {.variables = {{"scalar"}}, .ghosts = {2}},
              std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()),
         particles(std::move(kind), mesh, CommOptions{}) {}
 

@@ -1,0 +1,153 @@
+// The end of a sweep for a pack of cells: their new state, from the fluxes through their faces and
+// point sources.
+#pragma once
+
+#include "hydro/dual_energy.hpp"
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/patch_scratch.hpp"
+#include "hydro/tile_view.hpp"
+
+namespace octant::hydro {
+
+// What a thread learns about the cells that it updates.
+template <class V>
+struct Outcome {
+  V fastest = V(0.0);
+  typename PackTraits<V>::Mask bad = typename PackTraits<V>::Mask(false);
+};
+
+template <class Planes>
+class CellUpdate {
+  using FacePlane = typename Planes::FacePlane;
+  using InnerPlane = typename Planes::InnerPlane;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION CellUpdate(const KernelArguments& arguments, const TileView& view,
+                                         const Planes& planes)
+      : a_(arguments), view_(view), s_(planes) {}
+
+  // The pack of cells that begins with (i, j, k), where the fluxes of planes k and k + 1 are known;
+  // `top` are those through the upper z faces.
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int k, int j, int i, const State<Pack>& top,
+                                              Outcome<Pack>& outcome) const {
+    const BlockRow row = view_.block_row(j, k);
+    if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) update(row, k, j, i, top, outcome);
+    else one_by_one(row, k, j, i, outcome);
+  }
+
+ private:
+  // Blocks narrower than a pack.
+  KOKKOS_INLINE_FUNCTION void one_by_one(const BlockRow& row, int k, int j, int first,
+                                         Outcome<Pack>& outcome) const {
+    Outcome<double> each;
+    for (int i = first; i < first + PackTraits<Pack>::width; ++i)
+      update(row, k, j, i, load_state<double>(s_.flux(2, k + 1).at(j, i), FacePlane::stride), each);
+    outcome.fastest = max(outcome.fastest, Pack(each.fastest));
+    outcome.bad = outcome.bad || typename PackTraits<Pack>::Mask(each.bad);
+  }
+
+  // Cells that belong to this rank; others stay as they are.
+  template <class W>
+  KOKKOS_FORCEINLINE_FUNCTION void update(const BlockRow& row, int k, int j, int i,
+                                          const State<W>& top, Outcome<W>& outcome) const {
+    using Q = PackTraits<W>;
+    const int entry = view_.entry(row, i);
+    if (entry < 0 || view_.box(entry).buffer != mesh::k_own) return;
+    const int stride = view_.box(entry).stride_variable;
+    const std::int64_t offset = view_.offset(row, entry, i);
+    const double* from = a_.sweep.current.buffer[mesh::k_own] + offset;
+    double* to = a_.sweep.next + offset;
+
+    const double* fx = s_.flux(0, k).at(j, i);
+    const double* fy = s_.flux(1, k).at(j, i);
+    const double* fz = s_.flux(2, k).at(j, i);
+    const double* fz_top = s_.flux(2, k + 1).at(j, i);
+    const auto advanced = [&](int n, const W& u, const W& out) OCTANT_INLINE_LAMBDA {
+      const int m = n * FacePlane::stride;
+      const W x = Q::load(fx + m) - Q::load(fx + m + 1);
+      const W y_in = Q::load(fy + m), y_out = Q::load(fy + m + FacePlane::row);
+      const W total = (((Q::load(fz + m) + x) + y_in) - y_out) - out;
+      return W(u + W(a_.dt_over_dx) * total);
+    };
+    const auto blended = [&](int n, const W& u) OCTANT_INLINE_LAMBDA {
+      if (!a_.blended) return u;
+      const W stage = W(a_.sweep.a1) * u;
+      if (a_.sweep.a0 == 0.0) return stage;
+      return W(W(a_.sweep.a0) * Q::load(a_.sweep.old + offset + n * stride) + stage);
+    };
+
+    const State<W> before = load_state<W>(from, stride);
+    State<W> u;
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) u[n] = advanced(n, before[n], top[n]);
+    if (a_.sources.any()) accelerate(before, view_.place<W>(a_.sweep, k, j, i), u);
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
+    const auto next_scalar = [&](int n) OCTANT_INLINE_LAMBDA {
+      return blended(
+          n, advanced(n, Q::load(from + n * stride), Q::load(fz_top + n * FacePlane::stride)));
+    };
+    W entropy = W(0.0);
+    if (a_.gas.dual_energy) {
+      entropy = next_scalar(k_entropy);
+      if (a_.guards_entropy) {
+        const double* error = s_.truncation().at(j, i);
+        guard_entropy(u, entropy, Q::load(error), Q::load(error + InnerPlane::stride),
+                      a_.overwrites_energy, a_.gas);
+      } else {
+        follow_energy(u, entropy, a_.gas);
+      }
+      Q::store(to + k_entropy * stride, entropy);
+    }
+    for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
+      Q::store(to + n * stride, next_scalar(n));
+    store_state(to, stride, u);
+    judge(u, entropy, outcome);
+    if (!a_.sweep.mass_flow) return;
+    const std::int64_t cell = offset - view_.box(entry).base;
+    double* flow = a_.sweep.mass_flow + 3 * a_.cells_per_block * entry + cell;
+    const auto add = [&](const W& in, const W& out) OCTANT_INLINE_LAMBDA {
+      Q::store(flow, Q::load(flow) + W(0.5 * a_.sweep.flux_weight) * (in + out));
+      flow += a_.cells_per_block;
+    };
+    add(Q::load(fx), Q::load(fx + 1));
+    add(Q::load(fy), Q::load(fy + FacePlane::row));
+    add(Q::load(fz), top[k_mass]);
+  }
+
+  // Adds the point sources. Hancock's step is centred in time; in a Runge-Kutta stage sources are
+  // those of the state which the fluxes come from.
+  template <class W>
+  KOKKOS_FORCEINLINE_FUNCTION void accelerate(const State<W>& before, const Vector<W>& place,
+                                              State<W>& u) const {
+    const double now = a_.hancock ? 0.5 : 1.0, later = 1.0 - now;
+    const W density = W(now) * before[k_mass] + W(later) * u[k_mass];
+    Vector<W> velocity;
+    for (int n = 0; n < 3; ++n)
+      velocity[n] = (W(now) * before[k_momentum_x + n] + W(later) * u[k_momentum_x + n]) / density;
+    const Vector<W> kick = a_.sources.kick(velocity, place);
+#pragma GCC unroll 8
+    for (int n = 0; n < 3; ++n) {
+      const int m = k_momentum_x + n;
+      u[m] = u[m] + kick[n] * density;
+      u[k_energy] = u[k_energy] + kick[n] * (W(now) * before[m] + W(later) * u[m]);
+    }
+  }
+
+  // Takes note of the new state's signal speed, and of a state below the floors (or no number at
+  // all).
+  template <class W>
+  KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy,
+                                         Outcome<W>& outcome) const {
+    State<W> w = physical_state(u, entropy, a_.gas);
+    outcome.bad = outcome.bad || is_unphysical(u, w, entropy, a_.gas);
+    w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));
+    outcome.fastest = max(outcome.fastest, signal_speed(w, a_.gas));
+  }
+
+  const KernelArguments& a_;
+  const TileView& view_;
+  const Planes& s_;
+};
+
+}  // namespace octant::hydro

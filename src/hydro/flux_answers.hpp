@@ -1,0 +1,66 @@
+// Adds the fluxes that a tile's requests ask for to registers.
+#pragma once
+
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/patch_scratch.hpp"
+#include "hydro/tile_view.hpp"
+
+namespace octant::hydro {
+
+template <class Planes>
+class FluxAnswers {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION FluxAnswers(const KernelArguments& arguments, const TileView& view,
+                                          const Planes& planes)
+      : a_(arguments), view_(view), s_(planes) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION bool requested() const {
+    return view_.tile().request_begin < view_.tile().request_end;
+  }
+
+  // Answers what concerns plane k once its fluxes are complete: the z faces below it, the x and y
+  // faces in it, or in it and the plane before where an average takes two planes.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void plane(const Member& team, int k) const {
+    for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
+      const mesh::FluxRequest& request = a_.sweep.tiles.requests(r);
+      const int step = request.average ? 2 : 1;
+      int b_first = request.b_begin, b_last = request.b_end;
+      if (request.axis == 2) {
+        if (request.plane != k) continue;
+      } else {
+        const int b = k + 1 - step;  // first of the planes that end with this one
+        if (k == Planes::patch || b < b_first || b >= b_last || (b - b_first) % step != 0) continue;
+        b_first = b, b_last = b + 1;
+      }
+      const int across = (request.a_end - request.a_begin) / step;
+      const int rows = (b_last - b_first + step - 1) / step;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across * rows), [&](int n) {
+        const int a = request.a_begin + n % across * step, b = b_first + n / across * step;
+        double* value = a_.sweep.registers + request.base +
+                        (b - request.b_begin) / step * request.stride_b + n % across;
+        for (int v = 0; v < a_.variables; ++v, value += request.stride_variable)
+          *value += a_.sweep.flux_weight * flux(request, v, a, b, k);
+      });
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION double flux(const mesh::FluxRequest& request, int v, int a, int b,
+                                     int k) const {
+    const int m = v * Planes::FacePlane::stride;
+    const auto face = [&](int da, int db) {
+      if (request.axis == 0) return s_.flux(0, b + db).at(a + da, request.plane)[m];
+      if (request.axis == 1) return s_.flux(1, b + db).at(request.plane, a + da)[m];
+      return s_.flux(2, k).at(b + db, a + da)[m];
+    };
+    if (!request.average) return face(0, 0);
+    return ((face(0, 0) + face(1, 0)) + (face(0, 1) + face(1, 1))) * 0.25;
+  }
+
+  const KernelArguments& a_;
+  const TileView& view_;
+  const Planes& s_;
+};
+
+}  // namespace octant::hydro

@@ -1,0 +1,140 @@
+// Gathers planes of a tile's patch and its ghost cells into scratch, as a scheme's primitive
+// variables.
+#pragma once
+
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/patch_scratch.hpp"
+#include "hydro/tile_view.hpp"
+
+namespace octant::hydro {
+
+template <class Planes, class Scheme>
+class Gather {
+  using V = Pack;
+  using P = PackTraits<V>;
+  using Plane = typename Planes::PrimitivePlane;
+  static constexpr int M = Planes::patch, g = Planes::ghosts.reach, width = P::width;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION Gather(const KernelArguments& arguments, const Scheme& scheme,
+                                     const TileView& view, const Planes& planes)
+      : a_(arguments), scheme_(scheme), view_(view), s_(planes) {}
+
+  // A state that stands for cells which no box holds. Before any plane; ends with a barrier.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void make_safe_cell(const Member& team) const {
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      for (int n = 0; n < a_.variables; ++n) s_.safe_cell()[n] = 0.0;
+      s_.safe_cell()[k_mass] = 1.0;
+      s_.safe_cell()[k_energy] = 1.0 / (a_.gas.gamma - 1.0);
+    });
+    team.team_barrier();
+  }
+
+  // Plane k of the patch, ghost cells of the scheme's shape included.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION void plane(const Member& team, int k) const {
+    constexpr int across = M + 2 * g;
+    if constexpr (width > 1) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across), [&](int n) {
+        const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
+        if (ghosts >= 0) row(k, n - g, ghosts);
+      });
+    } else {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across * across), [&](int n) {
+        const int j = n / across - g, i = n % across - g;
+        if (!Planes::ghosts.contains(overhang(k), overhang(j), overhang(i))) return;
+        const BlockRow row = view_.block_row(j, k);
+        scattered(
+            s_.primitive(k), j, 1, [&](int) { return i; },
+            [&](int) { return view_.cell(a_.sweep.current, row, i); });
+      });
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static int overhang(int index) {
+    const int beyond = index < 0 ? -index : index - (M - 1);
+    return beyond > 0 ? beyond : 0;
+  }
+
+  // A row, with so many ghost cells at both ends.
+  KOKKOS_FORCEINLINE_FUNCTION void row(int k, int j, int ghosts) const {
+    const Plane to = s_.primitive(k);
+    const BlockRow row = view_.block_row(j, k);
+    const int run = M < a_.sweep.tiles.block_size ? M : a_.sweep.tiles.block_size;
+    for (int first = 0; first < M; first += (run > width ? run : width)) {
+      const CellPointer cells = view_.cell(a_.sweep.current, row, first);
+      if (run >= width && cells.from) {
+        for (int i = 0; i < run; i += width)
+          pack(cells.from + i, cells.stride, to.at(j, first + i));
+      } else {
+        for (int i = first; i < first + (run > width ? run : width); i += width)
+          scattered(
+              to, j, width, [&](int lane) { return i + lane; },
+              [&](int lane) { return view_.cell(a_.sweep.current, row, i + lane); });
+      }
+    }
+    if (ghosts > 0) x_ghosts(to, row, j, ghosts);
+  }
+
+  // Left and right ghosts share packs: one conversion of a pack costs little more than one of a
+  // cell.
+  KOKKOS_FORCEINLINE_FUNCTION void x_ghosts(const Plane& to, const BlockRow& row, int j,
+                                            int ghosts) const {
+    const CellPointer left = view_.cell(a_.sweep.current, row, -ghosts);
+    const CellPointer right = view_.cell(a_.sweep.current, row, M);
+    for (int first = 0; first < 2 * ghosts; first += width) {
+      const int count = 2 * ghosts - first < width ? 2 * ghosts - first : width;
+      scattered(
+          to, j, count,
+          [&](int lane) OCTANT_INLINE_LAMBDA {
+            const int n = first + lane;
+            return n < ghosts ? n - ghosts : M + n - ghosts;
+          },
+          [&](int lane) OCTANT_INLINE_LAMBDA -> CellPointer {
+            const int n = first + lane;
+            const CellPointer& side = n < ghosts ? left : right;
+            return {side.from ? side.from + (n < ghosts ? n : n - ghosts) : nullptr, side.stride};
+          });
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void pack(const double* from, int from_stride, double* to) const {
+    scheme_.template primitives<V>(
+        [&](int n) OCTANT_INLINE_LAMBDA { return P::load(from + n * from_stride); },
+        [&](int n, const V& value)
+            OCTANT_INLINE_LAMBDA { P::store(to + n * Plane::stride, value); });
+  }
+
+  // `count` cells anywhere in a row: cell(lane) is where one is read, column(lane) where it goes.
+  template <class Column, class Source>
+  KOKKOS_FORCEINLINE_FUNCTION void scattered(const Plane& plane, int j, int count,
+                                             const Column& column, const Source& cell) const {
+    CellPointer from[width];
+    double* to[width];
+    for (int lane = 0; lane < width; ++lane) {
+      const int n = lane < count ? lane : 0;
+      from[lane] = cell(n);
+      if (!from[lane].from) from[lane] = {s_.safe_cell(), 1};
+      to[lane] = plane.at(j, column(n));
+    }
+    scheme_.template primitives<V>(
+        [&](int n) OCTANT_INLINE_LAMBDA {
+          return P::generate([&](int lane) OCTANT_INLINE_LAMBDA {
+            return from[lane].from[n * from[lane].stride];
+          });
+        },
+        [&](int n, const V& value) OCTANT_INLINE_LAMBDA {
+          for (int lane = 0; lane < count; ++lane)
+            to[lane][n * Plane::stride] = P::lane(value, lane);
+        });
+  }
+
+  const KernelArguments& a_;
+  const Scheme& scheme_;
+  const TileView& view_;
+  const Planes& s_;
+};
+
+}  // namespace octant::hydro

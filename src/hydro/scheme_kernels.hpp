@@ -1,0 +1,92 @@
+// Compiles the kernels of a scheme: included by its file alone, which ends with one of
+//   template SchemeKernels scheme_kernels_of<DonorCell>();  a scheme, see hydro/scheme.hpp
+//   template SchemeKernels riemann_kernels_of<Hllc>();      Godunov's, with a Riemann solver
+// A solver is a struct with `name`, as in parameter files, and flux<Axis>(left, right, gas); see
+// hydro/riemann.hpp.
+#pragma once
+
+#include "hydro/face_flux.hpp"
+#include "hydro/fallback.hpp"
+#include "hydro/godunov.hpp"
+#include "hydro/schemes.hpp"
+#include "hydro/sweep_kernel.hpp"
+
+namespace octant::hydro {
+
+template <class Scheme>
+double run_sweep(const HydroOptions& options, const KernelArguments& arguments) {
+  return arguments.sweep.tiles.patch == 8 ? SweepKernel<8, Scheme>(options, arguments).run()
+                                          : SweepKernel<16, Scheme>(options, arguments).run();
+}
+
+template <class Scheme>
+void run_fallback(const HydroOptions& options, const KernelArguments& arguments,
+                  const BadCell* cells, int count, double* result) {
+  const Scheme scheme(options, arguments);
+  Kokkos::parallel_for(
+      "hydro::fallback", 6 * count, KOKKOS_LAMBDA(int f) {
+        const BadCell& cell = cells[f / 6];
+        const int axis = f % 6 / 2, side = f % 2;
+        const PatchCell right = PatchCell{{cell.i, cell.j, cell.k}}.shifted(axis, side);
+        const FaceFlux<Scheme> face(arguments, scheme, cell.tile);
+        double* difference = result + std::int64_t(f) * arguments.variables;
+        if (axis == 0) face.template difference<0>(right, difference);
+        if (axis == 1) face.template difference<1>(right, difference);
+        if (axis == 2) face.template difference<2>(right, difference);
+      });
+}
+
+// What a list of schemes names: `with` calls body.template operator()<Scheme>() with the one that
+// the options ask for.
+template <class Family>
+SchemeKernels kernels_of_family() {
+  return {Family::name,
+          [](const HydroOptions& options) {
+            mesh::GhostShape ghosts;
+            Family::with(options, [&]<class Scheme>() { ghosts = ghosts_of<Scheme>(); });
+            return ghosts;
+          },
+          [](const HydroOptions& options, const KernelArguments& arguments) {
+            double fastest = 0.0;
+            Family::with(options,
+                         [&]<class Scheme>() { fastest = run_sweep<Scheme>(options, arguments); });
+            return fastest;
+          },
+          [](const HydroOptions& options, const KernelArguments& arguments, const BadCell* cells,
+             int count, double* result) {
+            Family::with(options, [&]<class Scheme>() {
+              run_fallback<Scheme>(options, arguments, cells, count, result);
+            });
+          }};
+}
+
+template <class Scheme>
+struct AloneFamily {
+  static constexpr const char* name = Scheme::name;
+  template <class Body>
+  static void with(const HydroOptions&, const Body& body) {
+    body.template operator()<Scheme>();
+  }
+};
+
+template <class Solver>
+struct GodunovFamily {
+  static constexpr const char* name = Solver::name;
+  template <class Body>
+  static void with(const HydroOptions& options, const Body& body) {
+    with_reconstruction(options,
+                        [&]<class R>() { body.template operator()<Godunov<R, Solver>>(); });
+  }
+};
+
+template <class Scheme>
+SchemeKernels scheme_kernels_of() {
+  return kernels_of_family<AloneFamily<Scheme>>();
+}
+
+template <class Solver>
+SchemeKernels riemann_kernels_of() {
+  return kernels_of_family<GodunovFamily<Solver>>();
+}
+
+}  // namespace octant::hydro
