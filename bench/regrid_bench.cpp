@@ -32,7 +32,7 @@ mesh::Mesh make_mesh(const Communicator& communicator, const RegridRequest& requ
   return {mesh::Geometry(options),
           communicator,
           CommOptions{},
-          {.variables = {{"density"}}, .ghosts = 2},
+          {.variables = {{"density"}}, .ghosts = {2}},
           std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()};
 }
 

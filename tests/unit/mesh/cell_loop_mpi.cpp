@@ -224,7 +224,7 @@ void reverse_slots(const Mesh& like, Mesh& mesh) {
 }
 
 TYPED_TEST(CellLoop, results_do_not_depend_on_slots) {
-  MeshFixture f = refined_mesh(8), g(small_box(8, 2, "periodic"), 2, 8);
+  MeshFixture f = refined_mesh(8), g(small_box(8, 2, "periodic"), {2}, 8);
   reverse_slots(f.mesh, g.mesh);
   f.set(rugged, rugged);
   g.set(rugged, rugged);

@@ -149,10 +149,11 @@ INSTANTIATE_TEST_SUITE_P(Blocks, MeshGhosts,
                                          Case{4, 8, {3, GhostShape::Kind::cube}},
                                          Case{8, 16, {3, GhostShape::Kind::cube}}),
                          [](const auto& info) {
-                           const auto& [block_size, patch, ghosts] = info.param;
-                           return "of_" + std::to_string(block_size) + "_in_patches_of_" +
-                                  std::to_string(patch) + "_with_" + std::to_string(ghosts.reach) +
-                                  (ghosts.kind == GhostShape::Kind::cube ? "_cubic" : "") +
+                           const Case& c = info.param;
+                           const bool cubic = c.ghosts.kind == GhostShape::Kind::cube;
+                           return "of_" + std::to_string(c.block_size) + "_in_patches_of_" +
+                                  std::to_string(c.patch) + "_with_" +
+                                  std::to_string(c.ghosts.reach) + (cubic ? "_cubic" : "") +
                                   "_ghosts";
                          });
 

@@ -27,7 +27,7 @@ Blocks blocks_of(const Mesh& mesh) {
 
 class StoredOctree : public testing::Test {
  protected:
-  StoredOctree() : f(small_box(8, k_levels - 1, "periodic"), k_ghosts, 8) {
+  StoredOctree() : f(small_box(8, k_levels - 1, "periodic"), {k_ghosts}, 8) {
     // One octant in the middle of each level, refined by the rank that holds the base block.
     FlagMasks flags(k_levels);
     for (int round = 0; round < 2; ++round) {
