@@ -23,8 +23,8 @@ namespace octant::mesh {
 struct FieldSetup {
   std::vector<Variable> variables;
   GhostShape ghosts = {};  // what a sweep reads beyond a block
-  int patch = 0;   // side of the tiles that sweeps work on: 8 or 16; 0: what is faster
-  int spares = 1;  // states beside the present one
+  int patch = 0;           // side of the tiles that sweeps work on: 8 or 16; 0: what is faster
+  int spares = 1;          // states beside the present one
 };
 
 // By level and slot, which octants of a block should be refined (bit = octant).

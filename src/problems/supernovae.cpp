@@ -33,7 +33,8 @@ class SupernovaeInGas final : public Problem {
                {.unit = "length",
                 .meaning = "x, y, z of the first star, then of the second one, ...; those that are "
                            "not named are anywhere in the domain"});
-    schema.add("problem.star_mass", star_mass_, {.unit = "Msun", .above = 0.0});
+    schema.add("problem.star_mass", star_mass_,
+               {.unit = "Msun", .meaning = "Mass of each star", .above = 0.0});
     schema.add("problem.star_speed", star_speed_,
                {.unit = "velocity",
                 .meaning = "Largest component of the stars' random velocities in the gas",
