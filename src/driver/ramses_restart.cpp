@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <span>
+#include <sstream>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
@@ -425,11 +426,11 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
     if (is_ramses_output(communicator, path))
       return kinds_of_families(read_ramses_facts(communicator, path));
     const Hdf5Reader file(communicator, path);
-    if (!file.exists("/particles")) return kinds;
-    for (const std::string& name : file.children("/particles")) {
-      if (name == "dark") kinds.push_back(particles::dark_matter());
-      if (name == "stars") kinds.push_back(subgrid::stars());
-    }
+    if (!file.has_attribute("/header", k_further_kinds)) return kinds;
+    std::istringstream names(file.attribute<std::string>("/header", k_further_kinds));
+    for (std::string name; names >> name;)
+      for (const particles::Kind& kind : {particles::dark_matter(), subgrid::stars()})
+        if (kind.name == name) kinds.push_back(kind);
   } catch (const InputError&) {
     // Whoever reads the state says what is wrong.
   }

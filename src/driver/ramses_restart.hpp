@@ -14,9 +14,13 @@
 
 namespace octant::driver {
 
-// The kinds of particles that an output of RAMSES, or a checkpoint, brings along; `wish` and
-// `directory` as find_checkpoint() has them. None for "", or if nothing is there that can be read.
-// Collective.
+// Where the header of a checkpoint has the names of such kinds that its run was given by an output
+// of RAMSES.
+inline constexpr const char* k_further_kinds = "further_kinds";
+
+// The kinds of particles that an output of RAMSES, or a checkpoint of a run that began with one,
+// brings along; `wish` and `directory` as find_checkpoint() has them. None for "", or if nothing is
+// there that can be read. Collective.
 std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
                                               const std::string& wish,
                                               const std::string& directory);

@@ -8,6 +8,7 @@
 #include "driver/file_header.hpp"
 #include "driver/octant_format.hpp"
 #include "driver/particle_file.hpp"
+#include "driver/ramses_restart.hpp"
 #include "driver/stored_blocks.hpp"
 #include "hydro/field_access.hpp"
 #include "io/expectations.hpp"
@@ -180,6 +181,13 @@ std::string ledger_group(const subgrid::Ledger& ledger) {
   return fmt::format("/processes/{}", ledger.owner());
 }
 
+void add_further_kinds(MeshContents& contents, const AmrOptions& options) {
+  std::string names;
+  for (const particles::Kind& kind : options.further_kinds)
+    names += (names.empty() ? "" : " ") + kind.name;
+  if (!names.empty()) contents.facts.set(k_further_kinds, names);
+}
+
 void add_run_state(MeshContents& contents, const RunState& state) {
   contents.facts.set("floored_cells", state.floored.cells);
   contents.facts.set("floored_mass", state.floored.mass);
@@ -237,6 +245,7 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
                       const std::string& stem) {
   MeshContents contents = bare_contents(simulation, "checkpoint");
   add_progress(contents.facts, progress);
+  add_further_kinds(contents, simulation.options());
   add_run_state(contents, simulation.state());
   add_gas(contents, simulation, stored_fields(simulation), read_stored);
   if (const gravity::Gravity* gravity = simulation.gravity()) {
