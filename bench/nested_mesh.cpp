@@ -1,8 +1,7 @@
 #include "bench/nested_mesh.hpp"
 
-#include <cstdint>
-
 #include "decomp/partition.hpp"
+#include "mesh/flagging.hpp"
 
 namespace octant::bench {
 
@@ -19,9 +18,8 @@ mesh::FlagMasks flag_octants(const mesh::Mesh& mesh, const OctantRule& rule) {
         const std::array<int, 3> place{octant & 1, octant >> 1 & 1, octant >> 2};
         std::array<double, 3> centre;
         for (int d = 0; d < 3; ++d) centre[d] = corner[d] + (place[d] + 0.5) * side;
-        // A block's own octants are the inner two of four places along each axis.
-        const int bit = (place[0] + 1) + 4 * (place[1] + 1) + 16 * (place[2] + 1);
-        if (rule(level, centre)) flags[level][slot] |= std::uint64_t{1} << bit;
+        if (rule(level, centre))
+          flags[level][slot] |= mesh::octant_mask(2u << place[0], 2u << place[1], 2u << place[2]);
       }
     }
   }

@@ -17,6 +17,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/ramses_output.hpp"
 #include "mesh/device.hpp"
+#include "mesh/flagging.hpp"
 #include "subgrid/star_formation/stars.hpp"
 
 namespace octant::driver {
@@ -118,6 +119,34 @@ struct OctHead {
   std::int32_t first_cell;  // of the block: the oct's lower corner
 };
 
+// Puts octs into blocks of a level: `starts` has where the first cell of each lies, `values` what
+// its cells hold, [oct][variable][cell].
+void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
+                const std::vector<std::int64_t>& starts, const std::vector<double>& values) {
+  const auto first_cells = mesh::to_device("octs", starts);
+  const auto from = mesh::to_device("values of octs", values);
+  const hydro::Gas gas = options.gas();
+  const int first_scalar = options.first_scalar();
+  const int N = mesh.geometry().block_size();
+  const std::int64_t stride = mesh.layout().stride_variable;
+  const std::int64_t variables = k_gas_fields + std::ssize(options.scalars);
+  double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
+  Kokkos::parallel_for(
+      "put octs into blocks", starts.size() * k_cells, KOKKOS_LAMBDA(const std::int64_t index) {
+        const std::int64_t oct = index / k_cells, cell = index % k_cells;
+        const std::int64_t inside = ((cell >> 2) * N + (cell >> 1 & 1)) * N + (cell & 1);
+        const auto value = [&](std::int64_t n) {
+          return from((oct * variables + n) * k_cells + cell);
+        };
+        const hydro::GasCell at(blocks + first_cells(oct) + inside, stride, gas);
+        const double velocity[3] = {value(1), value(2), value(3)};
+        at.set(value(0), velocity, value(4));
+        for (std::int64_t n = k_gas_fields; n < variables; ++n)
+          at[first_scalar + static_cast<int>(n) - k_gas_fields] = value(0) * value(n);
+      });
+  Kokkos::fence();
+}
+
 class TreeReader {
  public:
   TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, Levels levels, int chunk_files)
@@ -188,12 +217,9 @@ class TreeReader {
     for (std::size_t level = 0; level < wanted.size(); ++level)
       for (const std::uint8_t octants : wanted[level]) {
         std::uint64_t cells = 0;
-        for (int octant = 0; octant < 8; ++octant) {
-          // Places of flagged cells, four along each axis: the inner two are a block's own octants.
-          const int place =
-              (octant & 1) + 1 + 4 * ((octant >> 1 & 1) + 1) + 16 * ((octant >> 2) + 1);
-          cells |= std::uint64_t{octants >> octant & 1u} << place;
-        }
+        for (int o = 0; o < 8; ++o)
+          if (octants >> o & 1)
+            cells |= mesh::octant_mask(2u << (o & 1), 2u << (o >> 1 & 1), 2u << (o >> 2));
         flags[level].push_back(cells);
       }
     mesh_.regrid(flags);
@@ -301,33 +327,9 @@ class TreeReader {
             static_cast<std::uint8_t>(1 << (i / half + 2 * (j / half) + 4 * (k / half)));
       }
     }
-    write_cells(level, starts, values);
+    // A file may have levels without octs beyond those of the mesh.
+    if (count > 0) write_octs(mesh_, simulation_.options().hydro, level, starts, values);
     return refined;
-  }
-
-  void write_cells(int level, const std::vector<std::int64_t>& starts,
-                   const std::vector<double>& values) {
-    const auto first_cells = mesh::to_device("octs", starts);
-    const auto from = mesh::to_device("values of octs", values);
-    const hydro::Gas gas = simulation_.options().hydro.gas();
-    const int first_scalar = simulation_.options().hydro.first_scalar();
-    const int N = mesh_.geometry().block_size();
-    const std::int64_t stride = mesh_.layout().stride_variable, variables = variables_;
-    double* const blocks = mesh_.fields(level).blocks(LevelFields::k_now);
-    Kokkos::parallel_for(
-        "put octs into blocks", starts.size() * k_cells, KOKKOS_LAMBDA(const std::int64_t index) {
-          const std::int64_t oct = index / k_cells, cell = index % k_cells;
-          const std::int64_t inside = ((cell >> 2) * N + (cell >> 1 & 1)) * N + (cell & 1);
-          const auto value = [&](std::int64_t n) {
-            return from((oct * variables + n) * k_cells + cell);
-          };
-          const hydro::GasCell at(blocks + first_cells(oct) + inside, stride, gas);
-          const double velocity[3] = {value(1), value(2), value(3)};
-          at.set(value(0), velocity, value(4));
-          for (std::int64_t n = k_gas_fields; n < variables; ++n)
-            at[first_scalar + static_cast<int>(n) - k_gas_fields] = value(0) * value(n);
-        });
-    Kokkos::fence();
   }
 
   void report() const {

@@ -323,6 +323,31 @@ def test_other_precisions_orderings_and_columns_are_read(tmp_path: Path) -> None
         )
 
 
+def test_levels_without_octs_do_not_matter(tmp_path: Path) -> None:
+    """A run may have been allowed more levels than it used, and than the mesh has."""
+    source = OUTPUTS[-1]
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    ncpu, levels = int(read_info(source)["ncpu"]), int(read_info(source)["levelmax"])
+
+    def with_more_levels(number: int, record: bytes) -> list[bytes]:
+        if number == 3:
+            return [struct.pack("<i", levels + 2)]
+        return [record + b"\0" * 8 * ncpu] if number == 21 else [record]
+
+    for path in sorted(folder.glob("amr_*.out*")):
+        rewrite(path, with_more_levels)
+    for path in sorted(folder.glob("hydro_*.out*")):
+        rewrite(path, lambda n, record: [struct.pack("<i", levels + 2) if n == 3 else record])
+        for level in (levels + 1, levels + 2):
+            with path.open("ab") as file:
+                file.write(struct.pack("<6i", 4, level, 4, 4, 0, 4) * ncpu)
+    text = parameters(source, 4)
+    one = run_well(tmp_path / "one", text, NOTHING_MORE, restart=source)
+    other = run_well(tmp_path / "other", text, NOTHING_MORE, restart=folder, ranks=2)
+    assert bits(one.last_snapshot) == bits(other.last_snapshot)
+
+
 # What spoils a folder, the file that the message must name, and a word of what is wrong.
 def truncate(folder: Path) -> str:
     path = sorted(folder.glob("hydro_*.out*"))[-1]
