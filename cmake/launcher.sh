@@ -6,7 +6,15 @@ fail() {
   exit 2
 }
 
-usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$root/octant"; }
+# The launcher's own description, with octools' commands behind those of the program.
+usage() {
+  sed -E 's/^([a-z_]+ +)[^ ]+ +/  \1/' "$root/$tools" |
+    sed '/^  bench /r /dev/stdin' <(sed -n '2,/^set -/s/^# \{0,1\}//p' "$root/octant")
+}
+
+# octools reads the same list.
+tools=python/octools/commands.txt
+is_tool() { cut -d ' ' -f 1 "$root/$tools" | grep -qxF -e "$1"; }
 
 positive_number() {
   [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "$1 $2: expected a positive number"

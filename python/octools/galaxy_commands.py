@@ -4,19 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from octools.history import read_history
-from octools.ledger import books, save_books
+from octools.options import Number, Output, Target, console
 from octools.run import output_path, resolve
-from octools.snapshot import Snapshot
-from octools.stars import save_star_formation, star_formation
-from octools.table import write_table
-
-console = Console(highlight=False, soft_wrap=True)
-
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 
 
 def ledger(
@@ -24,6 +15,9 @@ def ledger(
     output: Output = None,
 ) -> None:
     """Close the books of a run: what changed, by which process, and what is left over."""
+    from octools.history import read_history
+    from octools.ledger import books, save_books
+
     data = read_history(run)
     found = books(data)
     table = Table("", "when the run began", "change", "left over", box=None)
@@ -40,14 +34,16 @@ def ledger(
 
 
 def sfr(
-    target: Annotated[
-        Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")
-    ],
-    snapshot: Annotated[int | None, typer.Option(help="Which snapshot of a run.")] = None,
+    target: Target,
+    snapshot: Number = None,
     intervals: Annotated[int, typer.Option(min=1, help="Of time, of equal length.")] = 50,
     output: Output = None,
 ) -> None:
     """Draw how many stars formed when, by the stars of a snapshot; write it as CSV beside."""
+    from octools.snapshot import Snapshot
+    from octools.stars import save_star_formation, star_formation
+    from octools.table import write_table
+
     path = resolve(target, snapshot)
     with Snapshot(path) as data:
         found = star_formation(data, intervals)
@@ -62,9 +58,3 @@ def sfr(
         f"{found.rate.max():.4g} Msun / yr"
     )
     console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command()(ledger)
-    app.command()(sfr)

@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 
 namespace octant::log {
@@ -49,6 +51,7 @@ struct Destinations {
   std::unique_ptr<spdlog::logger> file;
   Level level = Level::info;
   bool status_is_shown = false;
+  std::optional<Clock> status_age;  // since the newest one; nothing: there was none
 };
 
 Destinations& destinations() {
@@ -106,11 +109,15 @@ void write(Level level, std::string_view line) {
 }
 
 void show_status(std::string_view line) {
-  if (destinations().level > Level::info || is_plain() || ::isatty(STDOUT_FILENO) == 0) return;
+  constexpr double k_seconds_between = 0.2;
+  auto& to = destinations();
+  if (to.level > Level::info || is_plain() || ::isatty(STDOUT_FILENO) == 0) return;
+  if (to.status_age && to.status_age->seconds() < k_seconds_between) return;
+  to.status_age.emplace();
   std::fputs("\r\033[K", stdout);
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
-  destinations().status_is_shown = true;
+  to.status_is_shown = true;
 }
 
 }  // namespace octant::log

@@ -22,8 +22,9 @@ void start(int rank, const std::string& file = "", Level level = Level::info);
 // Writes one line.
 void write(Level level, std::string_view line);
 
-// Shows a line that the next status or log line overwrites. Nothing happens unless stdout is a
-// terminal, NO_COLOR is not set, and this rank writes to it.
+// Shows a line that the next status or log line overwrites, at most five times a second: others are
+// lost. Nothing happens unless stdout is a terminal, NO_COLOR is not set, and this rank writes to
+// it.
 void show_status(std::string_view line);
 
 template <class... Args>

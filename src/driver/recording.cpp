@@ -1,7 +1,10 @@
 #include "driver/recording.hpp"
 
+#include <fmt/format.h>
+
 #include "comm/clock_alignment.hpp"
 #include "core/log.hpp"
+#include "core/version.hpp"
 
 namespace octant::driver {
 
@@ -17,16 +20,32 @@ NodePlace place_on_node(const Communicator& communicator, const DebugOptions& de
   return {ranks, number, communicator.max(ranks.size())};
 }
 
+namespace {
+
+telemetry::Metadata circumstances_of(const Machine& machine) {
+  return {{"octant.machine", machine.name},
+          {"octant.processor", machine.processor},
+          {"octant.processors_per_node", fmt::to_string(machine.processors)},
+          {"octant.processors_per_rank", fmt::to_string(machine.processors_per_rank)},
+          {"octant.threads_per_rank", fmt::to_string(machine.threads_per_rank)},
+          {"octant.version", fmt::format("{} ({})", k_version, k_git_revision)},
+          {"octant.built_with", k_tools},
+          {"octant.built_for", k_processor}};
+}
+
+}  // namespace
+
 std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communicator,
                                                    const RunSettings& settings,
-                                                   const std::string& directory, bool restart) {
+                                                   const std::string& directory, bool restart,
+                                                   const Machine& machine) {
   if (!settings.telemetry.enabled) return nullptr;
   if (!telemetry::parquet_is_available()) {
     log::debug("this program was built without telemetry");
     return nullptr;
   }
   const NodePlace place = place_on_node(communicator, settings.debug);
-  const Communicator machine = communicator.split_by_node();
+  const Communicator neighbours = communicator.split_by_node();
   const telemetry::Ranks ranks{
       .rank = communicator.rank(),
       .size = communicator.size(),
@@ -39,15 +58,16 @@ std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communica
       .max = [communicator](double value) { return communicator.max(value); },
       .broadcast = [communicator](std::string& text) { communicator.broadcast(text); },
       .align_clocks =
-          [communicator, machine] {
-            const ClockOffset own = align_clocks(communicator, machine);
+          [communicator, neighbours] {
+            const ClockOffset own = align_clocks(communicator, neighbours);
             return telemetry::Alignment{own.offset_ns, communicator.max(own.error_ns)};
           }};
   const telemetry::RunFacts facts{.directory = directory,
                                   .restart = restart,
                                   .model = name_of(settings.model),
                                   .block_size = settings.block_size,
-                                  .detail = name_of(settings.telemetry.detail)};
+                                  .detail = name_of(settings.telemetry.detail),
+                                  .circumstances = circumstances_of(machine)};
   return std::make_unique<telemetry::Recorder>(settings.telemetry, facts, ranks);
 }
 

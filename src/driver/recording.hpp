@@ -5,6 +5,7 @@
 
 #include "comm/communicator.hpp"
 #include "driver/debug_options.hpp"
+#include "driver/machine.hpp"
 #include "driver/run.hpp"
 #include "telemetry/recorder.hpp"
 
@@ -22,6 +23,7 @@ NodePlace place_on_node(const Communicator& communicator, const DebugOptions& de
 // without telemetry. Throws InputError. Collective.
 std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communicator,
                                                    const RunSettings& settings,
-                                                   const std::string& directory, bool restart);
+                                                   const std::string& directory, bool restart,
+                                                   const Machine& machine);
 
 }  // namespace octant::driver

@@ -16,9 +16,11 @@
 #include "driver/checkpoints.hpp"
 #include "driver/command_line.hpp"
 #include "driver/history.hpp"
+#include "driver/machine.hpp"
 #include "driver/recording.hpp"
 #include "driver/run_control.hpp"
 #include "driver/run_folder.hpp"
+#include "driver/time_left.hpp"
 #include "io/whole_file.hpp"
 
 namespace octant::driver {
@@ -38,10 +40,13 @@ class Run {
     const bool restart = !request.restart.empty();
     communicator_.agree(
         [&] { log::start(communicator_.rank(), communicator_.is_root() ? file("log.txt") : ""); });
-    begin_telemetry(restart);
+    const Machine machine = machine_of(communicator_);
+    begin_telemetry(restart, machine);
     model_.log_beginning();
+    log_machine(machine);
     if (restart) go_on(request.restart);
     else model_.initialise();
+    beginning_ = restart ? std::min(0.0, model_.time()) : model_.time();
     write_parameters();
     history_.emplace(model_, folder_.path(), earlier_history_);
   }
@@ -108,9 +113,19 @@ class Run {
     if (recording_) recording_->set_directory(folder_.path());
   }
 
-  void begin_telemetry(bool restart) {
-    recorder_ = make_recorder(communicator_, settings_, folder_.path(), restart);
+  void begin_telemetry(bool restart, const Machine& machine) {
+    recorder_ = make_recorder(communicator_, settings_, folder_.path(), restart, machine);
     recording_ = recorder_.get();
+  }
+
+  static void log_machine(const Machine& machine) {
+    log::info("{}", machine.describe());
+    if (machine.is_crowded())
+      log::warn(
+          "{} rank(s) of {} thread(s) on {} processor(s){}: they take turns, and wait for each "
+          "other; give fewer ranks, or fewer threads (./octant -t, OMP_NUM_THREADS)",
+          machine.ranks_per_node, machine.threads_per_rank, machine.processors,
+          machine.is_bound() ? fmt::format(", bound to {} each", machine.processors_per_rank) : "");
   }
 
   // An error of telemetry's files does not end the run, but the record.
@@ -132,9 +147,18 @@ class Run {
     return reached(settings_.end) || model_.step_count() >= settings_.max_steps;
   }
 
+  // From the beginning to the end by time or by steps, whichever comes first.
+  double share_of_the_way() const {
+    const double by_time = (model_.time() - beginning_) / (settings_.end - beginning_);
+    const double by_steps = static_cast<double>(model_.step_count()) /
+                            static_cast<double>(std::max<std::int64_t>(1, settings_.max_steps));
+    return std::clamp(std::max(by_time, by_steps), 0.0, 1.0);
+  }
+
   void coarse_step() {
     with_recorder([&](auto& recorder) { recorder.begin_step(model_.step_count()); });
     Clock clock;
+    const double share = share_of_the_way();
     telemetry::StepFacts facts{.time = model_.time()};
     model_.prepare_step();
     const double dt = next_dt();
@@ -143,6 +167,7 @@ class Run {
     model_.step(dt);
     settings_.debug.draw_out_step(clock.seconds());
     agree_on_step(clock.seconds(), control_.seconds());
+    time_left_.add(share_of_the_way() - share, step_seconds_);
     facts.own_updates = model_.cell_updates() - updates;
     facts.updates = communicator_.sum(facts.own_updates);
     log_step(dt, static_cast<double>(facts.updates));
@@ -237,10 +262,11 @@ class Run {
 
   void log_step(double dt, double updates) const {
     const std::string state = model_.status();
-    const double left = (settings_.end - model_.time()) / dt * step_seconds_;
-    log::status("step {} {} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {:.0f} s left",
-                model_.step_count(), model_.when(), dt, state, 1e-6 * updates / step_seconds_,
-                1e-6 * memory_, left);
+    const double share = share_of_the_way();
+    log::status("step {} {:.0f} % {} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {} left",
+                model_.step_count(), 100.0 * share, model_.when(), dt, state,
+                1e-6 * updates / step_seconds_, 1e-6 * memory_,
+                in_words(time_left_.seconds(1.0 - share)));
     log::debug("step {} time {} dt {} {}", model_.step_count(), model_.time(), dt, state);
   }
 
@@ -293,6 +319,9 @@ class Run {
   std::int64_t checkpoint_step_ = -1;  // of the newest checkpoint; -1: there is none
   std::string earlier_history_;        // of the run that this one goes on with
   std::optional<History> history_;
+  // Time 0, or that of a new run's first state; a cosmological one that goes on begins there.
+  double beginning_ = 0.0;
+  TimeLeft time_left_;
   double step_seconds_ = 0.0, memory_ = 0.0;  // of the slowest and the fullest rank
   bool checkpoint_is_due_ = false;
   double last_checkpoint_seconds_ = 0.0;

@@ -99,6 +99,7 @@ Archive::Archive(const RunFacts& facts, const Ranks& ranks)
                {"octant.start_unix_ns", fmt::to_string(unix_ns())},
                {"octant.clock_error_ns", "0"},
                {"octant.events_dropped", "0"}};
+  metadata_.insert(facts.circumstances.begin(), facts.circumstances.end());
 }
 
 void Archive::set_directory(const std::string& directory) {

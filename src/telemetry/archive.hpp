@@ -19,6 +19,7 @@ struct RunFacts {
   std::string model;
   int block_size = 0;  // 0: no blocks
   std::string detail;
+  Metadata circumstances;  // by key, beside those of every run
 };
 
 // Functions are collective over the run and throw on all of its ranks.

@@ -18,6 +18,7 @@ from refusals import small_disk
 from running import ROOT, children_of, heed_signals, program
 
 VERSION = '[ "$1" != --version ] || exit 0'
+TOOLS = ROOT / "python/octools/commands.txt"
 ANNOUNCE = 'echo output/blast > "$OCTANT_DONE_FILE"'
 
 
@@ -76,6 +77,8 @@ def clone(tmp_path: Path) -> Clone:
     made.script("build/release/build.ninja", "")
     made.script("bin/ninja", "")
     made.script(".octant/venv/bin/octools", f'echo "$@" > {tmp_path}/asked')
+    (tmp_path / "python/octools").mkdir(parents=True)
+    shutil.copy(TOOLS, tmp_path / "python/octools")
     for name in ("python/pyproject.toml", "python/requirements.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{name}\n")
@@ -302,6 +305,42 @@ def test_python_tools_are_installed_with_hashes_or_not_at_all(clone: Clone) -> N
     first, second = (clone.root / "pip").read_text().splitlines()
     assert "--require-hashes" in first
     assert "--no-deps" in second
+
+
+def test_tools_are_those_of_octools(clone: Clone) -> None:
+    """The launcher lists them in its help, and hands over to each of them and to no other."""
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(clone.root / "octant"), *words]
+        return subprocess.run(
+            command, env=clone.environment, capture_output=True, text=True, check=False
+        )
+
+    tools = [line.split()[0] for line in TOOLS.read_text().splitlines()]
+    shown = call("-h").stdout.splitlines()
+    listed = [line.split()[0] for line in shown if re.match(r"  [a-z]", line)]
+    first = listed.index(tools[0])
+    assert listed[first : first + len(tools)] == tools
+    assert {"run", "check", "params", "info", "bench", "build", "test"} == set(listed) - set(tools)
+    for tool in tools:
+        assert call(tool, "-h").returncode == 0
+        assert clone.asked_of_octools == f"{tool} -h"
+    for wrong in ("plo", "p.*t"):
+        assert call(wrong).returncode == 2
+
+
+@pytest.mark.parametrize("command", ["build", "test"])
+def test_help_builds_nothing(clone: Clone, command: str) -> None:
+    clone.script("bin/ninja", f"touch {clone.root}/built")
+    shown = subprocess.run(
+        [str(clone.root / "octant"), command, "-h"],
+        env=clone.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert command in shown.stdout
+    assert not (clone.root / "built").exists()
 
 
 def test_output_into_a_pipe_has_no_colours(clone: Clone) -> None:

@@ -7,12 +7,8 @@ from typing import Annotated
 import typer
 
 from octools.errors import OctoolsError
+from octools.options import Format
 from octools.run import output_path
-from octools.telemetry.database import Telemetry
-from octools.telemetry.diagnose import diagnose as examine
-from octools.telemetry.report import save_report
-from octools.telemetry.sql import Format, answer, overview
-from octools.telemetry.trace import save_trace
 
 Run = Annotated[Path, typer.Argument(help="A run directory.")]
 
@@ -25,6 +21,9 @@ def sql(
     form: Annotated[Format, typer.Option("--format", help="Of the answer.")] = Format.table,
 ) -> None:
     """Ask the telemetry of a run in SQL."""
+    from octools.telemetry.database import Telemetry
+    from octools.telemetry.sql import answer, overview
+
     with Telemetry(run) as telemetry:
         print(overview(telemetry) if query is None else answer(telemetry, query, form))
 
@@ -34,6 +33,9 @@ def diagnose(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Name slow or starved ranks, late sends, spikes of waiting, imbalance and critical paths."""
+    from octools.telemetry.database import Telemetry
+    from octools.telemetry.diagnose import diagnose as examine
+
     with Telemetry(run) as telemetry:
         result = examine(telemetry)
     print(result.to_json() if as_json else result.to_text())
@@ -47,6 +49,9 @@ def report(
     ] = None,
 ) -> None:
     """Write a page with plots and findings."""
+    from octools.telemetry.database import Telemetry
+    from octools.telemetry.report import save_report
+
     destination = output or output_path(run, "report.html")
     with Telemetry(run) as telemetry:
         save_report(telemetry, run.resolve().name, destination)
@@ -65,6 +70,9 @@ def trace(
     ] = None,
 ) -> None:
     """Write a trace for ui.perfetto.dev or chrome://tracing."""
+    from octools.telemetry.database import Telemetry
+    from octools.telemetry.trace import save_trace
+
     destination = output or output_path(run, "trace.json.gz")
     with Telemetry(run) as telemetry:
         count = save_trace(telemetry, _span("--steps", steps), _span("--ranks", ranks), destination)
@@ -78,9 +86,3 @@ def _span(option: str, text: str | None) -> tuple[int, int] | None:
     if not match:
         raise OctoolsError(f"{option} {text}: expected FIRST:LAST or one number")
     return int(match[1]), int(match[2] or match[1])
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    for command in (sql, report, trace, diagnose):
-        app.command()(command)

@@ -3,23 +3,15 @@
 import csv
 import json
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from io import StringIO
 from typing import Any
 
+from octools.options import Format
 from octools.telemetry.database import Telemetry
 from octools.telemetry.schema import TABLES
 from octools.telemetry.views import VIEWS
 
 Row = Sequence[Any]
-
-
-class Format(StrEnum):
-    """Forms of an answer."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 def answer(telemetry: Telemetry, query: str, form: Format) -> str:

@@ -1,0 +1,148 @@
+"""The commands for cosmology: initial conditions and halos."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from octools.options import Number, Output, Target, console
+from octools.run import output_path, resolve
+
+if TYPE_CHECKING:
+    from octools.halos import Halos
+    from octools.ics import GraficLevel, Universe
+    from octools.linear import LinearTheory, Spectrum
+
+
+def ics_command(
+    target: Annotated[
+        Path, typer.Argument(help="A folder of grafic files, a snapshot, or a run directory.")
+    ],
+    omega_b: Annotated[float, typer.Option(min=0.0, help="Baryons, for linear theory.")] = 0.047,
+    sigma_8: Annotated[float, typer.Option(min=0.0, help="Of the linear spectrum today.")] = 0.81,
+    spectral_index: Annotated[float, typer.Option(help="Of the primordial spectrum.")] = 0.967,
+    snapshot: Annotated[int, typer.Option("--snapshot", help="Which snapshot of a run.")] = 0,
+    output: Output = None,
+) -> None:
+    """Summarise initial conditions, and compare their power spectrum with linear theory.
+
+    Of a snapshot, the gas on the base grid is measured; what the run's parameters say of omega_b,
+    sigma_8 and the spectral index goes before these options.
+    """
+    from octools import ics
+    from octools.linear import power_spectrum
+    from octools.snapshot import Snapshot
+
+    given = {"omega_b": omega_b, "sigma_8": sigma_8, "spectral_index": spectral_index}
+    if ics.is_grafic(target):
+        levels = ics.read_levels(target)
+        universe = levels[0].universe
+        theory = _linear_theory(universe, given)
+        what, delta = ics.overdensity(levels[0], theory)
+        for level in levels:
+            console.print(_level_table(level))
+    else:
+        path = resolve(target, snapshot if target.is_dir() else None)
+        with Snapshot(path) as data:
+            universe, delta = ics.base_overdensity(data)
+            stored = {
+                "omega_b": data.header.parameter("cosmology.omega_b"),
+                "sigma_8": data.header.parameter("initial.sigma_8"),
+                "spectral_index": data.header.parameter("initial.spectral_index"),
+            }
+        given |= {name: value for name, value in stored.items() if value is not None}
+        theory, what = _linear_theory(universe, given), "gas"
+    title = f"{what}, {delta.shape[0]}³ in {universe.box:.6g} Mpc/h, z = {universe.redshift:.4g}"
+    spectrum = power_spectrum(delta, universe.box, theory, universe.scale_factor)
+    destination = output or output_path(target, "ics.png")
+    ics.save_spectrum(spectrum, title, destination)
+    console.print(f"{title}; standard deviation {delta.std():.5g}")
+    console.print(_spectrum_table(spectrum))
+    console.print(f"wrote {destination}")
+
+
+def _linear_theory(universe: "Universe", given: dict[str, float]) -> "LinearTheory":
+    from octools.linear import LinearTheory
+
+    return LinearTheory(universe.omega_m, universe.omega_lambda, h=universe.h, **given)
+
+
+def _level_table(level: "GraficLevel") -> Table:
+    from octools import ics
+
+    universe = level.universe
+    cells = " x ".join(map(str, level.cells))
+    where = ", ".join(map(str, level.origin))
+    table = Table(
+        title=f"level {level.number}: {cells} cells of {universe.box / 2**level.number:.6g} Mpc/h "
+        f"from cell ({where}) on; a = {universe.scale_factor:.7g}, "
+        f"omega_m = {universe.omega_m:.6g}, omega_lambda = {universe.omega_lambda:.6g}, "
+        f"h = {universe.h:.6g}",
+        title_justify="left",
+        title_style="",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("field")
+    for column in ("mean", "standard deviation", "least", "greatest"):
+        table.add_column(column, justify="right")
+    for name, *numbers in ics.moments(level):
+        table.add_row(name, *(f"{number:.5g}" for number in numbers))
+    return table
+
+
+def _spectrum_table(spectrum: "Spectrum") -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("k [h/Mpc]", "P [(Mpc/h)^3]", "linear", "ratio", "modes"):
+        table.add_column(column, justify="right")
+    rows = (spectrum.k, spectrum.power, spectrum.expected, spectrum.modes)
+    for k, power, expected, modes in zip(*rows, strict=True):
+        ratio = f"{power / expected:.3f}"
+        table.add_row(f"{k:.4f}", f"{power:.4g}", f"{expected:.4g}", ratio, f"{modes:.0f}")
+    return table
+
+
+def halos(
+    target: Target,
+    linking: Annotated[
+        float, typer.Option(min=0.0, help="Linking length, in mean separations of particles.")
+    ] = 0.2,
+    least: Annotated[int, typer.Option(min=2, help="Particles of the smallest halo.")] = 20,
+    kind: Annotated[str, typer.Option(help="Which particles.")] = "dark",
+    picture: Annotated[bool, typer.Option(help="Draw the halos and their mass function.")] = True,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Find halos of particles by friends of friends, and write their catalogue."""
+    from octools.halos import find_halos, read_particles, save_picture, write_catalogue
+    from octools.snapshot import Snapshot
+
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        particles, header, units = read_particles(data, kind), data.header, data.length_units
+    found = find_halos(particles, linking, least)
+    destination = output or output_path(target, f"{path.stem}_halos.csv")
+    write_catalogue(found, destination)
+    console.print(
+        f"{len(found.mass) or 'no'} halos of {least} particles or more; "
+        f"linking length {found.linking_length:.6g}"
+    )
+    if len(found.mass):
+        console.print(_halo_table(found))
+    if picture:
+        title = f"t = {header.time:.4g}, a = {header.scale_factor:.4g}"
+        save_picture(particles, found, units, title, destination.with_suffix(".png"))
+        console.print(f"wrote {destination} and {destination.with_suffix('.png').name}")
+    else:
+        console.print(f"wrote {destination}")
+
+
+def _halo_table(halos: "Halos", rows: int = 10) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("particles", "mass", "x", "y", "z", "radius", "dispersion"):
+        table.add_column(column, justify="right")
+    for n in range(min(rows, len(halos.mass))):
+        numbers = (halos.mass[n], *halos.centre[n], halos.radius[n], halos.dispersion[n])
+        table.add_row(str(halos.number[n]), *(f"{number:.5g}" for number in numbers))
+    return table

@@ -1,0 +1,265 @@
+"""The commands that measure: profiles, histories, comparisons."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from octools.errors import OctoolsError
+from octools.options import Axis, Number, Output, Target, console, names_in
+from octools.run import output_path, resolve
+
+if TYPE_CHECKING:
+    from octools.compare import Comparison
+    from octools.profile import Profile
+    from octools.snapshot import Snapshot
+
+
+class ProfileKind(StrEnum):
+    """Kinds of profile."""
+
+    radial = "radial"
+    line = "line"
+
+
+class ExactName(StrEnum):
+    """Exact solutions, by the names of problems."""
+
+    auto = "auto"
+    sedov = "sedov"
+    sod = "sod"
+    noh = "noh"
+    pancake = "pancake"
+    isothermal_ball = "isothermal_ball"
+    none = "none"
+
+
+def profile(
+    target: Target,
+    kind: Annotated[
+        ProfileKind | None, typer.Option(help="(default: radial for blasts and implosions)")
+    ] = None,
+    centre: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(help="Of the shells, or on the line. (default: the problem's centre)"),
+    ] = None,
+    axis: Annotated[Axis | None, typer.Option(help="Of the line. (default: problem.axis)")] = None,
+    exact: Annotated[ExactName, typer.Option(help="Exact solution to compare with.")] = (
+        ExactName.auto
+    ),
+    fields: Annotated[
+        str | None, typer.Option(help="Comma-separated. (default: density, velocity, pressure)")
+    ] = None,
+    bin_width: Annotated[
+        float | None, typer.Option(min=0.0, help="Of the shells. (default: one finest cell)")
+    ] = None,
+    energy: Annotated[float | None, typer.Option(help="Energy of a whole Sedov blast.")] = None,
+    density: Annotated[float | None, typer.Option(help="Density around a Sedov blast.")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Ratio of specific heats.")] = None,
+    position: Annotated[float | None, typer.Option(help="Of a shock tube's diaphragm.")] = None,
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(help="Flows: tables of reference data (a channel: one; a cavity: u and w)."),
+    ] = None,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Draw a radial profile or one along a line, with its exact solution; write it as CSV too.
+
+    Of a flow: the statistics of a channel in wall units, those of other flows over z, or velocities
+    on the centre lines where there are none.
+    """
+    from octools.flow import is_flow
+    from octools.flow_profile import profile_flow
+    from octools.profile import (
+        RADIAL_NAMES,
+        exact_solution,
+        key_numbers,
+        save_profile,
+        write_csv,
+    )
+    from octools.snapshot import Snapshot
+
+    path = resolve(target, snapshot)
+    if is_flow(path):
+        destination = output or path.parent / "profile_flow.png"
+        console.print("\n".join(profile_flow(path, reference or [], destination)))
+        console.print(f"wrote {destination}")
+        return
+    given = {"energy": energy, "density": density, "gamma": gamma, "position": position}
+    overrides = {name: value for name, value in given.items() if value is not None}
+    with Snapshot(path) as data:
+        header = data.header
+        problem = str(header.parameter("problem.name", path.stem))
+        name = _exact_name(exact.value, problem)
+        if kind is None:
+            kind = ProfileKind.radial if name in RADIAL_NAMES else ProfileKind.line
+        solution = exact_solution(header, name, overrides) if name != "none" else None
+        result = _measure(data, kind, centre, axis, fields, bin_width)
+    destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
+    when = f"t = {header.time:.4g}"
+    if header.parameter("cosmology.enabled", False):
+        when = f"z = {round(abs(1 / header.scale_factor - 1), 9):.4g}"
+    title = f"{problem.replace('_', ' ')}   {when}"
+    save_profile(result, solution, title, destination)
+    write_csv(result, solution, destination.with_suffix(".csv"))
+    for label, value in key_numbers(result, solution).items():
+        console.print(f"{label + ':':<28}{value:.6g}")
+    console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")
+
+
+def _exact_name(wanted: str, problem: str) -> str:
+    from octools.profile import EXACT_NAMES
+
+    if wanted != "auto":
+        return wanted
+    problem = "sod" if problem == "riemann" else problem
+    return problem if problem in EXACT_NAMES else "none"
+
+
+def _measure(
+    data: "Snapshot",
+    kind: ProfileKind,
+    centre: tuple[float, float, float] | None,
+    axis: Axis | None,
+    fields: str | None,
+    bin_width: float | None,
+) -> "Profile":
+    import numpy as np
+
+    from octools.profile import line_profile, problem_axis, radial_profile
+    from octools.snapshot import AXES
+
+    header = data.header
+    middle = header.centre if centre is None else np.array(centre)
+    if kind is ProfileKind.radial:
+        names = names_in(fields) or ["density", "radial_velocity", "pressure"]
+        return radial_profile(data, middle, names, bin_width or None)
+    number = problem_axis(header) if axis is None else AXES.index(axis.value)
+    names = names_in(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
+    return line_profile(data, number, middle, names)
+
+
+def compare_command(
+    a: Annotated[Path, typer.Argument(help="A snapshot, checkpoint or run directory.")],
+    b: Annotated[Path, typer.Argument(help="Another one.")],
+    tolerance: Annotated[
+        float, typer.Option(min=0.0, help="Greatest difference that passes.")
+    ] = 0.0,
+    relative: Annotated[
+        bool, typer.Option("--relative", help="Divide by the greatest value of the field.")
+    ] = False,
+    fields: Annotated[str | None, typer.Option(help="Comma-separated. (default: all)")] = None,
+) -> None:
+    """Compare two snapshots cell by cell, or a flow with a folder of CaNS's final fields.
+
+    The exit code is 1 if they differ by more than the tolerance.
+    """
+    from octools import cans
+    from octools.compare import compare, vector_scales
+    from octools.flow import is_flow
+    from octools.snapshot import Snapshot
+
+    if cans.is_cans_folder(b):
+        _compare_with_cans(a, b, tolerance)
+        return
+    if is_flow(resolve(a)) and is_flow(resolve(b)):
+        _compare_flows(resolve(a), resolve(b), tolerance)
+        return
+    with Snapshot(resolve(a)) as left, Snapshot(resolve(b)) as right:
+        result = compare(left, right, names_in(fields))
+    if result.identical:
+        count = len(result.differences)
+        console.print(f"identical: the same blocks, and the same bits in {count} fields")
+        return
+    scales = vector_scales(result.differences)
+    scale = {d.name: (scales[d.name] or 1.0) if relative else 1.0 for d in result.differences}
+    worst = max(d.largest / scale[d.name] for d in result.differences)
+    console.print(_comparison_table(result, scale, relative))
+    console.print(f"the blocks are {'the same' if result.same_layout else 'different'}")
+    if result.times[0] != result.times[1]:
+        console.print(f"the times differ: {result.times[0]!r} and {result.times[1]!r}")
+    verdict = "within" if worst <= tolerance else "above"
+    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
+    if worst > tolerance:
+        raise typer.Exit(1)
+
+
+def _compare_flows(a: Path, b: Path, tolerance: float) -> None:
+    import numpy as np
+
+    from octools.flow import FlowSnapshot
+
+    left, right = FlowSnapshot.read(a), FlowSnapshot.read(b)
+    differences = {}
+    for name in left.fields():
+        ours, theirs = left.load(name), right.load(name)
+        if ours.shape != theirs.shape:
+            raise OctoolsError(f"the grids differ: {ours.shape} and {theirs.shape} in z, y, x")
+        differences[name] = float(np.abs(ours - theirs).max())
+        console.print(f"{name}: {differences[name]:.6g}; values up to {np.abs(theirs).max():.6g}")
+    _verdict(max(differences.values()), tolerance)
+
+
+def _verdict(worst: float, tolerance: float) -> None:
+    verdict = "within" if worst <= tolerance else "above"
+    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
+    if worst > tolerance:
+        raise typer.Exit(1)
+
+
+def _compare_with_cans(run: Path, folder: Path, tolerance: float) -> None:
+    from octools import cans
+    from octools.flow import FlowSnapshot
+
+    differences = cans.compare(FlowSnapshot.read(resolve(run)), folder)
+    for d in differences:
+        where = ", ".join(map(str, reversed(d.where)))
+        console.print(f"{d.name}: {d.largest:.6g} at cell ({where}); values up to {d.scale:.6g}")
+    _verdict(max(d.largest for d in differences), tolerance)
+
+
+def _comparison_table(result: "Comparison", scale: dict[str, float], relative: bool) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("field")
+    unit = " (relative)" if relative else ""
+    for column in (f"largest{unit}", f"L1{unit}", "level", "where"):
+        table.add_column(column, justify="left" if column == "where" else "right")
+    for d in result.differences:
+        where = "" if d.where is None else ", ".join(f"{x:.6g}" for x in d.where)
+        level = "" if d.where is None else str(d.level)
+        same = "identical" if d.identical else f"{d.largest / scale[d.name]:.6g}"
+        table.add_row(d.name, same, f"{d.mean / scale[d.name]:.6g}", level, where)
+    return table
+
+
+def history(
+    run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
+    output: Output = None,
+) -> None:
+    """Draw what a run conserved, its blocks per level and its time step.
+
+    Of a flow: kinetic energy, wall shear and the time step.
+    """
+    import numpy as np
+
+    from octools.flow_figures import save_flow_history
+    from octools.history import drifts, read_history, save_history
+
+    if "wall_shear_lower" in read_history(run).columns:
+        save_flow_history(run, output or output_path(run, "history.png"))
+        console.print(f"wrote {output or output_path(run, 'history.png')}")
+        return
+    data = read_history(run)
+    destination = output or output_path(run, "history.png")
+    save_history(
+        data, f"{data.path.parent.resolve().name}   {len(data['time'])} steps", destination
+    )
+    for name, values in drifts(data).items():
+        label = f"drift of {name.replace('_', ' ')}:"
+        console.print(
+            f"{label:<34}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
+        )
+    console.print(f"wrote {destination}")

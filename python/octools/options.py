@@ -1,0 +1,36 @@
+"""What the options and the answers of several commands have in common."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+class Axis(StrEnum):
+    """The axes of space."""
+
+    x = "x"
+    y = "y"
+    z = "z"
+
+
+class Format(StrEnum):
+    """Forms of an answer."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
+Number = Annotated[int | None, typer.Option("--snapshot", help="Which snapshot of a run.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
+
+
+def names_in(text: str | None) -> list[str]:
+    """Split names at commas; none where there is no text."""
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []

@@ -1,0 +1,166 @@
+"""The commands that draw fields: pictures and films.
+
+Here as in the other modules of commands, what takes long to import is imported by the commands
+themselves: `-h` has to be quick.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from octools.options import Axis, Number, Output, Target, console
+from octools.run import SNAPSHOTS, output_path, resolve, snapshots
+
+if TYPE_CHECKING:
+    from octools.figure import Picture
+    from octools.flow_figures import FlowSlice
+
+
+class Kind(StrEnum):
+    """Kinds of picture."""
+
+    slice = "slice"
+    projection = "projection"
+
+
+KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along the axis.")]
+AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
+Position = Annotated[
+    float | None, typer.Option(help="Where a slice cuts, code length. (default: problem's centre)")
+]
+Mean = Annotated[bool, typer.Option("--mean", help="Project the mass-weighted mean.")]
+Log = Annotated[bool, typer.Option("--log", help="Logarithmic colours.")]
+Outlines = Annotated[bool, typer.Option("--outlines", help="Draw the blocks, coloured by level.")]
+Low = Annotated[float | None, typer.Option("--min", help="Least value of the colours.")]
+High = Annotated[float | None, typer.Option("--max", help="Greatest value of the colours.")]
+Colours = Annotated[str | None, typer.Option(help="A matplotlib colour map.")]
+
+
+def _picture(
+    field: Annotated[
+        str | None,
+        typer.Option("--field", "-f", help="Stored or derived field. (default: density, or speed)"),
+    ] = None,
+    kind: KindOption = Kind.slice,
+    axis: AxisOption = Axis.z,
+    position: Position = None,
+    mean: Mean = False,
+    log: Log = False,
+    outlines: Outlines = False,
+    low: Low = None,
+    high: High = None,
+    colours: Colours = None,
+) -> "Picture":
+    """Describe a picture by options; a field that is not given stays empty."""
+    from octools.figure import Picture
+
+    limits = (low, high)
+    return Picture(
+        field or "", kind.value, axis.value, position, mean, log, outlines, limits, colours
+    )
+
+
+def _slice_of(picture: "Picture") -> "FlowSlice":
+    """Give what a picture of an incompressible flow needs of these options."""
+    from octools.flow_figures import FlowSlice
+
+    field = picture.field or "speed"
+    return FlowSlice(field, picture.axis, picture.position, picture.limits, picture.colours)
+
+
+def _picture_of_gas(picture: "Picture") -> "Picture":
+    """Fill in the field of a picture of gas."""
+    return replace(picture, field=picture.field or "density")
+
+
+def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `_picture` in place of its parameter `picture`."""
+    options = signature(_picture).parameters
+    own = [p for name, p in signature(command).parameters.items() if name != "picture"]
+
+    def run(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in options}
+        command(**given, picture=_picture(**chosen))
+
+    every = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*own, *options.values())]
+    run.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in every}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+@_with_picture_options
+def plot(
+    target: Target, picture: "Picture", snapshot: Number = None, output: Output = None
+) -> None:
+    """Draw a slice or a projection."""
+    import numpy as np
+
+    from octools.fields import find_field
+    from octools.figure import save_plot
+    from octools.flow import FlowSnapshot, is_flow
+    from octools.flow_figures import save_slice
+    from octools.snapshot import Snapshot
+
+    path = resolve(target, snapshot)
+    if is_flow(path):
+        flow = FlowSnapshot.read(path, may_be_slice=True)
+        what = _slice_of(picture).in_plane(flow.plane)
+        destination = output or output_path(target, f"{path.stem}_{what.field}_{what.axis}.png")
+        values = save_slice(flow, what, destination)
+        console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
+        console.print(f"wrote {destination}")
+        return
+    with Snapshot(path, may_be_slice=True) as data:
+        picture = _picture_of_gas(picture).in_plane(data.header.plane)
+        name = f"{path.stem}_{picture.field}_{picture.kind}_{picture.axis}.png"
+        destination = output or output_path(target, name)
+        image = save_plot(data, picture, find_field(data, picture.field), destination)
+    span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
+    console.print(f"{picture.field}: {span}\nwrote {destination}")
+
+
+@_with_picture_options
+def movie(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    picture: "Picture",
+    rate: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 10,
+    series: Annotated[
+        str, typer.Option(help="Which files: snap, coarse or a slice, such as slice_z0.5.")
+    ] = SNAPSHOTS,
+    output: Output = None,
+) -> None:
+    """Draw all snapshots of a run with the same colours, as a film; or all cut-outs of a kind."""
+    from rich.progress import Progress
+
+    from octools.flow import FlowSnapshot, is_flow
+    from octools.flow_figures import FlowSlice
+    from octools.movie import default_name, save_flow_movie, save_movie
+    from octools.snapshot import Snapshot
+
+    paths = list(snapshots(run, series).values())
+    what: FlowSlice | Picture
+    if is_flow(paths[0]):
+        what = _slice_of(picture).in_plane(FlowSnapshot.read(paths[0], may_be_slice=True).plane)
+    else:
+        with Snapshot(paths[0], may_be_slice=True) as first:
+            what = _picture_of_gas(picture).in_plane(first.header.plane)
+    destination = output or output_path(run, default_name(what))
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("frames", total=len(paths))
+
+        def progress(frame: int) -> None:
+            bar.update(task, completed=frame)
+
+        if isinstance(what, FlowSlice):
+            save_flow_movie(paths, what, destination, rate, progress)
+        else:
+            save_movie(paths, what, destination, rate, progress)
+    console.print(f"{len(paths)} frames\nwrote {destination}")

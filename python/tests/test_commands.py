@@ -1,0 +1,42 @@
+"""The list of commands, and that it and their help come quickly."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import Call
+
+from octools.cli import commands
+
+# What takes long to import: a help text needs none of it.
+HEAVY = ("numpy", "matplotlib", "h5py", "duckdb", "pyarrow")
+
+
+def test_help_lists_every_command(octools: Call) -> None:
+    for arguments in (["-h"], ["--help"], []):
+        result = octools(*arguments)
+        assert result.returncode == 0
+        listed = [line.split()[0] for line in result.stdout.splitlines() if line[:2] == "  "]
+        assert listed == list(commands())
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_tells_what_it_takes(octools: Call, name: str) -> None:
+    short, long = octools(name, "-h"), octools(name, "--help")
+    assert (short.returncode, short.stdout) == (0, long.stdout)
+    function = commands()[name].function()
+    assert " ".join((function.__doc__ or "").split("\n\n")[0].split()[:3]) in short.stdout
+    assert commands()[name].meaning[0].islower()
+
+
+def test_help_imports_nothing_that_takes_long() -> None:
+    """A start of less than half a second depends on it."""
+    program = (
+        "import sys; from octools.cli import commands\n"
+        "for entry in commands().values(): entry.function()\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"

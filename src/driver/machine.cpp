@@ -1,0 +1,81 @@
+#include "driver/machine.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <Kokkos_Core.hpp>
+
+namespace octant::driver {
+
+namespace {
+
+// One bit for each processor of a node that the system gives a process leave to run on.
+using ProcessorSet = std::array<std::uint64_t, CPU_SETSIZE / 64>;
+
+// All zero where the system does not tell, as with more processors than the set holds.
+ProcessorSet own_processors() {
+  ProcessorSet set{};
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return set;
+  for (int n = 0; n < CPU_SETSIZE; ++n)
+    if (CPU_ISSET(n, &allowed)) set[n / 64] |= std::uint64_t{1} << (n % 64);
+  return set;
+}
+
+int count(const ProcessorSet& set) {
+  int total = 0;
+  for (const std::uint64_t bits : set) total += std::popcount(bits);
+  return total > 0 ? total : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::string name_of_node() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+std::string name_of_processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(": ") + 2);
+  return "";
+}
+
+}  // namespace
+
+std::string Machine::describe() const {
+  return fmt::format(
+      "{}{}: {} rank(s) per node, {} thread(s) per rank, {} processors, {}",
+      name.empty() ? "machine" : name, processor.empty() ? "" : fmt::format(" ({})", processor),
+      ranks_per_node, threads_per_rank, processors,
+      is_bound() ? fmt::format("ranks bound to {}", processors_per_rank) : "ranks not bound");
+}
+
+Machine machine_of(const Communicator& communicator) {
+  const Communicator node = communicator.split_by_node();
+  ProcessorSet processors = own_processors();
+  const int own = count(processors);
+  node.bitwise_or_in_place(std::span<std::uint64_t>(processors));
+  Machine machine{.name = name_of_node(),
+                  .processor = name_of_processor(),
+                  .ranks_per_node = node.size(),
+                  .threads_per_rank = Kokkos::DefaultHostExecutionSpace().concurrency(),
+                  .processors = count(processors),
+                  .processors_per_rank = own};
+  communicator.broadcast(machine.name);
+  communicator.broadcast(machine.processor);
+  const double crowd =
+      static_cast<double>(machine.ranks_per_node * machine.threads_per_rank) / machine.processors;
+  const bool is_fullest = crowd == communicator.max(crowd);
+  const int there = communicator.min(is_fullest ? communicator.rank() : communicator.size());
+  for (int* number : {&machine.ranks_per_node, &machine.threads_per_rank, &machine.processors,
+                      &machine.processors_per_rank})
+    communicator.broadcast(*number, there);
+  return machine;
+}
+
+}  // namespace octant::driver
