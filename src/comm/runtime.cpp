@@ -30,11 +30,29 @@ void refuse_more_threads_than_kokkos_holds() {
 #endif
 }
 
+// A launcher that speaks another dialect than MPI starts so many runs of one rank, each of which
+// thinks that it is alone, in one directory. Ends the program with the exit code of bad input.
+void refuse_to_be_one_of_many_alone() {
+  if (mpi::size(*mpi::world()) > 1) return;
+  for (const char* variable :
+       {"SLURM_STEP_NUM_TASKS", "FLUX_JOB_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* started = std::getenv(variable);
+    if (started == nullptr || std::atoi(started) <= 1) continue;
+    fmt::print(stderr,
+               "{} ranks were started ({}), and MPI knows of one: the launcher is not that of this "
+               "program's MPI; with srun, try --mpi=pmix (or SLURM_MPI_TYPE=pmix), or use mpirun\n",
+               started, variable);
+    mpi::finalize();
+    std::exit(2);
+  }
+}
+
 }  // namespace
 
 Runtime::Runtime(int& argc, char**& argv) {
   return_freed_memory_to_system();
   mpi::initialize(argc, argv);
+  refuse_to_be_one_of_many_alone();
   refuse_more_threads_than_kokkos_holds();
   // Its warnings are advice on binding threads, repeated by every rank.
   Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));

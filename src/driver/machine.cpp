@@ -5,6 +5,8 @@
 
 #include <array>
 #include <bit>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -17,13 +19,18 @@ namespace {
 // One bit for each processor of a node that the system gives a process leave to run on.
 using ProcessorSet = std::array<std::uint64_t, CPU_SETSIZE / 64>;
 
-// All zero where the system does not tell, as with more processors than the set holds.
+// Of any thread: OpenMP may have bound the first one to a part of what it was given. All zero where
+// the system does not tell.
 ProcessorSet own_processors() {
   ProcessorSet set{};
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return set;
-  for (int n = 0; n < CPU_SETSIZE; ++n)
-    if (CPU_ISSET(n, &allowed)) set[n / 64] |= std::uint64_t{1} << (n % 64);
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    cpu_set_t allowed;
+    const int id = std::atoi(thread.path().filename().c_str());
+    if (::sched_getaffinity(id, sizeof allowed, &allowed) != 0) continue;
+    for (int n = 0; n < CPU_SETSIZE; ++n)
+      if (CPU_ISSET(n, &allowed)) set[n / 64] |= std::uint64_t{1} << (n % 64);
+  }
   return set;
 }
 

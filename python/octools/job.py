@@ -1,0 +1,229 @@
+"""Job scripts for clusters: a run that goes on in job after job until it is done.
+
+A script starts the program on all ranks, has it stop with a checkpoint before the time is up, and
+then puts the job into the queue again, where it goes on with the newest checkpoint.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from octools.errors import OctoolsError
+
+STOPPED_EARLY = 3  # the program's exit code
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job needs.
+
+    Attributes
+    ----------
+    file
+        The run's parameter file.
+    results
+        Its output directory.
+    program
+        The program `octant`.
+    name
+        Of the job.
+    nodes, ranks, threads, gpus
+        Nodes; ranks per node; threads per rank; GPUs per node, 0 for none.
+    seconds, margin
+        Time of one job, and how long before its end the run is to stop.
+    settings
+        ``section.key=value``, in place of what the file says.
+    queue, account
+        Where the job waits, and who pays; empty: the cluster's default.
+    launcher
+        ``srun``, ``mpirun`` or ``flux run``.
+    modules
+        Lines that set up the environment before the run, such as ``module load openmpi``.
+    """
+
+    file: Path
+    results: Path
+    program: Path
+    name: str
+    nodes: int
+    ranks: int
+    threads: int
+    gpus: int
+    seconds: int
+    margin: int
+    settings: tuple[str, ...]
+    queue: str
+    account: str
+    launcher: str
+    modules: tuple[str, ...]
+
+    @property
+    def walltime(self) -> str:
+        """The time of a job as HH:MM:SS."""
+        return f"{self.seconds // 3600:02d}:{self.seconds // 60 % 60:02d}:{self.seconds % 60:02d}"
+
+
+def seconds_of(text: str) -> int:
+    """Read a length of time: ``12:00`` (hours and minutes), ``1:30:00``, ``2-00:00`` (days first).
+
+    Raises
+    ------
+    OctoolsError
+        If it is none, or no time at all.
+    """
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+):([0-5]\d)(?::([0-5]\d))?", text)
+    if not match:
+        raise OctoolsError(f"--time {text}: expected hours and minutes, such as 12:00 or 1-12:00")
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((24 * days + hours) * 60 + minutes) * 60 + seconds
+
+
+def results_of(file: Path) -> Path:
+    """Read where a parameter file's run writes to, from the folder in which it is started."""
+    try:
+        parameters = tomllib.loads(file.read_text())
+    except OSError as cause:
+        raise OctoolsError(f"{file} cannot be read: {cause.strerror}") from cause
+    except ValueError as cause:
+        raise OctoolsError(f"{file} is no parameter file: {cause}") from cause
+    return Path(str(parameters.get("output", {}).get("directory", "output")))
+
+
+def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
+    """Write the job script that is going to lie at `path` and starts the run in a folder.
+
+    Raises
+    ------
+    OctoolsError
+        If the time is too short for its margin.
+    """
+    if job.margin >= job.seconds:
+        raise OctoolsError(
+            f"a job of {job.walltime} is over before its margin of {job.margin} s begins: "
+            "choose a longer --time or a shorter --margin"
+        )
+    header, again, restarts = _SCHEDULERS[scheduler](job, path)
+    settings = [f"run.walltime={job.seconds}", f"run.walltime_margin={job.margin}", *job.settings]
+    bound = "close" if job.threads > 1 else "true"
+    return "\n".join(
+        [
+            "#!/bin/bash",
+            *header,
+            f"# Octant on {job.nodes} node(s), each with {job.ranks} rank(s) of {job.threads} "
+            "thread(s). Comes back until the run is done.",
+            "set -uo pipefail",
+            f"cd {_quoted(folder.resolve())} || exit",
+            *job.modules,
+            f"export OMP_NUM_THREADS={job.threads} OMP_PLACES=cores OMP_PROC_BIND={bound}",
+            "",
+            f"results={_quoted(job.results)}",
+            "going_on=()",
+            'if compgen -G "$results/checkpoint_*.h5" > /dev/null; then',
+            "  going_on=(--restart latest)",
+            f"elif (({restarts} > 0)); then",
+            "  going_on=(--overwrite)  # the job before ended without a checkpoint",
+            "fi",
+            "",
+            f"{_launch(job)} \\",
+            f'  {_quoted(job.program)} run {_quoted(job.file)} --output "$results" \\',
+            *(f"  --set {_quoted(setting)} \\" for setting in settings),
+            '  "${going_on[@]}" &',
+            "run=$! status=0",
+            "trap 'kill -s USR1 \"$run\"' USR1  # which interrupts a wait",
+            'while wait "$run"; status=$?; kill -s 0 "$run" 2> /dev/null; do :; done',
+            "",
+            "# Stopped with a checkpoint because the time is up, and not on somebody's order.",
+            f"if ((status == {STOPPED_EARLY})); then",
+            '  case $(grep "stopping at step" "$results/log.txt" | tail -n 1) in',
+            f'    *"signal 10" | *walltime*) {again} ;;',
+            "  esac",
+            "fi",
+            "exit $status",
+            "",
+        ]
+    )
+
+
+Parts = tuple[list[str], str, str]  # directives, command that queues it again, number of restarts
+
+
+def _slurm(job: Job, path: Path) -> Parts:
+    options = {
+        "job-name": job.name,
+        "nodes": job.nodes,
+        "ntasks-per-node": job.ranks,
+        "cpus-per-task": job.threads,
+        "gpus-per-node": job.gpus,
+        "time": job.walltime,
+        "signal": f"B:USR1@{job.margin}",
+        "partition": job.queue,
+        "account": job.account,
+        "output": f"{job.name}-%j.log",
+    }
+    lines = [f"#SBATCH --{name}={value}" for name, value in options.items() if value]
+    lines += ["#SBATCH --requeue", "#SBATCH --open-mode=append"]
+    return lines, 'scontrol requeue "$SLURM_JOB_ID"', "${SLURM_RESTART_COUNT:-0}"
+
+
+def _pbs(job: Job, path: Path) -> Parts:
+    processors = job.ranks * job.threads
+    gpus = f":ngpus={job.gpus}" if job.gpus else ""
+    lines = [
+        f"#PBS -N {job.name}",
+        f"#PBS -l select={job.nodes}:ncpus={processors}:mpiprocs={job.ranks}"
+        f":ompthreads={job.threads}{gpus}",
+        f"#PBS -l walltime={job.walltime}",
+        "#PBS -j oe",
+        *([f"#PBS -q {job.queue}"] if job.queue else []),
+        *([f"#PBS -A {job.account}"] if job.account else []),
+    ]
+    again = f"qsub -v OCTANT_JOB=$((${{OCTANT_JOB:-0}} + 1)) {_quoted(path.resolve())}"
+    return lines, again, "${OCTANT_JOB:-0}"
+
+
+def _flux(job: Job, path: Path) -> Parts:
+    lines = [
+        f"#flux: --job-name={job.name}",
+        f"#flux: -N {job.nodes}",
+        f"#flux: -n {job.nodes * job.ranks}",
+        f"#flux: -c {job.threads}",
+        *([f"#flux: -g {job.gpus // job.ranks}"] if job.gpus else []),
+        f"#flux: -t {job.seconds}s",
+        f"#flux: --output={job.name}-{{{{id}}}}.log",
+        *([f"#flux: -q {job.queue}"] if job.queue else []),
+        *([f"#flux: --bank={job.account}"] if job.account else []),
+    ]
+    again = (
+        "flux --parent batch --env=OCTANT_JOB=$((${OCTANT_JOB:-0} + 1)) "
+        f"{_quoted(path.resolve())}"
+    )
+    return lines, again, "${OCTANT_JOB:-0}"
+
+
+_SCHEDULERS = {"slurm": _slurm, "pbs": _pbs, "flux": _flux}
+
+
+def _launch(job: Job) -> str:
+    total = job.nodes * job.ranks
+    per_rank = f"{job.gpus // job.ranks}" if job.gpus else ""
+    if job.launcher == "srun":
+        gpus = f" --gpus-per-task={per_rank} --gpu-bind=single:1" if job.gpus else ""
+        return (
+            f"srun --nodes={job.nodes} --ntasks={total} --cpus-per-task={job.threads} "
+            f"--cpu-bind=cores --kill-on-bad-exit=0{gpus}"
+        )
+    if job.launcher == "flux run":
+        gpus = f" -g {per_rank} -o gpu-affinity=per-task" if job.gpus else ""
+        return f"flux run -N {job.nodes} -n {total} -c {job.threads} -o cpu-affinity=per-task{gpus}"
+    return (
+        f"env --block-signal=INT,TERM,HUP mpirun -n {total} "
+        f"--map-by ppr:{job.ranks}:node:PE={job.threads} --bind-to core"
+    )
+
+
+def _quoted(value: object) -> str:
+    return shlex.quote(str(value))

@@ -1,0 +1,94 @@
+"""The command that writes job scripts."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from octools.errors import OctoolsError
+from octools.job import Job, results_of, script, seconds_of
+from octools.options import Output, console
+
+
+class Scheduler(StrEnum):
+    """Programs that share a cluster out among jobs."""
+
+    slurm = "slurm"
+    pbs = "pbs"
+    flux = "flux"
+
+
+class Launcher(StrEnum):
+    """Programs that start ranks."""
+
+    srun = "srun"
+    mpirun = "mpirun"
+    flux = "flux run"
+
+
+SUBMIT = {"slurm": "sbatch", "pbs": "qsub", "flux": "flux batch"}
+LAUNCHERS = {"slurm": Launcher.srun, "pbs": Launcher.mpirun, "flux": Launcher.flux}
+
+
+def job(
+    file: Annotated[Path, typer.Argument(help="The run's parameter file.")],
+    scheduler: Annotated[Scheduler, typer.Option("--for", help="Who runs the cluster's jobs.")],
+    time: Annotated[str, typer.Option(help="Of one job, HOURS:MINUTES or DAYS-HOURS:MINUTES.")],
+    nodes: Annotated[int, typer.Option(min=1, help="Nodes.")] = 1,
+    ranks: Annotated[
+        int | None,
+        typer.Option(min=1, help="Per node. (default: one per GPU, or this machine's processors)"),
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Per rank.")] = 1,
+    gpus: Annotated[int, typer.Option(min=0, help="Per node.")] = 0,
+    margin: Annotated[
+        int, typer.Option(min=1, help="Seconds before the end at which the run stops.")
+    ] = 600,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="section.key=value, as octant run has it.")
+    ] = None,
+    queue: Annotated[str, typer.Option(help="Partition or queue.")] = "",
+    account: Annotated[str, typer.Option(help="Account, or bank.")] = "",
+    launcher: Annotated[
+        Launcher | None, typer.Option(help="What starts the ranks. (default: the scheduler's own)")
+    ] = None,
+    setup: Annotated[
+        list[str] | None, typer.Option(help="A line before the run, such as 'module load openmpi'.")
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Output directory. (default: the file's)")
+    ] = None,
+    output: Output = None,
+) -> None:
+    """Write a job script that stops before its time is up and comes back until the run is done."""
+    ranks = ranks or gpus or max(1, len(os.sched_getaffinity(0)) // threads)
+    if gpus % ranks:
+        raise OctoolsError(f"{gpus} GPUs cannot be shared out evenly among {ranks} ranks of a node")
+    build = Path(os.environ.get("OCTANT_BUILD", "build/release")).resolve()
+    destination = output or Path(f"{file.stem}.{scheduler.value}.sh")
+    wanted = Job(
+        file=file,
+        results=results or results_of(file),
+        program=build / "octant",
+        name=file.stem,
+        nodes=nodes,
+        ranks=ranks,
+        threads=threads,
+        gpus=gpus,
+        seconds=seconds_of(time),
+        margin=margin,
+        settings=tuple(setting or ()),
+        queue=queue,
+        account=account,
+        launcher=(launcher or LAUNCHERS[scheduler.value]).value,
+        modules=tuple(setup or ()),
+    )
+    destination.write_text(script(wanted, scheduler.value, destination, Path.cwd()))
+    destination.chmod(0o755)
+    console.print(
+        f"{nodes} node(s), each with {ranks} rank(s) of {threads} thread(s), {wanted.walltime}\n"
+        f"wrote {destination}; submit it from this folder: "
+        f"{SUBMIT[scheduler.value]} {destination}"
+    )

@@ -1,0 +1,160 @@
+"""Job scripts: stopped by the time limit and queued again, they end with the bits of one long run.
+
+tests/measure/slurm_job.py has a real Slurm do the same, which takes minutes.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from octools.errors import OctoolsError
+from octools.job import Job, script, seconds_of
+
+from cases import TINY_BLAST
+from running import Outcome, octant, octant_environment, program
+
+STEPS = 6
+
+# Stands for srun, mpirun and `flux run` with one rank. As srun it has the script warned, as Slurm
+# does, when two more steps are done.
+LAUNCHER = """#!/bin/bash
+if [[ $1 == --parent ]]; then touch again; exit; fi
+until [[ $1 == */octant ]]; do shift; done
+rows() { cat run/history.csv 2> /dev/null | wc -l; }
+if [[ $0 == */srun ]]; then
+  before=$(rows)
+  (while (($(rows) < before + 2)) && kill -0 $$; do sleep 0.02; done; kill -s USR1 $PPID) &
+fi
+exec "$@"
+"""
+
+
+def job(folder: Path, scheduler: str, **changes: object) -> Job:
+    """Describe a job that goes on for a few steps at a time; Slurm's would go on for longer."""
+    long, short = {"seconds": 1000, "margin": 10}, {"seconds": 4, "margin": 3}
+    given: dict[str, object] = {
+        "file": folder / "blast.toml",
+        "results": Path("run"),
+        "program": program(),
+        "name": "blast",
+        "nodes": 1,
+        "ranks": 1,
+        "threads": 1,
+        "gpus": 0,
+        "settings": (f"time.max_steps={STEPS}", "debug.step_seconds=0.15"),
+        "queue": "",
+        "account": "",
+        "launcher": {"slurm": "srun", "pbs": "mpirun", "flux": "flux run"}[scheduler],
+        "modules": (),
+        **(long if scheduler == "slurm" else short),
+    }
+    return Job(**(given | changes))  # type: ignore[arg-type]
+
+
+def write(folder: Path, wanted: Job, scheduler: str) -> Path:
+    path = folder / "job.sh"
+    path.write_text(script(wanted, scheduler, path, folder))
+    return path
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> dict[str, str]:
+    """Make commands that stand for those of a cluster; return the environment that has them."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    for name in ("srun", "mpirun", "flux"):
+        (commands / name).write_text(LAUNCHER)
+    for name in ("scontrol", "qsub"):
+        (commands / name).write_text("#!/bin/sh\ntouch again\n")
+    for command in commands.iterdir():
+        command.chmod(0o755)
+    (tmp_path / "blast.toml").write_text(TINY_BLAST)
+    return octant_environment() | {
+        "PATH": f"{commands}:{os.environ['PATH']}",
+        "SLURM_JOB_ID": "1",
+    }
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "flux"])
+def test_jobs_come_back_until_the_run_is_done(
+    tmp_path: Path, cluster: dict[str, str], scheduler: str
+) -> None:
+    path = write(tmp_path, job(tmp_path, scheduler), scheduler)
+    codes = []
+    while len(codes) <= STEPS:
+        done = subprocess.run(["bash", str(path)], cwd="/", env=cluster, check=False, timeout=60)
+        codes.append(done.returncode)
+        if not (tmp_path / "again").exists():
+            break
+        (tmp_path / "again").unlink()
+    assert len(codes) > 1
+    assert codes == [3] * (len(codes) - 1) + [0]
+    straight = octant(
+        "run", tmp_path / "blast.toml", "--set", f"time.max_steps={STEPS}", "--output",
+        tmp_path / "straight",
+    )  # fmt: skip
+    assert straight.code == 0
+    ended, whole = (Outcome(0, "", tmp_path / name).history() for name in ("run", "straight"))
+    assert ended["step"][-1] == STEPS
+    for name, column in whole.items():
+        assert (ended[name] == column).all(), name
+
+
+def test_a_stop_on_somebodys_order_is_no_reason_to_come_back(
+    tmp_path: Path, cluster: dict[str, str]
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/control.toml").write_text("stop = true\n")
+    path = write(tmp_path, job(tmp_path, "pbs", seconds=1000), "pbs")
+    assert subprocess.run(["bash", str(path)], env=cluster, check=False).returncode == 3
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_failure_is_no_reason_to_come_back(tmp_path: Path, cluster: dict[str, str]) -> None:
+    path = write(tmp_path, job(tmp_path, "slurm", settings=("time.cfl=-1",)), "slurm")
+    assert subprocess.run(["bash", str(path)], env=cluster, check=False).returncode == 2
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "flux"])
+def test_scripts_are_clean_and_ask_for_what_is_needed(tmp_path: Path, scheduler: str) -> None:
+    wanted = job(
+        tmp_path, scheduler, nodes=4, ranks=8, threads=6, gpus=8, seconds=43200, margin=600,
+        queue="large", account="stars", results=Path("it's here"),
+    )  # fmt: skip
+    path = write(tmp_path, wanted, scheduler)
+    assert subprocess.run(["bash", "-n", str(path)], check=False).returncode == 0
+    if shutil.which("shellcheck"):
+        checked = subprocess.run(["shellcheck", str(path)], capture_output=True, check=False)
+        assert checked.returncode == 0, checked.stdout
+    text = path.read_text()
+    needed = {
+        "slurm": (
+            "--nodes=4", "--ntasks-per-node=8", "--cpus-per-task=6", "--gpus-per-node=8",
+            "--time=12:00:00", "--signal=B:USR1@600", "--requeue", "--partition=large",
+            "--account=stars", "srun --nodes=4 --ntasks=32 --cpus-per-task=6 --cpu-bind=cores",
+        ),
+        "pbs": (
+            "select=4:ncpus=48:mpiprocs=8:ompthreads=6:ngpus=8", "walltime=12:00:00", "-q large",
+            "-A stars", "mpirun -n 32 --map-by ppr:8:node:PE=6 --bind-to core",
+        ),
+        "flux": (
+            "-N 4", "-n 32", "-c 6", "-g 1", "-t 43200s", "-q large", "--bank=stars",
+            "flux run -N 4 -n 32 -c 6 -o cpu-affinity=per-task -g 1",
+        ),
+    }  # fmt: skip
+    for words in (*needed[scheduler], "OMP_NUM_THREADS=6", "run.walltime_margin=600"):
+        assert words in text
+
+
+def test_bad_requests_are_named(tmp_path: Path) -> None:
+    assert seconds_of("12:00") == 43200
+    assert seconds_of("1-06:30") == 109800
+    assert seconds_of("0:10:30") == 630
+    for text in ("12", "1:60", "half an hour", ""):
+        with pytest.raises(OctoolsError, match="hours and minutes"):
+            seconds_of(text)
+    with pytest.raises(OctoolsError, match="margin"):
+        write(tmp_path, job(tmp_path, "slurm", seconds=600, margin=600), "slurm")
