@@ -67,6 +67,8 @@ class MadeUpRun:
         The level of each round of a step: one coarse step and two finer ones.
     detail
         Steps with rows in the table of events.
+    circumstances
+        What the files say of the machine, by key.
     """
 
     ranks: int = 2
@@ -89,6 +91,7 @@ class MadeUpRun:
     window: int = 16
     run_id: str = "0123456789abcdef"
     schema: int = VERSION
+    circumstances: Mapping[str, object] = field(default_factory=dict)
 
     def write(self, directory: Path, first: int = 0, segment: int = 0) -> Path:
         """Write the files of steps `first` and on into DIR/telemetry."""
@@ -389,4 +392,5 @@ class MadeUpRun:
             "octant.detail": "full" if len(self.detail) else "phases",
             "octant.start_unix_ns": "1700000000000000000",
             "octant.clock_error_ns": "800",
+            **{f"octant.{key}": str(value) for key, value in self.circumstances.items()},
         }

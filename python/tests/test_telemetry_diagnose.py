@@ -64,6 +64,26 @@ def test_run_that_had_a_part_of_a_processor_is_found(
     assert f"{100 * share:.0f} % of a processor" in finding.what
 
 
+@pytest.mark.parametrize(
+    ("threads", "processors", "own", "crowd"),
+    [(1, 4, 4, 0), (2, 4, 4, 2), (1, 8, 2, 0), (2, 8, 1, 2), (1, 1, 1, 4)],
+)
+def test_more_threads_than_processors_are_found(
+    tmp_path: Path, threads: int, processors: int, own: int, crowd: float
+) -> None:
+    told = {
+        "threads_per_rank": threads,
+        "processors_per_node": processors,
+        "processors_per_rank": own,
+    }
+    found = findings(MadeUpRun(ranks=4, processor_share=0.5, circumstances=told).write(tmp_path))
+    crowded = [finding for finding in found if finding.kind == "crowded"]
+    assert [finding.evidence["threads_per_processor"] for finding in crowded] == [crowd] * bool(
+        crowd
+    )
+    assert all(finding.cost == pytest.approx(0.5, abs=0.1) for finding in crowded)
+
+
 def test_ranks_that_wait_for_a_device_are_not_starved(tmp_path: Path) -> None:
     assert findings(MadeUpRun(processor_share=0.03).write(tmp_path)) == []
 

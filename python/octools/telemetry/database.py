@@ -112,6 +112,10 @@ class Telemetry:
         self._database.execute(
             "create table raw.places as select distinct segment, rank, node from raw.ranks"
         )
+        self._database.execute("create table raw.about (key varchar, value varchar)")
+        self._database.executemany(
+            "insert into raw.about values (?, ?)", list(self.files.metadata.items())
+        )
         for name, view in VIEWS.items():
             self._database.execute(f"create view {name} as {view.sql}")
 

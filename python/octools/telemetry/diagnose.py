@@ -14,7 +14,7 @@ from octools.telemetry.database import Telemetry
 from octools.telemetry.finding import Finding
 from octools.telemetry.imbalance import find_imbalance
 from octools.telemetry.slow import find_slow
-from octools.telemetry.starved import find_starved
+from octools.telemetry.starved import find_crowded, find_starved
 
 # How many places are named that critical paths lead over.
 PLACES = 8
@@ -65,7 +65,7 @@ def diagnose(telemetry: Telemetry) -> Diagnosis:
     late = find_late_sends(telemetry)
     spikes = find_wait_spikes(telemetry)
     findings = [*slow, *late, *spikes, *find_imbalance(telemetry, slow_ranks)]
-    findings += find_starved(telemetry)
+    findings += [*find_starved(telemetry), *find_crowded(telemetry)]
     if not findings:
         findings += find_poor_correlation(telemetry)
     return Diagnosis(sorted(findings, key=lambda finding: -finding.cost), blame(telemetry))

@@ -12,8 +12,8 @@ class Finding:
     Attributes
     ----------
     kind
-        ``slow_node``, ``slow_rank``, ``starved``, ``late_sends``, ``wait_spikes``,
-        ``uncorrelated`` or ``imbalance``.
+        ``slow_node``, ``slow_rank``, ``starved``, ``crowded``, ``late_sends``,
+        ``wait_spikes``, ``uncorrelated`` or ``imbalance``.
     what
         One sentence for people.
     ranks, nodes

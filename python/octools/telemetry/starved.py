@@ -4,6 +4,8 @@ Kernels want a processor all the time: where their wall time is much longer than
 time, something else ran instead, such as other programs, other ranks or more threads than cores.
 """
 
+from collections.abc import Mapping
+
 from octools.telemetry.database import Telemetry
 from octools.telemetry.finding import Finding, line, listing
 from octools.telemetry.slow import LEAST_SHARE
@@ -51,3 +53,43 @@ def find_starved(telemetry: Telemetry) -> list[Finding]:
             query=query,
         )
     ]
+
+
+def find_crowded(telemetry: Telemetry) -> list[Finding]:
+    """Find that more threads than processors took turns.
+
+    The cost is what its most starved rank lost: nothing where threads had nothing to do.
+    """
+    about = telemetry.files.metadata
+    ranks, threads, processors, own = (
+        _number(about, key)
+        for key in (
+            "ranks_per_node", "threads_per_rank", "processors_per_node", "processors_per_rank",
+        )
+    )  # fmt: skip
+    if not processors or (ranks * threads <= processors and threads <= own):
+        return []
+    starved = find_starved(telemetry)
+    first, last = telemetry.rows("select min(step), max(step) from steps")[1][0]
+    bound = f", bound to {own} each" if own < processors else ""
+    return [
+        Finding(
+            kind="crowded",
+            what=f"{ranks} rank(s) of {threads} thread(s) shared {processors} processor(s) of a "
+            f"node{bound}: they took turns, and waited for each other; give fewer ranks or threads",
+            ranks=[],
+            nodes=[],
+            phase="",
+            name="",
+            steps=(first, last),
+            cost=max((finding.cost for finding in starved), default=0.0),
+            evidence={"threads_per_processor": max(ranks * threads / processors, threads / own)},
+            query="select * from about where key like '%per_%'",
+        )
+    ]
+
+
+def _number(about: Mapping[str, str], key: str) -> int:
+    """Read a number that telemetry tells of a run; 0 where an older program wrote none."""
+    text = about.get(key, "")
+    return int(text) if text.isdigit() else 0

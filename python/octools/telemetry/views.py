@@ -176,6 +176,11 @@ _WHAT = {
 }
 
 VIEWS: Mapping[str, View] = {
+    "about": View(
+        "fact about the run and its machine",
+        {"key": ("VARCHAR", "such as ranks, processor, built_with"), "value": ("VARCHAR", "")},
+        "select key, value from raw.about order by key",
+    ),
     "steps": View(
         "coarse step",
         {**TABLES["steps"], **DURATION},
