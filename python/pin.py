@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Pin what the Python tools need: exact versions, and the hashes of their files.
 
-Writes requirements.txt (the tools and their tests) and requirements-readers.txt (another reader of
-telemetry, for a few tests) beside this file, with the newest versions that pyproject.toml allows,
-for CPython 3.11 to 3.14 on Linux on x86_64 and aarch64. Run it with a Python that has uv:
+Writes requirements.txt (the tools and their tests) and requirements-readers.txt (other readers of
+what Octant writes, for some tests) beside this file, with the newest versions that pyproject.toml
+allows, for CPython 3.11 to 3.14 on Linux on x86_64 and aarch64. Run it with a Python that has uv:
 
     pip install uv && python python/pin.py
 """

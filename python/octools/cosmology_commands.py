@@ -115,7 +115,13 @@ def halos(
     output: Output = None,
 ) -> None:
     """Find halos of particles by friends of friends, and write their catalogue."""
-    from octools.halos import find_halos, read_particles, save_picture, write_catalogue
+    from octools.halos import (
+        find_halos,
+        read_particles,
+        save_picture,
+        write_catalogue,
+        write_catalogue_hdf5,
+    )
     from octools.snapshot import Snapshot
 
     path = resolve(target, snapshot)
@@ -124,6 +130,7 @@ def halos(
     found = find_halos(particles, linking, least)
     destination = output or output_path(target, f"{path.stem}_halos.csv")
     write_catalogue(found, destination)
+    write_catalogue_hdf5(found, header, destination.with_suffix(".h5"))
     console.print(
         f"{len(found.mass) or 'no'} halos of {least} particles or more; "
         f"linking length {found.linking_length:.6g}"
@@ -133,9 +140,9 @@ def halos(
     if picture:
         title = f"t = {header.time:.4g}, a = {header.scale_factor:.4g}"
         save_picture(particles, found, units, title, destination.with_suffix(".png"))
-        console.print(f"wrote {destination} and {destination.with_suffix('.png').name}")
-    else:
-        console.print(f"wrote {destination}")
+    written = [".h5", ".png"] if picture else [".h5"]
+    others = [destination.with_suffix(suffix).name for suffix in written]
+    console.print(f"wrote {destination}, {' and '.join(others)}")
 
 
 def _halo_table(halos: "Halos", rows: int = 10) -> Table:

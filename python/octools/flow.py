@@ -87,6 +87,11 @@ class FlowSnapshot:
                 raise unknown_name("field", name, file["fields"], str(self.path))
             return np.asarray(file["fields"][name][...], dtype=float)
 
+    def units_of(self, name: str) -> str:
+        """Return the text of a stored field's ``units`` attribute; empty where there is none."""
+        with _opened(self.path) as file:
+            return _text(file["fields"][name].attrs.get("units", ""))
+
     def section(self, name: str) -> dict[str, Any]:
         """Return a section of the run's parameters; empty where it has none."""
         return dict(self.parameters.get(name, {}))

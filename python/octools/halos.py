@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
+import h5py
 import matplotlib as mpl
 import numpy as np
 from matplotlib.collections import EllipseCollection
@@ -16,9 +18,10 @@ from numpy.typing import NDArray
 
 from octools import compiled
 from octools.errors import OctoolsError, reading, unknown_name
+from octools.export import whole_file
 from octools.fields import with_units
 from octools.figure import SERIES, STYLE, save
-from octools.snapshot import AXES, Array, Snapshot
+from octools.snapshot import AXES, Array, Header, Snapshot
 from octools.table import write_table
 
 Indices = NDArray[np.int64]
@@ -292,18 +295,45 @@ def _measure(
     )
 
 
+def catalogue(halos: Halos) -> dict[str, tuple[NDArray[Any], str, str]]:
+    """Give the columns of a catalogue: values, units in terms of the code's, and meaning."""
+    number = "1"
+    return {
+        "halo": (np.arange(len(halos.mass)), number, "number of the halo, the heaviest first"),
+        "particles": (halos.number, number, "number of particles"),
+        "mass": (halos.mass, "mass", "sum of the masses of the particles"),
+        **{axis: (halos.centre[:, n], "length", "centre of mass") for n, axis in enumerate(AXES)},
+        **{
+            f"velocity_{axis}": (halos.velocity[:, n], "length / time", "of the centre of mass")
+            for n, axis in enumerate(AXES)
+        },
+        "radius": (halos.radius, "length", "root of the mean square distance from the centre"),
+        "dispersion": (halos.dispersion, "length / time", "of the velocity along one axis"),
+    }
+
+
 def write_catalogue(halos: Halos, path: Path) -> None:
     """Write a table, one row per halo."""
-    columns = {
-        "halo": np.arange(len(halos.mass)),
-        "particles": halos.number,
-        "mass": halos.mass,
-        **{axis: halos.centre[:, n] for n, axis in enumerate(AXES)},
-        **{f"velocity_{axis}": halos.velocity[:, n] for n, axis in enumerate(AXES)},
-        "radius": halos.radius,
-        "dispersion": halos.dispersion,
-    }
-    write_table(columns, path)
+    write_table({name: values for name, (values, *_) in catalogue(halos).items()}, path)
+
+
+def write_catalogue_hdf5(halos: Halos, header: Header, path: Path) -> None:
+    """Write the columns as datasets of /halos with units, and what they are of as /header."""
+    with whole_file(path) as beside, h5py.File(beside, "w") as file:
+        file.create_group("header").attrs.update(
+            {
+                "kind": "halos",
+                "time": header.time,
+                "scale_factor": header.scale_factor,
+                "lower": header.lower,
+                "upper": header.upper,
+                "linking_length": halos.linking_length,
+                **{f"unit_{name}": value for name, value in header.units.items()},
+            }
+        )
+        for name, (values, units, description) in catalogue(halos).items():
+            file[f"halos/{name}"] = values
+            file[f"halos/{name}"].attrs.update(units=units, description=description)
 
 
 def save_picture(particles: Particles, halos: Halos, units: str, title: str, path: Path) -> None:

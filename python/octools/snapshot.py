@@ -140,6 +140,8 @@ class Level:
         self.mesh: h5py.Group = snapshot.file[f"mesh/level_{index}"]
         gas = snapshot.file.get(f"hydro/level_{index}")
         self.hydro: Mapping[str, h5py.Dataset] = {} if gas is None else gas
+        gravity = snapshot.file.get(f"gravity/level_{index}")
+        self.gravity: Mapping[str, h5py.Dataset] = {} if gravity is None else gravity
         self.blocks = int(self.mesh["key"].shape[0])
 
     @property
@@ -206,7 +208,7 @@ class Level:
         return (self.refined[blocks][:, None, None, None] >> bit) & 1 == 0
 
     def read(self, name: str, blocks: slice | NDArray[np.int64]) -> Array:
-        """Read a stored field of some blocks, shape (blocks, k, j, i).
+        """Read a stored field of the gas or of gravity in some blocks, shape (blocks, k, j, i).
 
         Parameters
         ----------
@@ -217,9 +219,13 @@ class Level:
         """
         runs = [blocks] if isinstance(blocks, slice) else _runs(blocks)
         with reading(self.snapshot.path, "Octant snapshot"):
-            data = self.hydro[name]
+            data = self.dataset(name)
             parts = [data[run] for run in runs]
             return np.concatenate(parts, dtype=float) if parts else np.empty((0, *data.shape[1:]))
+
+    def dataset(self, name: str) -> h5py.Dataset:
+        """Return the dataset of a field of the gas or of gravity."""
+        return self.hydro[name] if name in self.hydro else self.gravity[name]
 
 
 class Snapshot:
@@ -267,6 +273,11 @@ class Snapshot:
     def stored_fields(self) -> list[str]:
         """Names of the gas's fields in the file; none where there is no gas."""
         return sorted(self.levels[0].hydro)
+
+    @property
+    def cell_fields(self) -> list[str]:
+        """Names of all fields of cells in the file, those of gravity too."""
+        return sorted({*self.levels[0].hydro, *self.levels[0].gravity})
 
     @property
     def particle_kinds(self) -> list[str]:

@@ -155,3 +155,57 @@ def morton(node: Node, snapshot: Synthetic) -> int:
         for bit in range(21):
             key |= (position >> bit & 1) << (3 * bit + a)
     return key
+
+
+def add_particles(path: Path, kind: str, count: int, columns: Sequence[str] = ()) -> None:
+    """Add particles at random places to a snapshot, with velocities, masses and some columns."""
+    random = np.random.default_rng(7)
+    with h5py.File(path, "r+") as file:
+        lower, upper = (file["header"].attrs[name] for name in ("lower", "upper"))
+        group = file.create_group(f"particles/{kind}")
+        group["id"] = np.arange(count, dtype=np.uint64) + 10
+        group["position"] = lower + (upper - lower) * random.random((count, 3))
+        group["velocity"] = random.standard_normal((count, 3))
+        for name in ("mass", *columns):
+            group[name] = random.random(count)
+        units = {"position": "length", "velocity": "length / time", "mass": "mass"}
+        for name, text in units.items():
+            group[name].attrs["units"] = text
+
+
+def shell_of_blocks(path: Path, widths: Sequence[float], block_size: int = 4) -> int:
+    """Write a large snapshot, refined about a sphere within a distance by level, and count blocks.
+
+    The density of a cell is 1 plus its level, in single precision; there are no other fields.
+    """
+    position = np.stack(np.meshgrid(*[np.arange(16)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    cells, total = (16 * block_size,) * 3, 0
+    with h5py.File(path, "w") as file:
+        Synthetic(base_cells=cells, block_size=block_size)._write_header(file)
+        for level in range(len(widths) + 1):
+            position = position[np.argsort(interleaved(position))]
+            size, refined, finer = 1 / (16 << level), np.zeros(len(position), dtype=np.uint8), []
+            for octant in range(8 if level < len(widths) else 0):
+                half = np.array([octant >> a & 1 for a in range(3)])
+                centre = (position + 0.25 + 0.5 * half) * size - 0.5
+                near = np.abs(np.linalg.norm(centre, axis=1) - 0.3) < widths[level]
+                refined |= (near << octant).astype(np.uint8)
+                finer.append((2 * position + half)[near])
+            mesh = file.create_group(f"mesh/level_{level}")
+            mesh["key"], mesh["refined"] = interleaved(position), refined
+            mesh["origin"] = position * size
+            mesh["owner"] = np.zeros(len(position), dtype=np.int32)
+            shape = (len(position), *(block_size,) * 3)
+            file[f"hydro/level_{level}/density"] = np.full(shape, 1.0 + level, dtype=np.float32)
+            total += len(position)
+            position = np.concatenate(finer) if finer else position
+    return total
+
+
+def interleaved(position: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Interleave the bits of positions, shape (blocks, 3), x lowest."""
+    key = np.zeros(len(position), dtype=np.uint64)
+    for a in range(3):
+        for bit in range(10):
+            key |= ((position[:, a] >> bit & 1) << (3 * bit + a)).astype(np.uint64)
+    return key

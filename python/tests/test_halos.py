@@ -140,6 +140,12 @@ def test_the_command_writes_a_catalogue_and_a_picture(tmp_path: Path) -> None:
     assert table["particles"][0] >= table["particles"][1] >= 200
     assert table["mass"] == pytest.approx(0.25 * table["particles"])
     assert (tmp_path / "snap_00003_halos.png").stat().st_size > 10_000
+    with h5py.File(tmp_path / "snap_00003_halos.h5") as file:
+        for name in table.dtype.names:
+            assert file["halos"][name][...] == pytest.approx(table[name], rel=1e-9)
+            assert file["halos"][name].attrs["description"]
+        assert file["halos/velocity_x"].attrs["units"] == "length / time"
+        assert file["header"].attrs["unit_mass"] == 1.0
 
 
 @pytest.mark.filterwarnings("error")

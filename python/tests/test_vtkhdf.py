@@ -1,0 +1,227 @@
+"""VTKHDF files: what VTK finds in them is what the snapshots hold."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Call, partly_refined, wave
+from synthetic import Array, add_particles, shell_of_blocks
+from test_flow import write_flow
+
+from octools import boxes
+from octools.snapshot import Snapshot
+from octools.vtkhdf import write_mesh, write_particles, write_rectilinear
+
+DOMAIN = {"base_cells": (16, 8, 24), "lower": (-1.0, 0.0, 0.5), "upper": (1.0, 1.0, 3.5)}
+
+
+@pytest.fixture(scope="module")
+def vtk() -> Any:
+    return pytest.importorskip("vtk", reason="no VTK; pip install vtk", exc_type=ImportError)
+
+
+def opened(vtk: Any, path: Path) -> Any:
+    """Read a file as ParaView would, all levels of it."""
+    reader = vtk.vtkXMLRectilinearGridReader() if path.suffix == ".vtr" else vtk.vtkHDFReader()
+    if path.suffix != ".vtr":
+        reader.SetMaximumLevelsToReadByDefaultForAMR(0)
+    reader.SetFileName(str(path))
+    reader.Update()
+    return reader.GetOutputDataObject(0)
+
+
+def as_arrays(data: Any) -> dict[str, Array]:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    return {
+        data.GetArrayName(n): vtk_to_numpy(data.GetArray(n))
+        for n in range(data.GetNumberOfArrays())
+    }
+
+
+def boxes_of(mesh: Any) -> Iterator[Any]:
+    iterator = mesh.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        yield iterator.GetCurrentDataObject()
+        iterator.GoToNextItem()
+
+
+def leaves(mesh: Any) -> dict[str, Array]:
+    """Collect centres, volumes and fields of the cells that VTK does not take for covered."""
+    found: dict[str, list[Array]] = {}
+    for box in boxes_of(mesh):
+        spacing, lower = np.array(box.GetSpacing()), np.array(box.GetOrigin())
+        n = np.array(box.GetDimensions()) - 1
+        index = np.stack(np.unravel_index(np.arange(n.prod()), n, order="F"), axis=-1)
+        columns = as_arrays(box.GetCellData())
+        columns["centre"] = lower + (index + 0.5) * spacing
+        columns["volume"] = np.full(len(index), spacing.prod())
+        for name, values in columns.items():
+            found.setdefault(name, []).append(values[columns["vtkGhostType"] == 0])
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def test_boxes_hold_every_block_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxes, "BOX_CELLS", 1500)
+    monkeypatch.setattr(boxes, "BATCH_CELLS", 4000)
+    with Snapshot(partly_refined(block_size=4).write(tmp_path / "snap.h5")) as snapshot:
+        for level in snapshot.levels:
+            merged = boxes.boxes(level)
+            rows = np.concatenate([box.blocks.ravel() for box in merged])
+            assert sorted(rows) == list(range(level.blocks))
+            assert len(merged) < level.blocks
+            assert max(box.cells for box in merged) <= 1500
+            read = list(boxes.read_boxes(level, merged, ["density"]))
+            assert [box for part in read for box in part.boxes] == merged
+            for part in read:
+                for box in part.boxes:
+                    leaf = box.assemble(part.leaf, part.rows)
+                    k, j, i = np.meshgrid(*map(np.arange, box.shape), indexing="ij")
+                    at = [
+                        (box.corner[a] + n + 0.5) / (16 << level.index)
+                        for a, n in enumerate((i, j, k))
+                    ]
+                    values = box.assemble(part.values["density"], part.rows)
+                    assert values[leaf] == pytest.approx(wave(*at)[leaf], rel=1e-14)
+
+
+@pytest.mark.parametrize("domain", [{}, DOMAIN], ids=["cube", "box"])
+def test_leaf_cells_lie_in_vtk_where_they_are(
+    tmp_path: Path, vtk: Any, octools: Call, domain: dict[str, Any]
+) -> None:
+    path = partly_refined(**domain).write(tmp_path / "snap_00000.h5")
+    result = octools("convert", "--to", "vtkhdf", path)
+    assert result.returncode == 0
+    mesh = opened(vtk, tmp_path / "vtkhdf/snap_00000.vtkhdf")
+    found = leaves(mesh)
+    with Snapshot(path) as snapshot:
+        fine = [np.count_nonzero(level.leaf_cells(slice(None))) for level in snapshot.levels]
+        size = snapshot.header.size
+    assert len(found["density"]) == sum(fine)
+    assert found["volume"].sum() == pytest.approx(size.prod(), rel=1e-13)
+    assert found["density"] == pytest.approx(wave(*found["centre"].T), rel=1e-13)
+    assert found["velocity"].shape == (sum(fine), 3)
+
+
+def test_a_picture_of_vtk_shows_the_field(tmp_path: Path, vtk: Any) -> None:
+    """A cut through the mesh is drawn off-screen: it is dark where the density is small."""
+    with Snapshot(partly_refined().write(tmp_path / "snap.h5")) as snapshot:
+        write_mesh(snapshot, tmp_path / "snap.vtkhdf")
+    plane, joined = vtk.vtkPlane(), vtk.vtkAppendPolyData()
+    plane.SetOrigin(0.5, 0.5, 0.501)
+    plane.SetNormal(0, 0, 1)
+    for box in boxes_of(opened(vtk, tmp_path / "snap.vtkhdf")):
+        cutter = vtk.vtkCutter()
+        cutter.SetInputData(box)
+        cutter.SetCutFunction(plane)
+        cutter.Update()
+        joined.AddInputData(cutter.GetOutput())
+    mapper, actor, colours = vtk.vtkPolyDataMapper(), vtk.vtkActor(), vtk.vtkLookupTable()
+    colours.SetHueRange(0, 0)
+    colours.SetSaturationRange(0, 0)
+    colours.SetValueRange(0, 1)
+    colours.SetRampToLinear()
+    colours.Build()
+    mapper.SetInputConnection(joined.GetOutputPort())
+    mapper.SetScalarModeToUseCellFieldData()
+    mapper.SelectColorArray("density")
+    mapper.SetScalarRange(1.0, 3.6)
+    mapper.SetLookupTable(colours)
+    actor.SetMapper(mapper)
+    actor.GetProperty().LightingOff()
+    renderer, window = vtk.vtkRenderer(), vtk.vtkRenderWindow()
+    renderer.AddActor(actor)
+    window.SetOffScreenRendering(1)
+    window.SetSize(200, 200)
+    window.AddRenderer(renderer)
+    camera = renderer.GetActiveCamera()
+    camera.ParallelProjectionOn()
+    camera.SetFocalPoint(0.5, 0.5, 0.5)
+    camera.SetPosition(0.5, 0.5, 2.0)
+    camera.SetParallelScale(0.5)
+    window.Render()
+    grabbed = vtk.vtkWindowToImageFilter()
+    grabbed.SetInput(window)
+    grabbed.Update()
+    picture = as_arrays(grabbed.GetOutput().GetPointData())["ImageScalars"]
+    shown = picture.reshape(200, 200, -1)[..., 0] / 255 * 2.6 + 1.0
+    middle = (np.arange(200) + 0.5) / 200
+    expected = wave(middle[None, :], middle[:, None], 0.5)
+    assert np.abs(shown - expected).mean() < 0.1  # cells of 1/16 against points
+
+
+def test_a_hundred_thousand_blocks_open_in_ten_seconds(tmp_path: Path, vtk: Any) -> None:
+    blocks = shell_of_blocks(tmp_path / "snap.h5", (0.07, 0.035, 0.016))
+    assert blocks > 100_000
+    with Snapshot(tmp_path / "snap.h5") as snapshot:
+        write_mesh(snapshot, tmp_path / "snap.vtkhdf")
+        leaf = [np.count_nonzero(level.leaf_cells(slice(None))) for level in snapshot.levels]
+        volume = [level.cell_size.prod() for level in snapshot.levels]
+    start = time.process_time()
+    mesh = opened(vtk, tmp_path / "snap.vtkhdf")
+    assert time.process_time() - start < 10.0
+    found = leaves(mesh)
+    assert len(found["density"]) == sum(leaf)
+    mass = sum(n * v * (1 + level) for level, (n, v) in enumerate(zip(leaf, volume, strict=True)))
+    assert (found["density"] * found["volume"]).sum() == pytest.approx(mass, rel=1e-12)
+
+
+def test_particles_come_with_all_columns(tmp_path: Path, vtk: Any) -> None:
+    path = partly_refined(time=0.25).write(tmp_path / "snap.h5")
+    add_particles(path, "stars", 100, ["birth_time"])
+    with Snapshot(path) as snapshot:
+        write_particles(snapshot, "stars", tmp_path / "stars.vtkhdf")
+        stored = snapshot.particles("stars")
+    points = opened(vtk, tmp_path / "stars.vtkhdf")
+    assert points.GetNumberOfVerts() == 100
+    found = as_arrays(points.GetPointData())
+    assert as_arrays(points.GetFieldData())["TimeValue"] == [0.25]
+    found["position"] = np.array([points.GetPoint(n) for n in range(100)])
+    assert set(found) == set(stored)
+    for name, values in stored.items():
+        assert np.array_equal(found[name], values), name
+
+
+def test_flows_keep_their_stretched_grid(tmp_path: Path, vtk: Any) -> None:
+    import h5py
+
+    flow = write_flow(tmp_path / "snap_00000.h5")
+    with h5py.File(flow.path, "r+") as file:
+        file["grid/z_face"][:] = np.linspace(0, 1, 7)[1:] ** 2
+    flow = flow.read(flow.path)
+    write_rectilinear(flow, tmp_path / "flow.vtr")
+    grid = opened(vtk, tmp_path / "flow.vtr")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    assert vtk_to_numpy(grid.GetZCoordinates())[1:] == pytest.approx(flow.faces[2])
+    found = as_arrays(grid.GetCellData())
+    assert np.array_equal(found["p"].reshape(6, 4, 8), flow.load("p"))
+    for n, name in enumerate("uvw"):
+        assert np.array_equal(found["velocity"][:, n].reshape(6, 4, 8), flow.at_centres(name))
+
+
+def test_a_run_becomes_a_series(tmp_path: Path, octools: Call) -> None:
+    for number, when in enumerate((0.0, 0.5)):
+        path = partly_refined(time=when).write(tmp_path / f"snap_{number:05}.h5")
+        add_particles(path, "dark", 8)
+    assert octools("convert", "--to", "vtkhdf", tmp_path, "-o", tmp_path / "v").returncode == 0
+    for kind in ("", "_dark"):
+        series = json.loads((tmp_path / f"v/snap{kind}.vtkhdf.series").read_text())
+        names = [f"snap_{n:05}{kind}.vtkhdf" for n in range(2)]
+        expected = [{"name": n, "time": t} for n, t in zip(names, (0.0, 0.5), strict=True)]
+        assert series["files"] == expected
+        assert all((tmp_path / "v" / name).is_file() for name in names)
+    only = octools("convert", "--to", "vtkhdf", tmp_path, "--snapshot", 1, "-o", tmp_path / "w")
+    assert only.returncode == 0
+    assert len(list((tmp_path / "w").iterdir())) == 2
+
+
+def test_other_targets_are_refused(snapshot_path: Path, octools: Call) -> None:
+    result = octools("convert", "--to", "vtkhfd", snapshot_path)
+    assert result.returncode == 2
+    assert "did you mean vtkhdf?" in result.stderr
