@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -162,3 +163,191 @@ def read_particles(folder: Path, ncpu: int) -> dict[str, NDArray]:
     order = np.argsort(columns[3])
     names = ("position", "velocity", "mass", "id")
     return {key: column[order] for key, column in zip(names, columns, strict=True)}
+
+
+@dataclass
+class OctLists:
+    """The whole tree that one domain's file holds, with all links.
+
+    Attributes
+    ----------
+    lists
+        By level and list (owner, or boundary beyond the last owner), both from 1: named columns of
+        its octs: index, next, prev (octs,), centre (octs, 3), father (octs,), nbor (octs, 6), and
+        son, owner, flag (octs, 8).
+    heads, tails, counts
+        By level and owner, shape (levels, domains), as the head of the file says.
+    """
+
+    domain: int
+    domains: int
+    coarse: tuple[int, ...]
+    ngridmax: int
+    ngrid_current: int
+    total: NDArray[np.int64]
+    free: NDArray[np.int64]
+    bounds: Array
+    heads: NDArray[np.int64]
+    tails: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    lists: dict[tuple[int, int], dict[str, NDArray]]
+
+
+def read_tree(folder: Path, number: int) -> OctLists:
+    """Read the file of a domain's octs as a whole."""
+    name = folder.name.split("_")[1]
+    amr = Records(folder / f"amr_{name}.out{number:05d}")
+    ncpu = int(amr.next("<i4")[0])
+    amr.skip(1)
+    coarse = tuple(int(n) for n in amr.next("<i4"))
+    levels, ngridmax, boundaries, current = (int(amr.next("<i4")[0]) for _ in range(4))
+    amr.skip(12)
+    head, tail, own = (amr.next("<i4").reshape(levels, ncpu) for _ in range(3))
+    total = amr.next("<i4").reshape(levels, 10)[:, 0]
+    beyond = np.zeros((levels, 0), int)
+    if boundaries:
+        amr.skip(2)
+        beyond = amr.next("<i4").reshape(levels, boundaries)
+    free = amr.next("<i4")
+    amr.skip(1)
+    bounds = amr.next("<f8")
+    amr.skip(3)
+    lists = {}
+    for level in range(1, levels + 1):
+        for which, count in enumerate([*own[level - 1], *beyond[level - 1]], start=1):
+            if count == 0:
+                continue
+            octs = {key: amr.next("<i4") for key in ("index", "next", "prev")}
+            octs["centre"] = np.stack([amr.next("<f8") for _ in range(3)], axis=1)
+            octs["father"] = amr.next("<i4")
+            octs["nbor"] = np.stack([amr.next("<i4") for _ in range(6)], axis=1)
+            for key in ("son", "owner", "flag"):
+                octs[key] = np.stack([amr.next("<i4") for _ in range(CELLS)], axis=1)
+            lists[level, which] = octs
+    assert amr.at == len(amr.bytes)
+    return OctLists(
+        number,
+        ncpu,
+        coarse,
+        ngridmax,
+        current,
+        total,
+        free,
+        bounds,
+        head,
+        tail,
+        own,
+        lists,
+    )
+
+
+def assert_links_are_whole(tree: OctLists) -> None:
+    """Check all that RAMSES needs to go on: lists, fathers, neighbours, sons, owners, free octs."""
+    coarse = int(np.prod(tree.coarse))
+    cells = coarse + CELLS * tree.ngridmax + 1
+    centre = np.full((cells, 3), np.nan)
+    son, owner = np.zeros(cells, int), np.zeros(cells, int)
+    place = np.arange(coarse)
+    nx, ny, _ = tree.coarse
+    centre[1 : coarse + 1] = 0.5 + np.stack([place % nx, place // nx % ny, place // (nx * ny)], 1)
+    offset = np.array([[cell & 1, cell >> 1 & 1, cell >> 2] for cell in range(CELLS)]) - 0.5
+    own_lists = {key: octs for key, octs in tree.lists.items() if key[1] <= tree.domains}
+    used = np.concatenate([octs["index"] for octs in tree.lists.values()])
+    assert len(set(used.tolist())) == len(used)
+    assert used.min() == 1
+    assert used.max() == tree.ngrid_current
+    assert tree.free[0] > used.max()
+    assert tree.free[2] == tree.ngridmax - tree.free[0] + 1
+    for (level, which), octs in tree.lists.items():
+        for cell in range(CELLS):
+            at = coarse + cell * tree.ngridmax + octs["index"]
+            centre[at] = octs["centre"] + offset[cell] * 0.5**level
+            son[at], owner[at] = octs["son"][:, cell], octs["owner"][:, cell]
+        if which > tree.domains:
+            continue
+        n = len(octs["index"])
+        assert tree.counts[level - 1, which - 1] == n
+        assert tree.heads[level - 1, which - 1] == octs["index"][0]
+        assert tree.tails[level - 1, which - 1] == octs["index"][-1]
+        assert (octs["next"] == [*octs["index"][1:], 0]).all()
+        assert (octs["prev"] == [0, *octs["index"][:-1]]).all()
+    steps = np.repeat(np.eye(3), 2, axis=0) * np.tile([-1.0, 1.0], 3)[:, None]
+    for (level, which), octs in own_lists.items():
+        father = octs["father"]
+        assert (father > 0).all()
+        assert (np.abs(centre[father] - octs["centre"]) < 1e-12).all()
+        if level > 1:
+            assert (son[father] == octs["index"]).all()
+            assert (owner[father] == which).all()
+        there = octs["nbor"] > 0
+        if which == tree.domain and coarse == 1:
+            assert there.all()
+        for face in range(6):
+            near = there[:, face]
+            expected = centre[father[near]] + steps[face] * 0.5 ** (level - 1)
+            apart = np.abs(centre[octs["nbor"][near, face]] - expected)
+            for axis in range(3):  # periodic ones wrap around
+                apart[:, axis] = np.minimum(
+                    apart[:, axis], np.abs(apart[:, axis] - tree.coarse[axis])
+                )
+            assert (apart < 1e-12).all()
+
+
+def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: float = 0.0) -> None:
+    """Write an output as cuRAMSES does in HDF5; every fourth particle is a star if birth is not 0.
+
+    The layout is that of its paper's figure 6 and of its program (patch/cuda/backup_hdf5.f90).
+    """
+    info = read_info(source)
+    ncpu, name = int(info["ncpu"]), source.name.split("_")[1]
+    target.mkdir(parents=True)
+    octs: dict[int, list[tuple[NDArray, ...]]] = {}
+    counts: dict[int, NDArray] = {}
+    gamma, coarse = 0.0, np.ones(3, int)
+    for number in range(1, ncpu + 1):
+        for level, centres, sons, shaped, found, grid in domain_levels(source, number, ncpu):
+            gamma, coarse = found, grid
+            rho, velocity, pressure = shaped[:, 0], shaped[:, 1:4], shaped[:, 4]
+            kinetic = 0.5 * rho * (velocity**2).sum(axis=1)
+            momentum = [rho * velocity[:, axis] for axis in range(3)]
+            energy = pressure / (gamma - 1.0) + kinetic
+            octs.setdefault(level, []).append((centres, sons, [rho, *momentum, energy]))
+            counts.setdefault(level, np.zeros(ncpu, "<i4"))[number - 1] = len(centres)
+    with h5py.File(target / f"data_{name}.h5", "w") as file:
+        header = file.create_group("header").attrs
+        for key in ("ncpu", "ndim", "levelmin", "nstep_coarse"):
+            header[key] = np.int32(info[key])
+        header.update({"nlevelmax": np.int32(info["levelmax"]), "nvar": np.int32(5)})
+        header.update(
+            {axis: np.int32(n) for axis, n in zip(("nx", "ny", "nz"), coarse, strict=True)}
+        )
+        for key in ("boxlen", "time", "aexp", "omega_m", "omega_l", "omega_k", "omega_b"):
+            header[key] = float(info[key])
+        header.update({"h0": float(info["H0"]), "gamma": gamma, "boxlen_ini": 0.0})
+        if info["H0"] != 1.0:
+            header["boxlen_ini"] = info["unit_l"] / info["aexp"] / 3.08e24 * info["H0"] / 100.0
+        file.create_group("domain").attrs["ordering"] = ordering
+        for level, parts in octs.items():
+            amr, hydro = (file.create_group(f"{room}/level_{level}") for room in ("amr", "hydro"))
+            amr["ngrid_per_cpu"] = counts[level]
+            centres = np.concatenate([part[0] for part in parts])
+            for axis in range(3):
+                amr[f"xg_{axis + 1}"] = centres[:, axis]
+            amr["son_flag"] = np.concatenate([(part[1] > 0).ravel() for part in parts]).astype(
+                "<i4"
+            )
+            for n in range(5):
+                hydro[f"uold_{n + 1}"] = np.concatenate([part[2][n].T.ravel() for part in parts])
+        particles = read_particles(source, ncpu)
+        if not particles:
+            return
+        total = len(particles["id"])
+        group = file.create_group("particles")
+        group["npart_per_cpu"] = np.diff(np.arange(ncpu + 1) * total // ncpu).astype("<i4")
+        for axis in range(3):
+            group[f"x_{axis + 1}"] = particles["position"][:, axis]
+            group[f"v_{axis + 1}"] = particles["velocity"][:, axis]
+        group["mass"], group["identity"] = particles["mass"], particles["id"].astype("<i8")
+        if birth:
+            group["birth_epoch"] = np.where(np.arange(total) % 4 == 0, birth, 0.0)
+            group["metallicity"] = np.linspace(0.0, 0.02, total)

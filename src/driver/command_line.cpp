@@ -1,6 +1,7 @@
 #include "driver/command_line.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "driver/check.hpp"
 #include "driver/dns_options.hpp"
 #include "driver/dns_snapshot.hpp"
+#include "driver/file_contents.hpp"
 #include "driver/run_amr.hpp"
 #include "driver/run_dns.hpp"
 #include "driver/snapshot.hpp"
@@ -25,7 +27,7 @@ namespace octant::driver {
 namespace {
 
 struct Arguments {
-  std::string file, section, bench_name;
+  std::string file, section, bench_name, format;
   bool verify = false;
   RunRequest run;
   std::vector<std::string> bench_options;
@@ -168,6 +170,24 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     action = [&]() -> int {
       if (arguments.verify) return verify(arguments.file);
       print_on_root(describe(arguments.file));
+      return k_done;
+    };
+  });
+
+  auto* convert = app.add_subcommand("convert", "Write a snapshot in another format");
+  convert->add_option("file", arguments.file, "Snapshot")->required();
+  convert->add_option("--to", arguments.format, "One of output.formats")->required();
+  convert->add_option("--set", arguments.run.overrides, "section.key=value, as ramses.domains=8");
+  convert->add_option("--output", arguments.run.output, "Folder to write to (the snapshot's)");
+  convert->callback([&] {
+    action = [&] {
+      const std::string folder =
+          arguments.run.output.empty()
+              ? std::filesystem::absolute(arguments.file).parent_path().string()
+              : arguments.run.output;
+      const std::string path = convert_snapshot(Communicator::world(), arguments.file,
+                                                arguments.format, folder, arguments.run.overrides);
+      print_on_root(fmt::format("wrote {}\n", path));
       return k_done;
     };
   });

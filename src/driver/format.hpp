@@ -12,6 +12,10 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 
+namespace octant::mesh {
+class Geometry;
+}
+
 namespace octant::driver {
 
 struct MeshContents;
@@ -26,6 +30,10 @@ class Format {
   // What output.formats calls it; its parameters are in the section of that name.
   virtual std::string name() const = 0;
   virtual void declare(ParameterSchema& /*schema*/) {}
+
+  // Throws InputError, naming the parameters, if it has no place for a mesh with these fields.
+  virtual void check(const mesh::Geometry& /*geometry*/,
+                     const std::vector<std::string>& /*fields*/) const {}
 
   // Writes a file, or a folder of files, whole or not at all, and returns its path: `stem`
   // ("DIR/snap_00012") with an ending. Needs memory for a bounded part of this rank's share at a

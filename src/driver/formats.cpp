@@ -25,7 +25,7 @@ struct GridFormats {
 }  // namespace
 
 // In the order in which they are written.
-using MeshKinds = MeshFormats<class OctantMesh>;
+using MeshKinds = MeshFormats<class OctantMesh, class RamsesMesh>;
 using GridKinds = GridFormats<class OctantGrid>;
 
 Formats<MeshContents> make_mesh_formats() { return MeshKinds::make(); }

@@ -275,6 +275,10 @@ void AmrOptions::check_output(const mesh::Geometry& geometry) const {
   for (const gravity::StoredField& field : gravity::k_stored_fields)
     if (gravity.enabled && field.is_shown) fields.emplace_back(field.name);
   output.check(fields, geometry.lower(), geometry.upper());
+  const std::vector<std::string>& written = output.fields.empty() ? fields : output.fields;
+  for (const auto& format : formats)
+    if (std::ranges::find(output.formats, format->name()) != output.formats.end())
+      format->check(geometry, written);
 }
 
 // Leaves those that act. What parameters the others have is forgotten with them.

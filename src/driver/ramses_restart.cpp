@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <sstream>
+#include <tuple>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
@@ -29,12 +30,23 @@ namespace {
 constexpr int k_cells = 8;       // of an oct
 constexpr int k_gas_fields = 5;  // of the file: density, velocity, pressure
 
-enum Family : std::int8_t { k_dark = 1, k_star = 2 };
+// Sinks attract and fall, and do nothing else.
+particles::Kind sinks() {
+  return {.name = "sinks",
+          .description = "sinks",
+          .columns = {{"birth_time", "time", "time at which the sink formed"}}};
+}
+
+// The kinds that an output can bring.
+std::vector<particles::Kind> known_kinds() {
+  return {particles::dark_matter(), subgrid::stars(), sinks()};
+}
 
 std::vector<particles::Kind> kinds_of_families(const RamsesFacts& facts) {
   std::vector<particles::Kind> kinds;
   if (facts.families.contains("DM")) kinds.push_back(particles::dark_matter());
   if (facts.families.contains("star")) kinds.push_back(subgrid::stars());
+  if (facts.has_sinks) kinds.push_back(sinks());
   return kinds;
 }
 
@@ -66,51 +78,99 @@ Levels check_grid(const RamsesFacts& facts, const AmrSimulation& simulation) {
   return {std::countr_zero(static_cast<unsigned>(cells))};
 }
 
+bool differ(double a, double b, double tolerance) {
+  return std::abs(a - b) > tolerance * std::abs(b);
+}
+
 void check_units(const RamsesFacts& facts, const AmrOptions& options) {
-  if (facts.is_cosmological() || options.universe)
-    refuse(facts, "outputs of cosmological runs cannot be gone on from yet: this one has aexp = " +
-                      fmt::format("{}, H0 = {}, and cosmology.enabled is {}", facts.scale_factor,
-                                  facts.hubble, options.universe != nullptr));
-  const auto differ = [](double a, double b) { return std::abs(a - b) > 1e-6 * std::abs(b); };
+  constexpr double k_tolerance = 1e-6;
   const UnitOptions& units = options.physical;
-  if (units.given() &&
-      (differ(units.length, facts.unit_length) || differ(units.density, facts.unit_density) ||
-       differ(units.time, facts.unit_time)))
+  if (units.given() && (differ(units.length, facts.unit_length, k_tolerance) ||
+                        differ(units.density, facts.unit_density, k_tolerance) ||
+                        differ(units.time, facts.unit_time, k_tolerance)))
     refuse(facts, fmt::format("its units of length, density and time are {}, {} and {} (cgs), but "
                               "[units] says {}, {} and {}",
                               facts.unit_length, facts.unit_density, facts.unit_time, units.length,
                               units.density, units.time));
-  if (options.gravity.enabled && differ(options.gravity.constant, 1.0))
+  if (options.gravity.enabled && differ(options.gravity.constant, 1.0, k_tolerance))
     refuse(facts, fmt::format("in its units G is 1, but gravity.constant is {}",
                               options.gravity.constant));
 }
 
+// Both codes have supercomoving units: the universe and the box are all that can differ. RAMSES's
+// constants of nature have three digits.
+void check_universe(const RamsesFacts& facts, const cosmology::Universe& universe) {
+  constexpr double k_megaparsec = 1e6 * constants::k_parsec, k_tolerance = 1e-3;
+  const cosmology::CosmologyOptions& o = universe.options();
+  const double box = facts.unit_length / facts.scale_factor / k_megaparsec * facts.hubble / 100.0;
+  const std::tuple<const char*, double, double> expected[] = {
+      {"omega_m", facts.omega_m, o.omega_m},
+      {"omega_lambda", facts.omega_lambda, o.omega_lambda},
+      {"omega_b", facts.omega_b, o.omega_b},
+      {"h", facts.hubble / 100.0, o.h},
+      {"box", box, o.box}};
+  for (const auto& [name, theirs, ours] : expected)
+    if (differ(theirs, ours, k_tolerance))
+      refuse(facts, fmt::format("its universe has {} = {:.6g}, but cosmology.{} is {}", name,
+                                theirs, name, ours));
+  if (facts.box_length != 1.0)
+    refuse(facts, fmt::format("the box of a universe has the length 1, not {}", facts.box_length));
+  const double time = universe.time(facts.scale_factor);
+  if (differ(facts.time, time, k_tolerance) && std::abs(facts.time - time) > k_tolerance)
+    refuse(facts, fmt::format("at a = {} this universe has the conformal time {}, the output {}: "
+                              "have they the same radiation and dark energy?",
+                              facts.scale_factor, time, facts.time));
+}
+
+void check_physics(const RamsesFacts& facts, const AmrOptions& options) {
+  if (facts.is_cosmological() == (options.universe != nullptr))
+    return options.universe ? check_universe(facts, *options.universe)
+                            : check_units(facts, options);
+  refuse(facts, fmt::format("its universe {}: it has aexp = {} and H0 = {}, but cosmology.enabled "
+                            "is {}",
+                            facts.is_cosmological() ? "expands" : "does not expand",
+                            facts.scale_factor, facts.hubble, options.universe != nullptr));
+}
+
+// In a universe the scale factor says when it is: RAMSES's tables of times are not as exact. Where
+// they are, the time is kept to the bit.
+double time_of(const RamsesFacts& facts, const cosmology::Universe* universe) {
+  if (!universe) return facts.time;
+  const double time = universe->time(facts.scale_factor);
+  return differ(facts.time, time, 1e-11) ? time : facts.time;
+}
+
 // What each domain's head must agree with.
-void check_domain(const RamsesFacts& facts, const RamsesDomain& domain,
-                  const AmrSimulation& simulation) {
+void check_head(const RamsesFacts& facts, const RamsesHead& head, const AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   for (int axis = 0; axis < 3; ++axis) {
-    const bool walls = domain.coarse_cells()[axis] > 1;
+    if (head.coarse_cells[axis] < 1 || head.coarse_cells[axis] > 3)
+      refuse(facts, fmt::format("its coarse grid has {} cells along {}; one, and one more for each "
+                                "wall, can be read",
+                                head.coarse_cells[axis], "xyz"[axis]));
+    const bool walls = head.coarse_cells[axis] > 1;
     if (walls == geometry.periodic(axis))
       refuse(facts, fmt::format("along {} its box {}, but mesh.boundary says otherwise",
                                 "xyz"[axis], walls ? "has walls" : "is periodic"));
   }
-  if (std::abs(domain.time() - facts.time) > 1e-9 * std::abs(facts.time))
+  if (std::abs(head.time - facts.time) > 1e-9 * std::abs(facts.time))
     refuse(facts, fmt::format("a domain is at time {}, and info_{}.txt at {}: files of several "
                               "outputs are mixed",
-                              domain.time(), facts.number, facts.time));
-  if (std::abs(domain.gamma() - options.hydro.gamma) > 1e-6)
-    refuse(facts, fmt::format("its gas has gamma = {}, but hydro.gamma is {}", domain.gamma(),
+                              head.time, facts.number, facts.time));
+  if (std::abs(head.gamma - options.hydro.gamma) > 1e-6)
+    refuse(facts, fmt::format("its gas has gamma = {}, but hydro.gamma is {}", head.gamma,
                               options.hydro.gamma));
   const auto scalars = static_cast<int>(options.hydro.scalars.size());
-  if (domain.variables() != k_gas_fields + scalars)
+  if (head.variables != k_gas_fields + scalars)
     refuse(facts,
            fmt::format("it has {} variables beside density, velocity and pressure ({}), but the "
                        "gas has {} scalars here: set hydro.scalars = {}",
-                       domain.variables() - k_gas_fields, fmt::join(facts.variables, ", "), scalars,
-                       domain.variables() - k_gas_fields));
+                       head.variables - k_gas_fields, fmt::join(facts.variables, ", "), scalars,
+                       head.variables - k_gas_fields));
 }
+
+constexpr std::int64_t k_octs_at_once = 1 << 14;  // that a rank sends
 
 // Octs under way to the owner of their block: a head, then eight cells of every variable.
 struct OctHead {
@@ -119,10 +179,26 @@ struct OctHead {
   std::int32_t first_cell;  // of the block: the oct's lower corner
 };
 
+// Of the stored values around `guess`, the one that is shown as `wanted`; `guess` if none is.
+template <class Shown>
+KOKKOS_INLINE_FUNCTION double value_shown_as(double wanted, double guess, const Shown& shown) {
+  constexpr int k_tries = 4;
+  double above = guess, below = guess;
+  for (int n = 0; n < k_tries; ++n) {
+    if (shown(above) == wanted) return above;
+    if (shown(below) == wanted) return below;
+    above = Kokkos::nextafter(above, 1e300);
+    below = Kokkos::nextafter(below, -1e300);
+  }
+  return guess;
+}
+
 // Puts octs into blocks of a level: `starts` has where the first cell of each lies, `values` what
-// its cells hold, [oct][variable][cell].
+// its cells hold, [oct][variable][cell]. Conserved variables are stored as they are; of primitive
+// ones, what is shown as they are, to the bit where there is such a thing.
 void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
-                const std::vector<std::int64_t>& starts, const std::vector<double>& values) {
+                const std::vector<std::int64_t>& starts, const std::vector<double>& values,
+                bool conserved) {
   const auto first_cells = mesh::to_device("octs", starts);
   const auto from = mesh::to_device("values of octs", values);
   const hydro::Gas gas = options.gas();
@@ -139,48 +215,77 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
           return from((oct * variables + n) * k_cells + cell);
         };
         const hydro::GasCell at(blocks + first_cells(oct) + inside, stride, gas);
-        const double velocity[3] = {value(1), value(2), value(3)};
-        at.set(value(0), velocity, value(4));
+        const double density = value(0);
+        double velocity[3], pressure = value(4);
+        for (int d = 0; d < 3; ++d) velocity[d] = value(1 + d) / (conserved ? density : 1.0);
+        if (conserved) {
+          const double speed2 =
+              velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2];
+          pressure = (gas.gamma - 1.0) * (value(4) - 0.5 * density * speed2);
+        }
+        at.set(density, velocity, pressure);
+        if (conserved) {
+          for (int n = 1; n < k_gas_fields; ++n) at[n] = value(n);
+          for (std::int64_t n = k_gas_fields; n < variables; ++n)
+            at[first_scalar + static_cast<int>(n) - k_gas_fields] = value(n);
+          return;
+        }
+        // Variable n as it is shown.
+        const auto shown = [&](int n) {
+          const auto u = hydro::load_state<double>(&at[0], static_cast<int>(stride));
+          return hydro::physical_state(u, gas.dual_energy ? at[hydro::k_entropy] : 0.0, gas)[n];
+        };
+        // Makes it what the file has, by what is stored as m; whether that is possible.
+        const auto adjust = [&](int m, int n) {
+          at[m] = value_shown_as(value(n), at[m], [&](double tried) {
+            at[m] = tried;
+            return shown(n);
+          });
+          return shown(n) == value(n);
+        };
+        for (int d = 0; d < 3; ++d) adjust(hydro::k_momentum_x + d, hydro::k_velocity_x + d);
+        if (gas.dual_energy) adjust(hydro::k_entropy, hydro::k_pressure);
+        // Where no energy gives the pressure, it may with other momenta of the same velocities.
+        const double momentum[3] = {at[1], at[2], at[3]};
+        for (int choice = 0; choice < 27 && !adjust(hydro::k_energy, hydro::k_pressure); ++choice)
+          for (int d = 0, rest = choice; d < 3; ++d, rest /= 3) {
+            double& own = at[hydro::k_momentum_x + d];
+            if (rest % 3 > 0) own = Kokkos::nextafter(momentum[d], rest % 3 == 1 ? 1e300 : -1e300);
+            if (shown(hydro::k_velocity_x + d) != value(1 + d) || rest % 3 == 0) own = momentum[d];
+          }
         for (std::int64_t n = k_gas_fields; n < variables; ++n)
-          at[first_scalar + static_cast<int>(n) - k_gas_fields] = value(0) * value(n);
+          at[first_scalar + static_cast<int>(n) - k_gas_fields] = value_shown_as(
+              value(n), density * value(n), [&](double stored) { return stored / density; });
       });
   Kokkos::fence();
 }
 
 class TreeReader {
  public:
-  TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, Levels levels, int chunk_files)
+  TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, Levels levels,
+             RamsesSource& source)
       : simulation_(simulation),
         mesh_(simulation.mesh()),
         facts_(facts),
+        source_(source),
         levels_(levels),
         variables_(k_gas_fields + std::ssize(simulation.options().hydro.scalars)) {
     const Communicator& ranks = mesh_.communicator();
+    const std::vector<RamsesHead> heads = source.heads();
+    finest_ = ranks.max(heads.empty() ? 0 : heads.front().levels);
     ranks.agree([&] {
-      for (int number = 1 + ranks.rank(); number <= facts.domains; number += ranks.size()) {
-        domains_.emplace_back(facts, number);
-        check_domain(facts, domains_.back(), simulation);
-      }
-    });
-    const int own = static_cast<int>(domains_.size());
-    chunk_ = chunk_files > 0 ? chunk_files : std::max(own, 1);
-    rounds_ = ranks.max((own + chunk_ - 1) / chunk_);
-    finest_ = ranks.max(own > 0 ? domains_.front().levels() : 0);
-    ranks.agree([&] {
-      for (const RamsesDomain& domain : domains_)
-        if (domain.levels() != finest_ || finest_ < levels.base)
+      for (const RamsesHead& head : heads) {
+        check_head(facts, head, simulation);
+        if (head.levels != finest_ || finest_ < levels.base)
           refuse(facts, fmt::format("a domain has levels up to {}, another up to {}: files of "
                                     "several outputs are mixed",
-                                    domain.levels(), finest_));
+                                    head.levels, finest_));
+      }
     });
   }
 
   void read() {
-    const Communicator& ranks = mesh_.communicator();
-    ranks.agree([&] {
-      for (int level = 1; level < levels_.base; ++level)
-        for (RamsesDomain& domain : domains_) domain.skip_level();
-    });
+    for (int level = 1; level < levels_.base; ++level) source_.skip(level);
     std::int64_t refined = 0;
     for (int level = levels_.base; level <= finest_; ++level) {
       const std::int64_t expected =
@@ -239,21 +344,18 @@ class TreeReader {
   std::int64_t read_level(int level, std::int64_t expected, mesh::OctantMasks& wanted) {
     const Communicator& ranks = mesh_.communicator();
     std::int64_t counts[2] = {0, 0};  // octs, refined cells
-    for (int round = 0; round < rounds_; ++round) {
-      RamsesOcts octs;
-      std::vector<std::byte> items;
-      std::vector<Key> keys;
-      ranks.agree([&] {
-        const int begin = round * chunk_;
-        const int end = std::min(begin + chunk_, static_cast<int>(domains_.size()));
-        for (int n = begin; n < end; ++n) {
-          octs = domains_[n].next_level();
-          for (std::size_t oct = 0; oct < octs.places.size(); ++oct) pack(octs, oct, keys, items);
-        }
-      });
-      const auto arrived = send_to_owners(level, keys, items);
-      counts[0] += std::ssize(keys);
-      counts[1] += store(arrived, levels_.of_mesh(level), wanted);
+    for (int round = 0; round < source_.rounds(); ++round) {
+      const RamsesOcts octs = source_.octs(level, round);
+      const std::int64_t count = std::ssize(octs.places), most = ranks.max(count);
+      for (std::int64_t first = 0; first < most; first += k_octs_at_once) {
+        std::vector<std::byte> items;
+        std::vector<Key> keys;
+        for (auto oct = first; oct < std::min(first + k_octs_at_once, count); ++oct)
+          pack(octs, static_cast<std::size_t>(oct), keys, items);
+        counts[0] += std::ssize(keys);
+        counts[1] +=
+            store(send_to_owners(level, keys, std::move(items)), levels_.of_mesh(level), wanted);
+      }
     }
     ranks.sum_in_place(std::span<std::int64_t>(counts));
     if (counts[0] != expected)
@@ -289,7 +391,7 @@ class TreeReader {
   }
 
   std::vector<std::byte> send_to_owners(int level, const std::vector<Key>& keys,
-                                        const std::vector<std::byte>& items) const {
+                                        std::vector<std::byte> items) const {
     const Communicator& ranks = mesh_.communicator();
     const auto owners = mesh_.tree().owners(levels_.of_mesh(level), keys);
     ranks.agree([&] {
@@ -328,7 +430,8 @@ class TreeReader {
       }
     }
     // A file may have levels without octs beyond those of the mesh.
-    if (count > 0) write_octs(mesh_, simulation_.options().hydro, level, starts, values);
+    if (count > 0)
+      write_octs(mesh_, simulation_.options().hydro, level, starts, values, source_.is_conserved());
     return refined;
   }
 
@@ -348,18 +451,18 @@ class TreeReader {
   AmrSimulation& simulation_;
   mesh::Mesh& mesh_;
   const RamsesFacts& facts_;
+  RamsesSource& source_;
   Levels levels_;
   std::int64_t variables_;  // of the file
-  std::vector<RamsesDomain> domains_;
-  int chunk_ = 1, rounds_ = 0, finest_ = 0;
+  int finest_ = 0;
   std::int64_t refined_cells_ = 0;  // of the file
 };
 
 // Those of a family, as particles of a kind.
-particles::ParticleBatch batch_of(const RamsesParticles& all, Family family,
+particles::ParticleBatch batch_of(const RamsesParticles& all, RamsesFamily family,
                                   const particles::Kind& kind, const mesh::Geometry& geometry) {
   particles::ParticleBatch batch;
-  std::vector<double> birth_time, metallicity;
+  std::map<std::string, std::vector<double>> columns;
   for (std::size_t n = 0; n < all.size(); ++n) {
     if (all.family[n] != family) continue;
     std::array<double, 3> place;
@@ -372,39 +475,31 @@ particles::ParticleBatch batch_of(const RamsesParticles& all, Family family,
     batch.velocity.push_back(all.velocity[n]);
     batch.mass.push_back(all.mass[n]);
     batch.id.push_back(kind.first_id() + static_cast<std::uint64_t>(all.identity[n]));
-    if (!all.birth_time.empty()) birth_time.push_back(all.birth_time[n]);
-    if (!all.metallicity.empty()) metallicity.push_back(all.metallicity[n]);
+    for (const auto& [name, values] : all.columns) columns[name].push_back(values[n]);
   }
-  for (const particles::Column& column : kind.columns) {
-    if (column.name == "birth_time" && !birth_time.empty()) batch.columns[column.name] = birth_time;
-    if (column.name == "metallicity" && !metallicity.empty())
-      batch.columns[column.name] = metallicity;
-    // Which it was before it lost some, no file says.
-    if (column.name == "initial_mass") batch.columns[column.name] = batch.mass;
-  }
+  for (const particles::Column& column : kind.columns)
+    if (columns.contains(column.name)) batch.columns[column.name] = columns[column.name];
+    // Which it was before it lost some, RAMSES's files do not say.
+    else if (column.name == "initial_mass") batch.columns[column.name] = batch.mass;
   return batch;
 }
 
-void read_families(AmrSimulation& simulation, const RamsesFacts& facts) {
+void read_families(AmrSimulation& simulation, const RamsesFacts& facts, RamsesSource& source) {
   if (facts.families.empty()) return;
   const Communicator& ranks = simulation.mesh().communicator();
-  const std::map<std::string, Family> known{{"DM", k_dark}, {"star", k_star}};
+  const std::map<std::string, std::pair<RamsesFamily, const char*>> known{
+      {"DM", {k_ramses_dark, "dark"}}, {"star", {k_ramses_star, "stars"}}};
   for (const auto& [name, count] : facts.families)
-    if (!known.contains(name))
+    if (!known.contains(name) && !(name == "cloud" && facts.has_sinks))
       log::warn("{}: {} particles of family {} are left out: Octant has no such kind", facts.folder,
                 count, name);
-  const int rounds = (facts.domains + ranks.size() - 1) / ranks.size();
   std::map<std::string, std::int64_t> found;
-  for (int round = 0; round < rounds; ++round) {
-    const int number = 1 + ranks.rank() + round * ranks.size();
-    RamsesParticles all;
-    ranks.agree([&] {
-      if (number <= facts.domains) all = read_ramses_particles(facts, number);
-    });
+  for (int round = 0; round < source.rounds(); ++round) {
+    const RamsesParticles all = source.particles(round);
     for (const auto& [name, family] : known) {
       if (!facts.families.contains(name)) continue;
-      particles::Particles& kind = *simulation.matter().kind(family == k_dark ? "dark" : "stars");
-      const auto batch = batch_of(all, family, kind.kind(), simulation.mesh().geometry());
+      particles::Particles& kind = *simulation.matter().kind(family.second);
+      const auto batch = batch_of(all, family.first, kind.kind(), simulation.mesh().geometry());
       found[name] += std::ssize(batch.id);
       kind.add(batch);
     }
@@ -414,6 +509,13 @@ void read_families(AmrSimulation& simulation, const RamsesFacts& facts) {
       refuse(facts, fmt::format("its files have {} particles of family {}, but header_{}.txt says "
                                 "{}: files are missing, or of several outputs",
                                 total, name, facts.number, facts.families.at(name)));
+}
+
+void read_sinks(AmrSimulation& simulation, const RamsesFacts& facts) {
+  if (!facts.has_sinks) return;
+  const RamsesParticles all = read_ramses_sinks(simulation.mesh().communicator(), facts);
+  particles::Particles& kind = *simulation.matter().kind("sinks");
+  kind.add(batch_of(all, k_ramses_cloud, kind.kind(), simulation.mesh().geometry()));
 }
 
 }  // namespace
@@ -431,7 +533,7 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
     if (!file.has_attribute("/header", k_further_kinds)) return kinds;
     std::istringstream names(file.attribute<std::string>("/header", k_further_kinds));
     for (std::string name; names >> name;)
-      for (const particles::Kind& kind : {particles::dark_matter(), subgrid::stars()})
+      for (const particles::Kind& kind : known_kinds())
         if (kind.name == name) kinds.push_back(kind);
   } catch (const InputError&) {
     // Whoever reads the state says what is wrong.
@@ -440,15 +542,19 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
 }
 
 OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files) {
-  const RamsesFacts facts = read_ramses_facts(simulation.mesh().communicator(), path);
+  const Communicator& ranks = simulation.mesh().communicator();
+  const RamsesFacts facts = read_ramses_facts(ranks, path);
   if (!simulation.options().hydro.enabled)
     refuse(facts, "it holds gas, but hydro.enabled is false");
-  check_units(facts, simulation.options());
+  check_physics(facts, simulation.options());
   const Levels levels = check_grid(facts, simulation);
-  TreeReader(simulation, facts, levels, chunk_files).read();
-  read_families(simulation, facts);
-  simulation.begin_from(facts.time, facts.coarse_steps);
-  return {.last_snapshot_time = facts.time, .last_cutout_time = facts.time};
+  const auto source = open_ramses(ranks, facts, chunk_files);
+  TreeReader(simulation, facts, levels, *source).read();
+  read_families(simulation, facts, *source);
+  read_sinks(simulation, facts);
+  const double time = time_of(facts, simulation.options().universe.get());
+  simulation.begin_from(time, facts.coarse_steps);
+  return {.last_snapshot_time = time, .last_cutout_time = time};
 }
 
 }  // namespace octant::driver

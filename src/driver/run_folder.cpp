@@ -147,6 +147,7 @@ void RunFolder::exchange() {
 
 void RunFolder::supersede_snapshots(std::int64_t first, std::int64_t first_cutout) {
   static const std::regex of_snapshot("(?:snap|power)_([0-9]{5,})\\..*"),
+      of_ramses("output_([0-9]{5,})"),  // counts from 1
       of_cutout("(?:slice_[xyz][^_]*|coarse)_([0-9]{5,})\\..*");
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
@@ -155,6 +156,7 @@ void RunFolder::supersede_snapshots(std::int64_t first, std::int64_t first_cutou
     for (const auto& entry : fs::directory_iterator(path_)) {
       const std::string name = entry.path().filename().string();
       if ((std::regex_match(name, match, of_snapshot) && std::stoll(match[1]) >= first) ||
+          (std::regex_match(name, match, of_ramses) && std::stoll(match[1]) > first) ||
           (std::regex_match(name, match, of_cutout) && std::stoll(match[1]) >= first_cutout))
         later.push_back(entry.path());
     }

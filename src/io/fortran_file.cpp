@@ -1,9 +1,10 @@
 #include "io/fortran_file.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <span>
+#include <limits>
 
 #include "core/error.hpp"
 
@@ -131,6 +132,41 @@ std::string FortranFile::text(const char* what) {
   std::string text(bytes.size(), ' ');
   std::memcpy(text.data(), bytes.data(), bytes.size());
   return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+FortranWriter::FortranWriter(const std::string& path) : file_(path, PosixFile::Mode::create) {}
+
+std::int64_t FortranWriter::length_of(std::size_t bytes) {
+  return static_cast<std::int64_t>(bytes) + 2 * k_length_bytes;
+}
+
+std::int64_t FortranWriter::reserve(std::size_t bytes, std::int64_t count) {
+  const std::int64_t place = end_;
+  end_ += count * length_of(bytes);
+  return place;
+}
+
+void FortranWriter::record_at(std::int64_t place, std::span<const std::byte> bytes) {
+  if (bytes.size() > std::numeric_limits<std::int32_t>::max())
+    throw RunError("'{}': a record of {} bytes is longer than 2 GiB: write more, smaller files",
+                   file_.path(), bytes.size());
+  const auto length = static_cast<std::int32_t>(bytes.size());
+  buffer_.resize(static_cast<std::size_t>(length_of(bytes.size())));
+  std::memcpy(buffer_.data(), &length, k_length_bytes);
+  std::copy(bytes.begin(), bytes.end(), buffer_.begin() + k_length_bytes);
+  std::memcpy(buffer_.data() + k_length_bytes + bytes.size(), &length, k_length_bytes);
+  file_.write_at(place, buffer_);
+}
+
+void FortranWriter::text(const std::string& text, std::size_t width) {
+  std::string padded = text;
+  padded.resize(width, ' ');
+  record(std::span<const char>(padded));
+}
+
+void FortranWriter::finish() {
+  if (file_.size() < end_) file_.resize(end_);
+  file_.sync();
 }
 
 }  // namespace octant

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,46 @@ class FortranFile {
   PosixFile file_;
   RecordPlace place_;
   std::int64_t bytes_;
+};
+
+// Writes records. Every failure throws RunError that names the file, also a record of 2 GiB or
+// more. Local.
+class FortranWriter {
+ public:
+  // Begins with an empty file.
+  explicit FortranWriter(const std::string& path);
+
+  // Each writes the next record.
+  template <class T>
+  void record(std::span<const T> values) {
+    record_at(reserve(values.size_bytes()), std::as_bytes(values));
+  }
+  template <class T>
+  void record(const std::vector<T>& values) {
+    record(std::span<const T>(values));
+  }
+  void integers(std::initializer_list<std::int32_t> values) {
+    record(std::span(values.begin(), values.size()));
+  }
+  void reals(std::initializer_list<double> values) {
+    record(std::span(values.begin(), values.size()));
+  }
+  void text(const std::string& text, std::size_t width);  // filled up with blanks
+
+  // Leaves room for `count` records of so many bytes, to be written later in any order, and gives
+  // the place of the first one.
+  std::int64_t reserve(std::size_t bytes, std::int64_t count = 1);
+  // What a record of so many bytes takes with its markers.
+  static std::int64_t length_of(std::size_t bytes);
+  void record_at(std::int64_t place, std::span<const std::byte> bytes);
+
+  // Returns when everything is on the disk.
+  void finish();
+
+ private:
+  PosixFile file_;
+  std::int64_t end_ = 0;
+  std::vector<std::byte> buffer_;
 };
 
 }  // namespace octant

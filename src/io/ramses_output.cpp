@@ -113,6 +113,32 @@ std::string file_of(const RamsesFacts& facts, const char* kind, int domain) {
   return fmt::format("{}/{}_{}.out{:05d}", facts.folder, kind, facts.number, domain);
 }
 
+std::string sink_path(const RamsesFacts& facts) {
+  return fmt::format("{}/sink_{}.csv", facts.folder, facts.number);
+}
+
+// The octs that one domain owns, read level by level, coarsest first. Local.
+class RamsesDomain {
+ public:
+  RamsesDomain(const RamsesFacts& facts, int number);  // from 1
+
+  const RamsesHead& head() const { return head_; }
+  void next_level(RamsesOcts* octs);  // appends to them; null: passes by
+
+ private:
+  void read_amr_head();
+  void read_gas_head(const RamsesFacts& facts);
+  std::int64_t octs_in_list(int list) const;
+  void read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& octs) const;
+  void read_values(FortranFile& gas, std::int64_t count, RamsesOcts& octs) const;
+
+  std::string amr_path_, gas_path_;
+  RamsesHead head_;
+  int number_, domains_, lists_ = 0, level_ = 0;  // the level that was read last
+  std::vector<std::int64_t> in_lists_;            // octs, [level - 1][list]
+  RecordPlace amr_place_, gas_place_;
+};
+
 }  // namespace
 
 bool is_ramses_output(const Communicator& communicator, const std::string& path) {
@@ -129,6 +155,14 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
   RamsesFacts facts;
   facts.folder = fs::path(path).lexically_normal().string();
   facts.number = number_of(path);
+  const std::string hdf5 = fmt::format("{}/data_{}.h5", facts.folder, facts.number);
+  bool is_hdf5 = false;
+  if (communicator.is_root()) is_hdf5 = fs::is_regular_file(hdf5);
+  if (communicator.any(is_hdf5)) {
+    facts.hdf5_file = hdf5;
+    read_ramses_hdf5_facts(communicator, facts);
+    return facts;
+  }
   const std::string info_path = fmt::format("{}/info_{}.txt", facts.folder, facts.number);
   const auto info_text = shared_text(communicator, info_path);
   if (!info_text)
@@ -144,6 +178,10 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
   facts.time = info.number("time");
   facts.scale_factor = info.number("aexp");
   facts.hubble = info.number("H0");
+  facts.omega_m = info.number("omega_m");
+  facts.omega_lambda = info.number("omega_l");
+  facts.omega_curvature = info.number("omega_k");
+  facts.omega_b = info.number("omega_b");
   facts.unit_length = info.number("unit_l");
   facts.unit_density = info.number("unit_d");
   facts.unit_time = info.number("unit_t");
@@ -155,6 +193,7 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
   const auto header =
       shared_text(communicator, fmt::format("{}/header_{}.txt", facts.folder, facts.number));
   if (header) facts.families = families_in(*header);
+  facts.has_sinks = shared_text(communicator, sink_path(facts)).has_value();
   if (facts.families.empty()) return facts;
   const std::string fields = facts.folder + "/part_file_descriptor.txt";
   const auto text = shared_text(communicator, fields);
@@ -164,6 +203,8 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
   facts.particle_fields = names_in(*text);
   return facts;
 }
+
+namespace {
 
 RamsesDomain::RamsesDomain(const RamsesFacts& facts, int number)
     : amr_path_(file_of(facts, "amr", number)),
@@ -184,7 +225,7 @@ void RamsesDomain::read_amr_head() {
   expect("ncpu", amr.integer("ncpu"), domains_);
   expect("ndim", amr.integer("ndim"), 3);
   const auto coarse = amr.integers("nx, ny, nz", 3);
-  std::copy(coarse.begin(), coarse.end(), coarse_cells_.begin());
+  std::copy(coarse.begin(), coarse.end(), head_.coarse_cells.begin());
   if (*std::min_element(coarse.begin(), coarse.end()) < 1 ||
       *std::max_element(coarse.begin(), coarse.end()) > 3)
     amr.refuse(
@@ -192,8 +233,9 @@ void RamsesDomain::read_amr_head() {
         fmt::format("a coarse grid of {} x {} x {}; one cell, and one more for each wall, can "
                     "be read",
                     coarse[0], coarse[1], coarse[2]));
-  levels_ = static_cast<int>(amr.integer("nlevelmax"));
-  if (levels_ < 1 || levels_ > 60) amr.refuse("nlevelmax", fmt::format("{} levels", levels_));
+  head_.levels = static_cast<int>(amr.integer("nlevelmax"));
+  if (head_.levels < 1 || head_.levels > 60)
+    amr.refuse("nlevelmax", fmt::format("{} levels", head_.levels));
   amr.skip("ngridmax");
   const std::int64_t boundaries = amr.integer("nboundary");
   if (boundaries < 0 || boundaries > 100)
@@ -203,22 +245,23 @@ void RamsesDomain::read_amr_head() {
   amr.skip("boxlen");
   amr.skip("noutput, iout, ifout");
   amr.skip("tout, aout", 2);
-  time_ = amr.real("t");
+  head_.time = amr.real("t");
   amr.skip("dtold to mass_sph", 7);
   amr.skip("headl, taill", 2);
-  const auto own = amr.integers("numbl", std::int64_t{domains_} * levels_);
+  const auto own = amr.integers("numbl", std::int64_t{domains_} * head_.levels);
   amr.skip("numbtot");
   std::vector<std::int64_t> beyond;
   if (boundaries > 0) {
     amr.skip("headb, tailb", 2);
-    beyond = amr.integers("numbb", boundaries * levels_);
+    beyond = amr.integers("numbb", boundaries * head_.levels);
   }
   amr.skip("headf, tailf, numbf, used_mem, used_mem_tot");
   const std::string ordering = amr.text("ordering");
-  amr.skip("bounds of domains", ordering == "bisection" ? 5 : 1);
+  const bool ksection = ordering == "ksection";  // of cuRAMSES
+  amr.skip("bounds of domains", ordering == "bisection" ? 5 : ksection ? 10 : 1);
   amr.skip("son, flag1, cpu_map", 3);
   amr_place_ = amr.place();
-  for (int level = 1; level <= levels_; ++level) {
+  for (int level = 1; level <= head_.levels; ++level) {
     for (int n = 0; n < domains_; ++n) in_lists_.push_back(own[(level - 1) * domains_ + n]);
     for (int n = 0; n < boundaries; ++n) in_lists_.push_back(beyond[(level - 1) * boundaries + n]);
   }
@@ -233,15 +276,15 @@ void RamsesDomain::read_gas_head(const RamsesFacts& facts) {
       gas.refuse(what, fmt::format("{} where '{}' has {}", found, amr_path_, expected));
   };
   expect("ncpu", domains_);
-  variables_ = static_cast<int>(gas.integer("nvar"));
+  head_.variables = static_cast<int>(gas.integer("nvar"));
   const auto named = static_cast<int>(facts.variables.size());
-  if (named > 0 && variables_ != named)
+  if (named > 0 && head_.variables != named)
     gas.refuse("nvar", fmt::format("{} variables where hydro_file_descriptor.txt names {}",
-                                   variables_, named));
+                                   head_.variables, named));
   expect("ndim", 3);
-  expect("nlevelmax", levels_);
+  expect("nlevelmax", head_.levels);
   expect("nboundary", lists_ - domains_);
-  gamma_ = gas.real("gamma");
+  head_.gamma = gas.real("gamma");
   gas_place_ = gas.place();
 }
 
@@ -250,15 +293,16 @@ std::int64_t RamsesDomain::octs_in_list(int list) const {
   return in_lists_[static_cast<std::size_t>(level_ - 1) * lists_ + list];
 }
 
-RamsesOcts RamsesDomain::next_level() {
-  RamsesOcts octs;
-  walk_level(&octs);
-  return octs;
+std::int64_t oct_place(const FortranFile& file, int level, double centre) {
+  const std::int64_t place = ramses_oct_place(level, centre);
+  if (place < 0)
+    file.refuse("octs' centres",
+                fmt::format("{} is no centre of an oct of level {}", centre, level));
+  return place;
 }
 
-void RamsesDomain::skip_level() { walk_level(nullptr); }
-
-void RamsesDomain::walk_level(RamsesOcts* octs) {
+// Null: passes by. Otherwise `octs` is filled.
+void RamsesDomain::next_level(RamsesOcts* octs) {
   constexpr int k_amr_records = 3 + 3 + 1 + 6 + 3 * k_cells;  // of a list with octs
   ++level_;
   FortranFile amr(amr_path_, amr_place_), gas(gas_path_, gas_place_);
@@ -275,12 +319,12 @@ void RamsesDomain::walk_level(RamsesOcts* octs) {
       read_values(gas, count, *octs);
     } else {
       amr.skip("octs of others", k_amr_records);
-      gas.skip("variables of others", k_cells * variables_);
+      gas.skip("variables of others", k_cells * head_.variables);
     }
   }
   amr_place_ = amr.place();
   gas_place_ = gas.place();
-  if (level_ < levels_) return;
+  if (level_ < head_.levels) return;
   if (!amr.at_end()) amr.refuse("the last one", "the file goes on behind it");
   if (!gas.at_end()) gas.refuse("the last one", "the file goes on behind it");
 }
@@ -289,18 +333,10 @@ void RamsesDomain::read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& o
   amr.skip("octs' indices, next and prev", 3);
   octs.places.resize(count);
   octs.refined.assign(count, 0);
-  const double octs_across = std::ldexp(1.0, level_ - 1);
   for (int axis = 0; axis < 3; ++axis) {
     const auto centres = amr.reals("octs' centres", count);
-    for (std::int64_t n = 0; n < count; ++n) {
-      // One coarse cell is the box; walls are beside it.
-      const double in_box = centres[n] - std::floor(centres[n]);
-      const double place = std::floor(in_box * octs_across);
-      if (!(std::abs((in_box * octs_across - place) - 0.5) < 1e-3))
-        amr.refuse("octs' centres",
-                   fmt::format("{} is no centre of an oct of level {}", centres[n], level_));
-      octs.places[n][axis] = static_cast<std::int64_t>(place);
-    }
+    for (std::int64_t n = 0; n < count; ++n)
+      octs.places[n][axis] = oct_place(amr, level_, centres[n]);
   }
   amr.skip("father and neighbours", 7);
   for (int cell = 0; cell < k_cells; ++cell) {
@@ -312,9 +348,9 @@ void RamsesDomain::read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& o
 }
 
 void RamsesDomain::read_values(FortranFile& gas, std::int64_t count, RamsesOcts& octs) const {
-  octs.values.resize(static_cast<std::size_t>(count) * k_cells * variables_);
+  octs.values.resize(static_cast<std::size_t>(count) * k_cells * head_.variables);
   for (int cell = 0; cell < k_cells; ++cell)
-    for (int n = 0; n < variables_; ++n) {
+    for (int n = 0; n < head_.variables; ++n) {
       const auto values = gas.reals("a variable", count);
       for (const double value : values)
         if (!std::isfinite(value) || (n == 0 && !(value > 0.0)))
@@ -324,7 +360,10 @@ void RamsesDomain::read_values(FortranFile& gas, std::int64_t count, RamsesOcts&
     }
 }
 
-RamsesParticles read_ramses_particles(const RamsesFacts& facts, int number) {
+// --- particles and sinks ---------------------------------------------------------------------------
+
+// Adds those of a domain.
+void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) {
   FortranFile file(file_of(facts, "part", number));
   if (const std::int64_t domains = file.integer("ncpu"); domains != facts.domains)
     file.refuse("ncpu",
@@ -333,35 +372,181 @@ RamsesParticles read_ramses_particles(const RamsesFacts& facts, int number) {
   const std::int64_t count = file.integer("npart");
   if (count < 0) file.refuse("npart", fmt::format("{} particles", count));
   file.skip("localseed, nstar_tot, mstar_tot, mstar_lost, nsink", 5);
-  RamsesParticles p;
-  p.position.resize(count);
-  p.velocity.resize(count);
+  const std::size_t before = all.size();
+  all.position.resize(before + count);
+  all.velocity.resize(before + count);
+  const auto add = [](auto& column, const auto& values) {
+    column.insert(column.end(), values.begin(), values.end());
+  };
   for (const std::string& field : facts.particle_fields) {
     const char* what = field.c_str();
     const auto axis = static_cast<std::size_t>(field.back() - 'x');
     if (field.starts_with("position_") || field.starts_with("velocity_")) {
-      auto& vectors = field.starts_with("position_") ? p.position : p.velocity;
+      auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
       const auto values = file.reals(what, count);
-      for (std::int64_t n = 0; n < count; ++n) vectors[n].at(axis) = values[n];
+      for (std::int64_t n = 0; n < count; ++n) vectors[before + n].at(axis) = values[n];
     } else if (field == "mass") {
-      p.mass = file.reals(what, count);
+      add(all.mass, file.reals(what, count));
     } else if (field == "identity") {
-      p.identity = file.integers(what, count);
+      add(all.identity, file.integers(what, count));
     } else if (field == "family") {
-      p.family = file.bytes(what, count);
-    } else if (field == "birth_time") {
-      p.birth_time = file.reals(what, count);
-    } else if (field == "metallicity") {
-      p.metallicity = file.reals(what, count);
-    } else {
+      add(all.family, file.bytes(what, count));
+    } else if (field == "levelp" || field == "tag" || field == "partp") {
       file.skip(what);
+    } else {
+      add(all.columns[field], file.reals(what, count));
     }
   }
-  const auto whole = [&](const auto& column) { return std::ssize(column) == count; };
-  if (!whole(p.mass) || !whole(p.identity) || !whole(p.family))
+  const auto whole = [&](const auto& column) { return column.size() == before + count; };
+  if (!whole(all.mass) || !whole(all.identity) || !whole(all.family))
     throw InputError("'{}/part_file_descriptor.txt' names no mass, identity or family of particles",
                      facts.folder);
-  return p;
+}
+
+// The sinks of sink_NNNNN.csv, whose first line names the columns.
+RamsesParticles sinks_in(const std::string& path, const std::string& text) {
+  const auto words_of = [](std::string line) {
+    std::erase_if(line, [](char c) { return c == '#' || c == '\r'; });
+    std::vector<std::string> words;
+    std::istringstream parts(line);
+    for (std::string word; std::getline(parts, word, ',');) words.push_back(trimmed(word));
+    return words;
+  };
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> names = words_of(line);
+  RamsesParticles sinks;
+  for (int number = 2; std::getline(lines, line); ++number) {
+    if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
+    const std::vector<std::string> words = words_of(line);
+    const auto value = [&](const char* name) {
+      const auto column = std::find(names.begin(), names.end(), name) - names.begin();
+      const bool there = column < std::min(std::ssize(names), std::ssize(words));
+      const char* begin = there ? words[column].c_str() : "";
+      char* end = nullptr;
+      const double found = std::strtod(begin, &end);
+      if (end == begin || *end != '\0' || !std::isfinite(found))
+        throw InputError("'{}': line {} has no number in the column \"{}\"", path, number, name);
+      return found;
+    };
+    sinks.identity.push_back(static_cast<std::int64_t>(value("id")));
+    sinks.family.push_back(k_ramses_cloud);
+    sinks.mass.push_back(value("msink"));
+    sinks.position.push_back({value("x"), value("y"), value("z")});
+    sinks.velocity.push_back({value("vx"), value("vy"), value("vz")});
+    if (std::find(names.begin(), names.end(), "tform") != names.end())
+      sinks.columns["birth_time"].push_back(value("tform"));
+  }
+  return sinks;
+}
+
+// A folder with files of every domain.
+class RamsesFolder final : public RamsesSource {
+ public:
+  RamsesFolder(const Communicator& communicator, const RamsesFacts& facts, int chunk)
+      : RamsesSource(communicator, facts, chunk) {
+    communicator.agree([&] {
+      for (int round = 0; round < rounds(); ++round)
+        for (const int domain : domains(round)) {
+          files_.try_emplace(domain, facts, domain);
+        }
+    });
+  }
+
+  std::vector<RamsesHead> heads() const override {
+    std::vector<RamsesHead> heads;
+    for (const auto& [domain, file] : files_) heads.push_back(file.head());
+    return heads;
+  }
+  bool is_conserved() const override { return false; }
+
+  RamsesOcts octs(int /*level*/, int round) override {
+    std::vector<RamsesOcts> parts;
+    communicator_.agree([&] {
+      for (const int domain : domains(round)) files_.at(domain).next_level(&parts.emplace_back());
+    });
+    return joined(parts);
+  }
+
+  void skip(int /*level*/) override {
+    communicator_.agree([&] {
+      for (auto& [domain, file] : files_) file.next_level(nullptr);
+    });
+  }
+
+  RamsesParticles particles(int round) override {
+    RamsesParticles particles;
+    communicator_.agree([&] {
+      for (const int domain : domains(round)) read_particles(facts_, domain, particles);
+    });
+    return particles;
+  }
+
+ private:
+  // Takes the parts as it goes.
+  RamsesOcts joined(std::vector<RamsesOcts>& parts) const {
+    if (parts.size() == 1) return std::move(parts[0]);
+    RamsesOcts all;
+    if (parts.empty()) return all;
+    for (const RamsesOcts& part : parts) {
+      all.places.insert(all.places.end(), part.places.begin(), part.places.end());
+      all.refined.insert(all.refined.end(), part.refined.begin(), part.refined.end());
+    }
+    const auto columns =
+        static_cast<std::size_t>(files_.begin()->second.head().variables) * k_cells;
+    all.values.reserve(columns * all.places.size());
+    for (std::size_t column = 0; column < columns; ++column)
+      for (const RamsesOcts& part : parts) {
+        const auto begin = part.values.begin() + column * part.places.size();
+        all.values.insert(all.values.end(), begin, begin + part.places.size());
+      }
+    return all;
+  }
+
+  std::map<int, RamsesDomain> files_;
+};
+
+}  // namespace
+
+RamsesSource::RamsesSource(const Communicator& communicator, const RamsesFacts& facts, int chunk)
+    : communicator_(communicator), facts_(facts) {
+  const int most = (facts.domains + communicator.size() - 1) / communicator.size();
+  chunk_ = chunk > 0 ? std::min(chunk, most) : most;
+  rounds_ = (most + chunk_ - 1) / chunk_;
+}
+
+std::vector<int> RamsesSource::domains(int round) const {
+  std::vector<int> numbers;
+  for (int n = round * chunk_; n < (round + 1) * chunk_; ++n)
+    if (const int number = 1 + communicator_.rank() + n * communicator_.size();
+        number <= facts_.domains)
+      numbers.push_back(number);
+  return numbers;
+}
+
+std::int64_t ramses_oct_place(int level, double centre) {
+  // One coarse cell is the box; walls are beside it.
+  const double across = std::ldexp(centre - std::floor(centre), level - 1);
+  const double place = std::floor(across);
+  return std::abs(across - place - 0.5) < 1e-3 ? static_cast<std::int64_t>(place) : -1;
+}
+
+std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
+                                          const RamsesFacts& facts, int chunk) {
+  if (!facts.hdf5_file.empty()) return open_ramses_hdf5(communicator, facts, chunk);
+  return std::make_unique<RamsesFolder>(communicator, facts, chunk);
+}
+
+RamsesParticles read_ramses_sinks(const Communicator& communicator, const RamsesFacts& facts) {
+  if (!facts.hdf5_file.empty()) return read_ramses_hdf5_sinks(communicator, facts);
+  RamsesParticles sinks;
+  const std::string path = sink_path(facts);
+  const auto text = shared_text(communicator, path);
+  communicator.agree([&] {
+    if (text && communicator.is_root()) sinks = sinks_in(path, *text);
+  });
+  return sinks;
 }
 
 }  // namespace octant

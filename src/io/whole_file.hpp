@@ -1,4 +1,4 @@
-// A file that is whole or absent: it gets its name only when it is complete.
+// A file, or a folder of files, that is whole or absent: it gets its name only when it is complete.
 #pragma once
 
 #include <string>
@@ -25,6 +25,27 @@ class WholeFile {
   // Gives the part its name. Collective. What a rank wrote must be synchronised before (PosixFile::
   // sync), so that the name never comes to the disk ahead of the content. Throws RunError on every
   // rank if it cannot be done.
+  void commit();
+
+ private:
+  Communicator communicator_;
+  std::string path_;
+  std::string part_path_;
+  bool committed_ = false;
+};
+
+// The same for a folder, which anyone may fill: `path` + ".part" is made empty, with the folders
+// above it, and gets its name with commit(), in place of an older one. What was written must be
+// synchronised before.
+class WholeFolder {
+ public:
+  WholeFolder(const Communicator& communicator, std::string path);
+  ~WholeFolder();
+  WholeFolder(const WholeFolder&) = delete;
+  WholeFolder& operator=(const WholeFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::string& part_path() const { return part_path_; }
   void commit();
 
  private:

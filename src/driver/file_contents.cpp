@@ -1,0 +1,185 @@
+#include "driver/file_contents.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "driver/stored_blocks.hpp"
+#include "io/expectations.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+// Opened by each rank for itself.
+using OwnFile = std::shared_ptr<const Hdf5Reader>;
+
+// Some rows of a dataset, which need not lie together.
+template <class T>
+std::vector<T> read_rows(const Hdf5Reader& file, const std::string& dataset, const auto& rows) {
+  std::vector<T> values;
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t end = first + 1;
+    while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
+    const auto some = file.read<T>(dataset, {rows[first], static_cast<std::int64_t>(end - first)});
+    values.insert(values.end(), some.begin(), some.end());
+    first = end;
+  }
+  return values;
+}
+
+DatasetMeaning meaning_of(const Hdf5Reader& file, const std::string& dataset) {
+  return {file.attribute<std::string>(dataset, "units"),
+          file.attribute<std::string>(dataset, "description")};
+}
+
+BlockLevel read_blocks(const Hdf5Reader& file, const Communicator& ranks, int number) {
+  const std::string group = level_group("mesh", number);
+  const RowRange own = even_share(file.shape(group + "/refined").at(0), ranks.rank(), ranks.size());
+  BlockLevel level{.number = number, .slots = {}, .keys = {}, .refined = {}, .room_facts = {}};
+  level.slots.resize(static_cast<std::size_t>(own.count));
+  std::iota(level.slots.begin(), level.slots.end(), static_cast<int>(own.begin));
+  const auto words = file.read<std::uint64_t>(group + "/key", own);
+  level.keys.resize(level.slots.size());
+  if (words.size() * sizeof(std::uint64_t) != level.keys.size() * sizeof(Key))
+    throw InputError("'{}': {}/key: keys of another width than this program's (OCTANT_KEY128)",
+                     file.path(), group);
+  std::memcpy(level.keys.data(), words.data(), level.keys.size() * sizeof(Key));
+  level.refined = file.read<std::uint8_t>(group + "/refined", own);
+  return level;
+}
+
+void add_fields(MeshContents& contents, const OwnFile& file) {
+  for (const std::string room : {"hydro", "gravity"}) {
+    if (!file->exists("/" + room)) continue;
+    for (const std::string& name : file->children(level_group(room, 0)))
+      contents.fields.push_back({room, name, meaning_of(*file, level_group(room, 0) + "/" + name),
+                                 [file, room, name](int level, std::span<const int> rows) {
+                                   return read_rows<double>(
+                                       *file, level_group(room, level) + "/" + name, rows);
+                                 }});
+  }
+}
+
+void add_particles(MeshContents& contents, const OwnFile& file) {
+  if (!file->exists("/particles")) return;
+  const Communicator& ranks = contents.communicator;
+  for (const std::string& kind : file->children("/particles")) {
+    const std::string group = "/particles/" + kind;
+    const RowRange own = even_share(file->shape(group + "/id").at(0), ranks.rank(), ranks.size());
+    const auto rows_of = [own](std::span<const std::int64_t> numbers) {
+      std::vector<std::int64_t> rows(numbers.begin(), numbers.end());
+      for (auto& row : rows) row += own.begin;
+      return rows;
+    };
+    ParticleContents particles{
+        .name = kind,
+        .count = own.count,
+        .rows =
+            [own] {
+              std::vector<std::int64_t> rows(static_cast<std::size_t>(own.count));
+              std::iota(rows.begin(), rows.end(), own.begin);
+              return rows;
+            },
+        .columns = {},
+        .facts = {}};
+    for (const std::string& name : file->children(group)) {
+      const std::string dataset = group + "/" + name;
+      const auto shape = file->shape(dataset);
+      ParticleColumn column{name, meaning_of(*file, dataset), shape.size() > 1 ? shape[1] : 1, {}};
+      if (name == "id")
+        column.values = ParticleColumn::Values<std::uint64_t>([=](auto numbers) {
+          return read_rows<std::uint64_t>(*file, dataset, rows_of(numbers));
+        });
+      else
+        column.values = ParticleColumn::Values<double>(
+            [=](auto numbers) { return read_rows<double>(*file, dataset, rows_of(numbers)); });
+      particles.columns.push_back(std::move(column));
+    }
+    contents.particles.push_back(std::move(particles));
+  }
+}
+
+}  // namespace
+
+AmrOptions options_of_snapshot(const Communicator& communicator, const std::string& path,
+                               const ParameterSchema::Overrides& overrides) {
+  const Hdf5Reader file(communicator, path);
+  const auto text = [&](const char* name) {
+    return file.exists("/header") && file.has_attribute("/header", name)
+               ? file.attribute<std::string>("/header", name)
+               : "";
+  };
+  if (text("kind") != "snapshot" || text("model") != "amr")
+    throw InputError(
+        "'{}': only snapshots of an adaptive mesh can be converted, not a {} of the model \"{}\"; "
+        "a run that goes on from a checkpoint writes any format (output.formats)",
+        path, text("kind").empty() ? "file" : text("kind"), text("model"));
+  AmrOptions options;
+  communicator.agree([&] { options = AmrOptions::from_text(text("parameters"), path, overrides); });
+  return options;
+}
+
+MeshContents contents_of_snapshot(const Communicator& communicator, const std::string& path,
+                                  const AmrOptions& options) {
+  const auto file =
+      std::make_shared<const Hdf5Reader>(communicator.split(communicator.rank()), path);
+  const auto text = [&](const char* name) { return file->attribute<std::string>("/header", name); };
+  const auto number = [&](const char* name) { return finite_attribute(*file, "/header", name); };
+  const int N = options.mesh.block_size;
+  MeshContents contents{
+      .communicator = communicator,
+      .geometry = mesh::Geometry(options.mesh),
+      .origin = {.kind = text("kind"),
+                 .model = text("model"),
+                 .problem = text("problem"),
+                 .time = number("time"),
+                 .step = count_attribute(*file, "/header", "step"),
+                 .units = {number("unit_length"), number("unit_mass"), number("unit_time")},
+                 .parameters = text("parameters")},
+      .facts = {},
+      .groups = {},
+      .precision = options.output.precision,
+      .block_cells = {N, N, N},
+      .levels = {},
+      .fields = {},
+      .particles = {}};
+  for (const std::string& name : file->attribute_names("/header"))
+    contents.facts.set(name, file->attribute_value("/header", name));
+  communicator.agree([&] {
+    const auto finest = static_cast<int>(count_attribute(*file, "/header", "finest_level"));
+    for (int level = 0; level <= finest; ++level)
+      contents.levels.push_back(read_blocks(*file, communicator, level));
+    add_fields(contents, file);
+    add_particles(contents, file);
+  });
+  return contents;
+}
+
+std::string convert_snapshot(const Communicator& communicator, const std::string& path,
+                             const std::string& format, const std::string& folder,
+                             const ParameterSchema::Overrides& overrides) {
+  const AmrOptions options = options_of_snapshot(communicator, path, overrides);
+  const MeshContents contents = contents_of_snapshot(communicator, path, options);
+  std::vector<std::string> fields, formats;
+  for (const CellField& field : contents.fields) fields.push_back(field.name);
+  for (const auto& writer : options.formats) {
+    formats.push_back(writer->name());
+    if (writer->name() != format) continue;
+    writer->check(contents.geometry, fields);
+    communicator.agree([&] {
+      if (communicator.is_root()) std::filesystem::create_directories(folder);
+    });
+    return writer->write(
+        contents, (std::filesystem::path(folder) / std::filesystem::path(path).stem()).string());
+  }
+  throw InputError("convert --to {}: there is no such format; there are {}", format,
+                   fmt::join(formats, ", "));
+}
+
+}  // namespace octant::driver

@@ -1,0 +1,262 @@
+// The HDF5 output of cuRAMSES (its paper's fig. 6), as its version of 2026 writes it:
+//
+//   /header               attributes: ncpu, nx, ny, nz, nlevelmax, levelmin, boxlen, nvar, gamma,
+//                         time, nstep_coarse, omega_m, omega_l, omega_k, omega_b, h0, aexp, ...
+//   /amr/level_L          xg_1, xg_2, xg_3 [oct]: centres in coarse cells; son_flag [oct * 8];
+//                         ngrid_per_cpu [domain]
+//   /hydro/level_L        uold_1, uold_2, ... [oct * 8]: conserved variables
+//   /particles            x_1, ..., v_1, ..., mass, identity [particle]; birth_epoch, metallicity
+//                         where there are stars or sinks: stars were born at another epoch than 0,
+//                         and the clouds of sinks have negative identities; npart_per_cpu [domain]
+//   /sinks                idsink, msink, xsink_1, ..., vsink_1, ..., tsink [sink]
+//
+// Levels, variables and axes count from 1. Octs and particles lie in the order of domains.
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/ramses_output.hpp"
+
+namespace octant {
+
+namespace {
+
+constexpr std::int64_t k_octants = 8;
+constexpr double k_megaparsec = 3.08e24, k_critical_density = 1.88e-29;  // cgs; as RAMSES has them
+
+std::string level_of(const char* room, int level) {
+  return fmt::format("/{}/level_{}", room, level);
+}
+
+std::vector<std::int64_t> as_integers(const std::vector<std::int32_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+RamsesFamily family_of(std::int64_t identity, double birth) {
+  if (identity < 0) return k_ramses_cloud;
+  return birth != 0.0 ? k_ramses_star : k_ramses_dark;
+}
+
+class RamsesHdf5 final : public RamsesSource {
+ public:
+  RamsesHdf5(const Communicator& communicator, const RamsesFacts& facts, int chunk)
+      : RamsesSource(communicator, facts, chunk), file_(communicator, facts.hdf5_file) {
+    const auto count = [&](const char* name) {
+      return file_.attribute<std::int64_t>("/header", name);
+    };
+    head_.levels = static_cast<int>(count("nlevelmax"));
+    head_.variables = static_cast<int>(count("nvar"));
+    head_.gamma = file_.attribute<double>("/header", "gamma");
+    head_.time = file_.attribute<double>("/header", "time");
+    head_.coarse_cells = {count("nx"), count("ny"), count("nz")};
+  }
+
+  std::vector<RamsesHead> heads() const override { return {head_}; }
+  bool is_conserved() const override { return true; }
+
+  RamsesOcts octs(int level, int round) override {
+    RamsesOcts octs;
+    const std::string amr = level_of("amr", level);
+    if (!file_.exists(amr)) return octs;
+    const auto counts =
+        as_integers(file_.read<std::int32_t>(amr + "/ngrid_per_cpu", {0, facts_.domains}));
+    const auto total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    require_rows(amr + "/xg_1", total);
+    require_rows(amr + "/son_flag", k_octants * total);
+    for (const RowRange rows : rows_of(counts, round)) append(level, rows, octs);
+    transpose(octs);
+    return octs;
+  }
+  void skip(int /*level*/) override {}
+
+  RamsesParticles particles(int round) override {
+    RamsesParticles all;
+    if (!file_.exists("/particles/mass")) return all;
+    const auto counts =
+        as_integers(file_.read<std::int32_t>("/particles/npart_per_cpu", {0, facts_.domains}));
+    for (const RowRange rows : rows_of(counts, round)) append(rows, all);
+    return all;
+  }
+
+ private:
+  // Of the rows that belong to domains, those of a round: as many ranges on every rank, some empty.
+  std::vector<RowRange> rows_of(const std::vector<std::int64_t>& counts, int round) const {
+    const std::vector<int> numbers = domains(round);
+    std::vector<RowRange> rows(communicator_.max(static_cast<std::int64_t>(numbers.size())));
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      const auto domain = counts.begin() + numbers[n] - 1;
+      rows[n] = {std::accumulate(counts.begin(), domain, std::int64_t{0}), *domain};
+    }
+    return rows;
+  }
+
+  void require_rows(const std::string& dataset, std::int64_t rows) const {
+    if (const auto shape = file_.shape(dataset); shape != std::vector{rows})
+      throw InputError("'{}': {} has {} rows, but domains own {} of them", file_.path(), dataset,
+                       shape.empty() ? 0 : shape[0], rows);
+  }
+
+  // Adds octs; values lie as [oct][variable][cell] until all are there.
+  void append(int level, RowRange rows, RamsesOcts& octs) const {
+    const std::string amr = level_of("amr", level), hydro = level_of("hydro", level);
+    const std::size_t before = octs.places.size();
+    const auto count = static_cast<std::size_t>(rows.count);
+    octs.places.resize(before + count);
+    octs.refined.resize(before + count, 0);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto centres = file_.read<double>(fmt::format("{}/xg_{}", amr, axis + 1), rows);
+      communicator_.agree([&] {
+        for (std::size_t n = 0; n < count; ++n) {
+          octs.places[before + n][axis] = ramses_oct_place(level, centres[n]);
+          if (octs.places[before + n][axis] < 0)
+            throw InputError("'{}': {}/xg_{}: {} is no centre of an oct", file_.path(), amr,
+                             axis + 1, centres[n]);
+        }
+      });
+    }
+    const RowRange cells{rows.begin * k_octants, rows.count * k_octants};
+    const auto sons = file_.read<std::int32_t>(amr + "/son_flag", cells);
+    for (std::size_t n = 0; n < sons.size(); ++n)
+      octs.refined[before + n / k_octants] |=
+          static_cast<std::uint8_t>((sons[n] > 0) << n % k_octants);
+    const std::int64_t width = head_.variables * k_octants;
+    octs.values.resize((before + count) * width);
+    for (int v = 0; v < head_.variables; ++v) {
+      const std::string name = fmt::format("{}/uold_{}", hydro, v + 1);
+      const auto values = file_.read<double>(name, cells);
+      communicator_.agree([&] {
+        for (std::size_t n = 0; n < values.size(); ++n) {
+          if (!std::isfinite(values[n]) || (v == 0 && !(values[n] > 0.0)))
+            throw InputError("'{}': {}: row {} has {}", file_.path(), name,
+                             cells.begin + static_cast<std::int64_t>(n), values[n]);
+          octs.values[(before + n / k_octants) * width + v * k_octants + n % k_octants] = values[n];
+        }
+      });
+    }
+  }
+
+  // To [variable][cell][oct].
+  void transpose(RamsesOcts& octs) const {
+    const std::size_t count = octs.places.size(), width = head_.variables * k_octants;
+    std::vector<double> values(octs.values.size());
+    for (std::size_t oct = 0; oct < count; ++oct)
+      for (std::size_t n = 0; n < width; ++n)
+        values[n * count + oct] = octs.values[oct * width + n];
+    octs.values = std::move(values);
+  }
+
+  void append(RowRange rows, RamsesParticles& all) const {
+    const std::size_t before = all.size();
+    const auto count = static_cast<std::size_t>(rows.count);
+    const auto column = [&](const std::string& name) {
+      return file_.read<double>("/particles/" + name, rows);
+    };
+    all.position.resize(before + count);
+    all.velocity.resize(before + count);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto x = column(fmt::format("x_{}", axis + 1)),
+                 v = column(fmt::format("v_{}", axis + 1));
+      for (std::size_t n = 0; n < count; ++n) {
+        all.position[before + n][axis] = x[n];
+        all.velocity[before + n][axis] = v[n];
+      }
+    }
+    const auto add = [](auto& to, const auto& values) {
+      to.insert(to.end(), values.begin(), values.end());
+    };
+    const auto identity = file_.read<std::int64_t>("/particles/identity", rows);
+    add(all.identity, identity);
+    add(all.mass, column("mass"));
+    std::vector<double> birth(count, 0.0);
+    if (file_.exists("/particles/birth_epoch")) {
+      birth = column("birth_epoch");
+      add(all.columns["birth_time"], birth);
+    }
+    if (file_.exists("/particles/metallicity"))
+      add(all.columns["metallicity"], column("metallicity"));
+    for (std::size_t n = 0; n < count; ++n) all.family.push_back(family_of(identity[n], birth[n]));
+  }
+
+  Hdf5Reader file_;
+  RamsesHead head_;
+};
+
+}  // namespace
+
+void read_ramses_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
+  const Hdf5Reader file(communicator, facts.hdf5_file);
+  const auto number = [&](const char* name) { return file.attribute<double>("/header", name); };
+  const auto count = [&](const char* name) {
+    return file.attribute<std::int64_t>("/header", name);
+  };
+  facts.domains = static_cast<int>(count("ncpu"));
+  facts.coarsest_level = static_cast<int>(count("levelmin"));
+  facts.coarse_steps = count("nstep_coarse");
+  facts.box_length = number("boxlen");
+  facts.time = number("time");
+  facts.scale_factor = number("aexp");
+  facts.hubble = number("h0");
+  facts.omega_m = number("omega_m");
+  facts.omega_lambda = number("omega_l");
+  facts.omega_curvature = number("omega_k");
+  facts.omega_b = number("omega_b");
+  if (facts.is_cosmological()) {
+    const double a = facts.scale_factor, h = facts.hubble / 100.0;
+    facts.unit_length = number("boxlen_ini") * a * k_megaparsec / h;
+    facts.unit_density = facts.omega_m * k_critical_density * h * h / (a * a * a);
+    facts.unit_time = a * a / (facts.hubble * 1e5 / k_megaparsec);
+  }
+  if (count("ndim") != 3 || facts.domains < 1 || !(facts.box_length > 0.0))
+    throw InputError(
+        "'{}': /header: {} dimensions, {} domains and a box of length {} make no sense",
+        facts.hdf5_file, count("ndim"), facts.domains, facts.box_length);
+  facts.has_sinks = file.exists("/sinks/msink");
+  if (!file.exists("/particles/mass")) return;
+  // Every rank counts those of some rows.
+  const std::int64_t total = file.shape("/particles/mass").at(0), ranks = communicator.size();
+  const std::int64_t begin = total * communicator.rank() / ranks;
+  const RowRange rows{begin, total * (communicator.rank() + 1) / ranks - begin};
+  const auto identity = file.read<std::int64_t>("/particles/identity", rows);
+  std::vector<double> birth(identity.size(), 0.0);
+  if (file.exists("/particles/birth_epoch"))
+    birth = file.read<double>("/particles/birth_epoch", rows);
+  std::array<std::int64_t, 4> found{};
+  for (std::size_t n = 0; n < identity.size(); ++n) ++found[family_of(identity[n], birth[n])];
+  communicator.sum_in_place(std::span<std::int64_t>(found));
+  const std::pair<const char*, RamsesFamily> names[] = {
+      {"DM", k_ramses_dark}, {"star", k_ramses_star}, {"cloud", k_ramses_cloud}};
+  for (const auto& [name, family] : names)
+    if (found[family] > 0) facts.families[name] = found[family];
+}
+
+std::unique_ptr<RamsesSource> open_ramses_hdf5(const Communicator& communicator,
+                                               const RamsesFacts& facts, int chunk) {
+  return std::make_unique<RamsesHdf5>(communicator, facts, chunk);
+}
+
+RamsesParticles read_ramses_hdf5_sinks(const Communicator& communicator, const RamsesFacts& facts) {
+  RamsesParticles sinks;
+  const Hdf5Reader file(communicator, facts.hdf5_file);
+  if (!file.exists("/sinks/msink")) return sinks;
+  const std::int64_t total = file.shape("/sinks/msink").at(0);
+  const RowRange rows{0, communicator.is_root() ? total : 0};
+  sinks.mass = file.read<double>("/sinks/msink", rows);
+  sinks.identity = as_integers(file.read<std::int32_t>("/sinks/idsink", rows));
+  sinks.family.assign(sinks.mass.size(), k_ramses_cloud);
+  sinks.position.resize(sinks.mass.size());
+  sinks.velocity.resize(sinks.mass.size());
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto x = file.read<double>(fmt::format("/sinks/xsink_{}", axis + 1), rows);
+    const auto v = file.read<double>(fmt::format("/sinks/vsink_{}", axis + 1), rows);
+    for (std::size_t n = 0; n < sinks.mass.size(); ++n) {
+      sinks.position[n][axis] = x[n];
+      sinks.velocity[n][axis] = v[n];
+    }
+  }
+  if (file.exists("/sinks/tsink"))
+    sinks.columns["birth_time"] = file.read<double>("/sinks/tsink", rows);
+  return sinks;
+}
+
+}  // namespace octant

@@ -1,0 +1,262 @@
+#include "io/ramses_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace octant {
+
+namespace {
+
+constexpr int k_cells_of_oct = 8;
+
+std::string path_in(const RamsesOutput& output, const std::string& name) {
+  return output.facts.folder + "/" + name;
+}
+
+std::string domain_path(const RamsesOutput& output, const char* kind, int domain) {
+  return path_in(output, fmt::format("{}_{}.out{:05d}", kind, output.facts.number, domain));
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.flush();
+  if (!file) throw RunError("{}: cannot be written; check the space left", path);
+}
+
+// With all digits of a double, more than RAMSES itself writes.
+std::string info_text(const RamsesOutput& output, std::int64_t most_octs) {
+  const RamsesFacts& f = output.facts;
+  std::string text;
+  const std::pair<const char*, std::int64_t> counts[] = {{"ncpu", f.domains},
+                                                         {"ndim", 3},
+                                                         {"levelmin", f.coarsest_level},
+                                                         {"levelmax", output.levels},
+                                                         {"ngridmax", most_octs},
+                                                         {"nstep_coarse", f.coarse_steps}};
+  for (const auto& [name, count] : counts) text += fmt::format("{:<12}={:11d}\n", name, count);
+  text += "\n";
+  const std::pair<const char*, double> numbers[] = {
+      {"boxlen", f.box_length},       {"time", f.time},
+      {"aexp", f.scale_factor},       {"H0", f.hubble},
+      {"omega_m", f.omega_m},         {"omega_l", f.omega_lambda},
+      {"omega_k", f.omega_curvature}, {"omega_b", f.omega_b},
+      {"unit_l", f.unit_length},      {"unit_d", f.unit_density},
+      {"unit_t", f.unit_time}};
+  for (const auto& [name, number] : numbers)
+    text += fmt::format("{:<12}={:24.16E}\n", name, number);
+  text += fmt::format("\nordering type={:<80}\n", "hilbert");
+  text += "   DOMAIN   ind_min                 ind_max\n";
+  for (int domain = 1; domain <= f.domains; ++domain)
+    text += fmt::format("{:8d} {:23.15E} {:23.15E}\n", domain, output.bounds[domain - 1],
+                        output.bounds[domain]);
+  return text;
+}
+
+std::string header_text(const RamsesFacts& facts) {
+  std::string text = fmt::format("#{:>12}{:>10}\n", "Family", "Count");
+  for (const char* family :
+       {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer", "other_tracer",
+        "gas_tracer", "DM", "star", "cloud", "debris", "other", "undefined"}) {
+    const auto found = facts.families.find(family);
+    text +=
+        fmt::format("{:>13}{:10d}\n", family, found == facts.families.end() ? 0 : found->second);
+  }
+  text += " Particle fields\npos vel mass iord level family tag ";
+  return text + (facts.families.contains("star") ? "tform metal\n" : "\n");
+}
+
+std::string descriptor_text(const std::vector<std::string>& names, bool long_ids) {
+  std::string text = "# version:  1\n# ivar, variable_name, variable_type\n";
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    char type = 'd';
+    if (names[n] == "identity") type = long_ids ? 'q' : 'i';
+    if (names[n] == "levelp") type = 'i';
+    if (names[n] == "family" || names[n] == "tag") type = 'b';
+    text += fmt::format("{:2d}, {}, {}\n", n + 1, names[n], type);
+  }
+  return text;
+}
+
+template <class T>
+std::span<const T> part(const std::vector<T>& values, std::int64_t begin, std::int64_t count) {
+  return std::span(values).subspan(static_cast<std::size_t>(begin),
+                                   static_cast<std::size_t>(count));
+}
+
+std::int64_t octs_of(const RamsesLists& lists) {
+  std::int64_t total = 0;
+  for (const auto& level : lists) total += std::accumulate(level.begin(), level.end(), 0L);
+  return total;
+}
+
+}  // namespace
+
+int RamsesOutput::central_cell() const {
+  return 1 + cells_below[0] + coarse_cells[0] * (cells_below[1] + coarse_cells[1] * cells_below[2]);
+}
+
+void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs) {
+  const RamsesFacts& facts = output.facts;
+  write_text(path_in(output, fmt::format("info_{}.txt", facts.number)),
+             info_text(output, most_octs));
+  write_text(path_in(output, fmt::format("header_{}.txt", facts.number)), header_text(facts));
+  write_text(path_in(output, "hydro_file_descriptor.txt"), descriptor_text(facts.variables, false));
+  if (!facts.particle_fields.empty())
+    write_text(path_in(output, "part_file_descriptor.txt"),
+               descriptor_text(facts.particle_fields, output.long_ids));
+}
+
+RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
+                               int root_owner)
+    : file_(domain_path(output, "amr", domain)), lists_(lists) {
+  constexpr double k_huge = std::numeric_limits<double>::max();
+  const RamsesFacts& f = output.facts;
+  const auto levels = static_cast<std::size_t>(output.levels);
+  const auto& [nx, ny, nz] = output.coarse_cells;
+  const std::int64_t held = octs_of(lists), most = most_octs(held), coarse = nx * ny * nz;
+  if (coarse + k_cells_of_oct * most > std::numeric_limits<std::int32_t>::max())
+    throw RunError("{}: {} octs are more than RAMSES can number: write more domains", f.folder,
+                   held);
+  const auto held_octs = static_cast<std::int32_t>(held);
+  file_.integers({f.domains});
+  file_.integers({3});
+  file_.integers({nx, ny, nz});
+  file_.integers({output.levels});
+  file_.integers({static_cast<std::int32_t>(most)});
+  file_.integers({0});  // boundary regions
+  file_.integers({held_octs});
+  file_.reals({f.box_length});
+  file_.integers({1, 1, std::stoi(f.number) + 1});  // outputs that are asked for, and the next ones
+  file_.reals({k_huge});
+  file_.reals({k_huge});
+  file_.reals({f.time});
+  // Velocities are those of this very time: no half kick of an earlier step is due.
+  const std::vector<double> no_steps(levels, 0.0);
+  file_.record(no_steps);
+  file_.record(no_steps);
+  const auto steps = static_cast<std::int32_t>(f.coarse_steps);
+  file_.integers({steps, steps});
+  const double a = f.scale_factor;
+  file_.reals({0.0, output.total_mass, output.total_mass / std::pow(f.box_length, 3)});
+  // Tables of times reach from half of this scale factor to today.
+  const bool expands = f.is_cosmological();
+  file_.reals({f.omega_m, f.omega_lambda, f.omega_curvature, f.omega_b, f.hubble,
+               expands ? 0.5 * a : 10.0, output.box_megaparsecs_per_h});
+  const double rate =
+      std::sqrt(f.omega_m / (a * a * a) + f.omega_lambda + f.omega_curvature / (a * a));
+  file_.reals({a, expands ? a * a * rate : 0.0, a, 0.0, 0.0});
+  file_.reals({expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level) : 0.0});
+  std::vector<std::int32_t> heads, tails, counts, totals;
+  std::int32_t next = 1;
+  for (std::size_t level = 0; level < levels; ++level) {
+    for (const std::int64_t count : lists[level]) {
+      const auto n = static_cast<std::int32_t>(count);
+      heads.push_back(n > 0 ? next : 0);
+      tails.push_back(n > 0 ? next + n - 1 : 0);
+      counts.push_back(n);
+      next += n;
+    }
+    const auto& own = output.octs[level];
+    const std::int64_t all = std::accumulate(own.begin(), own.end(), std::int64_t{0});
+    for (const std::int64_t n : {all, *std::min_element(own.begin(), own.end()),
+                                 *std::max_element(own.begin(), own.end()), all / f.domains})
+      totals.push_back(static_cast<std::int32_t>(n));
+    totals.insert(totals.end(), 6, 0);
+  }
+  for (const auto* values : {&heads, &tails, &counts, &totals}) file_.record(*values);
+  file_.integers({held_octs + 1, static_cast<std::int32_t>(most), 1, held_octs, held_octs});
+  file_.text("hilbert", 128);
+  file_.record(output.bounds);
+  std::vector<std::int32_t> at_box(static_cast<std::size_t>(coarse), 0);
+  auto& box = at_box[static_cast<std::size_t>(output.central_cell() - 1)];
+  box = 1;
+  file_.record(at_box);  // its oct is the first one
+  file_.record(at_box);  // it stays refined
+  box = root_owner;
+  file_.record(at_box);
+}
+
+void RamsesTreeFile::write_level(int level, const RamsesTreeLevel& octs) {
+  std::int64_t begin = 0;
+  for (const std::int64_t count : lists_[level - 1]) {
+    if (count == 0) continue;
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), static_cast<std::int32_t>(first_ + begin));
+    file_.record(numbers);
+    for (auto& n : numbers) ++n;
+    numbers.back() = 0;
+    file_.record(numbers);  // next
+    std::iota(numbers.begin(), numbers.end(), static_cast<std::int32_t>(first_ + begin) - 1);
+    numbers.front() = 0;
+    file_.record(numbers);  // previous
+    for (const auto& centre : octs.centre) file_.record(part(centre, begin, count));
+    file_.record(part(octs.father, begin, count));
+    for (const auto& cells : octs.neighbour) file_.record(part(cells, begin, count));
+    for (const auto* of_cells : {&octs.son, &octs.owner, &octs.flag})
+      for (const auto& values : *of_cells) file_.record(part(values, begin, count));
+    begin += count;
+  }
+  first_ += begin;
+}
+
+RamsesCellFile::RamsesCellFile(const RamsesOutput& output, Kind kind, int domain,
+                               const RamsesLists& lists, int variables)
+    : file_(domain_path(output, kind == Kind::gas ? "hydro" : "grav", domain)),
+      lists_(lists),
+      variables_(variables) {
+  file_.integers({output.facts.domains});
+  file_.integers({variables});
+  if (kind == Kind::gas) file_.integers({3});
+  file_.integers({output.levels});
+  file_.integers({0});  // boundary regions
+  if (kind == Kind::gas) file_.reals({output.gamma});
+  for (int level = 1; level <= output.levels; ++level) {
+    auto& places = places_.emplace_back();
+    for (const std::int64_t count : lists[level - 1]) {
+      file_.integers({level});
+      file_.integers({static_cast<std::int32_t>(count)});
+      places.push_back(
+          file_.reserve(count * sizeof(double), count > 0 ? k_cells_of_oct * variables : 0));
+    }
+  }
+}
+
+void RamsesCellFile::write(int level, int n, std::span<const double> values) {
+  std::size_t begin = 0;
+  for (std::size_t list = 0; list < lists_[level - 1].size(); ++list) {
+    const auto count = static_cast<std::size_t>(lists_[level - 1][list]);
+    std::vector<double> of_cell(count);
+    for (int cell = 0; cell < k_cells_of_oct && count > 0; ++cell) {
+      for (std::size_t oct = 0; oct < count; ++oct)
+        of_cell[oct] = values[(begin + oct) * k_cells_of_oct + cell];
+      const std::int64_t before = std::int64_t{cell} * variables_ + n;
+      file_.record_at(
+          places_[level - 1][list] + before * FortranWriter::length_of(count * sizeof(double)),
+          std::as_bytes(std::span(of_cell)));
+    }
+    begin += count;
+  }
+}
+
+FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::int64_t count,
+                                   std::int64_t all_stars, double mass_of_stars) {
+  FortranWriter file(domain_path(output, "part", domain));
+  file.integers({output.facts.domains});
+  file.integers({3});
+  file.integers({static_cast<std::int32_t>(count)});
+  file.integers({-1, -1, -1, -1});  // seeds of random numbers, to be begun anew
+  if (output.long_ids) file.record(std::vector<std::int64_t>{all_stars});
+  else file.integers({static_cast<std::int32_t>(all_stars)});
+  file.reals({mass_of_stars});
+  file.reals({0.0});   // mass that stars have lost
+  file.integers({0});  // sinks
+  return file;
+}
+
+}  // namespace octant

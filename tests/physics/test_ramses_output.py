@@ -1,0 +1,279 @@
+"""Outputs of RAMSES that Octant writes: whole to RAMSES, to other readers, and to Octant."""
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cases import CLUMPY_BOX, DRIFTING_BLAST
+from ramses_files import assert_links_are_whole, domain_levels, read_info, read_ramses, read_tree
+from refusals import assert_refused
+from running import LeafCells, Outcome, bits, contents, leaf_cells, octant, run, run_well
+
+BOTH = ('output.formats=["octant", "ramses"]',)
+# Three levels, and walls at two sides: a power of two of cells.
+BLAST = ("mesh.base_cells=[16, 16, 16]", "time.max_steps=3", "mesh.lower=[-0.25, 0.0, 0.0]")
+SHIFTED = ("mesh.upper=[0.75, 1.0, 1.0]", "problem.centre=[0.06, 0.44, 0.62]")
+WALLS = ('mesh.boundary_y=["reflecting", "outflow"]',)
+
+
+@pytest.fixture(scope="module")
+def blast(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Three levels of gas with a scalar, in three domains of two ranks."""
+    return run_well(
+        tmp_path_factory.mktemp("blast") / "run",
+        DRIFTING_BLAST,
+        *BOTH,
+        *BLAST,
+        *SHIFTED,
+        "ramses.domains=3",
+        ranks=2,
+    )
+
+
+@pytest.fixture(scope="module")
+def universe(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Gas and dark matter that expand, in four domains of three ranks, with unused levels."""
+    return run_well(
+        tmp_path_factory.mktemp("universe") / "run",
+        CLUMPY_BOX,
+        *BOTH,
+        "mesh.max_level=3",
+        "time.max_steps=16",
+        "ramses.domains=4",
+        ranks=3,
+    )
+
+
+@pytest.fixture(params=["blast", "universe"])
+def outcome(request: pytest.FixtureRequest) -> Outcome:
+    return request.getfixturevalue(request.param)
+
+
+def output_of(outcome: Outcome) -> Path:
+    return sorted(outcome.directory.glob("output_*"))[-1]
+
+
+def centres_of(folder: Path) -> tuple[NDArray, NDArray]:
+    """Centres and sizes of the leaf cells of an output, counted from the box's corner."""
+    state = read_ramses(folder)
+    size = state.info["boxlen"] * 0.5**state.level
+    return (state.place + 0.5) * size[:, None], size
+
+
+def in_one_order(position: NDArray) -> NDArray:
+    return np.lexsort(np.round(position * 2**24).astype(np.int64).T)
+
+
+def cells_from_corner(outcome: Outcome) -> tuple[LeafCells, NDArray]:
+    with h5py.File(outcome.last_snapshot) as file:
+        lower = file["header"].attrs["lower"]
+    cells = leaf_cells(outcome.last_snapshot)
+    return cells, cells.position - lower
+
+
+def test_the_case_has_several_levels(universe: Outcome, blast: Outcome) -> None:
+    for outcome in (universe, blast):
+        assert len(set(leaf_cells(outcome.last_snapshot).size)) == 3
+    assert output_of(blast).name == "output_00002"
+    assert blast.last_snapshot.name == "snap_00001.h5"
+    assert "snap_00001.h5, " in blast.text
+
+
+def test_links_are_whole(outcome: Outcome) -> None:
+    folder = output_of(outcome)
+    trees = [read_tree(folder, n) for n in range(1, int(read_info(folder)["ncpu"]) + 1)]
+    for tree in trees:
+        assert_links_are_whole(tree)
+        assert (np.diff(tree.bounds) > 0).all()
+        own = [tree.counts[:, tree.domain - 1] for tree in trees]
+        assert (tree.total == np.sum(own, axis=0)).all()
+
+
+def real_outputs() -> list[Path]:
+    data = os.environ.get("OCTANT_DATA")
+    return sorted(Path(data, "ramses").glob("*/output_*")) if data else []
+
+
+@pytest.mark.parametrize("folder", real_outputs(), ids=lambda folder: folder.parent.name)
+def test_links_of_ramses_itself_are_as_is_asked_of_ours(folder: Path) -> None:
+    for number in range(1, int(read_info(folder)["ncpu"]) + 1):
+        assert_links_are_whole(read_tree(folder, number))
+
+
+def test_an_independent_reader_finds_what_the_snapshot_shows(outcome: Outcome) -> None:
+    folder = output_of(outcome)
+    state = read_ramses(folder)
+    cells, position = cells_from_corner(outcome)
+    centres, size = centres_of(folder)
+    ours, theirs = in_one_order(position), in_one_order(centres)
+    assert np.abs(position[ours] - centres[theirs]).max() < 1e-12
+    assert (cells.size[ours] == size[theirs]).all()
+    assert state.info["time"] == cells.time
+    for name, values in state.fields.items():
+        assert (values[theirs] == cells[name][ours]).all(), name
+    for name in ("position", "velocity", "mass", "id") if state.particles else ():
+        with h5py.File(outcome.last_snapshot) as file:
+            assert (file[f"particles/dark/{name}"][...] == state.particles[name]).all()
+
+
+def test_other_ranks_write_the_same_bytes(tmp_path: Path, blast: Outcome) -> None:
+    alone = run_well(tmp_path / "run", DRIFTING_BLAST, *BOTH, *BLAST, *SHIFTED, "ramses.domains=3")
+    assert contents(output_of(alone)) == contents(output_of(blast))
+    assert not list(alone.directory.glob("output_*.part"))
+
+
+def test_coarse_cells_hold_means(blast: Outcome) -> None:
+    """Also on levels above the base grid, which Octant does not have."""
+    folder = output_of(blast)
+    mass: dict[int, float] = {}
+    for number in (1, 2, 3):
+        for level, _, _, values, _, _ in domain_levels(folder, number, 3):
+            mass[level] = mass.get(level, 0.0) + values[:, 0].sum() * 0.125**level
+    assert set(mass) == {1, 2, 3, 4, 5, 6}
+    for level in (1, 2, 3, 4):
+        assert abs(mass[level] - 1.0) < 1e-12
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_octant_goes_on_with_the_same_bits(tmp_path: Path, outcome: Outcome, ranks: int) -> None:
+    text = outcome.directory.with_suffix(".toml").read_text()
+    sets = {"universe": ("mesh.max_level=3",), "blast": (*BLAST, *SHIFTED)}
+    name = "universe" if "universe" in str(outcome.directory) else "blast"
+    again = run_well(
+        tmp_path / "run",
+        text,
+        *sets[name],
+        "time.max_steps=0",
+        restart=output_of(outcome),
+        ranks=ranks,
+    )
+    one, other = leaf_cells(outcome.last_snapshot), leaf_cells(again.last_snapshot)
+    assert (one.position == other.position).all()
+    for field in ("density", "velocity_x", "velocity_y", "velocity_z", "scalar_0"):
+        if field in one.values:
+            assert (one[field] == other[field]).all(), field
+    # Not of every pressure is there an energy that gives it with momenta of these velocities.
+    assert np.count_nonzero(one["pressure"] != other["pressure"]) <= 2e-3 * one.size.size
+    np.testing.assert_array_max_ulp(one["pressure"], other["pressure"], 16)
+    first, second = bits(outcome.last_snapshot), bits(again.last_snapshot)
+    kept = [key for key in first if key.startswith(("mesh", "particles"))]
+    assert [key for key in kept if first[key] != second.get(key)] == []
+    assert again.history()["time"][-1] == outcome.history()["time"][-1]
+
+
+def test_walls_are_read_back(tmp_path: Path) -> None:
+    sets = ("mesh.base_cells=[16, 16, 16]", *WALLS)
+    walled = run_well(tmp_path / "run", DRIFTING_BLAST, *BOTH, *sets, "time.max_steps=2", ranks=2)
+    tree = read_tree(output_of(walled), 1)
+    assert tree.coarse == (1, 3, 1)
+    assert_links_are_whole(tree)
+    again = run_well(
+        tmp_path / "again", DRIFTING_BLAST, *sets, "time.max_steps=0", restart=output_of(walled)
+    )
+    one, other = leaf_cells(walled.last_snapshot), leaf_cells(again.last_snapshot)
+    assert (one.position == other.position).all()
+    assert (one["density"] == other["density"]).all()
+
+
+def test_yt_finds_cells_and_particles(outcome: Outcome) -> None:
+    yt = pytest.importorskip("yt", reason="no yt; ./octant test python gets it")
+    if "universe" in str(outcome.directory):
+        pytest.importorskip("scipy", reason="no scipy, which yt reads ages of universes with")
+    yt.set_log_level(50)
+    data = yt.load(output_of(outcome))
+    cells, position = cells_from_corner(outcome)
+    everything = data.all_data()
+    density = np.asarray(everything["ramses", "Density"])
+    assert len(density) == len(cells.size)
+    volume = np.asarray(everything["index", "cell_volume"].to("code_length**3"))
+    mass = (cells["density"] * cells.volume).sum()
+    assert abs((density * volume).sum() / mass - 1.0) < 1e-12
+    centres = np.stack(
+        [np.asarray(everything["index", axis].to("code_length")) for axis in "xyz"], 1
+    )
+    ours, theirs = in_one_order(position), in_one_order(centres)
+    assert np.abs(position[ours] - centres[theirs]).max() < 1e-12
+    assert (cells["density"][ours] == density[theirs]).all()
+    # It chooses files by their keys.
+    lower, upper = np.array([0.55, 0.1, 0.3]), np.array([0.8, 0.6, 0.45])
+    box = data.box(lower, upper)
+    inside = ((position > lower) & (position < upper)).all(axis=1)
+    expected = np.sort(cells["density"][inside])
+    assert (np.sort(np.asarray(box["ramses", "Density"])) == expected).all()
+    with h5py.File(outcome.last_snapshot) as file:
+        if "dark" not in file.get("particles", {}):
+            return
+        dark = file["particles/dark"]
+        order = np.argsort(np.asarray(everything["io", "particle_identity"]))
+        for n, axis in enumerate("xyz"):
+            x = np.asarray(everything["io", f"particle_position_{axis}"].to("code_length"))
+            assert (x[order] == dark["position"][:, n]).all()
+        assert len(order) == len(dark["id"])
+
+
+def test_osyris_finds_cells_and_particles(outcome: Outcome) -> None:
+    osyris = pytest.importorskip("osyris", reason="no osyris; ./octant test python gets it")
+    folder = output_of(outcome)
+    data = osyris.RamsesDataset(int(folder.name[-5:]), path=str(folder.parent)).load()
+    cells, position = cells_from_corner(outcome)
+    info = read_info(folder)
+    mesh = data["mesh"]
+    centres = np.stack(
+        [
+            np.asarray(part.values)
+            for part in (mesh["position"].x, mesh["position"].y, mesh["position"].z)
+        ],
+        1,
+    )
+    centres = centres / info["unit_l"]
+    density = np.asarray(mesh["density"].values) / info["unit_d"]
+    assert len(density) == len(cells.size)
+    ours, theirs = in_one_order(position), in_one_order(centres)
+    assert np.abs(position[ours] - centres[theirs]).max() < 1e-12
+    np.testing.assert_allclose(density[theirs], cells["density"][ours], rtol=1e-14)
+    with h5py.File(outcome.last_snapshot) as file:
+        if "dark" in file.get("particles", {}):
+            assert len(data["part"]["mass"].values) == len(file["particles/dark/id"])
+
+
+@pytest.mark.parametrize(
+    ("override", "word"),
+    [
+        ("mesh.base_cells=[12, 12, 12]", "mesh.base_cells"),
+        ('output.fields=["density"]', "output.fields"),
+    ],
+)
+def test_what_has_no_place_in_it_is_refused(tmp_path: Path, override: str, word: str) -> None:
+    outcome = run(tmp_path / "run", DRIFTING_BLAST, *BOTH, "mesh.base_cells=[16, 16, 16]", override)
+    assert_refused(outcome, word)
+
+
+def test_snapshots_are_converted(tmp_path: Path, outcome: Outcome) -> None:
+    """Afterwards, on other ranks, and into the same bytes."""
+    folder = output_of(outcome)
+    domains = f"ramses.domains={int(read_info(folder)['ncpu'])}"
+    snapshot = outcome.last_snapshot
+    converted = octant(
+        "convert",
+        snapshot,
+        "--to",
+        "ramses",
+        "--set",
+        domains,
+        "--output",
+        tmp_path / "new",
+        ranks=3,
+    )
+    assert converted.code == 0, converted.text
+    assert contents(tmp_path / "new" / folder.name) == contents(folder)
+
+
+def test_only_snapshots_are_converted(tmp_path: Path, blast: Outcome) -> None:
+    [checkpoint] = blast.directory.glob("checkpoint_*.h5")
+    output = ("--output", tmp_path)
+    assert_refused(octant("convert", checkpoint, "--to", "ramses", *output), "output.formats")
+    assert_refused(octant("convert", blast.last_snapshot, "--to", "silo", *output), "ramses")
