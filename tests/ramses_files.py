@@ -1,12 +1,16 @@
 """An independent reader of RAMSES output folders, for tests: leaf cells and particles as arrays."""
 
-from collections.abc import Iterator
+import os
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
+
+from running import leaf_cells
 
 Array = NDArray[np.float64]
 CELLS = 8  # of an oct
@@ -351,3 +355,70 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
         if birth:
             group["birth_epoch"] = np.where(np.arange(total) % 4 == 0, birth, 0.0)
             group["metallicity"] = np.linspace(0.0, 0.02, total)
+
+
+def output_folders() -> list[Path]:
+    """All outputs in OCTANT_DATA/ramses."""
+    data = os.environ.get("OCTANT_DATA")
+    folders = Path(data, "ramses").glob("*/output_*") if data else []
+    return sorted(folder for folder in folders if list(folder.glob("info_*.txt")))
+
+
+OUTPUTS = output_folders()
+NOTHING_MORE = "time.max_steps=0"
+
+
+def parameters(folder: Path, block_size: int) -> str:
+    """Parameters that agree with an output."""
+    state, info = read_ramses(folder), read_info(folder)
+    cells, length = 2 ** int(info["levelmin"]), info["boxlen"]
+    sides = [
+        f'boundary_{axis} = ["reflecting", "outflow"]'
+        for axis, walls in zip("xyz", state.walls, strict=True)
+        if walls
+    ]
+    return "\n".join(
+        [
+            "[problem]",
+            'name = "sedov"',
+            "[mesh]",
+            f"base_cells = [{cells}, {cells}, {cells}]",
+            f"upper = [{length}, {length}, {length}]",
+            f"block_size = {block_size}",
+            f"max_level = {int(info['levelmax'] - info['levelmin'])}",
+            *sides,
+            "[hydro]",
+            f"gamma = {state.gamma!r}",
+            "[refine]",
+            'gradient_fields = ["density", "pressure"]',
+            "gradient = [0.1, 0.1]",
+            "[time]",
+            f"end = {10 * info['time']}",
+        ]
+    )
+
+
+def places(snapshot: Path, folder: Path) -> tuple[NDArray, NDArray]:
+    """Levels of RAMSES, and integer places there, of a snapshot's leaf cells."""
+    cells, length = leaf_cells(snapshot), read_info(folder)["boxlen"]
+    level = np.rint(np.log2(length / cells.size)).astype(np.int64)
+    return level, np.floor(cells.position / cells.size[:, None]).astype(np.int64)
+
+
+def code_of(level: NDArray, place: NDArray) -> NDArray:
+    """One number for each cell."""
+    x, y, z = place.T
+    return ((level << 18 | x) << 18 | y) << 18 | z
+
+
+def rewrite(path: Path, change: Callable[[int, bytes], list[bytes]]) -> None:
+    """Pass the records of a file, numbered from 0, through a function, which gives the new ones."""
+    records = Records(path)
+    written = b""
+    number = 0
+    while records.at < len(records.bytes):
+        for record in change(number, records.next("u1").tobytes()):
+            marker = struct.pack("<i", len(record))
+            written += marker + record + marker
+        number += 1
+    path.write_bytes(written)

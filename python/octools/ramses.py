@@ -1,0 +1,33 @@
+"""Snapshots as outputs of RAMSES, which the program itself writes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from octools.compiled import ROOT
+from octools.errors import OctoolsError
+
+
+def export(snapshots: list[Path], folder: Path) -> list[Path]:
+    """Write snapshots as folders output_NNNNN of one domain.
+
+    Several domains, and several ranks: see docs/ramses.md.
+
+    Raises
+    ------
+    OctoolsError
+        If there is no program, or it says what is wrong with a snapshot.
+    """
+    program = Path(os.environ.get("OCTANT_BUILD", ROOT / "build/release")) / "octant"
+    if not program.is_file():
+        raise OctoolsError(f"there is no {program}, which writes RAMSES's files: ./octant build")
+    written = []
+    for snapshot in snapshots:
+        command = [program, "convert", snapshot, "--to", "ramses", "--output", folder]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise OctoolsError((done.stderr or done.stdout).strip().splitlines()[-1])
+        written.append(Path(done.stdout.strip().splitlines()[-1].removeprefix("wrote ")))
+    return written

@@ -1,0 +1,237 @@
+"""All that a run can go on from: both formats of RAMSES's family, universes, stars and sinks."""
+
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from cases import CLUMPY_BOX
+from ramses_files import (
+    FIELDS,
+    NOTHING_MORE,
+    OUTPUTS,
+    code_of,
+    parameters,
+    places,
+    read_info,
+    read_ramses,
+    rewrite,
+    write_hdf5,
+)
+from running import bits, leaf_cells, run, run_well
+
+pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
+QUICKLY = (NOTHING_MORE, "telemetry.enabled=false", "output.final_checkpoint=false")
+SINKS = """ # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform
+ # 1,m,l,l,l,l t**-1,l t**-1,l t**-1,m l**2 t**-1,m l**2 t**-1,m l**2 t**-1,t
+         7, 2.5E-03, 2.5E-01, 5.0E-01, 7.5E-01, 1.0E-01,-2.0E-01, 0.0E+00, 0.0, 0.0, 0.0, 1.0E-02
+         9, 1.5E-03, 1.5E-01, 5.5E-01, 7.0E-01, 0.0E+00, 0.0E+00, 3.0E-01, 0.0, 0.0, 0.0, 2.0E-02
+"""
+
+
+def with_particles() -> Path:
+    """Any output that has some."""
+    folders = [folder for folder in OUTPUTS if read_ramses(folder).particles]
+    if not folders:
+        pytest.skip("needs an output with particles")
+    return folders[0]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
+    """Make one state in both formats, by Hilbert order and by cuRAMSES's k-section."""
+    source, place = with_particles(), tmp_path_factory.mktemp("table")
+    folders = {
+        (kind, order): place / kind / order / source.name
+        for kind in ("binary", "hdf5")
+        for order in ("hilbert", "ksection")
+    }
+    for (kind, order), folder in folders.items():
+        if kind == "hdf5":
+            write_hdf5(source, folder, order)
+        else:
+            shutil.copytree(source, folder)
+
+    def ksection(number: int, record: bytes) -> list[bytes]:
+        if number == 24:
+            return [b"ksection".ljust(128)]
+        return [b"\0" * 8] * 10 if number == 25 else [record]
+
+    for path in sorted(folders["binary", "ksection"].glob("amr_*.out*")):
+        rewrite(path, ksection)
+    return folders
+
+
+@pytest.fixture(scope="module")
+def reference(
+    table: dict[tuple[str, str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Read both formats on two ranks: the snapshots of what was read."""
+    text, place = parameters(with_particles(), 4), tmp_path_factory.mktemp("reference")
+    return {
+        kind: run_well(
+            place / kind, text, *QUICKLY, restart=table[kind, "hilbert"], ranks=2
+        ).last_snapshot
+        for kind in ("binary", "hdf5")
+    }
+
+
+@pytest.mark.parametrize("run_order", ["hilbert", "ksection"])
+@pytest.mark.parametrize("file_order", ["hilbert", "ksection"])
+@pytest.mark.parametrize("kind", ["binary", "hdf5"])
+def test_all_rows_of_the_paper_s_table_2(
+    table: dict[tuple[str, str], Path],
+    reference: dict[str, Path],
+    kind: str,
+    file_order: str,
+    run_order: str,
+    tmp_path: Path,
+) -> None:
+    """Files of either format and order, runs of either decomposition, any number of ranks."""
+    text = parameters(with_particles(), 4)
+    decomposition = f'balance.decomposition="{run_order}"'
+    for ranks in (1, 3, 5):
+        outcome = run_well(
+            tmp_path / f"on_{ranks}",
+            text,
+            *QUICKLY,
+            decomposition,
+            "io.chunk_files=1",
+            restart=table[kind, file_order],
+            ranks=ranks,
+        )
+        assert bits(outcome.last_snapshot) == bits(reference[kind])
+
+
+def test_hdf5_has_the_same_state_to_the_bit(
+    table: dict[tuple[str, str], Path], tmp_path: Path
+) -> None:
+    """Conserved variables are stored as they are; all else is that of the binary files."""
+    text = parameters(with_particles(), 2)
+    folder = table["hdf5", "ksection"]
+    hdf5 = run_well(tmp_path / "hdf5", text, NOTHING_MORE, restart=folder, ranks=3)
+    binary = run_well(tmp_path / "binary", text, NOTHING_MORE, restart=table["binary", "hilbert"])
+    one, other = bits(hdf5.last_snapshot), bits(binary.last_snapshot)
+    assert one.keys() == other.keys()
+    exact = [key for key in one if key.endswith("/density") or not key.startswith("hydro")]
+    assert exact
+    assert [key for key in exact if one[key] != other[key]] == []
+    cells = leaf_cells(hdf5.last_snapshot)
+    level, place = places(hdf5.last_snapshot, with_particles())
+    own = {code: n for n, code in enumerate(code_of(level, place).tolist())}
+    gamma = read_ramses(with_particles()).gamma
+    compared = 0
+    with h5py.File(next(folder.glob("data_*.h5"))) as file:
+        for group, amr in file["amr"].items():
+            number = int(group.split("_")[1])
+            centre = np.stack([amr[f"xg_{axis}"][...] for axis in (1, 2, 3)], axis=1)
+            octs = np.floor(centre * 2 ** (number - 1)).astype(np.int64)
+            for cell in range(8):
+                offset = np.array([cell & 1, cell >> 1 & 1, cell >> 2])
+                codes = code_of(np.full(len(octs), number), 2 * octs + offset).tolist()
+                found = np.array([own.get(code, -1) for code in codes])
+                leaf = found >= 0
+                compared += leaf.sum()
+                stored = [file[f"hydro/{group}/uold_{n}"][...][cell::8][leaf] for n in range(1, 6)]
+                density, *momentum, energy = stored
+                velocity = [component * (1.0 / density) for component in momentum]
+                twice = [u * v for u, v in zip(momentum, velocity, strict=True)]
+                pressure = (gamma - 1.0) * (energy - 0.5 * (twice[0] + twice[1] + twice[2]))
+                for name, values in zip(FIELDS, (density, *velocity, pressure), strict=True):
+                    assert (cells[name][found[leaf]] == values).all(), name
+    assert compared > 0.9 * len(own)
+
+
+def test_stars_and_sinks_come_along(tmp_path: Path) -> None:
+    """From the text beside binary files, and from HDF5."""
+    source = with_particles()
+    binary, hdf5 = tmp_path / "binary" / source.name, tmp_path / "hdf5" / source.name
+    number = source.name.split("_")[1]
+    shutil.copytree(source, binary)
+    (binary / f"sink_{number}.csv").write_text(SINKS)
+    write_hdf5(source, hdf5, birth=0.01)
+    with h5py.File(hdf5 / f"data_{number}.h5", "a") as file:
+        sinks = file.create_group("sinks")
+        sinks["idsink"] = np.array([7, 9], "<i4")
+        sinks["msink"], sinks["tsink"] = [2.5e-3, 1.5e-3], [0.01, 0.02]
+        for axis, values in enumerate(([0.25, 0.15], [0.5, 0.55], [0.75, 0.7]), start=1):
+            sinks[f"xsink_{axis}"] = values
+        for axis, values in enumerate(([0.1, 0.0], [-0.2, 0.0], [0.0, 0.3]), start=1):
+            sinks[f"vsink_{axis}"] = values
+    found = {}
+    for name, folder in (("binary", binary), ("hdf5", hdf5)):
+        text = parameters(source, 4)
+        outcome = run_well(tmp_path / f"state_{name}", text, NOTHING_MORE, restart=folder, ranks=2)
+        with h5py.File(outcome.last_snapshot) as file:
+            found[name] = {
+                kind: {column: data[...] for column, data in group.items()}
+                for kind, group in file["particles"].items()
+            }
+    done = int(read_info(source)["nstep_coarse"])
+    for steps, begin in ((1, hdf5), (2, "latest")):
+        more = run_well(
+            tmp_path / "run", text, f"time.max_steps={done + steps}", restart=begin, ranks=steps
+        )
+        with h5py.File(more.last_snapshot) as file:
+            assert len(file["particles/sinks/id"]) == 2
+    first, second = found["binary"]["sinks"], found["hdf5"]["sinks"]
+    assert (first["position"] == [[0.25, 0.5, 0.75], [0.15, 0.55, 0.7]]).all()
+    assert (first["mass"] == [2.5e-3, 1.5e-3]).all()
+    for column in first:
+        assert (first[column] == second[column]).all(), column
+    all_of_them = read_ramses(source).particles
+    stars, dark = found["hdf5"]["stars"], found["hdf5"]["dark"]
+    assert (stars["birth_time"] == 0.01).all()
+    assert (stars["position"] == all_of_them["position"][::4]).all()
+    assert len(stars["id"]) + len(dark["id"]) == len(all_of_them["id"])
+
+
+@pytest.fixture(scope="module")
+def universe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Let a small universe be written as RAMSES has it, in three domains."""
+    outcome = run_well(
+        tmp_path_factory.mktemp("universe") / "run",
+        CLUMPY_BOX,
+        'output.formats=["octant", "ramses"]',
+        "time.max_steps=8",
+        "ramses.domains=3",
+        ranks=2,
+    )
+    return sorted(outcome.directory.glob("output_*"))[-1]
+
+
+def test_universes_go_on(universe: Path, tmp_path: Path) -> None:
+    """With time and scale factor, in both formats; RAMSES's times are not as exact as aexp."""
+    hdf5 = tmp_path / "hdf5" / universe.name
+    write_hdf5(universe, hdf5)
+    with h5py.File(next(hdf5.glob("data_*.h5")), "a") as file:
+        file["header"].attrs["time"] *= 1.0 + 1e-7
+    info = read_info(universe)
+    for name, folder in (("binary", universe), ("hdf5", hdf5)):
+        outcome = run_well(
+            tmp_path / name / "run", CLUMPY_BOX, "time.max_steps=9", restart=folder, ranks=3
+        )
+        rows = outcome.history()
+        assert rows["step"][0] == 8
+        assert abs(rows["time"][0] / info["time"] - 1.0) < 1e-10
+        assert abs(rows["a"][0] / info["aexp"] - 1.0) < 1e-10
+        assert np.abs(rows["mass"] / rows["mass"][0] - 1.0).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("override", "word"),
+    [
+        ("cosmology.omega_m=0.2", "omega_m"),
+        ("cosmology.box=7.0", "cosmology.box"),
+        ("cosmology.h=0.7", "cosmology.h"),
+    ],
+)
+def test_other_universes_are_refused(
+    universe: Path, override: str, word: str, tmp_path: Path
+) -> None:
+    outcome = run(tmp_path / "run", CLUMPY_BOX, NOTHING_MORE, override, restart=universe)
+    assert outcome.code == 2, outcome.text
+    assert word in outcome.text
+    assert not outcome.snapshots
