@@ -28,7 +28,7 @@ class RamsesParticleWriter {
 
   // The level of the finest oct in a cell of level k_finest_ramses_level.
   using LevelAt = std::function<int(const RamsesPlace& cell)>;
-  // Writes those of domains `first` to `last`, one domain on each rank, `domain` (-1: none) here, in
+  // Writes those of domains `first` to `last`, one on each rank, `domain` here (-1: none), in
   // the order of family and identity. Collective.
   void write(int first, int last, int domain, double mass_of_stars, const LevelAt& level_at) const;
 

@@ -360,7 +360,7 @@ void RamsesDomain::read_values(FortranFile& gas, std::int64_t count, RamsesOcts&
     }
 }
 
-// --- particles and sinks ---------------------------------------------------------------------------
+// --- particles and sinks -------------------------------------------------------------------------
 
 // Adds those of a domain.
 void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) {

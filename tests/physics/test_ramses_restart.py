@@ -25,7 +25,6 @@ from ramses_files import (
 )
 from running import bits, leaf_cells, run, run_well
 
-
 pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
 
 
