@@ -178,8 +178,8 @@ def expression_field(snapshot: Snapshot, text: str) -> Field:
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError) as cause:
         raise OctoolsError(f"'{text}' is neither a field nor a formula: {cause}") from cause
-    called = {node.func.id for node in ast.walk(tree) if _is_call(node)}  # type: ignore[attr-defined]
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - called
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in calls}
     fields = {name: find_field(snapshot, name) for name in sorted(names - {"gamma", "pi"})}
     needs = tuple(sorted({need for field in fields.values() for need in field.needs}))
 
@@ -189,10 +189,6 @@ def expression_field(snapshot: Snapshot, text: str) -> Field:
         return np.broadcast_to(np.asarray(values, dtype=float), batch.leaf.shape)
 
     return Field(text, needs, compute)
-
-
-def _is_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
 
 
 def _value(node: ast.AST, known: Mapping[str, Any], text: str) -> Any:
