@@ -27,10 +27,11 @@ def sql(
     from octools.telemetry.database import Telemetry
     from octools.telemetry.sql import answer, overview
 
-    # A query has spaces, and is no directory.
-    asks = not Path(runs[-1]).exists() and (len(runs) > 1 or " " in runs[-1])
-    paths, query = ([Path(run) for run in runs[:-1]], runs[-1]) if asks else (runs, None)
-    paths = [Path(path) for path in paths]
+    *paths, query = (*map(Path, runs[:-1]), runs[-1])
+    if query and Path(query).exists():
+        paths, query = [*paths, Path(query)], None
+    elif not paths and " " not in query:  # a directory that is not there, and no query
+        paths, query = [Path(query)], None
     if not paths:
         raise OctoolsError("give a run directory before the query")
     if len(paths) == 1 or query is None:
