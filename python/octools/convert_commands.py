@@ -1,18 +1,23 @@
 """The command that turns Octant's files into others', and other codes' into Octant's."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
+from rich.table import Table
 
 from octools.export import TARGETS, export
 from octools.options import Number, console
+
+if TYPE_CHECKING:
+    from octools.inputs import Row
 
 
 def convert(
     source: Annotated[
         Path,
-        typer.Argument(help="A snapshot or run directory, with --to; or CaNS's input.nml."),
+        typer.Argument(help="A snapshot or run directory, with --to; or a parameter file."),
     ],
     to: Annotated[
         str | None, typer.Option("--to", help=f"What to write: {', '.join(TARGETS)}.")
@@ -23,19 +28,35 @@ def convert(
     ] = None,
     initial: Annotated[
         Path | None,
-        typer.Option(help="Folder with initial fields u_init.npy, ... (default: the source's)"),
+        typer.Option(help="Of CaNS: folder of u_init.npy, ... (default: the source's)"),
     ] = None,
     snapshot: Number = None,
 ) -> None:
-    """Write snapshots for other programs, or turn CaNS's parameter file into one of Octant."""
+    """Write snapshots for other programs (--to), or a parameter file of another code as Octant's.
+
+    Known are parameter files of RAMSES and CaNS (.nml), Octo-Tiger (.ini), and Athena (.athinput or
+    athinput.NAME).
+    """
     if to is not None:
         for path in export(to, source, snapshot, output):
             console.print(f"wrote {path}")
         return
-    from octools import cans
+    from octools import cans, inputs
 
     written = output or source.with_suffix(".toml")
+    done = inputs.convert(source, written)
+    if done is not None:
+        console.print(_account(done.rows))
+        console.print(f"wrote {written}, with this table at its end")
+        return
     left_out = cans.convert(source, written, initial)
     console.print(f"wrote {written}")
     if left_out:
         console.print(f"not carried over: {', '.join(left_out)}")
+
+
+def _account(rows: "list[Row]") -> Table:
+    table = Table("setting", "", "in Octant", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(escape(row.setting), row.verdict, escape(row.now))
+    return table

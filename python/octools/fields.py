@@ -1,14 +1,21 @@
 """Fields that can be looked at: the stored ones, and those that follow from them."""
 
+from __future__ import annotations
+
+import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from octools.errors import unknown_name
+from octools.errors import OctoolsError, unknown_name
 from octools.snapshot import Array, Batch, Header, Snapshot
 
+HYDROGEN_MASS = 1.67262192e-24  # g, of the proton
+BOLTZMANN_CONSTANT = 1.380649e-16  # erg / K
+LABELS = {"temperature": "temperature / $\\mu$", "overdensity": "density / mean density"}
 VELOCITY = ("velocity_x", "velocity_y", "velocity_z")
 
 
@@ -40,6 +47,11 @@ class Field:
         Text for labels; empty where it is in code units.
     signed
         Whether values of both signs are usual: colours are then symmetric about zero.
+    relative
+        Whether it is a ratio to a mean of space: a projection is then its mean along the line of
+        sight.
+    applies
+        Whether runs of a kind have it.
     """
 
     name: str
@@ -47,11 +59,13 @@ class Field:
     compute: Callable[[Batch, Header], Array]
     units: str = ""
     signed: bool = False
+    relative: bool = False
+    applies: Callable[[Header], bool] = lambda _: True
 
     @property
     def label(self) -> str:
         """The name for axes and colour bars, with units where they are known."""
-        return with_units(self.name.replace("_", " "), self.units)
+        return with_units(LABELS.get(self.name, self.name.replace("_", " ")), self.units)
 
 
 def _speed(batch: Batch, _: Header) -> Array:
@@ -74,6 +88,19 @@ def _entropy(batch: Batch, header: Header) -> Array:
     return batch.values["pressure"] / batch.values["density"] ** header.gamma
 
 
+def _overdensity(batch: Batch, header: Header) -> Array:
+    """Give the gas's density over its mean; the code's unit is the mean of all matter."""
+    omega_m, omega_b = (float(header.parameter(f"cosmology.omega_{which}")) for which in "mb")
+    return batch.values["density"] * (omega_m / omega_b)
+
+
+def _temperature(batch: Batch, header: Header) -> Array:
+    """Give the temperature over the mean molecular weight: that is not stored."""
+    velocity = header.units["length"] / header.units["time"]
+    specific = batch.values["pressure"] / batch.values["density"] * velocity**2
+    return specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT
+
+
 def _level(batch: Batch, _: Header) -> Array:
     return np.full(batch.leaf.shape, float(batch.level))
 
@@ -87,6 +114,14 @@ DERIVED = {
         Field("mach", (*VELOCITY, *_THERMAL), _mach),
         Field("internal_energy", _THERMAL, _internal_energy),
         Field("entropy", _THERMAL, _entropy),
+        Field("temperature", _THERMAL, _temperature, "K", applies=lambda header: header.has_units),
+        Field(
+            "overdensity",
+            ("density",),
+            _overdensity,
+            relative=True,
+            applies=lambda header: header.expands,
+        ),
         Field("level", (), _level),
     )
 }
@@ -109,7 +144,72 @@ def find_field(snapshot: Snapshot, name: str) -> Field:
             units=snapshot.units_of(name),
             signed=name.startswith(("velocity_", "momentum_", "acceleration_")),
         )
-    derived = {n: f for n, f in DERIVED.items() if set(f.needs) <= set(stored)}
-    if name not in derived:
-        raise unknown_name("field", name, [*stored, *derived], str(snapshot.path))
-    return derived[name]
+    derived = {
+        n: f
+        for n, f in DERIVED.items()
+        if set(f.needs) <= set(stored) and f.applies(snapshot.header)
+    }
+    if name in derived:
+        return derived[name]
+    if not name.isidentifier():
+        return expression_field(snapshot, name)
+    raise unknown_name("field", name, [*stored, *derived], str(snapshot.path))
+
+
+# What an expression may call, and how it may join numbers.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": np.abs, "cos": np.cos, "exp": np.exp, "log": np.log, "log10": np.log10,
+    "max": np.maximum, "min": np.minimum, "sin": np.sin, "sqrt": np.sqrt, "tan": np.tan,
+    "tanh": np.tanh,
+}  # fmt: skip
+OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide,
+    ast.Pow: np.power, ast.BitXor: np.power, ast.USub: np.negative, ast.UAdd: np.positive,
+    ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater, ast.GtE: np.greater_equal,
+}  # fmt: skip
+
+
+def expression_field(snapshot: Snapshot, text: str) -> Field:
+    """Read a formula of fields, such as ``log10(pressure / density^gamma)``.
+
+    Names are fields, ``gamma`` and ``pi``; a comparison is 1 where it holds, and 0 elsewhere.
+    """
+    try:
+        tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
+    except (SyntaxError, ValueError) as cause:
+        raise OctoolsError(f"'{text}' is neither a field nor a formula: {cause}") from cause
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in calls}
+    fields = {name: find_field(snapshot, name) for name in sorted(names - {"gamma", "pi"})}
+    needs = tuple(sorted({need for field in fields.values() for need in field.needs}))
+
+    def compute(batch: Batch, header: Header) -> Array:
+        known = {name: field.compute(batch, header) for name, field in fields.items()}
+        values = _value(tree, known | {"gamma": header.gamma, "pi": np.pi}, text)
+        return np.broadcast_to(np.asarray(values, dtype=float), batch.leaf.shape)
+
+    return Field(text, needs, compute)
+
+
+def _value(node: ast.AST, known: Mapping[str, Any], text: str) -> Any:
+    def at(part: ast.AST) -> Any:
+        return _value(part, known, text)
+
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id=name):
+            return known[name]
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
+            return OPERATORS[type(operator)](at(left), at(right))
+        case ast.UnaryOp(op=operator, operand=operand) if type(operator) in OPERATORS:
+            return OPERATORS[type(operator)](at(operand))
+        case ast.Compare(left=left, ops=[operator], comparators=[right]) if (
+            type(operator) in OPERATORS
+        ):
+            return OPERATORS[type(operator)](at(left), at(right))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            if name not in FUNCTIONS:
+                raise unknown_name("function", name, FUNCTIONS, "formulas")
+            return FUNCTIONS[name](*(at(argument) for argument in arguments))
+    raise OctoolsError(f"'{text}': a formula cannot hold {type(node).__name__.lower()}")

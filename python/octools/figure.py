@@ -12,12 +12,22 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter
 
 from octools.errors import OctoolsError, unknown_name
-from octools.fields import Field, with_units
-from octools.raster import Image, Outlines, View, block_outlines, make_image, make_view
-from octools.snapshot import AXES, Snapshot
+from octools.fields import VELOCITY, Field, find_field, with_units
+from octools.gradients import GRADIENTS, SIGNED, gradient_image
+from octools.raster import (
+    MAX_PIXELS,
+    Image,
+    Outlines,
+    View,
+    block_outlines,
+    make_image,
+    make_view,
+)
+from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 
 DPI = 160
 INK = "#22262b"
@@ -49,13 +59,15 @@ class Picture:
     Attributes
     ----------
     field
-        Name of the field.
+        Name of a field, a formula of fields, or a kind of particles to project.
     kind
         ``slice`` or ``projection``.
     axis
         The axis that is looked along.
     position
-        Where a slice cuts that axis; None for the problem's centre.
+        Where a slice cuts that axis; None for the centre. Lengths are those of the picture's axes.
+    centre, width
+        Middle and edge length of a part of the domain; None for the problem's centre, and for all.
     mean
         In a projection: the mass-weighted mean instead of the integral.
     log
@@ -68,7 +80,7 @@ class Picture:
         Name of a matplotlib colour map; None to choose by the field.
     """
 
-    field: str = "density"
+    field: str = ""
     kind: str = "slice"
     axis: str = "z"
     position: float | None = None
@@ -77,20 +89,98 @@ class Picture:
     outlines: bool = False
     limits: tuple[float | None, float | None] = (None, None)
     colours: str | None = None
+    centre: tuple[float, float, float] | None = None
+    width: float | None = None
 
-    def in_plane(self, plane: tuple[int, float] | None) -> Picture:
-        """Look at the plane that a file holds, if it is a slice."""
-        return self if plane is None else replace(self, axis=AXES[plane[0]], position=plane[1])
+    def of(self, header: Header) -> Picture:
+        """Fill in what the file decides: the field, and the plane of a slice."""
+        field = self.field or ("overdensity" if header.expands else "density")
+        filled = replace(self, field=field)
+        if header.plane is None:
+            return filled
+        axis, position = header.plane
+        return replace(filled, axis=AXES[axis], position=position * header.shown_length)
+
+    def view(self, snapshot: Snapshot) -> View:
+        """Say in code lengths where the picture looks."""
+        unit = snapshot.header.shown_length
+        position = None if self.position is None else self.position / unit
+        x, y, z = self.centre or (0.0, 0.0, 0.0)
+        centre = None if self.centre is None else (x / unit, y / unit, z / unit)
+        width = None if self.width is None else self.width / unit
+        return make_view(snapshot, self.kind, self.axis, position, centre, width)
+
+
+def picture_field(snapshot: Snapshot, picture: Picture) -> Field:
+    """Find what a picture shows: a field of the gas, or the column density of particles."""
+    if picture.field in GRADIENTS:
+        units = "1 / time^2" if picture.field == "q_criterion" else "1 / time"
+        return Field(picture.field, VELOCITY, _nothing, units, picture.field in SIGNED)
+    if picture.field not in snapshot.particle_kinds:
+        return find_field(snapshot, picture.field)
+    if picture.kind != "projection":
+        raise OctoolsError(f"{picture.field} are particles: draw them with --kind projection")
+    label = f"column density of {picture.field.replace('_', ' ')} particles"
+    if snapshot.header.expands:
+        return Field(f"{label} / mean", (), _nothing, relative=True)
+    return Field(label, (), _nothing, "mass / length^2")
+
+
+def _nothing(batch: Batch, _: Header) -> Array:
+    """Stand for the values that follow from more than a cell."""
+    return np.zeros(batch.leaf.shape)
 
 
 def render(snapshot: Snapshot, picture: Picture, field: Field) -> Image:
     """Compute the array of a picture."""
-    view = make_view(snapshot, picture.kind, picture.axis, picture.position)
+    view = picture.view(snapshot)
+    if picture.field in snapshot.particle_kinds:
+        return _column_of_particles(snapshot, picture.field, view)
+    if picture.field in GRADIENTS:
+        return gradient_image(snapshot, picture.field, view)
     weight = None
     if picture.mean:
         snapshot.require(["density"])
         weight = Field("density", ("density",), lambda batch, _: batch.values["density"])
-    return make_image(snapshot, field, view, weight)
+    image = make_image(snapshot, field, view, weight)
+    if field.relative and weight is None and view.position is None:
+        depth = snapshot.header.size[view.axis]
+        image = replace(image, values=image.values / depth)
+    return image
+
+
+def _column_of_particles(snapshot: Snapshot, kind: str, view: View) -> Image:
+    """Share out each particle's mass among the four nearest pixels; over the mean if space expands.
+
+    There are two pixels across the mean distance of particles, over which the mass is smoothed:
+    they resolve no more.
+    """
+    header, across = snapshot.header, list(view.across)
+    columns = snapshot.particles(kind)
+    if "mass" not in columns:
+        raise OctoolsError(f"{snapshot.path}: {kind} particles have no mass")
+    mass = columns["mass"]
+    lower, upper = np.array(view.window or (header.lower[across], header.upper[across]))
+    per_length = 2 * np.cbrt(max(len(mass), 1) / header.size.prod())
+    pixels = np.clip(np.ceil((upper - lower) * per_length), 64, MAX_PIXELS).astype(int)
+    place = (columns["position"][:, across] - lower) / (upper - lower) * pixels - 0.5
+    first = np.floor(place).astype(int)
+    share = place - first
+    values = np.zeros(pixels[::-1])
+    for right, up in np.ndindex(2, 2):
+        index, weight = first + np.array((right, up)), np.array(mass, dtype=float)
+        for d, step in enumerate((right, up)):
+            weight *= share[:, d] if step else 1 - share[:, d]
+            if view.window is None and header.periodic[across[d]]:
+                index[:, d] %= pixels[d]
+        seen = ((index >= 0) & (index < pixels)).all(axis=1)
+        np.add.at(values, (index[seen, 1], index[seen, 0]), weight[seen])
+    for axis in (0, 1):
+        values = 0.25 * (np.roll(values, 1, axis) + 2 * values + np.roll(values, -1, axis))
+    values /= ((upper - lower) / pixels).prod()
+    if header.expands:
+        values /= mass.sum() / header.size[across].prod()
+    return Image(view, values, (lower[0], upper[0], lower[1], upper[1]))
 
 
 def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, image: Image) -> None:
@@ -98,18 +188,26 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
     figure.clear()
     with mpl.rc_context(STYLE):
         axes = figure.add_subplot()
+        unit = snapshot.header.shown_length
+        colours = mpl.colormaps[_colour_map(picture, field)]
+        colours = colours.with_extremes(bad=colours(0.0))  # what has no logarithm
         shown = axes.imshow(
             image.values,
             origin="lower",
-            extent=image.extent,
+            extent=tuple(unit * edge for edge in image.extent),  # type: ignore[arg-type]
             norm=_norm(picture, field, image),
-            cmap=_colour_map(picture, field),
+            cmap=colours,
             interpolation="nearest",
         )
+        if image.view.window is not None:
+            (left, low), (right, high) = image.view.window
+            axes.set(xlim=(unit * left, unit * right), ylim=(unit * low, unit * high))
         if picture.outlines:
-            _draw_outlines(figure, axes, block_outlines(snapshot, image.view))
+            _draw_outlines(axes, block_outlines(snapshot, image.view), unit)
         right, up = image.view.across
         units = snapshot.length_units
+        if snapshot.header.expands:
+            units = "comoving Mpc/h"
         axes.set(xlabel=with_units(AXES[right], units), ylabel=with_units(AXES[up], units))
         axes.set_title(_title(snapshot, picture, image.view), loc="left")
         if _is_wide(snapshot, image.view):
@@ -119,14 +217,14 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
         low, high = shown.get_clim()
         if picture.log and low >= 1e-3 and high <= 1e5:
             bar.formatter = bar.minorformatter = FuncFormatter(lambda value, _: f"{value:g}")
-        bar.set_label(_bar_label(picture, field))
+        bar.set_label(_bar_label(snapshot, picture, field))
         bar.outline.set_linewidth(0.5)  # type: ignore[operator]
 
 
 def new_figure(snapshot: Snapshot, picture: Picture) -> Figure:
     """Make an empty figure of the shape that a picture needs."""
-    view = make_view(snapshot, picture.kind, picture.axis, picture.position)
-    right, up = snapshot.header.size[list(view.across)]
+    view = picture.view(snapshot)
+    right, up = _seen(snapshot, view)
     if _is_wide(snapshot, view):
         size = (9.6, 9.0 * up / right + 1.7)
     else:
@@ -136,8 +234,15 @@ def new_figure(snapshot: Snapshot, picture: Picture) -> Figure:
 
 
 def _is_wide(snapshot: Snapshot, view: View) -> bool:
-    right, up = snapshot.header.size[list(view.across)]
+    right, up = _seen(snapshot, view)
     return bool(right > 1.6 * up)
+
+
+def _seen(snapshot: Snapshot, view: View) -> Array:
+    """Edge lengths of what is seen, right and upwards."""
+    if view.window is None:
+        return snapshot.header.size[list(view.across)]
+    return np.subtract(*view.window[::-1])
 
 
 def save_plot(snapshot: Snapshot, picture: Picture, field: Field, path: Path) -> Image:
@@ -190,32 +295,54 @@ def _title(snapshot: Snapshot, picture: Picture, view: View) -> str:
     name = snapshot.header.parameter("problem.name", snapshot.path.stem)
     where = f"projection along {picture.axis}"
     if view.position is not None:
-        where = f"slice at {picture.axis} = {view.position:.4g}"
-    return f"{str(name).replace('_', ' ')}   t = {snapshot.header.time:.4g}   {where}"
+        position = view.position * snapshot.header.shown_length
+        where = f"slice at {picture.axis} = {position:.4g}"
+        if snapshot.header.expands:
+            where += " Mpc/h"
+    return f"{str(name).replace('_', ' ')}   {snapshot.header.when}   {where}"
 
 
-def _bar_label(picture: Picture, field: Field) -> str:
+def _bar_label(snapshot: Snapshot, picture: Picture, field: Field) -> str:
     if picture.kind == "slice":
         return field.label
     if picture.mean:
         return f"{field.label}, mass-weighted mean"
+    if picture.field in snapshot.particle_kinds:
+        return field.label
+    if field.relative:
+        return f"{field.label}, mean along {picture.axis}"
     return f"{field.label}, integrated over length"
 
 
-def _draw_outlines(figure: Figure, axes: mpl.axes.Axes, levels: list[Outlines]) -> None:
+def _draw_outlines(axes: mpl.axes.Axes, levels: list[Outlines], unit: float) -> None:
+    """Draw light lines in dark ones, which stand out from any colour below."""
+    around = [withStroke(linewidth=1.3, foreground=INK, alpha=0.7)]
     shown = [level for level in levels if len(level.lower)]
     handles = []
     for level in shown:
-        (x0, y0), (x1, y1) = level.lower.T, level.upper.T
+        (x0, y0), (x1, y1) = unit * level.lower.T, unit * level.upper.T
         corners = np.stack([[x0, x1, x1, x0], [y0, y0, y1, y1]]).transpose(2, 1, 0)
         colour = LEVELS[level.level % len(LEVELS)]
         axes.add_collection(
             PolyCollection(
-                list(corners), facecolors="none", edgecolors=colour, linewidths=0.5, alpha=0.9
+                list(corners),
+                facecolors="none",
+                edgecolors=colour,
+                linewidths=0.6,
+                path_effects=around,
             ),
             autolim=False,
         )
-        handles.append(Line2D([], [], color=colour, lw=2.5, label=f"{level.level}"))
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=colour,
+                lw=2.5,
+                label=f"{level.level}",
+                path_effects=[withStroke(linewidth=3.5, foreground=INK)],
+            )
+        )
     axes.legend(
         handles=handles,
         title="blocks of level",

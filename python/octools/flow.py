@@ -13,9 +13,11 @@ import h5py
 import numpy as np
 
 from octools.errors import OctoolsError, reading, unknown_name
+from octools.gradients import GRADIENTS, from_gradient
 from octools.snapshot import AXES, Array, read_plane
 
 COMPONENTS = ("u", "v", "w")
+DERIVED = ("speed", *GRADIENTS)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,9 @@ class FlowSnapshot:
         return list(flow.get("boundary_z", ["wall", "wall"])) == ["wall", "wall"] and at_rest
 
     def at_centres(self, name: str) -> Array:
-        """Return a field, or ``speed``, at the cells' centres, shape (n_z, n_y, n_x)."""
+        """Return a field, or one of `DERIVED`, at the cells' centres, shape (n_z, n_y, n_x)."""
+        if name in GRADIENTS:
+            return self._of_gradients(name)
         if name == "speed":
             return np.sqrt(sum(self.at_centres(c) ** 2 for c in COMPONENTS))
         values = self.load(name)
@@ -117,6 +121,43 @@ class FlowSnapshot:
         below = np.roll(values, 1, axis=axis)
         below[(slice(None),) * axis + (0,)] = self._lower_face(component, values, axis)
         return 0.5 * (values + below)
+
+    def _of_gradients(self, name: str) -> Array:
+        """Derive a field from g[i][j], the derivative of component i along axis j."""
+        g = [[self._gradient(c, axis) for axis in range(3)] for c in range(3)]
+        return from_gradient(name, g)
+
+    def _gradient(self, component: int, axis: int) -> Array:
+        """Differentiate a velocity at the centres.
+
+        Along its own axis across the cell, as mass is conserved there; else between the
+        neighbours' centres, and one-sided beside walls.
+        """
+        along = 2 - axis
+        edges = np.concatenate([[self.faces[axis][0] - self._first_width(axis)], self.faces[axis]])
+        shape = [1, 1, 1]
+        shape[along] = -1
+        if component == axis:
+            values = self.load(COMPONENTS[component])
+            below = np.roll(values, 1, axis=along)
+            below[(slice(None),) * along + (0,)] = self._lower_face(component, values, along)
+            return (values - below) / np.diff(edges).reshape(shape)
+        values, places = self.at_centres(COMPONENTS[component]), self.centres[axis]
+        if values.shape[along] < 2:
+            return np.zeros_like(values)
+        if self.section("dns").get(f"boundary_{AXES[axis]}", ["periodic"])[0] != "periodic":
+            return np.gradient(values, places, axis=along)
+        size = self.size[axis]
+        ends = [np.take(values, [n], axis=along) for n in (-1, 0)]
+        wide = np.concatenate([ends[0], values, ends[1]], axis=along)
+        wide_places = np.concatenate([[places[-1] - size], places, [places[0] + size]])
+        inner = [slice(None)] * 3
+        inner[along] = slice(1, -1)
+        return np.gradient(wide, wide_places, axis=along)[tuple(inner)]
+
+    def _first_width(self, axis: int) -> float:
+        """Width of the first cell: its centre is half-way between its faces."""
+        return float(2 * (self.faces[axis][0] - self.centres[axis][0]))
 
     def _lower_face(self, component: int, values: Array, axis: int) -> Array | float:
         """Give a normal velocity on the lower side of its axis."""

@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError, unknown_name
 from octools.figure import INK, SERIES, STYLE, save
-from octools.flow import COMPONENTS, FlowSnapshot
+from octools.flow import COMPONENTS, DERIVED, FlowSnapshot
+from octools.gradients import GRADIENTS
 from octools.history import read_history
 from octools.snapshot import AXES, Array
 
@@ -56,9 +57,11 @@ class FlowSlice:
 
 def slice_values(snapshot: FlowSnapshot, what: FlowSlice) -> tuple[Array, float]:
     """Read a slice: its values, shape (rows, columns), and its position on the axis."""
-    known = [*snapshot.fields(), "speed"]
+    known = [*snapshot.fields(), *DERIVED]
     if what.field not in known:
         raise unknown_name("field", what.field, known, str(snapshot.path))
+    if what.field in GRADIENTS and snapshot.plane is not None:
+        raise OctoolsError(f"{snapshot.path} is a slice: {what.field} needs a whole snapshot")
     axis = AXES.index(what.axis)
     centres = snapshot.centres[axis]
     position = 0.5 * snapshot.size[axis] if what.position is None else what.position
@@ -93,12 +96,12 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
         rasterized=True,
     )
     axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
-    axes.set_title(f"{flow_title(snapshot)}   {what.axis} = {position:.4g}", loc="left")
-    wide = _aspect(snapshot, what) < 0.6
-    bar = figure.colorbar(
-        shown, ax=axes, location="bottom" if wide else "right", aspect=50 if wide else 25
-    )
-    bar.set_label(what.field)
+    axes.set_title(f"{flow_title(snapshot)}   slice at {what.axis} = {position:.4g}", loc="left")
+    if _aspect(snapshot, what) < 0.6:
+        bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=50)
+    else:
+        bar = figure.colorbar(shown, cax=axes.inset_axes((1.03, 0, 0.04, 1)))
+    bar.set_label(what.field.replace("_", " "))
     bar.outline.set_linewidth(0.5)  # type: ignore[operator]
     return values
 
@@ -125,7 +128,7 @@ def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
 
 
 def _is_signed(what: FlowSlice, low: float, high: float) -> bool:
-    return what.field not in ("speed", "t") and low < 0 < high
+    return what.field not in ("speed", "t", "vorticity") and low < 0 < high
 
 
 def _plane_of(what: FlowSlice) -> tuple[int, int]:
@@ -245,25 +248,42 @@ def save_channel(wall: dict[str, Array], reference: dict[str, Array] | None, pat
         figure = Figure(figsize=(7.5, 7.5), layout="constrained")
         mean, rms, stress = figure.subplots(3, 1)
         mean.semilogx(wall["plus"], wall["u"], color=SERIES[0], label="Octant")
-        mean.set(ylabel="mean velocity, wall units", xlabel="distance from the wall, wall units")
+        mean.set(ylabel="$U^+$", xlabel="$y^+$, distance from the wall")
+        for place, law, label in _laws_of_the_wall(wall):
+            mean.plot(place, law, color=SERIES[1], ls="--", lw=1.0, label=label)
         pairs = zip(FLUCTUATIONS, ("urms_plus", "wrms_plus", "vrms_plus"), SERIES, strict=False)
         for name, theirs, colour in pairs:
             rms.plot(wall["height"], wall[name], color=colour, label=name.replace("_", " "))
             if reference is not None:
                 rms.plot(reference["y_over_h"], reference[theirs], ls=":", color=INK, lw=1.0)
-        rms.set(ylabel="fluctuations, wall units")
+        rms.set(ylabel="fluctuations$^+$", xlabel="distance from the wall over half-height")
         stress.plot(wall["height"], -wall["uw"], color=SERIES[1], label="-uw")
         stress.plot(wall["height"], wall["total_stress"], color=SERIES[0], label="total")
         stress.plot([0, 1], [1, 0], color=INK, ls=":", lw=1.0, label="exact")
-        stress.set(ylabel="shear stress", xlabel="distance from the wall over half-height")
+        stress.set(ylabel="shear stress$^+$", xlabel="distance from the wall over half-height")
         if reference is not None:
             mean.plot(
                 reference["yplus"][1:], reference["Uplus"][1:], ls=":", color=INK, label="reference"
             )
-        mean.set_title(f"channel at Re_tau = {wall['friction'][1]:.1f}", loc="left")
+        mean.set_title(f"channel   $Re_\\tau$ = {wall['friction'][1]:.1f}", loc="left")
         for axes in (mean, rms, stress):
             _tidy(axes)
         save(figure, path)
+
+
+KARMAN, INTERCEPT = 0.41, 5.2  # of the logarithmic law (Pope 2000, eq. 7.44)
+
+
+def _laws_of_the_wall(wall: dict[str, Array]) -> list[tuple[Array, Array, str]]:
+    """Give the viscous sublayer and, if the channel is high enough for one, the logarithmic law."""
+    below = np.geomspace(wall["plus"][0], 12.0, 50)
+    laws = [(below, below, "$U^+ = y^+$")]
+    reynolds = float(wall["friction"][1])
+    if reynolds > 100:
+        above = np.geomspace(20.0, reynolds, 50)
+        law = np.log(above) / KARMAN + INTERCEPT
+        laws.append((above, law, f"$U^+ = \\ln y^+ / {KARMAN} + {INTERCEPT}$"))
+    return laws
 
 
 def save_plane_means(profile: dict[str, Array], title: str, path: Path) -> None:

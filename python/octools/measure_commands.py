@@ -78,6 +78,7 @@ def profile(
         exact_solution,
         key_numbers,
         save_profile,
+        verdicts,
         write_csv,
     )
     from octools.snapshot import Snapshot
@@ -99,15 +100,29 @@ def profile(
         solution = exact_solution(header, name, overrides) if name != "none" else None
         result = _measure(data, kind, centre, axis, fields, bin_width)
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
-    when = f"t = {header.time:.4g}"
-    if header.parameter("cosmology.enabled", False):
-        when = f"z = {round(abs(1 / header.scale_factor - 1), 9):.4g}"
-    title = f"{problem.replace('_', ' ')}   {when}"
+    title = f"{problem.replace('_', ' ')}   {header.when}"
     save_profile(result, solution, title, destination)
     write_csv(result, solution, destination.with_suffix(".csv"))
     for label, value in key_numbers(result, solution).items():
         console.print(f"{label + ':':<28}{value:.6g}")
+    for verdict in verdicts(result, solution):
+        console.print(str(verdict))
     console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")
+
+
+def spectra(
+    run: Annotated[Path, typer.Argument(help="The run directory of a flow with statistics.")],
+    output: Output = None,
+) -> None:
+    """Draw the spectra of a flow, with the law of Kolmogorov; tell how well waves are resolved."""
+    from octools.flow_spectra import read_spectra, save_spectra
+
+    found = read_spectra(run)
+    destination = output or output_path(run, "spectra.png")
+    save_spectra(found, destination)
+    for line in found.numbers():
+        console.print(line)
+    console.print(f"wrote {destination}")
 
 
 def _exact_name(wanted: str, problem: str) -> str:

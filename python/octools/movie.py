@@ -12,10 +12,10 @@ from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
-from octools.fields import find_field
-from octools.figure import STYLE, Picture, draw, new_figure, render
+from octools.figure import STYLE, Picture, draw, new_figure, picture_field, render
 from octools.flow import FlowSnapshot
 from octools.flow_figures import FlowSlice, draw_slice, slice_figure, slice_limits, slice_values
+from octools.run import file_word
 from octools.snapshot import Snapshot
 
 FRAME_DPI = 110
@@ -25,7 +25,7 @@ def default_name(picture: Picture | FlowSlice) -> str:
     """Name the film: MP4 where ffmpeg is installed, else GIF."""
     suffix = "mp4" if FFMpegWriter.isAvailable() else "gif"
     kind = picture.kind if isinstance(picture, Picture) else "slice"
-    return f"movie_{picture.field}_{kind}_{picture.axis}.{suffix}"
+    return f"movie_{file_word(picture.field)}_{kind}_{picture.axis}.{suffix}"
 
 
 def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float, float]:
@@ -34,7 +34,7 @@ def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float, float
     signed = False
     for path in paths:
         with Snapshot(path, may_be_slice=True) as snapshot:
-            field = find_field(snapshot, picture.field)
+            field = picture_field(snapshot, picture)
             values = render(snapshot, picture, field).values
             signed = field.signed
         values = values[np.isfinite(values) & ((values > 0) | (not picture.log))]
@@ -78,7 +78,7 @@ def save_movie(
     figure: Figure | None = None
     for number, path in enumerate(paths):
         with Snapshot(path, may_be_slice=True) as snapshot:
-            field = find_field(snapshot, picture.field)
+            field = picture_field(snapshot, picture)
             if figure is None:
                 figure = new_figure(snapshot, same)
                 _begin(writer, figure, output)

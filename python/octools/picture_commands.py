@@ -5,7 +5,6 @@ themselves: `-h` has to be quick.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -15,7 +14,7 @@ import typer
 from rich.console import Console
 
 from octools.options import Axis, Number, Output, Target, console
-from octools.run import SNAPSHOTS, output_path, resolve, snapshots
+from octools.run import SNAPSHOTS, file_word, output_path, resolve, snapshots
 
 if TYPE_CHECKING:
     from octools.figure import Picture
@@ -29,10 +28,25 @@ class Kind(StrEnum):
     projection = "projection"
 
 
+class Weight(StrEnum):
+    """What a phase diagram shares out."""
+
+    mass = "mass"
+    volume = "volume"
+
+
 KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along the axis.")]
 AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
 Position = Annotated[
-    float | None, typer.Option(help="Where a slice cuts, code length. (default: problem's centre)")
+    float | None,
+    typer.Option(help="Where a slice cuts, in the unit of the axes. (default: the centre)"),
+]
+Centre = Annotated[
+    tuple[float, float, float] | None,
+    typer.Option(help="Middle of the picture. (default: the problem's centre)"),
+]
+Width = Annotated[
+    float | None, typer.Option(help="Edge length of what is seen. (default: the whole domain)")
 ]
 Mean = Annotated[bool, typer.Option("--mean", help="Project the mass-weighted mean.")]
 Log = Annotated[bool, typer.Option("--log", help="Logarithmic colours.")]
@@ -45,7 +59,7 @@ Colours = Annotated[str | None, typer.Option(help="A matplotlib colour map.")]
 def _picture(
     field: Annotated[
         str | None,
-        typer.Option("--field", "-f", help="Stored or derived field. (default: density, or speed)"),
+        typer.Option("--field", "-f", help="A field, a formula of fields, or particles."),
     ] = None,
     kind: KindOption = Kind.slice,
     axis: AxisOption = Axis.z,
@@ -56,14 +70,17 @@ def _picture(
     low: Low = None,
     high: High = None,
     colours: Colours = None,
+    centre: Centre = None,
+    width: Width = None,
 ) -> "Picture":
     """Describe a picture by options; a field that is not given stays empty."""
     from octools.figure import Picture
 
     limits = (low, high)
     return Picture(
-        field or "", kind.value, axis.value, position, mean, log, outlines, limits, colours
-    )
+        field or "", kind.value, axis.value, position, mean, log, outlines, limits, colours,
+        centre, width,
+    )  # fmt: skip
 
 
 def _slice_of(picture: "Picture") -> "FlowSlice":
@@ -72,11 +89,6 @@ def _slice_of(picture: "Picture") -> "FlowSlice":
 
     field = picture.field or "speed"
     return FlowSlice(field, picture.axis, picture.position, picture.limits, picture.colours)
-
-
-def _picture_of_gas(picture: "Picture") -> "Picture":
-    """Fill in the field of a picture of gas."""
-    return replace(picture, field=picture.field or "density")
 
 
 def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -102,8 +114,7 @@ def plot(
     """Draw a slice or a projection."""
     import numpy as np
 
-    from octools.fields import find_field
-    from octools.figure import save_plot
+    from octools.figure import picture_field, save_plot
     from octools.flow import FlowSnapshot, is_flow
     from octools.flow_figures import save_slice
     from octools.snapshot import Snapshot
@@ -118,10 +129,10 @@ def plot(
         console.print(f"wrote {destination}")
         return
     with Snapshot(path, may_be_slice=True) as data:
-        picture = _picture_of_gas(picture).in_plane(data.header.plane)
-        name = f"{path.stem}_{picture.field}_{picture.kind}_{picture.axis}.png"
+        picture = picture.of(data.header)
+        name = f"{path.stem}_{file_word(picture.field)}_{picture.kind}_{picture.axis}.png"
         destination = output or output_path(target, name)
-        image = save_plot(data, picture, find_field(data, picture.field), destination)
+        image = save_plot(data, picture, picture_field(data, picture), destination)
     span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
     console.print(f"{picture.field}: {span}\nwrote {destination}")
 
@@ -150,7 +161,7 @@ def movie(
         what = _slice_of(picture).in_plane(FlowSnapshot.read(paths[0], may_be_slice=True).plane)
     else:
         with Snapshot(paths[0], may_be_slice=True) as first:
-            what = _picture_of_gas(picture).in_plane(first.header.plane)
+            what = picture.of(first.header)
     destination = output or output_path(run, default_name(what))
     screen = Console(stderr=True)
     with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
@@ -164,3 +175,31 @@ def movie(
         else:
             save_movie(paths, what, destination, rate, progress)
     console.print(f"{len(paths)} frames\nwrote {destination}")
+
+
+def phase(
+    target: Target,
+    x: Annotated[str, typer.Option(help="Field or formula. (default: density)")] = "",
+    y: Annotated[str, typer.Option(help="(default: temperature, else internal energy)")] = "",
+    weight: Annotated[Weight, typer.Option(help="What is shared out.")] = Weight.mass,
+    snapshot: Number = None,
+    output: Output = None,
+) -> None:
+    """Draw how much of the gas has which density and temperature, or other fields."""
+    from octools.fields import find_field
+    from octools.phase import phase_diagram, save_phase
+    from octools.snapshot import Snapshot
+
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        header = data.header
+        x = x or ("overdensity" if header.expands else "density")
+        y = y or ("temperature" if header.has_units else "internal_energy")
+        found = phase_diagram(data, find_field(data, x), find_field(data, y), weight.value)
+    name = str(header.parameter("problem.name", path.stem)).replace("_", " ")
+    words = "_".join(file_word(field) for field in (x, y))
+    destination = output or output_path(target, f"{path.stem}_phase_{words}.png")
+    save_phase(found, f"{name}   {header.when}", destination)
+    for field, mean in zip((x, y), found.means, strict=True):
+        console.print(f"mean {field} by {weight.value}: {mean:.6g}")
+    console.print(f"wrote {destination}")

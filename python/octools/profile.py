@@ -279,6 +279,58 @@ def key_numbers(profile: Profile, exact: Exact | None) -> dict[str, float]:
     return numbers
 
 
+# A profile may differ from its exact solution by as much as that one, moved by so many cells, does
+# from itself: shocks are two to three cells wide, and waves lag behind by a part of a cell.
+MOST_CELLS = 2.5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far a profile is from its exact solution.
+
+    Attributes
+    ----------
+    what
+        The number that was compared.
+    cells
+        The deviation, in cells.
+    """
+
+    what: str
+    cells: float
+
+    @property
+    def passes(self) -> bool:
+        """Whether the deviation is one that the resolution explains."""
+        return self.cells <= MOST_CELLS
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        word = "PASS" if self.passes else "DEVIATES"
+        return f"{word:<9} {self.what}: off by {self.cells:.2g} cells; {MOST_CELLS:g} pass"
+
+
+def verdicts(profile: Profile, exact: Exact | None) -> list[Verdict]:
+    """Compare a profile with its exact solution: where its shock is, and each field.
+
+    A field's deviation is the L1 error over the mean change of the exact solution per cell.
+    """
+    if exact is None:
+        return []
+    numbers, found = key_numbers(profile, exact), []
+    cell = np.gradient(profile.place)
+    if exact.shock is not None and "outer half-jump radius" in numbers:
+        at = int(np.abs(profile.place - exact.shock).argmin())
+        off = abs(numbers["outer half-jump radius"] - exact.shock) / cell[at]
+        found.append(Verdict("shock radius", float(off)))
+    behind = exact_values(profile, exact, np.maximum(profile.place - 0.5 * cell, 0.0))
+    for name, ahead in exact_values(profile, exact, profile.place + 0.5 * cell).items():
+        change = float(np.average(np.abs(ahead - behind[name]), weights=profile.volume))
+        if change > 0:
+            found.append(Verdict(name.replace("_", " "), numbers[f"L1 error, {name}"] / change))
+    return found
+
+
 def exact_values(profile: Profile, exact: Exact, place: Array) -> dict[str, Array]:
     """Evaluate the exact solution at some coordinates, for the profile's fields that it knows."""
     radial = profile.coordinate == "radius"

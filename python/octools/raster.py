@@ -26,10 +26,13 @@ class View:
         The axis that is looked along: 0, 1 or 2.
     position
         Where a slice cuts that axis, code length; None for a projection.
+    window
+        Lower and upper corner of what is seen, right and upwards, code length; None for all.
     """
 
     axis: int
     position: float | None
+    window: tuple[tuple[float, float], tuple[float, float]] | None = None
 
     @property
     def across(self) -> tuple[int, int]:
@@ -74,27 +77,65 @@ class Outlines:
     upper: Array
 
 
-def make_view(snapshot: Snapshot, kind: str, axis: str, position: float | None) -> View:
-    """Check a request for a picture; a slice without a position cuts the problem's centre."""
+def make_view(
+    snapshot: Snapshot,
+    kind: str,
+    axis: str,
+    position: float | None,
+    centre: tuple[float, float, float] | None = None,
+    width: float | None = None,
+) -> View:
+    """Check a request for a picture; a slice without a position cuts the centre.
+
+    Parameters
+    ----------
+    snapshot
+        What is looked at.
+    kind, axis, position
+        ``slice`` or ``projection``; the axis that is looked along; where a slice cuts it.
+    centre
+        Middle of the picture; the problem's where left out. Lengths are the code's.
+    width
+        Edge length of a square picture, of which only what lies in the domain is seen; the whole
+        domain where left out.
+    """
     if kind not in ("slice", "projection"):
         raise OctoolsError(f"no kind of picture '{kind}'; there are: slice, projection")
     if axis not in AXES:
         raise OctoolsError(f"no axis '{axis}'; there are: x, y, z")
     a = AXES.index(axis)
     header = snapshot.header
+    middle = header.centre if centre is None else np.array(centre)
     if header.plane is not None:
         if kind == "projection":
             raise OctoolsError(f"{snapshot.path} is a slice: there is nothing to project")
-        return View(*header.plane)
+        a, position = header.plane
+    window = _window(snapshot, a, middle, width)
     if kind == "projection":
-        return View(a, None)
-    place = float(header.centre[a]) if position is None else position
+        return View(a, None, window)
+    place = float(middle[a]) if position is None else position
     if not header.lower[a] <= place <= header.upper[a]:
         raise OctoolsError(
             f"position {place:g} lies outside the domain, "
             f"{header.lower[a]:g} to {header.upper[a]:g} along {axis}"
         )
-    return View(a, place)
+    return View(a, place, window)
+
+
+def _window(
+    snapshot: Snapshot, axis: int, middle: Array, width: float | None
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    if width is None:
+        return None
+    header, across = snapshot.header, [d for d in range(3) if d != axis]
+    lower = np.maximum(middle - 0.5 * width, header.lower)[across]
+    upper = np.minimum(middle + 0.5 * width, header.upper)[across]
+    if not (upper - lower >= snapshot.finest_cell()[across]).all():
+        raise OctoolsError(
+            f"a picture {width:g} wide around {', '.join(f'{x:g}' for x in middle)} shows less "
+            "than a cell of the domain"
+        )
+    return (float(lower[0]), float(lower[1])), (float(upper[0]), float(upper[1]))
 
 
 def make_image(snapshot: Snapshot, field: Field, view: View, weight: Field | None = None) -> Image:
@@ -121,46 +162,80 @@ def make_image(snapshot: Snapshot, field: Field, view: View, weight: Field | Non
         values = _paint(snapshot, [field], view)
     else:
         values = _paint(snapshot, [field, weight], view) / _paint(snapshot, [weight], view)
-    header = snapshot.header
-    u, v = view.across
-    extent = (header.lower[u], header.upper[u], header.lower[v], header.upper[v])
-    return Image(view, values, tuple(float(e) for e in extent))  # type: ignore[arg-type]
+    base = _base_window(snapshot, view)
+    header, across = snapshot.header, list(view.across)
+    size = header.size[across] / header.base_cells[across]
+    (left, low), (right, high) = (header.lower[across] + corner * size for corner in base)
+    return Image(view, values, (float(left), float(right), float(low), float(high)))
+
+
+def _base_window(snapshot: Snapshot, view: View) -> NDArray[np.int64]:
+    """Give the base cells that are painted, as lower and upper corner, each right and upwards."""
+    header, across = snapshot.header, list(view.across)
+    cells = header.base_cells[across]
+    if view.window is None:
+        return np.array([[0, 0], cells])
+    size = header.size[across] / cells
+    lower, upper = ((np.array(corner) - header.lower[across]) / size for corner in view.window)
+    return np.stack(
+        [
+            np.clip(np.floor(lower + 1e-9), 0, cells - 1).astype(np.int64),
+            np.clip(np.ceil(upper - 1e-9), 1, cells).astype(np.int64),
+        ]
+    )
 
 
 def _paint(snapshot: Snapshot, factors: list[Field], view: View) -> Array:
     """Paint the product of some fields; shape (upwards, right)."""
-    top = _raster_level(snapshot, view)
-    u, v = view.across
+    base = _base_window(snapshot, view)
+    top = _raster_level(snapshot, base)
     names = sorted({name for factor in factors for name in factor.needs})
-    shape = snapshot.header.base_cells[[v, u]]
-    image = np.zeros(shape)
+    image = np.zeros((base[1] - base[0])[::-1])
     for level in snapshot.levels:
         if 0 < level.index <= top:
             image = image.repeat(2, axis=0).repeat(2, axis=1)
-        blocks = _blocks_in_view(level, view)
+        blocks = _blocks_in_view(level, view, base)
         for batch in snapshot.batches(names, level, blocks):
             product = np.ones(batch.leaf.shape)
             for factor in factors:
                 product = product * factor.compute(batch, snapshot.header)
-            _add(image, batch, product, view, level, max(0, level.index - top))
+            first = base[0] << min(level.index, top)
+            _add(image, first, batch, product, view, level, max(0, level.index - top))
     return image
 
 
-def _raster_level(snapshot: Snapshot, view: View) -> int:
+def _raster_level(snapshot: Snapshot, base: NDArray[np.int64]) -> int:
     """Choose the level whose cells are the pixels."""
-    across = int(snapshot.header.base_cells[list(view.across)].max())
+    across = int((base[1] - base[0]).max())
     fits = int(np.log2(max(1.0, MAX_PIXELS / across)))
     return min(snapshot.levels[-1].index, fits)
 
 
-def _blocks_in_view(level: Level, view: View) -> NDArray[np.int64]:
+def _blocks_in_view(
+    level: Level, view: View, base: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     if view.position is None:
-        return np.arange(level.blocks)
-    return level.blocks_at(view.axis, view.position)
+        blocks = np.arange(level.blocks)
+    else:
+        blocks = level.blocks_at(view.axis, view.position)
+    if base is None or view.window is None:
+        return blocks
+    corner = level.corner[blocks][:, list(view.across)]
+    lower, upper = base << level.index
+    n = level.snapshot.header.block_size
+    return blocks[((corner + n > lower) & (corner < upper)).all(axis=1)]
 
 
-def _add(image: Array, batch: Batch, values: Array, view: View, level: Level, finer: int) -> None:
-    """Add a batch of leaf cells that are 2**finer times smaller than the pixels."""
+def _add(
+    image: Array,
+    first: NDArray[np.int64],
+    batch: Batch,
+    values: Array,
+    view: View,
+    level: Level,
+    finer: int,
+) -> None:
+    """Add a batch of leaf cells that are 2**finer times smaller than the pixels from `first` on."""
     n = level.snapshot.header.block_size
     u, v = view.across
     masked = np.where(batch.leaf, values, 0.0)
@@ -172,10 +247,12 @@ def _add(image: Array, batch: Batch, values: Array, view: View, level: Level, fi
         cell %= batch.leaf.shape[along]  # of a slice there is but one
         select = np.expand_dims(cell, (1, 2, 3))
         flat = np.take_along_axis(masked, select, axis=along).squeeze(axis=along)
-    columns = (batch.corner[:, u, None] + np.arange(n)) >> finer
-    rows = (batch.corner[:, v, None] + np.arange(n)) >> finer
+    columns = ((batch.corner[:, u, None] + np.arange(n)) >> finer) - first[0]
+    rows = ((batch.corner[:, v, None] + np.arange(n)) >> finer) - first[1]
+    seen_rows = (rows >= 0) & (rows < image.shape[0])
+    seen = seen_rows[:, :, None] & ((columns >= 0) & (columns < image.shape[1]))[:, None, :]
     pixels = rows[:, :, None] * image.shape[1] + columns[:, None, :]
-    np.add.at(image.reshape(-1), pixels.ravel(), (flat * 0.25**finer).ravel())
+    np.add.at(image.reshape(-1), pixels[seen], (flat * 0.25**finer)[seen])
 
 
 def block_outlines(snapshot: Snapshot, view: View) -> list[Outlines]:

@@ -13,6 +13,8 @@ PICTURE_COMMANDS = (
     "profile",
     "movie",
     "history",
+    "spectra",
+    "phase",
     "halos",
     "sfr",
     "ledger",
@@ -75,6 +77,11 @@ def resolve(target: Path, number: int | None = None) -> Path:
 def output_path(target: Path, name: str) -> Path:
     """Place a picture beside the data: in the run directory that holds or is `target`."""
     return (target if target.is_dir() else target.parent) / name
+
+
+def file_word(text: str) -> str:
+    """Turn a formula into a word that a file's name may hold."""
+    return re.sub(r"\W+", "_", text).strip("_")
 
 
 def wanted_pictures(run: Path) -> list[str]:

@@ -82,6 +82,28 @@ class Header:
             table = table[part]
         return table
 
+    @property
+    def expands(self) -> bool:
+        """Whether the run is of an expanding universe, in supercomoving units."""
+        return bool(self.parameter("cosmology.enabled", False))
+
+    @property
+    def has_units(self) -> bool:
+        """Whether the code's units are told in cgs."""
+        return any(unit != 1.0 for unit in self.units.values())
+
+    @property
+    def shown_length(self) -> float:
+        """How many units of length of pictures a code length is: comoving Mpc/h, or itself."""
+        return float(self.parameter("cosmology.box")) / self.size.max() if self.expands else 1.0
+
+    @property
+    def when(self) -> str:
+        """The time as pictures tell it: the redshift where space expands."""
+        if not self.expands:
+            return f"t = {self.time:.4g}"
+        return f"z = {round(abs(1 / self.scale_factor - 1), 9):.4g}"
+
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:
         """Whether each axis is periodic, shape (3,); axes without a boundary are."""

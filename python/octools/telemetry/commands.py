@@ -14,18 +14,52 @@ Run = Annotated[Path, typer.Argument(help="A run directory.")]
 
 
 def sql(
-    run: Run,
-    query: Annotated[
-        str | None, typer.Argument(help="One SQL query. Without it, the views are listed.")
-    ] = None,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN... [QUERY]",
+            help="Run directories, and one SQL query. Without it, the views are listed.",
+        ),
+    ],
     form: Annotated[Format, typer.Option("--format", help="Of the answer.")] = Format.table,
 ) -> None:
-    """Ask the telemetry of a run in SQL."""
+    """Ask the telemetry of a run in SQL; that of several with a column `run` in every view."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.sql import answer, overview
 
-    with Telemetry(run) as telemetry:
-        print(overview(telemetry) if query is None else answer(telemetry, query, form))
+    *paths, query = (*map(Path, runs[:-1]), runs[-1])
+    if query and Path(query).exists():
+        paths, query = [*paths, Path(query)], None
+    elif not paths and " " not in query:  # a directory that is not there, and no query
+        paths, query = [Path(query)], None
+    if not paths:
+        raise OctoolsError("give a run directory before the query")
+    if len(paths) == 1 or query is None:
+        with Telemetry(paths[0]) as telemetry:
+            print(overview(telemetry) if query is None else answer(telemetry, query, form))
+        return
+    from octools.telemetry.several import Runs
+
+    with Runs(paths) as several:
+        print(answer(several, query, form))
+
+
+def scaling(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Picture. (default: scaling.png)")
+    ] = None,
+) -> None:
+    """Tell and draw how runs on different numbers of ranks or threads scale, and what grows."""
+    from octools.telemetry.several import Runs, save_scaling
+    from octools.telemetry.several import scaling as measure
+
+    destination = output or Path("scaling.png")
+    with Runs(runs) as several:
+        found = measure(several)
+    print(found.to_text())
+    save_scaling(found, destination)
+    print(f"wrote {destination}")
 
 
 def diagnose(
@@ -42,19 +76,30 @@ def diagnose(
 
 
 def report(
-    run: Run,
+    runs: Annotated[
+        list[Path], typer.Argument(help="A run directory; others to compare with the first.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write. (default: RUN/report.html)"),
     ] = None,
 ) -> None:
-    """Write a page with plots and findings."""
+    """Write a page with plots and findings; of several runs, tell what became slower and where."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.report import save_report
 
-    destination = output or output_path(run, "report.html")
-    with Telemetry(run) as telemetry:
-        save_report(telemetry, run.resolve().name, destination)
+    if len(runs) > 1:
+        from octools.telemetry.several import Runs, what_became_slower
+
+        with Runs(runs) as several:
+            text = what_became_slower(several)
+        print(text)
+        if output is not None:
+            output.write_text(text + "\n")
+        return
+    destination = output or output_path(runs[0], "report.html")
+    with Telemetry(runs[0]) as telemetry:
+        save_report(telemetry, runs[0].resolve().name, destination)
     print(f"wrote {destination}")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError, unknown_name
@@ -37,7 +38,7 @@ class Telemetry:
         try:
             self._define()
         except duckdb.Error as cause:
-            raise _explained(cause) from cause
+            raise explained(cause) from cause
         self._lock()
 
     def __enter__(self) -> Self:
@@ -60,7 +61,7 @@ class Telemetry:
             names = [(column[0], str(column[1])) for column in cursor.description or []]
             return names, cursor.fetchall()
         except duckdb.Error as cause:
-            raise _explained(cause) from cause
+            raise explained(cause) from cause
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Run a query that selects; yield its rows, a bounded number in memory at a time."""
@@ -69,7 +70,7 @@ class Telemetry:
             while rows := cursor.fetchmany(BATCH):
                 yield from rows
         except duckdb.Error as cause:
-            raise _explained(cause) from cause
+            raise explained(cause) from cause
 
     def columns(self, query: str) -> dict[str, Column]:
         """Run a query that selects; return its columns as arrays, NULL as NaN where numbers are."""
@@ -77,8 +78,16 @@ class Telemetry:
         try:
             found = cursor.fetchnumpy()
         except duckdb.Error as cause:
-            raise _explained(cause) from cause
+            raise explained(cause) from cause
         return {name: _plain(values) for name, values in found.items()}
+
+    def table(self, query: str) -> pa.Table:
+        """Run a query that selects; return its rows as a table of Arrow."""
+        select_statement(query)
+        try:
+            return self._database.sql(query).to_arrow_table()
+        except duckdb.Error as cause:
+            raise explained(cause) from cause
 
     def value(self, query: str) -> Any:
         """Run a query whose answer is one value."""
@@ -94,15 +103,9 @@ class Telemetry:
 
     def _run(self, query: str) -> duckdb.DuckDBPyConnection:
         try:
-            statements = duckdb.extract_statements(query)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise OctoolsError(
-                    "telemetry is only read: give one query that begins with select, from, with, "
-                    "describe, show or summarize"
-                )
-            return self._database.cursor().execute(statements[0])
+            return self._database.cursor().execute(select_statement(query))
         except duckdb.Error as cause:
-            raise _explained(cause) from cause
+            raise explained(cause) from cause
 
     def _define(self) -> None:
         self._database.execute("create schema raw")
@@ -156,6 +159,20 @@ class Telemetry:
             self._database.execute(f"set {setting}")
 
 
+def select_statement(query: str) -> duckdb.Statement:
+    """Parse a query, and refuse what does more than to select."""
+    try:
+        statements = duckdb.extract_statements(query)
+    except duckdb.Error as cause:
+        raise explained(cause) from cause
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise OctoolsError(
+            "telemetry is only read: give one query that begins with select, from, with, "
+            "describe, show or summarize"
+        )
+    return statements[0]
+
+
 def _plain(values: Any) -> Column:
     if isinstance(values, np.ma.MaskedArray):
         if values.dtype.kind in "iuf":
@@ -164,7 +181,7 @@ def _plain(values: Any) -> Column:
     return np.asarray(values)
 
 
-def _explained(cause: duckdb.Error) -> OctoolsError:
+def explained(cause: duckdb.Error) -> OctoolsError:
     """Describe an error of DuckDB in one line, with the nearest names where one is unknown."""
     text = str(cause)
     if match := re.search(r"Table with name (\S+) does not exist", text):

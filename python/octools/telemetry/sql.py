@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Sequence
 from io import StringIO
-from typing import Any
+from typing import Any, Protocol
 
 from octools.options import Format
 from octools.telemetry.database import Telemetry
@@ -14,7 +14,15 @@ from octools.telemetry.views import VIEWS
 Row = Sequence[Any]
 
 
-def answer(telemetry: Telemetry, query: str, form: Format) -> str:
+class Askable(Protocol):
+    """What answers queries: a run, or several."""
+
+    def rows(self, query: str) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+        """Return names and types of columns, and rows."""
+        ...
+
+
+def answer(telemetry: Askable, query: str, form: Format) -> str:
     """Run a query and write its rows as a table to read, as CSV, or as a JSON array of objects."""
     columns, rows = telemetry.rows(query)
     names = [name for name, _ in columns]

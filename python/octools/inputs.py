@@ -1,0 +1,212 @@
+"""Parameter files of other codes as Octant's: what is carried over, what changes, what is lost."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from octools.errors import OctoolsError, reading
+
+CARRIED, CHANGED, LOST = "carried over", "changed", "no counterpart"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of a setting.
+
+    Attributes
+    ----------
+    setting
+        Its name and value in the source.
+    verdict
+        `CARRIED`, `CHANGED` or `LOST`.
+    now
+        The parameters of Octant that say it, or why there are none.
+    """
+
+    setting: str
+    verdict: str
+    now: str
+
+
+@dataclass
+class Conversion:
+    """A parameter file to be, and an account of every setting of the source.
+
+    Attributes
+    ----------
+    path
+        The source.
+    settings
+        All that the source sets: values by "group/name", or by name.
+    defaults
+        What the other code takes where a setting is not given.
+    """
+
+    path: Path
+    settings: Mapping[str, Any]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    tables: dict[str, dict[str, tuple[Any, str]]] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a setting, or the other code's default."""
+        return self.settings.get(name, self.defaults.get(name, default))
+
+    def put(self, parameter: str, value: Any, meaning: str = "") -> None:
+        """Set "section.key", with a comment."""
+        section, _, key = parameter.rpartition(".")
+        self.tables.setdefault(section, {})[key] = (value, meaning)
+
+    def carried(self, *names: str, now: str) -> None:
+        """Account for settings that say the same in Octant."""
+        self._account(names, CARRIED, now)
+
+    def changed(self, *names: str, now: str) -> None:
+        """Account for settings that Octant says in another way."""
+        self._account(names, CHANGED, now)
+
+    def lost(self, *names: str, why: str) -> None:
+        """Account for settings that Octant has no counterpart of."""
+        self._account(names, LOST, why)
+
+    def _account(self, names: tuple[str, ...], verdict: str, now: str) -> None:
+        done = {row.setting.split(" = ")[0] for row in self.rows}
+        for name in names:
+            if name in self.settings and name not in done:
+                self.rows.append(Row(f"{name} = {_shown(self.settings[name])}", verdict, now))
+
+    def refuse(self, what: str) -> OctoolsError:
+        """Describe what cannot be converted at all."""
+        return OctoolsError(f"{self.path}: {what}")
+
+    def finish(self, code: str) -> str:
+        """Give the text of the TOML file, which ends with the account as comments."""
+        self.lost(*self.settings, why="Octant has nothing like it, or decides by itself")
+        lines = [f"# From {self.path.name}, a parameter file of {code}."]
+        for section in ("", *(name for name in self.tables if name)):
+            if section:
+                lines.append(f"\n[{section}]")
+            for key, (value, meaning) in self.tables.get(section, {}).items():
+                lines.append(f"{key} = {to_toml(value)}" + (f"  # {meaning}" if meaning else ""))
+        lines.append("\n# What became of each setting:")
+        for verdict in (CARRIED, CHANGED, LOST):
+            some = [row for row in self.rows if row.verdict == verdict]
+            lines += [f"# {verdict}:"] if some else []
+            lines += [f"#   {row.setting}: {row.now}" for row in some]
+        return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def to_toml(value: Any) -> str:
+    """Write a value as TOML does."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(to_toml(v) for v in value) + "]"
+    return repr(value)
+
+
+def read_blocks(path: Path, code: str, header: str = "") -> dict[str, Any]:
+    """Read lines of ``name = value`` in blocks ``<block>``; ``#`` begins a comment.
+
+    Returns numbers as numbers, by "block/name"; by name where `header` stands for the only block.
+    """
+    parser = configparser.ConfigParser(
+        comment_prefixes=("#",), inline_comment_prefixes=("#",), interpolation=None, strict=False
+    )
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    with reading(path, f"parameter file of {code}"):
+        text = re.sub(r"^\s*<(.*?)>", r"[\1]", path.read_text(), flags=re.MULTILINE)
+        try:
+            parser.read_string((f"[{header}]\n" if header else "") + _left_aligned(text))
+        except configparser.Error as cause:
+            raise ValueError(" ".join(str(cause).split())) from cause
+    return {
+        key if header else f"{section}/{key}": _number(value)
+        for section in parser.sections()
+        if section not in ("comment", "par_end")
+        for key, value in parser[section].items()
+    }
+
+
+def _left_aligned(text: str) -> str:
+    """Drop indents, which would continue the line before."""
+    return "\n".join(line.lstrip() for line in text.splitlines())
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+@dataclass(frozen=True)
+class Code:
+    """A code whose parameter files are converted.
+
+    Attributes
+    ----------
+    name
+        Of the code.
+    knows
+        Tells by its path whether a file is one of it.
+    convert
+        Writes the file anew as TOML, and accounts for its settings.
+    """
+
+    name: str
+    knows: Callable[[Path], bool]
+    convert: Callable[[Path], Conversion]
+
+
+def codes() -> list[Code]:
+    """List the codes beside CaNS, whose files octools.cans converts."""
+    from octools import athena_input, octotiger_input, ramses_input
+
+    return [
+        Code("RAMSES", ramses_input.is_namelist, ramses_input.convert),
+        Code("Octo-Tiger", lambda path: path.suffix == ".ini", octotiger_input.convert),
+        Code(
+            "Athena",
+            lambda path: path.suffix == ".athinput" or path.name.startswith("athinput."),
+            athena_input.convert,
+        ),
+    ]
+
+
+def convert(path: Path, output: Path) -> Conversion | None:
+    """Convert a parameter file of a code that its name or contents tell.
+
+    Returns
+    -------
+    Conversion
+        What became of its settings; None if the file is of none of these codes.
+
+    Raises
+    ------
+    OctoolsError
+        If the file is damaged, or sets up what Octant cannot do.
+    """
+    if not path.is_file():
+        raise OctoolsError(f"there is no parameter file {path}")
+    for code in codes():
+        if code.knows(path):
+            done = code.convert(path)
+            text = done.finish(code.name)
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.write_text(text)
+            return done
+    return None

@@ -1,0 +1,150 @@
+"""Octo-Tiger's .ini files: its shock tube (problem = sod) and its blast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from octools.inputs import Conversion, read_blocks
+from octools.snapshot import AXES
+
+SUB_GRID = 8  # cells along an edge of Octo-Tiger's sub-grids, of which the root is one
+DEFAULTS = {
+    "problem": "none",
+    "xscale": 1.0,
+    "min_level": 1,
+    "max_level": 1,
+    "cfl": 0.4,
+    "odt": 0.01,
+    "eblast0": 1.0,
+    "sod_rhol": 1.0,
+    "sod_rhor": 0.125,
+    "sod_pl": 1.0,
+    "sod_pr": 0.1,
+    "sod_theta": 0.0,
+    "sod_phi": 90.0,
+    "sod_gamma": 1.4,
+    "gravity": "on",
+    "hydro": "on",
+    "radiation": "off",
+    "reflect_bc": "off",
+    "inflow_bc": "off",
+    "unigrid": "off",
+}
+
+
+def convert(path: Path) -> Conversion:
+    """Say in Octant's parameters what an .ini file of Octo-Tiger says."""
+    source = Conversion(path, read_blocks(path, "Octo-Tiger", header="options"), DEFAULTS)
+    problem = str(source.get("problem")).lower()
+    if problem not in ("sod", "blast"):
+        raise source.refuse(f"problem = {problem} has no counterpart; there are: sod, blast")
+    if _is_on(source, "radiation") or not _is_on(source, "hydro"):
+        raise source.refuse("runs with radiation or without gas have no counterpart")
+    source.put("model", "amr")
+    (_sod if problem == "sod" else _blast)(source)
+    source.carried("problem", now="problem.name")
+    source.carried("hydro", "radiation", now="gas alone")
+    _mesh(source)
+    _hydro(source)
+    _time(source)
+    return source
+
+
+def _is_on(source: Conversion, name: str) -> bool:
+    return str(source.get(name)).lower() in ("on", "true", "1", "yes")
+
+
+def _sod(source: Conversion) -> None:
+    states = {
+        side: [float(source.get(f"sod_rho{side}")), float(source.get(f"sod_p{side}"))]
+        for side in "lr"
+    }
+    theta, phi = (np.deg2rad(float(source.get(f"sod_{angle}"))) for angle in ("theta", "phi"))
+    normal = [np.cos(theta) * np.sin(phi), np.sin(theta) * np.sin(phi), np.cos(phi)]
+    along = [a for a in range(3) if np.isclose(normal[a], 1.0)]
+    if along:
+        source.put("problem.name", "riemann")
+        source.put("problem.axis", AXES[along[0]])
+        source.put("problem.position", 0.0)
+        for name, (density, pressure) in zip(("left", "right"), states.values(), strict=True):
+            source.put(f"problem.{name}", [density, 0.0, pressure], "density, velocity, pressure")
+    else:
+        parts = [f"{n:.17g}*{a}" for n, a in zip(normal, AXES, strict=True) if abs(n) > 1e-15]
+        source.put("problem.name", "expression")
+        for n, name in enumerate(("density", "pressure")):
+            source.put(f"problem.{name}", f"left ? {states['l'][n]!r} : {states['r'][n]!r}")
+        source.put("problem.terms.left", f"{' + '.join(parts)} < 0")
+    source.put("hydro.gamma", float(source.get("sod_gamma")))
+    names = [f"sod_{name}" for name in ("rhol", "rhor", "pl", "pr", "theta", "phi")]
+    source.carried(*names, now="problem.*")
+    source.carried("sod_gamma", now="hydro.gamma")
+
+
+def _blast(source: Conversion) -> None:
+    source.put("problem.name", "sedov")
+    energy = float(source.get("eblast0"))
+    source.put("problem.energy", energy, "eblast0, in all finest cells within 3.5 of them")
+    source.put("problem.radius_cells", 3.5)
+    source.put("problem.density", 1.0)
+    source.put("problem.ambient_pressure", 1e-10, "Octo-Tiger: 4e-21")
+    source.put("problem.centre", [0.0] * 3)
+    source.put("hydro.gamma", 1.4)
+    source.carried("eblast0", now="problem.energy")
+
+
+def _mesh(source: Conversion) -> None:
+    half = float(source.get("xscale"))
+    finest = int(source.get("max_level"))
+    coarsest = finest if _is_on(source, "unigrid") else min(int(source.get("min_level")), finest)
+    source.put("mesh.base_cells", [SUB_GRID << coarsest] * 3, f"sub-grids of level {coarsest}")
+    source.put("mesh.block_size", SUB_GRID)
+    source.put("mesh.max_level", finest - coarsest)
+    source.put("mesh.lower", [-half] * 3, "xscale")
+    source.put("mesh.upper", [half] * 3)
+    side = "reflecting" if _is_on(source, "reflect_bc") else "outflow"
+    for axis in AXES:
+        source.put(f"mesh.boundary_{axis}", [side] * 2)
+    source.put("refine.gradient_fields", ["density", "pressure"])
+    source.put("refine.gradient", [0.05, 0.05], "about a tenth from cell to cell")
+    source.carried("xscale", now="mesh.lower, mesh.upper")
+    source.changed("min_level", "unigrid", now="mesh.base_cells: what is never coarser")
+    source.changed("max_level", now="mesh.max_level, counted from the base grid")
+    source.carried("reflect_bc", now="mesh.boundary_*")
+    source.changed("inflow_bc", now="mesh.boundary_* = outflow: no gradients, in and out")
+
+
+def _hydro(source: Conversion) -> None:
+    source.put("hydro.scheme", "rk3")
+    source.put("hydro.reconstruction", "ppm")
+    source.put("hydro.riemann", "hll", "Octo-Tiger: central fluxes with the same two speeds")
+    if float(source.get("rho_floor", 0.0)) > 0:
+        source.put("hydro.density_floor", float(source.get("rho_floor")))
+        source.carried("rho_floor", now="hydro.density_floor")
+    source.put("gravity.enabled", _is_on(source, "gravity"))
+    source.carried("gravity", now="gravity.enabled")
+    source.lost("theta", why="gravity is solved by multigrid, without opening angles")
+    source.lost("correct_am_hydro", "correct_am_grav", why="angular momentum is not corrected")
+    source.lost("cdisc_detect", why="contacts are not steepened")
+    switches: tuple[Any, ...] = ("dual_energy_sw1", "dual_energy_sw2")
+    source.lost(*switches, why="dual energy is off; hydro.dual_energy has its own criterion")
+
+
+def _time(source: Conversion) -> None:
+    if "stop_time" not in source.settings and "stop_step" not in source.settings:
+        raise source.refuse("it says neither stop_time nor stop_step")
+    source.put("time.end", float(source.get("stop_time", 1e9)))
+    if "stop_step" in source.settings:
+        source.put("time.max_steps", int(source.get("stop_step")))
+    source.carried("stop_time", "stop_step", now="time.end, time.max_steps")
+    source.put("time.cfl", min(1.0, 3 * float(source.get("cfl"))), "of a sum over axes")
+    source.put("time.subcycle", False, "as all levels take the same step")
+    source.changed("cfl", now="time.cfl: times 3, for speeds are added over the axes")
+    source.put("output.snapshot_interval", float(source.get("odt")))
+    source.carried("odt", now="output.snapshot_interval")
+    longest = float(source.get("hard_dt", -1.0))
+    if longest > 0:
+        source.put("time.largest_step", longest)
+    source.changed("hard_dt", now="time.largest_step, if it is no longer than time.cfl allows")

@@ -1,0 +1,327 @@
+"""Several runs side by side: queries over all of them, what became slower, how a program scales."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import pyarrow as pa
+
+from octools.errors import OctoolsError
+from octools.telemetry.database import Telemetry, explained, select_statement
+from octools.telemetry.views import VIEWS
+
+# What costs less than this share of a step is not listed.
+LEAST_SHARE = 0.005
+# Runs whose updates differ by less do the same work.
+SAME_WORK = 0.1
+
+
+class Runs:
+    """The views of several runs as one: each has a column `run` in front.
+
+    A query's views are read whole into memory.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        names = [path.resolve().name for path in paths]
+        if len(set(names)) < len(names):
+            names = [str(path) for path in paths]
+        if len(set(names)) < len(names):
+            raise OctoolsError("the same run is named twice; give different ones")
+        self.runs = {name: Telemetry(path) for name, path in zip(names, paths, strict=True)}
+
+    def __enter__(self) -> Self:
+        """Use the runs in a ``with`` statement."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the runs."""
+        for telemetry in self.runs.values():
+            telemetry.__exit__(kind, error, trace)
+
+    def rows(self, query: str) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
+        """Run a query that selects; return names and types of its columns, and its rows."""
+        statement = select_statement(query)
+        with duckdb.connect(":memory:") as database:
+            for view in VIEWS:
+                if re.search(rf"\b{view}\b", query):
+                    database.register(view, self._view(view))
+            database.execute("set enable_external_access = false")
+            database.execute("set lock_configuration = true")
+            try:
+                cursor = database.execute(statement)
+                return [(c[0], str(c[1])) for c in cursor.description or []], cursor.fetchall()
+            except duckdb.Error as cause:
+                raise explained(cause) from cause
+
+    def _view(self, view: str) -> pa.Table:
+        tables = []
+        for name, telemetry in self.runs.items():
+            table = telemetry.table(f"select * from {view}")
+            tables.append(table.add_column(0, "run", [pa.array([name] * len(table), pa.string())]))
+        return pa.concat_tables(tables, promote_options="permissive")
+
+
+# Of each run: seconds of a step in a phase, on the rank where it took longest over the run.
+_PHASES = """
+with per_rank as (
+  select phase, name, rank, sum(self_ns) / 1e9 as seconds from phases group by all)
+select phase, name, max(seconds) / (select count(*) from steps) as seconds
+from per_rank group by all"""
+
+_STEPS = """
+select count(*), sum(duration_ns) / 1e9, sum(updates), max(leaf_cells) from steps"""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a run was.
+
+    Attributes
+    ----------
+    name
+        Of the run.
+    ranks, threads
+        Ranks, and threads of each.
+    nodes
+        That they ran on.
+    steps, seconds, updates
+        Coarse steps, the time that they took, and the cells that were updated in them.
+    phases
+        Seconds per step by phase and name, of the rank where they are longest.
+    """
+
+    name: str
+    ranks: int
+    threads: int
+    nodes: int
+    steps: int
+    seconds: float
+    updates: float
+    phases: dict[tuple[str, str], float]
+
+    @property
+    def cores(self) -> int:
+        """Threads of all ranks."""
+        return self.ranks * self.threads
+
+    @property
+    def step(self) -> float:
+        """Seconds of a step."""
+        return self.seconds / self.steps
+
+    @property
+    def work(self) -> float:
+        """Updates in a step."""
+        return self.updates / self.steps
+
+    @property
+    def speed(self) -> float:
+        """Updates per second and core."""
+        return self.updates / self.seconds / self.cores
+
+
+def pace(name: str, telemetry: Telemetry) -> Pace:
+    """Measure a run's pace; its first step counts like any other."""
+    telemetry.require_steps()
+    steps, seconds, updates, _ = telemetry.rows(_STEPS)[1][0]
+    about = telemetry.files.metadata
+    phases = {(phase, what): each for phase, what, each in telemetry.rows(_PHASES)[1]}
+    nodes = telemetry.value("select count(distinct node) from ranks")
+    threads = int(about.get("threads_per_rank", "1"))
+    return Pace(
+        name, int(about["ranks"]), threads, nodes, steps, seconds, float(updates), phases
+    )  # fmt: skip
+
+
+def what_became_slower(runs: Runs) -> str:
+    """Compare the second run, and those after it, with the first: as a table for people.
+
+    Phases stand in the order of what they add to a step; below the tables is what differs between
+    the machines and the programs.
+    """
+    (first_name, first), *others = runs.runs.items()
+    before = pace(first_name, first)
+    parts = []
+    for name, telemetry in others:
+        after = pace(name, telemetry)
+        parts += [_difference(before, after), _circumstances(first, telemetry, before, after)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _difference(a: Pace, b: Pace) -> str:
+    lines = [
+        f"{b.name} against {a.name}: a step takes {_seconds(b.step)} instead of "
+        f"{_seconds(a.step)}, {b.step / a.step:.3g} times as long, for {b.work / a.work:.3g} times "
+        f"the cell updates on {b.cores} core(s) instead of {a.cores}",
+        "",
+        f"{'phase':<34}{a.name[:12]:>13}{b.name[:12]:>13}{'times':>8}{'of the step':>13}",
+    ]
+    changes = {
+        key: b.phases.get(key, 0.0) - a.phases.get(key, 0.0) for key in {*a.phases, *b.phases}
+    }
+    for key, change in sorted(changes.items(), key=lambda item: -abs(item[1])):
+        if abs(change) < LEAST_SHARE * a.step:
+            break
+        old, new = a.phases.get(key, 0.0), b.phases.get(key, 0.0)
+        times = f"{new / old:.3g}" if old else "new"
+        lines.append(
+            f"{' '.join(key).strip():<34}{_seconds(old):>13}{_seconds(new):>13}{times:>8}"
+            f"{100 * change / a.step:>+11.1f} %"
+        )
+    if len(lines) == 3:
+        lines.append(f"nothing changed by {100 * LEAST_SHARE:g} % of a step or more")
+    return "\n".join(lines)
+
+
+def _circumstances(first: Telemetry, other: Telemetry, a: Pace, b: Pace) -> str:
+    own = ("run", "start_unix_ns", "segment", "clock_error_ns", "events_dropped", "schema")
+    old, new = first.files.metadata, other.files.metadata
+    lines = [
+        f"  {key}: {old.get(key, 'unknown')} in {a.name}, {new.get(key, 'unknown')} in {b.name}"
+        for key in sorted({*old, *new})
+        if key not in own and old.get(key) != new.get(key)
+    ]
+    return "\n".join(["they differ in", *lines]) if lines else ""
+
+
+def _seconds(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.4g} {unit}"
+    return f"{seconds * 1e6:.4g} us"
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How a set of runs scales, against the one with the fewest cores.
+
+    Attributes
+    ----------
+    kind
+        ``strong`` (the same work on all), ``weak`` (the same work per core) or ``mixed``.
+    paces
+        By cores, ascending.
+    """
+
+    kind: str
+    paces: Sequence[Pace]
+
+    @property
+    def efficiencies(self) -> list[float]:
+        """Updates per second and core, over those of the first: 1 is perfect."""
+        return [each.speed / self.paces[0].speed for each in self.paces]
+
+    @property
+    def speedups(self) -> list[float]:
+        """Updates per second over those of the first."""
+        first = self.paces[0]
+        return [
+            each.speed * each.cores / (first.speed * first.cores) for each in self.paces
+        ]  # fmt: skip
+
+    def phases(self) -> dict[str, list[float]]:
+        """Seconds of a step by phase, of each run: what grows, grows here."""
+        names = {phase for each in self.paces for phase, _ in each.phases}
+        table = {
+            name: [
+                sum(s for (phase, _), s in each.phases.items() if phase == name)
+                for each in self.paces
+            ]
+            for name in names
+        }
+        least = LEAST_SHARE * max(each.step for each in self.paces)
+        kept = {name: row for name, row in table.items() if max(row) >= least}
+        return dict(sorted(kept.items(), key=lambda item: -max(item[1])))
+
+    def to_text(self) -> str:
+        """Write a table for people."""
+        lines = [
+            f"{self.kind} scaling",
+            f"{'run':<20}{'ranks':>7}{'threads':>9}{'cores':>7}{'nodes':>7}{'step':>12}"
+            f"{'M updates/s':>13}{'speed-up':>10}{'efficiency':>12}",
+        ]
+        rows = zip(self.paces, self.speedups, self.efficiencies, strict=True)
+        for each, speedup, efficiency in rows:
+            lines.append(
+                f"{each.name[:19]:<20}{each.ranks:>7}{each.threads:>9}{each.cores:>7}"
+                f"{each.nodes:>7}{_seconds(each.step):>12}"
+                f"{1e-6 * each.updates / each.seconds:>13.4g}{speedup:>10.3g}"
+                f"{100 * efficiency:>10.1f} %"
+            )
+        lines += ["", "time of a step by phase, on the rank where it is longest"]
+        lines.append(f"{'phase':<14}" + "".join(f"{each.name[:11]:>12}" for each in self.paces))
+        for name, row in self.phases().items():
+            lines.append(f"{name:<14}" + "".join(f"{_seconds(seconds):>12}" for seconds in row))
+        return "\n".join(lines)
+
+
+def scaling(runs: Runs) -> Scaling:
+    """Measure how runs scale that differ in their ranks or threads."""
+    paces = sorted(
+        (pace(name, telemetry) for name, telemetry in runs.runs.items()),
+        key=lambda each: (each.cores, each.ranks),
+    )
+    if len(paces) < 2:
+        raise OctoolsError("give two runs or more, on different numbers of ranks or threads")
+
+    def is_same(values: list[float]) -> bool:
+        return max(values) <= (1 + SAME_WORK) * min(values)
+
+    kind = "mixed"
+    if is_same([each.work for each in paces]):
+        kind = "strong"
+    elif is_same([each.work / each.cores for each in paces]):
+        kind = "weak"
+    return Scaling(kind, paces)
+
+
+def save_scaling(found: Scaling, path: Path) -> None:
+    """Draw speed-up beside the perfect one, and the time of a step by phase."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    from octools.figure import INK, SERIES, STYLE, save
+
+    cores = [each.cores for each in found.paces]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        left.loglog(cores, [n / cores[0] for n in cores], color=INK, ls=":", lw=1, label="perfect")
+        left.loglog(cores, found.speedups, "o-", color=SERIES[0], ms=4, label="Octant")
+        for n, speedup, share in zip(cores, found.speedups, found.efficiencies, strict=True):
+            left.annotate(
+                f"{100 * share:.0f} %", (n, speedup), (4, -10), textcoords="offset points",
+                fontsize=8,
+            )  # fmt: skip
+        left.set(xlabel="cores", ylabel="updates per second over the first run's")
+        left.set_title(f"{found.kind} scaling", loc="left")
+        below = [0.0] * len(cores)
+        places = list(range(len(cores)))
+        colours = [*SERIES, "#9aa7b8", "#d9a441", "#7a9e7e", "#c98bb9"]
+        for number, (name, row) in enumerate(found.phases().items()):
+            colour = colours[number % len(colours)]
+            right.bar(places, row, bottom=below, color=colour, label=name, width=0.7)
+            below = [a + b for a, b in zip(below, row, strict=True)]
+        right.set_xticks(places, [str(n) for n in cores])
+        right.set(xlabel="cores", ylabel="seconds of a step, each on its longest rank")
+        for axes in (left, right):
+            axes.legend(fontsize=8)
+            axes.spines[["top", "right"]].set_visible(False)
+        left.set_xticks(cores, [str(n) for n in cores], minor=False)
+        left.minorticks_off()
+        left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        left.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        save(figure, path)

@@ -1,0 +1,292 @@
+"""Other codes' parameter files: what they say, what became of each setting, and what is refused."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Call
+
+from octools.errors import OctoolsError
+from octools.inputs import CARRIED, CHANGED, LOST, Conversion, codes
+
+NAMELIST = """
+Free text before the groups.
+&RUN_PARAMS
+hydro=.true.
+nsubcycle=1,1,2
+nremap=7
+verbose=.true.
+/
+&AMR_PARAMS
+levelmin=4, levelmax=6
+ngridmax=1000
+boxlen=2d0
+/
+&INIT_PARAMS
+nregion=3
+region_type(1)='square'
+region_type(2)='square'
+region_type(3)='square'
+x_center=1.0,0.5,1.0
+y_center=1.0,1.0,1.0
+z_center=1.0,1.0,1.0
+length_x=10.0,1.0,0.5
+length_y=10.0,10.0,0.5
+length_z=10.0,10.0,0.5
+exp_region=3*10.0
+exp_region(3)=2.0
+d_region=1.0,2.0,3.0
+u_region=0.0,-1.0,0.0
+p_region=3*0.1
+/
+&OUTPUT_PARAMS
+tout=0.1,0.2,0.5
+tend=0.4
+/
+&HYDRO_PARAMS
+gamma=1.6667
+slope_type=2
+riemann='acoustic'
+smallr=1e-8
+/
+&REFINE_PARAMS
+err_grad_d=0.1
+jeans_refine=0,0,0,8.,4.
+x_refine=1.0
+/
+&BOUNDARY_PARAMS
+nboundary=2
+ibound_min=-1,+1
+ibound_max=-1,+1
+bound_type=1,2
+/
+&COOLING_PARAMS
+cooling=.true.
+/
+"""
+
+INI = """
+problem=blast
+odt=0.1
+stop_time=0.01
+gravity=off
+max_level=3   # a comment
+#unigrid=1
+theta=0.35
+"""
+
+ATHINPUT = """
+<comment>
+problem = spherical blast wave
+<job>
+basename = Blast
+<mesh>
+nx1 = 64           # cells
+x1min = -0.5
+x1max = 0.5
+ix1_bc = periodic
+ox1_bc = periodic
+nx2 = 96
+x2min = -0.75
+x2max = 0.75
+ix2_bc = reflect
+ox2_bc = outflow
+nx3 = 1
+x3min = -0.5
+x3max = 0.5
+<meshblock>
+nx1 = 32
+<mesh_refinement>
+refinement = adaptive
+num_levels = 3
+dpres_max = 0.25
+<time>
+integrator = vl2
+cfl_number = 0.2
+tlim = 1.0
+nlim = -1
+<hydro>
+eos = ideal
+rsolver = hlle
+reconstruct = ppmx
+gamma = 1.4
+<problem>
+pgen_name = blast
+pn_amb = 0.1
+prat = 100.
+inner_radius = 0.1
+outer_radius = 0.2
+<output1>
+file_type = vtk
+dt = 0.05
+<output2>
+file_type = hst
+dt = 0.001
+"""
+
+
+def converted(path: Path, text: str) -> tuple[Conversion, dict[str, Any]]:
+    """Convert a file, and read what it became."""
+    path.write_text(text)
+    code = next(code for code in codes() if code.knows(path))
+    done = code.convert(path)
+    return done, tomllib.loads(done.finish(code.name))
+
+
+def verdicts(done: Conversion) -> dict[str, str]:
+    return {row.setting.split(" = ")[0]: row.verdict for row in done.rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("run.nml", NAMELIST), ("blast.ini", INI), ("athinput.blast", ATHINPUT)]
+)
+def test_every_setting_is_accounted_for_once(tmp_path: Path, name: str, text: str) -> None:
+    done, _ = converted(tmp_path / name, text)
+    named = [row.setting.split(" = ")[0] for row in done.rows]
+    assert sorted(named) == sorted(done.settings)
+
+
+def test_regions_of_ramses_become_formulas(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "run.nml", NAMELIST)
+    assert found["mesh"]["base_cells"] == [16, 16, 16]
+    assert found["mesh"]["max_level"] == 2
+    assert found["mesh"]["upper"] == [2.0, 2.0, 2.0]
+    assert found["mesh"]["boundary_x"] == ["reflecting", "outflow"]
+    assert found["mesh"]["boundary_y"] == ["periodic", "periodic"]
+    problem = found["problem"]
+    assert problem["name"] == "expression"
+    assert problem["density"] == "in_region_3 ? 3.0 : (in_region_2 ? 2.0 : (1.0))"
+    assert problem["velocity"][0] == "in_region_3 ? 0.0 : (in_region_2 ? -1.0 : (0.0))"
+    assert problem["velocity"][1] == "0.0"
+    assert problem["pressure"] == "0.1"
+    sides = "abs(x - 0.5) * 2.0 < 1 && abs(y - 1.0) * 0.2 < 1 && abs(z - 1.0) * 0.2 < 1"
+    assert problem["terms"]["in_region_2"] == sides
+    assert problem["terms"]["in_region_3"].endswith(" + (abs(z - 1.0) * 4.0)^2.0 < 1")
+    assert found["time"]["end"] == 0.4
+    assert found["output"]["snapshot_times"] == [0.1, 0.2]
+    assert found["hydro"]["riemann"] == "exact"
+    assert found["hydro"]["limiter"] == "mc"
+    assert found["balance"]["interval"] == 7
+    verdict = verdicts(done)
+    assert verdict["hydro_params/smallr"] == CARRIED
+    assert verdict["hydro_params/riemann"] == CHANGED
+    for lost in ("run_params/verbose", "refine_params/x_refine", "cooling_params/cooling"):
+        assert verdict[lost] == LOST
+
+
+def test_jeans_lengths_of_ramses_are_listed_by_level(tmp_path: Path) -> None:
+    """Other lists begin with levelmin; this one begins with level 1."""
+    done, found = converted(tmp_path / "run.nml", NAMELIST)
+    assert "jeans" not in found["refine"]
+    assert verdicts(done)["refine_params/jeans_refine"] == LOST
+    text = NAMELIST.replace("hydro=", "poisson=.true.\nhydro=")
+    done, found = converted(tmp_path / "run.nml", text)
+    assert found["refine"]["jeans"] == 8.0
+    assert verdicts(done)["refine_params/jeans_refine"] == CHANGED  # 8 on one level, 4 on another
+    done, found = converted(tmp_path / "run.nml", text.replace("levelmax=6", "levelmax=5"))
+    assert verdicts(done)["refine_params/jeans_refine"] == CARRIED
+
+
+def test_a_point_of_ramses_becomes_a_blast(tmp_path: Path) -> None:
+    text = NAMELIST.replace("nregion=3", "nregion=2")
+    text = text.replace("(2)='square'", "(2)='point'").replace("u_region=0.0,-1.0,0.0", "")
+    text = text.replace("d_region=1.0,2.0", "d_region=1.0,0.0").replace("3*0.1", "1e-5,0.4")
+    _, found = converted(tmp_path / "run.nml", text)
+    assert found["problem"]["name"] == "sedov"
+    assert found["problem"]["energy"] == pytest.approx(0.4 / 0.6667)
+    assert found["problem"]["centre"] == [0.5, 1.0, 1.0]
+    with pytest.raises(OctoolsError, match="uniform gas at rest"):
+        converted(tmp_path / "run.nml", text.replace("d_region=1.0,0.0", "d_region=1.0,1.0"))
+
+
+def test_a_blast_of_octo_tiger(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "blast.ini", INI)
+    assert found["problem"]["name"] == "sedov"
+    assert found["mesh"]["base_cells"] == [16, 16, 16]
+    assert found["mesh"]["max_level"] == 2
+    assert found["mesh"]["lower"] == [-1.0, -1.0, -1.0]
+    assert found["time"]["end"] == 0.01
+    assert found["gravity"]["enabled"] is False
+    assert verdicts(done)["theta"] == LOST
+
+
+def test_an_oblique_tube_of_octo_tiger(tmp_path: Path) -> None:
+    text = "problem = sod\nstop_time = 0.1\nsod_theta = 45\n"
+    _, found = converted(tmp_path / "sod.ini", text)
+    assert found["problem"]["density"] == "left ? 1.0 : 0.125"
+    factors = [float(part.split("*")[0]) for part in found["problem"]["terms"]["left"].split(" + ")]
+    assert factors == pytest.approx([0.5**0.5] * 2)
+    _, straight = converted(tmp_path / "sod.ini", text.replace("45", "90"))
+    assert straight["problem"]["name"] == "riemann"
+    assert straight["problem"]["axis"] == "y"
+
+
+def test_a_blast_of_athena_in_two_dimensions(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "athinput.blast", ATHINPUT)
+    assert found["mesh"]["base_cells"] == [64, 96, 8]
+    assert found["mesh"]["upper"] == [0.5, 0.75, -0.375]
+    assert found["mesh"]["boundary_y"] == ["reflecting", "outflow"]
+    assert found["mesh"]["max_level"] == 2
+    problem = found["problem"]
+    assert problem["pressure"] == "0.1 * 100.0^inside"
+    assert problem["terms"]["radius"] == "sqrt((x - 0.0)^2 + (y - 0.0)^2)"
+    assert list(problem["terms"]) == ["radius", "inside"]
+    assert found["refine"]["gradient"] == [0.125]
+    assert found["hydro"]["riemann"] == "hll"
+    assert found["hydro"]["scheme"] == "muscl_hancock"
+    assert found["time"]["cfl"] == pytest.approx(0.6)
+    assert found["output"]["snapshot_interval"] == 0.05
+    assert verdicts(done)["time/integrator"] == CHANGED
+    assert verdicts(done)["job/basename"] == LOST
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.nml", NAMELIST.replace("acoustic", "roe"), "riemann = 'roe'"),
+        ("a.nml", NAMELIST.replace("nregion=3", "nregion=0"), "no regions of gas"),
+        ("a.nml", NAMELIST.replace("nboundary=2", "nboundary=1"), "only one side of x"),
+        ("a.nml", "&AMR_PARAMS\nlevelmin=\n", "not a whole namelist|no regions"),
+        ("a.ini", INI.replace("blast", "rotating_star"), "there are: sod, blast"),
+        ("a.ini", "problem blast\n", "not a whole parameter file of Octo-Tiger"),
+        ("a.athinput", ATHINPUT.replace("<hydro>", "<mhd>"), "<mhd> has no counterpart"),
+        ("a.athinput", ATHINPUT.replace("= hlle", "= lhllc"), "rsolver = lhllc"),
+        ("a.athinput", ATHINPUT.replace("nx2 = 96", "nx2 = 100"), "no multiple of 8"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused(
+    tmp_path: Path, octools: Call, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    result = octools("convert", tmp_path / name)
+    assert result.returncode == 2
+    assert re.search(message, result.stderr), result.stderr
+    assert not (tmp_path / "a.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.nml", NAMELIST),
+        ("blast.ini", INI),
+        ("sod.ini", "problem=sod\nstop_time=0.1\nsod_theta=45"),
+        ("athinput.blast", ATHINPUT),
+    ],
+)
+def test_octant_understands_what_was_converted(
+    tmp_path: Path, octools: Call, name: str, text: str
+) -> None:
+    program = os.environ.get("OCTANT_PROGRAM")
+    if not program:
+        pytest.skip("OCTANT_PROGRAM names no program")
+    (tmp_path / name).write_text(text)
+    result = octools("convert", tmp_path / name, "--output", tmp_path / "new.toml")
+    assert result.returncode == 0
+    assert "no counterpart" in (tmp_path / "new.toml").read_text() or name == "sod.ini"
+    words = [program, "check", str(tmp_path / "new.toml")]
+    checked = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -1,0 +1,29 @@
+"""Namelists of RAMSES, converted and run: the densest cell is as dense as in RAMSES's output."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from octools import ramses_input
+from running import leaf_cells, run_well
+
+DATA = Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses"
+FOLDERS = sorted(path.parent for path in DATA.glob("*/check.json"))
+
+pytestmark = pytest.mark.skipif(not FOLDERS, reason="no outputs of RAMSES in $OCTANT_DATA/ramses")
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_converted_namelist_gives_the_densities_of_ramses(tmp_path: Path, folder: Path) -> None:
+    (namelist,) = folder.glob("*.nml")
+    done = ramses_input.convert(namelist)
+    if done.get("run_params/pic"):
+        pytest.skip("its particles are not read")
+    found = json.loads((folder / "check.json").read_text())["independent_reader"]
+    end = [f"time.end={found['time']}", "output.snapshot_times=[]"]
+    outcome = run_well(tmp_path / "run", done.finish("RAMSES"), *end)
+    cells = leaf_cells(outcome.last_snapshot)
+    assert cells["density"].max() == pytest.approx(found["max_density"], rel=0.01)
+    mass = (cells["density"] * cells.volume).sum()
+    assert mass == pytest.approx(found["total_mass"], rel=1e-6)
