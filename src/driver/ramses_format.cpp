@@ -114,19 +114,19 @@ class RamsesFolderWriter {
   }
 
   void measure() {
-    std::array<ReproducibleSum, 2> masses;  // of everything, of the stars
-    const BlockLevel& base = contents_.levels.front();
+    std::array<ReproducibleSum, 3> masses;  // of the gas, of particles, of the stars among them
     const double volume = contents_.geometry.cell_volume(0);
-    for (const int slot : base.slots)
+    for (const int slot : contents_.levels.front().slots)
       for (const double density : tree_.variables().density().values(0, {&slot, 1}))
         masses[0] += density * volume;
     particles_.for_masses([&](double mass, bool is_star) {
-      masses[0] += mass;
-      if (is_star) masses[1] += mass;
+      masses[1] += mass;
+      if (is_star) masses[2] += mass;
     });
     reproducible_sum(ranks_, std::span(masses));
-    output_.total_mass = masses[0].to_double();
-    mass_of_stars_ = masses[1].to_double();
+    output_.gas_mass = masses[0].to_double();
+    output_.mass = output_.gas_mass + masses[1].to_double();
+    mass_of_stars_ = masses[2].to_double();
   }
 
   // --- the files of some domains, one on each rank ----------------------------------------------

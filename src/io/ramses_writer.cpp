@@ -143,7 +143,7 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
   const auto steps = static_cast<std::int32_t>(f.coarse_steps);
   file_.integers({steps, steps});
   const double a = f.scale_factor;
-  file_.reals({0.0, output.total_mass, output.total_mass / std::pow(f.box_length, 3)});
+  file_.reals({0.0, output.gas_mass, output.mass / std::pow(f.box_length, 3)});
   // Tables of times reach from half of this scale factor to today.
   const bool expands = f.is_cosmological();
   file_.reals({f.omega_m, f.omega_lambda, f.omega_curvature, f.omega_b, f.hubble,

@@ -22,7 +22,8 @@ struct RamsesOutput {
   RamsesFacts facts;  // `folder` is where files are written
   int levels = 1;     // RAMSES's levelmax
   double gamma = 1.0;
-  double total_mass = 0.0, box_megaparsecs_per_h = 0.0;  // the latter of a universe
+  double mass = 0.0, gas_mass = 0.0;   // of everything, of the gas
+  double box_megaparsecs_per_h = 0.0;  // of a universe
   // By axis, cells of the coarse grid: 1, and one more for each wall; and those below the box.
   std::array<int, 3> coarse_cells{1, 1, 1}, cells_below{0, 0, 0};
   // Where the curve passes from domain to domain, 0 and its end included, in cells of half the

@@ -156,8 +156,8 @@ def test_octant_goes_on_with_the_same_bits(tmp_path: Path, outcome: Outcome, ran
     for field in ("density", "velocity_x", "velocity_y", "velocity_z", "scalar_0"):
         if field in one.values:
             assert (one[field] == other[field]).all(), field
-    # Not of every pressure is there an energy that gives it with momenta of these velocities.
-    assert np.count_nonzero(one["pressure"] != other["pressure"]) <= 2e-3 * one.size.size
+    # Not of every pressure of cold gas is there an energy that gives it.
+    assert np.count_nonzero(one["pressure"] != other["pressure"]) <= 1e-3 * one.size.size
     speed2 = sum(one[f"velocity_{axis}"] ** 2 for axis in "xyz")
     energy = 1.5 * one["pressure"] + 0.5 * one["density"] * speed2
     assert (np.abs(one["pressure"] - other["pressure"]) <= 2e-16 * energy).all()
