@@ -170,7 +170,7 @@ void check_head(const RamsesFacts& facts, const RamsesHead& head, const AmrSimul
                        head.variables - k_gas_fields));
 }
 
-constexpr std::int64_t k_octs_at_once = 1 << 14;  // that a rank sends
+constexpr std::int64_t k_octs_at_once = 1 << 12;  // that a rank sends
 
 // Octs under way to the owner of their block: a head, then eight cells of every variable.
 struct OctHead {
