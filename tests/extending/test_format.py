@@ -54,4 +54,4 @@ def test_it_may_be_the_only_one_and_takes_what_is_selected(
 
 def test_it_is_among_the_names_that_are_expected(tmp_path: Path) -> None:
     outcome = run(tmp_path / "run", DRIFTING_BLAST, 'output.formats=["leaf_tabel"]')
-    assert_refused(outcome, "output.formats", '"octant" or "leaf_table"')
+    assert_refused(outcome, "output.formats", '"octant" or "ramses" or "leaf_table"')
