@@ -13,6 +13,7 @@ from octools.run import output_path, resolve, snapshots
 # Each function takes the snapshots and a folder, and returns the files that it has written there.
 TARGETS = {
     "gadget": "octools.gadget:export",
+    "hypertree": "octools.hypertree:export",
     "vtkhdf": "octools.vtkhdf:export",
 }
 
