@@ -15,7 +15,6 @@ from octools.errors import OctoolsError, reading, unknown_name
 from octools.figure import LEVELS, SERIES, STYLE, save
 from octools.snapshot import Array
 
-
 ROUND_OFF = 1e-17  # no drift below is worth drawing
 
 
