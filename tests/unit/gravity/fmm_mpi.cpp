@@ -1,0 +1,223 @@
+// The fast multipole method: what it conserves, how far it is from direct sums, and its bits.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "tests/unit/gravity/gravity_fixture.hpp"
+
+namespace octant::gravity::test {
+namespace {
+
+GravityOptions fmm_options(double theta) {
+  GravityOptions options;
+  ParameterSchema schema;
+  declare(schema, options);
+  schema.read_text(fmt::format("gravity.solver = \"fmm\"\ngravity.theta = {}", theta), "test");
+  return options;
+}
+
+Gravity solved_by_fmm(Gas& gas, double theta) {
+  Gravity gravity(fmm_options(theta), gas.mesh, {});
+  gravity.adapt_to_mesh();
+  gravity.solve({0, gas.mesh.finest_level()}, 0.0);
+  return gravity;
+}
+
+// Two stars of unequal size and a thin background, every cell multiplied by a number at random.
+double stars(const Point& x) {
+  const auto star = [&](double a, double b, double c, double radius, double density) {
+    const double s = ((x[0] - a) * (x[0] - a) + (x[1] - b) * (x[1] - b) +
+                      (x[2] - c) * (x[2] - c)) / (radius * radius);
+    return s < 1.0 ? density * std::pow(1.0 - s, 1.5) : 0.0;
+  };
+  const auto cell = [](double u) { return static_cast<std::uint64_t>(u * 4096.0); };
+  const std::uint64_t key = cell(x[0]) << 40 ^ cell(x[1]) << 20 ^ cell(x[2]);
+  return (1e-8 + star(0.41, 0.52, 0.47, 0.14, 1.0) + star(0.71, 0.57, 0.55, 0.07, 3.0)) *
+         (0.1 + 1.8 * RandomStream(7, key, 0).uniform(0));
+}
+
+bool beside_a_star(const Point& x, int level) {
+  const auto within = [&](double a, double b, double c, double radius) {
+    return std::hypot(x[0] - a, x[1] - b, x[2] - c) < radius;
+  };
+  return within(0.41, 0.52, 0.47, level == 0 ? 0.14 : 0.06) || within(0.71, 0.57, 0.55, 0.07);
+}
+
+void make_stars(Gas& gas) {
+  for (int level = 0; level < gas.mesh.geometry().max_level(); ++level) gas.refine(beside_a_star);
+  gas.set_density(stars);
+}
+
+// Leaf cells of this rank.
+struct Body {
+  Point x;
+  double h, mass, phi;
+  Point g;
+};
+std::vector<Body> bodies_of(const Gas& gas, const Gravity& gravity) {
+  std::vector<Body> bodies;
+  const int N = gas.mesh.layout().block_size;
+  for (int level = 0; level <= gas.mesh.finest_level(); ++level) {
+    const double* rho = gas.mesh.fields(level).blocks(mesh::LevelFields::k_now);
+    const mesh::BlockLayout& layout = gravity.stored().layout();
+    gas.for_cells(level, [&](const Point& x, std::int64_t at) {
+      const auto slot = static_cast<int>(at / gas.mesh.layout().stride_slot);
+      const auto c = static_cast<int>(at % gas.mesh.layout().stride_slot);
+      const int octant = (2 * (c % N) >= N) + 2 * (2 * (c / N % N) >= N) + 4 * (2 * (c / N / N) >= N);
+      if (gas.mesh.blocks(level).refined(slot) >> octant & 1) return;
+      const auto field = [&](Field f) {
+        return gravity.stored().data(level)[slot * layout.stride_slot +
+                                            static_cast<int>(f) * layout.stride_variable + c];
+      };
+      bodies.push_back({x, gas.mesh.geometry().cell_size(level),
+                        rho[at] * gas.mesh.geometry().cell_volume(level), field(Field::potential),
+                        {field(Field::acceleration_x), field(Field::acceleration_y),
+                         field(Field::acceleration_z)}});
+    });
+  }
+  return bodies;
+}
+
+// |sum m a| / sum |m a| and |sum r x m a| / sum |r x m a|, over all ranks.
+std::array<double, 2> imbalance(const Communicator& communicator, const std::vector<Body>& bodies) {
+  std::vector<double> terms[8];
+  for (const Body& b : bodies) {
+    Point f, r;
+    for (int d = 0; d < 3; ++d) f[d] = b.mass * b.g[d], r[d] = b.x[d] - 0.5;
+    const Point t{r[1] * f[2] - r[2] * f[1], r[2] * f[0] - r[0] * f[2],
+                  r[0] * f[1] - r[1] * f[0]};
+    for (int d = 0; d < 3; ++d) terms[d].push_back(f[d]), terms[3 + d].push_back(t[d]);
+    terms[6].push_back(std::hypot(f[0], f[1], f[2]));
+    terms[7].push_back(std::hypot(t[0], t[1], t[2]));
+  }
+  double sum[8];
+  for (int n = 0; n < 8; ++n) sum[n] = reproducible_sum(communicator, terms[n]);
+  return {std::hypot(sum[0], sum[1], sum[2]) / sum[6], std::hypot(sum[3], sum[4], sum[5]) / sum[7]};
+}
+
+// Root mean squares of errors of the force over those of the force, of some cells, half of them in
+// the stars: by mass, and as they are.
+std::array<double, 2> force_errors(const std::vector<Body>& bodies, int samples) {
+  double weighted = 0.0, weight = 0.0, plain = 0.0, all = 0.0;
+  for (int n = 0, k = 0; n < samples; ++k) {
+    const auto i = static_cast<std::size_t>(RandomStream(11, k, 0).uniform(0) *
+                                            static_cast<double>(bodies.size()));
+    const Body& b = bodies[i];
+    if (n % 2 == 1 && b.mass < 1e-4 * b.h * b.h * b.h) continue;
+    ++n;
+    Point g{0.0, 0.0, 0.0};
+    for (const Body& other : bodies) {
+      const double x = other.x[0] - b.x[0], y = other.x[1] - b.x[1], z = other.x[2] - b.x[2],
+                   r2 = x * x + y * y + z * z;
+      if (r2 == 0.0) continue;
+      const double f = other.mass / (r2 * std::sqrt(r2));
+      g[0] += f * x, g[1] += f * y, g[2] += f * z;
+    }
+    double error = 0.0, square = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      error += (b.g[d] - g[d]) * (b.g[d] - g[d]);
+      square += g[d] * g[d];
+    }
+    plain += error, all += square;
+    weighted += b.mass * b.mass * error, weight += b.mass * b.mass * square;
+  }
+  return {std::sqrt(weighted / weight), std::sqrt(plain / all)};
+}
+
+TEST(FastMultipoles, no_force_and_no_torque_is_left_on_refined_meshes) {
+  Gas gas(box({32, 32, 32}, 8, 2, "outflow"));
+  make_stars(gas);
+  scatter_blocks(gas, 3);
+  for (const double theta : {0.5, 0.35}) {
+    const Gravity gravity = solved_by_fmm(gas, theta);
+    const auto [force, torque] = imbalance(gas.mesh.communicator(), bodies_of(gas, gravity));
+    EXPECT_LT(force, 1e-14) << theta;
+    EXPECT_LT(torque, 1e-14) << theta;
+  }
+}
+
+TEST(FastMultipoles, force_is_that_of_direct_sums) {
+  const Communicator alone = Communicator::world().split(Communicator::world().rank());
+  if (!Communicator::world().is_root()) return;
+  for (const int max_level : {0, 2}) {
+    Gas gas(box({32, 32, 32}, 8, max_level, "outflow"), alone);
+    make_stars(gas);
+    for (const double theta : {0.5, 0.35}) {
+      const auto [weighted, plain] = force_errors(bodies_of(gas, solved_by_fmm(gas, theta)), 1500);
+      std::printf("levels %d, theta %.2f: error of the force %.2e by mass, %.2e plain\n",
+                  max_level + 1, theta, weighted, plain);
+      EXPECT_LT(weighted, theta == 0.5 ? 3e-3 : 4e-4);
+      EXPECT_LT(plain, theta == 0.5 ? 3e-2 : 5e-3);
+    }
+  }
+}
+
+TEST(FastMultipoles, same_bits_on_any_number_of_ranks) {
+  for (const double theta : {0.5, 0.35}) {
+    const auto bits = [&](const Communicator& communicator) {
+      Gas gas(box({32, 24, 40}, 8, 2, "outflow"), communicator);
+      make_stars(gas);
+      scatter_blocks(gas, 5);
+      return fingerprint(gas, solved_by_fmm(gas, theta));
+    };
+    EXPECT_EQ(bits(Communicator::world()),
+              bits(Communicator::world().split(Communicator::world().rank())));
+  }
+}
+
+// Of all cells, refined or not, by their place.
+TEST(FastMultipoles, same_bits_for_blocks_of_any_size) {
+  const auto bits = [](int block_size) {
+    Gas gas(box({64, 32, 32}, block_size, 1, "outflow"));
+    gas.refine([](const Point& x, int) { return x[0] < 0.49 && x[0] > 0.26 && x[1] < 0.24; });
+    gas.set_density(stars);
+    const Gravity gravity = solved_by_fmm(gas, 0.5);
+    std::uint64_t sum = 0;
+    for (int level = 0; level <= 1; ++level)
+      for (int field = 0; field < k_fields; ++field) {
+        const auto values = read(gas, gravity, level, field);
+        std::size_t n = 0;
+        gas.for_cells(level, [&](const Point& x, std::int64_t) {
+          const auto place = static_cast<std::uint64_t>(x[0] * 256) * 1048576 +
+                             static_cast<std::uint64_t>(x[1] * 256) * 1024 +
+                             static_cast<std::uint64_t>(x[2] * 256);
+          sum += std::bit_cast<std::uint64_t>(values[n++]) * (2 * place + 1) * (2 * field + 1);
+        });
+      }
+    return gas.mesh.communicator().sum(sum);
+  };
+  const std::uint64_t expected = bits(8);
+  EXPECT_EQ(bits(16), expected);
+  EXPECT_EQ(bits(32), expected);
+}
+
+// A cell with finer ones holds their mean.
+TEST(FastMultipoles, refined_cells_hold_means) {
+  Gas gas(box({16, 16, 16}, 8, 1, "outflow"), Communicator::world().split(Communicator::world().rank()));
+  gas.refine([](const Point& x, int) { return x[0] < 0.5; });
+  gas.set_density([](const Point& x) { return 1.0 + x[0] + 2.0 * x[1] * x[1] + 3.0 * x[2]; });
+  const Gravity gravity = solved_by_fmm(gas, 0.5);
+  for (int field : {0, 2, 3, 4}) {
+    double fine = 0.0, coarse = 0.0;
+    for (const double value : read(gas, gravity, 1, field)) fine += value / 8.0;
+    const auto values = read(gas, gravity, 0, field);
+    std::size_t n = 0;
+    gas.for_cells(0, [&](const Point& x, std::int64_t) { coarse += x[0] < 0.5 ? values[n] : 0.0; ++n; });
+    EXPECT_NEAR(fine, coarse, 1e-12 * std::abs(coarse));
+    EXPECT_NE(coarse, 0.0);
+  }
+}
+
+TEST(FastMultipoles, what_it_cannot_do_is_refused) {
+  Gas periodic(box({16, 16, 16}, 8));
+  EXPECT_THROW(Gravity(fmm_options(0.5), periodic.mesh, {}), InputError);
+  Gas small(box({16, 16, 16}, 4, 0, "outflow"));
+  EXPECT_THROW(Gravity(fmm_options(0.5), small.mesh, {}), InputError);
+  EXPECT_THROW(fmm_options(0.51), InputError);
+  EXPECT_THROW(fmm_options(0.33), InputError);
+}
+
+}  // namespace
+}  // namespace octant::gravity::test
