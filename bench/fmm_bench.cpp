@@ -53,8 +53,7 @@ bool touches_star(int level, const Place& centre, double side) {
     const double radius = level > 0 && star.radius > 0.1 ? 0.06 : star.radius;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
-      const double outside =
-          std::max(0.0, std::abs(star.centre[d] - centre[d]) - 0.5 * side);
+      const double outside = std::max(0.0, std::abs(star.centre[d] - centre[d]) - 0.5 * side);
       square += outside * outside;
     }
     if (square < radius * radius) return true;
@@ -110,15 +109,14 @@ std::array<double, 2> unbalanced(const mesh::Mesh& mesh, const gravity::Gravity&
   std::array<std::vector<double>, 8> terms;
   const mesh::BlockLayout &gas = mesh.layout(), &stored = gravity.stored().layout();
   for_leaf_cells(mesh, [&](int level, int c, int slot, const Place& x) {
-    const double mass = mesh.geometry().cell_volume(level) *
-                        mesh.fields(level).blocks(mesh::LevelFields::k_now)[slot * gas.stride_slot + c];
-    const double* g =
-        gravity.stored().data(level) + slot * stored.stride_slot +
-        static_cast<int>(gravity::Field::acceleration_x) * stored.stride_variable + c;
+    const double mass =
+        mesh.geometry().cell_volume(level) *
+        mesh.fields(level).blocks(mesh::LevelFields::k_now)[slot * gas.stride_slot + c];
+    const double* g = gravity.stored().data(level) + slot * stored.stride_slot +
+                      static_cast<int>(gravity::Field::acceleration_x) * stored.stride_variable + c;
     Place f, r;
     for (int d = 0; d < 3; ++d) f[d] = mass * g[d * stored.stride_variable], r[d] = x[d] - 0.5;
-    const Place t{r[1] * f[2] - r[2] * f[1], r[2] * f[0] - r[0] * f[2],
-                  r[0] * f[1] - r[1] * f[0]};
+    const Place t{r[1] * f[2] - r[2] * f[1], r[2] * f[0] - r[0] * f[2], r[0] * f[1] - r[1] * f[0]};
     for (int d = 0; d < 3; ++d) terms[d].push_back(f[d]), terms[3 + d].push_back(t[d]);
     terms[6].push_back(std::hypot(f[0], f[1], f[2]));
     terms[7].push_back(std::hypot(t[0], t[1], t[2]));
@@ -194,7 +192,8 @@ Pairs pairs_of(const fmm::BrickLevel& level, double theta) {
 Pairs count_pairs(const mesh::Mesh& mesh, double theta) {
   const fmm::Lists lists = fmm::make_lists(theta);
   std::vector<fmm::BrickLevel> bricks;
-  for (int level = mesh.finest_level(); level >= 0; --level) bricks.emplace_back(mesh.tree(), level);
+  for (int level = mesh.finest_level(); level >= 0; --level)
+    bricks.emplace_back(mesh.tree(), level);
   while (!fmm::is_top(mesh.geometry(), bricks.back().level()))
     bricks.push_back(fmm::BrickLevel::above(bricks.back()));
   for (std::size_t n = 0; n + 1 < bricks.size(); ++n) bricks[n].join(bricks[n + 1]);
@@ -244,17 +243,18 @@ struct FmmRequest {
 };
 
 void declare_fmm(Options& options, FmmRequest& request) {
-  options.choice("--case", request.cases, "64^3 cells, or levels of 32^3 to 128^3 around two stars");
+  options.choice("--case", request.cases,
+                 "64^3 cells, or levels of 32^3 to 128^3 around two stars");
   options.counts("--block-size", request.block_sizes, "Block sizes: 8, 16, 32");
-  options.number("--theta", request.theta, 0.34, 0.5, "Opening criterion; without it: 0.5 and 0.35");
+  options.number("--theta", request.theta, 0.34, 0.5,
+                 "Opening criterion; without it: 0.5 and 0.35");
   options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
 }
 
 double share(double operations, const FmmResult& r, const std::string& part, double peak) {
   const auto found = r.parts.find(part);
-  return found == r.parts.end() || found->second == 0.0
-             ? std::numeric_limits<double>::quiet_NaN()
-             : operations / found->second / peak;
+  return found == r.parts.end() || found->second == 0.0 ? std::numeric_limits<double>::quiet_NaN()
+                                                        : operations / found->second / peak;
 }
 
 void measure_fmm_cases(const FmmRequest& request, const Communicator& communicator,
@@ -263,7 +263,8 @@ void measure_fmm_cases(const FmmRequest& request, const Communicator& communicat
   const auto percent = [](double part) { return fmt::format("{:.0f}%", 100.0 * part); };
   constexpr const char* row = "{:<8} {:>5} {:>5} {:>8} {:>9} {:>8} {:>8} {:>7} {:>7} {:>8} {:>8}";
   report.line(fmt::format(
-      "{} rank(s) of {} thread(s); multiply-adds of a core: {:.1f} GFlop/s; least of {} solves, in\n"
+      "{} rank(s) of {} thread(s); multiply-adds of a core: {:.1f} GFlop/s; least of {} solves, "
+      "in\n"
       "processor time; shares of that peak with the copies that kernels make of their sources\n",
       communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * peak,
       request.repeats));
@@ -274,18 +275,16 @@ void measure_fmm_cases(const FmmRequest& request, const Communicator& communicat
   for (const std::string& name : request.cases.selected())
     for (const double theta : thetas)
       for (const int block_size : request.block_sizes) {
-        const FmmResult r =
-            measure_fmm(communicator, {name, block_size, theta}, request.repeats);
+        const FmmResult r = measure_fmm(communicator, {name, block_size, theta}, request.repeats);
         const double points = share(r.point_operations, r, "fmm points", peak),
                      refined = share(r.refined_operations, r, "fmm refined cells", peak);
         const double seconds = r.parts.at("fmm points") + r.parts.at("fmm refined cells");
         const double both = (r.point_operations + r.refined_operations) / seconds / peak;
         const double rate = static_cast<double>(r.cells) / r.seconds;
-        report.line(fmt::format(row, name, block_size, theta, r.cells,
-                                fmt::format("{:.2f} M", 1e-6 * rate),
-                                fmt::format("{:.3f}", 1e6 / rate), fmt::format("{:.0e}", r.force_sum),
-                                fmt::format("{:.0e}", r.torque_sum), percent(points),
-                                percent(refined), percent(both)));
+        report.line(fmt::format(
+            row, name, block_size, theta, r.cells, fmt::format("{:.2f} M", 1e-6 * rate),
+            fmt::format("{:.3f}", 1e6 / rate), fmt::format("{:.0e}", r.force_sum),
+            fmt::format("{:.0e}", r.torque_sum), percent(points), percent(refined), percent(both)));
         JsonObject parts;
         for (const auto& [part, part_seconds] : r.parts) parts.add(part, part_seconds);
         report.add(JsonObject()
@@ -346,14 +345,12 @@ int operations_per_interaction() {
 }
 
 FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case, int repeats) {
-  mesh::Mesh mesh(mesh::Geometry(fmm_mesh_options(fmm_case)), communicator, CommOptions{},
-                  {.variables = {{"density"},
-                                 {"momentum_x", 0},
-                                 {"momentum_y", 1},
-                                 {"momentum_z", 2},
-                                 {"total_energy"}},
-                   .ghosts = {2}},
-                  std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
+  mesh::Mesh mesh(
+      mesh::Geometry(fmm_mesh_options(fmm_case)), communicator, CommOptions{},
+      {.variables =
+           {{"density"}, {"momentum_x", 0}, {"momentum_y", 1}, {"momentum_z", 2}, {"total_energy"}},
+       .ghosts = {2}},
+      std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
   const auto rule = [&](int level, const Place& centre) {
     return touches_star(level, centre,
                         mesh.geometry().cell_size(level) * mesh.geometry().octant_size());
@@ -380,8 +377,7 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
     communicator.barrier();
     const std::int64_t before = process_cpu_ns();
     gravity.solve({0, mesh.finest_level()}, 0.0);
-    const double seconds =
-        1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - before));
+    const double seconds = 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - before));
     if (n == 0) continue;
     if (n == 1 || seconds < result.seconds) result.seconds = seconds;
     for (const auto& [part, of_part] : clock.seconds) {

@@ -190,7 +190,8 @@ void Fmm::send_down(Level& coarser, Level& level) {
 }
 
 fmm::StoredCells Fmm::stored_cells(int level) const {
-  return {mesh_.cells(level), stored().field(level, Field::potential), stored().acceleration(level)};
+  return {mesh_.cells(level), stored().field(level, Field::potential),
+          stored().acceleration(level)};
 }
 
 // Cells of a level that have finer ones get their mean.

@@ -246,7 +246,8 @@ struct Expanded {
   template <class Parent>
   KOKKOS_FORCEINLINE_FUNCTION Expanded(const Parent& p, V x, V y, V z) {
     constexpr int S = k_second, T = k_third;
-    const V t[9] = {p(T),     p(T + 1),         p(T + 2), p(T + 3), p(T + 4), -p(T) - p(T + 3),
+    const V t[9] = {p(T),     p(T + 1), p(T + 2),
+                    p(T + 3), p(T + 4), -p(T) - p(T + 3),
                     p(T + 5), p(T + 6), -p(T + 1) - p(T + 5)};
     V c[3];
     const auto third = [&](int n) OCTANT_INLINE_LAMBDA { return t[n]; };

@@ -6,6 +6,30 @@
 
 namespace octant::gravity::fmm {
 
+// --- places ------------------------------------------------------------------------------------
+
+// The place of a cell in a brick's component, from its coordinates 0..7.
+KOKKOS_FORCEINLINE_FUNCTION int cell_at(int i, int j, int k) {
+  const int octant = (i & 1) + 2 * (j & 1) + 4 * (k & 1);
+  return octant * k_octet + ((k >> 1) * k_parents + (j >> 1)) * k_parents + (i >> 1);
+}
+
+// The octant of a brick in which its parents' row (J, K) begins; the next one is beside it in x.
+KOKKOS_FORCEINLINE_FUNCTION int row_octant(int J, int K) { return 4 * (K >> 1) + 2 * (J >> 1); }
+
+// The brick that holds cells or parents beyond a brick, of `side` each.
+KOKKOS_FORCEINLINE_FUNCTION int part(int i, int side) { return i < 0 ? 0 : i < side ? 1 : 2; }
+
+// Whether a cell, by its place in a component, lies in octants of the brick that a mask names.
+KOKKOS_FORCEINLINE_FUNCTION bool is_in(unsigned octants, int at) {
+  const int q = at % k_octet;
+  return octants >> (row_octant(q / 4 % 4, q / 16) + (q % 4 >> 1)) & 1u;
+}
+
+inline constexpr int k_packs = k_octet / k_wide;  // of an octant
+
+// --- fields ------------------------------------------------------------------------------------
+
 // The fields of one level's bricks. Every component has k_stride doubles, of which the first
 // k_cells are cells: [octant][K][J][I], K, J and I being their parents. Lengths are in cells of the
 // level. What cells are not, of leaves and refined ones, is 0 in sources and anything in results.

@@ -38,8 +38,8 @@ struct NearCell {
 };
 
 struct Lists {
-  int reach;     // parents that sources lie beyond a brick
-  int near;      // cells that near ones lie apart, along an axis
+  int reach;  // parents that sources lie beyond a brick
+  int near;   // cells that near ones lie apart, along an axis
   int span() const { return 2 * reach + 1; }
   int edge() const { return k_parents + 2 * reach; }  // of a patch, in parents
 

@@ -41,8 +41,7 @@ BrickLevel::BrickLevel(const mesh::Tree& tree, int level)
     for (int n = 0; n < parts; ++n) {
       // A brick of a large block lies in one of its octants.
       const unsigned mask = blocks.refined(slot);
-      const unsigned refined =
-          shift_ == 0 ? mask : mask >> (n >> (shift_ - 3)) & 1 ? 0xffu : 0u;
+      const unsigned refined = shift_ == 0 ? mask : mask >> (n >> (shift_ - 3)) & 1 ? 0xffu : 0u;
       keys_.push_back((blocks.key(slot) << shift_) + static_cast<Key>(n));
       cells_.push_back(
           {static_cast<std::uint8_t>(~refined & 0xff), static_cast<std::uint8_t>(refined)});
@@ -81,9 +80,8 @@ BrickLevel BrickLevel::above(BrickLevel& finer) {
 void BrickLevel::join(BrickLevel& coarser) {
   leaving_.resize(own_);
   std::iota(leaving_.begin(), leaving_.end(), 0);
-  std::stable_sort(leaving_.begin(), leaving_.end(), [&](int a, int b) {
-    return parent_owners_[a] < parent_owners_[b];
-  });
+  std::stable_sort(leaving_.begin(), leaving_.end(),
+                   [&](int a, int b) { return parent_owners_[a] < parent_owners_[b]; });
   std::vector<int> owners;
   std::vector<Key> keys;
   std::vector<Segment> sends, receives;
@@ -207,7 +205,8 @@ void BrickLevel::connect(int reach) {
   cells_.insert(cells_.end(), facts.items.begin(), facts.items.end());
   for (std::size_t n = 0; n < requests.size(); ++n) {
     const std::int64_t before = received;
-    received_.push_back(shared(own_ + static_cast<int>(n), requests[n].directions, reach, received));
+    received_.push_back(
+        shared(own_ + static_cast<int>(n), requests[n].directions, reach, received));
     count_items(receives, targets[n], received - before);
   }
   copies_ = std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));

@@ -90,8 +90,8 @@ class BrickLevel {
                      std::int64_t& doubles) const;
 
   Communicator communicator_;
-  const mesh::Tree* tree_;  // none above the mesh
-  int level_, shift_;       // bits of a key beyond those of the mesh's block
+  const mesh::Tree* tree_;              // none above the mesh
+  int level_, shift_;                   // bits of a key beyond those of the mesh's block
   std::array<std::int64_t, 3> extent_;  // in bricks
   std::unique_ptr<PatchDirectory> directory_;
   int own_ = 0;
