@@ -170,7 +170,6 @@ void Fmm::attract(Level& level) {
   if (!level.bricks.has_jumps()) return;
   observed("fmm leaf cells", fmm::attract_leaves);
   observed("fmm level jumps", fmm::attract_across);
-  if (lists_.near > 1) observed("fmm level jumps", fmm::attract_deep);
 }
 
 void Fmm::send_down(Level& coarser, Level& level) {

@@ -311,8 +311,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
       });
 }
 
-// Leaf cells and the children, as points, of refined cells that are too near for their moments; a
-// refined cell whose children have children themselves is met as a whole.
+// Leaf cells and the children, as points, of refined cells that are too near for their moments.
 void attract_across(const BrickFields& fields, const Lists& lists) {
   const auto bricks = static_cast<int>(fields.jump_bricks.extent(0));
   if (bricks == 0) return;
@@ -359,93 +358,6 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
               field[c * k_stride + cell_at(i + lane, j, k)] += values[c][lane];
         });
       });
-}
-
-// --- cells of two levels' difference ------------------------------------------------------------
-
-namespace {
-
-// A near cell of a brick's cell.
-struct Neighbour {
-  std::int32_t slot, at;
-};
-KOKKOS_FORCEINLINE_FUNCTION Neighbour near_of(const BrickFields& fields, int slot, int i, int j,
-                                              int k) {
-  const PatchTable& near = fields.near(slot);
-  return {near[part(k, k_side) * 9 + part(j, k_side) * 3 + part(i, k_side)],
-          cell_at(i & 7, j & 7, k & 7)};
-}
-
-KOKKOS_FORCEINLINE_FUNCTION bool is_deep(const BrickFields& fields, const Neighbour& n) {
-  const std::int32_t place = n.slot < 0 ? -1 : fields.with_refined(n.slot);
-  return place >= 0 && is_in(fields.cells(n.slot).refined, n.at) &&
-         fields.children((std::int64_t{place} * k_child_fields + 8) * k_stride + n.at) != 0.0;
-}
-
-KOKKOS_FORCEINLINE_FUNCTION double moment(const BrickFields& fields, const Neighbour& n, int c) {
-  return c == 0 ? fields.mass(std::int64_t{n.slot} * k_stride + n.at)
-                : fields.moments(
-                      (std::int64_t{fields.with_refined(n.slot)} * (k_moments - 1) + c - 1) *
-                          k_stride +
-                      n.at);
-}
-
-}  // namespace
-
-void attract_deep(const BrickFields& fields, const Lists& lists) {
-  const auto near_cells = static_cast<int>(lists.near_cells.extent(0));
-  if (fields.jump_bricks.extent(0) > 0)
-    Kokkos::parallel_for(
-        "fmm: deep on leaves", teams(static_cast<int>(fields.jump_bricks.extent(0)), 0),
-        KOKKOS_LAMBDA(const Team& team) {
-          const int slot = fields.jump_bricks(team.league_rank());
-          double* field =
-              fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_cells), [&](int n) {
-            const int i = n % 8, j = n / 8 % 8, k = n / 64, at = cell_at(i, j, k);
-            if (!is_in(fields.cells(slot).leaves, at)) return;
-            double F[4] = {};
-            for (int o = 0; o < near_cells; ++o) {
-              const NearCell& cell = lists.near_cells(o);
-              const Neighbour from = near_of(fields, slot, i + cell.x, j + cell.y, k + cell.z);
-              if (!is_deep(fields, from)) continue;
-              const auto source = [&](int c) { return moment(fields, from, c); };
-              interact_point<double>(source, -cell.x - source(k_centre),
-                                     -cell.y - source(k_centre + 1), -cell.z - source(k_centre + 2),
-                                     F);
-            }
-            for (int c = 0; c < 4; ++c) field[c * k_stride + at] += F[c];
-          });
-        });
-  if (fields.border_bricks.extent(0) > 0)
-    Kokkos::parallel_for(
-        "fmm: leaves on deep", teams(static_cast<int>(fields.border_bricks.extent(0)), 0),
-        KOKKOS_LAMBDA(const Team& team) {
-          const int slot = fields.border_bricks(team.league_rank());
-          double* terms =
-              fields.terms.data() + std::int64_t{fields.with_refined(slot)} * k_terms * k_stride;
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_cells), [&](int n) {
-            const int i = n % 8, j = n / 8 % 8, k = n / 64;
-            const Neighbour here{slot, cell_at(i, j, k)};
-            if (!is_deep(fields, here)) return;
-            const double mass = moment(fields, here, 0), inverse = mass != 0.0 ? 1.0 / mass : 0.0;
-            double L[k_terms] = {};
-            for (int o = 0; o < near_cells; ++o) {
-              const NearCell& cell = lists.near_cells(o);
-              const Neighbour from = near_of(fields, slot, i + cell.x, j + cell.y, k + cell.z);
-              if (from.slot < 0 || !is_in(fields.cells(from.slot).leaves, from.at)) continue;
-              const auto source = [&](int c) { return c == 0 ? moment(fields, from, 0) : 0.0; };
-              const auto ratio = [&](int c) {
-                return inverse * moment(fields, here, k_octupole + c);
-              };
-              interact<double>(source, ratio, moment(fields, here, k_centre) - cell.x,
-                               moment(fields, here, k_centre + 1) - cell.y,
-                               moment(fields, here, k_centre + 2) - cell.z, L);
-            }
-            finish_second(L + k_second);
-            for (int c = 0; c < k_terms; ++c) terms[c * k_stride + here.at] += L[c];
-          });
-        });
 }
 
 }  // namespace octant::gravity::fmm

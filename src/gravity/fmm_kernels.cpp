@@ -29,7 +29,6 @@ void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int3
         const double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
         const double* moments =
             fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
-        const BrickCells cells = fields.cells(slot);
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_packs), [&](int n) {
           const int e = n * k_wide;
           const auto child = [&](int s, int c) {
@@ -39,15 +38,9 @@ void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int3
           if (place < 0) combine<true>(child, body);
           else combine<false>(child, body);
           for (int c = 0; c < k_moments; ++c) store(to + c * k_octet + e, body[c]);
-          for (int lane = 0; lane < k_wide; ++lane) {
-            const int q = e + lane;
-            const int octant = row_octant(q / 4 % 4, q / 16) + (q % 4 >> 1);
-            const bool points = cells.leaves >> octant & 1;
-            double* of_children = to + k_moments * k_octet + q;
-            for (int s = 0; s < 8; ++s)
-              of_children[s * k_octet] = points ? mass[s * k_octet + q] : 0.0;
-            of_children[8 * k_octet] = cells.refined >> octant & 1 ? 1.0 : 0.0;
-          }
+          double* of_children = to + k_moments * k_octet + e;
+          for (int t = 0; t < 8; ++t)
+            store(of_children + t * k_octet, load<Wide>(mass + t * k_octet + e));
         });
       });
 }
@@ -195,27 +188,21 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
 BrickFields make_fields(const BrickLevel& level) {
   BrickFields fields;
   std::vector<std::int32_t> with_refined(level.slots(), -1), with_leaves(level.own(), -1);
-  std::vector<std::int32_t> leaves, jumps, refined, borders;
+  std::vector<std::int32_t> leaves, jumps, refined;
   std::int64_t refined_bricks = 0;
   for (int slot = 0; slot < level.slots(); ++slot) {
     const BrickCells& cells = level.cells()[slot];
     if (cells.refined) with_refined[slot] = static_cast<std::int32_t>(refined_bricks++);
     if (slot >= level.own()) continue;
-    bool near_refined = false, near_leaves = false;
-    for (const int near : level.near()[slot]) {
-      if (near < 0) continue;
-      near_refined = near_refined || level.cells()[near].refined;
-      near_leaves = near_leaves || level.cells()[near].leaves;
-    }
+    bool near_refined = false;
+    for (const int near : level.near()[slot])
+      near_refined = near_refined || (near >= 0 && level.cells()[near].refined);
     if (cells.leaves) {
       with_leaves[slot] = static_cast<std::int32_t>(leaves.size());
       leaves.push_back(slot);
       if (near_refined) jumps.push_back(slot);
     }
-    if (cells.refined) {
-      refined.push_back(slot);
-      if (near_leaves) borders.push_back(slot);
-    }
+    if (cells.refined) refined.push_back(slot);
   }
   fields.near = mesh::to_device("bricks near", level.near());
   fields.cells = mesh::to_device("brick cells", level.cells());
@@ -224,7 +211,6 @@ BrickFields make_fields(const BrickLevel& level) {
   fields.leaf_bricks = mesh::to_device("bricks", leaves);
   fields.jump_bricks = mesh::to_device("bricks", jumps);
   fields.refined_bricks = mesh::to_device("bricks", refined);
-  fields.border_bricks = mesh::to_device("bricks", borders);
   const auto array = [](const std::string& label, std::int64_t components) {
     return DeviceArray<double>(label, components * k_stride);
   };

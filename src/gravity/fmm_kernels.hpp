@@ -40,9 +40,8 @@ struct BrickFields {
   DeviceArray<const PatchTable> near;
   DeviceArray<const BrickCells> cells;
   DeviceArray<const std::int32_t> with_refined, with_leaves;
-  // Own slots with leaf cells, and those of them near refined cells; own slots with refined cells,
-  // and those of them near leaf cells.
-  DeviceArray<const std::int32_t> leaf_bricks, jump_bricks, refined_bricks, border_bricks;
+  // Own slots with leaf cells, and those of them near refined cells; own slots with refined cells.
+  DeviceArray<const std::int32_t> leaf_bricks, jump_bricks, refined_bricks;
   // Sources: [slot]; [with_refined][all moments but the mass]; [with_refined][k_child_fields].
   DeviceArray<double> mass, moments, children;
   // Results: [with_leaves][potential, force]; [own with_refined][k_terms].
@@ -103,9 +102,6 @@ void attract_leaves(const BrickFields& fields, const Lists& lists);
 void attract_refined(const BrickFields& fields, const Lists& lists);
 // Of a level with jumps: children, as points, of near refined cells on leaf cells.
 void attract_across(const BrickFields& fields, const Lists& lists);
-// Leaf cells and near refined cells whose children have children themselves, both ways: by their
-// moments. Where near cells are neighbours (theta = 0.5) there are none.
-void attract_deep(const BrickFields& fields, const Lists& lists);
 
 // What is stored of leaf cells: potential and force by these factors.
 void store_leaves(const BrickLevel& level, const BrickFields& fields, const StoredCells& stored,

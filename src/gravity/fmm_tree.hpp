@@ -15,9 +15,10 @@
 
 namespace octant::gravity::fmm {
 
-// What a cell of a level with jumps tells of its children, beside its moments: their masses as
-// points, and whether they are none, having children themselves (0 or 1; the masses are then 0).
-inline constexpr int k_child_fields = 9;
+// What a refined cell tells of its children where leaf cells may be near, beside its moments: their
+// masses. They are points: octants of four cells and more keep cells that are refined twice three
+// cells away from a leaf, which is further than near cells are.
+inline constexpr int k_child_fields = 8;
 
 // A part of a brick that other ranks have a copy of, or the part that was copied: in parents, lower
 // corner included, upper corner excluded; `offset` is that in a message, in doubles.

@@ -63,7 +63,7 @@ def test_energies_are_those_of_multigrid(tmp_path: Path, reference: Outcome) -> 
     ours, theirs = reference.history(), outcome.history()
     for name in ("kinetic", "internal", "potential"):
         # Multigrid's discrete Laplacian on 16 cells across the ball is what differs.
-        assert ours[name][-1] == pytest.approx(theirs[name][-1], rel=0.01), name
+        assert ours[name][-1] == pytest.approx(theirs[name][-1], rel=0.02), name
 
 
 def test_same_bits_on_several_ranks_across_a_restart_and_with_sub_cycling(
