@@ -156,6 +156,18 @@ bool has_near_levels_two_apart(const std::vector<Body>& bodies) {
   return false;
 }
 
+TEST(FastMultipoles, no_force_and_no_torque_is_left_on_refined_meshes) {
+  Gas gas(box({32, 32, 32}, 8, 2, "outflow"));
+  make_stars(gas);
+  scatter_blocks(gas, 3);
+  for (const double theta : {0.5, 0.35}) {
+    const Gravity gravity = solved_by_fmm(gas, theta);
+    const auto [force, torque] = imbalance(gas.mesh.communicator(), bodies_of(gas, gravity));
+    EXPECT_LT(force, 1e-14) << theta;
+    EXPECT_LT(torque, 1e-14) << theta;
+  }
+}
+
 TEST(FastMultipoles, force_is_that_of_direct_sums) {
   if (Communicator::world().size() > 1) return;  // the same bits
   struct Case {
