@@ -8,6 +8,7 @@
 #include "bench/cooling_bench.hpp"
 #include "bench/dns_bench.hpp"
 #include "bench/feedback_bench.hpp"
+#include "bench/fmm_bench.hpp"
 #include "bench/fof_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/health_bench.hpp"
@@ -37,6 +38,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"balance", balance_bench},
     Benchmark{"comm", comm_bench},
     Benchmark{"poisson", poisson_bench},
+    Benchmark{"fmm", fmm_bench},
     Benchmark{"transpose", transpose_bench},
     Benchmark{"tridiagonal", tridiagonal_bench},
     Benchmark{"dns", dns_bench},

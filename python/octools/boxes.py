@@ -14,7 +14,7 @@ from octools.snapshot import Array, Level
 
 Indices = NDArray[np.int64]
 BOX_CELLS = 128**3  # most cells of a box
-BATCH_CELLS = 16_000_000  # most cells of some boxes that are read together
+BATCH_CELLS = 4_000_000  # most cells of some boxes that are read together
 
 
 @dataclass(frozen=True)

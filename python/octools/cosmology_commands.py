@@ -119,6 +119,7 @@ def halos(
         find_halos,
         read_particles,
         save_picture,
+        shown_units,
         write_catalogue,
         write_catalogue_hdf5,
     )
@@ -138,8 +139,8 @@ def halos(
     if len(found.mass):
         console.print(_halo_table(found))
     if picture:
-        title = f"t = {header.time:.4g}, a = {header.scale_factor:.4g}"
-        save_picture(particles, found, units, title, destination.with_suffix(".png"))
+        shown = shown_units(header, kind, units)
+        save_picture(particles, found, shown, header.when, destination.with_suffix(".png"))
     written = [".h5", ".png"] if picture else [".h5"]
     others = [destination.with_suffix(suffix).name for suffix in written]
     console.print(f"wrote {destination}, {' and '.join(others)}")

@@ -13,7 +13,11 @@ from octools.run import output_path, resolve, snapshots
 # Each function takes the snapshots and a folder, and returns the files that it has written there.
 TARGETS = {
     "gadget": "octools.gadget:export",
+<<<<<<< HEAD
     "ramses": "octools.ramses:export",
+=======
+    "hypertree": "octools.hypertree:export",
+>>>>>>> main
     "vtkhdf": "octools.vtkhdf:export",
 }
 

@@ -135,7 +135,7 @@ def find_field(snapshot: Snapshot, name: str) -> Field:
     OctoolsError
         If the snapshot neither holds nor determines it; names the nearest that exist.
     """
-    stored = snapshot.stored_fields
+    stored = snapshot.cell_fields
     if name in stored:
         return Field(
             name,

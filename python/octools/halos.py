@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,8 @@ from octools import compiled
 from octools.errors import OctoolsError, reading, unknown_name
 from octools.export import whole_file
 from octools.fields import with_units
-from octools.figure import SERIES, STYLE, save
+from octools.figure import INK, SERIES, STYLE, save
+from octools.linear import CRITICAL_DENSITY, LinearTheory
 from octools.snapshot import AXES, Array, Header, Snapshot
 from octools.table import write_table
 
@@ -336,13 +337,59 @@ def write_catalogue_hdf5(halos: Halos, header: Header, path: Path) -> None:
             file[f"halos/{name}"].attrs.update(units=units, description=description)
 
 
-def save_picture(particles: Particles, halos: Halos, units: str, title: str, path: Path) -> None:
+@dataclass(frozen=True)
+class Shown:
+    """In which units a picture shows halos, and what theory expects of them.
+
+    Attributes
+    ----------
+    length, mass
+        What a code unit is of what is shown.
+    length_units, mass_label
+        How it is called.
+    heavier
+        Gives the expected number of halos heavier than masses, per volume; None without a theory.
+    """
+
+    length: float = 1.0
+    mass: float = 1.0
+    length_units: str = ""
+    mass_label: str = "mass M  [code mass]"
+    heavier: Callable[[Array], Array] | None = None
+
+
+def shown_units(header: Header, kind: str, units: str) -> Shown:
+    """Give comoving Mpc/h and Msun/h where space expands, and the code's own units elsewhere.
+
+    The mass of halos of dark matter is then that of all matter, with baryons in the same proportion
+    as everywhere; how many halos there should be is known if the run knows its initial spectrum.
+    """
+    if not header.expands:
+        return Shown(length_units=units)
+    names = ("omega_m", "omega_lambda", "omega_b", "h", "box")
+    m, vacuum, b, h, box = (float(header.parameter(f"cosmology.{name}")) for name in names)
+    has_gas = kind == "dark" and header.parameter("hydro.enabled", True)
+    mass = CRITICAL_DENSITY * m * box**3 / ((m - b) / m if has_gas else 1.0)
+    sigma_8, index = (header.parameter(f"initial.{n}") for n in ("sigma_8", "spectral_index"))
+    heavier = None
+    if kind == "dark" and sigma_8 is not None and index is not None:
+        theory = LinearTheory(m, vacuum, b, h, float(sigma_8), float(index))
+
+        def heavier(masses: Array) -> Array:
+            return theory.heavier_halos(masses, header.scale_factor)
+
+    label = "mass M of all matter  [M$_\\odot$/h]"
+    return Shown(header.shown_length, mass, "comoving Mpc/h", label, heavier)
+
+
+def save_picture(particles: Particles, halos: Halos, shown: Shown, title: str, path: Path) -> None:
     """Draw the mass along z with a circle around each halo, and the halos heavier than a mass."""
-    lower, upper = particles.lower, particles.lower + particles.size
-    edges = [np.linspace(lower[n], upper[n], PICTURE_PIXELS + 1) for n in range(2)]
-    image, *_ = np.histogram2d(
-        particles.position[:, 0], particles.position[:, 1], bins=edges, weights=particles.mass
-    )
+    lower = particles.lower * shown.length
+    upper = lower + particles.size * shown.length
+    place = particles.position * shown.length
+    pixels = int(np.clip(4 * np.cbrt(len(place)), 64, PICTURE_PIXELS))
+    edges = [np.linspace(lower[n], upper[n], pixels + 1) for n in range(2)]
+    image, *_ = np.histogram2d(place[:, 0], place[:, 1], bins=edges, weights=particles.mass)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10.4, 5.0), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1, 0.8))
@@ -353,16 +400,27 @@ def save_picture(particles: Particles, halos: Halos, units: str, title: str, pat
             norm=LogNorm(),
             cmap="Greys",
         )
-        width = 4 * halos.radius
+        width = 4 * halos.radius * shown.length
         circles = EllipseCollection(
-            width, width, np.zeros_like(width), units="xy", offsets=halos.centre[:, :2],
-            offset_transform=left.transData, facecolors="none", edgecolors=SERIES[1], lw=0.7,
+            width, width, np.zeros_like(width), units="xy",
+            offsets=halos.centre[:, :2] * shown.length, offset_transform=left.transData,
+            facecolors="none", edgecolors=SERIES[1], lw=0.7,
         )  # fmt: skip
         left.add_collection(circles)
+        units = shown.length_units
         left.set(xlabel=with_units("x", units), ylabel=with_units("y", units))
         left.set_title(title, loc="left")
-        heavier = np.arange(1, len(halos.mass) + 1) / particles.size.prod()
-        right.loglog(halos.mass, heavier, drawstyle="steps-post", color=SERIES[0], lw=1.1)
-        right.set(xlabel="mass M  [code mass]", ylabel="halos heavier than M per code volume")
+        mass = halos.mass * shown.mass
+        heavier = np.arange(1, len(mass) + 1) / (upper - lower).prod()
+        right.loglog(mass, heavier, drawstyle="steps-post", color=SERIES[0], lw=1.1, label="Octant")
+        volume = "code volume"
+        if shown.heavier is not None and len(mass):
+            line = np.geomspace(mass.min(), 2 * mass.max(), 60)
+            right.loglog(line, shown.heavier(line), color=INK, ls=":", label="Sheth & Tormen 1999")
+            right.set_ylim(bottom=0.5 * heavier[0])
+            right.legend(fontsize=8.5)
+        if shown.length != 1.0:
+            volume = "(Mpc/h)$^3$"
+        right.set(xlabel=shown.mass_label, ylabel=f"halos heavier than M per {volume}")
         right.spines[["top", "right"]].set_visible(False)
         save(figure, path)

@@ -15,6 +15,8 @@ from octools.errors import OctoolsError, reading, unknown_name
 from octools.figure import LEVELS, SERIES, STYLE, save
 from octools.snapshot import Array
 
+ROUND_OFF = 1e-17  # no drift below is worth drawing
+
 
 @dataclass(frozen=True)
 class History:
@@ -129,6 +131,8 @@ def _draw_drifts(axes: Axes, time: Array, curves: Mapping[str, Array]) -> None:
         axes.plot(time, np.abs(values), color=colour, lw=1.1, label=name.replace("_", " "))
     if any(np.nanmax(np.abs(values), initial=0.0) > 0 for values in curves.values()):
         axes.set_yscale("log", nonpositive="mask")
+        if axes.get_ylim()[0] < ROUND_OFF:
+            axes.set_ylim(bottom=ROUND_OFF, top=max(axes.get_ylim()[1], 10 * ROUND_OFF))
     axes.set_ylabel("relative drift")
     if curves:
         _outside_legend(axes)

@@ -10,6 +10,7 @@ import numpy as np
 from octools.snapshot import Array
 
 CMB_TEMPERATURE = 2.7255  # K
+CRITICAL_DENSITY = 2.77536627e11  # today, h^2 Msun / Mpc^3
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,35 @@ class LinearTheory:
     def _shape(self, k: Array) -> Array:
         return k**self.spectral_index * self.transfer(k * self.h) ** 2
 
+    def deviation(self, mass: Array, a: float = 1.0) -> Array:
+        """Give the rms overdensity in spheres that hold a mass in Msun/h on average, linearly."""
+        radius = np.cbrt(3 * mass / (4 * np.pi * CRITICAL_DENSITY * self.omega_m))
+        k = np.geomspace(1e-4, 1e3, 4001)
+        x = k * radius[:, None]
+        variance = np.trapezoid(k**3 * self.power(k, a) * _top_hat(x) ** 2, np.log(k), axis=1)
+        return np.sqrt(variance / (2 * np.pi**2))
+
+    def heavier_halos(self, mass: Array, a: float = 1.0) -> Array:
+        """Give the number of halos heavier than masses in Msun/h, per (Mpc/h)^3.
+
+        Sheth & Tormen (1999), eq. 10; collapse at an overdensity of 1.686.
+        """
+        m = np.geomspace(mass.min(), 1e17, 400)
+        sigma = self.deviation(m, a)
+        nu2 = 0.707 * (1.686 / sigma) ** 2
+        share = 0.3222 * np.sqrt(2 * nu2 / np.pi) * (1 + nu2**-0.3) * np.exp(-0.5 * nu2)
+        slope = -np.gradient(np.log(sigma), np.log(m))
+        per_log = CRITICAL_DENSITY * self.omega_m / m * share * slope
+        pieces = 0.5 * (per_log[1:] + per_log[:-1]) * np.diff(np.log(m))
+        above = np.concatenate([np.cumsum(pieces[::-1])[::-1], [0.0]])
+        return np.interp(np.log(mass), np.log(m), above)
+
     @cached_property
     def _amplitude(self) -> float:
         x = np.exp(np.linspace(np.log(1e-6), np.log(100.0), 8001))
         k = x / 8.0
-        top_hat = np.where(x < 1e-2, 1 - x**2 / 10, 3 * (np.sin(x) - x * np.cos(x)) / x**3)
-        variance = np.trapezoid(k**3 * self._shape(k) * top_hat**2, np.log(k)) / (2 * np.pi**2)
+        window = _top_hat(x)
+        variance = np.trapezoid(k**3 * self._shape(k) * window**2, np.log(k)) / (2 * np.pi**2)
         return float(self.sigma_8**2 / variance)
 
     def transfer(self, k: Array) -> Array:
@@ -109,6 +133,11 @@ class LinearTheory:
         baryons = _pressureless(q, 1.0, 1.0) / (1 + (ks / 5.2) ** 2)
         baryons += alpha_b / (1 + (beta_b / ks) ** 3) * np.exp(-((k / k_silk) ** 1.4))
         return fb * baryons * np.sinc(shifted / np.pi) + (1 - fb) * dark
+
+
+def _top_hat(x: Array) -> Array:
+    """Give the Fourier transform of a sphere's mean over it, at wave number times radius."""
+    return np.where(x < 1e-2, 1 - x**2 / 10, 3 * (np.sin(x) - x * np.cos(x)) / x**3)
 
 
 def _pressureless(q: Array, alpha: float, beta: float) -> Array:

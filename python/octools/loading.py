@@ -31,7 +31,7 @@ class CellData:
         self._known: dict[str, Array] = {}
         with Snapshot(path) as snapshot:
             self.header: Header = snapshot.header
-            self.fields = snapshot.stored_fields
+            self.fields = snapshot.cell_fields
             self.kinds = snapshot.particle_kinds
             self.units: dict[str, str] = {name: snapshot.units_of(name) for name in self.fields}
         places = ("x", "y", "z", "dx")

@@ -318,8 +318,9 @@ class Snapshot:
 
     def units_of(self, name: str) -> str:
         """Return the text of a stored field's ``units`` attribute; empty where there is none."""
-        data = self.levels[0].hydro.get(name)
-        return "" if data is None else _text(data.attrs.get("units", ""))
+        if name not in self.cell_fields:
+            return ""
+        return _text(self.levels[0].dataset(name).attrs.get("units", ""))
 
     @property
     def length_units(self) -> str:

@@ -17,6 +17,8 @@ COMMANDS = [
     ["plot", "--kind", "projection"],
     ["movie"],
     ["profile"],
+    ["phase"],
+    ["spectra"],
     ["history"],
     ["halos"],
     ["ics"],

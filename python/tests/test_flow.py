@@ -277,3 +277,41 @@ def test_a_film_of_a_flow_has_one_frame_per_snapshot(tmp_path: Path) -> None:
             grey = frames.convert("L")
             brightness.append(grey.getpixel((grey.width // 3, grey.height // 3)))
     assert brightness[0] < brightness[1] / 3  # frames share their colours
+
+
+def write_vortices(path: Path, n: int = 32) -> FlowSnapshot:
+    """Write u = sin x cos y, v = -cos x sin y in a periodic box, on a grid that is fine along z."""
+    dx = 2 * np.pi / n
+    faces = dx * np.arange(1, n + 1)
+    centres = faces - 0.5 * dx
+    with h5py.File(path, "w") as file:
+        header = file.create_group("header").attrs
+        header.update(model="dns", time=0.0, step=0, viscosity=0.01)
+        header["box_size"] = [2 * np.pi, 2 * np.pi, 0.4]
+        header["parameters"] = '[dns]\nboundary_z = ["periodic", "periodic"]'
+        for axis in "xy":
+            file[f"grid/{axis}"], file[f"grid/{axis}_face"] = centres, faces
+        file["grid/z"], file["grid/z_face"] = [0.05, 0.15, 0.25, 0.35], [0.1, 0.2, 0.3, 0.4]
+        u = np.sin(faces) * np.cos(centres)[:, None]
+        v = -np.cos(centres) * np.sin(faces)[:, None]
+        for name, values in (("u", u), ("v", v), ("w", 0 * u), ("p", 0 * u)):
+            file[f"fields/{name}"] = np.broadcast_to(values, (4, n, n))
+    return FlowSnapshot.read(path)
+
+
+def test_gradients_of_vortices(tmp_path: Path) -> None:
+    flow = write_vortices(tmp_path / "snap_00000.h5")
+    x, y = flow.centres[0], flow.centres[1][:, None]
+    cosines, sines = np.cos(x) * np.cos(y), np.sin(x) * np.sin(y)
+    expected = {
+        "divergence": 0 * sines,
+        "vorticity_x": 0 * sines,
+        "vorticity_z": 2 * sines,
+        "vorticity": np.abs(2 * sines),
+        "q_criterion": sines**2 - cosines**2,
+    }
+    for name, values in expected.items():
+        assert np.abs(flow.at_centres(name) - values).max() < 0.03, name
+    assert np.abs(flow.at_centres("divergence")).max() < 1e-13
+    for name in expected:
+        save_slice(flow, FlowSlice(name), tmp_path / f"{name}.png")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from octools.errors import OctoolsError
@@ -51,3 +52,16 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "history.csv").write_text("a,b\n1,x\n")
     with pytest.raises(OctoolsError, match="is not a whole history"):
         read_history(tmp_path)
+
+
+def test_drifts_below_round_off_leave_the_axis_alone(tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from octools.history import ROUND_OFF, _draw_drifts
+
+    axes = Figure().add_subplot()
+    _draw_drifts(axes, np.arange(3.0), {"mass": np.array([0.0, 1e-30, 1e-12])})
+    assert axes.get_ylim()[0] == ROUND_OFF
+    axes = Figure().add_subplot()
+    _draw_drifts(axes, np.arange(3.0), {"mass": np.array([1e-6, 1e-5, 1e-4])})
+    assert axes.get_ylim()[0] > 1e-7

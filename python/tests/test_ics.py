@@ -120,3 +120,17 @@ def test_what_cannot_be_used_is_refused_in_one_line(
     refused(tmp_path, "ic_deltab", "truncated")
     file.write_bytes(np.frombuffer(file.read_bytes()[:800], ">i4").astype("<i4").tobytes())
     refused(tmp_path, "ic_deltab", "little-endian")
+
+
+def test_deviation_is_sigma_8_in_spheres_of_8_and_halos_are_as_many_as_known() -> None:
+    theory = LinearTheory(0.3111, 0.6889, 0.049, 0.6766, 0.81, 0.967)
+    mass = np.array([1.0, 64.0]) * 4 / 3 * np.pi * 8**3 * 2.77536627e11 * 0.3111
+    sigma = theory.deviation(mass)
+    assert sigma[0] == pytest.approx(0.81, rel=1e-3)
+    assert 0.1 < sigma[1] / sigma[0] < 0.35
+    assert theory.deviation(mass, 0.5) == pytest.approx(sigma * theory.growth(0.5))
+    # Clusters: some 2e-5 per (Mpc/h)^3 are heavier than 1e14 Msun/h (Jenkins et al. 2001).
+    heavier = theory.heavier_halos(np.array([1e13, 1e14, 1e15]))
+    assert 1.5e-5 < heavier[1] < 4e-5
+    assert 10 < heavier[0] / heavier[1] < 30
+    assert heavier[2] < 4e-7

@@ -69,6 +69,19 @@ def test_arrays_hold_the_leaf_cells(path: Path) -> None:
         data["densty"]
 
 
+def test_fields_of_gravity_are_fields_too(tmp_path: Path, yt: Any) -> None:
+    path = stored(tmp_path / "snap_00000.h5")
+    with h5py.File(path, "r+") as file:
+        for level, gas in file["hydro"].items():
+            file[f"gravity/{level}/potential"] = -gas["density"][...]
+            file[f"gravity/{level}/potential"].attrs["units"] = "length^2 / time^2"
+    data = octools.load(path)
+    assert np.array_equal(data["potential"], -data["density"])
+    assert data.in_cgs("potential") == pytest.approx(data["potential"] * 0.04)
+    seen = data.to_yt().all_data()["gas", "gravitational_potential"].to("cm**2/s**2").d
+    assert np.sort(seen) == pytest.approx(np.sort(data.in_cgs("potential")), rel=1e-13)
+
+
 def test_arrays_of_a_flow_know_their_places(tmp_path: Path) -> None:
     flow = write_flow(tmp_path / "snap_00000.h5")
     data = octools.load(tmp_path)

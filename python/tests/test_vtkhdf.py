@@ -225,3 +225,31 @@ def test_other_targets_are_refused(snapshot_path: Path, octools: Call) -> None:
     result = octools("convert", "--to", "vtkhfd", snapshot_path)
     assert result.returncode == 2
     assert "did you mean vtkhdf?" in result.stderr
+
+
+@pytest.mark.parametrize("domain", [{}, DOMAIN], ids=["cube", "box"])
+def test_leaves_of_the_trees_are_those_of_the_file(
+    tmp_path: Path, vtk: Any, octools: Call, domain: dict[str, Any]
+) -> None:
+    path = partly_refined(**domain).write(tmp_path / "snap_00000.h5")
+    assert octools("convert", "--to", "hypertree", path).returncode == 0
+    trees = opened(vtk, tmp_path / "hypertree/snap_00000.vtkhdf")
+    if trees is None or not trees.IsA("vtkHyperTreeGrid"):
+        pytest.skip("this VTK reads no HyperTreeGrid")
+    cut = vtk.vtkHyperTreeGridToUnstructuredGrid()
+    cut.SetInputData(trees)
+    centres = vtk.vtkCellCenters()
+    centres.SetInputConnection(cut.GetOutputPort())
+    sizes = vtk.vtkCellSizeFilter()
+    sizes.SetInputConnection(cut.GetOutputPort())
+    centres.Update()
+    sizes.Update()
+    points = centres.GetOutput()
+    where = np.array([points.GetPoint(n) for n in range(points.GetNumberOfPoints())])
+    with Snapshot(path) as snapshot:
+        leaf = [np.count_nonzero(level.leaf_cells(slice(None))) for level in snapshot.levels]
+        size = snapshot.header.size
+    assert trees.GetNumberOfLeaves() == len(where) == sum(leaf)
+    assert as_arrays(points.GetPointData())["density"] == pytest.approx(wave(*where.T), rel=1e-12)
+    volume = as_arrays(sizes.GetOutput().GetCellData())["Volume"]
+    assert volume.sum() == pytest.approx(size.prod(), rel=1e-12)

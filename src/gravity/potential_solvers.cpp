@@ -14,7 +14,7 @@ struct KindList {
 };
 
 // In the order in which the manual lists them.
-using PotentialSolvers = KindList<class Multigrid>;
+using PotentialSolvers = KindList<class Multigrid, class Fmm>;
 
 std::vector<std::unique_ptr<PotentialSolverKind>> potential_solver_kinds() {
   return PotentialSolvers::make();

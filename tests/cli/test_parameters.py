@@ -33,6 +33,11 @@ BAD_VALUES = {
         ["mesh.block_size=2", "hydro.reconstruction=ppm"],
         ["mesh.block_size", "hydro.reconstruction"],
     ),
+    "opening_criterion_that_is_too_wide": (["gravity.theta=0.6"], ["gravity.theta", "0.6", "0.5"]),
+    "multipoles_in_a_periodic_domain": (
+        ["gravity.enabled=true", "gravity.solver=fmm"],
+        ["gravity.solver", "fmm", "periodic", "outflow"],
+    ),
     "infinite_time": (["time.end=inf"], ["time.end", "inf"]),
     "time_that_is_no_number": (["time.end=nan"], ["time.end", "nan"]),
     "infinite_energy": (["problem.energy=inf"], ["problem.energy", "inf"]),

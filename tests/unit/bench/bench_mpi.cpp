@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/bench.hpp"
+#include "bench/fmm_bench.hpp"
 #include "bench/ghost_bench.hpp"
 #include "bench/health.hpp"
 #include "bench/hydro_bench.hpp"
@@ -47,6 +48,16 @@ TEST(HydroBench, RefinesTheBlastAndSubcyclesIt) {
   const HydroResult result = measure_hydro(world(), tiny, 1);
   EXPECT_GT(result.leaf_cells, 16 * 16 * 16);
   EXPECT_GT(result.cell_updates, 2 * result.leaf_cells);
+}
+
+TEST(FmmBench, LeavesNoForceAndNoTorqueAndCountsItsOperations) {
+  const FmmResult result = measure_fmm(world(), {.name = "refined"}, 1);
+  EXPECT_GT(result.cells, 32 * 32 * 32);
+  EXPECT_LT(result.force_sum, 1e-14);
+  EXPECT_LT(result.torque_sum, 1e-14);
+  EXPECT_GT(result.point_operations, 0.0);
+  EXPECT_GT(result.parts.at("fmm refined cells"), 0.0);
+  EXPECT_EQ(operations_per_interaction(), 204);  // as counted by hand
 }
 
 TEST(PoissonBench, ConvergesOnUniformAndRefinedGridsInTwoRoundsPerCycle) {

@@ -1,0 +1,81 @@
+"""The command that follows runs."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from octools.watching import RunState
+
+COLOURS = {"running": "green", "done": "bold", "failed": "bold red"}
+
+
+def watch(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between looks.")] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Serve a page for this machine's browser instead.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page. (0: any)")] = 0,
+) -> None:
+    """Follow runs: progress, time to the end, warnings, and the newest log.
+
+    The page has pictures and phases as well, and orders to the run. Its address has a secret:
+    whoever has it may stop the run.
+    """
+    if page:
+        from octools.watch_page import serve
+
+        serve(runs, port, lambda address: print(address, flush=True))
+        return
+    from rich.live import Live
+
+    from octools.watching import Watched
+
+    watched = [Watched(run) for run in runs]
+    screen = Console(highlight=False)
+    if once or not screen.is_terminal:
+        screen.print(_page([each.look() for each in watched]))
+        return
+    try:
+        with Live(console=screen, auto_refresh=False, screen=True) as live:
+            while True:
+                live.update(_page([each.look() for each in watched]), refresh=True)
+                time.sleep(every)
+    except KeyboardInterrupt:
+        screen.print(_page([each.look() for each in watched]))
+
+
+def _page(states: "list[RunState]") -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    from octools.watching import in_words
+
+    parts = []
+    for state in states:
+        head = Text(f"{state.name}  ", "bold")
+        head.append(state.state, COLOURS.get(state.state, "yellow"))
+        words = [f"step {state.step}", state.when, f"{in_words(state.step_seconds)} a step"]
+        words += [f"{in_words(state.left)} left", f"wrote {in_words(state.quiet)} ago"]
+        bar = f"{_bar(state.share)} {100 * state.share:.0f} %"
+        numbers = ", ".join(f"{name} {value:.5g}" for name, value in state.numbers.items())
+        parts += [head, Text(f"{bar}  {', '.join(words)}"), Text(numbers)]
+        parts += [Text(line, "yellow") for line in state.warnings[-3:]]
+        room = LOG_SHARE // max(1, len(states))
+        for line in state.log[-room:]:
+            parts.append(Text(line, "dim", no_wrap=True, overflow="ellipsis"))
+        parts.append(Text())
+    return Group(*parts)
+
+
+LOG_SHARE = 12  # lines of all logs together
+
+
+def _bar(share: float, width: int = 10) -> str:
+    full = round(share * width)
+    return "█" * full + "·" * (width - full)

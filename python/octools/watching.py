@@ -1,0 +1,237 @@
+"""The state of a run that may be running, from the files that it writes."""
+
+from __future__ import annotations
+
+import re
+import time
+import tomllib
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from octools.errors import OctoolsError
+from octools.history import read_history
+
+LOG_LINES = 12
+TAIL_BYTES = 65536
+STAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+)  (\w+)\s+(.*)")
+
+
+@dataclass(frozen=True)
+class RunState:
+    """What there is to say about a run.
+
+    Attributes
+    ----------
+    name
+        Of its directory.
+    state
+        ``running``, ``done``, ``stopped`` (with a checkpoint), ``failed``, ``silent`` (nothing was
+        written for long) or ``waiting`` (no step is done yet).
+    step, share
+        Steps done; share of the way to the end by time or steps, 0 to 1.
+    when
+        The time, or the redshift.
+    step_seconds, left
+        Of a step, mean over those of the last minutes; until the end. None where nothing is known.
+    quiet
+        Seconds since it wrote last.
+    numbers
+        By name, of the last row of its history: the time step, blocks per level, energies.
+    warnings, log
+        The newest warnings, and lines of its log.
+    """
+
+    name: str
+    state: str
+    step: int = 0
+    share: float = 0.0
+    when: str = ""
+    step_seconds: float | None = None
+    left: float | None = None
+    quiet: float = 0.0
+    numbers: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+
+
+class Watched:
+    """A run directory that is looked at again and again; remembers how fast steps came."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            raise OctoolsError(f"there is no run directory {path}")
+        self.path = path
+        # When so many steps and such a share of the way were seen, for some minutes.
+        self._seen: deque[tuple[float, int, float]] = deque(maxlen=200)
+
+    def look(self, now: float | None = None) -> RunState:
+        """Read the state; `now` in seconds since 1970, by default the present."""
+        now = time.time() if now is None else now
+        lines = _log_lines(self.path / "log.txt")
+        warnings = tuple(text for _, kind, text in lines if kind in ("warning", "error"))
+        log = tuple(text for _, _, text in lines)[-LOG_LINES:]
+        name = self.path.resolve().name
+        quiet = now - _last_change(self.path)
+        try:
+            history = read_history(self.path)
+        except OctoolsError:
+            return RunState(
+                name, _state(lines, quiet, None, "waiting"), quiet=quiet, warnings=warnings, log=log
+            )
+        parameters = _parameters(self.path / "run.toml")
+        step = int(history["step"][-1])
+        share, when = _progress(history.columns, parameters)
+        goes_on = any(text.startswith("restarted from") for _, _, text in lines)
+        begin = None if goes_on else next((stamp for stamp, _, _ in lines), None)
+        pace, rate = self._pace(now - quiet, step, share, begin)
+        state = _state(lines, quiet, pace, "running")
+        share = 1.0 if state == "done" else share
+        left = (1 - share) / rate if rate and state == "running" else None
+        return RunState(
+            name, state, step, share, when, pace, left, quiet, _numbers(history.columns),
+            warnings, log,
+        )  # fmt: skip
+
+    def _pace(
+        self, changed: float, step: int, share: float, begin: float | None
+    ) -> tuple[float | None, float | None]:
+        """Give seconds per step and share per second, from what was seen and from the log."""
+        if not self._seen and begin is not None and changed > begin:
+            self._seen.append((begin, 0, 0.0))
+        if self._seen and step < self._seen[-1][1]:
+            self._seen.clear()  # the run goes on from a checkpoint
+        if not self._seen or step > self._seen[-1][1]:
+            self._seen.append((changed, step, share))
+        first, last = self._seen[0], self._seen[-1]
+        seconds, steps = last[0] - first[0], last[1] - first[1]
+        if seconds <= 0 or steps <= 0:
+            return None, None
+        return seconds / steps, (last[2] - first[2]) / seconds
+
+
+def _log_lines(path: Path) -> list[tuple[float, str, str]]:
+    """Read the end of a log: time, kind and text of its lines since the newest start."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    found = []
+    for line in text.splitlines():
+        if match := STAMP.match(line):
+            stamp = datetime.strptime(match[1], "%Y-%m-%d %H:%M:%S.%f").timestamp()
+            found.append((stamp, match[2], match[3]))
+    return found
+
+
+def _last_change(path: Path) -> float:
+    files = (path / name for name in ("history.csv", "log.txt"))
+    return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+
+
+def _parameters(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def _progress(columns: Any, parameters: dict[str, Any]) -> tuple[float, str]:
+    """Give the share of the way, by time (or scale factor) or by steps, and the time in words."""
+    limits = parameters.get("time", {})
+    by_steps = float(columns["step"][-1]) / max(1.0, float(limits.get("max_steps", 0) or 1e18))
+    cosmology = parameters.get("cosmology", {})
+    if cosmology.get("enabled"):
+        a = columns["a"]
+        begin, end = (_scale_factor(cosmology.get(key, "a = 1")) for key in ("start", "end"))
+        by_time = (a[-1] - begin) / max(end - begin, 1e-12)
+        when = f"z = {max(0.0, 1 / a[-1] - 1):.4g}"
+    else:
+        end = float(limits.get("end", 0.0))
+        by_time = columns["time"][-1] / end if end > 0 else 0.0
+        when = f"t = {columns['time'][-1]:.4g}" + (f" of {end:.4g}" if end > 0 else "")
+    return min(1.0, max(0.0, float(by_time), by_steps)), when
+
+
+def _scale_factor(text: str) -> float:
+    kind, value = (part.strip() for part in text.split("="))
+    return float(value) if kind == "a" else 1 / (1 + float(value))
+
+
+def _numbers(columns: Any) -> dict[str, float]:
+    wanted = ("dt", "mass", "total_energy", "kinetic", "wall_shear_lower", "divergence")
+    return {
+        name: float(column[-1])
+        for name, column in columns.items()
+        if name in wanted or re.fullmatch(r"blocks_\d+|kinetic_[uvw]", name)
+    }
+
+
+def _state(
+    lines: list[tuple[float, str, str]], quiet: float, pace: float | None, otherwise: str
+) -> str:
+    texts = [text for _, _, text in lines]
+    starts = [n for n, text in enumerate(texts) if text.startswith("restarted from")]
+    texts = texts[starts[-1] :] if starts else texts
+    if any(text.startswith("done:") for text in texts):
+        return "done"
+    if any(text.startswith("stopping at step") for text in texts):
+        return "stopped"
+    if lines and lines[-1][1] == "error":
+        return "failed"
+    return "silent" if quiet > max(60.0, 10 * (pace or 0.0)) else otherwise
+
+
+def control(run: Path, orders: dict[str, object]) -> Path:
+    """Write a job-control file, which the run obeys at its next step.
+
+    Parameters
+    ----------
+    run
+        Its directory.
+    orders
+        ``stop`` or ``dump`` (true), ``snapshot_interval``, ``checkpoint_interval`` (numbers >= 0).
+
+    Raises
+    ------
+    OctoolsError
+        For anything else, and where the last file has not been obeyed yet.
+    """
+    lines = []
+    for name, value in orders.items():
+        if name in ("stop", "dump") and value is True:
+            lines.append(f"{name} = true\n")
+        elif name in ("snapshot_interval", "checkpoint_interval") and _is_length(value):
+            lines.append(f"{name} = {float(value)!r}\n")  # type: ignore[arg-type]
+        else:
+            raise OctoolsError(f"a run cannot be told {name} = {value}")
+    name = _parameters(run / "run.toml").get("run", {}).get("control_file", "control.toml")
+    path = run / str(name)
+    if path.exists():
+        raise OctoolsError(f"{path} is there: the run has not obeyed the last order yet")
+    part = path.with_name(f".{path.name}.part")
+    part.write_text("".join(lines))
+    part.replace(path)
+    return path
+
+
+def _is_length(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e300
+
+
+def in_words(seconds: float | None) -> str:
+    """Say a length of time in two units at most; a dash where it is not known."""
+    if seconds is None:
+        return "-"
+    minutes, hours, days = round(seconds) // 60, round(seconds) // 3600, round(seconds) // 86400
+    if days:
+        return f"{days} d {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    if minutes:
+        return f"{minutes} min {round(seconds) % 60} s"
+    return f"{seconds:.3g} s" if seconds < 10 else f"{round(seconds)} s"

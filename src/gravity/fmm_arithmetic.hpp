@@ -1,0 +1,275 @@
+// The arithmetic of the fast multipole method: what two bodies do to each other, and how moments
+// and expansions change their centres. Written once for packs and for single numbers.
+//
+// A body has a mass, a centre of mass, and about that the trace-free quadrupole and octupole
+//   Q_ab = sum m (x_a x_b - delta_ab x^2 / 3),
+//   O_abc = sum m (x_a x_b x_c - (delta_ab x_c + delta_ac x_b + delta_bc x_a) x^2 / 5).
+// Its potential is taken as sum m / |x|: positive, with its gradient as force per mass. An
+// expansion about a centre holds value, gradient, and second and third derivatives. Every pair is
+// seen by one polynomial of third order in the places of both bodies' masses, and pairs are
+// antisymmetric: no force is left. What that polynomial leaves of a torque is taken away by one
+// constant acceleration per pair (Marcello 2017, AJ 154, 92): `couple`.
+#pragma once
+
+#include <cstring>
+
+#include "core/pack.hpp"
+
+#if !defined(__CUDACC__) && defined(__AVX512F__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
+namespace octant::gravity::fmm {
+
+// --- packs -------------------------------------------------------------------------------------
+
+// What a kernel's instructions act on: the widest register of the machine.
+#if defined(__CUDACC__)
+using Wide = double;
+#elif defined(__AVX512F__) && defined(__AVX512VL__)
+typedef double Wide __attribute__((vector_size(64)));
+#else
+typedef double Wide __attribute__((vector_size(32)));
+#endif
+inline constexpr int k_wide = sizeof(Wide) / sizeof(double);
+
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V load(const double* from) {
+  V values;
+  memcpy(&values, from, sizeof values);
+  return values;
+}
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void store(double* to, const V& values) {
+  memcpy(to, &values, sizeof values);
+}
+
+// a b + c, rounded once; and 1 / sqrt(a), to a few units in the last place.
+KOKKOS_FORCEINLINE_FUNCTION double fma(double a, double b, double c) { return ::fma(a, b, c); }
+KOKKOS_FORCEINLINE_FUNCTION double inverse_root(double a) { return 1.0 / ::sqrt(a); }
+#if !defined(__CUDACC__) && defined(__AVX512F__) && defined(__AVX512VL__)
+KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
+  return Wide(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(c)));
+}
+// From a guess of 14 bits, which is the same on all machines, in two of Newton's steps.
+KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
+  Wide u = Wide(_mm512_maskz_rsqrt14_pd(0xff, __m512d(a)));
+  const Wide half = 0.5 * a, c = Wide{} + 1.5;
+  u = u * fma(-half * u, u, c);
+  return u * fma(-half * u, u, c);
+}
+#elif !defined(__CUDACC__)
+KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
+  return fused_multiply_add(Pack(a), Pack(b), Pack(c)).lanes();
+}
+KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) { return 1.0 / square_root(Pack(a)).lanes(); }
+#endif
+
+// --- bodies and expansions ---------------------------------------------------------------------
+
+// Components of a body. Quadrupole: xx xy xz yy yz zz; octupole: xxx xxy xxz xyy xyz xzz yyy yyz
+// yzz.
+inline constexpr int k_mass = 0, k_centre = 1, k_quadrupole = 4, k_octupole = 10, k_moments = 19;
+// Terms of an expansion. Second derivatives as quadrupoles; third: xxx xxy xxz xyy xyz yyy yyz.
+inline constexpr int k_value = 0, k_gradient = 1, k_second = 4, k_third = 10, k_couple = 17,
+                     k_terms = 20;
+
+// t_abc x_b x_c of a trace-free t, of which t(n) are the components of an octupole.
+template <class V, class Tensor>
+KOKKOS_FORCEINLINE_FUNCTION void contract(const Tensor& t, V xx_zz, V yy_zz, V xy2, V xz2, V yz2,
+                                          V* out) {
+  out[0] = fma(t(0), xx_zz, fma(t(3), yy_zz, fma(t(1), xy2, fma(t(2), xz2, t(4) * yz2))));
+  out[1] = fma(t(1), xx_zz, fma(t(6), yy_zz, fma(t(3), xy2, fma(t(4), xz2, t(7) * yz2))));
+  out[2] = fma(t(2), xx_zz, fma(t(7), yy_zz, fma(t(4), xy2, fma(t(5), xz2, t(8) * yz2))));
+}
+
+// What two bodies at a distance have in common: 1 / r, its derivatives' factors, products of
+// coordinates, and the source's moments contracted with them.
+template <class V>
+struct Meeting {
+  V x, y, z, u, g1, g2, g3, g4;
+  V xx, yy, zz, r2, x2, xy2, xz2, yz2;
+  V qx, qy, qz, qq, o[3];
+
+  // From source to target; source(n): its components.
+  template <class Source>
+  KOKKOS_FORCEINLINE_FUNCTION Meeting(const Source& source, V to_x, V to_y, V to_z)
+      : x(to_x), y(to_y), z(to_z) {
+    xx = x * x, yy = y * y, zz = z * z;
+    r2 = xx + yy + zz;
+    u = inverse_root(r2);
+    const V u2 = u * u;
+    g1 = -u * u2, g2 = -3.0 * u2 * g1, g3 = -5.0 * u2 * g2, g4 = -7.0 * u2 * g3;
+    x2 = x + x, xy2 = x2 * y, xz2 = x2 * z, yz2 = (y + y) * z;
+    constexpr int Q = k_quadrupole;
+    qx = fma(source(Q), x, fma(source(Q + 1), y, source(Q + 2) * z));
+    qy = fma(source(Q + 1), x, fma(source(Q + 3), y, source(Q + 4) * z));
+    qz = fma(source(Q + 2), x, fma(source(Q + 4), y, source(Q + 5) * z));
+    qq = fma(qx, x, fma(qy, y, qz * z));
+    const auto octupole = [&](int n) OCTANT_INLINE_LAMBDA { return source(k_octupole + n); };
+    contract<V>(octupole, xx - zz, yy - zz, xy2, xz2, yz2, o);
+  }
+};
+
+// The expansion of a source's potential about a target's centre of mass: adds to L all terms whose
+// orders in both bodies are 3 at most together, and the couple. `ratio(n)`: the target's octupole
+// over its mass. Second derivatives lack their traces, and count twice off the diagonal, until
+// `finish_terms`.
+template <class V, class Source, class Ratio>
+KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& ratio, V to_x, V to_y,
+                                          V to_z, V* L) {
+  const Meeting<V> at(source, to_x, to_y, to_z);
+  const V &x = at.x, &y = at.y, &z = at.z, m = source(k_mass);
+  const V oo = fma(at.o[0], x, fma(at.o[1], y, at.o[2] * z));
+  V w[3];
+  contract<V>(ratio, at.xx - at.zz, at.yy - at.zz, at.xy2, at.xz2, at.yz2, w);
+  for (int d = 0; d < 3; ++d) w[d] = fma(m, w[d], -at.o[d]);
+  const V ww = fma(w[0], x, fma(w[1], y, w[2] * z));
+  const V h3 = 0.5 * at.g3, first = fma(h3, at.qq, m * at.g1), c4 = (1.0 / 6) * at.g4 * ww;
+  const V m2 = m * at.g2, m3 = m * at.g3;
+  L[k_value] = fma(m, at.u, fma(0.5 * at.g2, at.qq, fma((-1.0 / 3) * h3, oo, L[k_value])));
+  constexpr int G = k_gradient, S = k_second, T = k_third, C = k_couple;
+  L[G] = fma(first, x, fma(at.g2, at.qx, L[G]));
+  L[G + 1] = fma(first, y, fma(at.g2, at.qy, L[G + 1]));
+  L[G + 2] = fma(first, z, fma(at.g2, at.qz, L[G + 2]));
+  L[S] = fma(m2, at.xx, L[S]);
+  L[S + 1] = fma(m2, at.xy2, L[S + 1]);
+  L[S + 2] = fma(m2, at.xz2, L[S + 2]);
+  L[S + 3] = fma(m2, at.yy, L[S + 3]);
+  L[S + 4] = fma(m2, at.yz2, L[S + 4]);
+  L[S + 5] = fma(m2, at.zz, L[S + 5]);
+  const V r5 = 0.2 * at.r2, tx = at.xx - r5, ty = at.yy - r5;
+  const V mx = m3 * x, my = m3 * y, mz = m3 * z;
+  L[T] = fma(mx, tx - (r5 + r5), L[T]);
+  L[T + 1] = fma(my, tx, L[T + 1]);
+  L[T + 2] = fma(mz, tx, L[T + 2]);
+  L[T + 3] = fma(mx, ty, L[T + 3]);
+  L[T + 4] = fma(mx, 0.5 * at.yz2, L[T + 4]);
+  L[T + 5] = fma(my, ty - (r5 + r5), L[T + 5]);
+  L[T + 6] = fma(mz, ty, L[T + 6]);
+  L[C] = fma(c4, x, fma(h3, w[0], L[C]));
+  L[C + 1] = fma(c4, y, fma(h3, w[1], L[C + 1]));
+  L[C + 2] = fma(c4, z, fma(h3, w[2], L[C + 2]));
+}
+
+// The same for a target that is a point: potential and force alone, the couple included.
+template <class V, class Source>
+KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V to_y, V to_z,
+                                                V* F) {
+  const Meeting<V> at(source, to_x, to_y, to_z);
+  const V m = source(k_mass);
+  const V oo = fma(at.o[0], at.x, fma(at.o[1], at.y, at.o[2] * at.z));
+  const V h3 = 0.5 * at.g3;
+  const V first = fma(h3, at.qq, fma((-1.0 / 6) * at.g4, oo, m * at.g1));
+  F[0] = fma(m, at.u, fma(0.5 * at.g2, at.qq, fma((-1.0 / 3) * h3, oo, F[0])));
+  F[1] = fma(first, at.x, fma(at.g2, at.qx, fma(-h3, at.o[0], F[1])));
+  F[2] = fma(first, at.y, fma(at.g2, at.qy, fma(-h3, at.o[1], F[2])));
+  F[3] = fma(first, at.z, fma(at.g2, at.qz, fma(-h3, at.o[2], F[3])));
+}
+
+// Second derivatives as they are: see interact().
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
+  const V trace = (s[0] + s[3] + s[5]) * (1.0 / 3);
+  s[0] -= trace, s[3] -= trace, s[5] -= trace;
+  s[1] *= 0.5, s[2] *= 0.5, s[4] *= 0.5;
+}
+
+// --- from level to level -----------------------------------------------------------------------
+// Lengths are in cells of a body's own level, relative to the centre of its cell; masses are the
+// same on all levels.
+
+// Where the child in an octant lies in its parent, in cells of the child.
+KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {
+  return (octant >> axis & 1) - 0.5;
+}
+
+// The body w of eight children, of which child(octant, n) are the components, or those of points
+// that have a mass alone.
+template <bool Points, class V, class Child>
+KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
+  V sum[k_moments + 1];  // with the octupole's zzz
+  for (V& part : sum) part = V{};
+  for (int s = 0; s < 8; ++s) {
+    const V m = child(s, k_mass);
+    sum[0] += m;
+    for (int d = 0; d < 3; ++d) {
+      const V place = Points ? V{} + offset_of(s, d) : offset_of(s, d) + child(s, k_centre + d);
+      sum[k_centre + d] += 0.5 * (m * place);
+    }
+  }
+  const V one = V{} + 1.0, inverse = sum[0] != 0.0 ? one / sum[0] : V{};
+  for (int d = 0; d < 3; ++d) sum[k_centre + d] *= inverse;
+  for (int s = 0; s < 8; ++s) {
+    const V m = child(s, k_mass);
+    V x[3], q[6], o[9];
+    for (int d = 0; d < 3; ++d)
+      x[d] = (Points ? V{} + 0.5 * offset_of(s, d)
+                     : 0.5 * (offset_of(s, d) + child(s, k_centre + d))) -
+             sum[k_centre + d];
+    for (int n = 0; n < 6; ++n) q[n] = Points ? V{} : 0.25 * child(s, k_quadrupole + n);
+    for (int n = 0; n < 9; ++n) o[n] = Points ? V{} : 0.125 * child(s, k_octupole + n);
+    const V mx = m * x[0], my = m * x[1], mz = m * x[2];
+    const V xx = fma(mx, x[0], q[0]), xy = fma(mx, x[1], q[1]), xz = fma(mx, x[2], q[2]),
+            yy = fma(my, x[1], q[3]), yz = fma(my, x[2], q[4]), zz = fma(mz, x[2], q[5]);
+    V* Q = sum + k_quadrupole;
+    Q[0] += xx, Q[1] += xy, Q[2] += xz, Q[3] += yy, Q[4] += yz, Q[5] += zz;
+    // m x x x + 3 Q x, with the product of x x and m + Q at hand.
+    V* O = sum + k_octupole;
+    O[0] += fma(xx + 2.0 * q[0], x[0], o[0]);
+    O[1] += fma(xx, x[1], fma(2.0 * q[1], x[0], o[1]));
+    O[2] += fma(xx, x[2], fma(2.0 * q[2], x[0], o[2]));
+    O[3] += fma(yy, x[0], fma(2.0 * q[1], x[1], o[3]));
+    O[4] += fma(xy, x[2], fma(q[2], x[1], fma(q[4], x[0], o[4])));
+    O[5] += fma(zz, x[0], fma(2.0 * q[2], x[2], o[5]));
+    O[6] += fma(yy + 2.0 * q[3], x[1], o[6]);
+    O[7] += fma(yy, x[2], fma(2.0 * q[4], x[1], o[7]));
+    O[8] += fma(zz, x[1], fma(2.0 * q[4], x[2], o[8]));
+    O[9] += fma(zz + 2.0 * q[5], x[2], -o[2] - o[7]);
+  }
+  V *Q = sum + k_quadrupole, *O = sum + k_octupole;
+  const V t = (Q[0] + Q[3] + Q[5]) * (1.0 / 3);
+  Q[0] -= t, Q[3] -= t, Q[5] -= t;
+  const V tx = 0.2 * (O[0] + O[3] + O[5]), ty = 0.2 * (O[1] + O[6] + O[8]),
+          tz = 0.2 * (O[2] + O[7] + O[9]);
+  O[0] -= 3.0 * tx, O[3] -= tx, O[5] -= tx;
+  O[6] -= 3.0 * ty, O[1] -= ty, O[8] -= ty;
+  O[2] -= tz, O[7] -= tz;
+  for (int n = 0; n < k_moments; ++n) w[n] = sum[n];
+}
+
+// An expansion p(n) about a parent's centre, seen from a place x away, in units of the parent.
+template <class V>
+struct Expanded {
+  V value, gradient[3], second[6];
+
+  template <class Parent>
+  KOKKOS_FORCEINLINE_FUNCTION Expanded(const Parent& p, V x, V y, V z) {
+    constexpr int S = k_second, T = k_third;
+    const V t[9] = {p(T),     p(T + 1), p(T + 2),
+                    p(T + 3), p(T + 4), -p(T) - p(T + 3),
+                    p(T + 5), p(T + 6), -p(T + 1) - p(T + 5)};
+    V c[3];
+    const auto third = [&](int n) OCTANT_INLINE_LAMBDA { return t[n]; };
+    contract<V>(third, x * x - z * z, y * y - z * z, 2.0 * x * y, 2.0 * x * z, 2.0 * y * z, c);
+    const V a[3] = {fma(p(S), x, fma(p(S + 1), y, p(S + 2) * z)),
+                    fma(p(S + 1), x, fma(p(S + 3), y, p(S + 4) * z)),
+                    fma(p(S + 2), x, fma(p(S + 4), y, p(S + 5) * z))};
+    const V r[3] = {x, y, z};
+    value = p(k_value);
+    for (int d = 0; d < 3; ++d) {
+      const V g = p(k_gradient + d);
+      value = fma(r[d], g + 0.5 * a[d] + (1.0 / 6) * c[d], value);
+      gradient[d] = g + a[d] + 0.5 * c[d];
+    }
+    const V xx = fma(t[0], x, fma(t[1], y, t[2] * z)), yy = fma(t[3], x, fma(t[6], y, t[7] * z));
+    second[0] = p(S) + xx;
+    second[1] = p(S + 1) + fma(t[1], x, fma(t[3], y, t[4] * z));
+    second[2] = p(S + 2) + fma(t[2], x, fma(t[4], y, t[5] * z));
+    second[3] = p(S + 3) + yy;
+    second[4] = p(S + 4) + fma(t[4], x, fma(t[7], y, t[8] * z));
+    second[5] = p(S + 5) - xx - yy;
+  }
+};
+
+}  // namespace octant::gravity::fmm
