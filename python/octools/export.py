@@ -13,11 +13,8 @@ from octools.run import output_path, resolve, snapshots
 # Each function takes the snapshots and a folder, and returns the files that it has written there.
 TARGETS = {
     "gadget": "octools.gadget:export",
-<<<<<<< HEAD
-    "ramses": "octools.ramses:export",
-=======
     "hypertree": "octools.hypertree:export",
->>>>>>> main
+    "ramses": "octools.ramses:export",
     "vtkhdf": "octools.vtkhdf:export",
 }
 
