@@ -131,7 +131,7 @@ std::string breakdown(const HydroResult& r) {
 struct HydroRequest {
   Choice cases{{"uniform", "amr_sedov"}, "all"};
   Choice schemes{{"muscl_hancock", "rk2", "rk3"}, "muscl_hancock"};
-  Choice reconstructions{{"plm", "ppm"}, "plm"};
+  Choice reconstructions{{"plm", "ppm", "ppm26", "ppm26_published"}, "plm"};
   std::vector<int> block_sizes{8, 16};
   HydroCase common;
   int repeats = 3;

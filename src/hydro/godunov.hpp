@@ -1,5 +1,9 @@
 // Godunov's scheme of second order or more: profiles inside cells, which end in a state on each
 // side of every face, and a Riemann problem between the two. A star's stencils.
+//
+// Hancock's scheme takes the states on to the middle of the step, for which it needs the profiles
+// of all variables at once. A stage of a Runge-Kutta scheme takes them as they are, one variable
+// after the other.
 #pragma once
 
 #include "hydro/half_step.hpp"
@@ -8,6 +12,7 @@
 
 namespace octant::hydro {
 
+// What both have in common: all but the reconstruction.
 template <class Reconstruction, class RiemannSolver>
 class Godunov {
  public:
@@ -16,12 +21,7 @@ class Godunov {
   template <class Planes>
   using Surface = FaceCentres<Planes>;
 
-  Godunov(const HydroOptions&, const KernelArguments& a)
-      : gas_(a.gas),
-        variables_(a.variables),
-        hancock_(a.hancock),
-        h_(0.5 * a.dt_over_dx),
-        sources_(a.sources) {}
+  explicit Godunov(const KernelArguments& a) : gas_(a.gas), variables_(a.variables) {}
 
   template <class V, class Load, class Store>
   KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
@@ -30,74 +30,6 @@ class Godunov {
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
     for (int n = k_hydro_variables; n < variables_; ++n) store(n, load(n) * volume);
-  }
-
-  // Profiles along the axes around the state in the middle of the step: half a step on for
-  // Hancock's predictor, and as it is in a stage of a Runge-Kutta scheme.
-  template <bool Inside, class V, class Cell, class Place, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place& place,
-                                               const Put& put) const {
-    using Profile = typename Reconstruction::template Profile<V>;
-    const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) OCTANT_INLINE_LAMBDA {
-      x = Reconstruction::template profile<V>(
-          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, o, 0, 0); });
-      y = Reconstruction::template profile<V>(
-          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, o, 0); });
-      z = Reconstruction::template profile<V>(
-          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, 0, o); });
-    };
-    const auto put_faces = [&](int n, const V& mid, const Profile& x, const Profile& y,
-                               const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
-      const auto put_face = [&](int face, const V& value) OCTANT_INLINE_LAMBDA {
-        const bool floored = n == k_density || n == k_pressure;
-        put(face, n, floored ? max(value, floor) : value);
-      };
-      if constexpr (Inside) {
-        put_face(lower_face(0), x.lower(mid)), put_face(upper_face(0), x.upper(mid));
-        put_face(lower_face(1), y.lower(mid)), put_face(upper_face(1), y.upper(mid));
-      }
-      put_face(lower_face(2), z.lower(mid)), put_face(upper_face(2), z.upper(mid));
-    };
-
-    State<V> w;
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) w[n] = cell(n, 0, 0, 0);
-    Profile x[k_hydro_variables], y[k_hydro_variables], z[k_hydro_variables];
-    State<V> dx, dy, dz;
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) {
-      profile(n, x[n], y[n], z[n]);
-      dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
-    }
-    const HalfStep<V> half_step(w, h_);
-    const State<V> mid = hancock_ ? middle(w, half_step, dx, dy, dz, place) : w;
-    if constexpr (Profile::is_curved) {
-      if (hancock_) {
-        if constexpr (Inside) {
-          tilt<0>(w, half_step.vx, h_, gas_, x);
-          tilt<1>(w, half_step.vy, h_, gas_, y);
-        }
-        tilt<2>(w, half_step.vz, h_, gas_, z);
-      }
-    }
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n)
-      put_faces(n, mid[n], x[n], y[n], z[n],
-                V(n == k_density ? gas_.density_floor : gas_.pressure_floor));
-
-    for (int n = k_hydro_variables; n < variables_; ++n) {
-      profile(n, x[0], y[0], z[0]);
-      V q = cell(n, 0, 0, 0);
-      if (hancock_) {
-        q = half_step.advance(q, x[0].difference(), y[0].difference(), z[0].difference());
-        if constexpr (Profile::is_curved) {
-          tilt_scalar(half_step.vx, x[0]);
-          tilt_scalar(half_step.vy, y[0]);
-          tilt_scalar(half_step.vz, z[0]);
-        }
-      }
-      put_faces(n, q, x[0], y[0], z[0], V(0.0));
-    }
   }
 
   template <int Axis, class V, class Left, class Right, class Put>
@@ -117,6 +49,126 @@ class Godunov {
     return out;
   }
 
+ protected:
+  // A value at a face: densities and pressures are no less than `floor`.
+  template <class V, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION static void put_floored(const Put& put, int face, int n,
+                                                      const V& value, const V& floor) {
+    put(face, n, n == k_density || n == k_pressure ? max(value, floor) : value);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double floor_of(int n) const {
+    return n == k_density ? gas_.density_floor : gas_.pressure_floor;
+  }
+
+  Gas gas_;
+  int variables_;
+};
+
+// The states of a stage of a Runge-Kutta scheme.
+template <class Reconstruction, class RiemannSolver>
+class RungeKutta : public Godunov<Reconstruction, RiemannSolver> {
+ public:
+  RungeKutta(const HydroOptions&, const KernelArguments& a)
+      : Godunov<Reconstruction, RiemannSolver>(a) {}
+
+  template <bool Inside, class V, class Cell, class Place, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
+                                               const Put& put) const {
+    const auto put_axis = [&](int axis, int n, const Faces<V>& face) OCTANT_INLINE_LAMBDA {
+      const V floor(this->floor_of(n));
+      this->put_floored(put, lower_face(axis), n, face.lower, floor);
+      this->put_floored(put, upper_face(axis), n, face.upper, floor);
+    };
+    const auto reconstruct_variable = [&](int n) OCTANT_INLINE_LAMBDA {
+      if constexpr (Inside) {
+        put_axis(0, n, Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA {
+                   return cell(n, o, 0, 0);
+                 }));
+        put_axis(1, n, Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA {
+                   return cell(n, 0, o, 0);
+                 }));
+      }
+      put_axis(2, n, Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA {
+                 return cell(n, 0, 0, o);
+               }));
+    };
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
+    for (int n = k_hydro_variables; n < this->variables_; ++n) reconstruct_variable(n);
+  }
+};
+
+// The states of Hancock's scheme, in the middle of the step.
+template <class Reconstruction, class RiemannSolver>
+class MusclHancock : public Godunov<Reconstruction, RiemannSolver> {
+  using Base = Godunov<Reconstruction, RiemannSolver>;
+  using Base::gas_, Base::variables_;
+
+ public:
+  MusclHancock(const HydroOptions&, const KernelArguments& a)
+      : Base(a), h_(0.5 * a.dt_over_dx), sources_(a.sources) {}
+
+  // Profiles along the axes around the state half a step on.
+  template <bool Inside, class V, class Cell, class Place, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place& place,
+                                               const Put& put) const {
+    using Profile = typename Reconstruction::template Profile<V>;
+    const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) OCTANT_INLINE_LAMBDA {
+      x = Reconstruction::template profile<V>(
+          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, o, 0, 0); });
+      y = Reconstruction::template profile<V>(
+          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, o, 0); });
+      z = Reconstruction::template profile<V>(
+          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, 0, o); });
+    };
+    const auto put_faces = [&](int n, const V& mid, const Profile& x, const Profile& y,
+                               const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
+      const auto put_face = [&](int face, const V& value) OCTANT_INLINE_LAMBDA {
+        this->put_floored(put, face, n, value, floor);
+      };
+      if constexpr (Inside) {
+        put_face(lower_face(0), x.lower(mid)), put_face(upper_face(0), x.upper(mid));
+        put_face(lower_face(1), y.lower(mid)), put_face(upper_face(1), y.upper(mid));
+      }
+      put_face(lower_face(2), z.lower(mid)), put_face(upper_face(2), z.upper(mid));
+    };
+
+    State<V> w;
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) w[n] = cell(n, 0, 0, 0);
+    Profile x[k_hydro_variables], y[k_hydro_variables], z[k_hydro_variables];
+    State<V> dx, dy, dz;
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) {
+      profile(n, x[n], y[n], z[n]);
+      dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
+    }
+    const HalfStep<V> half_step(w, h_);
+    const State<V> mid = middle(w, half_step, dx, dy, dz, place);
+    if constexpr (Profile::is_curved) {
+      if constexpr (Inside) {
+        tilt<0>(w, half_step.vx, h_, gas_, x);
+        tilt<1>(w, half_step.vy, h_, gas_, y);
+      }
+      tilt<2>(w, half_step.vz, h_, gas_, z);
+    }
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n)
+      put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
+
+    for (int n = k_hydro_variables; n < variables_; ++n) {
+      profile(n, x[0], y[0], z[0]);
+      const V q = half_step.advance(cell(n, 0, 0, 0), x[0].difference(), y[0].difference(),
+                                    z[0].difference());
+      if constexpr (Profile::is_curved) {
+        tilt_scalar(half_step.vx, x[0]);
+        tilt_scalar(half_step.vy, y[0]);
+        tilt_scalar(half_step.vz, z[0]);
+      }
+      put_faces(n, q, x[0], y[0], z[0], V(0.0));
+    }
+  }
+
  private:
   template <class V, class Place>
   KOKKOS_FORCEINLINE_FUNCTION State<V> middle(const State<V>& w, const HalfStep<V>& half_step,
@@ -130,9 +182,6 @@ class Godunov {
     return mid;
   }
 
-  Gas gas_;
-  int variables_;
-  bool hancock_;
   double h_;  // dt / (2 dx)
   PointSources sources_;
 };

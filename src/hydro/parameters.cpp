@@ -1,5 +1,6 @@
 #include "hydro/parameters.hpp"
 
+#include "core/error.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/schemes.hpp"
 
@@ -13,7 +14,9 @@ void HydroParameters::declare(ParameterSchema& schema) {
              {.meaning = "Time integration: Hancock's predictor, or Runge-Kutta of order 2 or 3"});
   schema.add(
       "hydro.reconstruction", reconstruction,
-      {.meaning = "Profiles inside cells: piecewise linear or parabolic (blocks of 4^3 and up)",
+      {.meaning = "Profiles inside cells: piecewise linear, parabolic (blocks of 4^3 and up), or "
+                  "parabolic along 13 lines to 26 points with central-upwind fluxes (ppm26, and "
+                  "ppm26_published without its correction for smooth flow; with rk3 or rk2)",
        .choices = reconstruction_names()});
   schema.add("hydro.limiter", limiter,
              {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "
@@ -57,6 +60,12 @@ HydroOptions HydroParameters::options() const {
   options.dual_energy = dual_energy;
   options.dual_energy_threshold = dual_energy_threshold;
   options.acceleration = acceleration;
+  if (integrator == Integrator::muscl_hancock && !scheme_kernels(options).predicts)
+    throw InputError(
+        "hydro.reconstruction = \"{}\" has no half step in time, which hydro.scheme = \"{}\" "
+        "needs; "
+        "choose rk3 or rk2",
+        reconstruction, name_of(integrator));
   return options;
 }
 

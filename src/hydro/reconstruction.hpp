@@ -1,11 +1,13 @@
 // Profiles of a quantity inside a cell, from its neighbours along one axis, for any Pack.
 //
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
-//   profile(q): q(o) gives the value o cells away along the axis, -reach <= o <= reach.
-// A profile tells how far the values at the lower and the upper face lie from the cell's own, and
-// the difference across the cell, which serves as the slope in the half step. Where it is curved,
-// the slopes at its faces are steeper and flatter than that by its bend, and tilt(a, b) adds a to
-// the value at the lower face and takes b off that at the upper one.
+//   faces(q):   the values at both faces, which is all that a stage of a Runge-Kutta scheme asks;
+//   profile(q): what Hancock's half step moves before it does so.
+// q(o) gives the value o cells away along the axis, -reach <= o <= reach. A profile tells how far
+// the values at the lower and the upper face lie from the cell's own, and the difference across the
+// cell, which serves as the slope in the half step. Where it is curved, the slopes at its faces are
+// steeper and flatter than that by its bend, and tilt(a, b) adds a to the value at the lower face
+// and takes b off that at the upper one.
 //
 // What hydro.reconstruction names is a type with `name` and With<Limiter>, which is the
 // reconstruction with that limiter; the lists are at the end.
@@ -91,6 +93,12 @@ struct Huynh {
   }
 };
 
+// The values at the lower and the upper face of a cell, or their distances from its mean.
+template <class V>
+struct Faces {
+  V lower, upper;
+};
+
 template <class V>
 struct LinearProfile {
   static constexpr bool is_curved = false;
@@ -116,6 +124,12 @@ struct Plm {
       return {Limiter::template slope<V>(q)};
     }
   }
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> faces(const Values& q) {
+    const V centre = q(0);
+    const Profile<V> p = profile<V>(q);
+    return {p.lower(centre), p.upper(centre)};
+  }
 };
 
 struct PiecewiseLinear {
@@ -138,8 +152,66 @@ struct ParabolicProfile {
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 
-// Piecewise parabolic (Colella & Woodward 1984), with the limiters of Colella & Sekora (2008) in
-// the form of Peterson & Hammett (2013): smooth extrema keep their curvature, all else is monotone.
+// The faces of a parabola in Runge-Kutta schemes: of fourth order (Colella & Woodward 1984, eq. 1.6
+// without their limiter), then bounded by what is monotone or supported by second differences
+// around, whichever is more. No step depends on a comparison, so that neither speed nor result
+// hinges on the sign of round-off; smooth extrema, where those second differences agree, are kept,
+// as by Suresh & Huynh (1997) and Colella & Sekora (2008).
+//
+// With a the mean, d second differences and m = minmod: a face value lies between the means on both
+// sides of it and their mean less C m(d, d+) / 6, which is that of a curved line that turns there;
+// its distance from the cell's mean then between 0, minus twice that of the other face (a parabola
+// that is monotone) and C m(d-, d, d+) / 3 (one that turns anywhere in the cell).
+class ParabolicFaces {
+ public:
+  // Distances from the cell's mean, given those to the means of two cells on each side.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> distances(const V& left2, const V& left,
+                                                        const V& right, const V& right2) {
+    const V bend = left + right;
+    const V bend_left = fused_multiply_add(V(-2.0), left, left2);
+    const V bend_right = fused_multiply_add(V(-2.0), right, right2);
+    const V agreed_left = minmod(bend_left, bend), agreed_right = minmod(bend_right, bend);
+    const V below = face(left, V(bend_left + bend), agreed_left);
+    const V above = face(right, V(bend_right + bend), agreed_right);
+    const V curved = V(k_growth / 3.0) * minmod(agreed_left, agreed_right);
+    const V least = min(curved, V(0.0)), most = max(curved, V(0.0));
+    return {in_cell(below, above, least, most), in_cell(above, below, least, most)};
+  }
+
+ private:
+  static constexpr double k_growth = 1.25;  // of second differences, from those around
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V minmod(const V& a, const V& b) {
+    return max(min(a, max(b, V(0.0))), min(b, V(0.0)));
+  }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V clamp(const V& a, const V& least, const V& most) {
+    return max(min(a, most), least);
+  }
+
+  // The distance of the face towards a neighbour whose mean is `near` away; `bends` is the sum of
+  // the second differences on both sides.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V face(const V& near, const V& bends, const V& agreed) {
+    const V middle = V(0.5) * near;
+    const V value = fused_multiply_add(V(-1.0 / 12.0), bends, middle);
+    const V turning = fused_multiply_add(V(-k_growth / 6.0), agreed, middle);
+    return clamp(value, min(turning, min(near, V(0.0))), max(turning, max(near, V(0.0))));
+  }
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V in_cell(const V& value, const V& other, const V& least,
+                                               const V& most) {
+    const V monotone = V(-2.0) * other;
+    return clamp(value, min(monotone, least), max(monotone, most));
+  }
+};
+
+// Piecewise parabolic (Colella & Woodward 1984); in Hancock's scheme with the limiters of Colella &
+// Sekora (2008) in the form of Peterson & Hammett (2013): smooth extrema keep their curvature, all
+// else is monotone.
 // Works on the distances d- = a_L - a and d+ = a_R - a of the face values from the cell's mean.
 struct Ppm {
   static constexpr const char* name = "ppm";
@@ -158,6 +230,13 @@ struct Ppm {
         outside(raw.below, s.left) || outside(raw.above, s.right) || s.left * s.right > V(0.0);
     if (any(special)) return at_extrema(s, raw);
     return monotone(raw);
+  }
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> faces(const Values& q) {
+    const V centre = q(0);
+    const Faces<V> distance = ParabolicFaces::distances(V(q(-2) - centre), V(q(-1) - centre),
+                                                        V(q(1) - centre), V(q(2) - centre));
+    return {centre + distance.lower, centre + distance.upper};
   }
 
  private:

@@ -19,6 +19,8 @@
 //     static constexpr int reach;                     // cells that reconstruct() looks at to each
 //     static constexpr mesh::GhostShape::Kind shape;  // side, and whether on diagonals, too
 //     static constexpr int points;                    // on a cell's surface
+//     static constexpr bool predicts;                 // whether one stage alone makes a step, too:
+//                                                     // with hydro.scheme = "muscl_hancock"
 //     template <class Planes> using Surface;          // where a schedule of planes keeps states
 //
 //     Scheme(const HydroOptions&, const KernelArguments&);  // on the host, once per sweep

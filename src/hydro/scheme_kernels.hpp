@@ -40,7 +40,7 @@ void run_fallback(const HydroOptions& options, const KernelArguments& arguments,
 // the options ask for.
 template <class Family>
 SchemeKernels kernels_of_family() {
-  return {Family::name,
+  return {Family::name, Family::predicts,
           [](const HydroOptions& options) {
             mesh::GhostShape ghosts;
             Family::with(options, [&]<class Scheme>() { ghosts = ghosts_of<Scheme>(); });
@@ -63,6 +63,7 @@ SchemeKernels kernels_of_family() {
 template <class Scheme>
 struct AloneFamily {
   static constexpr const char* name = Scheme::name;
+  static constexpr bool predicts = Scheme::predicts;
   template <class Body>
   static void with(const HydroOptions&, const Body& body) {
     body.template operator()<Scheme>();
@@ -72,10 +73,14 @@ struct AloneFamily {
 template <class Solver>
 struct GodunovFamily {
   static constexpr const char* name = Solver::name;
+  static constexpr bool predicts = true;
   template <class Body>
   static void with(const HydroOptions& options, const Body& body) {
-    with_reconstruction(options,
-                        [&]<class R>() { body.template operator()<Godunov<R, Solver>>(); });
+    with_reconstruction(options, [&]<class R>() {
+      if (options.integrator == Integrator::muscl_hancock)
+        body.template operator()<MusclHancock<R, Solver>>();
+      else body.template operator()<RungeKutta<R, Solver>>();
+    });
   }
 };
 

@@ -17,7 +17,7 @@ struct SchemeList {
 
 // Both in the order in which the manual lists them.
 using RiemannSolvers = SolverList<struct Llf, struct Hll, struct Hllc, struct Exact>;
-using OtherSchemes = SchemeList<>;
+using OtherSchemes = SchemeList<class Ppm26, class Ppm26Published>;
 
 namespace {
 

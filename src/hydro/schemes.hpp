@@ -20,6 +20,7 @@ struct KernelArguments;
 // may ask for.
 struct SchemeKernels {
   const char* name;
+  bool predicts;  // whether it may be run with Hancock's predictor
   mesh::GhostShape (*ghosts)(const HydroOptions& options);
   // A sweep; returns the largest signal speed.
   double (*sweep)(const HydroOptions& options, const KernelArguments& arguments);

@@ -8,6 +8,7 @@ class DonorCell {
  public:
   static constexpr const char* name = "donor_cell";
   static constexpr int reach = 0, points = 6;
+  static constexpr bool predicts = true;
   static constexpr auto shape = mesh::GhostShape::Kind::star;
   template <class Planes>
   using Surface = FaceCentres<Planes>;

@@ -84,7 +84,7 @@ def test_the_same_bits_on_three_ranks(tmp_path: Path, integrator: str) -> None:
 
 
 def test_it_is_among_the_names_that_are_expected(tmp_path: Path) -> None:
-    assert '"plm" or "ppm" or "donor_cell"' in octant("params", "hydro").text
+    assert '"ppm26" or "ppm26_published" or "donor_cell"' in octant("params", "hydro").text
     outcome = run(tmp_path / "run", DRIFTING_BLAST, "hydro.reconstruction=donor_cel")
     assert outcome.code == 2
     assert '(nearest: "donor_cell")' in outcome.text
