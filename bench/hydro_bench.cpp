@@ -142,6 +142,7 @@ struct HydroRequest {
       for (const std::string& scheme : schemes.selected())
         for (const std::string& reconstruction : reconstructions.selected())
           for (const int block_size : block_sizes) {
+            if (reconstructions.chosen == "all" && !fits(scheme, reconstruction)) continue;
             all.push_back(common);
             all.back().name = name;
             all.back().scheme = scheme;
@@ -149,6 +150,10 @@ struct HydroRequest {
             all.back().block_size = block_size;
           }
     return all;
+  }
+  // Those of 26 points have no half step in time.
+  static bool fits(const std::string& scheme, const std::string& reconstruction) {
+    return scheme != "muscl_hancock" || !reconstruction.starts_with("ppm26");
   }
 };
 

@@ -63,8 +63,7 @@ HydroOptions HydroParameters::options() const {
   if (integrator == Integrator::muscl_hancock && !scheme_kernels(options).predicts)
     throw InputError(
         "hydro.reconstruction = \"{}\" has no half step in time, which hydro.scheme = \"{}\" "
-        "needs; "
-        "choose rk3 or rk2",
+        "takes; choose rk3 or rk2",
         reconstruction, name_of(integrator));
   return options;
 }

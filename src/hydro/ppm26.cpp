@@ -43,25 +43,28 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr double simpson_weight(int t) {
   return (t % 3 == 1 ? 4 : 1) * (t / 3 == 1 ? 4 : 1) / 36.0;
 }
 
-// Where states at the points lie: those above the cells of a plane wait for the next one.
+// Where states at the points lie: those above the cells of a plane wait for the next one. All
+// points of a variable are together, so that they lie at fixed distances.
 template <class Planes>
 class CellSurface {
+  using Plane = typename Planes::FacePlane;
   static constexpr int k_above = 18;  // points from here on lie on the upper z face
 
  public:
-  static constexpr int stride = Planes::FacePlane::stride;
   static constexpr int planes = 17 + 2 * 9;
+  static constexpr int stride = planes * Plane::stride;
 
   KOKKOS_FORCEINLINE_FUNCTION CellSurface(const Planes& s, int k)
-      : planes_(s), above_(17 + 9 * (k & 1) - k_above) {}
+      : first_(s.surface(0).at(0, 0)), above_((17 + 9 * (k & 1) - k_above) * Plane::stride) {}
 
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
-    const int plane = point >= k_above ? above_ + point : point - (point > k_centre);
-    return planes_.surface(plane).at(j, i);
+    double* const cell = first_ + j * Plane::row + i;
+    if (point >= k_above) return cell + above_ + point * Plane::stride;
+    return cell + (point - (point > k_centre)) * Plane::stride;
   }
 
  private:
-  const Planes& planes_;
+  double* first_;
   int above_;
 };
 
@@ -74,7 +77,7 @@ class ThirteenLines {
   template <class Planes>
   using Surface = CellSurface<Planes>;
 
-  Ppm26(const HydroOptions& options, const KernelArguments& a)
+  ThirteenLines(const HydroOptions&, const KernelArguments& a)
       : gas_(a.gas), variables_(a.variables) {}
 
   template <class V, class Load, class Store>

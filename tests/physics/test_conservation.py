@@ -4,6 +4,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+from numpy.typing import NDArray
 
 from cases import DRIFTING_BLAST
 from running import run_well
@@ -34,8 +35,19 @@ def test_totals_are_conserved_across_refinement_and_migration(tmp_path: Path) ->
     assert np.any(np.diff(blocks) < 0), "nothing was derefined"
     first, last = owners(outcome.snapshots[0]), owners(outcome.last_snapshot)
     assert any(first[b] != last[b] for b in first.keys() & last.keys()), "nothing migrated"
-    assert history["floored_cells"][-1] == 0
+    expect_conservation(history)
 
+
+def test_totals_are_conserved_with_fluxes_at_26_points(tmp_path: Path) -> None:
+    how = ("hydro.scheme=rk3", "hydro.reconstruction=ppm26", "time.max_steps=12")
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *how, "hydro.dual_energy=on", ranks=2)
+    history = outcome.history()
+    assert np.any(np.diff(history["blocks_2"]) > 0), "nothing was refined"
+    expect_conservation(history)
+
+
+def expect_conservation(history: dict[str, NDArray[np.float64]]) -> None:
+    assert history["floored_cells"][-1] == 0
     for name in ("mass", "total_energy"):
         drift = np.abs(history[name] - history[name][0]).max() / history[name][0]
         assert drift <= TOLERANCE, f"{name} drifts by {drift}"

@@ -67,7 +67,7 @@ def test_across_a_restart_on_another_number_of_ranks(
     assert_same_run(outcome, reference, first_step=step)
 
 
-@pytest.mark.parametrize("scheme", [("rk2", "plm"), ("rk3", "ppm")])
+@pytest.mark.parametrize("scheme", [("rk2", "plm"), ("rk3", "ppm"), ("rk3", "ppm26")])
 def test_other_integrators(tmp_path: Path, scheme: tuple[str, str]) -> None:
     overrides = (
         f"hydro.scheme={scheme[0]}",

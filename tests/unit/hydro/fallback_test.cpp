@@ -87,6 +87,11 @@ TEST(Fallback, differences_turn_the_update_of_a_cell_into_first_order) {
                                                     N, M);
 }
 
+TEST(Fallback, differences_turn_the_update_of_a_cell_with_26_points_into_first_order) {
+  for (const auto& [N, M] : {std::pair{8, 8}, {4, 16}})
+    expect_differences_to_restore_first_order(options_of(Integrator::rk3, "ppm26", "hllc"), N, M);
+}
+
 TEST(Fallback, neighbours_agree_on_the_face_that_they_share) {
   const auto options = options_of(Integrator::muscl_hancock, "ppm", "hllc");
   for (int axis = 0; axis < 3; ++axis) {
