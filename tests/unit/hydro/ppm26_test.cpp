@@ -135,8 +135,8 @@ TEST(Ppm26, densities_in_a_shock_tube_fall_and_stay_between_those_at_first) {
   }
 }
 
-// Gresho's vortex, drifting through the box while it turns once: with monotone limiters the error is
-// 3.46e-2, and 0.944 of the energy is kept.
+// Gresho's vortex, drifting through the box while it turns once: with monotone limiters the error
+// is 3.46e-2, and 0.944 of the energy is kept.
 TEST(Ppm26, a_drifting_vortex_keeps_its_energy_and_profile) {
   const int cells = 32;
   const auto exact = [](double x, double y) -> std::array<double, 3> {
