@@ -47,16 +47,11 @@ std::vector<int> owners_of(const ClusteredCube& cube, const std::vector<double>&
     blocks.push_back({{n % side, n / side % side, n / side / side}, 0, weights[n]});
   const Reduction reduction = reduction_of_one();
   const Work work = measure_work({{side, side, side}}, blocks, reduction);
+  if (decomposition == Decomposition::ksection) return ksection_owners(ranks, work);
+  const bool hilbert = decomposition == Decomposition::hilbert;
+  const CurvePartition curve(hilbert ? Curve::hilbert : Curve::morton, ranks, work, reduction);
   std::vector<int> owners;
-  const auto find = [&](const auto& partition) {
-    for (const CostItem& block : blocks) owners.push_back(partition.rank_of(block.coordinates, 0));
-  };
-  if (decomposition == Decomposition::ksection) {
-    find(KSectionTree(ranks, work, reduction));
-  } else {
-    const bool hilbert = decomposition == Decomposition::hilbert;
-    find(CurvePartition(hilbert ? Curve::hilbert : Curve::morton, ranks, work, reduction));
-  }
+  for (const CostItem& block : blocks) owners.push_back(curve.rank_of(block.coordinates, 0));
   return owners;
 }
 

@@ -1,6 +1,8 @@
 #include "comm/auto_tuner.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -10,22 +12,22 @@ namespace {
 
 constexpr double k_smoothing = 0.05;       // alpha of eq. 8
 constexpr double k_gain_to_switch = 0.20;  // section 3.2.2
+constexpr int k_most_all_to_all_ranks = 256;
 
 double& of(BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }
 double of(const BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }
 
-Backend after(Backend backend) {
-  return k_all_backends[(static_cast<int>(backend) + 1) % k_backends];
-}
-
-Backend fastest(const BackendTimes& times) {
-  return k_all_backends[std::min_element(times.begin(), times.end()) - times.begin()];
-}
-
 }  // namespace
 
-AutoTuner::AutoTuner(const CommOptions& options)
-    : trial_calls_(options.trial_calls),
+std::vector<Backend> backends_for(int ranks) {
+  std::vector<Backend> backends(k_all_backends.begin(), k_all_backends.end());
+  if (ranks > k_most_all_to_all_ranks) std::erase(backends, Backend::alltoall);
+  return backends;
+}
+
+AutoTuner::AutoTuner(const CommOptions& options, std::vector<Backend> backends)
+    : backends_(std::move(backends)),
+      trial_calls_(options.trial_calls),
       probe_interval_(options.probe_interval),
       probe_calls_(options.probe_calls) {
   OCTANT_REQUIRE(trial_calls_ >= 2 && probe_calls_ >= 2 && probe_interval_ >= 1,
@@ -60,8 +62,7 @@ void AutoTuner::record_window(double seconds, int length) {
 }
 
 void AutoTuner::end_window() {
-  if (phase_ == Phase::trial && backend_ != k_all_backends[k_backends - 1])
-    begin(Phase::trial, after(backend_));
+  if (phase_ == Phase::trial && backend_ != backends_.back()) begin(Phase::trial, after(backend_));
   else decision_due_ = true;
 }
 
@@ -75,6 +76,16 @@ void AutoTuner::decide(const BackendTimes& largest_over_ranks) {
   }
   decision_due_ = false;
   begin(Phase::production, production_);
+}
+
+Backend AutoTuner::after(Backend backend) const {
+  const auto next = std::next(std::find(backends_.begin(), backends_.end(), backend));
+  return next == backends_.end() ? backends_.front() : *next;
+}
+
+Backend AutoTuner::fastest(const BackendTimes& times) const {
+  return *std::min_element(backends_.begin(), backends_.end(),
+                           [&](Backend a, Backend b) { return of(times, a) < of(times, b); });
 }
 
 void AutoTuner::begin(Phase phase, Backend backend) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "comm/options.hpp"
 
@@ -9,6 +10,10 @@ namespace octant {
 
 // Seconds per call, by Backend.
 using BackendTimes = std::array<double, k_backends>;
+
+// The backends that a component of so many ranks chooses from: an all-to-all has arguments for
+// every rank, and is left out above a few hundred.
+std::vector<Backend> backends_for(int ranks);
 
 // Phases: trial of each backend in turn; then production with the fastest, interrupted every
 // `probe_interval` calls by a probe of one of the others, in turn. Production keeps an exponential
@@ -20,7 +25,7 @@ class AutoTuner {
  public:
   enum class Phase { trial, production, probe };
 
-  explicit AutoTuner(const CommOptions& options);
+  AutoTuner(const CommOptions& options, std::vector<Backend> backends);
 
   Phase phase() const { return phase_; }
   // The backend for the next call.
@@ -39,7 +44,10 @@ class AutoTuner {
   void record_window(double seconds, int length);
   void end_window();
   void begin(Phase phase, Backend backend);
+  Backend after(Backend backend) const;
+  Backend fastest(const BackendTimes& times) const;
 
+  std::vector<Backend> backends_;
   int trial_calls_, probe_interval_, probe_calls_;
   Phase phase_ = Phase::trial;
   Backend backend_ = Backend::p2p;

@@ -53,13 +53,6 @@ std::vector<Segment> without_empty(std::vector<Segment> segments) {
   return segments;
 }
 
-std::vector<mpi::Part> partners(const std::vector<RemoteSegment>& segments) {
-  std::vector<mpi::Part> parts;
-  parts.reserve(segments.size());
-  for (const RemoteSegment& segment : segments) parts.push_back({segment.rank, 0, 0});
-  return parts;
-}
-
 }  // namespace
 
 Flow::Flow(const Communicator& communicator, std::vector<Segment> sends,
@@ -79,13 +72,7 @@ Flow::Flow(const Communicator& communicator, std::vector<Segment> sends,
 }
 
 void Flow::prepare(Backend backend) const {
-  if (backend == Backend::alltoall && !neighbourhood_) prepare_neighbourhood();
   if (backend == Backend::ksection && !schedule_) prepare_schedule();
-}
-
-void Flow::prepare_neighbourhood() const {
-  neighbourhood_ = mpi::neighbourhood(communicator_.handle(), partners(remote_sends_),
-                                      partners(remote_receives_));
 }
 
 void Flow::prepare_schedule() const {

@@ -69,7 +69,7 @@ Exchanger::State::State(std::string component_name, const Communicator& ranks,
       overlap(options.overlap),
       delay(options.late_rank == mpi::rank(*mpi::world()) ? options.late_seconds : 0.0),
       backend(options.exchange.value_or(Backend::p2p)) {
-  if (!options.exchange && ranks.size() > 1) tuner.emplace(options);
+  if (!options.exchange && ranks.size() > 1) tuner.emplace(options, backends_for(ranks.size()));
   const int tag = mpi::new_tag(ranks.handle());
   for (int n = 0; n < k_backends; ++n) {
     transports[n] = make_transport(k_all_backends[n], tag);

@@ -42,11 +42,9 @@ class Flow {
   // to make on this rank.
   void prepare(Backend backend) const;
 
-  const mpi::Comm& neighbourhood() const { return *neighbourhood_; }  // after prepare(alltoall)
-  const ForwardingSchedule& schedule() const { return *schedule_; }   // after prepare(ksection)
+  const ForwardingSchedule& schedule() const { return *schedule_; }  // after prepare(ksection)
 
  private:
-  void prepare_neighbourhood() const;
   void prepare_schedule() const;
 
   Communicator communicator_;
@@ -54,7 +52,6 @@ class Flow {
   std::vector<RemoteSegment> remote_sends_, remote_receives_;
   OwnSegment own_;
   std::int64_t items_sent_ = 0, items_received_ = 0;
-  mutable mpi::CommPointer neighbourhood_;
   mutable std::unique_ptr<const ForwardingSchedule> schedule_;
 };
 

@@ -102,10 +102,12 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
     std::vector<std::vector<Header>> headers;
     headers.reserve(static_cast<std::size_t>(tree.factor(level)));
     mpi::Requests requests;
+    const int own_child = tree.child_index(level, rank);
     for (int child = 0; child < tree.factor(level); ++child) {
+      const RankRange sibling = tree.child(level, rank, child);
+      if (child == own_child || sibling.count == 0) continue;
       const int partner = tree.partner(level, rank, child);
-      if (partner == rank) continue;
-      const auto outgoing = destined_for(tree.child(level, rank, child), held);
+      const auto outgoing = destined_for(sibling, held);
       const std::int64_t begin = outgoing_items_;
       outgoing_items_ = append_all(outgoing, begin, stage.from_own, stage.from_transit);
       stage.sends.push_back({partner, begin, outgoing_items_ - begin});
@@ -116,13 +118,16 @@ ForwardingSchedule::ForwardingSchedule(const Communicator& communicator,
 
     const auto kept = destined_for(tree.group(level + 1, rank), held);
     std::vector<Held> next(kept.begin(), kept.end());
-    for (const Message& sent : stage.sends) {
-      const std::int64_t begin = transit_items_;
-      for (const Header& header : receive_headers(communicator, sent.partner)) {
-        next.push_back({header, transit_items_, false});
-        transit_items_ += header.count;
+    for (int child = 0; child < tree.factor(level); ++child) {
+      if (child == own_child) continue;
+      for (const int sender : tree.senders(level, rank, child)) {
+        const std::int64_t begin = transit_items_;
+        for (const Header& header : receive_headers(communicator, sender)) {
+          next.push_back({header, transit_items_, false});
+          transit_items_ += header.count;
+        }
+        stage.receives.push_back({sender, begin, transit_items_ - begin});
       }
-      stage.receives.push_back({sent.partner, begin, transit_items_ - begin});
     }
     std::sort(next.begin(), next.end(), before);
     held = std::move(next);

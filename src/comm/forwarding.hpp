@@ -2,10 +2,10 @@
 //
 // At each level of the rank tree, a rank sends one message to its partner in every sibling of its
 // child of the tree: all that it holds for the ranks of that sibling, be it its own or received
-// before. After the last level each rank holds what is meant for it. Every rank sends sum(k_l - 1)
-// messages, empty ones included, whatever the pattern of the exchange. The paper pairs the siblings
-// in k - 1 steps; the messages of one level do not depend on each other, so here all of them are
-// under way at once.
+// before. After the last level each rank holds what is meant for it. Every rank sends as many
+// messages as the tree says, sum(k_l - 1), empty ones included, whatever the pattern of the
+// exchange. The paper pairs the siblings in k - 1 steps; the messages of one level do not depend on
+// each other, so here all of them are under way at once.
 #pragma once
 
 #include <cstddef>

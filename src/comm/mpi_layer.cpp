@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -55,12 +57,14 @@ int int_count(std::size_t count, const char* call) {
   return static_cast<int>(count);
 }
 
-// The count and type that stand for a number of bytes: above 2 GiB, one item of a derived type.
+// The count, type and offset that stand for a number of bytes at an offset of a buffer: beyond
+// 2 GiB, one item of a derived type that holds its offset.
 class Extent {
  public:
-  explicit Extent(std::size_t bytes) {
-    if (bytes <= std::size_t{std::numeric_limits<int>::max()}) {
+  explicit Extent(std::size_t bytes, std::size_t offset = 0) {
+    if (offset + bytes <= std::size_t{std::numeric_limits<int>::max()}) {
       count_ = static_cast<int>(bytes);
+      offset_ = static_cast<int>(offset);
       return;
     }
     constexpr std::size_t k_chunk = std::size_t{1} << 30;
@@ -68,7 +72,8 @@ class Extent {
     check(MPI_Type_contiguous(int{k_chunk}, MPI_BYTE, &chunk), "MPI_Type_contiguous");
     const std::size_t chunks = bytes / k_chunk;
     int lengths[2] = {static_cast<int>(chunks), static_cast<int>(bytes % k_chunk)};
-    MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(chunks * k_chunk)};
+    MPI_Aint offsets[2] = {static_cast<MPI_Aint>(offset),
+                           static_cast<MPI_Aint>(offset + chunks * k_chunk)};
     MPI_Datatype types[2] = {chunk, MPI_BYTE};
     check(MPI_Type_create_struct(2, lengths, offsets, types, &type_), "MPI_Type_create_struct");
     check(MPI_Type_commit(&type_), "MPI_Type_commit");
@@ -79,14 +84,15 @@ class Extent {
     if (type_ != MPI_BYTE) MPI_Type_free(&type_);
   }
   Extent(Extent&& other) noexcept
-      : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
+      : count_(other.count_), offset_(other.offset_), type_(std::exchange(other.type_, MPI_BYTE)) {}
   Extent& operator=(Extent&&) = delete;
 
   int count() const { return count_; }
+  int offset() const { return offset_; }
   MPI_Datatype type() const { return type_; }
 
  private:
-  int count_ = 0;
+  int count_ = 0, offset_ = 0;
   MPI_Datatype type_ = MPI_BYTE;
 };
 
@@ -208,22 +214,6 @@ void broadcast(const Comm& comm, std::span<std::byte> bytes, int root) {
   check(MPI_Bcast(bytes.data(), extent.count(), extent.type(), root, comm.handle), "MPI_Bcast");
 }
 
-std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
-  const int count = int_count(bytes.size(), "MPI_Gatherv");
-  std::vector<int> counts(comm.rank == 0 ? comm.size : 0), offsets(counts.size());
-  check(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm.handle), "MPI_Gather");
-  std::size_t total = 0;
-  for (std::size_t n = 0; n < counts.size(); ++n) {
-    offsets[n] = int_count(total, "MPI_Gatherv");
-    total += static_cast<std::size_t>(counts[n]);
-  }
-  std::vector<std::byte> all(total);
-  check(MPI_Gatherv(bytes.data(), count, MPI_BYTE, all.data(), counts.data(), offsets.data(),
-                    MPI_BYTE, 0, comm.handle),
-        "MPI_Gatherv");
-  return all;
-}
-
 std::vector<std::byte> receive_any_length(const Comm& comm, int source, int tag) {
   MPI_Message message;
   MPI_Status status;
@@ -237,43 +227,31 @@ std::vector<std::byte> receive_any_length(const Comm& comm, int source, int tag)
   return bytes;
 }
 
-CommPointer neighbourhood(const Comm& comm, std::span<const Part> sends,
-                          std::span<const Part> receives) {
-  std::vector<int> sources, destinations;
-  for (const Part& part : receives) sources.push_back(part.rank);
-  for (const Part& part : sends) destinations.push_back(part.rank);
-  MPI_Comm graph;
-  check(
-      MPI_Dist_graph_create_adjacent(comm.handle, static_cast<int>(sources.size()), sources.data(),
-                                     MPI_UNWEIGHTED, static_cast<int>(destinations.size()),
-                                     destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph),
-      "MPI_Dist_graph_create_adjacent");
-  return std::make_shared<Comm>(graph, true);
-}
-
 namespace {
 
-// The arguments of one side of a neighbourhood collective, which MPI reads until it is complete.
-struct NeighbourArguments {
-  explicit NeighbourArguments(std::span<const Part> parts) {
+// The arguments of one side of an all-to-all, over all ranks of the communicator, which MPI reads
+// until it is complete.
+struct AllToAllArguments {
+  AllToAllArguments(int ranks, std::span<const Part> parts)
+      : counts(ranks, 0), offsets(ranks, 0), types(ranks, MPI_BYTE) {
+    extents.reserve(parts.size());
     for (const Part& part : parts) {
-      extents.emplace_back(part.bytes);
-      counts.push_back(extents.back().count());
-      types.push_back(extents.back().type());
-      offsets.push_back(static_cast<MPI_Aint>(part.offset));
+      const Extent& extent = extents.emplace_back(part.bytes, part.offset);
+      counts[part.rank] = extent.count();
+      offsets[part.rank] = extent.offset();
+      types[part.rank] = extent.type();
     }
   }
   std::vector<Extent> extents;
-  std::vector<int> counts;
+  std::vector<int> counts, offsets;
   std::vector<MPI_Datatype> types;
-  std::vector<MPI_Aint> offsets;
 };
 
 }  // namespace
 
 struct Requests::State {
   std::vector<MPI_Request> requests;
-  std::vector<NeighbourArguments> arguments;
+  std::vector<AllToAllArguments> arguments;
 
   MPI_Request* add() { return &requests.emplace_back(MPI_REQUEST_NULL); }
   void clear() {
@@ -301,18 +279,17 @@ void Requests::receive(const Comm& comm, std::span<std::byte> bytes, int source,
         "MPI_Irecv");
 }
 
-void Requests::exchange(const Comm& neighbourhood, const std::byte* send_buffer,
-                        std::span<const Part> sends, std::byte* receive_buffer,
-                        std::span<const Part> receives) {
+void Requests::all_to_all(const Comm& comm, const std::byte* send_buffer,
+                          std::span<const Part> sends, std::byte* receive_buffer,
+                          std::span<const Part> receives) {
   auto& arguments = state_->arguments;
   arguments.reserve(2);
-  const auto& send = arguments.emplace_back(sends);
-  const auto& receive = arguments.emplace_back(receives);
-  check(MPI_Ineighbor_alltoallw(send_buffer, send.counts.data(), send.offsets.data(),
-                                send.types.data(), receive_buffer, receive.counts.data(),
-                                receive.offsets.data(), receive.types.data(), neighbourhood.handle,
-                                state_->add()),
-        "MPI_Ineighbor_alltoallw");
+  const auto& send = arguments.emplace_back(comm.size, sends);
+  const auto& receive = arguments.emplace_back(comm.size, receives);
+  check(MPI_Ialltoallw(send_buffer, send.counts.data(), send.offsets.data(), send.types.data(),
+                       receive_buffer, receive.counts.data(), receive.offsets.data(),
+                       receive.types.data(), comm.handle, state_->add()),
+        "MPI_Ialltoallw");
 }
 
 bool Requests::test() {
@@ -344,6 +321,25 @@ void Requests::wait(const std::function<void(std::size_t)>& done) {
     left -= static_cast<std::size_t>(count);
   }
   state_->clear();
+}
+
+// By messages, because the collectives of MPI count in int.
+std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
+  const std::uint64_t length = bytes.size();
+  std::vector<std::uint64_t> lengths(comm.rank == 0 ? comm.size : 0);
+  check(MPI_Gather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, 0, comm.handle),
+        "MPI_Gather");
+  std::vector<std::byte> all(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}));
+  Requests requests;
+  if (comm.rank > 0 && length > 0) requests.send(comm, bytes, 0, k_setup_tag);
+  std::size_t offset = 0;
+  for (int rank = 0; rank < std::ssize(lengths); offset += lengths[rank++]) {
+    if (rank == 0) std::copy(bytes.begin(), bytes.end(), all.begin());
+    else if (lengths[rank] > 0)
+      requests.receive(comm, std::span(all).subspan(offset, lengths[rank]), rank, k_setup_tag);
+  }
+  requests.wait();
+  return all;
 }
 
 }  // namespace octant::mpi

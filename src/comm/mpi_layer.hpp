@@ -62,10 +62,6 @@ struct Part {
   std::size_t bytes;
 };
 
-// The graph of who sends to whom in a neighbourhood collective: the ranks of the parts, in order.
-CommPointer neighbourhood(const Comm& comm, std::span<const Part> sends,
-                          std::span<const Part> receives);
-
 // Non-blocking transfers under way. Buffers must stay until test() or wait() says that all is done.
 // A message may exceed 2 GiB, and stays one message.
 class Requests {
@@ -77,10 +73,10 @@ class Requests {
 
   void send(const Comm& comm, std::span<const std::byte> bytes, int destination, int tag);
   void receive(const Comm& comm, std::span<std::byte> bytes, int source, int tag);
-  // All parts at once, as a collective of `neighbourhood(comm, sends, receives)`.
-  void exchange(const Comm& neighbourhood, const std::byte* send_buffer,
-                std::span<const Part> sends, std::byte* receive_buffer,
-                std::span<const Part> receives);
+  // All parts at once, as one collective; holds a few words per rank of the communicator until
+  // done.
+  void all_to_all(const Comm& comm, const std::byte* send_buffer, std::span<const Part> sends,
+                  std::byte* receive_buffer, std::span<const Part> receives);
 
   bool test();  // true, and empty again, when all is done
   void wait();

@@ -59,10 +59,6 @@ namespace {
 
 std::vector<std::byte> receive_any_length(const Comm&, int, int) { fail("receive_any_length"); }
 
-CommPointer neighbourhood(const Comm&, std::span<const Part>, std::span<const Part>) {
-  return std::make_shared<Comm>();
-}
-
 struct Requests::State {};
 
 Requests::Requests() = default;
@@ -73,8 +69,8 @@ Requests& Requests::operator=(Requests&&) noexcept = default;
 void Requests::send(const Comm&, std::span<const std::byte>, int, int) { fail("send"); }
 void Requests::receive(const Comm&, std::span<std::byte>, int, int) { fail("receive"); }
 
-void Requests::exchange(const Comm&, const std::byte*, std::span<const Part> sends, std::byte*,
-                        std::span<const Part> receives) {
+void Requests::all_to_all(const Comm&, const std::byte*, std::span<const Part> sends, std::byte*,
+                          std::span<const Part> receives) {
   if (!sends.empty() || !receives.empty()) fail("exchange");
 }
 

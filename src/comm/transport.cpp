@@ -76,9 +76,9 @@ class PointToPoint final : public Transport {
   const std::byte* send_ = nullptr;
 };
 
-// One all-to-all-v (section 3.1.1), as a collective of the graph of partners: it needs no arrays
-// over all ranks, and leaves the schedule of the messages to the MPI library all the same. It
-// is complete only as a whole.
+// One all-to-all (section 3.1.1): leaves the schedule of the messages to the MPI library, and is
+// complete only as a whole. Its arguments are arrays over all ranks: `auto` takes it in small runs
+// alone.
 class AllToAll final : public Transport {
  public:
   Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
@@ -88,7 +88,7 @@ class AllToAll final : public Transport {
     for (const auto& part : receives) log.post(flow.communicator(), part.rank, true, part.bytes);
     for (const auto& part : sends) log.post(flow.communicator(), part.rank, false, part.bytes);
     whole_ = log.post(flow.communicator(), -1, true, 0);
-    request_.exchange(flow.neighbourhood(), send, sends, receive, receives);
+    request_.all_to_all(flow.communicator().handle(), send, sends, receive, receives);
     copy_own(flow.own(), send, receive, item_bytes);
     return traffic_of(sends);
   }

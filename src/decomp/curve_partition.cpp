@@ -1,6 +1,8 @@
 #include "decomp/curve_partition.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "core/error.hpp"
 #include "decomp/hilbert.hpp"
@@ -15,11 +17,11 @@ CurvePartition::CurvePartition(Curve curve, int ranks, const Work& work, const R
   std::vector<LinePoint> points;
   points.reserve(work.points.size());
   for (const WorkPoint& point : work.points) {
-    points.push_back({position(point.centre), point.cost, 0});
+    points.push_back({position(point.centre), point.cost});
   }
   const LineRange whole_curve{0, Key{1} << 3 * bits_};
-  const WallRules rules{ranks, {8, 1}, tolerance};
-  walls_ = find_walls({&whole_curve, 1}, points, rules, reduction);
+  const WallRules rules{std::vector<std::int32_t>(ranks, 1), {8, 1}, tolerance};
+  walls_ = find_walls(whole_curve, points, rules, reduction.sum);
 }
 
 int CurvePartition::rank_of(const BlockCoordinates& coordinates, int level) const {

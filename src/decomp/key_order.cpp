@@ -39,14 +39,15 @@ std::vector<Key> stretches(const Communicator& communicator, std::span<const Key
   const LineRange all_keys{0, Key{1} << communicator.max(largest_bit)};
   std::vector<LinePoint> points;
   points.reserve(keys.size());
-  for (const Key key : keys) points.push_back({key, 1, 0});
+  for (const Key key : keys) points.push_back({key, 1});
   std::vector<Key> grains;
   for (int bit = 3 * k_key_bits_per_axis / k_bits_per_pass * k_bits_per_pass; bit >= 0;
        bit -= k_bits_per_pass) {
     grains.push_back(Key{1} << bit);
   }
-  return find_walls({&all_keys, 1}, points, {counters, grains, k_tolerance},
-                    reduction_over(communicator));
+  const std::vector<std::int32_t> equal_shares(counters, 1);
+  return find_walls(all_keys, points, {equal_shares, grains, k_tolerance},
+                    reduction_over(communicator).sum);
 }
 
 // Counters are spread over the ranks in ascending order.

@@ -1,105 +1,181 @@
 #include "decomp/ksection.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
 
+#include "comm/descent.hpp"
 #include "comm/rank_tree.hpp"
-#include "core/error.hpp"
+#include "comm/route.hpp"
 #include "decomp/wall_search.hpp"
 
 namespace octant {
+namespace {
 
-KSectionTree::KSectionTree(int ranks, const Work& work, const Reduction& reduction,
-                           double tolerance)
-    : grid_(work.grid), bits_(work.grid.bits()) {
-  OCTANT_REQUIRE(ranks >= 1, "a partition needs at least one rank, not {}", ranks);
-  const RankTree tree(ranks);
-  std::vector<Box> boxes{{{0, 0, 0}, grid_.extent}};
-  std::vector<int> node_of_point(work.points.size(), 0);
-  for (int l = 0; l < tree.levels(); ++l) {
-    TreeLevel level{tree.factor(l), {}, {}};
-    cut(level, boxes, work, node_of_point, tolerance / tree.levels(), reduction);
-    for (std::size_t n = 0; n < work.points.size(); ++n) {
-      node_of_point[n] = child_of(level, node_of_point[n], work.points[n].centre);
-    }
-    boxes = boxes_below(level, boxes);
-    levels_.push_back(std::move(level));
-  }
-}
+// A point on its way down the tree, and who asked for its owner.
+struct Traveller {
+  WorkPoint point;
+  std::int32_t rank;
+  std::int32_t index;  // among the points of that rank
+};
 
-int KSectionTree::rank_of(const BlockCoordinates& coordinates, int level) const {
-  return locate(grid_.centre_of(coordinates, level));
-}
+struct Box {
+  BlockCoordinates lower, upper;
+};
 
-// Children are numbered like their ranks, so the node at the last level is the rank.
-int KSectionTree::locate(const BlockCoordinates& finest) const {
-  int node = 0;
-  for (const TreeLevel& level : levels_) node = child_of(level, node, finest);
-  return node;
-}
+// The order in which a node compares coordinates: first along the axis that it is cut along.
+using AxisOrder = std::array<int, 3>;
 
-KSectionTree::AxisOrder KSectionTree::longest_axis_first(const Box& box) {
+AxisOrder longest_axis_first(const Box& box) {
   const auto length = [&](int axis) { return box.upper[axis] - box.lower[axis]; };
   AxisOrder axes{0, 1, 2};
   std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return length(a) > length(b); });
   return axes;
 }
 
-// Orders the blocks of a box by layer, then by row within the layer, then along the row.
-Key KSectionTree::position(const AxisOrder& axes, const BlockCoordinates& c) const {
-  const auto along = [&](int n) { return static_cast<Key>(c[axes[n]]); };
-  return (along(0) << bits_ | along(1)) << bits_ | along(2);
-}
-
-int KSectionTree::child_of(const TreeLevel& level, int node, const BlockCoordinates& c) const {
-  const auto first = level.walls.begin() + static_cast<std::ptrdiff_t>(node) * (level.parts - 1);
-  const auto after =
-      std::upper_bound(first, first + (level.parts - 1), position(level.axes[node], c));
-  return node * level.parts + static_cast<int>(after - first);
-}
-
-void KSectionTree::cut(TreeLevel& level, const std::vector<Box>& boxes, const Work& work,
-                       const std::vector<int>& node_of_point, double tolerance,
-                       const Reduction& reduction) const {
-  const Key layer = Key{1} << 2 * bits_, row = Key{1} << bits_;
-  std::vector<LineRange> lines;
-  for (const Box& box : boxes) {
-    const AxisOrder axes = longest_axis_first(box);
-    level.axes.push_back(axes);
-    lines.push_back({static_cast<Key>(box.lower[axes[0]]) * layer,
-                     static_cast<Key>(box.upper[axes[0]]) * layer});
+// One node of the tree, cut into the boxes of its children.
+class CutNode {
+ public:
+  // The ranks of each child are its share of the cost of all points, of which those given are this
+  // process's; the sum is over the processes that share the node.
+  CutNode(const Box& box, std::vector<std::int32_t> shares, std::span<const Traveller> travellers,
+          int bits, double tolerance, const Reduction::Operation& sum)
+      : box_(box), axes_(longest_axis_first(box)), bits_(bits) {
+    const Key layer = Key{1} << 2 * bits, row = Key{1} << bits;
+    const LineRange line{static_cast<Key>(box.lower[axes_[0]]) * layer,
+                         static_cast<Key>(box.upper[axes_[0]]) * layer};
+    std::vector<LinePoint> points;
+    points.reserve(travellers.size());
+    for (const Traveller& t : travellers)
+      points.push_back({position(t.point.centre), t.point.cost});
+    // Walls between pairs of layers come first because they keep siblings together.
+    const WallRules rules{std::move(shares), {2 * layer, layer, row, 1}, tolerance};
+    walls_ = find_walls(line, points, rules, sum);
   }
-  std::vector<LinePoint> points;
-  points.reserve(work.points.size());
-  for (std::size_t n = 0; n < work.points.size(); ++n) {
-    const int node = node_of_point[n];
-    points.push_back(
-        {position(level.axes[node], work.points[n].centre), work.points[n].cost, node});
-  }
-  // Walls between pairs of layers come first because they keep siblings together.
-  const WallRules rules{level.parts, {2 * layer, layer, row, 1}, tolerance};
-  level.walls = find_walls(lines, points, rules, reduction);
-}
 
-// A wall with a step lies in the layer above its plane: the boxes on both sides contain this layer.
-std::vector<KSectionTree::Box> KSectionTree::boxes_below(const TreeLevel& level,
-                                                         const std::vector<Box>& boxes) const {
-  const Key layer = Key{1} << 2 * bits_;
-  std::vector<Box> below;
-  below.reserve(boxes.size() * level.parts);
-  auto wall = level.walls.begin();
-  for (std::size_t node = 0; node < boxes.size(); ++node) {
-    const int axis = level.axes[node][0];
-    Box rest = boxes[node];
-    for (int part = 1; part < level.parts; ++part, ++wall) {
-      const auto plane = static_cast<BlockCoordinate>(*wall / layer);
-      Box box = rest;
-      box.upper[axis] = plane + (*wall % layer != 0);
-      rest.lower[axis] = plane;
-      below.push_back(box);
+  int child_of(const BlockCoordinates& c) const {
+    const auto after = std::upper_bound(walls_.begin(), walls_.end(), position(c));
+    return static_cast<int>(after - walls_.begin());
+  }
+
+  // A wall with a step lies in the layer above its plane: the boxes on both sides contain this
+  // layer.
+  Box child(int index) const {
+    const int axis = axes_[0];
+    const Key layer = Key{1} << 2 * bits_;
+    Box child = box_;
+    if (index > 0) child.lower[axis] = static_cast<BlockCoordinate>(walls_[index - 1] / layer);
+    if (index < static_cast<int>(walls_.size())) {
+      const Key wall = walls_[index];
+      child.upper[axis] = static_cast<BlockCoordinate>(wall / layer) + (wall % layer != 0);
     }
-    below.push_back(rest);
+    return child;
   }
-  return below;
+
+ private:
+  // Orders the blocks of the box by layer, then by row within the layer, then along the row.
+  Key position(const BlockCoordinates& c) const {
+    const auto along = [&](int n) { return static_cast<Key>(c[axes_[n]]); };
+    return (along(0) << bits_ | along(1)) << bits_ | along(2);
+  }
+
+  Box box_;
+  AxisOrder axes_;
+  int bits_;
+  std::vector<Key> walls_;
+};
+
+Box whole_domain(const Work& work) { return {{0, 0, 0}, work.grid.extent}; }
+
+std::vector<Traveller> travellers_of(const Work& work, int rank) {
+  std::vector<Traveller> travellers;
+  travellers.reserve(work.points.size());
+  for (const WorkPoint& point : work.points)
+    travellers.push_back({point, rank, static_cast<std::int32_t>(travellers.size())});
+  return travellers;
+}
+
+// How many ranks each child of a group has.
+std::vector<std::int32_t> shares_of(const RankTree& tree, int level, std::int64_t group) {
+  const int parts = tree.factor(level);
+  std::vector<std::int32_t> shares;
+  for (int part = 0; part < parts; ++part)
+    shares.push_back(tree.ranks_of(level + 1, group * parts + part).count);
+  return shares;
+}
+
+// Divides the points of one node and all below it, in one process.
+class Division {
+ public:
+  Division(int ranks, const Work& work, double tolerance)
+      : tree_(ranks), bits_(work.grid.bits()), tolerance_(tolerance), owners_(work.points.size()) {}
+
+  void divide(int level, std::int64_t group, const Box& box, std::vector<Traveller> travellers) {
+    if (level == tree_.levels()) {
+      const int owner = tree_.ranks_of(level, group).first;
+      for (const Traveller& t : travellers) owners_[t.index] = owner;
+      return;
+    }
+    const CutNode node(box, shares_of(tree_, level, group), travellers, bits_,
+                       tolerance_ / tree_.levels(), reduction_of_one().sum);
+    const int parts = tree_.factor(level);
+    std::vector<std::vector<Traveller>> below(parts);
+    for (const Traveller& t : travellers) below[node.child_of(t.point.centre)].push_back(t);
+    for (int part = 0; part < parts; ++part)
+      divide(level + 1, group * parts + part, node.child(part), std::move(below[part]));
+  }
+
+  std::vector<int> owners() && { return std::move(owners_); }
+
+ private:
+  RankTree tree_;
+  int bits_;
+  double tolerance_;
+  std::vector<int> owners_;
+};
+
+// Tells whoever asked that this rank owns their points. Returns the owners of this rank's own.
+std::vector<int> answer(const Communicator& communicator, std::span<const Traveller> arrived,
+                        std::size_t asked) {
+  std::vector<int> askers;
+  std::vector<std::int32_t> indices;
+  for (const Traveller& t : arrived) {
+    askers.push_back(t.rank);
+    indices.push_back(t.index);
+  }
+  const auto answers = route<std::int32_t>(communicator, askers, indices);
+  std::vector<int> owners(asked);
+  for (std::size_t n = 0; n < answers.items.size(); ++n)
+    owners[answers.items[n]] = answers.sources[n];
+  return owners;
+}
+
+}  // namespace
+
+std::vector<int> ksection_owners(const Communicator& communicator, const Work& work,
+                                 double tolerance) {
+  Descent descent(communicator);
+  const RankTree& tree = descent.tree();
+  Box box = whole_domain(work);
+  std::vector<Traveller> held = travellers_of(work, communicator.rank());
+  while (!descent.ends()) {
+    const CutNode node(box, shares_of(tree, descent.level(), descent.group()), held,
+                       work.grid.bits(), tolerance / tree.levels(),
+                       [&](std::span<std::int64_t> values) { descent.sum_in_place(values); });
+    std::vector<int> children;
+    children.reserve(held.size());
+    for (const Traveller& t : held) children.push_back(node.child_of(t.point.centre));
+    box = node.child(descent.child());
+    held = descent.go_down<Traveller>(children, held);
+  }
+  return answer(communicator, held, work.points.size());
+}
+
+std::vector<int> ksection_owners(int ranks, const Work& work, double tolerance) {
+  Division division(ranks, work, tolerance);
+  division.divide(0, 0, whole_domain(work), travellers_of(work, 0));
+  return std::move(division).owners();
 }
 
 }  // namespace octant

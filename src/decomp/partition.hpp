@@ -2,7 +2,8 @@
 //
 // All of them see a block as a point, its centre, with a cost, so that a coarse block goes where
 // its middle lies. The result is the same whatever rank holds which block beforehand, and no rank
-// ever holds more than its own blocks, the walls between the ranks, and a bounded histogram.
+// ever holds more than its own blocks and a bounded histogram; on a curve, the walls between the
+// ranks too.
 #pragma once
 
 #include <array>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 namespace octant {
 namespace {
@@ -11,20 +12,18 @@ constexpr std::int64_t k_histogram_bins = 1 << 17;  // 1 MiB
 constexpr std::int64_t k_most_bins = 256;           // per interval
 constexpr std::int64_t k_fewest_bins = 8;
 
-// A wall that is still being searched: it lies within [low, high], and the points of its line below
-// `low` cost `cost_below`. The target is the cost that shall lie below the wall.
+// A wall that is still being searched: it lies within [low, high], and the points below `low` cost
+// `cost_below`. The target is the cost that shall lie below the wall.
 struct Wall {
-  std::int32_t line;
-  int part;  // the wall's place on its line: 1 .. parts - 1
+  std::int32_t share_below, smaller_share;  // of all parts below it; of its two neighbours
   Key low, high;
   std::int64_t cost_below = 0;
   std::int64_t target = -1;  // unknown before the first pass
   bool found = false;
 };
 
-// A stretch of a line that holds one or more walls, and its bins in the histogram.
+// A stretch of the line that holds one or more walls, and its bins in the histogram.
 struct Interval {
-  std::int32_t line;
   Key low, high;
   Key bin_width;
   std::int64_t first_bin;
@@ -39,15 +38,21 @@ struct Interval {
 
 class WallSearch {
  public:
-  WallSearch(std::span<const LineRange> lines, std::span<const LinePoint> points,
-             const WallRules& rules, const Reduction& reduction)
-      : lines_(lines), points_(points), rules_(rules), reduction_(reduction) {
-    for (std::size_t line = 0; line < lines.size(); ++line) {
-      for (int part = 1; part < rules.parts; ++part) {
-        Wall wall{static_cast<std::int32_t>(line), part, lines[line].begin, lines[line].end};
-        wall.found = wall.low == wall.high;
-        walls_.push_back(wall);
-      }
+  WallSearch(const LineRange& line, std::span<const LinePoint> points, const WallRules& rules,
+             const Reduction::Operation& sum)
+      : line_(line),
+        points_(points),
+        rules_(rules),
+        sum_(sum),
+        all_shares_(std::accumulate(rules.shares.begin(), rules.shares.end(), 0)) {
+    std::int32_t below = 0;
+    for (std::size_t part = 0; part + 1 < rules.shares.size(); ++part) {
+      below += rules.shares[part];
+      Wall wall{below, std::min(rules.shares[part], rules.shares[part + 1]), line.begin, line.end};
+      if (below == 0) wall.high = line.begin;
+      if (below == all_shares_) wall.low = line.end;
+      wall.found = wall.low == wall.high;
+      walls_.push_back(wall);
     }
   }
 
@@ -59,7 +64,7 @@ class WallSearch {
     std::vector<Key> positions;
     positions.reserve(walls_.size());
     for (const Wall& wall : walls_) {
-      positions.push_back(std::clamp(wall.low, lines_[wall.line].begin, lines_[wall.line].end));
+      positions.push_back(std::clamp(wall.low, line_.begin, line_.end));
     }
     return positions;
   }
@@ -72,9 +77,8 @@ class WallSearch {
     for (std::size_t w = 0; w < walls_.size(); ++w) {
       const Wall& wall = walls_[w];
       if (wall.found) continue;
-      const bool shared = !intervals_.empty() && intervals_.back().line == wall.line &&
-                          intervals_.back().low == wall.low;
-      if (!shared) intervals_.push_back({wall.line, wall.low, wall.high, 0, 0});
+      const bool shared = !intervals_.empty() && intervals_.back().low == wall.low;
+      if (!shared) intervals_.push_back({wall.low, wall.high, 0, 0});
       interval_of_wall_[w] = static_cast<std::int64_t>(intervals_.size()) - 1;
     }
     choose_bins();
@@ -106,20 +110,14 @@ class WallSearch {
   }
 
   void sum_histogram() {
-    first_interval_.assign(lines_.size() + 1, 0);
-    for (const Interval& interval : intervals_) ++first_interval_[interval.line + 1];
-    for (std::size_t n = 1; n < first_interval_.size(); ++n)
-      first_interval_[n] += first_interval_[n - 1];
     for (const LinePoint& point : points_) {
-      const auto begin = intervals_.begin() + first_interval_[point.line];
-      const auto end = intervals_.begin() + first_interval_[point.line + 1];
       const auto after = std::upper_bound(
-          begin, end, point.position,
+          intervals_.begin(), intervals_.end(), point.position,
           [](Key position, const Interval& interval) { return position < interval.low; });
-      if (after == begin || point.position >= std::prev(after)->high) continue;
+      if (after == intervals_.begin() || point.position >= std::prev(after)->high) continue;
       histogram_[std::prev(after)->bin_of(point.position)] += point.cost;
     }
-    reduction_.sum(histogram_);
+    sum_(histogram_);
   }
 
   void narrow_walls() {
@@ -155,7 +153,7 @@ class WallSearch {
     std::int64_t total = 0;
     for (std::int64_t n = 0; n < interval.bins(); ++n) total += histogram_[interval.first_bin + n];
     wall.target =
-        static_cast<std::int64_t>(static_cast<__int128>(total) * wall.part / rules_.parts);
+        static_cast<std::int64_t>(static_cast<__int128>(total) * wall.share_below / all_shares_);
   }
 
   // Accepts the better end of the wall's bin if the bin is a grain wide and the end meets the
@@ -167,28 +165,29 @@ class WallSearch {
     const std::int64_t too_high = cost_of_bin - too_low;
     const std::int64_t error = std::min(too_low, std::abs(too_high));
     // A part lies between two walls: each may be off by half of what the part may be off.
-    const double ideal_part = static_cast<double>(wall.target) / wall.part;
+    const double ideal_part =
+        static_cast<double>(wall.target) / wall.share_below * wall.smaller_share;
     if (width > 1 && static_cast<double>(error) > 0.5 * rules_.tolerance * ideal_part) return;
     if (std::abs(too_high) < too_low) wall.low = wall.high;
     wall.found = true;
   }
 
-  std::span<const LineRange> lines_;
+  LineRange line_;
   std::span<const LinePoint> points_;
   const WallRules& rules_;
-  const Reduction& reduction_;
+  const Reduction::Operation& sum_;
+  std::int32_t all_shares_;
   std::vector<Wall> walls_;
   std::vector<Interval> intervals_;
   std::vector<std::int64_t> interval_of_wall_;
-  std::vector<std::int64_t> first_interval_;  // of each line
   std::vector<std::int64_t> histogram_;
 };
 
 }  // namespace
 
-std::vector<Key> find_walls(std::span<const LineRange> lines, std::span<const LinePoint> points,
-                            const WallRules& rules, const Reduction& reduction) {
-  return WallSearch(lines, points, rules, reduction).run();
+std::vector<Key> find_walls(const LineRange& line, std::span<const LinePoint> points,
+                            const WallRules& rules, const Reduction::Operation& sum) {
+  return WallSearch(line, points, rules, sum).run();
 }
 
 }  // namespace octant

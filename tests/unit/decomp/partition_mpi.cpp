@@ -30,16 +30,11 @@ std::vector<int> owners_in_one_process(Decomposition decomposition, int ranks,
                                        const std::vector<CostItem>& items) {
   const Reduction alone = reduction_of_one();
   const Work work = measure_work(k_domain, items, alone);
+  if (decomposition == Decomposition::ksection) return ksection_owners(ranks, work);
+  const Curve curve = decomposition == Decomposition::hilbert ? Curve::hilbert : Curve::morton;
+  const CurvePartition partition(curve, ranks, work, alone);
   std::vector<int> owners;
-  if (decomposition == Decomposition::ksection) {
-    const KSectionTree tree(ranks, work, alone);
-    for (const auto& item : items) owners.push_back(tree.rank_of(item.coordinates, item.level));
-  } else {
-    const Curve curve = decomposition == Decomposition::hilbert ? Curve::hilbert : Curve::morton;
-    const CurvePartition partition(curve, ranks, work, alone);
-    for (const auto& item : items)
-      owners.push_back(partition.rank_of(item.coordinates, item.level));
-  }
+  for (const auto& item : items) owners.push_back(partition.rank_of(item.coordinates, item.level));
   return owners;
 }
 
