@@ -276,9 +276,12 @@ test_cli() { run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
 test_extending() { run_pytest tests/extending; }
 
+# A file's tests stay together: they share what they prepare.
 run_pytest() {
+  local side_by_side=(--numprocesses "$cores" --dist loadfile)
   prepare_python
-  (cd "$root/$1" && OCTANT_PROGRAM=$program "$venv/bin/python" -m pytest -q < /dev/null)
+  (cd "$root/$1" &&
+    OCTANT_PROGRAM=$program "$venv/bin/python" -m pytest -q "${side_by_side[@]}" < /dev/null)
 }
 
 existing_parts() {
