@@ -7,11 +7,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from octools.export import TARGETS, export
+from octools.exports.targets import TARGETS, export
 from octools.options import Number, console
 
 if TYPE_CHECKING:
-    from octools.inputs import Row
+    from octools.inputs.conversion import Row
 
 
 def convert(
@@ -41,10 +41,11 @@ def convert(
         for path in export(to, source, snapshot, output):
             console.print(f"wrote {path}")
         return
-    from octools import cans, inputs
+    from octools import cans
+    from octools.inputs import conversion
 
     written = output or source.with_suffix(".toml")
-    done = inputs.convert(source, written)
+    done = conversion.convert(source, written)
     if done is not None:
         console.print(_account(done.rows))
         console.print(f"wrote {written}, with this table at its end")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from octools import compiled
 from octools.errors import OctoolsError, reading, unknown_name
-from octools.export import whole_file
+from octools.exports.targets import whole_file
 from octools.fields import with_units
 from octools.figure import INK, SERIES, STYLE, save
 from octools.linear import CRITICAL_DENSITY, LinearTheory

@@ -93,7 +93,7 @@ class CellData:
     def to_yt(self) -> Any:
         """Open the snapshot in yt, with its particles and units, and without resampling."""
         _needs("yt")
-        from octools.yt_frontend import OctantDataset
+        from octools.exports.yt_frontend import OctantDataset
 
         return OctantDataset(str(self.path))
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import Call, partly_refined
 from synthetic import add_particles
 
-from octools.gadget import KM, KPC, SOLAR_MASS
+from octools.exports.gadget import KM, KPC, SOLAR_MASS
 
 MPC = 1000 * KPC
 A, H = 0.25, 0.7

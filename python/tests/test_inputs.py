@@ -11,7 +11,7 @@ import pytest
 from conftest import Call
 
 from octools.errors import OctoolsError
-from octools.inputs import CARRIED, CHANGED, LOST, Conversion, codes
+from octools.inputs.conversion import CARRIED, CHANGED, LOST, Conversion, codes
 
 NAMELIST = """
 Free text before the groups.

@@ -12,9 +12,9 @@ from conftest import Call, partly_refined, wave
 from synthetic import Array, add_particles, shell_of_blocks
 from test_flow import write_flow
 
-from octools import boxes
+from octools.exports import boxes
+from octools.exports.vtkhdf import write_mesh, write_particles, write_rectilinear
 from octools.snapshot import Snapshot
-from octools.vtkhdf import write_mesh, write_particles, write_rectilinear
 
 DOMAIN = {"base_cells": (16, 8, 24), "lower": (-1.0, 0.0, 0.5), "upper": (1.0, 1.0, 3.5)}
 

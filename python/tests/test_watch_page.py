@@ -17,7 +17,7 @@ from made_up_run import MadeUpRun
 from test_watching import write_run
 from waitress import create_server
 
-from octools.watch_page import WatchPage
+from octools.watch.page import WatchPage
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import Call
 
 from octools.errors import OctoolsError
-from octools.watching import Watched, control, in_words
+from octools.watch.state import Watched, control, in_words
 
 BEGIN = 1_700_000_000.0
 PARAMETERS = "[time]\nend = 2.0\nmax_steps = 1000\n"

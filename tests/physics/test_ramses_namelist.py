@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from octools import ramses_input
+from octools.inputs import ramses
 from running import leaf_cells, run_well
 
 DATA = Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses"
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not FOLDERS, reason="no outputs of RAMSES in $OC
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_converted_namelist_gives_the_densities_of_ramses(tmp_path: Path, folder: Path) -> None:
     (namelist,) = folder.glob("*.nml")
-    done = ramses_input.convert(namelist)
+    done = ramses.convert(namelist)
     if done.get("run_params/pic"):
         pytest.skip("its particles are not read")
     found = json.loads((folder / "check.json").read_text())["independent_reader"]

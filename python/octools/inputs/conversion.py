@@ -174,15 +174,15 @@ class Code:
 
 def codes() -> list[Code]:
     """List the codes beside CaNS, whose files octools.cans converts."""
-    from octools import athena_input, octotiger_input, ramses_input
+    from octools.inputs import athena, octotiger, ramses
 
     return [
-        Code("RAMSES", ramses_input.is_namelist, ramses_input.convert),
-        Code("Octo-Tiger", lambda path: path.suffix == ".ini", octotiger_input.convert),
+        Code("RAMSES", ramses.is_namelist, ramses.convert),
+        Code("Octo-Tiger", lambda path: path.suffix == ".ini", octotiger.convert),
         Code(
             "Athena",
             lambda path: path.suffix == ".athinput" or path.name.startswith("athinput."),
-            athena_input.convert,
+            athena.convert,
         ),
     ]
 

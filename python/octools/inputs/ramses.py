@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from octools.errors import OctoolsError
-from octools.inputs import Conversion
+from octools.inputs.conversion import Conversion
 from octools.snapshot import AXES
 
 RIEMANN = {"llf": "llf", "hll": "hll", "hllc": "hllc", "exact": "exact", "acoustic": "exact"}

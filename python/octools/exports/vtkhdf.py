@@ -16,9 +16,9 @@ from typing import BinaryIO
 import h5py
 import numpy as np
 
-from octools.boxes import Box, boxes, read_boxes
 from octools.errors import reading
-from octools.export import whole_file
+from octools.exports.boxes import Box, boxes, read_boxes
+from octools.exports.targets import whole_file
 from octools.flow import COMPONENTS, FlowSnapshot, is_flow
 from octools.snapshot import AXES, Array, Level, Snapshot
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from octools.inputs import Conversion, read_blocks
+from octools.inputs.conversion import Conversion, read_blocks
 from octools.snapshot import AXES
 
 BLOCK = 8

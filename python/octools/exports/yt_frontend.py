@@ -21,7 +21,7 @@ from yt.fields.field_info_container import FieldInfoContainer
 from yt.geometry.grid_geometry_handler import GridIndex
 from yt.utilities.io_handler import BaseIOHandler
 
-from octools.boxes import Box, boxes, read_boxes
+from octools.exports.boxes import Box, boxes, read_boxes
 from octools.snapshot import AXES, Snapshot
 from octools.units import CODE, factor, in_python
 

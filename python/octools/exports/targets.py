@@ -12,10 +12,10 @@ from octools.run import output_path, resolve, snapshots
 
 # Each function takes the snapshots and a folder, and returns the files that it has written there.
 TARGETS = {
-    "gadget": "octools.gadget:export",
-    "hypertree": "octools.hypertree:export",
-    "ramses": "octools.ramses:export",
-    "vtkhdf": "octools.vtkhdf:export",
+    "gadget": "octools.exports.gadget:export",
+    "hypertree": "octools.exports.hypertree:export",
+    "ramses": "octools.exports.ramses:export",
+    "vtkhdf": "octools.exports.vtkhdf:export",
 }
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from octools.errors import OctoolsError
 from octools.run import resolve
-from octools.watching import Watched, control, in_words
+from octools.watch.state import Watched, control, in_words
 
 MOST_BYTES = 1024  # of an order
 STEPS = 50  # that phases are told of

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from octools.errors import OctoolsError
-from octools.export import whole_file
+from octools.exports.targets import whole_file
 from octools.snapshot import Header, Snapshot
 
 KPC, SOLAR_MASS, KM = 3.0856775814913673e21, 1.988409870698051e33, 1e5  # cgs, IAU 2015

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from octools.watching import RunState
+    from octools.watch.state import RunState
 
 COLOURS = {"running": "green", "done": "bold", "failed": "bold red"}
 
@@ -28,13 +28,13 @@ def watch(
     whoever has it may stop the run.
     """
     if page:
-        from octools.watch_page import serve
+        from octools.watch.page import serve
 
         serve(runs, port, lambda address: print(address, flush=True))
         return
     from rich.live import Live
 
-    from octools.watching import Watched
+    from octools.watch.state import Watched
 
     watched = [Watched(run) for run in runs]
     screen = Console(highlight=False)
@@ -54,7 +54,7 @@ def _page(states: "list[RunState]") -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    from octools.watching import in_words
+    from octools.watch.state import in_words
 
     parts = []
     for state in states:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from octools.inputs import Conversion, read_blocks
+from octools.inputs.conversion import Conversion, read_blocks
 from octools.snapshot import AXES
 
 SUB_GRID = 8  # cells along an edge of Octo-Tiger's sub-grids, of which the root is one

@@ -1,0 +1,1 @@
+"""Snapshots in the forms that other programs read."""

@@ -1,0 +1,1 @@
+"""Parameter files of other codes as Octant's."""
