@@ -28,18 +28,19 @@ struct JumpMessage {
   std::int32_t axis, side, octant;
 };
 
+// Below and above along x, y, z: their places among 27 neighbours.
+constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
+
 std::vector<JumpFace> find_jump_faces(const Tree& tree, int level) {
   const TreeLevel& fine = tree.level(level);
   std::vector<JumpFace> faces;
   for (const int slot : fine.own()) {
-    const BlockCoordinates here = morton_decode(fine.key(slot));
+    const Neighbours& holders = fine.neighbours(slot);
     for (int f = 0; f < 6; ++f) {
       const int axis = f / 2, side = f % 2;
-      BlockCoordinates beyond = here;
-      beyond[axis] += side == 0 ? -1 : 1;
-      if (!tree.geometry().wrap(level, beyond)) continue;
-      const Key key = morton_encode(beyond);
-      if (fine.find(key)) continue;
+      if (holders[k_face_neighbours[f]] != k_nobody) continue;
+      const Key key = tree.geometry().keys_around(level, fine.key(slot))[k_face_neighbours[f]];
+      if (key == k_no_key) continue;
       const Node* coarse = tree.level(level - 1).find(parent_key(key));
       OCTANT_REQUIRE(coarse, "mesh: a block of level {} has no block of level {} beside it", level,
                      level - 1);

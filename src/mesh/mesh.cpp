@@ -108,6 +108,7 @@ void Mesh::rebuild() {
     scratch_ = {};
     scratch_ = allocate_with_margin("scratch", scratch);
   }
+  tree_.clear_changes();
 }
 
 CellRange Mesh::cells(int level, std::span<const int> slots) const {

@@ -21,7 +21,7 @@ class Planner {
     for (int l = 0; l <= tree.max_level(); ++l) wanted_[l].assign(tree.level(l).slots(), 0);
     for (int l = 0; l < tree.max_level(); ++l)
       for (const int slot : tree.level(l).own())
-        spread_flags(l, tree.level(l).key(slot), flags[l][slot]);
+        if (flags[l][slot]) spread_flags(l, slot, flags[l][slot]);
     deliver();
   }
 
@@ -36,14 +36,24 @@ class Planner {
 
  private:
   // Marks the octants of a block and of its neighbours that its flagged cells touch.
-  void spread_flags(int level, Key key, std::uint64_t flags) {
-    const BlockCoordinates block = morton_decode(key);
+  void spread_flags(int level, int slot, std::uint64_t flags) {
+    const Neighbours& holders = tree_.level(level).neighbours(slot);
+    const BlockCoordinates block = morton_decode(tree_.level(level).key(slot));
     for (; flags; flags &= flags - 1) {
       const int bit = __builtin_ctzll(flags);
       const int position[3] = {bit & 3, bit >> 2 & 3, bit >> 4};  // 0 below, 1-2 own, 3 above
-      BlockCoordinates octant;  // in octants of this level, that is in blocks of the next
-      for (int d = 0; d < 3; ++d) octant[d] = 2 * block[d] + position[d] - 1;
-      mark(level, octant);
+      int neighbour = 0, octant = 0;
+      for (int d = 2; d >= 0; --d) {
+        neighbour = 3 * neighbour + (position[d] + 1) / 2;
+        octant = 2 * octant + (position[d] + 1) % 2;
+      }
+      if (is_own(holders[neighbour])) {
+        wanted_[level][holders[neighbour]] |= static_cast<std::uint8_t>(1 << octant);
+        continue;
+      }
+      BlockCoordinates place;  // in octants of this level, that is in blocks of the next
+      for (int d = 0; d < 3; ++d) place[d] = 2 * block[d] + position[d] - 1;
+      mark(level, place);
     }
   }
 

@@ -168,7 +168,7 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
 
 void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
   for (int l = 0; l <= tree_.max_level(); ++l) {
-    tree_.level(l) = TreeLevel{};
+    tree_.level(l).clear();
     if (l < static_cast<int>(levels.size()))
       for (std::size_t n = 0; n < levels[l].keys.size(); ++n)
         tree_.level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());

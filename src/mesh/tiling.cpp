@@ -10,6 +10,10 @@ namespace octant::mesh {
 
 namespace {
 
+constexpr std::array<int, 3> offset_of(int neighbour) {
+  return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
+}
+
 // The box around the ghost cells that lie in the neighbour at `offset` of a block; empty if there
 // are none.
 Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
@@ -55,17 +59,20 @@ std::array<int, 3> Tiling::place_in_group(const Group& group, int slot) const {
 }
 
 void Tiling::require_ghosts(LevelNeeds& needs, const GhostShape& ghosts) {
+  std::array<Region, 27> regions;
+  for (int n = 0; n < 27; ++n) regions[n] = ghost_region(offset_of(n), block_size_, ghosts);
   for (Group& group : groups_) {
     for (const int slot : group.slots) {
       const auto place = place_in_group(group, slot);
+      const Neighbours& holders = tree_.level(level_).neighbours(slot);
       for (int n = 0; n < 27; ++n) {
-        const std::array<int, 3> offset{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        const Region region = ghost_region(offset, block_size_, ghosts);
-        if (region.empty()) continue;
+        if (regions[n].empty()) continue;
+        const auto offset = offset_of(n);
         BlockCoordinates position = group.first;
         for (int d = 0; d < 3; ++d) position[d] += place[d] + offset[d];
         group.table[table_index(place[0] + offset[0] + 1, place[1] + offset[1] + 1,
-                                place[2] + offset[2] + 1)] = needs.require(position, region);
+                                place[2] + offset[2] + 1)] =
+            is_own(holders[n]) ? holders[n] : needs.require(position, regions[n]);
       }
     }
     for (const int slot : group.slots) {
