@@ -44,6 +44,17 @@ OctantRule balls_around(double x) {
   };
 }
 
+// What a rank owns, to be given to the mesh anew.
+std::vector<mesh::Mesh::BlockList> own_blocks(const mesh::Mesh& mesh) {
+  std::vector<mesh::Mesh::BlockList> blocks(mesh.geometry().max_level() + 1);
+  for (int level = 0; level <= mesh.finest_level(); ++level)
+    for (const int slot : mesh.blocks(level).own()) {
+      blocks[level].keys.push_back(mesh.blocks(level).key(slot));
+      blocks[level].refined.push_back(mesh.blocks(level).refined(slot));
+    }
+  return blocks;
+}
+
 // Which blocks a rank owns, by level, in the order of their keys.
 std::vector<std::vector<Key>> own_keys(const mesh::Mesh& mesh) {
   std::vector<std::vector<Key>> keys(mesh.geometry().max_level() + 1);
@@ -78,20 +89,17 @@ RegridResult measure_regrid(const Communicator& communicator, const RegridReques
   mesh::Mesh mesh = make_mesh(communicator, request, cells);
   for (int level = 0; level < request.levels; ++level)
     mesh.regrid(flag_octants(mesh, balls_around(0.5)));
-  const auto owners = equal_shares(mesh);
-  mesh.migrate(owners);
+  mesh.migrate(equal_shares(mesh));
   RegridResult result;
   for (const auto& keys : own_keys(mesh)) result.blocks += std::ssize(keys);
   result.blocks = communicator.sum(result.blocks);
   double step = 0.5 * request.change / (1 << request.levels);
   double x = 0.5;
   for (int n = 0; n < request.repeats; ++n) {
-    std::vector<std::vector<int>> stay(owners.size());
-    for (int level = 0; level <= mesh.finest_level(); ++level)
-      stay[level].assign(mesh.blocks(level).own().size(), communicator.rank());
+    const auto blocks = own_blocks(mesh);
     communicator.barrier();
     const Clock build;
-    mesh.migrate(stay);
+    mesh.replace_blocks(blocks);
     result.build_seconds = std::min(result.build_seconds, communicator.max(build.seconds()));
 
     const auto before = own_keys(mesh);

@@ -70,8 +70,13 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
 }
 
 void Mesh::rebuild() {
-  const int levels = tree_.max_level() + 1;
   tree_.discover();
+  build_tables();
+}
+
+// Of a tree that has been discovered.
+void Mesh::build_tables() {
+  const int levels = tree_.max_level() + 1;
   const auto counts = tree_.global_counts();
   finest_level_ = levels - 1;
   while (counts[finest_level_] == 0) --finest_level_;

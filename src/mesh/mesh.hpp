@@ -115,6 +115,7 @@ class Mesh {
 
  private:
   void rebuild();
+  void build_tables();
   void exchange_start(int level, int state);
   void finish_refresh(int level);
   void interpolate_ghosts(int level, double theta);

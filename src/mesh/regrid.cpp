@@ -176,7 +176,7 @@ void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
   }
   tree_.discover();
   require_octree(tree_, nesting_distance(setup_.ghosts.reach));
-  rebuild();
+  build_tables();
 }
 
 }  // namespace octant::mesh

@@ -1,6 +1,7 @@
 #include "mesh/tree.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "comm/route.hpp"
@@ -52,8 +53,16 @@ void TreeLevel::remove(Key key) {
 }
 
 void TreeLevel::clear() {
-  for (const Key key : std::vector(keys_))
-    if (key != k_no_key) remove(key);
+  std::copy_if(keys_.begin(), keys_.end(), std::back_inserter(changed_),
+               [](Key key) { return key != k_no_key; });
+  nodes_.clear();
+  keys_.clear();
+  refined_.clear();
+  neighbours_.clear();
+  free_.clear();
+  own_.clear();
+  unsorted_.clear();
+  nodes_in_use_ = 0;
 }
 
 void TreeLevel::learn(Key key, int owner) {

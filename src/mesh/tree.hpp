@@ -37,7 +37,7 @@ class TreeLevel {
   // Adds an own block and returns its slot (the lowest free one).
   int insert(Key key, std::uint8_t refined, int rank);
   void remove(Key key);
-  void clear();  // removes all
+  void clear();  // forgets all blocks, own and others'
 
   // The block's node, or nullptr where this rank knows of none. After Tree::discover that means,
   // for positions next to own blocks and to their parents, that no such block exists.
@@ -76,8 +76,8 @@ class TreeLevel {
   KeyTable<Node> nodes_;
   std::vector<Neighbours> neighbours_;  // by slot
   std::vector<Key> changed_;
-  std::vector<Key> keys_;              // by slot; k_no_key where free
-  std::vector<std::uint8_t> refined_;  // by slot
+  std::vector<Key> keys_;                   // by slot; k_no_key where free
+  std::vector<std::uint8_t> refined_;       // by slot
   std::vector<int> free_, own_, unsorted_;  // unsorted: inserted since the last sort
   std::size_t nodes_in_use_ = 0;
 };
