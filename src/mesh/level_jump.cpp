@@ -28,9 +28,6 @@ struct JumpMessage {
   std::int32_t axis, side, octant;
 };
 
-// Below and above along x, y, z: their places among 27 neighbours.
-constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
-
 std::vector<JumpFace> find_jump_faces(const Tree& tree, int level) {
   const TreeLevel& fine = tree.level(level);
   std::vector<JumpFace> faces;

@@ -40,10 +40,10 @@ class Mesh {
        FieldSetup setup, std::unique_ptr<Interpolation> interpolation);
 
   // --- structure -------------------------------------------------------------------------------
-  const Geometry& geometry() const { return tree_.geometry(); }
-  const Communicator& communicator() const { return tree_.communicator(); }
-  const Tree& tree() const { return tree_; }
-  const TreeLevel& blocks(int level) const { return tree_.level(level); }
+  const Geometry& geometry() const { return tree_->geometry(); }
+  const Communicator& communicator() const { return tree_->communicator(); }
+  const Tree& tree() const { return *tree_; }
+  const TreeLevel& blocks(int level) const { return tree_->level(level); }
   // By octant, the owner of an own block's child, or -1 where there is none.
   const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
     return child_owners_[level][slot];
@@ -125,13 +125,13 @@ class Mesh {
 
   FieldSetup setup_;
   BlockLayout layout_;
-  Tree tree_;
+  std::unique_ptr<Tree> tree_;  // where it stays: halos refer to it
   std::unique_ptr<Interpolation> interpolation_;
   int finest_level_ = 0;
 
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
-  std::vector<LevelHalo> halos_;
+  Halos halos_;
   std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0
   std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
   std::vector<DeviceArray<double>> registers_;

@@ -22,14 +22,14 @@ struct Removal {
 }  // namespace
 
 bool Mesh::regrid(const FlagMasks& flags) {
-  const OctantMasks wanted = plan_refinement(tree_, flags, nesting_distance(setup_.ghosts.reach));
+  const OctantMasks wanted = plan_refinement(*tree_, flags, nesting_distance(setup_.ghosts.reach));
   bool changes = false;
-  for (int l = 0; l < tree_.max_level(); ++l)
-    for (const int slot : tree_.level(l).own())
-      changes = changes || wanted[l][slot] != tree_.level(l).refined(slot);
+  for (int l = 0; l < tree_->max_level(); ++l)
+    for (const int slot : tree_->level(l).own())
+      changes = changes || wanted[l][slot] != tree_->level(l).refined(slot);
   if (!communicator().any(changes)) return false;
 
-  for (int l = 0; l <= finest_level_ && l < tree_.max_level(); ++l) add_children(l, wanted[l]);
+  for (int l = 0; l <= finest_level_ && l < tree_->max_level(); ++l) add_children(l, wanted[l]);
   remove_children(wanted);
   rebuild();
   return true;
@@ -40,8 +40,8 @@ bool Mesh::regrid(const FlagMasks& flags) {
 // interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   fill_ghosts(level, LevelFields::k_now, 1.0);
-  const TreeLevel& parents = tree_.level(level);
-  TreeLevel& children = tree_.level(level + 1);
+  const TreeLevel& parents = tree_->level(level);
+  TreeLevel& children = tree_->level(level + 1);
   const int slots_before = children.slots(), half = geometry().octant_size();
   const auto corner = [half](int octant, int axis) {
     return static_cast<std::int16_t>((octant >> axis & 1) * half);
@@ -63,7 +63,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
                              .fine = {0, 0, 0}};
       task.source[0] = slot;
       for (int face = 0; face < 6; ++face)
-        task.source[1 + face] = halos_[level].face_boxes[slot][face];
+        task.source[1 + face] = halos_.box_across(level, slot, face);
       boxes.push_back(layout_.box(child));
       tasks.push_back(task);
     }
@@ -85,8 +85,8 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
 void Mesh::remove_children(const OctantMasks& wanted) {
   std::vector<Removal> removals;
   std::vector<int> owners;
-  for (int l = 0; l < tree_.max_level(); ++l) {
-    TreeLevel& parents = tree_.level(l);
+  for (int l = 0; l < tree_->max_level(); ++l) {
+    TreeLevel& parents = tree_->level(l);
     for (const int slot : parents.own()) {
       const unsigned removed = parents.refined(slot) & ~unsigned{wanted[l][slot]};
       for (int octant = 0; octant < 8; ++octant) {
@@ -98,7 +98,7 @@ void Mesh::remove_children(const OctantMasks& wanted) {
     }
   }
   const auto received = route<Removal>(communicator(), owners, removals);
-  for (const Removal& removal : received.items) tree_.level(removal.level).remove(removal.key);
+  for (const Removal& removal : received.items) tree_->level(removal.level).remove(removal.key);
 }
 
 namespace {
@@ -119,8 +119,8 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
   const int rank = communicator().rank();
   const Region whole = whole_block(layout_.block_size);
   const std::int64_t cells = whole.volume();
-  for (int l = 0; l <= tree_.max_level(); ++l) {
-    TreeLevel& level = tree_.level(l);
+  for (int l = 0; l <= tree_->max_level(); ++l) {
+    TreeLevel& level = tree_->level(l);
     std::vector<std::pair<int, int>> movers;  // target, slot
     for (std::size_t n = 0; n < level.own().size(); ++n)
       if (owners[l][n] != rank) movers.emplace_back(owners[l][n], level.own()[n]);
@@ -167,15 +167,15 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
 }
 
 void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
-  for (int l = 0; l <= tree_.max_level(); ++l) {
-    tree_.level(l).clear();
+  for (int l = 0; l <= tree_->max_level(); ++l) {
+    tree_->level(l).clear();
     if (l < static_cast<int>(levels.size()))
       for (std::size_t n = 0; n < levels[l].keys.size(); ++n)
-        tree_.level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());
-    fields_[l].reserve(tree_.level(l).slots(), 0);
+        tree_->level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());
+    fields_[l].reserve(tree_->level(l).slots(), 0);
   }
-  tree_.discover();
-  require_octree(tree_, nesting_distance(setup_.ghosts.reach));
+  tree_->discover();
+  require_octree(*tree_, nesting_distance(setup_.ghosts.reach));
   build_tables();
 }
 

@@ -28,6 +28,8 @@ constexpr int rank_of(Holder other) { return -2 - other; }
 
 // The holders of the 27 positions around a block, [z][y][x], itself in the middle.
 using Neighbours = std::array<Holder, 27>;
+// Those across a face: below and above in x, y, z.
+inline constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
 
 // The blocks of one level that this rank owns, and the other ranks' blocks around them.
 class TreeLevel {

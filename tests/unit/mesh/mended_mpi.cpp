@@ -164,13 +164,6 @@ class Description {
       for (const Words& slot : updated) append(words, slot);
       statements_.push_back(words);
     }
-    for (const int slot : mesh_.blocks(level).own()) {
-      Words words{k_tile, level, -1};
-      append(words, block(level, slot));
-      for (const std::int32_t box : halo.face_boxes[slot])
-        append(words, box < 0 ? Words{-1} : boxes_[level][box]);
-      statements_.push_back(words);
-    }
   }
 
   void describe_messages(int level) {
