@@ -102,12 +102,12 @@ std::array<Key, 27> Geometry::keys_around(int level, Key block) const {
   std::array<std::array<Key, 3>, 3> bits;  // of the coordinates below, here and above, by axis
   for (int axis = 0; axis < 3; ++axis) {
     for (int step = 0; step < 3; ++step) {
-      BlockCoordinates c{0, 0, 0};
-      c[axis] = centre[axis] + step - 1;
-      const bool below = c[axis] < 0, above = c[axis] >= blocks[axis];
-      if (below) c[axis] += blocks[axis];
-      if (above) c[axis] -= blocks[axis];
-      bits[axis][step] = (below || above) && !periodic(axis) ? k_no_key : morton_encode(c);
+      BlockCoordinate c = centre[axis] + step - 1;
+      const bool below = c < 0, above = c >= blocks[axis];
+      if (below) c += blocks[axis];
+      if (above) c -= blocks[axis];
+      bits[axis][step] =
+          (below || above) && !periodic(axis) ? k_no_key : morton_encode({c, 0, 0}) << axis;
     }
   }
   std::array<Key, 27> keys;

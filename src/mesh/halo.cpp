@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "comm/route.hpp"
 #include "mesh/device.hpp"
@@ -79,6 +80,14 @@ int choose_patch(const TreeLevel& blocks, int block_size) {
 }
 
 }  // namespace
+
+BlockFluxRequests::BlockFluxRequests(int slots, const std::vector<SlotFluxRequest>& requests)
+    : begin_(slots + 1, 0), requests_(requests.size()) {
+  for (const SlotFluxRequest& r : requests) ++begin_[r.slot + 1];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<std::int32_t> next = begin_;
+  for (const SlotFluxRequest& r : requests) requests_[next[r.slot]++] = r.request;
+}
 
 struct Halos::Level {
   Level(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level)

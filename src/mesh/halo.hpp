@@ -10,6 +10,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
@@ -75,7 +76,24 @@ struct LevelHalo {
 };
 
 // Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
-using BlockFluxRequests = std::vector<std::vector<FluxRequest>>;
+struct SlotFluxRequest {
+  std::int32_t slot;
+  FluxRequest request;
+};
+class BlockFluxRequests {
+ public:
+  BlockFluxRequests() = default;
+  // Keeps the order of one slot's requests.
+  BlockFluxRequests(int slots, const std::vector<SlotFluxRequest>& requests);
+
+  std::span<const FluxRequest> operator[](int slot) const {
+    return {requests_.data() + begin_[slot], requests_.data() + begin_[slot + 1]};
+  }
+
+ private:
+  std::vector<std::int32_t> begin_;
+  std::vector<FluxRequest> requests_;
+};
 
 // The halos of all levels. They follow the tree: tables near changed blocks are written anew, the
 // others are kept, so that the first time, when all blocks are new, is a time like any other.

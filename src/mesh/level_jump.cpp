@@ -134,17 +134,17 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
   std::vector<Segment> sends, receives;
   for (std::size_t n = 0; n < faces.size(); ++n) {
     const JumpFace& face = faces[n];
-    fine.requests[face.fine_slot].push_back(
-        {.axis = static_cast<std::int8_t>(face.axis),
-         .average = 1,
-         .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
-         .a_begin = 0,
-         .a_end = full,
-         .b_begin = 0,
-         .b_end = full,
-         .stride_b = half,
-         .stride_variable = half * half,
-         .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_});
+    fine.requests.push_back({face.fine_slot,
+                             {.axis = static_cast<std::int8_t>(face.axis),
+                              .average = 1,
+                              .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
+                              .a_begin = 0,
+                              .a_end = full,
+                              .b_begin = 0,
+                              .b_end = full,
+                              .stride_b = half,
+                              .stride_variable = half * half,
+                              .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_}});
     owners.push_back(face.owner);
     messages.push_back({face.coarse, face.axis, face.side, face.octant});
     count_items(sends, face.owner);
@@ -189,17 +189,18 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
     // The face is the octant's lower one if the fine block lies below (its upper side), and vice
     // versa.
     const auto plane = static_cast<std::int16_t>(corner(face.axis) + (face.side == 1 ? 0 : half));
-    coarse.requests[slot].push_back(
-        {.axis = static_cast<std::int8_t>(face.axis),
-         .average = 0,
-         .plane = plane,
-         .a_begin = corner(a),
-         .a_end = static_cast<std::int16_t>(corner(a) + half),
-         .b_begin = corner(b),
-         .b_end = static_cast<std::int16_t>(corner(b) + half),
-         .stride_b = half,
-         .stride_variable = half * half,
-         .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_});
+    coarse.requests.push_back(
+        {slot,
+         {.axis = static_cast<std::int8_t>(face.axis),
+          .average = 0,
+          .plane = plane,
+          .a_begin = corner(a),
+          .a_end = static_cast<std::int16_t>(corner(a) + half),
+          .b_begin = corner(b),
+          .b_end = static_cast<std::int16_t>(corner(b) + half),
+          .stride_b = half,
+          .stride_variable = half * half,
+          .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_}});
     if (n > 0 && face.coarse != jumps[n - 1].face.coarse)
       begin.push_back(static_cast<std::int32_t>(n));
     if (jumps[n].is_own) own_blocks = begin.size();

@@ -89,7 +89,6 @@ void Mesh::build_tables() {
     for (Exchanger& exchanger : *group) exchanger.drain();
   std::vector<LevelRegisters> registers(levels);
   for (int l = 0; l < levels; ++l) {
-    registers[l].requests.resize(tree_->level(l).slots());
     child_owners_[l].assign(tree_->level(l).slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
   }
   for (int l = 1; l < levels; ++l)
@@ -98,7 +97,7 @@ void Mesh::build_tables() {
   flux_requests_.clear();
   for (int l = 0; l < levels; ++l) {
     registers_[l] = DeviceArray<double>("flux registers", registers[l].doubles);
-    flux_requests_.push_back(std::move(registers[l].requests));
+    flux_requests_.emplace_back(tree_->level(l).slots(), registers[l].requests);
   }
   halos_.follow(flux_requests_);
 
@@ -162,9 +161,9 @@ void Mesh::fill_level_boundaries(int level, int state,
                   layout_.variables);
 }
 
-void Mesh::interpolate_ghosts(int level, double theta) {
-  const LevelHalo& halo = halos_[level];
-  if (halo.interpolations.extent(0) == 0) return;
+void Mesh::interpolate_ghosts(int level, double theta,
+                              const DeviceArray<const InterpolationTask>& tasks) {
+  if (tasks.extent(0) == 0) return;
   const LevelFields& coarse = fields_[level - 1];
   const bool present = theta == 1.0;
   const CoarseState state{
@@ -175,14 +174,19 @@ void Mesh::interpolate_ghosts(int level, double theta) {
       .boxes = halos_[level - 1].tiles.boxes};
   FineTarget target{};
   target.buffer[k_scratch] = scratch_.data() + k_margin;
-  target.boxes = halo.tiles.boxes;
-  interpolation_->interpolate(halo.interpolations, state, target, layout_.variables);
+  target.boxes = halos_[level].tiles.boxes;
+  interpolation_->interpolate(tasks, state, target, layout_.variables);
 }
 
 void Mesh::start_ghosts(int level, int state, double theta) {
+  start_ghosts(level, state, theta, halos_[level].interpolations);
+}
+
+void Mesh::start_ghosts(int level, int state, double theta,
+                        const DeviceArray<const InterpolationTask>& interpolations) {
   exchange_start(level, state);
   if (level > 0) finish_refresh(level - 1);
-  interpolate_ghosts(level, theta);
+  interpolate_ghosts(level, theta, interpolations);
   fill_level_boundaries(level, state, halos_[level].scratch_boundaries);
   fill_level_boundaries(level, state, halos_[level].halo_boundaries);
 }

@@ -118,7 +118,12 @@ class Mesh {
   void build_tables();
   void exchange_start(int level, int state);
   void finish_refresh(int level);
-  void interpolate_ghosts(int level, double theta);
+  void start_ghosts(int level, int state, double theta,
+                    const DeviceArray<const InterpolationTask>& interpolations);
+  void interpolate_ghosts(int level, double theta,
+                          const DeviceArray<const InterpolationTask>& tasks);
+  DeviceArray<const InterpolationTask> interpolations_around(int level,
+                                                             const std::vector<int>& slots) const;
   void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
   void add_children(int level, const std::vector<std::uint8_t>& wanted);
   void remove_children(const OctantMasks& wanted);

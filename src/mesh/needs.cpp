@@ -84,7 +84,10 @@ void LevelNeeds::unsettle_near(const std::vector<Key>& changed) {
 
 // Needs that are interpolated from blocks that changed.
 void LevelNeeds::unsettle_above(const std::vector<Key>& changed_coarse) {
-  if (index_.empty()) return;
+  if (8 * changed_coarse.size() > needs_.size()) {
+    for (Need& need : needs_) need.settled = false;
+    return;
+  }
   for (const Key coarse : changed_coarse) {
     const auto around = tree_.geometry().keys_around(level_ - 1, coarse);
     for (const int n : {13, 12, 14, 10, 16, 4, 22})
@@ -111,7 +114,10 @@ void LevelNeeds::find_touched() {
   for (std::size_t slot = 0; slot < rows_.size(); ++slot)
     if (rows_[slot].key != (slot < slots ? blocks.key(static_cast<int>(slot)) : k_no_key))
       touch(static_cast<int>(slot));
-  if (touched_.size() == rows_.size()) return;
+  if (8 * blocks.changed().size() > rows_.size()) {
+    for (std::size_t slot = 0; slot < rows_.size(); ++slot) touch(static_cast<int>(slot));
+    return;
+  }
   for (const Key key : blocks.changed())
     for (const Key near : tree_.geometry().keys_around(level_, key))
       if (const Node* node = near == k_no_key ? nullptr : blocks.find(near))

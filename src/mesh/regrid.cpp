@@ -39,8 +39,13 @@ bool Mesh::regrid(const FlagMasks& flags) {
 // ghost data of the structure before the regrid: where a neighbour is new, too, its cells are
 // interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
-  fill_ghosts(level, LevelFields::k_now, 1.0);
   const TreeLevel& parents = tree_->level(level);
+  std::vector<int> growing;
+  for (const int slot : parents.own())
+    if (wanted[slot] & ~unsigned{parents.refined(slot)}) growing.push_back(slot);
+  start_ghosts(level, LevelFields::k_now, 1.0, interpolations_around(level, growing));
+  finish_ghosts(level, LevelFields::k_now);
+
   TreeLevel& children = tree_->level(level + 1);
   const int slots_before = children.slots(), half = geometry().octant_size();
   const auto corner = [half](int octant, int axis) {
@@ -50,7 +55,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
 
   std::vector<InterpolationTask> tasks;
   std::vector<CellBox> boxes;
-  for (const int slot : parents.own()) {
+  for (const int slot : growing) {
     const unsigned added = wanted[slot] & ~unsigned{parents.refined(slot)};
     for (int octant = 0; octant < 8; ++octant) {
       if (!(added >> octant & 1)) continue;
@@ -78,6 +83,25 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
                               {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes},
                               target, layout_.variables);
   Kokkos::fence();
+}
+
+// Those of a level's interpolations that fill what lies across the faces of these own blocks.
+DeviceArray<const InterpolationTask> Mesh::interpolations_around(
+    int level, const std::vector<int>& slots) const {
+  const LevelHalo& halo = halos_[level];
+  std::vector<bool> is_read(halo.boxes.size());
+  for (const int slot : slots)
+    for (int face = 0; face < 6; ++face)
+      if (const int box = halos_.box_across(level, slot, face); box >= 0) is_read[box] = true;
+  const auto mirrors =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.scratch_boundaries);
+  for (std::size_t n = 0; n < mirrors.extent(0); ++n)
+    if (is_read[mirrors(n).target] && mirrors(n).source >= 0) is_read[mirrors(n).source] = true;
+  const auto all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.interpolations);
+  std::vector<InterpolationTask> tasks;
+  for (std::size_t n = 0; n < all.extent(0); ++n)
+    if (is_read[all(n).target]) tasks.push_back(all(n));
+  return to_device("interpolations", tasks);
 }
 
 // Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined
