@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
+#include <cmath>
 #include <tuple>
 
 #include "core/error.hpp"
