@@ -71,18 +71,22 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
   const int rank = tree.communicator().rank();
 
   struct Child {
-    int owner;  // of the parent
+    int owner, parent;  // of the parent, and its slot
     Key key;
     int slot;
   };
   std::vector<Child> children;
+  Key last_parent = k_no_key;  // siblings follow each other
+  const Node* parent = nullptr;
   for (const int slot : fine.own()) {
-    const Node* parent = coarse.find(parent_key(fine.key(slot)));
+    const Key key = fine.key(slot);
+    if (parent_key(key) != last_parent) parent = coarse.find(last_parent = parent_key(key));
     OCTANT_REQUIRE(parent, "mesh: a block of level {} has no parent", fine_level);
-    children.push_back({parent->owner, fine.key(slot), slot});
+    children.push_back({parent->owner, parent->slot, key, slot});
   }
-  std::stable_sort(children.begin(), children.end(),
-                   [](const Child& a, const Child& b) { return a.owner < b.owner; });
+  const auto by_owner = [](const Child& a, const Child& b) { return a.owner < b.owner; };
+  if (!std::is_sorted(children.begin(), children.end(), by_owner))
+    std::stable_sort(children.begin(), children.end(), by_owner);
 
   std::vector<RestrictionTask> sent_restrictions, own_restrictions;
   std::vector<Segment> sends, receives;
@@ -93,9 +97,8 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
   for (const Child& child : children) {
     const int octant = octant_of(child.key);
     if (child.owner == rank) {
-      const int parent = coarse.find(parent_key(child.key))->slot;
-      own_restrictions.push_back({child.slot, parent, octant, 0});
-      child_owners[parent][octant] = rank;
+      own_restrictions.push_back({child.slot, child.parent, octant, 0});
+      child_owners[child.parent][octant] = rank;
       continue;
     }
     sent_restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});

@@ -71,6 +71,8 @@ void LevelNeeds::follow() {
   for (const int slot : touched_)
     if (slot < tree_.level(level_).slots() && tree_.level(level_).key(slot) != k_no_key) ask(slot);
   for (Need& need : needs_) {
+    if (need.lost_asker) need.asked = asked_by(need.askers);
+    need.lost_asker = false;
     need.region = need.asked;
     need.beneath = false;
   }
@@ -131,10 +133,14 @@ void LevelNeeds::release(Row& row) {
     if (!is_need(row.around[n])) continue;
     Need& need = needs_[need_of(row.around[n])];
     need.askers &= ~(1u << n);
-    need.asked = {};
-    for (std::uint32_t askers = need.askers; askers != 0; askers &= askers - 1)
-      need.asked.merge(ghosts_[std::countr_zero(askers)]);
+    need.lost_asker = true;
   }
+}
+
+Region LevelNeeds::asked_by(std::uint32_t askers) const {
+  Region asked;
+  for (; askers != 0; askers &= askers - 1) asked.merge(ghosts_[std::countr_zero(askers)]);
+  return asked;
 }
 
 // States the ghost cells of an own block. No other cells are read by a sweep.

@@ -26,6 +26,7 @@ struct Need {
   bool is_outside = false;
   std::uint32_t askers = 0;  // bit n: the own block whose neighbour n this is reads its cells
   Region asked;              // what the askers read
+  bool lost_asker = false;   // `asked` must be found anew
   Region region;             // that, and what mirrors and the finer level read
   bool beneath = false;  // a finer level interpolates from it, so that it must exist on this level
   Origin origin = Origin::remote;
@@ -66,6 +67,7 @@ class LevelNeeds {
   // until `first_need_box` changes.
   int box_of(Reference r) const { return is_need(r) ? first_need_box_ + need_of(r) : r; }
   int borrowed_box_of(int slot) const { return capacity_ + slot; }
+  bool may_borrow() const { return may_borrow_; }
   int first_need_box() const { return first_need_box_; }
 
   const Need& need(Reference r) const { return needs_[need_of(r)]; }
@@ -89,6 +91,7 @@ class LevelNeeds {
   void find_touched();
   void release(Row& row);
   void ask(int slot);
+  Region asked_by(std::uint32_t askers) const;
   void resolve_mirror(int need);
   void resolve_interpolation(int need, LevelNeeds& coarser);
   void drop_unused();

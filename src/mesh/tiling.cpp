@@ -65,21 +65,26 @@ std::array<int, 3> Tiling::place_in_group(const Group& group, int slot) const {
           static_cast<int>(c[2] - group.first[2])};
 }
 
+// Whether an own block among a tile's central ones is there only because a periodic axis wraps.
+bool Tiling::reaches_itself(const Group& group, int slot, const std::array<int, 3>& place) const {
+  return std::all_of(place.begin(), place.end(),
+                     [this](int c) { return c >= 0 && c < blocks_per_patch_; }) &&
+         place_in_group(group, slot) != place;
+}
+
 void Tiling::write_table(int number, const LevelNeeds& needs) {
   Group& group = groups_[number];
   std::int32_t* table = table_.data() + static_cast<std::ptrdiff_t>(number) * entries();
   std::fill_n(table, entries(), k_nowhere);
   group.afar = false;
   for (const int slot : group.slots) {
-    const auto [x, y, z] = place_in_group(group, slot);
+    const std::array<int, 3> centre = place_in_group(group, slot);
     for (int n = 0; n < 27; ++n) {
       const Reference r = needs.around(slot)[n];
       if (r == k_nowhere) continue;
-      const std::array<int, 3> place{x + n % 3 - 1, y + n / 3 % 3 - 1, z + n / 9 - 1};
-      // An own block among the central ones may be there only because a periodic axis wraps.
-      const bool is_central = std::all_of(
-          place.begin(), place.end(), [this](int c) { return c >= 0 && c < blocks_per_patch_; });
-      const bool is_borrowed = r >= 0 && is_central && place_in_group(group, r) != place;
+      const std::array<int, 3> place{centre[0] + n % 3 - 1, centre[1] + n / 3 % 3 - 1,
+                                     centre[2] + n / 9 - 1};
+      const bool is_borrowed = r >= 0 && needs.may_borrow() && reaches_itself(group, r, place);
       table[table_index(place)] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
       group.afar = group.afar || needs.comes_from_afar(r);
     }

@@ -31,6 +31,7 @@ class Tiling {
   void gather_groups();
   void write_table(int group, const LevelNeeds& needs);
 
+  bool reaches_itself(const Group& group, int slot, const std::array<int, 3>& place) const;
   std::array<int, 3> place_in_group(const Group& group, int slot) const;
   int table_index(const std::array<int, 3>& place) const {
     return ((place[2] + 1) * reach_ + place[1] + 1) * reach_ + place[0] + 1;
