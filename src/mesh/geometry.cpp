@@ -97,6 +97,27 @@ std::array<double, 3> Geometry::origin(int level, const BlockCoordinates& block)
   return corner;
 }
 
+std::array<Key, 27> Geometry::keys_around(int level, Key block) const {
+  const BlockCoordinates centre = morton_decode(block), blocks = extent(level);
+  std::array<std::array<Key, 3>, 3> bits;  // of the coordinates below, here and above, by axis
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int step = 0; step < 3; ++step) {
+      BlockCoordinate c = centre[axis] + step - 1;
+      const bool below = c < 0, above = c >= blocks[axis];
+      if (below) c += blocks[axis];
+      if (above) c -= blocks[axis];
+      bits[axis][step] =
+          (below || above) && !periodic(axis) ? k_no_key : morton_encode({c, 0, 0}) << axis;
+    }
+  }
+  std::array<Key, 27> keys;
+  for (int n = 0; n < 27; ++n) {
+    const Key x = bits[0][n % 3], y = bits[1][n / 3 % 3], z = bits[2][n / 9];
+    keys[n] = x | y | z;  // all bits where one is k_no_key
+  }
+  return keys;
+}
+
 bool Geometry::wrap(int level, BlockCoordinates& block) const {
   const BlockCoordinates blocks = extent(level);
   bool inside = true;

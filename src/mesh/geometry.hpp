@@ -57,6 +57,10 @@ class Geometry {
   // Lower corner of a block.
   std::array<double, 3> origin(int level, const BlockCoordinates& block) const;
 
+  // The keys of the 27 positions around a block, [z][y][x] with the block itself in the middle;
+  // k_no_key beyond boundaries.
+  std::array<Key, 27> keys_around(int level, Key block) const;
+
   // Wraps periodic axes into the domain. True if the block then lies inside.
   bool wrap(int level, BlockCoordinates& block) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "comm/route.hpp"
 #include "mesh/device.hpp"
@@ -19,49 +20,13 @@ struct Request {
   Key key;
 };
 
-// Sends the requests of all levels to the owners, who turn them into packing tasks and plans.
-void agree_on_messages(const Tree& tree, const BlockLayout& layout,
-                       const std::vector<LevelNeeds>& needs, std::vector<LevelHalo>& halos) {
-  std::vector<Request> requests;
-  std::vector<int> owners;
-  std::vector<std::vector<Segment>> receives(needs.size()), sends(needs.size());
-  const auto count = [](std::vector<Segment>& segments, int rank, std::int64_t cells) {
-    if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-    segments.back().count += cells;
-  };
-  for (std::size_t l = 0; l < needs.size(); ++l) {
-    for (const int n : needs[l].placed()) {
-      const Need& need = needs[l].needs()[n];
-      if (need.origin != Origin::remote) continue;
-      requests.push_back({static_cast<int>(l), need.region, morton_encode(need.position)});
-      owners.push_back(need.owner);
-      count(receives[l], need.owner, need.region.volume());
-    }
-  }
-  const auto asked = route<Request>(tree.communicator(), owners, requests);
-  std::vector<std::vector<PackTask>> packs(needs.size());
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const Request& r = asked.items[n];
-    std::int64_t& cells = halos[r.level].sent_cells;
-    const int slot = tree.level(r.level).find(r.key)->slot;
-    packs[r.level].push_back({slot, r.region, cells * layout.variables});
-    cells += r.region.volume();
-    count(sends[r.level], asked.sources[n], r.region.volume());
-  }
-  for (std::size_t l = 0; l < needs.size(); ++l) {
-    halos[l].packs = to_device("pack tasks", packs[l]);
-    halos[l].plan = std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends[l]),
-                                                   std::move(receives[l]));
-  }
-}
-
 void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
   std::vector<BoundaryTask> kept, scratch;
   for (const int n : needs.placed()) {
-    const Need& need = needs.needs()[n];
+    const Need& need = needs.need_number(n);
     if (need.origin != Origin::mirrored) continue;
     BoundaryTask task = need.mirror;
-    task.target = need.box;
+    task.target = needs.box_of(reference_to_need(n));
     task.source = task.inflow < 0 ? needs.box_of(task.source) : k_nowhere;
     (need.scratch ? scratch : kept).push_back(task);
   }
@@ -73,10 +38,13 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
                                LevelHalo& halo) {
   std::vector<InterpolationTask> tasks;
   for (const int n : needs.placed()) {
-    const Need& need = needs.needs()[n];
+    const Need& need = needs.need_number(n);
     if (need.origin != Origin::interpolated) continue;
-    InterpolationTask task{
-        .target = need.box, .source = {}, .first = {}, .cells = {}, .fine = need.region.begin};
+    InterpolationTask task{.target = needs.box_of(reference_to_need(n)),
+                           .source = {},
+                           .first = {},
+                           .cells = {},
+                           .fine = need.region.begin};
     for (int s = 0; s < 7; ++s) task.source[s] = coarser.box_of(need.coarse[s]);
     for (int d = 0; d < 3; ++d) {
       const int corner = static_cast<int>(need.position[d] & 1) * block_size / 2;
@@ -113,33 +81,85 @@ int choose_patch(const TreeLevel& blocks, int block_size) {
 
 }  // namespace
 
-std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout,
-                                   const GhostShape& ghosts, int patch,
-                                   const std::vector<BlockFluxRequests>& requests) {
-  const int levels = tree.max_level() + 1;
-  std::vector<LevelNeeds> needs;
-  std::vector<Tiling> tilings;
-  for (int l = 0; l < levels; ++l) {
-    needs.emplace_back(tree, l);
-    tilings.emplace_back(tree, l,
-                         patch > 0 ? patch : choose_patch(tree.level(l), layout.block_size));
-  }
-  for (int l = levels - 1; l >= 0; --l) {
-    tilings[l].require_ghosts(needs[l], ghosts);
-    needs[l].resolve(l > 0 ? &needs[l - 1] : nullptr);
-  }
-  std::vector<LevelHalo> halos(levels);
-  for (int l = 0; l < levels; ++l) {
-    LevelHalo& halo = halos[l];
-    for (int slot = 0; slot < tree.level(l).slots(); ++slot) halo.boxes.push_back(layout.box(slot));
-    needs[l].place(layout, halo.boxes, halo);
-    write_boundary_tasks(needs[l], halo);
-    if (l > 0) write_interpolation_tasks(needs[l], needs[l - 1], layout.block_size, halo);
-    tilings[l].finish(needs[l], requests[l], halo.boxes, halo);
+BlockFluxRequests::BlockFluxRequests(int slots, const std::vector<SlotFluxRequest>& requests)
+    : begin_(slots + 1, 0), requests_(requests.size()) {
+  for (const SlotFluxRequest& r : requests) ++begin_[r.slot + 1];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<std::int32_t> next = begin_;
+  for (const SlotFluxRequest& r : requests) requests_[next[r.slot]++] = r.request;
+}
+
+struct Halos::Level {
+  Level(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level)
+      : needs(tree, layout, ghosts, level), tiling(tree, level) {}
+
+  LevelNeeds needs;
+  Tiling tiling;
+  LevelHalo halo;
+};
+
+Halos::Halos(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int patch)
+    : tree_(tree), layout_(layout), patch_(patch) {
+  for (int l = 0; l <= tree.max_level(); ++l) levels_.emplace_back(tree, layout, ghosts, l);
+}
+
+Halos::~Halos() = default;
+Halos::Halos(Halos&&) noexcept = default;
+
+const LevelHalo& Halos::operator[](int level) const { return levels_[level].halo; }
+
+int Halos::box_across(int level, int slot, int face) const {
+  const LevelNeeds& needs = levels_[level].needs;
+  return needs.box_of(needs.around(slot)[k_face_neighbours[face]]);
+}
+
+void Halos::follow(const std::vector<BlockFluxRequests>& requests) {
+  for (Level& level : levels_) level.needs.follow();
+  for (int l = tree_.max_level(); l >= 0; --l)
+    levels_[l].needs.resolve(l > 0 ? &levels_[l - 1].needs : nullptr);
+  for (int l = 0; l <= tree_.max_level(); ++l) {
+    auto& [needs, tiling, halo] = levels_[l];
+    needs.place(halo);
+    write_boundary_tasks(needs, halo);
+    if (l > 0) write_interpolation_tasks(needs, levels_[l - 1].needs, layout_.block_size, halo);
+    tiling.follow(patch_ > 0 ? patch_ : choose_patch(tree_.level(l), layout_.block_size), needs,
+                  requests[l], halo);
     halo.tiles.boxes = to_device("boxes", halo.boxes);
   }
-  agree_on_messages(tree, layout, needs, halos);
-  return halos;
+  agree_on_messages();
+}
+
+// Sends the requests of all levels to the owners, who turn them into packing tasks and plans.
+void Halos::agree_on_messages() {
+  std::vector<Request> requests;
+  std::vector<int> owners;
+  std::vector<std::vector<Segment>> receives(levels_.size()), sends(levels_.size());
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const LevelNeeds& needs = levels_[l].needs;
+    for (const int n : needs.placed()) {
+      const Need& need = needs.need_number(n);
+      if (need.origin != Origin::remote) continue;
+      requests.push_back({static_cast<int>(l), need.region, morton_encode(need.position)});
+      owners.push_back(need.owner);
+      count_items(receives[l], need.owner, need.region.volume());
+    }
+    levels_[l].halo.sent_cells = 0;
+  }
+  const auto asked = route<Request>(tree_.communicator(), owners, requests);
+  std::vector<std::vector<PackTask>> packs(levels_.size());
+  for (std::size_t n = 0; n < asked.items.size(); ++n) {
+    const Request& r = asked.items[n];
+    std::int64_t& cells = levels_[r.level].halo.sent_cells;
+    const int slot = tree_.level(r.level).find(r.key)->slot;
+    packs[r.level].push_back({slot, r.region, cells * layout_.variables});
+    cells += r.region.volume();
+    count_items(sends[r.level], asked.sources[n], r.region.volume());
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    levels_[l].halo.packs = to_device("pack tasks", packs[l]);
+    levels_[l].halo.plan = std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends[l]),
+                                                          std::move(receives[l]));
+  }
 }
 
 }  // namespace octant::mesh

@@ -8,7 +8,9 @@
 // function of level, cell and time alone, never of the block or rank that asks for it.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
@@ -27,6 +29,7 @@ struct Region {
     return std::int64_t{end[0] - begin[0]} * (end[1] - begin[1]) * (end[2] - begin[2]);
   }
   void merge(const Region& other);  // becomes the bounding box of both
+  bool operator==(const Region&) const = default;
 };
 
 // Copies a region of a box to contiguous memory, [variable][k][j][i].
@@ -55,7 +58,7 @@ struct InterpolationTask {
   std::array<std::int16_t, 3> fine;          // the fine cell in the lower corner of `first`
 };
 
-// Everything that moves ghost data of one level. Built anew by each regrid.
+// Everything that moves ghost data of one level.
 struct LevelHalo {
   TileSet tiles;  // interior tiles first: those that need no other rank's data
   int interior_tiles = 0;
@@ -63,8 +66,6 @@ struct LevelHalo {
   // tile_slot_begin[t] to tile_slot_begin[t + 1].
   std::vector<std::int32_t> tile_slot_begin, tile_slots;
   std::vector<CellBox> boxes;  // host copy of tiles.boxes
-  std::vector<std::array<std::int32_t, 6>>
-      face_boxes;  // by slot: below and above in x, y, z; or -1
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
   std::int64_t received_cells = 0, sent_cells = 0;  // received boxes lie at the start of the halo
@@ -75,12 +76,52 @@ struct LevelHalo {
 };
 
 // Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
-using BlockFluxRequests = std::vector<std::vector<FluxRequest>>;
+struct SlotFluxRequest {
+  std::int32_t slot;
+  FluxRequest request;
+};
+class BlockFluxRequests {
+ public:
+  BlockFluxRequests() = default;
+  // Keeps the order of one slot's requests.
+  BlockFluxRequests(int slots, const std::vector<SlotFluxRequest>& requests);
 
-// Builds the halos of all levels. `ghosts` are the cells that a sweep reads; `patch` the side of a
-// tile, or 0 to choose it for each level; `requests[level]` the flux requests. Collective.
-std::vector<LevelHalo> build_halos(const Tree& tree, const BlockLayout& layout,
-                                   const GhostShape& ghosts, int patch,
-                                   const std::vector<BlockFluxRequests>& requests);
+  std::span<const FluxRequest> operator[](int slot) const {
+    return {requests_.data() + begin_[slot], requests_.data() + begin_[slot + 1]};
+  }
+
+ private:
+  std::vector<std::int32_t> begin_;
+  std::vector<FluxRequest> requests_;
+};
+
+// The halos of all levels. They follow the tree: tables near changed blocks are written anew, the
+// others are kept, so that the first time, when all blocks are new, is a time like any other.
+class Halos {
+ public:
+  // `ghosts` are the cells that a sweep reads; `patch` the side of a tile, or 0 to choose it for
+  // each level. The tree must outlive the halos.
+  Halos(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int patch);
+  ~Halos();
+  Halos(Halos&&) noexcept;
+
+  // Takes up the tree's changes since the last time. `requests[level]` are the flux requests.
+  // Collective.
+  void follow(const std::vector<BlockFluxRequests>& requests);
+
+  const LevelHalo& operator[](int level) const;
+  // The box of what lies across a face of an own block: below and above in x, y, z.
+  int box_across(int level, int slot, int face) const;
+
+ private:
+  struct Level;
+
+  void agree_on_messages();
+
+  const Tree& tree_;
+  BlockLayout layout_;
+  int patch_;
+  std::vector<Level> levels_;
+};
 
 }  // namespace octant::mesh

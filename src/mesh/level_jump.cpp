@@ -32,14 +32,12 @@ std::vector<JumpFace> find_jump_faces(const Tree& tree, int level) {
   const TreeLevel& fine = tree.level(level);
   std::vector<JumpFace> faces;
   for (const int slot : fine.own()) {
-    const BlockCoordinates here = morton_decode(fine.key(slot));
+    const Neighbours& holders = fine.neighbours(slot);
     for (int f = 0; f < 6; ++f) {
       const int axis = f / 2, side = f % 2;
-      BlockCoordinates beyond = here;
-      beyond[axis] += side == 0 ? -1 : 1;
-      if (!tree.geometry().wrap(level, beyond)) continue;
-      const Key key = morton_encode(beyond);
-      if (fine.find(key)) continue;
+      if (holders[k_face_neighbours[f]] != k_nobody) continue;
+      const Key key = tree.geometry().keys_around(level, fine.key(slot))[k_face_neighbours[f]];
+      if (key == k_no_key) continue;
       const Node* coarse = tree.level(level - 1).find(parent_key(key));
       OCTANT_REQUIRE(coarse, "mesh: a block of level {} has no block of level {} beside it", level,
                      level - 1);
@@ -73,18 +71,22 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
   const int rank = tree.communicator().rank();
 
   struct Child {
-    int owner;  // of the parent
+    int owner, parent;  // of the parent, and its slot
     Key key;
     int slot;
   };
   std::vector<Child> children;
+  Key last_parent = k_no_key;  // siblings follow each other
+  const Node* parent = nullptr;
   for (const int slot : fine.own()) {
-    const Node* parent = coarse.find(parent_key(fine.key(slot)));
+    const Key key = fine.key(slot);
+    if (parent_key(key) != last_parent) parent = coarse.find(last_parent = parent_key(key));
     OCTANT_REQUIRE(parent, "mesh: a block of level {} has no parent", fine_level);
-    children.push_back({parent->owner, fine.key(slot), slot});
+    children.push_back({parent->owner, parent->slot, key, slot});
   }
-  std::stable_sort(children.begin(), children.end(),
-                   [](const Child& a, const Child& b) { return a.owner < b.owner; });
+  const auto by_owner = [](const Child& a, const Child& b) { return a.owner < b.owner; };
+  if (!std::is_sorted(children.begin(), children.end(), by_owner))
+    std::stable_sort(children.begin(), children.end(), by_owner);
 
   std::vector<RestrictionTask> sent_restrictions, own_restrictions;
   std::vector<Segment> sends, receives;
@@ -95,9 +97,8 @@ void LevelJump::plan_restriction(const Tree& tree, int fine_level,
   for (const Child& child : children) {
     const int octant = octant_of(child.key);
     if (child.owner == rank) {
-      const int parent = coarse.find(parent_key(child.key))->slot;
-      own_restrictions.push_back({child.slot, parent, octant, 0});
-      child_owners[parent][octant] = rank;
+      own_restrictions.push_back({child.slot, child.parent, octant, 0});
+      child_owners[child.parent][octant] = rank;
       continue;
     }
     sent_restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});
@@ -136,17 +137,17 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
   std::vector<Segment> sends, receives;
   for (std::size_t n = 0; n < faces.size(); ++n) {
     const JumpFace& face = faces[n];
-    fine.requests[face.fine_slot].push_back(
-        {.axis = static_cast<std::int8_t>(face.axis),
-         .average = 1,
-         .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
-         .a_begin = 0,
-         .a_end = full,
-         .b_begin = 0,
-         .b_end = full,
-         .stride_b = half,
-         .stride_variable = half * half,
-         .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_});
+    fine.requests.push_back({face.fine_slot,
+                             {.axis = static_cast<std::int8_t>(face.axis),
+                              .average = 1,
+                              .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
+                              .a_begin = 0,
+                              .a_end = full,
+                              .b_begin = 0,
+                              .b_end = full,
+                              .stride_b = half,
+                              .stride_variable = half * half,
+                              .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_}});
     owners.push_back(face.owner);
     messages.push_back({face.coarse, face.axis, face.side, face.octant});
     count_items(sends, face.owner);
@@ -191,17 +192,18 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
     // The face is the octant's lower one if the fine block lies below (its upper side), and vice
     // versa.
     const auto plane = static_cast<std::int16_t>(corner(face.axis) + (face.side == 1 ? 0 : half));
-    coarse.requests[slot].push_back(
-        {.axis = static_cast<std::int8_t>(face.axis),
-         .average = 0,
-         .plane = plane,
-         .a_begin = corner(a),
-         .a_end = static_cast<std::int16_t>(corner(a) + half),
-         .b_begin = corner(b),
-         .b_end = static_cast<std::int16_t>(corner(b) + half),
-         .stride_b = half,
-         .stride_variable = half * half,
-         .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_});
+    coarse.requests.push_back(
+        {slot,
+         {.axis = static_cast<std::int8_t>(face.axis),
+          .average = 0,
+          .plane = plane,
+          .a_begin = corner(a),
+          .a_end = static_cast<std::int16_t>(corner(a) + half),
+          .b_begin = corner(b),
+          .b_end = static_cast<std::int16_t>(corner(b) + half),
+          .stride_b = half,
+          .stride_variable = half * half,
+          .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_}});
     if (n > 0 && face.coarse != jumps[n - 1].face.coarse)
       begin.push_back(static_cast<std::int32_t>(n));
     if (jumps[n].is_own) own_blocks = begin.size();

@@ -14,7 +14,7 @@ namespace octant::mesh {
 // The flux requests of a level's own blocks, and the length of the array of registers that they add
 // to.
 struct LevelRegisters {
-  BlockFluxRequests requests;
+  std::vector<SlotFluxRequest> requests;
   std::int64_t doubles = 0;
 };
 

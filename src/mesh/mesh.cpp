@@ -40,8 +40,9 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
            std::unique_ptr<Interpolation> interpolation)
     : setup_((check_setup(geometry, setup), std::move(setup))),
       layout_(geometry.block_size(), static_cast<int>(setup_.variables.size())),
-      tree_(geometry, communicator),
+      tree_(std::make_unique<Tree>(geometry, communicator)),
       interpolation_(std::move(interpolation)),
+      halos_(*tree_, layout_, setup_.ghosts, setup_.patch),
       jumps_(geometry.max_level() + 1),
       child_owners_(geometry.max_level() + 1),
       registers_(geometry.max_level() + 1),
@@ -63,39 +64,42 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
     const auto x = static_cast<BlockCoordinate>(n % extent[0]);
     const auto y = static_cast<BlockCoordinate>(n / extent[0] % extent[1]);
     const auto z = static_cast<BlockCoordinate>(n / extent[0] / extent[1]);
-    tree_.level(0).insert(morton_encode({x, y, z}), 0, rank);
+    tree_->level(0).insert(morton_encode({x, y, z}), 0, rank);
   }
-  fields_[0].reserve(tree_.level(0).slots(), 0);
+  fields_[0].reserve(tree_->level(0).slots(), 0);
   rebuild();
 }
 
 void Mesh::rebuild() {
-  const int levels = tree_.max_level() + 1;
-  tree_.discover();
-  const auto counts = tree_.global_counts();
+  tree_->discover();
+  build_tables();
+}
+
+// Of a tree that has been discovered.
+void Mesh::build_tables() {
+  const int levels = tree_->max_level() + 1;
+  const auto counts = tree_->global_counts();
   finest_level_ = levels - 1;
   while (counts[finest_level_] == 0) --finest_level_;
 
   cells_.clear();
-  for (int l = 0; l < levels; ++l) cells_.push_back(cells(l, tree_.level(l).own()));
+  for (int l = 0; l < levels; ++l) cells_.push_back(cells(l, tree_->level(l).own()));
 
-  halos_.clear();
   for (auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (Exchanger& exchanger : *group) exchanger.drain();
   std::vector<LevelRegisters> registers(levels);
   for (int l = 0; l < levels; ++l) {
-    registers[l].requests.resize(tree_.level(l).slots());
-    child_owners_[l].assign(tree_.level(l).slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
+    child_owners_[l].assign(tree_->level(l).slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
   }
   for (int l = 1; l < levels; ++l)
-    jumps_[l] = std::make_unique<LevelJump>(tree_, l, layout_, registers[l], registers[l - 1],
+    jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_, registers[l], registers[l - 1],
                                             child_owners_[l - 1]);
   flux_requests_.clear();
   for (int l = 0; l < levels; ++l) {
     registers_[l] = DeviceArray<double>("flux registers", registers[l].doubles);
-    flux_requests_.push_back(std::move(registers[l].requests));
+    flux_requests_.emplace_back(tree_->level(l).slots(), registers[l].requests);
   }
-  halos_ = build_halos(tree_, layout_, setup_.ghosts, setup_.patch, flux_requests_);
+  halos_.follow(flux_requests_);
 
   std::int64_t scratch = 0;
   for (int l = 0; l < levels; ++l) {
@@ -108,6 +112,7 @@ void Mesh::rebuild() {
     scratch_ = {};
     scratch_ = allocate_with_margin("scratch", scratch);
   }
+  tree_->clear_changes();
 }
 
 CellRange Mesh::cells(int level, std::span<const int> slots) const {
@@ -156,9 +161,9 @@ void Mesh::fill_level_boundaries(int level, int state,
                   layout_.variables);
 }
 
-void Mesh::interpolate_ghosts(int level, double theta) {
-  const LevelHalo& halo = halos_[level];
-  if (halo.interpolations.extent(0) == 0) return;
+void Mesh::interpolate_ghosts(int level, double theta,
+                              const DeviceArray<const InterpolationTask>& tasks) {
+  if (tasks.extent(0) == 0) return;
   const LevelFields& coarse = fields_[level - 1];
   const bool present = theta == 1.0;
   const CoarseState state{
@@ -169,14 +174,19 @@ void Mesh::interpolate_ghosts(int level, double theta) {
       .boxes = halos_[level - 1].tiles.boxes};
   FineTarget target{};
   target.buffer[k_scratch] = scratch_.data() + k_margin;
-  target.boxes = halo.tiles.boxes;
-  interpolation_->interpolate(halo.interpolations, state, target, layout_.variables);
+  target.boxes = halos_[level].tiles.boxes;
+  interpolation_->interpolate(tasks, state, target, layout_.variables);
 }
 
 void Mesh::start_ghosts(int level, int state, double theta) {
+  start_ghosts(level, state, theta, halos_[level].interpolations);
+}
+
+void Mesh::start_ghosts(int level, int state, double theta,
+                        const DeviceArray<const InterpolationTask>& interpolations) {
   exchange_start(level, state);
   if (level > 0) finish_refresh(level - 1);
-  interpolate_ghosts(level, theta);
+  interpolate_ghosts(level, theta, interpolations);
   fill_level_boundaries(level, state, halos_[level].scratch_boundaries);
   fill_level_boundaries(level, state, halos_[level].halo_boundaries);
 }
@@ -239,10 +249,10 @@ void Mesh::restrict_all(int coarsest) {
 
 std::int64_t Mesh::bytes() const {
   std::int64_t total = static_cast<std::int64_t>(scratch_.size() * sizeof(double));
-  for (int l = 0; l <= tree_.max_level(); ++l) {
-    total += fields_[l].bytes_in_use(tree_.level(l).slots());
+  for (int l = 0; l <= tree_->max_level(); ++l) {
+    total += fields_[l].bytes_in_use(tree_->level(l).slots());
     total += static_cast<std::int64_t>(registers_[l].size() * sizeof(double));
-    total += static_cast<std::int64_t>(tree_.level(l).bytes());
+    total += static_cast<std::int64_t>(tree_->level(l).bytes());
     total += cells_[l].count() * static_cast<std::int64_t>(sizeof(OwnBlock));
   }
   return total;

@@ -40,10 +40,10 @@ class Mesh {
        FieldSetup setup, std::unique_ptr<Interpolation> interpolation);
 
   // --- structure -------------------------------------------------------------------------------
-  const Geometry& geometry() const { return tree_.geometry(); }
-  const Communicator& communicator() const { return tree_.communicator(); }
-  const Tree& tree() const { return tree_; }
-  const TreeLevel& blocks(int level) const { return tree_.level(level); }
+  const Geometry& geometry() const { return tree_->geometry(); }
+  const Communicator& communicator() const { return tree_->communicator(); }
+  const Tree& tree() const { return *tree_; }
+  const TreeLevel& blocks(int level) const { return tree_->level(level); }
   // By octant, the owner of an own block's child, or -1 where there is none.
   const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
     return child_owners_[level][slot];
@@ -115,22 +115,28 @@ class Mesh {
 
  private:
   void rebuild();
+  void build_tables();
   void exchange_start(int level, int state);
   void finish_refresh(int level);
-  void interpolate_ghosts(int level, double theta);
+  void start_ghosts(int level, int state, double theta,
+                    const DeviceArray<const InterpolationTask>& interpolations);
+  void interpolate_ghosts(int level, double theta,
+                          const DeviceArray<const InterpolationTask>& tasks);
+  DeviceArray<const InterpolationTask> interpolations_around(int level,
+                                                             const std::vector<int>& slots) const;
   void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
   void add_children(int level, const std::vector<std::uint8_t>& wanted);
   void remove_children(const OctantMasks& wanted);
 
   FieldSetup setup_;
   BlockLayout layout_;
-  Tree tree_;
+  std::unique_ptr<Tree> tree_;  // where it stays: halos refer to it
   std::unique_ptr<Interpolation> interpolation_;
   int finest_level_ = 0;
 
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
-  std::vector<LevelHalo> halos_;
+  Halos halos_;
   std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0
   std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
   std::vector<DeviceArray<double>> registers_;

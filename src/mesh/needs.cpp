@@ -1,6 +1,8 @@
 #include "mesh/needs.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <tuple>
 
 #include "core/error.hpp"
@@ -23,52 +25,190 @@ namespace {
 // Positions one block outside the domain have keys too.
 Key place_key(const BlockCoordinates& c) { return morton_encode({c[0] + 1, c[1] + 1, c[2] + 1}); }
 
+constexpr std::array<int, 3> offset_of(int neighbour) {
+  return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
+}
+
+// The box around the ghost cells that lie in the neighbour at `offset` of a block; empty if there
+// are none.
+Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
+  const int axes = std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]);
+  const int depth = ghosts.layers_across(axes);
+  Region region;
+  if (depth <= 0) return region;
+  for (int d = 0; d < 3; ++d) {
+    region.begin[d] = static_cast<std::int16_t>(offset[d] < 0 ? block_size - depth : 0);
+    region.end[d] = static_cast<std::int16_t>(offset[d] > 0 ? depth : block_size);
+  }
+  return region;
+}
+
+// Whether tiles of any size may reach beyond a periodic end, to blocks that other tiles update.
+bool tiles_overlap(const Geometry& geometry, int level) {
+  constexpr int k_largest_patch = 16;
+  const int blocks_per_patch = std::max(1, k_largest_patch / geometry.block_size());
+  const BlockCoordinates extent = geometry.extent(level);
+  return std::any_of(extent.begin(), extent.end(),
+                     [=](BlockCoordinate blocks) { return blocks % blocks_per_patch != 0; });
+}
+
 }  // namespace
 
-Reference LevelNeeds::require(BlockCoordinates position, const Region& region, bool beneath) {
-  const bool inside = tree_.geometry().wrap(level_, position);
-  if (inside) {
-    const Node* node = tree_.level(level_).find(morton_encode(position));
-    if (node && node->slot >= 0) return node->slot;
+LevelNeeds::LevelNeeds(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts,
+                       int level)
+    : tree_(tree),
+      layout_(layout),
+      level_(level),
+      may_borrow_(tiles_overlap(tree.geometry(), level)) {
+  for (int n = 0; n < 27; ++n) ghosts_[n] = ghost_region(offset_of(n), layout.block_size, ghosts);
+}
+
+void LevelNeeds::follow() {
+  unsettle_near(tree_.level(level_).changed());
+  if (level_ > 0) unsettle_above(tree_.level(level_ - 1).changed());
+  find_touched();
+  for (const int slot : touched_) release(rows_[slot]);
+  for (const int slot : touched_)
+    if (slot < tree_.level(level_).slots() && tree_.level(level_).key(slot) != k_no_key) ask(slot);
+  for (Need& need : needs_) {
+    if (need.lost_asker) need.asked = asked_by(need.askers);
+    need.lost_asker = false;
+    need.region = need.asked;
+    need.beneath = false;
   }
+}
+
+// Needs that got another holder.
+void LevelNeeds::unsettle_near(const std::vector<Key>& changed) {
+  if (index_.empty()) return;
+  for (const Key key : changed) unsettle(morton_decode(key));
+}
+
+// Needs that are interpolated from blocks that changed.
+void LevelNeeds::unsettle_above(const std::vector<Key>& changed_coarse) {
+  if (8 * changed_coarse.size() > needs_.size()) {
+    for (Need& need : needs_) need.settled = false;
+    return;
+  }
+  for (const Key coarse : changed_coarse) {
+    const auto around = tree_.geometry().keys_around(level_ - 1, coarse);
+    for (const int n : {13, 12, 14, 10, 16, 4, 22})
+      if (around[n] != k_no_key)
+        for (int octant = 0; octant < 8; ++octant)
+          unsettle(morton_decode(child_key(around[n], octant)));
+  }
+}
+
+void LevelNeeds::unsettle(const BlockCoordinates& position) {
+  if (const std::int32_t* n = index_.find(place_key(position))) needs_[*n].settled = false;
+}
+
+void LevelNeeds::find_touched() {
+  const TreeLevel& blocks = tree_.level(level_);
+  const auto slots = static_cast<std::size_t>(blocks.slots());
+  rows_.resize(std::max(rows_.size(), slots));
+  std::vector<bool> is_touched(rows_.size());
+  touched_.clear();
+  const auto touch = [&](int slot) {
+    if (!is_touched[slot]) touched_.push_back(slot);
+    is_touched[slot] = true;
+  };
+  for (std::size_t slot = 0; slot < rows_.size(); ++slot)
+    if (rows_[slot].key != (slot < slots ? blocks.key(static_cast<int>(slot)) : k_no_key))
+      touch(static_cast<int>(slot));
+  if (8 * blocks.changed().size() > rows_.size()) {
+    for (std::size_t slot = 0; slot < rows_.size(); ++slot) touch(static_cast<int>(slot));
+    return;
+  }
+  for (const Key key : blocks.changed())
+    for (const Key near : tree_.geometry().keys_around(level_, key))
+      if (const Node* node = near == k_no_key ? nullptr : blocks.find(near))
+        if (node->slot >= 0) touch(node->slot);
+}
+
+void LevelNeeds::release(Row& row) {
+  if (row.key == k_no_key) return;
+  row.key = k_no_key;
+  for (int n = 0; n < 27; ++n) {
+    if (!is_need(row.around[n])) continue;
+    Need& need = needs_[need_of(row.around[n])];
+    need.askers &= ~(1u << n);
+    need.lost_asker = true;
+  }
+}
+
+Region LevelNeeds::asked_by(std::uint32_t askers) const {
+  Region asked;
+  for (; askers != 0; askers &= askers - 1) asked.merge(ghosts_[std::countr_zero(askers)]);
+  return asked;
+}
+
+// States the ghost cells of an own block. No other cells are read by a sweep.
+void LevelNeeds::ask(int slot) {
+  Row& row = rows_[slot];
+  row.key = tree_.level(level_).key(slot);
+  const BlockCoordinates block = morton_decode(row.key);
+  const Neighbours& holders = tree_.level(level_).neighbours(slot);
+  for (int n = 0; n < 27; ++n) {
+    row.around[n] = k_nowhere;
+    if (ghosts_[n].empty()) continue;
+    row.around[n] = holders[n];
+    if (is_own(holders[n])) continue;
+    BlockCoordinates position;
+    for (int d = 0; d < 3; ++d) position[d] = block[d] + offset_of(n)[d];
+    tree_.geometry().wrap(level_, position);
+    row.around[n] = number_of(position);
+    Need& need = needs_[need_of(row.around[n])];
+    need.askers |= 1u << n;
+    need.asked.merge(ghosts_[n]);
+  }
+}
+
+// The need of a position, inside the domain or outside along axes that are not periodic.
+Reference LevelNeeds::number_of(const BlockCoordinates& position) {
   const Key key = place_key(position);
-  const std::int32_t* known = index_.find(key);
-  const int n = known ? *known : static_cast<int>(needs_.size());
-  if (!known) {
-    index_.insert(key, n);
-    needs_.emplace_back().position = position;
+  if (const std::int32_t* known = index_.find(key)) return reference_to_need(*known);
+  auto n = static_cast<int>(needs_.size());
+  if (free_.empty()) {
+    needs_.emplace_back();
+  } else {
+    n = free_.back();
+    free_.pop_back();
+    needs_[n] = {};
   }
-  needs_[n].region.merge(region);
-  needs_[n].beneath = needs_[n].beneath || beneath;
+  index_.insert(key, n);
+  needs_[n].in_use = true;
+  needs_[n].position = position;
+  const BlockCoordinates extent = tree_.geometry().extent(level_);
+  for (int d = 0; d < 3; ++d)
+    if (position[d] < 0 || position[d] >= extent[d]) needs_[n].is_outside = true;
   return reference_to_need(n);
 }
 
-Reference LevelNeeds::find(BlockCoordinates position) const {
-  const bool inside = tree_.geometry().wrap(level_, position);
-  if (inside) {
+// States that cells at a block position are needed; periodic axes are wrapped. Returns the holder.
+Reference LevelNeeds::require(BlockCoordinates position, const Region& region, bool beneath) {
+  if (tree_.geometry().wrap(level_, position)) {
     const Node* node = tree_.level(level_).find(morton_encode(position));
     if (node && node->slot >= 0) return node->slot;
   }
-  const std::int32_t* known = index_.find(place_key(position));
-  return known ? reference_to_need(*known) : k_nowhere;
+  const Reference r = number_of(position);
+  Need& need = needs_[need_of(r)];
+  need.region.merge(region);
+  need.beneath = need.beneath || beneath;
+  return r;
 }
 
 void LevelNeeds::resolve(LevelNeeds* coarser) {
-  const BlockCoordinates extent = tree_.geometry().extent(level_);
-  const auto outside = [&](const Need& need) {
-    for (int d = 0; d < 3; ++d)
-      if (need.position[d] < 0 || need.position[d] >= extent[d]) return true;
-    return false;
-  };
   // Mirrors first: they add to what is needed of places inside the domain.
-  const std::size_t stated = needs_.size();
-  for (std::size_t n = 0; n < stated; ++n)
-    if (outside(needs_[n])) resolve_mirror(static_cast<int>(n));
+  for (std::size_t n = 0; n < needs_.size(); ++n)
+    if (needs_[n].is_outside && !needs_[n].region.empty()) resolve_mirror(static_cast<int>(n));
 
   for (std::size_t n = 0; n < needs_.size(); ++n) {
     Need& need = needs_[n];
-    if (need.origin == Origin::mirrored) continue;
-    const Node* node = tree_.level(level_).find(morton_encode(need.position));
+    if (need.is_outside || need.region.empty()) continue;
+    const Node* node =
+        need.settled ? nullptr : tree_.level(level_).find(morton_encode(need.position));
+    need.scratch = node == nullptr;
     if (node) {
       need.origin = Origin::remote;
       need.owner = node->owner;
@@ -79,12 +219,23 @@ void LevelNeeds::resolve(LevelNeeds* coarser) {
                    "nesting of levels is broken",
                    level_, need.position[0], need.position[1], need.position[2], level_ + 1);
     need.origin = Origin::interpolated;
-    need.scratch = true;
+    need.owner = -1;
     resolve_interpolation(static_cast<int>(n), *coarser);
   }
+  drop_unused();
   for (Need& need : needs_)
-    if (need.origin == Origin::mirrored && is_need(need.mirror.source))
-      need.scratch = needs_[need_of(need.mirror.source)].origin == Origin::interpolated;
+    if (need.origin == Origin::mirrored)
+      need.scratch = is_need(need.mirror.source) &&
+                     needs_[need_of(need.mirror.source)].origin == Origin::interpolated;
+}
+
+void LevelNeeds::drop_unused() {
+  for (std::size_t n = 0; n < needs_.size(); ++n) {
+    if (!needs_[n].in_use || !needs_[n].region.empty()) continue;
+    index_.erase(place_key(needs_[n].position));
+    free_.push_back(static_cast<int>(n));
+    needs_[n] = {};
+  }
 }
 
 void LevelNeeds::resolve_mirror(int n) {
@@ -129,6 +280,7 @@ void LevelNeeds::resolve_mirror(int n) {
 void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
   Need& need = needs_[n];
   const int N = tree_.geometry().block_size(), half = N / 2;
+  const Region wanted = need.region;
   BlockCoordinates parent;
   Region cells;  // of the coarse block
   for (int d = 0; d < 3; ++d) {
@@ -140,6 +292,7 @@ void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
     cells.begin[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
     cells.end[d] = static_cast<std::int16_t>(corner + need.region.end[d] / 2);
   }
+  if (need.settled && need.settled_region == wanted) return;
   need.coarse[0] = coarser.require(parent, cells, true);
   for (int d = 0; d < 3; ++d) {
     // One cell more on both sides along each axis, for the slopes.
@@ -159,36 +312,60 @@ void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
       need.coarse[1 + 2 * d + side] = coarser.require(next, edge, true);
     }
   }
+  need.settled = std::none_of(need.coarse.begin(), need.coarse.end(), is_need);
+  need.settled_region = wanted;
 }
 
-void LevelNeeds::place(const BlockLayout& layout, std::vector<CellBox>& boxes, LevelHalo& halo) {
-  const auto group = [](const Need& need) {
-    return need.scratch ? 2 : need.origin == Origin::remote ? 0 : 1;
-  };
-  placed_.resize(needs_.size());
-  for (std::size_t n = 0; n < needs_.size(); ++n) placed_[n] = static_cast<int>(n);
-  std::sort(placed_.begin(), placed_.end(), [&](int a, int b) {
-    const Need &p = needs_[a], &q = needs_[b];
-    return std::tuple(group(p), p.owner, place_key(p.position)) <
-           std::tuple(group(q), q.owner, place_key(q.position));
-  });
+void LevelNeeds::place(LevelHalo& halo) {
+  write_slot_boxes(halo);
+  std::vector<std::tuple<int, Key, int>> remote;  // owner, key, number
+  std::vector<int> kept, scratch;
+  for (std::size_t n = 0; n < needs_.size(); ++n) {
+    const Need& need = needs_[n];
+    const auto number = static_cast<int>(n);
+    if (!need.in_use) continue;
+    if (need.scratch) scratch.push_back(number);
+    else if (need.origin == Origin::mirrored) kept.push_back(number);
+    else remote.emplace_back(need.owner, morton_encode(need.position), number);
+  }
+  std::sort(remote.begin(), remote.end());
+  placed_.clear();
+  for (const auto& [owner, key, number] : remote) placed_.push_back(number);
+  placed_.insert(placed_.end(), kept.begin(), kept.end());
+  placed_.insert(placed_.end(), scratch.begin(), scratch.end());
+
+  halo.halo_doubles = halo.scratch_doubles = halo.received_cells = 0;
   for (const int n : placed_) {
-    Need& need = needs_[n];
+    const Need& need = needs_[n];
     const Region& r = need.region;
     const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
     std::int64_t& used = need.scratch ? halo.scratch_doubles : halo.halo_doubles;
-    CellBox box;
+    CellBox& box = halo.boxes[first_need_box_ + n];
     box.stride_j = ni;
     box.stride_k = ni * nj;
     box.stride_variable = static_cast<std::int32_t>(r.volume());
     box.base =
         used - (std::int64_t{r.begin[2]} * box.stride_k + r.begin[1] * box.stride_j + r.begin[0]);
     box.buffer = need.scratch ? k_scratch : k_halo;
-    used += r.volume() * layout.variables;
+    used += r.volume() * layout_.variables;
     if (need.origin == Origin::remote) halo.received_cells += r.volume();
-    need.box = static_cast<int>(boxes.size());
-    boxes.push_back(box);
   }
+}
+
+// Room for some more slots than there are, so that few changes give other boxes their numbers.
+void LevelNeeds::write_slot_boxes(LevelHalo& halo) {
+  const int slots = tree_.level(level_).slots();
+  if (slots > capacity_) {
+    capacity_ = slots + slots / 8 + 8;
+    first_need_box_ = may_borrow_ ? 2 * capacity_ : capacity_;
+    halo.boxes.clear();
+    for (int slot = 0; slot < capacity_; ++slot) halo.boxes.push_back(layout_.box(slot));
+    for (int box = capacity_; box < first_need_box_; ++box) {
+      halo.boxes.push_back(layout_.box(box - capacity_));
+      halo.boxes.back().buffer = k_borrowed;
+    }
+  }
+  halo.boxes.resize(first_need_box_ + needs_.size());
 }
 
 bool LevelNeeds::comes_from_afar(Reference r) const {

@@ -1,7 +1,8 @@
 // Which cells beyond a rank's own blocks one level needs, and the kind of place that they come
-// from. A tool of the halo's builder.
+// from. A tool of the halos.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "mesh/halo.hpp"
@@ -18,56 +19,95 @@ constexpr int need_of(Reference r) { return -2 - r; }
 
 enum class Origin { remote, mirrored, interpolated };
 
+// A block position that is not an own block, of which cells are needed.
 struct Need {
-  BlockCoordinates position;  // inside the domain, or outside along axes that are not periodic
-  Region region;
+  bool in_use = false;
+  BlockCoordinates position{};  // inside the domain, or outside along axes that are not periodic
+  bool is_outside = false;
+  std::uint32_t askers = 0;  // bit n: the own block whose neighbour n this is reads its cells
+  Region asked;              // what the askers read
+  bool lost_asker = false;   // `asked` must be found anew
+  Region region;             // that, and what mirrors and the finer level read
   bool beneath = false;  // a finer level interpolates from it, so that it must exist on this level
   Origin origin = Origin::remote;
   int owner = -1;                     // remote: the rank that sends it
   BoundaryTask mirror{};              // mirrored: how (references in target and source)
   bool scratch = false;               // lies in the scratch, not in the halo
   std::array<Reference, 7> coarse{};  // interpolated: references on the coarser level
-  int box = -1;                       // index of its box, once placed
+  bool settled = false;  // interpolated: `coarse` holds for this region, and all are own blocks
+  Region settled_region;
 };
 
-// The needs of one level. Filled by the level's own sweep and by interpolation from the finer
-// level, then resolved, then placed.
+// The needs of one level: those of the level's own sweep, and of interpolation from the finer
+// level. They follow the tree: what is near changed blocks is looked up anew, and all that lasts
+// keeps its number.
 class LevelNeeds {
  public:
-  LevelNeeds(const Tree& tree, int level) : tree_(tree), level_(level) {}
+  LevelNeeds(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level);
 
-  // States that cells at a block position are needed; periodic axes are wrapped. Returns the
-  // holder.
-  Reference require(BlockCoordinates position, const Region& region, bool beneath = false);
-
-  // The holder of a position, or k_nowhere if nothing there is needed.
-  Reference find(BlockCoordinates position) const;
+  // Takes up the tree's changes, of this level and of the coarser one.
+  void follow();
 
   // Follows mirrors to their sources, tells other ranks' blocks from places that are interpolated,
-  // and states what interpolation needs of the coarser level (nullptr for the base level).
+  // and states what interpolation needs of the coarser level (nullptr for the base level). Of all
+  // levels, the finest first, when all have followed.
   void resolve(LevelNeeds* coarser);
 
   // Orders the needs (received ones by owner and key, then the rest of the halo, then scratch) and
-  // gives each its box. Boxes begin with those of the slots.
-  void place(const BlockLayout& layout, std::vector<CellBox>& boxes, LevelHalo& halo);
+  // writes the boxes of slots and needs.
+  void place(LevelHalo& halo);
 
-  int box_of(Reference r) const { return is_need(r) ? needs_[need_of(r)].box : r; }
+  // By own block, the holders of the 27 positions around it that its sweep reads.
+  const std::array<Reference, 27>& around(int slot) const { return rows_[slot].around; }
+  // Slots whose blocks came, went, or got other holders around them when it followed last.
+  const std::vector<int>& touched() const { return touched_; }
+
+  // Boxes begin with those of the slots, of which there may be more than there are blocks; then
+  // they may come again, as borrowed ones; then come those of the needs. The numbers of all hold
+  // until `first_need_box` changes.
+  int box_of(Reference r) const { return is_need(r) ? first_need_box_ + need_of(r) : r; }
+  int borrowed_box_of(int slot) const { return capacity_ + slot; }
+  bool may_borrow() const { return may_borrow_; }
+  int first_need_box() const { return first_need_box_; }
+
   const Need& need(Reference r) const { return needs_[need_of(r)]; }
-  const std::vector<Need>& needs() const { return needs_; }   // in order of requirement
-  const std::vector<int>& placed() const { return placed_; }  // indices in the order of boxes
+  const Need& need_number(int n) const { return needs_[n]; }
+  const std::vector<int>& placed() const { return placed_; }  // numbers of needs, in their order
 
   // Whether the data of a holder comes, directly or through a mirror, from another rank.
   bool comes_from_afar(Reference r) const;
 
  private:
+  struct Row {
+    Key key = k_no_key;  // of the block whose neighbours these are
+    std::array<Reference, 27> around;
+  };
+
+  Reference require(BlockCoordinates position, const Region& region, bool beneath);
+  Reference number_of(const BlockCoordinates& position);
+  void unsettle_near(const std::vector<Key>& changed);
+  void unsettle_above(const std::vector<Key>& changed_coarse);
+  void unsettle(const BlockCoordinates& position);
+  void find_touched();
+  void release(Row& row);
+  void ask(int slot);
+  Region asked_by(std::uint32_t askers) const;
   void resolve_mirror(int need);
   void resolve_interpolation(int need, LevelNeeds& coarser);
+  void drop_unused();
+  void write_slot_boxes(LevelHalo& halo);
 
   const Tree& tree_;
+  BlockLayout layout_;
   int level_;
+  std::array<Region, 27> ghosts_;  // of the neighbours of a block, what its sweep reads
+  bool may_borrow_;
+  std::vector<Row> rows_;  // by slot
+  std::vector<int> touched_;
   KeyTable<std::int32_t> index_;
   std::vector<Need> needs_;
-  std::vector<int> placed_;
+  std::vector<int> free_, placed_;
+  int capacity_ = 0, first_need_box_ = 0;
 };
 
 }  // namespace octant::mesh

@@ -2,12 +2,9 @@
 
 namespace octant::mesh {
 
-std::vector<BlockCoordinates> blocks_near_refined(int block_size, const BlockCoordinates& block,
-                                                  unsigned refined, int distance) {
+Nesting::Nesting(int block_size, int distance) {
   const int half = block_size / 2;
-  bool near[27] = {};
   for (int octant = 0; octant < 8; ++octant) {
-    if (!(refined >> octant & 1)) continue;
     for (int n = 0; n < 27; ++n) {
       bool reached = true;
       for (int d = 0; d < 3; ++d) {
@@ -16,14 +13,16 @@ std::vector<BlockCoordinates> blocks_near_refined(int block_size, const BlockCoo
         reached = reached && (offset == 0 ||
                               (offset < 0 ? begin - distance < 0 : end + distance > block_size));
       }
-      near[n] = near[n] || reached;
+      if (reached) near_octant_[octant] |= std::uint64_t{1} << bit_of(n);
     }
   }
-  std::vector<BlockCoordinates> blocks;
-  for (int n = 0; n < 27; ++n)
-    if (near[n])
-      blocks.push_back({block[0] + n % 3 - 1, block[1] + n / 3 % 3 - 1, block[2] + n / 9 - 1});
-  return blocks;
+}
+
+std::uint64_t Nesting::near(unsigned refined) const {
+  std::uint64_t positions = 0;
+  for (int octant = 0; octant < 8; ++octant)
+    if (refined >> octant & 1) positions |= near_octant_[octant];
+  return positions;
 }
 
 }  // namespace octant::mesh

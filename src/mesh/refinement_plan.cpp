@@ -21,14 +21,15 @@ class Planner {
     for (int l = 0; l <= tree.max_level(); ++l) wanted_[l].assign(tree.level(l).slots(), 0);
     for (int l = 0; l < tree.max_level(); ++l)
       for (const int slot : tree.level(l).own())
-        spread_flags(l, tree.level(l).key(slot), flags[l][slot]);
+        if (flags[l][slot]) spread_flags(l, tree.level(l).key(slot), flags[l][slot]);
     deliver();
   }
 
   OctantMasks run(int distance) {
+    const Nesting nesting(tree_.geometry().block_size(), distance);
     for (int l = tree_.max_level() - 1; l > 0; --l) {
       for (const int slot : tree_.level(l).own())
-        if (wanted_[l][slot]) demand_nesting(l, slot, distance);
+        if (wanted_[l][slot]) demand_nesting(l, slot, nesting);
       deliver();
     }
     return std::move(wanted_);
@@ -37,13 +38,26 @@ class Planner {
  private:
   // Marks the octants of a block and of its neighbours that its flagged cells touch.
   void spread_flags(int level, Key key, std::uint64_t flags) {
+    const Node* node = tree_.level(level).find(key);
+    const bool is_here = node != nullptr && node->slot >= 0;
     const BlockCoordinates block = morton_decode(key);
     for (; flags; flags &= flags - 1) {
       const int bit = __builtin_ctzll(flags);
       const int position[3] = {bit & 3, bit >> 2 & 3, bit >> 4};  // 0 below, 1-2 own, 3 above
-      BlockCoordinates octant;  // in octants of this level, that is in blocks of the next
-      for (int d = 0; d < 3; ++d) octant[d] = 2 * block[d] + position[d] - 1;
-      mark(level, octant);
+      int neighbour = 0, octant = 0;
+      for (int d = 2; d >= 0; --d) {
+        neighbour = 3 * neighbour + (position[d] + 1) / 2;
+        octant = 2 * octant + (position[d] + 1) % 2;
+      }
+      const Holder holder =
+          is_here ? tree_.level(level).neighbours(node->slot)[neighbour] : k_nobody;
+      if (is_own(holder)) {
+        wanted_[level][holder] |= static_cast<std::uint8_t>(1 << octant);
+        continue;
+      }
+      BlockCoordinates place;  // in octants of this level, that is in blocks of the next
+      for (int d = 0; d < 3; ++d) place[d] = 2 * block[d] + position[d] - 1;
+      mark(level, place);
     }
   }
 
@@ -68,11 +82,11 @@ class Planner {
 
   // A block with refined octants must exist, and so must all blocks of its level within `distance`
   // cells of them.
-  void demand_nesting(int level, int slot, int distance) {
-    const BlockCoordinates block = morton_decode(tree_.level(level).key(slot));
-    for (const BlockCoordinates& near :
-         blocks_near_refined(tree_.geometry().block_size(), block, wanted_[level][slot], distance))
-      mark(level - 1, near);
+  void demand_nesting(int level, int slot, const Nesting& nesting) {
+    const Key key = tree_.level(level).key(slot);
+    const int octant = octant_of(key);
+    const int shift = (octant & 1) + 4 * (octant >> 1 & 1) + 16 * (octant >> 2);
+    spread_flags(level - 1, parent_key(key), nesting.near(wanted_[level][slot]) << shift);
   }
 
   void deliver() {

@@ -22,14 +22,14 @@ struct Removal {
 }  // namespace
 
 bool Mesh::regrid(const FlagMasks& flags) {
-  const OctantMasks wanted = plan_refinement(tree_, flags, nesting_distance(setup_.ghosts.reach));
+  const OctantMasks wanted = plan_refinement(*tree_, flags, nesting_distance(setup_.ghosts.reach));
   bool changes = false;
-  for (int l = 0; l < tree_.max_level(); ++l)
-    for (const int slot : tree_.level(l).own())
-      changes = changes || wanted[l][slot] != tree_.level(l).refined(slot);
+  for (int l = 0; l < tree_->max_level(); ++l)
+    for (const int slot : tree_->level(l).own())
+      changes = changes || wanted[l][slot] != tree_->level(l).refined(slot);
   if (!communicator().any(changes)) return false;
 
-  for (int l = 0; l <= finest_level_ && l < tree_.max_level(); ++l) add_children(l, wanted[l]);
+  for (int l = 0; l <= finest_level_ && l < tree_->max_level(); ++l) add_children(l, wanted[l]);
   remove_children(wanted);
   rebuild();
   return true;
@@ -39,9 +39,14 @@ bool Mesh::regrid(const FlagMasks& flags) {
 // ghost data of the structure before the regrid: where a neighbour is new, too, its cells are
 // interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
-  fill_ghosts(level, LevelFields::k_now, 1.0);
-  const TreeLevel& parents = tree_.level(level);
-  TreeLevel& children = tree_.level(level + 1);
+  const TreeLevel& parents = tree_->level(level);
+  std::vector<int> growing;
+  for (const int slot : parents.own())
+    if (wanted[slot] & ~unsigned{parents.refined(slot)}) growing.push_back(slot);
+  start_ghosts(level, LevelFields::k_now, 1.0, interpolations_around(level, growing));
+  finish_ghosts(level, LevelFields::k_now);
+
+  TreeLevel& children = tree_->level(level + 1);
   const int slots_before = children.slots(), half = geometry().octant_size();
   const auto corner = [half](int octant, int axis) {
     return static_cast<std::int16_t>((octant >> axis & 1) * half);
@@ -50,7 +55,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
 
   std::vector<InterpolationTask> tasks;
   std::vector<CellBox> boxes;
-  for (const int slot : parents.own()) {
+  for (const int slot : growing) {
     const unsigned added = wanted[slot] & ~unsigned{parents.refined(slot)};
     for (int octant = 0; octant < 8; ++octant) {
       if (!(added >> octant & 1)) continue;
@@ -63,7 +68,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
                              .fine = {0, 0, 0}};
       task.source[0] = slot;
       for (int face = 0; face < 6; ++face)
-        task.source[1 + face] = halos_[level].face_boxes[slot][face];
+        task.source[1 + face] = halos_.box_across(level, slot, face);
       boxes.push_back(layout_.box(child));
       tasks.push_back(task);
     }
@@ -80,13 +85,32 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   Kokkos::fence();
 }
 
+// Those of a level's interpolations that fill what lies across the faces of these own blocks.
+DeviceArray<const InterpolationTask> Mesh::interpolations_around(
+    int level, const std::vector<int>& slots) const {
+  const LevelHalo& halo = halos_[level];
+  std::vector<bool> is_read(halo.boxes.size());
+  for (const int slot : slots)
+    for (int face = 0; face < 6; ++face)
+      if (const int box = halos_.box_across(level, slot, face); box >= 0) is_read[box] = true;
+  const auto mirrors =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.scratch_boundaries);
+  for (std::size_t n = 0; n < mirrors.extent(0); ++n)
+    if (is_read[mirrors(n).target] && mirrors(n).source >= 0) is_read[mirrors(n).source] = true;
+  const auto all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.interpolations);
+  std::vector<InterpolationTask> tasks;
+  for (std::size_t n = 0; n < all.extent(0); ++n)
+    if (is_read[all(n).target]) tasks.push_back(all(n));
+  return to_device("interpolations", tasks);
+}
+
 // Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined
 // any more. Their cells are in their parents already.
 void Mesh::remove_children(const OctantMasks& wanted) {
   std::vector<Removal> removals;
   std::vector<int> owners;
-  for (int l = 0; l < tree_.max_level(); ++l) {
-    TreeLevel& parents = tree_.level(l);
+  for (int l = 0; l < tree_->max_level(); ++l) {
+    TreeLevel& parents = tree_->level(l);
     for (const int slot : parents.own()) {
       const unsigned removed = parents.refined(slot) & ~unsigned{wanted[l][slot]};
       for (int octant = 0; octant < 8; ++octant) {
@@ -98,7 +122,7 @@ void Mesh::remove_children(const OctantMasks& wanted) {
     }
   }
   const auto received = route<Removal>(communicator(), owners, removals);
-  for (const Removal& removal : received.items) tree_.level(removal.level).remove(removal.key);
+  for (const Removal& removal : received.items) tree_->level(removal.level).remove(removal.key);
 }
 
 namespace {
@@ -119,8 +143,8 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
   const int rank = communicator().rank();
   const Region whole = whole_block(layout_.block_size);
   const std::int64_t cells = whole.volume();
-  for (int l = 0; l <= tree_.max_level(); ++l) {
-    TreeLevel& level = tree_.level(l);
+  for (int l = 0; l <= tree_->max_level(); ++l) {
+    TreeLevel& level = tree_->level(l);
     std::vector<std::pair<int, int>> movers;  // target, slot
     for (std::size_t n = 0; n < level.own().size(); ++n)
       if (owners[l][n] != rank) movers.emplace_back(owners[l][n], level.own()[n]);
@@ -167,16 +191,16 @@ void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
 }
 
 void Mesh::replace_blocks(const std::vector<BlockList>& levels) {
-  for (int l = 0; l <= tree_.max_level(); ++l) {
-    tree_.level(l) = TreeLevel{};
+  for (int l = 0; l <= tree_->max_level(); ++l) {
+    tree_->level(l).clear();
     if (l < static_cast<int>(levels.size()))
       for (std::size_t n = 0; n < levels[l].keys.size(); ++n)
-        tree_.level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());
-    fields_[l].reserve(tree_.level(l).slots(), 0);
+        tree_->level(l).insert(levels[l].keys[n], levels[l].refined[n], communicator().rank());
+    fields_[l].reserve(tree_->level(l).slots(), 0);
   }
-  tree_.discover();
-  require_octree(tree_, nesting_distance(setup_.ghosts.reach));
-  rebuild();
+  tree_->discover();
+  require_octree(*tree_, nesting_distance(setup_.ghosts.reach));
+  build_tables();
 }
 
 }  // namespace octant::mesh

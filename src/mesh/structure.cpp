@@ -97,17 +97,20 @@ class Inspection {
   }
 
   void require_nesting(int level) const {
+    const Nesting nesting(tree_.geometry().block_size(), distance_);
     agree([&] {
       for (const int slot : tree_.level(level).own()) {
         const unsigned refined = tree_.level(level).refined(slot);
         const Key key = tree_.level(level).key(slot);
-        for (BlockCoordinates near : blocks_near_refined(tree_.geometry().block_size(),
-                                                         morton_decode(key), refined, distance_))
-          if (tree_.geometry().wrap(level, near) && !tree_.level(level).find(morton_encode(near)))
+        const auto around = tree_.geometry().keys_around(level, key);
+        const std::uint64_t near = nesting.near(refined);
+        for (int n = 0; n < 27; ++n)
+          if ((near >> Nesting::bit_of(n) & 1) != 0 && around[n] != k_no_key &&
+              tree_.level(level).neighbours(slot)[n] == k_nobody)
             throw InputError(
                 "{} is refined, but {} is missing beside it: within {} cells of refined ones there "
                 "must be others",
-                name_of(level, key), name_of(level, near), distance_);
+                name_of(level, key), name_of(level, around[n]), distance_);
       }
     });
   }

@@ -2,49 +2,60 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "mesh/device.hpp"
 
 namespace octant::mesh {
 
-namespace {
-
-// The box around the ghost cells that lie in the neighbour at `offset` of a block; empty if there
-// are none.
-Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
-  const int axes = std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]);
-  const int depth = ghosts.layers_across(axes);
-  Region region;
-  if (depth <= 0) return region;
-  for (int d = 0; d < 3; ++d) {
-    region.begin[d] = static_cast<std::int16_t>(offset[d] < 0 ? block_size - depth : 0);
-    region.end[d] = static_cast<std::int16_t>(offset[d] > 0 ? depth : block_size);
-  }
-  return region;
+void Tiling::begin_anew(int patch, int first_need_box) {
+  patch_ = patch;
+  first_need_box_ = first_need_box;
+  block_size_ = tree_.geometry().block_size();
+  blocks_per_patch_ = std::max(1, patch / block_size_);
+  reach_ = blocks_per_patch_ + 2;
+  shift_ = 3 * std::countr_zero(static_cast<unsigned>(blocks_per_patch_));
+  groups_.clear();
+  index_.clear();
+  free_.clear();
+  table_.clear();
 }
 
-}  // namespace
+void Tiling::touch(Key block) {
+  if (const std::int32_t* group = index_.find(block >> shift_)) groups_[*group].touched = true;
+}
 
-Tiling::Tiling(const Tree& tree, int level, int patch)
-    : tree_(tree),
-      level_(level),
-      patch_(patch),
-      block_size_(tree.geometry().block_size()),
-      blocks_per_patch_(std::max(1, patch / block_size_)),
-      reach_(blocks_per_patch_ + 2) {
-  const TreeLevel& blocks = tree.level(level);
-  const int shift = std::countr_zero(static_cast<unsigned>(blocks_per_patch_));
-  Key last = k_no_key;
-  for (const int slot : blocks.own()) {
-    const Key ancestor = blocks.key(slot) >> (3 * shift);
-    if (ancestor != last) {
-      BlockCoordinates first = morton_decode(ancestor);
-      for (auto& c : first) c <<= shift;
-      groups_.push_back({{}, first, std::vector<Reference>(reach_ * reach_ * reach_, k_nowhere)});
-      last = ancestor;
+// The groups of all own blocks, in the order of their keys.
+void Tiling::gather_groups() {
+  const TreeLevel& blocks = tree_.level(level_);
+  const std::span<const int> own = blocks.own();
+  for (Group& group : groups_) group.slots = {};
+  order_.clear();
+  for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {
+    const Key ancestor = blocks.key(own[begin]) >> shift_;
+    while (end < own.size() && blocks.key(own[end]) >> shift_ == ancestor) ++end;
+    const std::int32_t* known = index_.find(ancestor);
+    int group = known ? *known : static_cast<int>(groups_.size());
+    if (!known) {
+      if (!free_.empty()) {
+        group = free_.back();
+        free_.pop_back();
+      } else {
+        groups_.emplace_back();
+        table_.resize(groups_.size() * entries());
+      }
+      index_.insert(ancestor, group);
+      groups_[group].ancestor = ancestor;
+      groups_[group].first = morton_decode(ancestor);
+      for (auto& c : groups_[group].first) c *= blocks_per_patch_;
     }
-    groups_.back().slots.push_back(slot);
+    groups_[group].slots = own.subspan(begin, end - begin);
+    order_.push_back(group);
+  }
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    if (groups_[n].ancestor == k_no_key || !groups_[n].slots.empty()) continue;
+    index_.erase(groups_[n].ancestor);
+    groups_[n] = {};
+    free_.push_back(static_cast<int>(n));
   }
 }
 
@@ -54,51 +65,46 @@ std::array<int, 3> Tiling::place_in_group(const Group& group, int slot) const {
           static_cast<int>(c[2] - group.first[2])};
 }
 
-void Tiling::require_ghosts(LevelNeeds& needs, const GhostShape& ghosts) {
-  for (Group& group : groups_) {
-    for (const int slot : group.slots) {
-      const auto place = place_in_group(group, slot);
-      for (int n = 0; n < 27; ++n) {
-        const std::array<int, 3> offset{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        const Region region = ghost_region(offset, block_size_, ghosts);
-        if (region.empty()) continue;
-        BlockCoordinates position = group.first;
-        for (int d = 0; d < 3; ++d) position[d] += place[d] + offset[d];
-        group.table[table_index(place[0] + offset[0] + 1, place[1] + offset[1] + 1,
-                                place[2] + offset[2] + 1)] = needs.require(position, region);
-      }
-    }
-    for (const int slot : group.slots) {
-      const auto place = place_in_group(group, slot);
-      group.table[table_index(place[0] + 1, place[1] + 1, place[2] + 1)] = slot;
+// Whether an own block among a tile's central ones is there only because a periodic axis wraps.
+bool Tiling::reaches_itself(const Group& group, int slot, const std::array<int, 3>& place) const {
+  return std::all_of(place.begin(), place.end(),
+                     [this](int c) { return c >= 0 && c < blocks_per_patch_; }) &&
+         place_in_group(group, slot) != place;
+}
+
+void Tiling::write_table(int number, const LevelNeeds& needs) {
+  Group& group = groups_[number];
+  std::int32_t* table = table_.data() + static_cast<std::ptrdiff_t>(number) * entries();
+  std::fill_n(table, entries(), k_nowhere);
+  group.afar = false;
+  for (const int slot : group.slots) {
+    const std::array<int, 3> centre = place_in_group(group, slot);
+    for (int n = 0; n < 27; ++n) {
+      const Reference r = needs.around(slot)[n];
+      if (r == k_nowhere) continue;
+      const std::array<int, 3> place{centre[0] + n % 3 - 1, centre[1] + n / 3 % 3 - 1,
+                                     centre[2] + n / 9 - 1};
+      const bool is_borrowed = r >= 0 && needs.may_borrow() && reaches_itself(group, r, place);
+      table[table_index(place)] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
+      group.afar = group.afar || needs.comes_from_afar(r);
     }
   }
+  for (const int slot : group.slots) table[table_index(place_in_group(group, slot))] = slot;
+  group.touched = false;
 }
 
 // Collects the device tables of a level.
 struct Tiling::TileBuilder {
   const Tiling& tiling;
-  const LevelNeeds& needs;
   const BlockFluxRequests& requests;
-  std::vector<CellBox>& boxes;
   std::vector<Tile> interior, border;
   std::vector<const Group*> interior_groups, border_groups;  // of each tile
-  std::vector<std::int32_t> table;
   std::vector<FluxRequest> tile_requests;
 
-  void add(const Group& group) {
-    const auto first_entry = static_cast<std::int32_t>(table.size());
-    bool afar = false;
-    for (int k = 0; k < tiling.reach_; ++k)
-      for (int j = 0; j < tiling.reach_; ++j)
-        for (int i = 0; i < tiling.reach_; ++i) {
-          const Reference r = group.table[tiling.table_index(i, j, k)];
-          table.push_back(r >= 0 && is_borrowed(group, r, {i - 1, j - 1, k - 1}) ? borrow(r)
-                                                                                 : needs.box_of(r));
-          afar = afar || needs.comes_from_afar(r);
-        }
+  void add(int number) {
+    const Group& group = tiling.groups_[number];
     for (const auto& origin : origins()) {
-      Tile tile{.table = first_entry,
+      Tile tile{.table = number * tiling.entries(),
                 .request_begin = static_cast<std::int32_t>(tile_requests.size()),
                 .request_end = 0,
                 .origin = {origin[0], origin[1], origin[2]},
@@ -106,27 +112,15 @@ struct Tiling::TileBuilder {
                 .first = {}};
       for (int d = 0; d < 3; ++d)
         tile.first[d] = std::int64_t{group.first[d]} * tiling.block_size_ + origin[d];
-      for (const int slot : group.slots)
-        for (const FluxRequest& request : requests[slot])
-          add_request(request, tiling.place_in_group(group, slot), origin);
+      for (const int slot : group.slots) {
+        if (requests[slot].empty()) continue;
+        const auto place = tiling.place_in_group(group, slot);
+        for (const FluxRequest& request : requests[slot]) add_request(request, place, origin);
+      }
       tile.request_end = static_cast<std::int32_t>(tile_requests.size());
-      (afar ? border : interior).push_back(tile);
-      (afar ? border_groups : interior_groups).push_back(&group);
+      (group.afar ? border : interior).push_back(tile);
+      (group.afar ? border_groups : interior_groups).push_back(&group);
     }
-  }
-
-  // An own block among the tile's central ones that is there only because a periodic axis wraps.
-  bool is_borrowed(const Group& group, int slot, const std::array<int, 3>& place) const {
-    for (int d = 0; d < 3; ++d)
-      if (place[d] < 0 || place[d] >= tiling.blocks_per_patch_) return false;
-    return tiling.place_in_group(group, slot) != place;
-  }
-
-  std::int32_t borrow(int slot) {
-    CellBox box = boxes[slot];
-    box.buffer = k_borrowed;
-    boxes.push_back(box);
-    return static_cast<std::int32_t>(boxes.size() - 1);
   }
 
   std::vector<std::array<std::int16_t, 3>> origins() const {
@@ -165,15 +159,26 @@ struct Tiling::TileBuilder {
   }
 };
 
-void Tiling::finish(const LevelNeeds& needs, const BlockFluxRequests& requests,
-                    std::vector<CellBox>& boxes, LevelHalo& halo) const {
-  TileBuilder builder{*this, needs, requests, boxes, {}, {}, {}, {}, {}, {}};
-  for (const Group& group : groups_) builder.add(group);
+void Tiling::follow(int patch, const LevelNeeds& needs, const BlockFluxRequests& requests,
+                    LevelHalo& halo) {
+  if (patch != patch_ || needs.first_need_box() != first_need_box_)
+    begin_anew(patch, needs.first_need_box());
+  const TreeLevel& blocks = tree_.level(level_);
+  for (const Key key : blocks.changed()) touch(key);
+  for (const int slot : needs.touched())
+    if (slot < blocks.slots() && blocks.key(slot) != k_no_key) touch(blocks.key(slot));
+  gather_groups();
+  TileBuilder builder{*this, requests, {}, {}, {}, {}, {}};
+  for (const int group : order_) {
+    if (groups_[group].touched) write_table(group, needs);
+    builder.add(group);
+  }
 
   halo.interior_tiles = static_cast<int>(builder.interior.size());
   std::vector<Tile> tiles = std::move(builder.interior);
   tiles.insert(tiles.end(), builder.border.begin(), builder.border.end());
 
+  halo.tile_slots.clear();
   halo.tile_slot_begin = {0};
   for (const auto* groups : {&builder.interior_groups, &builder.border_groups})
     for (const Group* group : *groups) {
@@ -181,23 +186,13 @@ void Tiling::finish(const LevelNeeds& needs, const BlockFluxRequests& requests,
       halo.tile_slot_begin.push_back(static_cast<std::int32_t>(halo.tile_slots.size()));
     }
 
-  halo.face_boxes.assign(tree_.level(level_).slots(), {-1, -1, -1, -1, -1, -1});
-  for (const Group& group : groups_)
-    for (const int slot : group.slots)
-      for (int face = 0; face < 6; ++face) {
-        auto place = place_in_group(group, slot);
-        place[face / 2] += face % 2 == 0 ? -1 : 1;
-        const Reference r = group.table[table_index(place[0] + 1, place[1] + 1, place[2] + 1)];
-        halo.face_boxes[slot][face] = needs.box_of(r);
-      }
-
   halo.tiles.block_size = block_size_;
   halo.tiles.log2_block_size = std::countr_zero(static_cast<unsigned>(block_size_));
   halo.tiles.patch = patch_;
   halo.tiles.blocks_per_patch = blocks_per_patch_;
   halo.tiles.reach = reach_;
   halo.tiles.tiles = to_device("tiles", tiles);
-  halo.tiles.table = to_device("tile table", builder.table);
+  halo.tiles.table = to_device("tile table", table_);
   halo.tiles.requests = to_device("flux requests", builder.tile_requests);
 }
 

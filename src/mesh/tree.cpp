@@ -1,17 +1,28 @@
 #include "mesh/tree.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "comm/route.hpp"
 
 namespace octant::mesh {
 
+namespace {
+
+Holder holder_of(const Node* node) {
+  if (node == nullptr) return k_nobody;
+  return node->slot >= 0 ? node->slot : held_by(node->owner);
+}
+
+}  // namespace
+
 int TreeLevel::insert(Key key, std::uint8_t refined, int rank) {
   int slot = slots();
   if (free_.empty()) {
     keys_.push_back(key);
     refined_.push_back(refined);
+    neighbours_.emplace_back();
   } else {
     std::pop_heap(free_.begin(), free_.end(), std::greater<>());
     slot = free_.back();
@@ -20,7 +31,14 @@ int TreeLevel::insert(Key key, std::uint8_t refined, int rank) {
     refined_[slot] = refined;
   }
   nodes_.insert(key, {rank, slot});
+  const auto around = geometry_.keys_around(level_, key);
+  for (int n = 0; n < 27; ++n) {
+    neighbours_[slot][n] = around[n] == k_no_key ? k_nobody : holder_of(nodes_.find(around[n]));
+    if (is_own(neighbours_[slot][n])) neighbours_[neighbours_[slot][n]][26 - n] = slot;
+  }
   ++nodes_in_use_;
+  unsorted_.push_back(slot);
+  changed_.push_back(key);
   return slot;
 }
 
@@ -28,28 +46,69 @@ void TreeLevel::remove(Key key) {
   const int slot = nodes_.find(key)->slot;
   keys_[slot] = k_no_key;
   nodes_.erase(key);
+  tell_neighbours(key, k_nobody);
   free_.push_back(slot);
   std::push_heap(free_.begin(), free_.end(), std::greater<>());
   --nodes_in_use_;
 }
 
-void TreeLevel::sort() {
+void TreeLevel::clear() {
+  std::copy_if(keys_.begin(), keys_.end(), std::back_inserter(changed_),
+               [](Key key) { return key != k_no_key; });
+  nodes_.clear();
+  keys_.clear();
+  refined_.clear();
+  neighbours_.clear();
+  free_.clear();
   own_.clear();
-  own_.reserve(nodes_in_use_);
-  for (int slot = 0; slot < slots(); ++slot)
-    if (keys_[slot] != k_no_key) own_.push_back(slot);
-  std::sort(own_.begin(), own_.end(), [this](int a, int b) { return keys_[a] < keys_[b]; });
+  unsorted_.clear();
+  nodes_in_use_ = 0;
 }
 
-void TreeLevel::forget_others(int rank) {
-  nodes_.clear();
-  nodes_.reserve(nodes_in_use_);
+void TreeLevel::learn(Key key, int owner) {
+  const Node* known = nodes_.find(key);
+  if (known != nullptr && known->owner == owner) return;
+  nodes_.insert(key, {owner, -1});
+  tell_neighbours(key, held_by(owner));
+}
+
+void TreeLevel::forget(Key key) {
+  if (nodes_.erase(key)) tell_neighbours(key, k_nobody);
+}
+
+// Notes the holder of a position in the rows of the own blocks around it.
+void TreeLevel::tell_neighbours(Key key, Holder holder) {
+  const auto around = geometry_.keys_around(level_, key);
+  for (int n = 0; n < 27; ++n) {
+    const Node* node = around[n] == k_no_key ? nullptr : nodes_.find(around[n]);
+    if (node != nullptr && node->slot >= 0) neighbours_[node->slot][26 - n] = holder;
+  }
+  changed_.push_back(key);
+}
+
+std::vector<Key> TreeLevel::others() const {
+  std::vector<Key> keys;
+  for (const auto& entry : nodes_)
+    if (entry.value.slot < 0) keys.push_back(entry.key);
+  return keys;
+}
+
+void TreeLevel::sort() {
+  const auto before = [this](int a, int b) { return keys_[a] < keys_[b]; };
+  std::vector<bool> is_new(slots(), false);
+  for (const int slot : unsorted_) is_new[slot] = true;
+  std::erase_if(own_, [&](int slot) { return keys_[slot] == k_no_key || is_new[slot]; });
+  const auto old = static_cast<std::ptrdiff_t>(own_.size());
   for (int slot = 0; slot < slots(); ++slot)
-    if (keys_[slot] != k_no_key) nodes_.insert(keys_[slot], {rank, slot});
+    if (is_new[slot] && keys_[slot] != k_no_key) own_.push_back(slot);
+  std::sort(own_.begin() + old, own_.end(), before);
+  std::inplace_merge(own_.begin(), own_.begin() + old, own_.end(), before);
+  unsorted_.clear();
 }
 
 std::size_t TreeLevel::bytes() const {
   return nodes_.size_bytes() + keys_.capacity() * sizeof(Key) + refined_.capacity() +
+         neighbours_.capacity() * sizeof(Neighbours) +
          (free_.capacity() + own_.capacity()) * sizeof(int);
 }
 
@@ -66,54 +125,78 @@ int home_of(int level, Key key, int ranks) {
 }  // namespace
 
 Tree::Tree(const Geometry& geometry, const Communicator& communicator)
-    : geometry_(geometry), communicator_(communicator), levels_(geometry.max_level() + 1) {}
+    : geometry_(geometry), communicator_(communicator), directory_(geometry.max_level() + 1) {
+  for (int l = 0; l <= geometry.max_level(); ++l) levels_.emplace_back(geometry, l);
+}
 
-std::vector<KeyTable<std::int32_t>> Tree::build_directory() const {
-  std::vector<Question> blocks;
+// Tells the directory which blocks came to this rank and which it has no more.
+void Tree::register_changes() {
+  struct Registration {
+    std::int32_t level;
+    bool is_here;
+    Key key;
+  };
+  std::vector<Registration> changes;
   std::vector<int> homes;
   for (int l = 0; l <= max_level(); ++l) {
-    for (const int slot : levels_[l].own()) {
-      blocks.push_back({l, levels_[l].key(slot)});
-      homes.push_back(home_of(l, blocks.back().key, communicator_.size()));
+    for (const Key key : levels_[l].changed()) {
+      const Node* node = levels_[l].find(key);
+      changes.push_back({l, node != nullptr && node->slot >= 0, key});
+      homes.push_back(home_of(l, key, communicator_.size()));
     }
   }
-  const auto registered = route<Question>(communicator_, homes, blocks);
-  std::vector<KeyTable<std::int32_t>> directory(levels_.size());
-  for (std::size_t n = 0; n < registered.items.size(); ++n)
-    directory[registered.items[n].level].insert(registered.items[n].key, registered.sources[n]);
-  return directory;
+  const auto received = route<Registration>(communicator_, homes, changes);
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const auto& [level, is_here, key] = received.items[n];
+    const std::int32_t* owner = directory_[level].find(key);
+    if (is_here) directory_[level].insert(key, received.sources[n]);
+    else if (owner != nullptr && *owner == received.sources[n]) directory_[level].erase(key);
+  }
 }
 
 // The positions around own blocks and around their parents that are not this rank's own.
 std::vector<Tree::Question> Tree::open_questions() const {
   std::vector<KeyTable<char>> asked(levels_.size());
   std::vector<Question> questions;
-  const auto ask_around = [&](int l, const BlockCoordinates& centre) {
-    for (int n = 0; n < 27; ++n) {
-      BlockCoordinates c{centre[0] + n % 3 - 1, centre[1] + n / 3 % 3 - 1, centre[2] + n / 9 - 1};
-      if (!geometry_.wrap(l, c)) continue;
-      const Key key = morton_encode(c);
-      if (levels_[l].find(key) || asked[l].contains(key)) continue;
-      asked[l].insert(key, 1);
-      questions.push_back({l, key});
-    }
+  const auto ask_about = [&](int l, Key key) {
+    if (key == k_no_key || asked[l].contains(key)) return;
+    asked[l].insert(key, 1);
+    questions.push_back({l, key});
   };
   for (int l = 0; l <= max_level(); ++l) {
     Key last_parent = k_no_key;
     for (const int slot : levels_[l].own()) {
       const Key key = levels_[l].key(slot);
-      ask_around(l, morton_decode(key));
+      const Neighbours& holders = levels_[l].neighbours(slot);
+      if (!std::all_of(holders.begin(), holders.end(), is_own)) {
+        const auto around = geometry_.keys_around(l, key);
+        for (int n = 0; n < 27; ++n)
+          if (!is_own(holders[n])) ask_about(l, around[n]);
+      }
       if (l == 0 || parent_key(key) == last_parent) continue;
       last_parent = parent_key(key);
-      ask_around(l - 1, morton_decode(last_parent));
+      const Node* parent = levels_[l - 1].find(last_parent);
+      if (parent != nullptr && parent->slot >= 0) continue;  // asked about around itself
+      for (const Key near : geometry_.keys_around(l - 1, last_parent)) {
+        const Node* node = near == k_no_key ? nullptr : levels_[l - 1].find(near);
+        if (node == nullptr || node->slot < 0) ask_about(l - 1, near);
+      }
     }
   }
   return questions;
 }
 
+// Forgets other ranks' blocks that nothing of this rank's is near any more.
+void Tree::forget_all_but(const std::vector<Question>& questions) {
+  std::vector<KeyTable<char>> near(levels_.size());
+  for (const Question& question : questions) near[question.level].insert(question.key, 1);
+  for (int l = 0; l <= max_level(); ++l)
+    for (const Key key : levels_[l].others())
+      if (!near[l].contains(key)) levels_[l].forget(key);
+}
+
 // Asks the directory for owners: -1 where there is no block.
 std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) const {
-  const auto directory = build_directory();
   std::vector<int> homes(questions.size());
   for (std::size_t n = 0; n < questions.size(); ++n)
     homes[n] = home_of(questions[n].level, questions[n].key, communicator_.size());
@@ -121,7 +204,7 @@ std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) cons
   const auto received = route<Question>(communicator_, homes, questions);
   std::vector<std::int32_t> owners(received.items.size());
   for (std::size_t n = 0; n < owners.size(); ++n) {
-    const auto* owner = directory[received.items[n].level].find(received.items[n].key);
+    const auto* owner = directory_[received.items[n].level].find(received.items[n].key);
     owners[n] = owner ? *owner : -1;
   }
   // Answers arrive by home and then in the order of asking.
@@ -137,13 +220,21 @@ std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) cons
 
 void Tree::discover() {
   for (TreeLevel& level : levels_) level.sort();
-  for (TreeLevel& level : levels_) level.forget_others(communicator_.rank());
+  register_changes();
   if (communicator_.size() == 1) return;
 
   const std::vector<Question> questions = open_questions();
   const auto owners = ask(questions);
-  for (std::size_t n = 0; n < questions.size(); ++n)
-    if (owners[n] >= 0) levels_[questions[n].level].learn(questions[n].key, owners[n]);
+  forget_all_but(questions);
+  for (std::size_t n = 0; n < questions.size(); ++n) {
+    const auto& [level, key] = questions[n];
+    if (owners[n] >= 0) levels_[level].learn(key, owners[n]);
+    else levels_[level].forget(key);
+  }
+}
+
+void Tree::clear_changes() {
+  for (TreeLevel& level : levels_) level.clear_changes();
 }
 
 std::vector<std::int32_t> Tree::owners(int level, std::span<const Key> keys) const {

@@ -18,16 +18,36 @@ struct Node {
   std::int32_t slot = -1;
 };
 
+// Who has a block position: a slot of this rank (>= 0), another rank, or nobody (there is no such
+// block, or the position lies beyond a boundary).
+using Holder = std::int32_t;
+inline constexpr Holder k_nobody = -1;
+constexpr Holder held_by(int rank) { return -2 - rank; }
+constexpr bool is_own(Holder holder) { return holder >= 0; }
+constexpr int rank_of(Holder other) { return -2 - other; }
+
+// The holders of the 27 positions around a block, [z][y][x], itself in the middle.
+using Neighbours = std::array<Holder, 27>;
+// Those across a face: below and above in x, y, z.
+inline constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
+
 // The blocks of one level that this rank owns, and the other ranks' blocks around them.
 class TreeLevel {
  public:
+  TreeLevel(const Geometry& geometry, int level) : geometry_(geometry), level_(level) {}
+
   // Adds an own block and returns its slot (the lowest free one).
   int insert(Key key, std::uint8_t refined, int rank);
   void remove(Key key);
+  void clear();  // forgets all blocks, own and others'
 
   // The block's node, or nullptr where this rank knows of none. After Tree::discover that means,
   // for positions next to own blocks and to their parents, that no such block exists.
   const Node* find(Key key) const { return nodes_.find(key); }
+
+  // The neighbour table: what find() says of the positions around an own block. Kept up to date by
+  // every change of a block, at the cost of its 27 neighbours.
+  const Neighbours& neighbours(int slot) const { return neighbours_[slot]; }
 
   // Own slots in the order of their keys. Call `sort` after insertions and removals.
   std::span<const int> own() const { return own_; }
@@ -39,16 +59,28 @@ class TreeLevel {
   std::uint8_t refined(int slot) const { return refined_[slot]; }
   void set_refined(int slot, std::uint8_t mask) { refined_[slot] = mask; }
 
-  void learn(Key key, int owner) { nodes_.insert(key, {owner, -1}); }
-  void forget_others(int rank);
+  // Other ranks' blocks.
+  void learn(Key key, int owner);
+  void forget(Key key);
+  std::vector<Key> others() const;  // in no order
+
+  // Positions that got another holder since this was cleared, some of them several times.
+  const std::vector<Key>& changed() const { return changed_; }
+  void clear_changes() { changed_.clear(); }
 
   std::size_t bytes() const;
 
  private:
+  void tell_neighbours(Key key, Holder holder);
+
+  Geometry geometry_;
+  int level_;
   KeyTable<Node> nodes_;
-  std::vector<Key> keys_;              // by slot; k_no_key where free
-  std::vector<std::uint8_t> refined_;  // by slot
-  std::vector<int> free_, own_;
+  std::vector<Neighbours> neighbours_;  // by slot
+  std::vector<Key> changed_;
+  std::vector<Key> keys_;                   // by slot; k_no_key where free
+  std::vector<std::uint8_t> refined_;       // by slot
+  std::vector<int> free_, own_, unsorted_;  // unsorted: inserted since the last sort
   std::size_t nodes_in_use_ = 0;
 };
 
@@ -64,9 +96,12 @@ class Tree {
   const TreeLevel& level(int l) const { return levels_[l]; }
 
   // Sorts every level and learns the owners of the blocks next to own blocks, of the parents, and
-  // of the blocks next to the parents. Collective. O(own blocks) work; the directory that answers
-  // is spread over all ranks by a hash of (level, key).
+  // of the blocks next to the parents. Collective. The directory that answers is spread over all
+  // ranks by a hash of (level, key), and told of changed blocks alone.
   void discover();
+
+  // All tables that follow the tree know its changes.
+  void clear_changes();
 
   // The owner of the block with each key, or -1 where the level has none there: for positions that
   // this rank knows nothing about. Collective, as discover().
@@ -80,13 +115,15 @@ class Tree {
     std::int32_t level;
     Key key;
   };
-  std::vector<KeyTable<std::int32_t>> build_directory() const;
+  void register_changes();
   std::vector<Question> open_questions() const;
+  void forget_all_but(const std::vector<Question>& questions);
   std::vector<std::int32_t> ask(const std::vector<Question>& questions) const;
 
   Geometry geometry_;
   Communicator communicator_;
   std::vector<TreeLevel> levels_;
+  std::vector<KeyTable<std::int32_t>> directory_;  // by level: owners of the keys that live here
 };
 
 }  // namespace octant::mesh

@@ -15,19 +15,17 @@ class Neighbourhood::Builder {
   Builder(const mesh::Tree& tree, int level)
       : tree_(tree), level_(level), N_(tree.geometry().block_size()) {}
 
-  // The position `offset` blocks away from a block.
-  void look_around(const BlockCoordinates& block, const std::array<int, 3>& offset,
-                   RemoteCells& remote) {
-    BlockCoordinates beside;
-    for (int d = 0; d < 3; ++d) beside[d] = block[d] + offset[d];
-    Finding found;
-    if (tree_.geometry().wrap(level_, beside)) {
-      const Key key = morton_encode(beside);
-      const Region near = part_near(offset);
-      if (const Node* node = tree_.level(level_).find(key)) found = here(*node, key, near, remote);
-      else found = coarser(key, near, remote);
+  // The 27 positions around a block.
+  void look_around(int slot, RemoteCells& remote) {
+    const mesh::Neighbours& holders = tree_.level(level_).neighbours(slot);
+    const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
+    for (int n = 0; n < 27; ++n) {
+      const Region near = part_near({n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1});
+      if (keys[n] == k_no_key) findings_.emplace_back();
+      else if (holders[n] != mesh::k_nobody)
+        findings_.push_back(here(holders[n], keys[n], near, remote));
+      else findings_.push_back(coarser(keys[n], near, remote));
     }
-    findings_.push_back(found);
   }
 
   // The coarser cells beneath a block.
@@ -61,11 +59,11 @@ class Neighbourhood::Builder {
     return r;
   }
 
-  Finding here(const Node& node, Key key, const Region& near, RemoteCells& remote) const {
+  Finding here(mesh::Holder holder, Key key, const Region& near, RemoteCells& remote) const {
     Finding found;
-    found.source = node.slot >= 0 ? k_here : k_ghost;
-    if (node.slot >= 0) found.slot = node.slot;
-    else found.box = remote.want(k_here, key, node.owner, near);
+    found.source = mesh::is_own(holder) ? k_here : k_ghost;
+    if (mesh::is_own(holder)) found.slot = holder;
+    else found.box = remote.want(k_here, key, mesh::rank_of(holder), near);
     return found;
   }
 
@@ -129,8 +127,7 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     const BlockCoordinates block = morton_decode(key);
     for (int d = 0; d < 3; ++d) homes[slot].first_cell[d] = block[d] * N;
     homes[slot].refined = level_blocks.refined(slot);
-    for (int n = 0; n < 27; ++n)
-      sides.look_around(block, {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, around);
+    sides.look_around(slot, around);
     if (level > 0) bottoms.look_beneath(key, beneath);
     else bottoms.skip(1);
   }

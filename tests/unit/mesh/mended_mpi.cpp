@@ -1,0 +1,230 @@
+// Tables that follow changes of the mesh are those that are built from nothing.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "mesh_fixture.hpp"
+
+namespace octant::mesh::test {
+namespace {
+
+struct Setting {
+  int block_size, max_level;
+  GhostShape ghosts;
+  std::string boundary;
+};
+
+std::vector<Mesh::BlockList> own_blocks(const Mesh& mesh) {
+  std::vector<Mesh::BlockList> blocks(mesh.geometry().max_level() + 1);
+  for (int l = 0; l <= mesh.geometry().max_level(); ++l)
+    for (const int slot : mesh.blocks(l).own()) {
+      blocks[l].keys.push_back(mesh.blocks(l).key(slot));
+      blocks[l].refined.push_back(mesh.blocks(l).refined(slot));
+    }
+  return blocks;
+}
+
+// Gives every block to a rank by a hash of its key and the round, most to where they are.
+void migrate_at_random(Mesh& mesh, int round) {
+  const int ranks = mesh.communicator().size();
+  std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
+  for (int l = 0; l <= mesh.geometry().max_level(); ++l)
+    for (const int slot : mesh.blocks(l).own()) {
+      const auto key = static_cast<std::uint64_t>(mesh.blocks(l).key(slot));
+      RandomStream stream(1000 + round, 16 * key + l, 0);
+      const bool moves = stream.uniform(0) < (round % 2 == 0 ? 0.3 : 0.01);
+      owners[l].push_back(moves ? static_cast<int>(stream.uniform(1) * ranks) % ranks
+                                : mesh.communicator().rank());
+    }
+  mesh.migrate(owners);
+}
+
+using Words = std::vector<std::int64_t>;
+
+Words words_of(const Region& r) {
+  return {r.begin[0], r.begin[1], r.begin[2], r.end[0], r.end[1], r.end[2]};
+}
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+// What the tables of a mesh say, without the numbers that they give to blocks, boxes and tasks.
+class Description {
+ public:
+  explicit Description(const Mesh& mesh) : mesh_(mesh), boxes_(mesh.geometry().max_level() + 1) {
+    const int levels = mesh.geometry().max_level() + 1;
+    for (int l = 0; l < levels; ++l) describe_boxes(l);
+    for (int l = 0; l < levels; ++l) {
+      describe_neighbours(l);
+      describe_tiles(l);
+      describe_messages(l);
+      if (l > 0) describe_corrections(l);
+    }
+    std::sort(statements_.begin(), statements_.end());
+  }
+
+  const std::vector<Words>& statements() const { return statements_; }
+
+ private:
+  enum Kind { k_neighbours, k_tile, k_counts, k_pack, k_plan, k_correction, k_children };
+
+  Words block(int level, int slot) const {
+    return {level, static_cast<std::int64_t>(mesh_.blocks(level).key(slot))};
+  }
+
+  // What is in each box: a block, or where its cells come from.
+  void describe_boxes(int level) {
+    const LevelHalo& halo = mesh_.halo(level);
+    auto& boxes = boxes_[level];
+    boxes.resize(halo.tiles.boxes.extent(0));
+    for (std::size_t b = 0; b < boxes.size(); ++b) {
+      const CellBox& box = halo.tiles.boxes(b);
+      if (box.buffer == k_own && static_cast<int>(b) < mesh_.blocks(level).slots())
+        boxes[b] = block(level, static_cast<int>(b));
+      else if (box.buffer == k_borrowed)
+        boxes[b] = block(level, static_cast<int>(box.base / mesh_.layout().stride_slot));
+      else boxes[b] = {-2, box.stride_j, box.stride_k, box.stride_variable};
+      boxes[b].push_back(box.buffer);
+    }
+    for (std::size_t t = 0; t < halo.interpolations.extent(0); ++t) {
+      const InterpolationTask& task = halo.interpolations(t);
+      Words& words = boxes[task.target];
+      for (int d = 0; d < 3; ++d) append(words, {task.first[d], task.cells[d], task.fine[d]});
+      for (const std::int32_t source : task.source)
+        append(words, source < 0 ? Words{-1} : boxes_[level - 1][source]);
+    }
+    for (const auto* tasks : {&halo.halo_boundaries, &halo.scratch_boundaries})
+      for (std::size_t t = 0; t < tasks->extent(0); ++t) {
+        const BoundaryTask& task = (*tasks)(t);
+        Words words = boxes[task.target];
+        append(words, words_of(task.region));
+        for (int d = 0; d < 3; ++d) append(words, {task.offset[d], task.sign[d]});
+        append(words, {task.flipped, task.inflow});
+        if (task.source >= 0) append(words, boxes[task.source]);
+        boxes[task.target] = words;
+      }
+  }
+
+  void describe_neighbours(int level) {
+    const TreeLevel& blocks = mesh_.blocks(level);
+    ASSERT_EQ(std::ssize(blocks.own()), blocks.count());
+    for (const int slot : blocks.own()) {
+      Words words{k_neighbours};
+      append(words, block(level, slot));
+      words.push_back(blocks.refined(slot));
+      const auto around = mesh_.geometry().keys_around(level, blocks.key(slot));
+      for (int n = 0; n < 27; ++n) {
+        const Holder holder = blocks.neighbours(slot)[n];
+        const Node* node = around[n] == k_no_key ? nullptr : blocks.find(around[n]);
+        EXPECT_EQ(holder, node == nullptr   ? k_nobody
+                          : node->slot >= 0 ? node->slot
+                                            : held_by(node->owner));
+        append(words, is_own(holder) ? block(level, holder) : Words{holder});
+      }
+      if (level > 0) words.push_back(blocks_beneath(level, slot));
+      statements_.push_back(words);
+      Words children{k_children};
+      append(children, block(level, slot));
+      for (const std::int32_t owner : mesh_.child_owners(level, slot)) children.push_back(owner);
+      statements_.push_back(children);
+    }
+  }
+
+  // The owner of a block's parent.
+  std::int64_t blocks_beneath(int level, int slot) const {
+    return mesh_.blocks(level - 1).find(parent_key(mesh_.blocks(level).key(slot)))->owner;
+  }
+
+  void describe_tiles(int level) {
+    const LevelHalo& halo = mesh_.halo(level);
+    const TileSet& tiles = halo.tiles;
+    const int entries = tiles.reach * tiles.reach * tiles.reach;
+    for (int t = 0; t < tiles.count(); ++t) {
+      const Tile& tile = tiles.tiles(t);
+      Words words{k_tile, level, t < halo.interior_tiles};
+      for (int d = 0; d < 3; ++d) append(words, {tile.first[d], tile.origin[d]});
+      for (int n = 0; n < entries; ++n) {
+        const std::int32_t box = tiles.table(tile.table + n);
+        append(words, box < 0 ? Words{-1} : boxes_[level][box]);
+      }
+      std::vector<Words> requests;
+      for (int r = tile.request_begin; r < tile.request_end; ++r) {
+        const FluxRequest& q = tiles.requests(r);
+        requests.push_back({q.axis, q.average, q.plane, q.a_begin, q.a_end, q.b_begin, q.b_end});
+      }
+      std::sort(requests.begin(), requests.end());
+      for (const Words& request : requests) append(words, request);
+      std::vector<Words> updated;
+      for (int n = halo.tile_slot_begin[t]; n < halo.tile_slot_begin[t + 1]; ++n)
+        updated.push_back(block(level, halo.tile_slots[n]));
+      std::sort(updated.begin(), updated.end());
+      for (const Words& slot : updated) append(words, slot);
+      statements_.push_back(words);
+    }
+  }
+
+  void describe_messages(int level) {
+    const LevelHalo& halo = mesh_.halo(level);
+    statements_.push_back({k_counts, level, halo.halo_doubles, halo.scratch_doubles,
+                           halo.received_cells, halo.sent_cells, mesh_.finest_level()});
+    for (std::size_t t = 0; t < halo.packs.extent(0); ++t) {
+      const PackTask& task = halo.packs(t);
+      Words words{k_pack, task.destination};
+      append(words, block(level, task.box));
+      append(words, words_of(task.region));
+      statements_.push_back(words);
+    }
+    halo.plan->check();
+    int side = 0;
+    for (const auto* segments : {&halo.plan->sends(), &halo.plan->receives()}) {
+      Words words{k_plan, level, side++};
+      for (const Segment& segment : *segments) append(words, {segment.rank, segment.count});
+      statements_.push_back(words);
+    }
+  }
+
+  void describe_corrections(int level) {
+    const Corrections& corrections = mesh_.corrections(level);
+    for (std::size_t t = 0; t < corrections.tasks.extent(0); ++t) {
+      const CorrectionTask& task = corrections.tasks(t);
+      Words words{k_correction, task.axis, task.sign, task.cell, task.a_begin, task.b_begin};
+      append(words, block(level - 1, task.slot));
+      statements_.push_back(words);
+    }
+  }
+
+  const Mesh& mesh_;
+  std::vector<std::vector<Words>> boxes_;
+  std::vector<Words> statements_;
+};
+
+class MendedTables : public testing::TestWithParam<Setting> {};
+
+TEST_P(MendedTables, are_those_built_from_nothing) {
+  const auto [block_size, max_level, ghosts, boundary] = GetParam();
+  MeshFixture f(small_box(block_size, max_level, boundary), ghosts, 0);
+  int changes = 0;
+  for (int round = 0; round < 12; ++round) {
+    // Much changes now and then, a few blocks in the rounds between.
+    const double probability = (round % 4 < 2 ? 0.3 : 0.2) + 0.003 * round;
+    if (round % 3 == 2) migrate_at_random(f.mesh, round);
+    changes += f.mesh.regrid(f.random_flags(0, probability));
+    MeshFixture fresh(small_box(block_size, max_level, boundary), ghosts, 0);
+    fresh.mesh.replace_blocks(own_blocks(f.mesh));
+    ASSERT_EQ(Description(f.mesh).statements(), Description(fresh.mesh).statements())
+        << "round " << round;
+  }
+  EXPECT_GT(changes, 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, MendedTables,
+                         testing::Values(Setting{2, 2, {2}, "periodic"},
+                                         Setting{4, 3, {2}, "reflecting"},
+                                         Setting{4, 3, {3, GhostShape::Kind::cube}, "periodic"},
+                                         Setting{8, 2, {2}, "outflow"}));
+
+}  // namespace
+}  // namespace octant::mesh::test
