@@ -58,7 +58,7 @@ class Book:
 
 
 def books(history: History) -> list[Book]:
-    """Open the books of mass, momentum and energy; no energy where space expands, which works."""
+    """Open the books of mass, momentum and energy."""
     if "mass" not in history.columns:
         raise OctoolsError(f"{history.path} has no gas: there is nothing to account for")
     found = [_book(history, "mass", _with_particles(history, "mass"), MASS)]
@@ -66,9 +66,26 @@ def books(history: History) -> list[Book]:
     for axis in "xyz":
         total = _with_particles(history, f"momentum_{axis}")
         found.append(Book(f"momentum_{axis}", total, {}, max(scale, float(np.abs(total).max()))))
-    if "econs" not in history.columns:
+    if "econs" in history.columns:
+        found.append(_energy_of_expanding_space(history))
+    else:
         found.append(_book(history, "total_energy", history["total_energy"], ENERGY))
     return [book for book in found if book.scale > 0.0]
+
+
+def _energy_of_expanding_space(history: History) -> Book:
+    """Open the book of energy in supercomoving units: what ``econs`` does not call an error.
+
+    What expansion has done is what is left of the change; the scale is the present potential.
+    """
+    total = history["ekin"] + history["eint"] + history["epot"]
+    accounts = {name: sign for name, sign in ENERGY.items() if name != "floored_energy"}
+    book = _book(history, "energy", total, accounts)
+    error = history["econs"] * np.abs(history["epot"])
+    entered = sum(book.entries.values(), np.zeros_like(total))
+    work = total - total[0] - entered - error
+    scale = float(np.abs(history["epot"]).max())
+    return Book("energy", total, {"expansion": work, **book.entries}, scale)
 
 
 def _with_particles(history: History, name: str) -> Array:

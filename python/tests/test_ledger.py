@@ -44,10 +44,15 @@ def test_what_is_not_entered_is_left_over(tmp_path: Path) -> None:
     assert found["total_energy"].rest[-1] == 0.0
 
 
-def test_energy_of_an_expanding_box_has_no_book(tmp_path: Path) -> None:
-    head = HEAD.replace("\n", ",econs\n")
-    (tmp_path / "history.csv").write_text(head + FIRST.replace("\n", ",0.0\n"))
-    assert "total_energy" not in {book.name for book in books(read_history(tmp_path))}
+def test_in_an_expanding_box_econs_is_what_is_left_of_energy(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",ekin,eint,epot,econs\n")
+    first = FIRST.replace("\n", ",3.0,1.0,-4.0,0.0\n")
+    row = "1,0.1,0.1,4.0,1.0,0,0,8.0,1.0,0,0,0,0,0,0,0,1.5,0.75,1.0,6.0,2.0,-8.0,0.01\n"
+    (tmp_path / "history.csv").write_text(head + first + row)
+    book = {book.name: book for book in books(read_history(tmp_path))}["energy"]
+    assert book.entries["cooling_cooled"][-1] == -0.5
+    assert book.entries["expansion"][-1] == pytest.approx(0.0 - (-0.5 + 0.25 + 1.0) - 0.08)
+    assert book.rest[-1] == pytest.approx(0.01)
 
 
 def test_a_run_without_gas_is_refused(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ void AmrSimulation::measure() {
   if (gravity_) totals_.potential_energy = potential_energy();
   if (options_.universe)
     energy_.update(scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
-                   totals_.potential_energy);
+                   totals_.potential_energy, added_energy());
   measure_limits();
   measured_ = true;
 }

@@ -86,6 +86,14 @@ void AmrSimulation::settle_ledgers() {
   for (subgrid::Ledger& ledger : ledgers_) ledger.settle(mesh_.communicator());
 }
 
+// By all processes, since the run began.
+double AmrSimulation::added_energy() const {
+  double energy = 0.0;
+  for (std::size_t n = 0; n < ledgers_.size(); ++n)
+    energy += options_.processes[n]->added_energy(ledgers_[n]);
+  return energy;
+}
+
 void AmrSimulation::measure_process_limits() {
   if (options_.processes.empty()) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {

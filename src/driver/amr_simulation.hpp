@@ -159,6 +159,7 @@ class AmrSimulation {
   void follow_gas(int coarsest);
   subgrid::GasLevel gas_level(int level, double time, double coarse_time);
   void settle_ledgers();
+  double added_energy() const;
   void measure_process_limits();
 
   // amr_measure.cpp

@@ -16,8 +16,10 @@ double mean_of_power_law(double from, double to) {
 
 }  // namespace
 
-void EnergyBudget::update(double a, double kinetic_and_internal, double new_potential) {
+void EnergyBudget::update(double a, double kinetic_and_internal, double new_potential,
+                          double added_so_far) {
   energy = kinetic_and_internal + new_potential;
+  added = added_so_far;
   const double new_log_a = std::log(a);
   if (begun) work += mean_of_power_law(potential, new_potential) * (new_log_a - log_a);
   else initial = energy;
@@ -27,7 +29,7 @@ void EnergyBudget::update(double a, double kinetic_and_internal, double new_pote
 }
 
 double EnergyBudget::error() const {
-  return potential == 0.0 ? 0.0 : (energy - initial - work) / std::abs(potential);
+  return potential == 0.0 ? 0.0 : (energy - initial - work - added) / std::abs(potential);
 }
 
 }  // namespace octant::driver

@@ -9,16 +9,18 @@ namespace octant::driver {
 //
 //   d (kinetic + internal + potential) = potential d ln a.
 //
-// What is left of the difference of both sides since the beginning is the error.
+// What is left of the difference of both sides since the beginning, but for what processes have
+// added, is the error.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the beginning
   double work = 0.0;                    // the integral of potential d ln a since then
   double log_a = 0.0, potential = 0.0;  // at the last update
-  double energy = 0.0;
+  double energy = 0.0, added = 0.0;
 
-  // The state at scale factor a. Between two of them the potential is taken for a power of a.
-  void update(double a, double kinetic_and_internal, double new_potential);
+  // The state at scale factor a, and what processes have added since the beginning. Between two of
+  // them the potential is taken for a power of a.
+  void update(double a, double kinetic_and_internal, double new_potential, double added_so_far);
 
   // The error in units of the present potential energy.
   double error() const;

@@ -45,6 +45,7 @@ class Heating final : public Process {
 
   bool is_wanted() const override { return rate_ > 0.0 || relaxation_time_ > 0.0; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
+  double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
   void prepare(const Setting& setting) override {
     if (!setting.has_gas) throw InputError("[heating] needs gas: hydro.enabled = true");

@@ -23,6 +23,9 @@ class Ledger {
   // Adds the terms of all ranks to the totals. Collective.
   void settle(const Communicator& communicator);
 
+  // What the account has come to, as of the last settle(). Throws RunError if there is none such.
+  double total(std::string_view account) const { return totals_[place_of(account)].value; }
+
   struct Total {
     std::string name;
     double value = 0.0;

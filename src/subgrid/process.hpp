@@ -69,6 +69,10 @@ class Process {
   // on all ranks. Collective.
   virtual void begin(const Communicator& /*communicator*/) {}
 
+  // The energy that it has added to gas and particles since the run began, by its accounts: in an
+  // expanding box `econs` is the error of the energy equation with it.
+  virtual double added_energy(const Ledger& /*ledger*/) const { return 0.0; }
+
   // What it adds to the internal energy that is not heat.
   virtual cooling::PressureFloor floor(const GasLevel& /*level*/) const { return {}; }
 

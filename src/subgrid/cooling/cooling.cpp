@@ -207,6 +207,10 @@ class Cooling final : public Process {
   std::vector<std::string> accounts() const override {
     return {"cooled", "uv_heated", "floor_energy", "capped", "outside", "ended_exactly"};
   }
+  double added_energy(const Ledger& ledger) const override {
+    return ledger.total("uv_heated") - ledger.total("cooled") + ledger.total("floor_energy") -
+           ledger.total("capped");
+  }
 
   void prepare(const Setting& setting) override {
     if (!setting.has_gas) throw InputError("[cooling] needs gas: hydro.enabled = true");

@@ -188,6 +188,9 @@ class StarFormation final : public Process {
             "formed_momentum_z",
             "formed_kinetic"};
   }
+  double added_energy(const Ledger& ledger) const override {
+    return -ledger.total("formed_thermal");
+  }
 
   void prepare(const Setting& setting) override {
     if (!setting.has_gas) throw InputError("[stars] needs gas: hydro.enabled = true");
