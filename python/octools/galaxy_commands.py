@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from octools.options import Number, Output, Target, console
+from octools.options import Axis, Number, Output, Target, console
 from octools.run import output_path, resolve
 
 
@@ -56,5 +56,36 @@ def sfr(
     console.print(
         f"{found.mass[-1]:.4g} Msun of stars formed until {found.edges[-1]:.4g} Myr, at most "
         f"{found.rate.max():.4g} Msun / yr"
+    )
+    console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
+
+
+def kennicutt(
+    target: Target,
+    snapshot: Number = None,
+    axis: Annotated[Axis, typer.Option(help="The axis that is looked along.")] = Axis.z,
+    square: Annotated[float, typer.Option(min=0.0, help="Edge of the squares, kpc.")] = 0.75,
+    age: Annotated[float, typer.Option(min=0.0, help="Of the stars that count, Myr.")] = 50.0,
+    output: Output = None,
+) -> None:
+    """Draw rates of star formation against columns of gas; write them as CSV beside."""
+    from octools.errors import OctoolsError
+    from octools.kennicutt import kennicutt as relation
+    from octools.kennicutt import save_kennicutt
+    from octools.snapshot import AXES, Snapshot
+    from octools.table import write_table
+
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        found = relation(data, AXES.index(axis.value), square, age)
+    if len(found.gas) == 0:
+        raise OctoolsError(f"{path}: no star is younger than {age:g} Myr")
+    destination = output or output_path(target, "kennicutt.png")
+    columns = {"gas_Msun_per_pc2": found.gas, "rate_Msun_per_yr_kpc2": found.rate}
+    write_table(columns, destination.with_suffix(".csv"))
+    save_kennicutt(found, path.parent.resolve().name, destination)
+    console.print(
+        f"{len(found.gas)} squares; log of the rate over Kennicutt's: {found.middle:+.2f} in the "
+        f"median, scattered by {found.offset.std():.2f}"
     )
     console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")

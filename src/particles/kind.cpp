@@ -26,7 +26,7 @@ bool is_word(const std::string& name) {
 
 void require_names(const Kind& kind) {
   OCTANT_REQUIRE(is_word(kind.name), "'{}' is no name of a kind of particles", kind.name);
-  OCTANT_REQUIRE(kind.motion == Motion::falls || !kind.has_mass,
+  OCTANT_REQUIRE(kind.motion != Motion::flows || !kind.has_mass,
                  "{} particles move with the gas: they can have no mass", kind.name);
   std::set<std::string> taken{"id", "position", "velocity", "mass"};
   for (const Column& column : kind.columns) {

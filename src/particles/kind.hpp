@@ -27,8 +27,9 @@ struct Column {
 using ColumnValues = std::variant<std::vector<double>, std::vector<std::int64_t>>;
 using NamedColumns = std::map<std::string, ColumnValues>;
 
-// What gives particles their velocity: gravity, if there is some; or the gas around them.
-enum class Motion { falls, flows };
+// What gives particles their velocity: gravity, if there is some; the gas around them; or nothing:
+// they stay where they are.
+enum class Motion { falls, flows, rests };
 
 struct Kind {
   std::string name;         // a word

@@ -8,6 +8,7 @@ namespace octant::problems {
 std::unique_ptr<Problem> make_blob();
 std::unique_ptr<Problem> make_cooling_cell();
 std::unique_ptr<Problem> make_cosmology();
+std::unique_ptr<Problem> make_disc_galaxy();
 std::unique_ptr<Problem> make_evrard();
 std::unique_ptr<Problem> make_expression();
 std::unique_ptr<Problem> make_gresho();

@@ -9,6 +9,7 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"blob", make_blob},
     {"cooling_cell", make_cooling_cell},
     {"cosmology", make_cosmology},
+    {"disc_galaxy", make_disc_galaxy},
     {"evrard", make_evrard},
     {"expression", make_expression},
     {"gresho", make_gresho},

@@ -1,0 +1,67 @@
+"""Kennicutt's relation."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from synthetic import Synthetic, around
+
+from octools.errors import OctoolsError
+from octools.kennicutt import kennicutt, kennicutt_rate, save_kennicutt
+from octools.snapshot import Snapshot
+from octools.stars import SOLAR_MASS, YEAR
+
+KILOPARSEC = 3.0856775814913673e21
+
+
+def galaxy(path: Path, **stars: object) -> Path:
+    """Write gas of 1000 solar masses per cubic kpc, thicker along x, in 8 kpc, 4 of them finer."""
+    Synthetic(
+        time=60.0,
+        block_size=4,
+        base_cells=(8, 8, 8),
+        upper=(8.0, 8.0, 8.0),
+        refine=around((2.0, 2.0, 2.0), 1.0, 1),
+        fields={
+            "density": lambda x, y, z: 1000.0 * (1.0 + x) + 0.0 * (y + z),
+        },
+    ).write(path)
+    with h5py.File(path, "a") as file:
+        header = file["header"].attrs
+        header["unit_time"] = 1e6 * YEAR
+        header["unit_mass"] = SOLAR_MASS
+        header["unit_length"] = KILOPARSEC
+        group = file.create_group("particles/stars")
+        for name, values in stars.items():
+            group[name] = np.asarray(values, dtype=float)
+    return path
+
+
+STARS = {
+    "position": [[0.3, 0.4, 7.0], [0.6, 0.1, 1.0], [5.5, 2.5, 3.0]],
+    "initial_mass": [30.0, 70.0, 500.0],
+    "birth_time": [20.0, 59.0, 5.0],
+}
+
+
+def test_columns_and_rates_are_those_of_the_squares(tmp_path: Path) -> None:
+    with Snapshot(galaxy(tmp_path / "snap.h5", **STARS)) as snapshot:
+        found = kennicutt(snapshot, 2, 1.0, 50.0)  # the third star is too old
+        wide = kennicutt(snapshot, 2, 2.0, 100.0)
+    assert found.gas == pytest.approx([8.0 * 1.5e3 / 1e6])
+    assert found.rate == pytest.approx([100.0 / 50e6])
+    assert wide.gas == pytest.approx([8.0 * 2e3 / 1e6, 8.0 * 6e3 / 1e6])
+    assert wide.rate == pytest.approx([100.0 / 100e6 / 4.0, 500.0 / 100e6 / 4.0])
+    assert wide.offset == pytest.approx(np.log10(wide.rate / (2.5e-4 * wide.gas**1.4)))
+    assert kennicutt_rate(np.array([10.0])) == pytest.approx(6.28e-3, rel=1e-3)
+    save_kennicutt(wide, "a run", tmp_path / "kennicutt.png")
+    assert (tmp_path / "kennicutt.png").stat().st_size > 1000
+
+
+def test_squares_below_the_cells_are_refused(tmp_path: Path) -> None:
+    with (
+        Snapshot(galaxy(tmp_path / "snap.h5", **STARS)) as snapshot,
+        pytest.raises(OctoolsError, match="smaller than the finest cells"),
+    ):
+        kennicutt(snapshot, 2, 0.1, 50.0)

@@ -1,0 +1,159 @@
+"""A disc of gas in the gravity of a galaxy: what holds it, and that it keeps turning."""
+
+import re
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cooling_cells import DATA, MEGAYEAR, needs_data, rows
+from refusals import assert_refused
+from running import Outcome, leaf_cells, run, run_well
+
+Array = NDArray[np.float64]
+SUN, KILOPARSEC, GRAVITY = 1.988409870698051e33, 3.0856775814913673e21, 6.67430e-8
+SPEED = KILOPARSEC / MEGAYEAR / 1e5  # of the code, in km/s
+G = GRAVITY * SUN / KILOPARSEC**3 * MEGAYEAR**2
+
+# Units: kpc, Myr, solar masses.
+DISC = f"""
+[problem]
+name = "disc_galaxy"
+particles = 40000
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 3
+lower = [-40.0, -40.0, -40.0]
+upper = [40.0, 40.0, 40.0]
+
+[refine]
+region_lower = [-13.0, -13.0, -1.0]
+region_upper = [13.0, 13.0, 1.0]
+region_level = 3
+
+[units]
+length = {KILOPARSEC!r}
+density = {SUN / KILOPARSEC**3!r}
+time = {MEGAYEAR!r}
+
+[gravity]
+enabled = true
+constant = {G!r}
+
+[hydro]
+gamma = 1.6666666666666667
+limiter = "minmod"
+dual_energy = "on"
+
+[time]
+end = 10.0
+
+[output]
+final_checkpoint = false
+
+[telemetry]
+enabled = false
+"""
+
+
+def of_the_profile() -> tuple[list[str], dict[str, Array]]:
+    """Read the galaxy of disc_profile.csv: overrides, and its columns."""
+    path = DATA / "galaxy" / "disc_profile.csv"
+    text = "\n".join(line for line in path.read_text().splitlines() if line.startswith("#"))
+    patterns = {
+        "halo_mass": r"M200=([\d.e+]+)",
+        "halo_radius": r"R200=([\d.]+)",
+        "halo_concentration": r"c=([\d.]+);",
+        "bulge_mass": r"bulge ([\d.e+]+)",
+        "bulge_scale": r"bulge [\d.e+]+ Msun, scale ([\d.]+)",
+        "disc_mass": r"stars ([\d.e+]+)",
+        "disc_length": r", a=([\d.]+)",
+        "disc_height": r"b=([\d.]+)",
+        "gas_mass": r"gas: ([\d.e+]+)",
+        "gas_length": r"exp\(-R/([\d.]+)",
+        "gas_height": r"exp\(-\|z\|/([\d.]+)",
+        "temperature": r"T=([\d.]+) K",
+    }
+    given = []
+    for name, pattern in patterns.items():
+        found = re.search(pattern, text)
+        assert found, name
+        given.append(f"problem.{name}={float(found[1])!r}")
+    return given, rows(path)
+
+
+@pytest.fixture(scope="module")
+def disc(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run the disc for some million years, without cooling and stars."""
+    given, _ = of_the_profile()
+    return run_well(tmp_path_factory.mktemp("disc") / "run", DISC, *given)
+
+
+def rotation(snapshot: Path, field: str) -> tuple[Array, Array]:
+    """Find radii, and the mean of speeds around the centre or of those that gravity holds."""
+    cells = leaf_cells(snapshot)
+    x, y, z = cells.position.T
+    radius = np.hypot(x, y)
+    inside = (np.abs(z) < 0.7) & (radius < 12.5) & (cells.size < 1.0)
+    edges = np.arange(1.5, 13.0, 1.0)
+    if field == "speed":
+        value = (x * cells["velocity_y"] - y * cells["velocity_x"]) / radius
+    else:
+        force = leaf_cells(snapshot, "gravity")
+        value = -(x * force["acceleration_x"] + y * force["acceleration_y"])
+    weight = cells["density"] * cells.volume * inside
+    total, _ = np.histogram(radius, edges, weights=weight)
+    mean = np.histogram(radius, edges, weights=weight * value)[0] / total
+    middle = np.histogram(radius, edges, weights=weight * radius)[0] / total
+    return middle, SPEED * (mean if field == "speed" else np.sqrt(mean))
+
+
+@needs_data
+def test_gas_begins_with_the_speeds_of_the_profile(disc: Outcome) -> None:
+    _, profile = of_the_profile()
+    radius, speed = rotation(disc.snapshots[0], "speed")
+    without_gas = np.interp(radius, profile["R_kpc"], profile["v_phi_km_s"])
+    # The profile leaves out the gas's own gravity.
+    assert (speed > without_gas).all()
+    assert speed == pytest.approx(without_gas, rel=0.06)
+
+
+@needs_data
+def test_what_rests_holds_the_gas(disc: Outcome) -> None:
+    _, held = rotation(disc.snapshots[0], "force")
+    _, speed = rotation(disc.snapshots[0], "speed")
+    assert held[1:] == pytest.approx(speed[1:], rel=0.04)
+    with h5py.File(disc.snapshots[0]) as first, h5py.File(disc.last_snapshot) as last:
+        one, other = (file["particles/resting/position"][...] for file in (first, last))
+        assert (one == other).all()
+
+
+@needs_data
+def test_the_disc_keeps_turning(disc: Outcome) -> None:
+    _, begun = rotation(disc.snapshots[0], "speed")
+    _, ended = rotation(disc.last_snapshot, "speed")
+    assert ended[1:] == pytest.approx(begun[1:], rel=0.03)
+
+    def spin(snapshot: Path) -> float:
+        cells = leaf_cells(snapshot)
+        x, y, _ = cells.position.T
+        turning = x * cells["velocity_y"] - y * cells["velocity_x"]
+        return float((turning * cells["density"] * cells.volume).sum())
+
+    assert spin(disc.last_snapshot) == pytest.approx(spin(disc.snapshots[0]), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("override", "complaint"),
+    [
+        ("gravity.constant=1.0", ["gravity.constant", "Newton"]),
+        ("gravity.enabled=false", ["gravity.enabled"]),
+        ("problem.gas_length=0.0", ["problem.gas_length"]),
+    ],
+)
+def test_bad_input_is_refused(tmp_path: Path, override: str, complaint: list[str]) -> None:
+    assert_refused(run(tmp_path / "run", DISC, override), *complaint)
