@@ -80,6 +80,10 @@ void AmrSimulation::flag_massive_cells(int level, int buffer,
   const double per_volume = options_.mass_unit() / mesh_.geometry().cell_volume(level);
   const gravity::BlockField density = matter_.density(level);
   mesh::DenseCells cells{.field = density, .threshold = options_.refine.mass[level] * per_volume};
+  if (options_.refine.gas_weight != 1.0) {
+    cells.weighted = matter_.gas_density(level);
+    cells.more_weight = options_.refine.gas_weight - 1.0;
+  }
   if (options_.refine.mass_scalar >= 0) {
     const mesh::BlockLayout& layout = mesh_.layout();
     double* gas = mesh_.fields(level).blocks(LevelFields::k_now);

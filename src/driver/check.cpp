@@ -63,11 +63,11 @@ std::string describe_beginning(const Communicator& communicator, const AmrOption
 std::string describe_base(const Communicator& communicator, const AmrOptions& options,
                           double& bytes) {
   if (product(options.mesh.base_cells) <= k_small_base_cells)
-    return "# the base grid is too small to rehearse the growth of the mesh\n" +
+    return "# the base grid cannot be coarsened to rehearse the growth of the mesh\n" +
            describe_beginning(communicator, options, bytes);
   bytes = AmrSimulation::least_bytes(options) / communicator.size();
   return fmt::format(
-      "# the base grid cannot be coarsened in whole blocks to rehearse the growth of the mesh\n"
+      "# the base grid cannot be coarsened to rehearse the growth of the mesh\n"
       "# its fields alone need {:.0f} MB per rank\n",
       1e-6 * bytes);
 }

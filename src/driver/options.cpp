@@ -83,6 +83,11 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
               .meaning = "Its unit; 0: the mean mass in a cell of the base level of a cosmological "
                          "box",
               .min = 0});
+  schema.add("refine.gas_weight", o.gas_weight,
+             {.meaning = "How many times the mass of gas counts in refine.mass. Where the gas is a "
+                         "share f of all matter, (1 - f) / f counts numbers of particles and of "
+                         "equal portions of gas, as RAMSES does",
+              .min = 0});
   schema.add("refine.mass_scalar", o.mass_scalar,
              {.meaning = "Passive scalar that marks the gas to which refine.mass applies, 0, 1, "
                          "...; -1: all of it",
@@ -158,6 +163,9 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, time);
   declare(schema, physical);
   hydro_parameters.declare(schema);
+  schema.add("subgrid.preset", preset,
+             {.meaning = "Defaults for cooling, stars and supernovae, as a simulation of that name "
+                         "had them; what the file gives counts all the same"});
   for (const auto& process : processes) process->declare(schema);
   declare(schema, gravity);
   declare(schema, cosmology);
@@ -321,15 +329,29 @@ double AmrOptions::mass_unit() const {
                                 : mesh::Geometry(mesh).cell_volume(0);  // the mean density is 1
 }
 
+void AmrOptions::read(const ParameterReader& read, const ParameterSchema::Overrides& overrides) {
+  ParameterSchema schema;
+  declare_all(schema);
+  read(schema, overrides);
+  of_preset = subgrid::assignments_of(preset);
+  std::erase_if(of_preset, [&](const std::string& assignment) {
+    return schema.was_set(assignment.substr(0, assignment.find(' ')));
+  });
+  if (!of_preset.empty()) {
+    ParameterSchema::Overrides all = of_preset;
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    read(schema, all);
+  }
+  finish(schema);
+}
+
 AmrOptions AmrOptions::from_file(const std::string& path,
                                  const ParameterSchema::Overrides& overrides) {
   AmrOptions options;
   const auto name = ParameterSchema::peek(path, "problem.name", overrides);
   if (name) options.problem = problems::make_problem(*name);
-  ParameterSchema schema;
-  options.declare_all(schema);
-  schema.read_file(path, overrides);
-  options.finish(schema);
+  options.read([&](ParameterSchema& schema, const auto& all) { schema.read_file(path, all); },
+               overrides);
   return options;
 }
 
@@ -338,10 +360,9 @@ AmrOptions AmrOptions::from_text(const std::string& text, const std::string& sou
   AmrOptions options;
   const auto name = ParameterSchema::peek_text(text, source, "problem.name", overrides);
   if (name) options.problem = problems::make_problem(*name);
-  ParameterSchema schema;
-  options.declare_all(schema);
-  schema.read_text(text, source, overrides);
-  options.finish(schema);
+  options.read(
+      [&](ParameterSchema& schema, const auto& all) { schema.read_text(text, source, all); },
+      overrides);
   return options;
 }
 

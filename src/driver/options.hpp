@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
 #include "problems/region.hpp"
+#include "subgrid/presets.hpp"
 #include "subgrid/process.hpp"
 #include "telemetry/options.hpp"
 
@@ -58,6 +60,7 @@ struct RefineOptions {
   double jeans = 0.0;  // see AmrOptions::criteria
   std::vector<double> mass;
   double mass_unit = 0.0;
+  double gas_weight = 1.0;
   int mass_scalar = -1;
   double mass_scalar_above = 0.01;
   bool holdback = false;
@@ -116,6 +119,8 @@ class AmrOptions {
   // Those that act, in their order.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
+  subgrid::Preset preset = subgrid::Preset::none;
+  std::vector<std::string> of_preset;  // what it has set, as "name = value"
 
   // Reads and checks a file. Throws InputError.
   static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
@@ -143,6 +148,10 @@ class AmrOptions {
 
  private:
   friend std::string parameter_manual(const std::string& section);
+  // Reads the parameters twice where a preset says what those are that are not given.
+  using ParameterReader =
+      std::function<void(ParameterSchema& schema, const ParameterSchema::Overrides& overrides)>;
+  void read(const ParameterReader& read, const ParameterSchema::Overrides& overrides);
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
   void finish_cosmology();

@@ -17,8 +17,11 @@ namespace {
 // Base grids of more cells are not rehearsed: memory stays small however large the run is.
 constexpr double k_most_base_cells = 128.0 * 128 * 128;
 
-// The factors by which a base grid can be coarsened in whole blocks, largest first.
-std::vector<int> coarsenings(const mesh::MeshOptions& mesh) {
+// The factors by which a base grid can be coarsened in whole blocks, largest first. It must not be
+// coarser than files of initial conditions.
+std::vector<int> coarsenings(const AmrOptions& run) {
+  if (run.universe && run.initial.kind == cosmology::InitialKind::grafic) return {};
+  const mesh::MeshOptions& mesh = run.mesh;
   int common = 0;
   double base_cells = 1.0;
   for (const int cells : mesh.base_cells) {
@@ -131,7 +134,7 @@ std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::str
   std::vector<Rehearsal> rehearsals;
   Clock clock;
   double last_seconds = 0.0;
-  for (const int coarsening : coarsenings(run.mesh)) {
+  for (const int coarsening : coarsenings(run)) {
     const double left = seconds - communicator.max(clock.seconds());
     if (!rehearsals.empty()) {  // steps times blocks along surfaces: a growth that is often met
       const double growth = std::pow(rehearsals.back().coarsening / coarsening, 3);

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <numeric>
 
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_history.hpp"
@@ -69,6 +71,9 @@ class AmrModel final : public Model {
       log::warn("{} base blocks for {} ranks: some ranks are idle until the mesh refines",
                 extent[0] * extent[1] * extent[2], communicator().size());
     if (options_.universe) log_universe();
+    if (!options_.of_preset.empty())
+      log::info("subgrid.preset = \"{}\" stands for {}", name_of(options_.preset),
+                fmt::join(options_.of_preset, ", "));
   }
 
   void initialise() override { simulation_.initialise(); }

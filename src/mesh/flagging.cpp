@@ -8,7 +8,9 @@ void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& wanted, int
   const int half = mesh.geometry().octant_size();
   join_masks(
       "flag dense cells", cells, masks, KOKKOS_LAMBDA(const Cell& cell) {
-        bool flagged = *wanted.field.at(cell) > wanted.threshold;
+        const double more =
+            wanted.weighted.data ? wanted.more_weight * *wanted.weighted.at(cell) : 0.0;
+        bool flagged = *wanted.field.at(cell) + more > wanted.threshold;
         if (flagged && wanted.share.data)
           flagged = *wanted.share.at(cell) > wanted.least_share * *wanted.whole.at(cell);
         if (!flagged) return std::uint64_t{0};

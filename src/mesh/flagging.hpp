@@ -25,12 +25,14 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, un
   return mask;
 }
 
-// Flags the cells of a level's own blocks where a field exceeds a threshold and, if `share` has
-// data, share > least_share * whole. `masks` has one word per slot, as in hydro/refinement.hpp;
-// other bits stay.
+// Flags the cells of a level's own blocks where a field, with more_weight times `weighted` if that
+// has data, exceeds a threshold and, if `share` has data, share > least_share * whole. `masks` has
+// one word per slot, as in hydro/refinement.hpp; other bits stay.
 struct DenseCells {
   BlockField field;
   double threshold = 0.0;
+  BlockField weighted{};
+  double more_weight = 0.0;
   BlockField share{}, whole{};
   double least_share = 0.0;
 };

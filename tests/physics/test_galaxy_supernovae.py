@@ -80,6 +80,9 @@ PLACES = {
 }
 
 
+DELAYED = ["cooling.enabled=true", "cooling.method=original", "cooling.delayed=true"]
+
+
 def explode(folder: Path, mode: str, place: str, *overrides: str, **how: object) -> Outcome:
     """Let stars explode in the first step."""
     stars = PLACES[place]
@@ -364,6 +367,7 @@ def test_a_remnant_ends_with_the_momentum_of_the_reference(tmp_path: Path, cell:
         (["supernovae.fraction=1.0"], ["supernovae.fraction"]),
         (["events.method=bin"], ["events.method", "bins"]),
         (["hydro.enabled=false"], ["[supernovae] needs gas"]),
+        (DELAYED, ['supernovae.mode = "mechanical"', "cooling.delayed = true"]),
         (["problem.positions=[1.0, 2.0]"], ["problem.positions", "three"]),
         (["problem.positions=[1.0, 2.0, 64.0]"], ["problem.positions", "outside"]),
     ],
@@ -378,6 +382,14 @@ def test_bad_input_is_refused(
 def test_a_blast_that_would_reach_half_the_box_ends_the_run(tmp_path: Path) -> None:
     outcome = run(tmp_path / "run", SWARM, "supernovae.least_radius=32.0")
     assert_refused(outcome, "supernovae.least_radius = 32", "half of the domain", code=1)
+
+
+@pytest.mark.parametrize("mode", ["kinetic", "thermal", "stochastic"])
+def test_ejecta_delay_cooling(tmp_path: Path, mode: str) -> None:
+    outcome = explode(tmp_path / "run", mode, "at its cell's centre", *DELAYED)
+    cells = leaf_cells(outcome.last_snapshot)
+    delayed = (cells["density"] * cells["delayed"] * cells.volume).sum()
+    assert delayed == pytest.approx(outcome.history()["supernovae_mass"][-1], rel=1e-9)
 
 
 def test_metals_are_those_of_stars(tmp_path: Path) -> None:

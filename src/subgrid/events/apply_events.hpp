@@ -46,6 +46,7 @@ struct InjectedSums {
 struct EventTarget {
   hydro::Gas gas;
   int metals = -1;  // the variable that holds the density of metals, if there is one
+  int ejecta = -1;  // one that grows by all the mass that events bring, if there is one
 };
 
 namespace events {
@@ -182,6 +183,7 @@ struct ShareOut {
     const hydro::GasCell gas = level.at(cell);
     gain.floor_energy = gas.add(gain.mass, gain.momentum, gain.energy);
     if (target.metals >= 0) gas[target.metals] += gain.metals;
+    if (target.ejecta >= 0) gas[target.ejecta] += gain.mass;
   }
 
   KOKKOS_INLINE_FUNCTION void add_up(int place, const CellBounds& all, const Gain* gains) const {

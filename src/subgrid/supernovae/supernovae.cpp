@@ -124,6 +124,9 @@ class Supernovae final : public Process {
     return {"number",     "mass",   "metals",  "momentum_x",  "momentum_y",
             "momentum_z", "energy", "nominal", "floor_energy"};
   }
+  double added_energy(const Ledger& ledger) const override {
+    return ledger.total("energy") + ledger.total("floor_energy");
+  }
 
   void prepare(const Setting& setting) override {
     if (!setting.has_gas) throw InputError("[supernovae] needs gas: hydro.enabled = true");
@@ -140,8 +143,14 @@ class Supernovae final : public Process {
             "expected less than {}",
             options_.radius,
             0.5 * (geometry.upper()[d] - geometry.lower()[d]) / geometry.cell_size(0));
+    const bool delays = std::ranges::find(setting.scalars, "delayed") != setting.scalars.end();
+    if (delays && options_.mode == supernovae::Mode::mechanical)
+      throw InputError(
+          "supernovae.mode = \"mechanical\" and cooling.delayed = true exclude each other: the "
+          "terminal momentum is that of a blast that cools");
     gas_ = setting.gas;
     metals_ = setting.variable("metals");
+    delayed_ = delays ? setting.variable("delayed") : -1;
   }
 
   bool interact(Scene& scene, Ledger& ledger) const override {
@@ -273,7 +282,7 @@ class Supernovae final : public Process {
     using supernovae::Mode;
     const auto apply = [&](const auto& law, const auto& of_law) {
       using Event = typename std::decay_t<decltype(law)>::Event;
-      return apply_events(scene.mesh, law, EventTarget{gas_, metals_},
+      return apply_events(scene.mesh, law, EventTarget{gas_, metals_, delayed_},
                           std::span<const Event>(of_law), options_.search);
     };
     if (options_.mode == Mode::mechanical)
@@ -327,7 +336,7 @@ class Supernovae final : public Process {
 
   supernovae::Options options_;
   hydro::Gas gas_{};
-  int metals_ = -1;
+  int metals_ = -1, delayed_ = -1;
 };
 
 template <>

@@ -1,0 +1,68 @@
+#include "subgrid/presets.hpp"
+
+namespace octant::subgrid {
+
+namespace {
+
+// Dubois et al. (2014, MNRAS 444, 1453).
+const std::vector<std::string> k_horizon_agn{"cooling.enabled = true",
+                                             "cooling.method = \"original\"",
+                                             "cooling.reionization = 10.0",
+                                             "floor.kind = \"polytrope\"",
+                                             "floor.temperature = 1e4",
+                                             "floor.density = 0.1",
+                                             "floor.index = 1.3333333333333333",
+                                             "stars.enabled = true",
+                                             "stars.model = \"schmidt\"",
+                                             "stars.efficiency = 0.02",
+                                             "stars.density = 0.1",
+                                             "supernovae.mode = \"kinetic\"",
+                                             "supernovae.population = \"single\"",
+                                             "supernovae.fraction = 0.1",
+                                             "supernovae.yield = 0.1",
+                                             "supernovae.delay = 10.0"};
+
+// Kim et al. (2016, ApJ 833, 202): 10^51 erg, 14.8 solar masses of gas and 2.6 of metals in it for
+// every 91 solar masses of stars, after 5 million years. The table is to be given: HM2012.
+const std::vector<std::string> k_agora{"cooling.enabled = true",
+                                       "cooling.method = \"exact\"",
+                                       "floor.kind = \"jeans\"",
+                                       "floor.jeans_cells = 4.0",
+                                       "stars.enabled = true",
+                                       "stars.model = \"schmidt\"",
+                                       "stars.efficiency = 0.01",
+                                       "stars.density = 10.0",
+                                       "supernovae.mode = \"thermal\"",
+                                       "supernovae.population = \"single\"",
+                                       "supernovae.fraction = 0.16263736263736264",
+                                       "supernovae.mass = 14.8",
+                                       "supernovae.energy = 1e51",
+                                       "supernovae.yield = 0.17567567567567569",
+                                       "supernovae.delay = 5.0"};
+
+// Schaye et al. (2015, MNRAS 446, 521): 8000 K at n_H = 0.1 of a mean molecular weight of 1.22, and
+// 1.736e-2 supernovae per solar mass of stars, after 30 million years.
+const std::vector<std::string> k_eagle_like{
+    "cooling.enabled = true",           "cooling.method = \"original\"",
+    "cooling.reionization = 11.5",      "floor.kind = \"polytrope\"",
+    "floor.temperature = 6557.0",       "floor.density = 0.1",
+    "floor.index = 1.3333333333333333", "stars.enabled = true",
+    "stars.model = \"pressure_law\"",   "stars.overdensity = 57.7",
+    "supernovae.mode = \"stochastic\"", "supernovae.population = \"single\"",
+    "supernovae.fraction = 0.1736",     "supernovae.mass = 10.0",
+    "supernovae.energy = 1e51",         "supernovae.heating = 3.1622776601683794e7",
+    "supernovae.delay = 30.0"};
+
+}  // namespace
+
+std::vector<std::string> assignments_of(Preset preset) {
+  switch (preset) {
+    case Preset::horizon_agn: return k_horizon_agn;
+    case Preset::agora: return k_agora;
+    case Preset::eagle_like: return k_eagle_like;
+    case Preset::none: break;
+  }
+  return {};
+}
+
+}  // namespace octant::subgrid

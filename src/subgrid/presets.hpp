@@ -1,0 +1,16 @@
+// Sets of parameters for galaxies, by the names of simulations that had them.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace octant::subgrid {
+
+enum class Preset { none, horizon_agn, agora, eagle_like };
+constexpr auto names_of(Preset) { return std::array{"none", "horizon-agn", "agora", "eagle-like"}; }
+
+// Its parameters, as "section.key = value".
+std::vector<std::string> assignments_of(Preset preset);
+
+}  // namespace octant::subgrid

@@ -1,0 +1,310 @@
+"""Small universes that make galaxies: everything on, its books, its bits, and RAMSES's stars."""
+
+import re
+import struct
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from numpy.typing import NDArray
+
+from cases import CLUMPY_BOX
+from cooling_cells import DATA, needs_data, rows
+from refusals import assert_refused
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    Outcome,
+    assert_same_run,
+    leaf_cells,
+    octant,
+    run,
+    run_well,
+)
+
+Array = NDArray[np.float64]
+SUN = 1.988409870698051e33
+
+EVERYTHING = """
+[cooling]
+enabled = true
+method = "original"
+self_shielding = "exponential"
+initial_metallicity = 0.1
+
+[floor]
+kind = "jeans"
+
+[stars]
+enabled = true
+efficiency = 5.0
+density = 1e-6
+overdensity = 2.0
+mass = 3e6
+
+[supernovae]
+mode = "mechanical"
+delay = 20.0
+"""
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run the small universe on one rank, with everything."""
+    folder = tmp_path_factory.mktemp("box")
+    return run_well(folder / "run", CLUMPY_BOX + EVERYTHING, *CHECKPOINT_EVERY_STEP)
+
+
+def metals_of_gas(snapshot: Path) -> float:
+    cells = leaf_cells(snapshot)
+    return float((cells["density"] * cells["metals"] * cells.volume).sum())
+
+
+def test_mass_and_metals_are_where_the_ledger_says(reference: Outcome) -> None:
+    history = reference.history()
+    assert history["stars_particles"][-1] > 50
+    assert history["supernovae_number"][-1] > 0
+    assert history["leaf_cells_1"][-1] > 0
+    mass = history["mass"] + history["stars_mass"]
+    assert np.abs(mass / mass[0] - 1.0).max() < 1e-12
+    in_stars = history["stars_formed"] - history["supernovae_mass"]
+    assert np.abs(in_stars - history["stars_mass"]).max() < 1e-12 * history["mass"][0]
+
+    first, last = (metals_of_gas(s) for s in (reference.snapshots[0], reference.last_snapshot))
+    moved = history["supernovae_metals"][-1] - history["stars_formed_metals"][-1]
+    assert last == pytest.approx(first + moved, rel=1e-12)
+    assert history["supernovae_metals"][-1] > 0.1 * history["supernovae_mass"][-1]
+
+
+def same_births(outcome: Outcome, other: Outcome) -> None:
+    one, two = (pq.read_table(o.directory / "stars_formed.parquet") for o in (outcome, other))
+    assert one.equals(two)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_same_bits_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: int) -> None:
+    outcome = run_well(
+        tmp_path / "run", CLUMPY_BOX + EVERYTHING, "balance.cost=measured", ranks=ranks
+    )
+    assert_same_run(outcome, reference)
+    same_births(outcome, reference)
+
+
+def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome) -> None:
+    history = reference.history()
+    exploded = history["supernovae_number"]
+    row = int(np.flatnonzero(exploded > 0.0)[0])  # stars explode before it and after it
+    assert exploded[-1] > exploded[row]
+    step = int(history["step"][row])
+    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
+    outcome = run_well(tmp_path / "run", CLUMPY_BOX + EVERYTHING, ranks=2, restart=checkpoint)
+    assert_same_run(outcome, reference, first_step=step)
+    same_births(outcome, reference)
+
+
+def test_the_energy_equation_holds_with_the_ledger(tmp_path: Path) -> None:
+    """The background heats gas without structure by more than there was."""
+    box = ["initial.sigma_8=0.01", "mesh.max_level=0", "cosmology.box=50.0"]
+    outcome = run_well(
+        tmp_path / "run",
+        CLUMPY_BOX + EVERYTHING,
+        *box,
+        'cosmology.start="z = 12"',
+        'cosmology.end="z = 5"',
+        "stars.enabled=false",
+        "supernovae.mode=none",
+        "time.max_steps=100",
+    )
+    history = outcome.history()
+    added = history["cooling_uv_heated"] + history["cooling_floor_energy"]
+    added -= history["cooling_cooled"] + history["cooling_capped"]
+    assert added[-1] > 10.0 * history["eint"][0]
+    left = history["econs"] * np.abs(history["epot"])
+    assert np.abs(left).max() < 1e-2 * added[-1]
+
+
+# --- against RAMSES -------------------------------------------------------------------------------
+
+
+def namelist(path: Path) -> dict[str, str]:
+    """Read the assignments of a Fortran namelist."""
+    found = re.findall(r"^\s*([\w()]+)\s*=\s*([^\s!]+)", path.read_text(), re.MULTILINE)
+    return {name.lower(): value.strip("'") for name, value in found}
+
+
+def ramses_run(folder: Path) -> str:
+    """Translate the namelist of RAMSES's run."""
+    given = namelist(folder / "ramses_b10.nml")
+    real = {
+        k: float(v.lower().replace("d", "e"))
+        for k, v in given.items()
+        if re.match(r"\.?\d", v) and "*" not in v and "," not in v
+    }
+    conditions = folder / given["initfile(1)"]
+    with (conditions / "ic_deltab").open("rb") as file:
+        header = struct.unpack("<i3i8f", file.read(48))
+    cells, spacing, omega_m, omega_lambda, hubble = header[1], header[4], *header[9:12]
+    levels = int(real["levelmax"] - real["levelmin"])
+    count, times = re.fullmatch(r"(\d+)\*([\d.]+)", given["m_refine"]).groups()
+    assert int(count) >= levels
+    box = cells * spacing * hubble / 100.0
+    share = real["omega_b"] / omega_m
+    critical = 2.775366e11 * omega_m * box**3 / (hubble / 100.0)  # solar masses in the box
+    quantum = real["m_star"] * share * critical / cells**3
+    return f"""
+[problem]
+name = "cosmology"
+[cosmology]
+enabled = true
+omega_m = {omega_m:.6g}
+omega_lambda = {omega_lambda:.6g}
+omega_b = {real["omega_b"]}
+h = {hubble / 100.0:.6g}
+box = {box:.6g}
+end = "a = 0.3"
+[initial]
+kind = "grafic"
+path = "{conditions.parent}"
+[gravity]
+enabled = true
+[mesh]
+base_cells = [{cells}, {cells}, {cells}]
+block_size = 4
+max_level = {levels}
+[refine]
+mass = {[float(times) * (1.0 - share)] * levels}
+gas_weight = {(1.0 - share) / share}
+[hydro]
+gamma = 1.6666666666666667
+limiter = "minmod"
+dual_energy = "overwrite"
+[cooling]
+enabled = true
+method = "original"
+self_shielding = "exponential"
+initial_metallicity = {real["z_ave"]}
+reionization = {real["z_reion"]}
+[floor]
+kind = "polytrope"
+temperature = {real["t2_star"]}
+density = {real["n_star"]}
+index = {real["g_star"]}
+[stars]
+enabled = true
+efficiency = {real["eps_star"]}
+density = {real["n_star"]}
+overdensity = {real["del_star"]}
+mass = {quantum}
+[supernovae]
+mode = "thermal"
+fraction = {real["eta_sn"]}
+yield = {real["yield"]}
+delay = {real["t_sne"]}
+radius = 0.0
+[output]
+final_checkpoint = false
+[telemetry]
+enabled = false
+"""
+
+
+@pytest.fixture(scope="module")
+def beside_ramses(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run what RAMSES has run, to a = 0.3."""
+    parameters = ramses_run(DATA / "galaxy")
+    return run_well(tmp_path_factory.mktemp("ramses") / "run", parameters, timeout=500)
+
+
+@needs_data
+def test_as_many_stars_form_as_in_ramses(beside_ramses: Outcome) -> None:
+    history, known = beside_ramses.history(), rows(DATA / "galaxy" / "ramses_b10_sfr.csv")
+    with h5py.File(beside_ramses.last_snapshot) as file:
+        unit = float(file["header"].attrs["unit_mass"]) / SUN
+    formed = history["stars_formed"][-1] * unit
+    expected = np.interp(history["a"][-1], known["a"], known["mass_formed_Msun"])
+    assert expected / 3.0 < formed < 3.0 * expected
+
+
+@needs_data
+def test_files_of_initial_conditions_can_be_checked(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(ramses_run(DATA / "galaxy"))
+    checked = octant("check", file)
+    assert checked.code == 0, checked.text
+    assert "cannot be coarsened" in checked.text
+
+
+# --- presets --------------------------------------------------------------------------------------
+
+TINY = """
+[problem]
+name = "cooling_cell"
+hydrogen_density = [1e-3]
+temperature_over_mu = [1e5]
+
+[mesh]
+base_cells = [8, 8, 8]
+block_size = 4
+boundary_x = ["periodic", "periodic"]
+boundary_y = ["periodic", "periodic"]
+boundary_z = ["periodic", "periodic"]
+
+[hydro]
+gamma = 1.6666666666666667
+
+[units]
+length = 3e21
+density = 2e-24
+time = 3e13
+
+[gravity]
+enabled = true
+
+[time]
+max_steps = 1
+"""
+
+
+def settings(directory: Path) -> dict[str, str]:
+    """Read run.toml as text by name."""
+    found, section = {}, ""
+    for line in (directory / "run.toml").read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]") + "."
+        elif " = " in line:
+            name, value = line.split(" = ", 1)
+            found[section + name] = value.split("  #")[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("preset", "expected"),
+    [
+        ("horizon-agn", {"supernovae.mode": '"kinetic"', "cooling.reionization": "10.0"}),
+        ("eagle-like", {"stars.model": '"pressure_law"', "supernovae.mode": '"stochastic"'}),
+    ],
+)
+def test_a_preset_is_printed_and_what_is_given_wins(
+    tmp_path: Path, preset: str, expected: dict[str, str]
+) -> None:
+    given = (f"subgrid.preset={preset}", "supernovae.delay=7.5")
+    outcome = run_well(tmp_path / "run", TINY, *given, "stars.density=3.0")
+    chosen = settings(outcome.directory)
+    for name, value in {**expected, "cooling.enabled": "true", "stars.enabled": "true"}.items():
+        assert chosen[name] == value, name
+        assert f"{name} = {value}" in outcome.text
+    assert chosen["supernovae.delay"] == "7.5"
+    assert chosen["stars.density"] == "3.0"
+    assert "supernovae.delay" not in outcome.text
+
+
+def test_the_preset_of_agora_needs_a_table(tmp_path: Path) -> None:
+    refused = run(tmp_path / "run", TINY, "subgrid.preset=agora")
+    assert_refused(refused, "cooling.table", "Grackle")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_an_unknown_preset_is_refused(tmp_path: Path, ranks: int) -> None:
+    refused = run(tmp_path / "run", TINY, "subgrid.preset=agoraa", ranks=ranks)
+    assert_refused(refused, "subgrid.preset", "agora")
