@@ -115,6 +115,7 @@ class AmrOptions {
   std::vector<particles::Kind> further_kinds;
   // Those that act, in their order.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
+  subgrid::EventSearch event_search = subgrid::EventSearch::blocks;
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
 
   // Reads and checks a file. Throws InputError.
