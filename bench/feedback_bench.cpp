@@ -19,7 +19,7 @@
 #include "core/random.hpp"
 #include "mesh/cell_loop.hpp"
 #include "subgrid/black_holes/nucleus.hpp"
-#include "subgrid/events/apply_events.hpp"
+#include "subgrid/events/grant_requests.hpp"
 #include "subgrid/supernovae/kinetic_blast.hpp"
 
 namespace octant::bench {
@@ -117,19 +117,29 @@ std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const Kinet
   return events;
 }
 
-// Every second one a jet.
-std::vector<NucleusLaw::Event> make_events(const mesh::Mesh& mesh, const NucleusLaw&, int count) {
+// Every second nucleus has a jet, the others heat.
+std::vector<JetLaw::Event> make_events(const mesh::Mesh& mesh, const JetLaw&, int count) {
   const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
-  std::vector<NucleusLaw::Event> events;
-  for (int n = 0; n < count; ++n) {
-    NucleusLaw::Event event{};
+  std::vector<JetLaw::Event> events;
+  for (int n = 0; n < count; n += 2) {
+    JetLaw::Event event{};
     event.place = place_of(mesh, n);
-    event.mode = n % 2 == 0 ? NucleusLaw::Mode::jet : NucleusLaw::Mode::heat;
     event.reach = k_jet_reach * dx;
-    event.place.radius = n % 2 == 0 ? NucleusLaw::jet_radius(event.reach) : event.reach;
+    event.place.radius = JetLaw::radius(event.reach);
     event.direction[n / 2 % 3] = 1.0;
     event.mass = event.energy = 1e-10;
     event.kinetic_share = 1.0;
+    if (settle(mesh, event.place)) events.push_back(event);
+  }
+  return events;
+}
+
+std::vector<HeatLaw::Event> make_events(const mesh::Mesh& mesh, const HeatLaw&, int count) {
+  const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
+  std::vector<HeatLaw::Event> events;
+  for (int n = 1; n < count; n += 2) {
+    HeatLaw::Event event{place_of(mesh, n), 0.0, 1e-10, 0.0};
+    event.place.radius = k_jet_reach * dx;
     if (settle(mesh, event.place)) events.push_back(event);
   }
   return events;
@@ -140,26 +150,48 @@ struct FeedbackResult {
   double energy = 0.0;  // that all cells got
 };
 
-template <class Law>
-FeedbackResult measure(mesh::Mesh& mesh, const Law& law, EventSearch search, int count,
-                       int repeats) {
+// Of a function that changes gas, and returns the energy that this rank's gas got.
+template <class Change>
+FeedbackResult measure(mesh::Mesh& mesh, int repeats, const Change& change) {
   const Communicator& communicator = mesh.communicator();
-  const auto own = make_events(mesh, law, count);
   FeedbackResult result;
   for (int n = 0; n < repeats; ++n) {
     fill(mesh);
     communicator.barrier();
     const std::int64_t cpu = process_cpu_ns();
     const Clock clock;
-    InjectedSums injected =
-        apply_events(mesh, law, {k_monatomic}, std::span<const typename Law::Event>(own), search);
+    ReproducibleSum energy = change();
     result.seconds = std::min(result.seconds, communicator.max(clock.seconds()));
     result.cpu_seconds =
         std::min(result.cpu_seconds, 1e-9 * communicator.sum(process_cpu_ns() - cpu));
-    reproducible_sum(communicator, injected.sums);
-    result.energy = injected.sums[InjectedSums::k_energy].to_double();
+    reproducible_sum(communicator, std::span(&energy, 1));
+    result.energy = energy.to_double();
   }
   return result;
+}
+
+FeedbackResult measure_supernovae(mesh::Mesh& mesh, EventSearch search, int count, int repeats) {
+  const auto blasts = make_events(mesh, KineticBlast{}, count);
+  return measure(mesh, repeats, [&] {
+    return apply_events(mesh, KineticBlast{}, {k_monatomic},
+                        std::span<const KineticBlast::Event>(blasts), search)
+        .sums[InjectedSums::k_energy];
+  });
+}
+
+FeedbackResult measure_nuclei(mesh::Mesh& mesh, EventSearch search, int count, int repeats) {
+  constexpr double k_hot = 1e30;
+  const auto jets = make_events(mesh, JetLaw{}, count);
+  const auto heats = make_events(mesh, HeatLaw{k_hot}, count);
+  return measure(mesh, repeats, [&] {
+    ReproducibleSum energy =
+        apply_events(mesh, JetLaw{}, {k_monatomic}, std::span<const JetLaw::Event>(jets), search)
+            .sums[InjectedSums::k_energy];
+    for (const auto& of_event : grant_requests(mesh, HeatLaw{k_hot}, {k_monatomic},
+                                               std::span<const HeatLaw::Event>(heats), search))
+      energy += of_event.sums[HeatLaw::k_given];
+    return energy;
+  });
 }
 
 std::int64_t leaf_cells(const mesh::Mesh& mesh) {
@@ -203,9 +235,8 @@ void measure_all(const FeedbackRequest& request, const Communicator& communicato
         const bool is_brute = search == EventSearch::brute;
         if (is_brute && leaves * count > request.most_for_brute) continue;
         const int repeats = is_brute ? 1 : request.repeats;
-        results[method] = name == "supernovae"
-                              ? measure(mesh, KineticBlast{}, search, count, repeats)
-                              : measure(mesh, NucleusLaw{}, search, count, repeats);
+        results[method] = name == "supernovae" ? measure_supernovae(mesh, search, count, repeats)
+                                               : measure_nuclei(mesh, search, count, repeats);
       }
       for (const auto& [method, result] : results) {
         JsonObject object;

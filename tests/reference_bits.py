@@ -32,7 +32,9 @@ STATISTICS = ("statistics.start=0", "statistics.interval=2")
 
 # What makes each example's first steps short, and lets them refine where the whole run does.
 SMALLER: dict[str, tuple[str, ...]] = {
+    "black_hole_binary": (),
     "blob": (CUBE,),
+    "bondi": (),
     "cavity": ("grid.cells=[16,16,12]",),
     "channel": ("grid.cells=[24,16,20]", *STATISTICS),
     "cooling_cell": (),
@@ -85,6 +87,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "single_supernova": (CUBE,),
     "sod": ("mesh.base_cells=[64,8,8]", "mesh.upper=[1.0,0.125,0.125]"),
     "sound_wave": (CUBE,),
+    "spin_up": (),
     "taylor_green": ("grid.cells=[16,16,16]",),
     "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),
 }

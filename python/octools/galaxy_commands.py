@@ -89,3 +89,27 @@ def kennicutt(
         f"median, scattered by {found.offset.std():.2f}"
     )
     console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
+
+
+def sinks(
+    target: Target,
+    snapshot: Number = None,
+    rows: Annotated[int, typer.Option(min=1, help="Of the table on the screen.")] = 20,
+    output: Output = None,
+) -> None:
+    """List the black holes of a snapshot, the heaviest first; write all of them as CSV."""
+    from octools.sinks import black_holes
+    from octools.snapshot import Snapshot
+    from octools.table import write_table
+
+    path = resolve(target, snapshot)
+    with Snapshot(path) as data:
+        found = black_holes(data)
+    shown = ("mass_Msun", "spin", "swallowed_Msun", "bondi_Msun_per_yr", "feeding", "mergers")
+    table = Table("number", *(name.replace("_", " ") for name in shown), box=None)
+    for n in range(min(rows, len(found["number"]))):
+        table.add_row(str(found["number"][n]), *(f"{found[name][n]:.4g}" for name in shown))
+    console.print(table)
+    destination = output or output_path(target, "sinks.csv")
+    write_table(found, destination)
+    console.print(f"{len(found['number'])} black holes; wrote {destination}")

@@ -24,9 +24,13 @@ ENERGY = {
     "stars_formed_thermal": -1.0,
     "supernovae_energy": 1.0,
     "supernovae_floor_energy": 1.0,
+    "black_holes_accreted_energy": -1.0,
+    "black_holes_merger_kinetic": -1.0,
+    "black_holes_injected": 1.0,
+    "black_holes_floor_energy": 1.0,
     "floored_energy": 1.0,
 }
-MASS = {"floored_mass": 1.0}
+MASS = {"floored_mass": 1.0, "black_holes_radiated": -1.0}
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,9 @@ void AmrSimulation::flag_cells(int level, const mesh::DeviceArray<std::uint64_t>
                       mesh_.pointers(level, LevelFields::k_now), criteria, buffer, masks);
   }
   flag_massive_cells(level, buffer, masks);
+  for (const particles::Particles& kind : matter_.kinds())
+    if (kind.kind().wants_finest_cells)
+      kind.flag_cells(level, std::min(2, mesh_.geometry().octant_size()), masks);
   options_.problem->flag_cells(mesh_, level, masks);
   options_.refine.region.flag_cells(mesh_, level, masks);
   options_.refine.places.flag_cells(mesh_, level, time_, masks);

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
+#include "driver/matter.hpp"
 #include "gravity/gravity.hpp"
 
 namespace octant::driver {
@@ -167,6 +168,8 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
              {.meaning = "Defaults for cooling, stars and supernovae, as a simulation of that name "
                          "had them; what the file gives counts all the same"});
   for (const auto& process : processes) process->declare(schema);
+  schema.add("events.method", event_search,
+             {.meaning = "How cells find supernovae and black holes: all give the same bits"});
   declare(schema, gravity);
   declare(schema, cosmology);
   schema.add("cosmology.snapshots", snapshot_epochs,
@@ -292,15 +295,21 @@ void AmrOptions::check_output(const mesh::Geometry& geometry) const {
 // Leaves those that act. What parameters the others have is forgotten with them.
 void AmrOptions::finish_processes() {
   std::erase_if(processes, [](const auto& process) { return !process->is_wanted(); });
+  std::vector<particles::Kind> kinds;
+  if (problem) kinds = particle_kinds(*this);
   for (const auto& process : processes)
-    process->prepare({.has_gas = hydro.enabled,
-                      .expands = universe != nullptr,
-                      .has_units = universe != nullptr || physical.given(),
-                      .has_gravity = gravity.enabled,
-                      .mean_gas_density = universe ? cosmology.omega_b / cosmology.omega_m : 0.0,
-                      .geometry = mesh::Geometry(mesh),
-                      .gas = hydro.gas(),
-                      .scalars = shown_names(hydro.scalars)});
+    process->prepare(
+        {.has_gas = hydro.enabled,
+         .expands = universe != nullptr,
+         .has_units = universe != nullptr || physical.given(),
+         .has_gravity = gravity.enabled,
+         .has_stars = std::any_of(kinds.begin(), kinds.end(),
+                                  [](const particles::Kind& kind) { return kind.name == "stars"; }),
+         .mean_gas_density = universe ? cosmology.omega_b / cosmology.omega_m : 0.0,
+         .geometry = mesh::Geometry(mesh),
+         .gas = hydro.gas(),
+         .scalars = shown_names(hydro.scalars),
+         .event_search = event_search});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

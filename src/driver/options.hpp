@@ -118,6 +118,7 @@ class AmrOptions {
   std::vector<particles::Kind> further_kinds;
   // Those that act, in their order.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
+  subgrid::EventSearch event_search = subgrid::EventSearch::blocks;
   std::unique_ptr<cosmology::Universe> universe;  // null where nothing expands
   subgrid::Preset preset = subgrid::Preset::none;
   std::vector<std::string> of_preset;  // what it has set, as "name = value"

@@ -129,4 +129,20 @@ void Particles::remove(std::span<const std::int64_t> own) {
   }
 }
 
+void Particles::change(std::span<const std::int64_t> own, const ParticleBatch& batch) {
+  OCTANT_REQUIRE(batch.size() == own.size(), "{} particles change to {}", own.size(), batch.size());
+  check(batch);
+  const std::size_t width = row_words();
+  for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
+                      const std::vector<std::size_t>& places) {
+    std::vector<Word> words;
+    words.reserve(places.size() * width);
+    for (const std::size_t place : places) {
+      const std::vector<Word> row = row_of(batch, place);
+      words.insert(words.end(), row.begin(), row.end());
+    }
+    levels_[level].set.overwrite(rows, words);
+  });
+}
+
 }  // namespace octant::particles

@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "mesh/cell_loop.hpp"
+#include "mesh/flagging.hpp"
 #include "particles/cloud.hpp"
 #include "particles/masses.hpp"
 #include "particles/particles.hpp"
@@ -182,6 +183,19 @@ void Particles::add_density(int level, const mesh::BlockField& density) const {
       "add density", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         *density.at(cell) +=
             factor * static_cast<double>(mass.data[cell.slot * mass.stride_slot + cell.index]);
+      });
+}
+
+void Particles::flag_cells(int level, int buffer, const DeviceArray<std::uint64_t>& masks) const {
+  const CellArray<std::int64_t> mass = mass_array(level);
+  const mesh::CellRange cells = mesh_.cells(level);
+  const int half = mesh_.geometry().octant_size();
+  mesh::join_masks(
+      "flag particles", cells, masks, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        if (mass.data[cell.slot * mass.stride_slot + cell.index] == 0) return std::uint64_t{0};
+        return mesh::octant_mask(mesh::octants_near(cells.coordinate(cell.index, 0), buffer, half),
+                                 mesh::octants_near(cells.coordinate(cell.index, 1), buffer, half),
+                                 mesh::octants_near(cells.coordinate(cell.index, 2), buffer, half));
       });
 }
 

@@ -37,6 +37,7 @@ struct Kind {
   std::vector<Column> columns{};
   bool has_mass = true;  // and attracts
   Motion motion = Motion::falls;
+  bool wants_finest_cells = false;  // around each of them; of kinds with mass
 
   // Its column of this name. Throws RunError if there is none.
   const Column& column(const std::string& of_name) const;

@@ -26,6 +26,14 @@ void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>&
 }
 
 template <class T>
+void scatter(const DeviceArray<const T>& values, const DeviceArray<const std::int32_t>& rows,
+             const DeviceArray<T>& column) {
+  Kokkos::parallel_for(
+      "scatter rows", rows.extent(0), KOKKOS_LAMBDA(int n) { column(rows(n)) = values(n); });
+  Kokkos::fence();
+}
+
+template <class T>
 void fill_holes(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& holes,
                 const DeviceArray<const std::int32_t>& movers) {
   Kokkos::parallel_for(
@@ -164,6 +172,19 @@ void ParticleSet::append(std::span<const Word> words, const std::vector<std::int
   put(homes, homes_, count_);
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());
+}
+
+void ParticleSet::overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words) {
+  const auto at = to_device("rows", rows);
+  std::size_t place = 0;
+  for_words(*this, [&](const auto& column) {
+    using Value = typename std::decay_t<decltype(column)>::value_type;
+    std::vector<Value> values(rows.size());
+    for (std::size_t n = 0; n < rows.size(); ++n)
+      values[n] = std::bit_cast<Value>(words[n * row_words() + place]);
+    scatter<Value>(to_device("values", values), at, column);
+    ++place;
+  });
 }
 
 void ParticleSet::remove(const std::vector<std::int32_t>& rows) {

@@ -51,6 +51,8 @@ class ParticleSet {
 
   // Adds rows at the end. Throws RunError beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes);
+  // Gives rows other words, each once; their homes stay.
+  void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last ones take their places.
   void remove(const std::vector<std::int32_t>& rows);
   // Row n becomes what row source(n) was; there will be as many rows as sources.

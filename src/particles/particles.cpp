@@ -323,6 +323,16 @@ ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
   return batch;
 }
 
+std::vector<Particles::BlockPlace> Particles::read_blocks(std::span<const std::int64_t> own) const {
+  std::vector<BlockPlace> blocks(own.size());
+  for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
+                      const std::vector<std::size_t>& places) {
+    const auto slots = levels_[level].set.homes(rows);
+    for (std::size_t n = 0; n < places.size(); ++n) blocks[places[n]] = {level, slots[n]};
+  });
+  return blocks;
+}
+
 std::vector<std::uint64_t> Particles::read_ids(std::span<const std::int64_t> own) const {
   using Rows = std::vector<std::int32_t>;
   return read(own, 1, [](const ParticleSet& set, const Rows& rows, int) { return set.ids(rows); });

@@ -74,6 +74,11 @@ class Particles {
   // again. Local.
   void remove(std::span<const std::int64_t> own);
 
+  // Gives some own particles, by their numbers, other velocities, masses and columns: their rows as
+  // batch_of() gave them, with positions and ids as they are. Masses are in the next deposit().
+  // Local. Throws RunError as add().
+  void change(std::span<const std::int64_t> own, const ParticleBatch& batch);
+
   // How many ids are used up: the next particle that comes into being gets first_id() + this.
   std::int64_t used_ids() const { return used_ids_; }
   void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
@@ -89,6 +94,9 @@ class Particles {
   // The mass in each cell of own blocks, [slot][cell], in quanta of that much.
   const DeviceArray<std::int64_t>& mass(int level) const { return levels_[level].mass; }
   double quantum(int level) const { return levels_[level].quantum; }
+  // Flags the cells of a level's own blocks that hold mass, of the last deposit, and those within
+  // `buffer` of them, as mesh::flag_dense_cells().
+  void flag_cells(int level, int buffer, const DeviceArray<std::uint64_t>& masks) const;
 
   // --- motion ----------------------------------------------------------------------------------
   // v += dt g for a level's particles, with g interpolated by the clouds that deposit() uses.
@@ -149,6 +157,11 @@ class Particles {
   std::vector<double> read_masses(std::span<const std::int64_t> own) const;
   ColumnValues read_column(const std::string& of_name, std::span<const std::int64_t> own) const;
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
+  // The finest blocks that hold some own particles after synchronise(0), by level and slot.
+  struct BlockPlace {
+    std::int32_t level, slot;
+  };
+  std::vector<BlockPlace> read_blocks(std::span<const std::int64_t> own) const;
   // Whole rows of some own particles, as they travel between ranks (ParticleSet::words), and what
   // rows say that came from elsewhere.
   int row_words() const { return levels_[0].set.row_words(); }

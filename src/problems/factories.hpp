@@ -5,7 +5,9 @@
 
 namespace octant::problems {
 
+std::unique_ptr<Problem> make_black_holes();
 std::unique_ptr<Problem> make_blob();
+std::unique_ptr<Problem> make_bondi();
 std::unique_ptr<Problem> make_cooling_cell();
 std::unique_ptr<Problem> make_cosmology();
 std::unique_ptr<Problem> make_disc_galaxy();

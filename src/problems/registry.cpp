@@ -6,7 +6,9 @@ namespace octant::problems {
 namespace {
 
 constexpr Entry<Problem> k_amr_problems[] = {
+    {"black_holes", make_black_holes},
     {"blob", make_blob},
+    {"bondi", make_bondi},
     {"cooling_cell", make_cooling_cell},
     {"cosmology", make_cosmology},
     {"disc_galaxy", make_disc_galaxy},

@@ -11,6 +11,7 @@
 
 #include "comm/communicator.hpp"
 #include "particles/kind.hpp"
+#include "subgrid/events/touches.hpp"
 #include "subgrid/leaf_cells.hpp"
 #include "subgrid/ledger.hpp"
 #include "subgrid/scene.hpp"
@@ -33,10 +34,12 @@ struct Setting {
   bool has_gas, expands;    // whether there is gas, and whether in an expanding box
   bool has_units;           // whether the code's numbers are known in cgs
   bool has_gravity;         // of what is in the box
+  bool has_stars;           // whether any process or problem brings them
   double mean_gas_density;  // in an expanding box; 0 elsewhere
   mesh::Geometry geometry;
   hydro::Gas gas;
   std::vector<std::string> scalars;  // of the run, in the order of storage
+  EventSearch event_search;          // events.method
 
   // The place of a scalar among a GasCell's variables.
   int variable(const std::string& scalar) const;

@@ -41,6 +41,7 @@ DRAWN = {
     ("io", "comm"),
     ("subgrid", "hydro/gas_cell.hpp"),
     ("subgrid", "particles/kind.hpp"),
+    ("subgrid", "particles/particle_halo.hpp"),
     ("subgrid", "particles/particles.hpp"),
 }
 

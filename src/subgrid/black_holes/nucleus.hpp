@@ -1,42 +1,40 @@
 // What active nuclei give to the gas around them: jets, or heat (Dubois et al. 2012, MNRAS 420,
-// 2662).
+// 2662), as laws of events.
 #pragma once
 
 #include <cmath>
 
 #include "hydro/gas_cell.hpp"
+#include "subgrid/black_holes/feeding.hpp"
 #include "subgrid/events/event.hpp"
 
 namespace octant::subgrid {
 
 // A jet fills a capsule around its axis: heights |h| <= reach, distances from the axis <= reach, by
 // the profile psi = exp(-distance^2 / (2 reach^2)). Both lobes move away from the hole, by speeds
-// that leave no net momentum beside the hole's own and give the energy exactly, whatever the cells.
-// Heat goes to the gas within reach by its mass.
-struct NucleusLaw {
-  enum class Mode : std::int32_t { jet, heat };
-
+// that leave no net momentum beside the jet's own and give the energy exactly, whatever the cells.
+struct JetLaw {
   struct Event {
-    EventPlace place;  // for a jet, the radius is that of the sphere around its capsule
-    Mode mode;
+    EventPlace place;  // its radius is that of the sphere around the capsule
     double reach;
-    double velocity[3];   // of the hole
-    double direction[3];  // of the jet, a unit vector
-    double mass;          // that a jet carries
+    double velocity[3];   // of the jet's mass
+    double direction[3];  // a unit vector
+    double mass;
     double energy;
-    double kinetic_share;  // of a jet's energy
+    double kinetic_share;  // of the energy
+    double heat = 0.0;     // that the mass brings along
+    double metals = 0.0;   // their share of the mass
   };
 
   // The event's radius for a capsule of that reach.
-  static double jet_radius(double reach) { return std::sqrt(2.0) * reach; }
+  static double radius(double reach) { return std::sqrt(2.0) * reach; }
 
-  // Of a jet: mass per psi, the speed of s = 1, the mean of the sign of h, heat per volume. Of
-  // heat: energy per mass.
+  // Mass per psi, the speed of s = 1, the mean of the sign of h, heat per volume.
   struct Blast {
     double mass, speed, mean_sign, heat;
   };
 
-  // Jet: volume, and the integrals of psi, psi sign(h), psi sign(h)^2. Heat: mass.
+  // Volume, and the integrals of psi, psi sign(h), psi sign(h)^2.
   static constexpr int sums = 4;
 
   struct InJet {
@@ -53,12 +51,8 @@ struct NucleusLaw {
   }
 
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
-                                    const hydro::GasCell& gas, double* terms) const {
+                                    const hydro::GasCell&, double* terms) const {
     for (int n = 0; n < sums; ++n) terms[n] = 0.0;
-    if (event.mode == Mode::heat) {
-      terms[0] = cell.volume * gas.density();
-      return;
-    }
     const InJet jet = look(event, cell);
     if (!jet.inside) return;
     terms[0] = cell.volume;
@@ -70,10 +64,6 @@ struct NucleusLaw {
   // A jet that only one lobe has cells for has no direction to go: it is heat.
   bool finish(const Event& event, const double* sums, Blast& blast) const {
     if (sums[0] == 0.0) return false;
-    if (event.mode == Mode::heat) {
-      blast = {0.0, 0.0, 0.0, event.energy / sums[0]};
-      return true;
-    }
     const double mean = sums[2] / sums[1];
     const double variance = sums[3] / sums[1] - mean * mean;
     const bool pushes = variance > 1e-12 && event.mass > 0.0;
@@ -81,47 +71,113 @@ struct NucleusLaw {
     blast.mass = event.mass / sums[1];
     blast.speed = pushes ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     blast.mean_sign = mean;
-    blast.heat = (event.energy - kinetic) / sums[0];
+    blast.heat = (event.energy - kinetic + event.heat) / sums[0];
     return true;
   }
 
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
-                                    const hydro::GasCell& gas) const {
-    Gain gain;
-    if (event.mode == Mode::heat) {
-      gain.energy = blast.heat * gas.density();
-      return gain;
-    }
+                                    const hydro::GasCell&) const {
     const InJet jet = look(event, cell);
-    if (!jet.inside) return gain;
-    gain.mass = blast.mass * jet.psi;
-    const double speed = blast.speed * (jet.sign - blast.mean_sign);
-    move(event, speed, gain);
-    gain.energy += blast.heat;
-    return gain;
+    if (!jet.inside) return {};
+    return moving(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
+                  blast.heat);
   }
 
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
-    Gain gain;
-    if (event.mode == Mode::jet) {
-      gain.mass = event.mass / cell.volume;
-      move(event, 0.0, gain);
-    }
-    gain.energy += event.energy / cell.volume;
-    return gain;
+    return moving(event, event.mass / cell.volume, 0.0, (event.energy + event.heat) / cell.volume);
   }
 
  private:
-  // The gain's mass moves with the hole, and by a speed along the jet.
-  KOKKOS_INLINE_FUNCTION static void move(const Event& event, double speed, Gain& gain) {
+  // Mass with the jet's own velocity, and a speed along it; per volume.
+  KOKKOS_INLINE_FUNCTION static Gain moving(const Event& event, double mass, double speed,
+                                            double heat) {
+    Gain gain;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
       const double v = event.velocity[d] + speed * event.direction[d];
-      gain.momentum[d] = gain.mass * v;
+      gain.momentum[d] = mass * v;
       square += v * v;
     }
-    gain.energy = 0.5 * gain.mass * square;
+    gain.mass = mass;
+    gain.energy = 0.5 * mass * square + heat;
+    gain.metals = event.metals * mass;
+    return gain;
+  }
+};
+
+// The mass of a jet, from the cell that holds the hole.
+struct JetLoading : GasTaken {
+  struct Event {
+    EventPlace place;  // its radius holds the centre of that cell
+    double mass;
+  };
+  struct Blast {
+    bool any = false;
+  };
+  static constexpr int sums = 1;
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell&,
+                                    double* terms) const {
+    terms[0] = cell.volume;
+  }
+  bool finish(const Event&, const double* sums, Blast& blast) const {
+    return blast.any = sums[0] > 0.0;
+  }
+  KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast&, const CellAround& cell,
+                                        bool holds, const hydro::GasCell& gas) const {
+    return holds ? event.mass / (gas.density() * cell.volume) : 0.0;
+  }
+  KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell& gas,
+                                    double, double given, double* terms) const {
+    const double at_rest[3] = {};
+    add_up(at_rest, cell, gas, given, terms);
+  }
+};
+
+// Heat for the gas within reach, by its mass, to a highest energy per mass: what does not fit is
+// not granted.
+struct HeatLaw {
+  struct Event {
+    EventPlace place;
+    double saved, energy;  // from earlier steps, and of this one
+    double least;          // the latter is released if it is more than this per mass
+  };
+  struct Blast {
+    double per_mass = 0.0;
+    bool released = false;  // the energy of this step
+  };
+  static constexpr int sums = 1;
+  enum { k_given, k_refused, granted };
+
+  double hottest;  // internal energy per mass
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
+                                    double* terms) const {
+    terms[0] = cell.volume * gas.density();
+  }
+  bool finish(const Event& event, const double* sums, Blast& blast) const {
+    if (sums[0] == 0.0) return false;
+    blast.released = event.energy > event.least * sums[0];
+    blast.per_mass = (event.saved + (blast.released ? event.energy : 0.0)) / sums[0];
+    return true;
+  }
+  KOKKOS_INLINE_FUNCTION double request(const Event&, const Blast& blast, const CellAround&, bool,
+                                        const hydro::GasCell& gas) const {
+    return blast.per_mass * gas.density();
+  }
+  KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell& gas) const {
+    const double room = hottest - gas.internal_energy();
+    return room > 0.0 ? room * gas.density() : 0.0;
+  }
+  KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell&,
+                                    double asked, double given, double* terms) const {
+    terms[k_given] = cell.volume * given;
+    terms[k_refused] = cell.volume * (asked - given);
+  }
+  KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double given) const {
+    const double nothing[3] = {};
+    gas.add(0.0, nothing, given);
   }
 };
 

@@ -24,17 +24,24 @@ double length(const SpinVector& a) { return std::sqrt(dot(a, a)); }
 
 }  // namespace
 
+double efficiency_in_disc(const SpinVector& spin, const SpinVector& disc) {
+  return radiative_efficiency(dot(spin, disc) < 0.0 ? -length(spin) : length(spin));
+}
+
 SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk) {
   const double a = length(spin);
-  if (a == 0.0) return scaled(chunk.direction, spin_after_thin_disc(0.0, chunk.mass_ratio));
+  const auto grown = [&](double from) {
+    return chunk.arrested ? spin_after_arrested_disc(from, chunk.mass_ratio)
+                          : spin_after_thin_disc(from, chunk.mass_ratio);
+  };
+  if (a == 0.0) return scaled(chunk.direction, grown(0.0));
   const SpinVector of_hole = scaled(spin, 1.0 / a);
   const SpinVector total = sum(of_hole, scaled(chunk.direction, chunk.angular_momentum));
   const bool against = dot(of_hole, chunk.direction) < -0.5 * chunk.angular_momentum;
   const double total_length = length(total);  // 0 if the two cancel: nothing turns the hole then
   const SpinVector axis = total_length > 0.0 ? scaled(total, 1.0 / total_length) : of_hole;
   // Along the inner disc, so that a hole that it has stopped goes on with it.
-  return against ? scaled(axis, -spin_after_thin_disc(-a, chunk.mass_ratio))
-                 : scaled(axis, spin_after_thin_disc(a, chunk.mass_ratio));
+  return scaled(axis, against ? -grown(-a) : grown(a));
 }
 
 SpinVector spin_of_merger(double q, const SpinVector& spin1, const SpinVector& spin2,

@@ -86,9 +86,14 @@ struct DiscChunk {
   SpinVector direction;     // of its angular momentum, a unit vector
   double angular_momentum;  // over that of the hole; any number for a hole without spin
   double mass_ratio;        // of the hole, after over before
+  bool arrested = false;    // whether the disc is a magnetically arrested one, or a thin one
 };
 
-// The spin after a hole has accreted a chunk of a thin disc that was tilted. Inner disc and hole
+// The radiative efficiency of a disc that turns with the hole or, where its angular momentum, of
+// any length, points the other way, against it.
+double efficiency_in_disc(const SpinVector& spin, const SpinVector& disc);
+
+// The spin after a hole has accreted a chunk of a disc that was tilted. Inner disc and hole
 // align with their total angular momentum, or the disc against it, where cos(theta) is below
 // -J_disc / (2 J_hole) (King, Lubow, Ogilvie & Pringle 2005); then the disc is accreted. A hole
 // without spin takes the direction of the gas. Shape (3), no longer than k_largest_spin.

@@ -42,11 +42,12 @@ struct InjectedSums {
   std::array<ReproducibleSum, k_sums> sums;
 };
 
-// Where events change more than the five hydrodynamic variables.
+// The gas that events see and change.
 struct EventTarget {
   hydro::Gas gas;
-  int metals = -1;  // the variable that holds the density of metals, if there is one
-  int ejecta = -1;  // one that grows by all the mass that events bring, if there is one
+  int metals = -1;   // the variable that holds the density of metals, if there is one
+  int ejecta = -1;   // one that grows by all the mass that events bring, if there is one
+  int coarsest = 0;  // cells of coarser levels, which are at another time, take no part
 };
 
 namespace events {
@@ -259,17 +260,45 @@ struct Reaching {
   }
 };
 
+// Sums of touches on their way to the owners of the events.
+template <int count>
+struct Parts {
+  std::vector<Part<count>> parts;
+  std::vector<int> ranks;  // that own the events; after deliver(), that sent the parts
+
+  // Those of a level's touches, [touch][sum].
+  template <class Law>
+  void add(const mesh::Mesh& mesh, const Reaching<Law>& reaching, int level,
+           const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
+    const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, of_touches);
+    for (std::size_t b = 0; b < touched.slots.size(); ++b)
+      for (int t = touched.begins[b]; t < touched.begins[b + 1]; ++t) {
+        Part<count> part{reaching.numbers[touched.events[t]],
+                         level,
+                         mesh.blocks(level).key(touched.slots[b]),
+                         {}};
+        std::copy_n(&sums(std::int64_t{t} * count), count, part.sums);
+        parts.push_back(part);
+        ranks.push_back(reaching.owners[touched.events[t]]);
+      }
+  }
+
+  void deliver(const Communicator& communicator) {
+    auto routed =
+        route(communicator, std::span<const int>(ranks), std::span<const Part<count>>(parts));
+    parts = std::move(routed.items);
+    ranks = std::move(routed.sources);
+  }
+};
+
 // The sums of this rank's blocks, for the owners of the events; ranks get what they own.
 template <class Law>
-std::vector<Part<Law::sums>> sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                                        const Reaching<Law>& reaching,
-                                        const std::vector<TouchedBlocks>& touched,
-                                        std::vector<int>& sources) {
-  using OfBlock = Part<Law::sums>;
-  std::vector<OfBlock> parts;
-  std::vector<int> owners;
+Parts<Law::sums> sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+                            const Reaching<Law>& reaching,
+                            const std::vector<TouchedBlocks>& touched) {
+  Parts<Law::sums> parts;
   const auto events = mesh::to_device("events", reaching.events);
-  for (int level = 0; level < static_cast<int>(touched.size()); ++level) {
+  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
     const TouchedBlocks& here = touched[level];
     const auto touches = static_cast<std::int64_t>(here.events.size());
     if (touches == 0) continue;
@@ -287,21 +316,10 @@ std::vector<Part<Law::sums>> sum_blocks(mesh::Mesh& mesh, const Law& law, const 
                                  mesh::uninitialised<double>("sums", touches * Law::sums)};
     Kokkos::parallel_for("sum around events",
                          Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, touches), kernel);
-    const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.sums);
-    for (std::int64_t t = 0; t < touches; ++t) {
-      OfBlock part{reaching.numbers[here.events[t]],
-                   level,
-                   mesh.blocks(level).key(here.slots[blocks[t]]),
-                   {}};
-      std::copy_n(&sums(t * Law::sums), Law::sums, part.sums);
-      parts.push_back(part);
-      owners.push_back(reaching.owners[here.events[t]]);
-    }
+    parts.add(mesh, reaching, level, here, kernel.sums);
   }
-  auto routed =
-      route(mesh.communicator(), std::span<const int>(owners), std::span<const OfBlock>(parts));
-  sources = std::move(routed.sources);
-  return std::move(routed.items);
+  parts.deliver(mesh.communicator());
+  return parts;
 }
 
 // What became of each event that reaches this rank.
@@ -311,12 +329,11 @@ struct Fates {
   std::vector<std::uint8_t> alone;
 };
 
-// Adds up the parts of this rank's events, and calls visit(number, alone, blast, asking) for each
-// one that has some, with the ranks that they come from.
-template <class Law, class Visit>
-void add_up_parts(const Law& law, std::span<const typename Law::Event> own,
-                  const std::vector<Part<Law::sums>>& parts, const std::vector<int>& sources,
-                  const Visit& visit) {
+// Adds up the parts of this rank's events, and calls visit(number, sums, asking) for each one that
+// has some, with the ranks that they come from.
+template <int count, class Visit>
+void add_up_parts(const Parts<count>& delivered, const Visit& visit) {
+  const auto& [parts, sources] = delivered;
   std::vector<std::size_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -327,34 +344,35 @@ void add_up_parts(const Law& law, std::span<const typename Law::Event> own,
   });
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const std::int32_t number = parts[order[begin]].number;
-    double sums[Law::sums] = {};
+    double sums[count] = {};
     std::vector<int> asking;
     for (; end < order.size() && parts[order[end]].number == number; ++end) {
-      for (int n = 0; n < Law::sums; ++n) sums[n] += parts[order[end]].sums[n];
+      for (int n = 0; n < count; ++n) sums[n] += parts[order[end]].sums[n];
       asking.push_back(sources[order[end]]);
     }
     std::sort(asking.begin(), asking.end());
     asking.erase(std::unique(asking.begin(), asking.end()), asking.end());
-    typename Law::Blast blast{};
-    const bool alone = !law.finish(own[number], sums, blast);
-    visit(number, alone, blast, asking);
+    visit(number, sums, asking);
   }
 }
 
-// Owners add up the parts of their events, and answer.
+// Owners add up the parts of their events, and answer. `blasts` are those of this rank's events, in
+// their order.
 template <class Law>
 Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
                        std::span<const typename Law::Event> own, const Reaching<Law>& reaching,
-                       const std::vector<Part<Law::sums>>& parts, const std::vector<int>& sources) {
+                       const Parts<Law::sums>& parts, std::vector<typename Law::Blast>& blasts) {
   using ToRank = Answer<typename Law::Blast>;
   std::vector<ToRank> answers;
   std::vector<int> ranks;
-  add_up_parts(law, own, parts, sources,
-               [&](std::int32_t number, bool alone, const typename Law::Blast& blast,
-                   const std::vector<int>& asking) {
-                 answers.insert(answers.end(), asking.size(), ToRank{number, alone, blast});
-                 ranks.insert(ranks.end(), asking.begin(), asking.end());
-               });
+  blasts.assign(own.size(), {});
+  add_up_parts(parts, [&](std::int32_t number, const double* sums, const std::vector<int>& asking) {
+    typename Law::Blast blast{};
+    const bool alone = !law.finish(own[number], sums, blast);
+    blasts[number] = blast;
+    answers.insert(answers.end(), asking.size(), ToRank{number, alone, blast});
+    ranks.insert(ranks.end(), asking.begin(), asking.end());
+  });
   const auto answered =
       route(communicator, std::span<const int>(ranks), std::span<const ToRank>(answers));
   std::vector<std::pair<std::pair<int, std::int32_t>, std::size_t>> known;  // owner, number
@@ -386,13 +404,12 @@ std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
   const events::Reaching<Law> reaching(mesh, own);
   const std::vector<TouchedBlocks> touched =
       find_touched_blocks(mesh, search, reaching.places(), reaching.met);
-  std::vector<int> sources;
-  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched, sources);
+  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched);
   std::vector<typename Law::Blast> blasts(own.size());
-  events::add_up_parts(law, own, parts, sources,
-                       [&](std::int32_t number, bool alone, const typename Law::Blast& blast,
-                           const std::vector<int>&) {
-                         if (!alone) blasts[number] = blast;
+  events::add_up_parts(parts,
+                       [&](std::int32_t number, const double* sums, const std::vector<int>&) {
+                         typename Law::Blast blast{};
+                         if (law.finish(own[number], sums, blast)) blasts[number] = blast;
                        });
   return blasts;
 }
@@ -405,15 +422,15 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
   const events::Reaching<Law> reaching(mesh, own);
   const std::vector<TouchedBlocks> touched =
       find_touched_blocks(mesh, search, reaching.places(), reaching.met);
-  std::vector<int> sources;
-  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched, sources);
-  const auto fates = events::finish_sums(mesh.communicator(), law, own, reaching, parts, sources);
+  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched);
+  std::vector<typename Law::Blast> finished;
+  const auto fates = events::finish_sums(mesh.communicator(), law, own, reaching, parts, finished);
 
   InjectedSums injected;
   const auto on_device = mesh::to_device("events", reaching.events);
   const auto blasts = mesh::to_device("blasts", fates.blasts);
   const auto alone = mesh::to_device("events without cells", fates.alone);
-  for (int level = 0; level < static_cast<int>(touched.size()); ++level) {
+  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
     const TouchedBlocks& here = touched[level];
     const auto blocks = static_cast<int>(here.slots.size());
     if (blocks == 0) continue;

@@ -39,7 +39,6 @@ struct Options {
   double kinetic_fraction = 1.0;
   double heating = 3.1622776601683794e7;
   std::int64_t seed = 1;
-  EventSearch search = EventSearch::blocks;
 
   void declare(ParameterSchema& schema);
 };
@@ -84,8 +83,6 @@ void Options::declare(ParameterSchema& schema) {
              {.meaning = "Of the chances of stochastic blasts and of discrete populations",
               .min = 0,
               .max = static_cast<double>(std::int64_t{1} << 40)});
-  schema.add("events.method", search,
-             {.meaning = "How cells and supernovae find each other: all give the same bits"});
 }
 
 // Stars of a level that explode: rows of its set, and what becomes of them.
@@ -151,6 +148,7 @@ class Supernovae final : public Process {
     gas_ = setting.gas;
     metals_ = setting.variable("metals");
     delayed_ = delays ? setting.variable("delayed") : -1;
+    search_ = setting.event_search;
   }
 
   bool interact(Scene& scene, Ledger& ledger) const override {
@@ -282,8 +280,9 @@ class Supernovae final : public Process {
     using supernovae::Mode;
     const auto apply = [&](const auto& law, const auto& of_law) {
       using Event = typename std::decay_t<decltype(law)>::Event;
-      return apply_events(scene.mesh, law, EventTarget{gas_, metals_, delayed_},
-                          std::span<const Event>(of_law), options_.search);
+      return apply_events(scene.mesh, law,
+                          EventTarget{.gas = gas_, .metals = metals_, .ejecta = delayed_},
+                          std::span<const Event>(of_law), search_);
     };
     if (options_.mode == Mode::mechanical)
       return apply(MechanicalBlast{options_.kinetic_fraction}, look_around(scene, events));
@@ -305,7 +304,7 @@ class Supernovae final : public Process {
                                                   const std::vector<Supernova>& events) const {
     const auto surroundings =
         sum_events(scene.mesh, BlastSurroundings{metals_}, EventTarget{gas_, metals_},
-                   std::span<const Supernova>(events), options_.search);
+                   std::span<const Supernova>(events), search_);
     const GasUnits units(scene.units);
     std::vector<MechanicalBlast::Event> known;
     for (std::size_t n = 0; n < events.size(); ++n) {
@@ -337,6 +336,7 @@ class Supernovae final : public Process {
   supernovae::Options options_;
   hydro::Gas gas_{};
   int metals_ = -1, delayed_ = -1;
+  EventSearch search_ = EventSearch::blocks;
 };
 
 template <>

@@ -1,0 +1,49 @@
+"""Black holes of a snapshot, as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from octools.errors import OctoolsError
+from octools.snapshot import Array, Snapshot
+from octools.stars import SOLAR_MASS, YEAR
+
+FIRST_ID = np.uint64(1 << 63)  # of a run's black holes
+
+
+def black_holes(snapshot: Snapshot) -> dict[str, Array]:
+    """Read the black holes of a snapshot: one array per column, the heaviest hole first.
+
+    ``number`` counts holes in the order of their births. Masses are in solar masses, rates in solar
+    masses per year, the saved energy in erg, positions in code length; ``feeding`` is the rate at
+    which gas reaches a hole over Eddington's.
+    """
+    if "sinks" not in snapshot.particle_kinds:
+        raise OctoolsError(
+            f"{snapshot.path} has no black holes: did the run have black_holes.enabled = true?"
+        )
+    units = snapshot.header.units
+    if units["mass"] == 1.0:
+        raise OctoolsError(f"{snapshot.path}: the run has no units (units.length, ...)")
+    holes = snapshot.particles("sinks")
+    mass = units["mass"] / SOLAR_MASS
+    rate = mass * YEAR / units["time"]
+    energy = units["mass"] * (units["length"] / units["time"]) ** 2
+    spin = np.sqrt(sum(holes[f"spin_{axis}"] ** 2 for axis in "xyz"))
+    limit = holes["eddington_rate"]
+    columns = {
+        "number": (holes["id"].astype(np.uint64) - FIRST_ID).astype(np.int64),
+        "mass_Msun": holes["mass"] * mass,
+        "spin": spin,
+        "swallowed_Msun": holes["swallowed"] * mass,
+        "bondi_Msun_per_yr": holes["bondi_rate"] * rate,
+        "feeding": np.where(
+            limit > 0.0, holes["bondi_rate"] / np.where(limit > 0.0, limit, 1.0), 0
+        ),
+        "saved_erg": holes["saved_energy"] * energy,
+        "mergers": holes["mergers"],
+        "birth_scale_factor": holes["birth_scale_factor"],
+        **{axis: holes["position"][:, n] for n, axis in enumerate("xyz")},
+    }
+    order = np.lexsort((columns["number"], -columns["mass_Msun"]))
+    return {name: values[order] for name, values in columns.items()}

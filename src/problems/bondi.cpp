@@ -1,0 +1,112 @@
+// Gas that falls upon a black hole at rest, smoothly through the speed of sound (Bondi 1952, MNRAS
+// 112, 195): the steady solution, from which the run begins, and which the hole must keep up.
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "problems/factories.hpp"
+#include "subgrid/black_holes/holes.hpp"
+
+namespace octant::problems {
+
+namespace {
+
+class Bondi final : public Problem {
+ public:
+  void declare(ParameterSchema& schema) override {
+    schema.add("problem.density", density_,
+               {.unit = "density", .meaning = "Of the gas far away", .above = 0.0});
+    schema.add("problem.sound_speed", sound_speed_,
+               {.unit = "velocity", .meaning = "Of the gas far away", .above = 0.0});
+    schema.add("problem.radius", radius_,
+               {.unit = "length",
+                .meaning = "Bondi's radius G M / c^2, which says how heavy the hole is",
+                .above = 0.0});
+    schema.add("problem.inner_radius", inner_radius_,
+               {.unit = "length",
+                .meaning = "Nearer to the hole the gas is as it is there",
+                .above = 0.0});
+    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Where the hole is"});
+  }
+
+  void prepare(const Setting& setting) override {
+    if (setting.G == 0.0)
+      throw InputError("problem.name = \"bondi\": gas falls by gravity.enabled = true");
+    gamma_ = setting.hydro.gamma;
+    if (!(gamma_ > 1.0 && gamma_ < 5.0 / 3.0))
+      throw InputError("problem.name = \"bondi\": hydro.gamma = {}; expected 1 to 5/3", gamma_);
+    mass_ = radius_ * sound_speed_ * sound_speed_ / setting.G;
+    // Through the sonic point, with x = r / radius: x_s = (5 - 3 gamma) / 4.
+    const double power = (5.0 - 3.0 * gamma_) / (2.0 * (gamma_ - 1.0));
+    sonic_ = 0.25 * (5.0 - 3.0 * gamma_);
+    rate_ = 0.25 * std::pow(2.0 / (5.0 - 3.0 * gamma_), power);
+  }
+
+  double begin(const Communicator& communicator) override {
+    is_root_ = communicator.is_root();
+    return 0.0;
+  }
+
+  GasState initial_state(const Position& place, double) const override {
+    Position way;
+    double r = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      way[d] = place[d] - centre_[d];
+      r += way[d] * way[d];
+    }
+    r = std::sqrt(r);
+    const double x = std::max(r, inner_radius_) / radius_;
+    const double density = density_at(x), speed = rate_ / (x * x * density) * sound_speed_;
+    GasState gas{
+        .density = density_ * density,
+        .pressure = density_ * sound_speed_ * sound_speed_ / gamma_ * std::pow(density, gamma_)};
+    if (r > 0.0)
+      for (int d = 0; d < 3; ++d) gas.velocity[d] = -speed * way[d] / r;
+    return gas;
+  }
+
+  std::vector<particles::Kind> particle_kinds() const override { return {subgrid::sinks()}; }
+
+  particles::ParticleBatch initial_particles(const std::string&) override {
+    if (!is_root_) return {};
+    return {.position = {centre_},
+            .velocity = {{0.0, 0.0, 0.0}},
+            .mass = {mass_},
+            .id = {subgrid::sinks().first_id()}};
+  }
+
+ private:
+  // Bernoulli's equation, v^2 / 2 + (rho^(gamma - 1) - 1) / (gamma - 1) = 1 / x with
+  // v = rate / (x^2 rho), has a slow, dense root and a fast, thin one: that of the flow beyond the
+  // sonic point, and within. By bisection in log rho: the two are apart at where sound has the
+  // speed v.
+  double density_at(double x) const {
+    const double flux = rate_ / (x * x);
+    const double between = std::pow(flux, 2.0 / (gamma_ + 1.0));
+    const auto excess = [&](double density) {
+      const double v = flux / density;
+      return 0.5 * v * v + (std::pow(density, gamma_ - 1.0) - 1.0) / (gamma_ - 1.0) - 1.0 / x;
+    };
+    const bool is_outside = x > sonic_;
+    double near = std::log(between), far = near + (is_outside ? 20.0 : -20.0);
+    if (excess(std::exp(near)) >= 0.0) return between;  // at the sonic point, to rounding
+    for (int n = 0; n < 100; ++n) {
+      const double middle = 0.5 * (near + far);
+      (excess(std::exp(middle)) < 0.0 ? near : far) = middle;
+    }
+    return std::exp(near);
+  }
+
+  double density_ = 1.0, sound_speed_ = 1.0, radius_ = 1.0, inner_radius_ = 0.05;
+  Position centre_{0.0, 0.0, 0.0};
+
+  double gamma_ = 1.4, mass_ = 1.0, sonic_ = 0.2, rate_ = 0.625;
+  bool is_root_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Problem> make_bondi() { return std::make_unique<Bondi>(); }
+
+}  // namespace octant::problems

@@ -1,0 +1,152 @@
+#include "subgrid/black_holes/activity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "subgrid/black_holes/nucleus.hpp"
+#include "subgrid/events/grant_requests.hpp"
+
+namespace octant::subgrid {
+
+namespace {
+
+double active_radius(const HoleStep& step, const Hole& hole) {
+  const NucleusOptions& agn = step.options.agn;
+  const double least = agn.least_radius * 1e3 * constants::k_parsec / step.scene.units.length;
+  return std::max(agn.radius * step.scene.mesh.geometry().cell_size(hole.level), least);
+}
+
+void check_reach(const HoleStep& step, const std::vector<Hole>& holes) {
+  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  for (const Hole& hole : holes)
+    for (int d = 0; d < 3; ++d)
+      if (2.0 * JetLaw::radius(active_radius(step, hole)) >=
+          geometry.upper()[d] - geometry.lower()[d])
+        throw RunError(
+            "agn.least_radius = {} kpc: a jet would reach half of the domain, {} of {} code units",
+            step.options.agn.least_radius, JetLaw::radius(active_radius(step, hole)),
+            geometry.upper()[d] - geometry.lower()[d]);
+}
+
+bool has_jet(const HoleStep& step, const Hole& hole) {
+  return hole.feeding() < step.options.agn.radio_threshold;
+}
+
+// The rest energy of what a hole has swallowed since it gave some back.
+double rest_energy(const HoleStep& step, const Hole& hole) {
+  return hole.unreleased * step.light * step.light;
+}
+
+// True if any hole on any rank did.
+bool heat(const HoleStep& step, std::vector<Hole>& holes) {
+  const NucleusOptions& agn = step.options.agn;
+  const double per_kelvin = 1.0 / (step.scene.units.temperature() * (step.target.gas.gamma - 1.0));
+  std::vector<HeatLaw::Event> events;
+  std::vector<std::size_t> of;
+  for (std::size_t n = 0; n < holes.size(); ++n) {
+    const Hole& hole = holes[n];
+    const double energy = has_jet(step, hole)
+                              ? 0.0
+                              : agn.thermal_efficiency * hole.efficiency * rest_energy(step, hole);
+    if (energy == 0.0 && hole.saved_energy == 0.0) continue;
+    events.push_back({place_of(hole, active_radius(step, hole)), hole.saved_energy, energy,
+                      agn.heating_trigger * per_kelvin});
+    of.push_back(n);
+  }
+  if (!step.scene.mesh.communicator().any(!events.empty())) return false;
+  const auto heated =
+      grant_requests(step.scene.mesh, HeatLaw{agn.maximum_temperature * per_kelvin}, step.target,
+                     std::span<const HeatLaw::Event>(events), step.search);
+  for (std::size_t n = 0; n < events.size(); ++n) {
+    Hole& hole = holes[of[n]];
+    const auto& [blast, granted] = heated[n];
+    step.ledger["saved"] += granted[HeatLaw::k_refused] - hole.saved_energy;
+    step.ledger["injected"] += granted[HeatLaw::k_given];
+    hole.saved_energy = granted[HeatLaw::k_refused];
+    if (!blast.released) continue;
+    step.ledger["nominal"] += events[n].energy;
+    hole.unreleased = 0.0;
+  }
+  return true;
+}
+
+// A jet points along the spin or, without one, along the axis of the gas.
+SpinVector axis_of(const Hole& hole) {
+  for (const SpinVector& vector : {hole.spin, hole.gas_angular_momentum}) {
+    const double length = std::hypot(vector[0], vector[1], vector[2]);
+    if (length > 0.0) return {vector[0] / length, vector[1] / length, vector[2] / length};
+  }
+  return {0.0, 0.0, 1.0};
+}
+
+double energy_of_jet(const HoleStep& step, const Hole& hole) {
+  const NucleusOptions& agn = step.options.agn;
+  if (!agn.mad) return agn.jet_efficiency * hole.efficiency * rest_energy(step, hole);
+  const double a = std::hypot(hole.spin[0], hole.spin[1], hole.spin[2]);
+  double along = 0.0;
+  for (int d = 0; d < 3; ++d) along += hole.spin[d] * hole.gas_angular_momentum[d];
+  return arrested_jet_efficiency(along < 0.0 ? -a : a) * rest_energy(step, hole);
+}
+
+bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
+  const NucleusOptions& agn = step.options.agn;
+  std::vector<JetLoading::Event> loads;
+  std::vector<std::size_t> of;
+  for (std::size_t n = 0; n < holes.size(); ++n) {
+    const Hole& hole = holes[n];
+    if (!has_jet(step, hole) || hole.unreleased == 0.0) continue;
+    if (hole.unreleased < agn.jet_trigger * (hole.mass - hole.unreleased)) continue;
+    // Far enough for the centre of the hole's own cell.
+    const double radius = step.scene.mesh.geometry().cell_size(hole.level);
+    loads.push_back({place_of(hole, radius), agn.mass_loading * hole.unreleased});
+    of.push_back(n);
+  }
+  if (!step.scene.mesh.communicator().any(!loads.empty())) return false;
+  const auto loaded =
+      grant_requests(step.scene.mesh, JetLoading{{step.variables, step.target.metals}}, step.target,
+                     std::span<const JetLoading::Event>(loads), step.search);
+  std::vector<JetLaw::Event> jets;
+  for (std::size_t n = 0; n < loads.size(); ++n) {
+    Hole& hole = holes[of[n]];
+    const auto& taken = loaded[n].sums;
+    const double reach = active_radius(step, hole), mass = taken[GasTaken::k_mass];
+    JetLaw::Event jet{.place = place_of(hole, JetLaw::radius(reach)),
+                      .reach = reach,
+                      .velocity = {},
+                      .direction = {},
+                      .mass = mass,
+                      .energy = energy_of_jet(step, hole),
+                      .kinetic_share = agn.kinetic_fraction,
+                      .heat = taken[GasTaken::k_energy],
+                      .metals = mass > 0.0 ? taken[GasTaken::k_metals] / mass : 0.0};
+    const SpinVector axis = axis_of(hole);
+    for (int d = 0; d < 3; ++d) {
+      jet.direction[d] = axis[d];
+      if (mass == 0.0) continue;
+      // Gas keeps its momentum: the jet moves with what it is made of.
+      jet.velocity[d] = taken[GasTaken::k_momentum + d] / mass;
+      jet.heat -= 0.5 * jet.velocity[d] * taken[GasTaken::k_momentum + d];
+    }
+    jets.push_back(jet);
+    step.ledger["nominal"] += jet.energy;
+    step.ledger["injected"] += jet.energy;
+    step.ledger["jet_loaded"] += mass;
+    hole.unreleased = 0.0;
+  }
+  const InjectedSums got = apply_events(step.scene.mesh, JetLaw{}, step.target,
+                                        std::span<const JetLaw::Event>(jets), step.search);
+  step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
+  return true;
+}
+
+}  // namespace
+
+bool release_energy(const HoleStep& step, std::vector<Hole>& holes) {
+  step.scene.mesh.communicator().agree([&] { check_reach(step, holes); });
+  const bool heated = heat(step, holes);
+  const bool pushed = launch_jets(step, holes);
+  return heated || pushed;
+}
+
+}  // namespace octant::subgrid

@@ -1,0 +1,185 @@
+// What holes do to the gas around them, as laws of events: they swallow it and stir it, by the
+// kernel exp(-r^2 / r_K^2) of Krumholz, McKee & Klein (2004, ApJ 611, 399). Gas that is twice as
+// dense has twice the weight, so that no cell is drained before others.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "hydro/gas_cell.hpp"
+#include "subgrid/events/event.hpp"
+
+namespace octant::subgrid {
+
+KOKKOS_INLINE_FUNCTION double kernel_weight(double kernel, const CellAround& cell) {
+  return Kokkos::exp(-cell.square / (kernel * kernel));
+}
+
+// Means of the gas around a hole: of density by volume, of others by mass.
+struct GasMeans {
+  double mass = 0.0;  // weighed
+  double density = 0.0, sound_speed = 0.0, velocity[3] = {};
+
+  // The sums that they follow from.
+  static constexpr int sums = 6;
+  KOKKOS_INLINE_FUNCTION static void weigh(double kernel, const CellAround& cell,
+                                           const hydro::GasCell& gas, double gamma, double* terms) {
+    const double volume = cell.volume * kernel_weight(kernel, cell);
+    const double mass = volume * gas.density();
+    terms[0] = volume;
+    terms[1] = mass;
+    for (int d = 0; d < 3; ++d) terms[2 + d] = mass * gas.velocity(d);
+    terms[5] = volume * gamma * gas.pressure();
+  }
+  // False without gas.
+  bool finish(const double* sums) {
+    if (sums[0] == 0.0) return false;
+    mass = sums[1];
+    density = mass / sums[0];
+    for (int d = 0; d < 3; ++d) velocity[d] = sums[2 + d] / mass;
+    sound_speed = std::sqrt(sums[5] / mass);
+    return true;
+  }
+};
+
+struct Surroundings {
+  struct Event {
+    EventPlace place;
+    double kernel;
+  };
+  using Blast = GasMeans;
+  static constexpr int sums = GasMeans::sums;
+  double gamma;
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
+                                    const hydro::GasCell& gas, double* terms) const {
+    GasMeans::weigh(event.kernel, cell, gas, gamma, terms);
+  }
+  bool finish(const Event&, const double* sums, Blast& blast) const { return blast.finish(sums); }
+};
+
+// Gas that is taken out of cells: a share of each one's, which keeps its velocity, temperature and
+// concentrations. No cell gives more than a quarter in a step.
+struct GasTaken {
+  enum { k_mass, k_momentum, k_energy = 4, k_metals, k_angular_momentum, granted = 9 };
+
+  int variables, metals;
+
+  KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell&) const { return 0.25; }
+  KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double share) const {
+    gas.take(share, variables);
+  }
+
+ protected:
+  // Angular momentum is that around a place of this velocity.
+  KOKKOS_INLINE_FUNCTION void add_up(const double (&velocity)[3], const CellAround& cell,
+                                     const hydro::GasCell& gas, double share, double* terms) const {
+    const double volume = share * cell.volume;
+    double past[3];
+    terms[k_mass] = volume * gas.density();
+    for (int d = 0; d < 3; ++d) {
+      terms[k_momentum + d] = volume * gas[hydro::k_momentum_x + d];
+      past[d] = terms[k_momentum + d] - terms[k_mass] * velocity[d];
+    }
+    terms[k_energy] = volume * gas[hydro::k_energy];
+    terms[k_metals] = metals >= 0 ? volume * gas[metals] : 0.0;
+    for (int d = 0; d < 3; ++d)
+      terms[k_angular_momentum + d] =
+          cell.way[(d + 1) % 3] * past[(d + 2) % 3] - cell.way[(d + 2) % 3] * past[(d + 1) % 3];
+  }
+};
+
+// Bondi, Hoyle & Lyttleton's accretion by the means around each hole, no faster than Eddington
+// allows.
+struct Accretion : GasTaken {
+  struct Event {
+    EventPlace place;
+    double kernel, velocity[3], mass, eddington_rate, step;
+    bool may_feed;
+  };
+  struct Blast {
+    GasMeans gas;
+    double bondi_rate, speed;  // the hole's, in the gas
+    double share;              // that is asked of gas with the weight 1
+  };
+  static constexpr int sums = GasMeans::sums;
+
+  double gamma, gravity;
+  double boost, boost_density, fastest;  // speeds in the gas count as no more than the last
+  bool eddington;
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
+                                    const hydro::GasCell& gas, double* terms) const {
+    GasMeans::weigh(event.kernel, cell, gas, gamma, terms);
+  }
+
+  bool finish(const Event& event, const double* sums, Blast& blast) const {
+    if (!blast.gas.finish(sums)) return false;
+    double square = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      const double v = event.velocity[d] - blast.gas.velocity[d];
+      square += v * v;
+    }
+    blast.speed = std::sqrt(square);
+    square = std::min(square, fastest * fastest);
+    const double denser = std::max(blast.gas.density / boost_density, 1.0);
+    const double reach = gravity * event.mass;
+    blast.bondi_rate =
+        event.may_feed ? std::pow(denser, boost) * 4.0 * M_PI * reach * reach * blast.gas.density /
+                             std::pow(blast.gas.sound_speed * blast.gas.sound_speed + square, 1.5)
+                       : 0.0;
+    const double rate =
+        eddington ? std::min(blast.bondi_rate, event.eddington_rate) : blast.bondi_rate;
+    blast.share = rate * event.step / blast.gas.mass;
+    return true;
+  }
+
+  KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast& blast,
+                                        const CellAround& cell, bool, const hydro::GasCell&) const {
+    return blast.share * kernel_weight(event.kernel, cell);
+  }
+  KOKKOS_INLINE_FUNCTION void grant(const Event& event, const CellAround& cell,
+                                    const hydro::GasCell& gas, double, double given,
+                                    double* terms) const {
+    add_up(event.velocity, cell, gas, given, terms);
+  }
+};
+
+// What the gas around a hole gets of its momentum, and the energy that the hole loses with it.
+struct DraggedGas {
+  struct Event {
+    EventPlace place;
+    double kernel, momentum[3], energy;
+  };
+  struct Blast {
+    double mass;
+  };
+  static constexpr int sums = 1;
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
+                                    const hydro::GasCell& gas, double* terms) const {
+    terms[0] = cell.volume * gas.density() * kernel_weight(event.kernel, cell);
+  }
+  bool finish(const Event&, const double* sums, Blast& blast) const {
+    blast.mass = sums[0];
+    return sums[0] > 0.0;
+  }
+  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
+                                    const hydro::GasCell& gas) const {
+    return part(event, gas.density() * kernel_weight(event.kernel, cell) / blast.mass);
+  }
+  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
+                                            const hydro::GasCell&) const {
+    return part(event, 1.0 / cell.volume);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static Gain part(const Event& event, double per_volume) {
+    Gain gain;
+    for (int d = 0; d < 3; ++d) gain.momentum[d] = per_volume * event.momentum[d];
+    gain.energy = per_volume * event.energy;
+    return gain;
+  }
+};
+
+}  // namespace octant::subgrid

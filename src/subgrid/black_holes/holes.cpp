@@ -1,0 +1,112 @@
+#include "subgrid/black_holes/holes.hpp"
+
+#include <string>
+#include <type_traits>
+
+namespace octant::subgrid {
+
+namespace {
+
+// Calls visit(name, unit, description, value) for the columns of a hole.
+template <class HoleOrConst, class Visit>
+void for_columns(HoleOrConst& hole, const Visit& visit) {
+  visit("birth_time", "time", "time at which the hole formed", hole.birth_time);
+  visit("birth_scale_factor", "1", "scale factor at that time", hole.birth_scale_factor);
+  visit("swallowed", "mass", "gas that it has swallowed", hole.swallowed);
+  visit("unreleased", "mass", "of that, what has not become energy yet", hole.unreleased);
+  visit("saved_energy", "energy", "energy that gas around it could not take yet",
+        hole.saved_energy);
+  constexpr const char* k_axes[] = {"x", "y", "z"};
+  for (int d = 0; d < 3; ++d)
+    visit(std::string("spin_") + k_axes[d], "1", "c J / (G M^2), a vector", hole.spin[d]);
+  for (int d = 0; d < 3; ++d)
+    visit(std::string("gas_angular_momentum_") + k_axes[d], "angular momentum",
+          "of the gas that it swallowed last, around it", hole.gas_angular_momentum[d]);
+  visit("efficiency", "1", "radiated energy over the rest energy of swallowed gas",
+        hole.efficiency);
+  visit("bondi_rate", "mass / time", "at which gas reaches it", hole.bondi_rate);
+  visit("eddington_rate", "mass / time", "at which radiation stops more", hole.eddington_rate);
+  visit("gas_density", "density", "of the gas around it", hole.gas_density);
+  visit("sound_speed", "velocity", "of the gas around it", hole.sound_speed);
+  visit("relative_speed", "velocity", "in the gas around it", hole.relative_speed);
+  visit("mergers", "1", "holes that it has merged with, and they before", hole.mergers);
+}
+
+}  // namespace
+
+particles::Kind sinks() {
+  particles::Kind kind{.name = "sinks", .description = "black holes", .wants_finest_cells = true};
+  const Hole none{};
+  for_columns(none, [&](const std::string& name, const char* unit, const char* description,
+                        const auto& initial) {
+    kind.columns.push_back({name, unit, description, initial});
+  });
+  return kind;
+}
+
+particles::ParticleBatch batch_of(std::span<const Hole> holes) {
+  particles::ParticleBatch batch;
+  for (const particles::Column& column : sinks().columns)
+    if (column.is_real()) batch.columns[column.name] = std::vector<double>{};
+    else batch.columns[column.name] = std::vector<std::int64_t>{};
+  for (const Hole& hole : holes) {
+    batch.id.push_back(hole.id);
+    batch.position.push_back(hole.position);
+    batch.velocity.push_back(hole.velocity);
+    batch.mass.push_back(hole.mass);
+    for_columns(hole, [&](const std::string& name, const char*, const char*, const auto& value) {
+      using Values = std::vector<std::remove_cvref_t<decltype(value)>>;
+      std::get<Values>(batch.columns.at(name)).push_back(value);
+    });
+  }
+  return batch;
+}
+
+std::vector<Hole> read_holes(const particles::Particles& sinks, int coarsest) {
+  const auto all = sinks.in_order_of_id();
+  const auto all_blocks = sinks.read_blocks(all);
+  std::vector<std::int64_t> own;
+  std::vector<particles::Particles::BlockPlace> blocks;
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    if (all_blocks[n].level < coarsest) continue;
+    own.push_back(all[n]);
+    blocks.push_back(all_blocks[n]);
+  }
+  const particles::ParticleBatch batch = sinks.batch_of(sinks.rows(own));
+  std::vector<Hole> holes(own.size());
+  for (std::size_t n = 0; n < own.size(); ++n) {
+    Hole& hole = holes[n];
+    hole.id = batch.id[n];
+    hole.position = batch.position[n];
+    hole.velocity = batch.velocity[n];
+    hole.mass = batch.mass[n];
+    hole.level = blocks[n].level;
+    hole.slot = blocks[n].slot;
+    hole.number = own[n];
+    for_columns(hole, [&](const std::string& name, const char*, const char*, auto& value) {
+      using Values = std::vector<std::remove_cvref_t<decltype(value)>>;
+      value = std::get<Values>(batch.columns.at(name))[n];
+    });
+  }
+  return holes;
+}
+
+void write_holes(particles::Particles& sinks, std::span<const Hole> holes) {
+  std::vector<std::int64_t> own;
+  for (const Hole& hole : holes) own.push_back(hole.number);
+  sinks.change(own, batch_of(holes));
+}
+
+EventPlace place_of(const Hole& hole, double radius) {
+  EventPlace place{.id = hole.id, .radius = radius, .level = hole.level, .slot = hole.slot};
+  for (int d = 0; d < 3; ++d) place.centre[d] = hole.position[d];
+  return place;
+}
+
+double kinetic_energy(double mass, const std::array<double, 3>& velocity) {
+  double square = 0.0;
+  for (const double v : velocity) square += v * v;
+  return 0.5 * mass * square;
+}
+
+}  // namespace octant::subgrid

@@ -1,0 +1,134 @@
+#include "subgrid/black_holes/mergers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "comm/route.hpp"
+#include "mesh/reach.hpp"
+
+namespace octant::subgrid {
+
+namespace {
+
+using Vector = std::array<double, 3>;
+
+// Back into the domain.
+void wrap(const mesh::Geometry& geometry, Vector& position) {
+  for (int d = 0; d < 3; ++d) {
+    const double lower = geometry.lower()[d], upper = geometry.upper()[d], size = upper - lower;
+    if (geometry.periodic(d) && position[d] < lower) position[d] += size;
+    if (geometry.periodic(d) && position[d] >= upper) position[d] -= size;
+    position[d] = std::clamp(position[d], lower, upper);
+  }
+}
+
+// `heavy` takes in another one.
+void take_in(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
+  const Vector way = mesh::nearest_image(geometry, heavy.position, light.position);
+  const double mass = heavy.mass + light.mass, share = light.mass / mass;
+  Vector past, orbit;
+  for (int d = 0; d < 3; ++d) past[d] = light.velocity[d] - heavy.velocity[d];
+  for (int d = 0; d < 3; ++d)
+    orbit[d] = way[(d + 1) % 3] * past[(d + 2) % 3] - way[(d + 2) % 3] * past[(d + 1) % 3];
+  const bool turns = std::hypot(orbit[0], orbit[1], orbit[2]) > 0.0;
+  const bool is_lighter = light.mass <= heavy.mass;
+  const double q = is_lighter ? light.mass / heavy.mass : heavy.mass / light.mass;
+  heavy.spin = limited_spin(spin_of_merger(q, is_lighter ? heavy.spin : light.spin,
+                                           is_lighter ? light.spin : heavy.spin,
+                                           turns ? orbit : Vector{0.0, 0.0, 1.0}));
+  for (int d = 0; d < 3; ++d) {
+    heavy.position[d] += share * way[d];
+    heavy.velocity[d] = (heavy.mass * heavy.velocity[d] + light.mass * light.velocity[d]) / mass;
+    heavy.gas_angular_momentum[d] += light.gas_angular_momentum[d];
+  }
+  wrap(geometry, heavy.position);
+  heavy.mass = mass;
+  heavy.swallowed += light.swallowed;
+  heavy.unreleased += light.unreleased;
+  heavy.saved_energy += light.saved_energy;
+  heavy.bondi_rate += light.bondi_rate;
+  heavy.eddington_rate += light.eddington_rate;
+  heavy.mergers += 1 + light.mergers;
+}
+
+}  // namespace
+
+Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double& lost) {
+  const Hole& oldest = holes.front();
+  const auto heaviest = std::max_element(
+      holes.begin(), holes.end(), [](const Hole& a, const Hole& b) { return a.mass < b.mass; });
+  double before = 0.0;
+  for (const Hole& hole : holes) before += kinetic_energy(hole.mass, hole.velocity);
+  Hole result = *heaviest;
+  for (const Hole& hole : holes)
+    if (hole.id != heaviest->id) take_in(geometry, result, hole);
+  result.id = oldest.id;
+  result.birth_time = oldest.birth_time;
+  result.birth_scale_factor = oldest.birth_scale_factor;
+  lost += before - kinetic_energy(result.mass, result.velocity);
+  return result;
+}
+
+bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
+  if (step.options.merge_length == 0.0) return false;
+  particles::Particles& sinks = step.scene.kind("sinks");
+  const Communicator& communicator = step.scene.mesh.communicator();
+  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  const std::vector<Hole> holes = read_holes(sinks, 0);
+  if (!communicator.any(!holes.empty())) return false;
+  std::vector<friends::Body> bodies;
+  for (const Hole& hole : holes)
+    bodies.push_back({hole.position, hole.velocity, hole.mass, hole.id});
+  friends::Linking linking{.length = step.options.merge_length * step.finest_cell};
+  for (int d = 0; d < 3; ++d)
+    if (geometry.periodic(d)) linking.period[d] = geometry.upper()[d] - geometry.lower()[d];
+  const auto groups =
+      step.options.merge_bound
+          ? find_groups(communicator, bodies, linking, fastest, friends::BoundBodies{step.gravity})
+          : find_groups(communicator, bodies, linking, fastest);
+
+  // Those of a group meet on a rank that their label names.
+  struct Member {
+    std::uint64_t label;
+    Hole hole;
+  };
+  std::vector<Member> members;
+  std::vector<int> ranks;
+  for (std::size_t n = 0; n < holes.size(); ++n) {
+    members.push_back({groups.label[n], holes[n]});
+    ranks.push_back(static_cast<int>(groups.label[n] % communicator.size()));
+  }
+  auto here = route(communicator, std::span<const int>(ranks), std::span<const Member>(members));
+  std::vector<std::size_t> order(here.items.size());
+  for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const Member &x = here.items[a], &y = here.items[b];
+    return std::pair(x.label, x.hole.id) < std::pair(y.label, y.hole.id);
+  });
+  std::vector<Hole> results;
+  std::vector<std::int64_t> leaving;
+  std::vector<int> owners;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    std::vector<Hole> group;
+    for (; end < order.size() && here.items[order[end]].label == here.items[order[begin]].label;
+         ++end)
+      group.push_back(here.items[order[end]].hole);
+    if (group.size() < 2) continue;
+    double of_group = 0.0;
+    results.push_back(merged(geometry, group, of_group));
+    step.ledger["merger_kinetic"] += of_group;
+    for (std::size_t n = begin; n < end; ++n) {
+      leaving.push_back(here.items[order[n]].hole.number);
+      owners.push_back(here.sources[order[n]]);
+    }
+  }
+  if (!communicator.any(!results.empty())) return false;
+  sinks.remove(
+      route(communicator, std::span<const int>(owners), std::span<const std::int64_t>(leaving))
+          .items);
+  sinks.add(batch_of(results));
+  return true;
+}
+
+}  // namespace octant::subgrid

@@ -1,0 +1,191 @@
+// Events ask cells for what there may not be enough of for all: gas that black holes swallow, heat
+// that gas may take. Where they ask a cell for more than it has to give, each gets the same share.
+//
+// The physics is a law as those of apply_events(), whose cells answer instead of getting a gain:
+//
+//   struct Law {
+//     Event, Blast, sums, weigh, finish;  // as there; an event without cells asks for nothing
+//     static constexpr int granted;
+//     // Device: what an event asks of a cell within its radius, or of the one that holds it.
+//     double request(const Event&, const Blast&, const CellAround&, bool holds, GasCell) const;
+//     // Device: what the cell has to give.
+//     double most(const GasCell&) const;
+//     // Device: the terms of a cell in what an event is granted, of what it asked for.
+//     void grant(const Event&, const CellAround&, const GasCell&, double asked, double given,
+//                double* terms) const;
+//     // Device: the cell gives that much in all.
+//     void change(const GasCell&, double given) const;
+//   };
+//
+// Requests add up in the order of ids, and grants in that of levels and keys: the same bits on any
+// number of ranks, and with every search.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "subgrid/events/apply_events.hpp"
+
+namespace octant::subgrid {
+
+namespace events {
+
+// A team per block: adds up what all events ask of its cells, says what each is granted, [touch]
+// [term], and then changes the gas.
+template <class Law>
+struct GrantRequests {
+  using Member = Kokkos::TeamPolicy<>::member_type;
+  struct Asked {
+    double total, share;  // of all events; and how much of it is given
+  };
+
+  Law law;
+  int level_number;
+  GasLevel level;
+  mesh::CellRange cells;
+  Periods periods;
+  mesh::DeviceArray<const std::int32_t> begins, numbers;
+  mesh::DeviceArray<const typename Law::Event> events;
+  mesh::DeviceArray<const typename Law::Blast> blasts;
+  mesh::DeviceArray<double> granted;
+
+  void run() const {
+    Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
+    policy.set_scratch_size(1, Kokkos::PerTeam(sizeof(Asked) * cells.cells_per_block()));
+    Kokkos::parallel_for("grant requests", policy, *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    const int place = team.league_rank();
+    const mesh::OwnBlock block = cells.blocks(place);
+    auto* const asked = static_cast<Asked*>(
+        team.team_scratch(1).get_shmem(sizeof(Asked) * cells.cells_per_block()));
+    const auto for_cells = [&](const auto& body) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, cells.cells_per_block()), body);
+      team.team_barrier();
+    };
+    for_cells([&](int index) { asked[index] = {0.0, 0.0}; });
+    // One event after the other, and its cells at once.
+    for (int n = begins(place); n < begins(place + 1); ++n) {
+      const typename Law::Event& event = events(numbers(n));
+      const CellBounds bounds = bounds_of(event.place, block, cells, periods);
+      const int rows = bounds.last[1] - bounds.first[1], planes = bounds.last[2] - bounds.first[2];
+      Kokkos::parallel_for(
+          Kokkos::TeamThreadRange(team, rows > 0 && planes > 0 ? rows * planes : 0), [&](int row) {
+            for_row(event, block, bounds, bounds.first[1] + row % rows,
+                    bounds.first[2] + row / rows, [&](int index, const CellAround& around) {
+                      asked[index].total += request(place, block, n, index, around);
+                    });
+          });
+      team.team_barrier();
+    }
+    for_cells([&](int index) {
+      const double total = asked[index].total;
+      if (total == 0.0) return;
+      const double most = law.most(level.at({place, block.slot, index}));
+      asked[index].share = total > most ? most / total : 1.0;
+    });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begins(place), begins(place + 1)),
+                         [&](int n) { add_up(place, block, n, asked); });
+    team.team_barrier();
+    for_cells([&](int index) {
+      const double given = asked[index].share * asked[index].total;
+      if (given != 0.0) law.change(level.at({place, block.slot, index}), given);
+    });
+  }
+
+ private:
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_row(const typename Law::Event& event,
+                                           const mesh::OwnBlock& block, const CellBounds& bounds,
+                                           int j, int k, const Visit& visit) const {
+    for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
+                   bounds.last[0], j, k, [&](int index, const CellAround& around) {
+                     if (!(block.refined >> cells.octant_of(index) & 1)) visit(index, around);
+                   });
+  }
+
+  KOKKOS_INLINE_FUNCTION double request(int place, const mesh::OwnBlock& block, int touch,
+                                        int index, const CellAround& around) const {
+    const typename Law::Event& event = events(numbers(touch));
+    const bool holds = event.place.level == level_number && event.place.slot == block.slot &&
+                       index == host_cell(event.place, block, cells);
+    return law.request(event, blasts(numbers(touch)), around, holds,
+                       level.at({place, block.slot, index}));
+  }
+
+  KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, int touch,
+                                     const Asked* asked) const {
+    const typename Law::Event& event = events(numbers(touch));
+    const CellBounds bounds = bounds_of(event.place, block, cells, periods);
+    double total[Law::granted] = {}, term[Law::granted];
+    for (int k = bounds.first[2]; k < bounds.last[2]; ++k)
+      for (int j = bounds.first[1]; j < bounds.last[1]; ++j)
+        for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
+          const double wish = request(place, block, touch, index, around);
+          law.grant(event, around, level.at({place, block.slot, index}), wish,
+                    asked[index].share * wish, term);
+          for (int t = 0; t < Law::granted; ++t) total[t] += term[t];
+        });
+    for (int t = 0; t < Law::granted; ++t)
+      granted(std::int64_t{touch} * Law::granted + t) = total[t];
+  }
+};
+
+}  // namespace events
+
+// What became of an event: its blast, and what it was granted.
+template <class Law>
+struct Granted {
+  typename Law::Blast blast{};
+  std::array<double, Law::granted> sums{};
+};
+
+// Grants this rank's events, together with those of others that reach its cells, what they ask for.
+// Shape (own), in their order. Cells under finer blocks are left as they are. Collective.
+template <class Law>
+std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
+                                         const EventTarget& target,
+                                         std::span<const typename Law::Event> own,
+                                         EventSearch search) {
+  const events::Reaching<Law> reaching(mesh, own);
+  const std::vector<TouchedBlocks> touched =
+      find_touched_blocks(mesh, search, reaching.places(), reaching.met);
+  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched);
+  std::vector<typename Law::Blast> finished;
+  const auto fates = events::finish_sums(mesh.communicator(), law, own, reaching, parts, finished);
+
+  events::Parts<Law::granted> granted;
+  const auto on_device = mesh::to_device("events", reaching.events);
+  const auto blasts = mesh::to_device("blasts", fates.blasts);
+  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
+    const TouchedBlocks& here = touched[level];
+    if (here.events.empty()) continue;
+    const events::GrantRequests<Law> kernel{
+        law,
+        level,
+        GasLevel(mesh, level, target.gas),
+        mesh.cells(level, here.slots),
+        Periods(mesh.geometry()),
+        mesh::to_device("first events", here.begins),
+        mesh::to_device("numbers", here.events),
+        on_device,
+        blasts,
+        mesh::uninitialised<double>("granted",
+                                    static_cast<std::int64_t>(here.events.size()) * Law::granted)};
+    kernel.run();
+    granted.add(mesh, reaching, level, here, kernel.granted);
+  }
+  granted.deliver(mesh.communicator());
+
+  std::vector<Granted<Law>> outcome(own.size());
+  for (std::size_t n = 0; n < own.size(); ++n) outcome[n].blast = finished[n];
+  events::add_up_parts(granted,
+                       [&](std::int32_t number, const double* sums, const std::vector<int>&) {
+                         std::copy_n(sums, Law::granted, outcome[number].sums.begin());
+                       });
+  return outcome;
+}
+
+}  // namespace octant::subgrid
