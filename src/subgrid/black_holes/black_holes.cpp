@@ -26,6 +26,10 @@ class BlackHoles final : public Process {
             "accreted_energy", "drag_energy", "merger_kinetic", "nominal",
             "injected",        "saved",       "floor_energy",   "coarse_discs"};
   }
+  double added_energy(const Ledger& ledger) const override {
+    return ledger.total("injected") + ledger.total("floor_energy") -
+           ledger.total("accreted_energy") - ledger.total("merger_kinetic");
+  }
 
   void prepare(const Setting& setting) override {
     if (!options_.enabled)
