@@ -55,12 +55,13 @@ RamsesDomains::RamsesDomains(const MeshContents& contents, int base, int count)
   std::vector<LinePoint> points;
   for (const BlockLevel& level : contents.levels)
     for (const Unit& unit : units_of(level, base, contents.geometry.block_size()))
-      points.push_back({piece(unit.level, unit.cell).begin, unit.octs, 0});
+      points.push_back({piece(unit.level, unit.cell).begin, unit.octs});
   const Key end = Key{1} << 3 * bits_;
   const Reduction reduction = reduction_over(contents.communicator);
   const LineRange line{0, end};
-  const WallRules rules{.parts = count, .grains = {1}, .tolerance = 0.0};
-  walls_ = find_walls(std::span(&line, 1), points, rules, reduction);
+  const WallRules rules{
+      .shares = std::vector<std::int32_t>(count, 1), .grains = {1}, .tolerance = 0.0};
+  walls_ = find_walls(line, points, rules, reduction.sum);
   // A wall between two units becomes the beginning of the second one.
   std::vector<Key> begins;
   for (const LinePoint& point : points) begins.push_back(point.position);
