@@ -18,12 +18,12 @@ struct ReadyProblem {
     ParameterSchema schema;
     problem->declare(schema);
     schema.read_text("[problem]\n" + toml, "test.toml");
-    // About one parsec, one atom per cubic centimetre, and a million years.
+    // About one parsec, one atom per cubic centimetre, and the time that makes G one.
     problem->prepare({.geometry = geometry,
                       .hydro = gas,
                       .G = 1.0,
                       .universe = &universe,
-                      .units = {3.1e18, 6.8e31, 3.2e13}});
+                      .units = {3.1e18, 6.8e31, 2.562e15}});
   }
 
   // Calls visit(state, cell volume) for all cells of a level as if it covered the domain.
