@@ -19,6 +19,7 @@
 #include "io/ramses_output.hpp"
 #include "mesh/device.hpp"
 #include "mesh/flagging.hpp"
+#include "subgrid/black_holes/holes.hpp"
 #include "subgrid/star_formation/stars.hpp"
 
 namespace octant::driver {
@@ -30,23 +31,16 @@ namespace {
 constexpr int k_cells = 8;       // of an oct
 constexpr int k_gas_fields = 5;  // of the file: density, velocity, pressure
 
-// Sinks attract and fall, and do nothing else.
-particles::Kind sinks() {
-  return {.name = "sinks",
-          .description = "sinks",
-          .columns = {{"birth_time", "time", "time at which the sink formed"}}};
-}
-
 // The kinds that an output can bring.
 std::vector<particles::Kind> known_kinds() {
-  return {particles::dark_matter(), subgrid::stars(), sinks()};
+  return {particles::dark_matter(), subgrid::stars(), subgrid::sinks()};
 }
 
 std::vector<particles::Kind> kinds_of_families(const RamsesFacts& facts) {
   std::vector<particles::Kind> kinds;
   if (facts.families.contains("DM")) kinds.push_back(particles::dark_matter());
   if (facts.families.contains("star")) kinds.push_back(subgrid::stars());
-  if (facts.has_sinks) kinds.push_back(sinks());
+  if (facts.has_sinks) kinds.push_back(subgrid::sinks());
   return kinds;
 }
 
