@@ -67,4 +67,4 @@ def test_a_base_grid_of_one_block_cannot_be_rehearsed() -> None:
     file = ROOT / "examples/sedov.toml"
     checked = octant("check", file, "--set", "mesh.base_cells=[8, 8, 8]")
     assert checked.code == 0, checked.text
-    assert "too small to rehearse" in checked.text
+    assert "cannot be coarsened to rehearse" in checked.text
