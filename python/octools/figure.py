@@ -13,7 +13,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from octools.errors import OctoolsError, unknown_name
 from octools.fields import VELOCITY, Field, find_field, with_units
@@ -30,6 +30,7 @@ from octools.raster import (
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 
 DPI = 160
+LABELLED_RANGE = 30.0  # of a colour bar: where it is longer, only powers of ten are labelled
 INK = "#22262b"
 SERIES = ("#1f5a94", "#c8553d", "#3f7d58", "#8a5a9e", "#b8860b", "#4b5563")
 LEVELS = ("#9aa7b8", "#4cc3ff", "#6fe36f", "#ffe14d", "#ff9a5c", "#ff6fae", "#c79bff", "#ffffff")
@@ -216,7 +217,9 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
             bar = figure.colorbar(shown, cax=axes.inset_axes((1.02, 0, 0.03, 1)))
         low, high = shown.get_clim()
         if picture.log and low >= 1e-3 and high <= 1e5:
-            bar.formatter = bar.minorformatter = FuncFormatter(lambda value, _: f"{value:g}")
+            bar.formatter = FuncFormatter(lambda value, _: f"{value:g}")
+            narrow = high < LABELLED_RANGE * low
+            bar.minorformatter = bar.formatter if narrow else NullFormatter()
         bar.set_label(_bar_label(snapshot, picture, field))
         bar.outline.set_linewidth(0.5)  # type: ignore[operator]
 
