@@ -42,10 +42,10 @@ def convert(
             console.print(f"wrote {path}")
         return
     from octools import cans
-    from octools.inputs import conversion
+    from octools.inputs import codes
 
     written = output or source.with_suffix(".toml")
-    done = conversion.convert(source, written)
+    done = codes.convert(source, written)
     if done is not None:
         console.print(_account(done.rows))
         console.print(f"wrote {written}, with this table at its end")

@@ -11,7 +11,8 @@ import pytest
 from conftest import Call
 
 from octools.errors import OctoolsError
-from octools.inputs.conversion import CARRIED, CHANGED, LOST, Conversion, codes
+from octools.inputs.codes import codes
+from octools.inputs.conversion import CARRIED, CHANGED, LOST, Conversion
 
 NAMELIST = """
 Free text before the groups.
