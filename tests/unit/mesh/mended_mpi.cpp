@@ -71,7 +71,9 @@ class Description {
  private:
   enum Kind { k_neighbours, k_tile, k_counts, k_pack, k_plan, k_correction, k_children };
 
+  // A box that nothing uses any more may stand for a slot that is gone.
   Words block(int level, int slot) const {
+    if (slot >= mesh_.blocks(level).slots()) return {-3};
     return {level, static_cast<std::int64_t>(mesh_.blocks(level).key(slot))};
   }
 
