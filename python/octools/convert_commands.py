@@ -7,6 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from octools.errors import OctoolsError
 from octools.exports.targets import TARGETS, export
 from octools.options import Number, console
 
@@ -45,6 +46,8 @@ def convert(
     from octools.inputs import codes
 
     written = output or source.with_suffix(".toml")
+    if written.exists():
+        raise OctoolsError(f"{written} is there already; move it aside, or name another (--output)")
     done = codes.convert(source, written)
     if done is not None:
         console.print(_account(done.rows))

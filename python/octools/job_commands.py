@@ -85,6 +85,10 @@ def job(
         launcher=(launcher or LAUNCHERS[scheduler.value]).value,
         modules=tuple(setup or ()),
     )
+    if destination.exists():
+        raise OctoolsError(
+            f"{destination} is there already; move it aside, or name another (--output)"
+        )
     destination.write_text(script(wanted, scheduler.value, destination, Path.cwd()))
     destination.chmod(0o755)
     console.print(

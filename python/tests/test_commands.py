@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import Call
@@ -40,3 +41,13 @@ def test_help_imports_nothing_that_takes_long() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_a_job_script_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
+    (tmp_path / "blast.toml").write_text('[output]\ndirectory = "run"\n')
+    (tmp_path / "job.sh").write_text("tuned by hand")
+    words = ("--for", "slurm", "--time", "1:00", "--output", tmp_path / "job.sh")
+    result = octools("job", tmp_path / "blast.toml", *words)
+    assert result.returncode == 2
+    assert "is there already" in result.stderr
+    assert (tmp_path / "job.sh").read_text() == "tuned by hand"

@@ -269,6 +269,15 @@ def test_what_has_no_counterpart_is_refused(
     assert not (tmp_path / "a.toml").exists()
 
 
+def test_a_file_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
+    (tmp_path / "run.nml").write_text(NAMELIST)
+    (tmp_path / "run.toml").write_text("tuned by hand")
+    result = octools("convert", tmp_path / "run.nml")
+    assert result.returncode == 2
+    assert "run.toml is there already" in result.stderr
+    assert (tmp_path / "run.toml").read_text() == "tuned by hand"
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include <unistd.h>
@@ -33,14 +34,39 @@ void WholeFile::commit() {
   committed_ = true;
 }
 
+namespace {
+
+// Marks the folders that may be replaced: all others are somebody's.
+constexpr const char* k_mark = "octant.txt";
+
+void require_own(const std::string& folder) {
+  if (std::filesystem::exists(folder) && !std::filesystem::exists(folder + "/" + k_mark))
+    throw InputError(
+        "'{}' is in the way and was not written by Octant (it holds no {}); move it aside, or "
+        "choose another output directory",
+        folder, k_mark);
+}
+
+void write_mark(const std::string& folder) {
+  std::ofstream mark(folder + "/" + k_mark);
+  mark << "Octant wrote this folder, and replaces it when it writes one of this name again.\n";
+  if (!mark.flush()) throw RunError("cannot write '{}/{}'", folder, k_mark);
+}
+
+std::string old_of(const std::string& folder) { return folder + ".old"; }
+
+}  // namespace
+
 WholeFolder::WholeFolder(const Communicator& communicator, std::string path)
     : communicator_(communicator), path_(std::move(path)), part_path_(path_ + ".part") {
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
+    for (const std::string& folder : {path_, part_path_, old_of(path_)}) require_own(folder);
     std::error_code error;
     std::filesystem::remove_all(part_path_, error);
     if (!error) std::filesystem::create_directories(part_path_, error);
     if (error) throw RunError("cannot make the folder '{}': {}", part_path_, error.message());
+    write_mark(part_path_);
   });
 }
 
@@ -53,7 +79,7 @@ void WholeFolder::commit() {
   communicator_.barrier();
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
-    const std::string old = path_ + ".old";
+    const std::string old = old_of(path_);
     std::error_code error;
     sync_directory_of(part_path_ + "/file");
     std::filesystem::remove_all(old, error);

@@ -34,9 +34,10 @@ class WholeFile {
   bool committed_ = false;
 };
 
-// The same for a folder, which anyone may fill: `path` + ".part" is made empty, with the folders
-// above it, and gets its name with commit(), in place of an older one. What was written must be
-// synchronised before.
+// The same for a folder, which anyone may fill: `path` + ".part" is made, with the folders above it
+// and a mark in it, and gets its name with commit(), in place of an older one. Folders of these
+// names without the mark are somebody else's: the constructor throws InputError on every rank. What
+// was written must be synchronised before.
 class WholeFolder {
  public:
   WholeFolder(const Communicator& communicator, std::string path);

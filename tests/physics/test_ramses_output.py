@@ -279,3 +279,25 @@ def test_only_snapshots_are_converted(tmp_path: Path, blast: Outcome) -> None:
     output = ("--output", tmp_path)
     assert_refused(octant("convert", checkpoint, "--to", "ramses", *output), "output.formats")
     assert_refused(octant("convert", blast.last_snapshot, "--to", "silo", *output), "ramses")
+
+
+@pytest.mark.parametrize("name", ["output_{}", "output_{}.old", "output_{}.part"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_folder_of_somebody_else_is_left_alone(
+    tmp_path: Path, blast: Outcome, name: str, ranks: int
+) -> None:
+    theirs = tmp_path / name.format(output_of(blast).name.removeprefix("output_"))
+    theirs.mkdir()
+    (theirs / "info.txt").write_text("weeks of work")
+    output = ("--output", tmp_path)
+    refused = octant("convert", blast.last_snapshot, "--to", "ramses", *output, ranks=ranks)
+    assert_refused(refused, theirs.name, "was not written by Octant")
+    assert [path.name for path in tmp_path.iterdir()] == [theirs.name]
+    assert (theirs / "info.txt").read_text() == "weeks of work"
+
+
+def test_an_own_folder_is_written_anew(tmp_path: Path, blast: Outcome) -> None:
+    words = ("convert", blast.last_snapshot, "--to", "ramses", "--output", tmp_path)
+    for _ in range(2):
+        assert octant(*words).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == [output_of(blast).name]
