@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/options.hpp"
+#include "bench/bench_options.hpp"
 #include "bench/report.hpp"
 #include "comm/communicator.hpp"
 

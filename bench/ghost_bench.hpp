@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/report.hpp"
-#include "comm/options.hpp"
+#include "comm/comm_options.hpp"
 #include "decomp/partition.hpp"
 
 namespace octant::bench {

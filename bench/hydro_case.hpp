@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 
 namespace octant::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/options.hpp"
+#include "bench/bench_options.hpp"
 #include "comm/communicator.hpp"
 #include "pencil/pencil_grid.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/bench_options.hpp"
 #include "bench/block_costs.hpp"
-#include "bench/options.hpp"
 #include "bench/placement_replay.hpp"
 #include "bench/report.hpp"
 #include "core/cpu_time.hpp"

@@ -21,7 +21,8 @@ TABLES = {
     "HM2012": DATA / "cooling" / "CloudyData_UVB=HM2012_with_MMW.h5",
 }
 X = 0.76
-BOLTZMANN, PROTON, YEAR = 1.380649e-16, 1.67262192369e-24, 3.15576e7  # as in src/core/units.hpp
+# As in src/core/code_units.hpp.
+BOLTZMANN, PROTON, YEAR = 1.380649e-16, 1.67262192369e-24, 3.15576e7
 MEGAYEAR = 1e6 * YEAR
 SOLAR = 0.01295
 GRACKLE_HYDROGEN = 1.0 / (1.0 + 0.1 * 3.971)  # with tables alone

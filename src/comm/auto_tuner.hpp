@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "comm/options.hpp"
+#include "comm/comm_options.hpp"
 
 namespace octant {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "comm/comm_options.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange_plan.hpp"
-#include "comm/options.hpp"
 
 namespace octant {
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "comm/comm_options.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange_plan.hpp"
 #include "comm/forwarding.hpp"
-#include "comm/options.hpp"
 
 namespace octant {
 

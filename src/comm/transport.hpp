@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "comm/comm_options.hpp"
 #include "comm/drain_queue.hpp"
 #include "comm/flow.hpp"
 #include "comm/message_log.hpp"
-#include "comm/options.hpp"
 
 namespace octant {
 

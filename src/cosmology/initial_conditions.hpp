@@ -12,7 +12,7 @@
 #include "core/parameters.hpp"
 #include "cosmology/cell_delivery.hpp"
 #include "cosmology/expansion.hpp"
-#include "cosmology/transfer.hpp"
+#include "cosmology/linear_power.hpp"
 
 namespace octant::cosmology {
 

@@ -6,7 +6,7 @@
 
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/lagrangian.hpp"
-#include "cosmology/transfer.hpp"
+#include "cosmology/linear_power.hpp"
 
 namespace octant::cosmology {
 

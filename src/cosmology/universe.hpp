@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "cosmology/comoving_units.hpp"
 #include "cosmology/expansion.hpp"
-#include "cosmology/units.hpp"
 
 namespace octant {
 class ParameterSchema;

@@ -14,7 +14,7 @@
 #include "comm/communicator.hpp"
 #include "decomp/curve_partition.hpp"
 #include "decomp/ksection.hpp"
-#include "decomp/options.hpp"
+#include "decomp/partition_options.hpp"
 #include "decomp/work.hpp"
 
 namespace octant {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gravity/transfer_table.hpp"
-#include "hydro/interpolation.hpp"
+#include "hydro/gas_interpolation.hpp"
 
 namespace octant::driver {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 #include "decomp/morton.hpp"
 #include "dns/field_file.hpp"
 #include "driver/output_options.hpp"

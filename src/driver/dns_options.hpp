@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "comm/options.hpp"
+#include "comm/comm_options.hpp"
 #include "core/parameters.hpp"
 #include "dns/scalar.hpp"
 #include "dns/statistics.hpp"
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 #include "pencil/tuning.hpp"
 #include "problems/flow_problem.hpp"
 

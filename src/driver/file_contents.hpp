@@ -4,7 +4,7 @@
 #include <string>
 
 #include "driver/contents.hpp"
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 #include "io/hdf5_file.hpp"
 
 namespace octant::driver {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 #include "mesh/cell_loop.hpp"
 
 namespace octant::driver {

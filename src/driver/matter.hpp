@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 #include "gravity/gravity.hpp"
 #include "particles/particles.hpp"
 

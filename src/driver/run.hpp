@@ -10,7 +10,7 @@
 
 #include "comm/communicator.hpp"
 #include "core/columns.hpp"
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 #include "driver/timers.hpp"
 #include "telemetry/recorder.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/clock.hpp"
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 #include "driver/stop_signals.hpp"
 
 namespace octant::driver {

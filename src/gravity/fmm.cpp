@@ -15,7 +15,7 @@
 #include "core/observer.hpp"
 #include "core/parameters.hpp"
 #include "gravity/fmm_kernels.hpp"
-#include "gravity/options.hpp"
+#include "gravity/gravity_options.hpp"
 #include "gravity/potential_solver.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/device.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gravity/base_fourier.hpp"
-#include "gravity/options.hpp"
+#include "gravity/gravity_options.hpp"
 
 namespace octant::gravity {
 

@@ -11,7 +11,7 @@
 
 #include "gravity/base_grid.hpp"
 #include "gravity/gas_work.hpp"
-#include "gravity/options.hpp"
+#include "gravity/gravity_options.hpp"
 #include "gravity/potential_solver.hpp"
 #include "gravity/stored_potential.hpp"
 

@@ -12,9 +12,9 @@
 
 #include "core/error.hpp"
 #include "gravity/base_grid.hpp"
+#include "gravity/gravity_options.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/level_solver.hpp"
-#include "gravity/options.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/device.hpp"
 #include "pencil/fft.hpp"

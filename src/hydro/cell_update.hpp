@@ -4,7 +4,7 @@
 
 #include "hydro/dual_energy.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/patch_scratch.hpp"
+#include "hydro/sweep_scratch.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {

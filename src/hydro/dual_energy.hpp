@@ -9,7 +9,7 @@
 #pragma once
 
 #include "hydro/euler.hpp"
-#include "hydro/patch_scratch.hpp"
+#include "hydro/sweep_scratch.hpp"
 
 namespace octant::hydro {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/power.hpp"
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 

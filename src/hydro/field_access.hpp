@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 #include "mesh/fields.hpp"
 
 namespace octant::hydro {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/patch_scratch.hpp"
+#include "hydro/sweep_scratch.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {

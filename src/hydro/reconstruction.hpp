@@ -15,7 +15,7 @@
 
 #include "core/pack.hpp"
 #include "core/type_list.hpp"
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 

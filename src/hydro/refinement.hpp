@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::hydro {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 

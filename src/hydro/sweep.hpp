@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::hydro {

@@ -26,7 +26,7 @@ class SweepKernel {
  public:
   using V = Pack;
   using P = PackTraits<V>;
-  using Planes = PatchScratch<M, Scheme>;
+  using Planes = SweepScratch<M, Scheme>;
   using Surface = typename Planes::Surface;
   using PrimitivePlane = typename Planes::PrimitivePlane;
   using FacePlane = typename Planes::FacePlane;

@@ -14,7 +14,7 @@
 
 #include "comm/communicator.hpp"
 #include "io/posix_file.hpp"
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 
 namespace octant {
 

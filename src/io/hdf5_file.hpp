@@ -27,7 +27,7 @@
 
 #include "comm/communicator.hpp"
 #include "core/error.hpp"
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 
 namespace octant {
 

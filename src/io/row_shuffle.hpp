@@ -10,7 +10,7 @@
 #include "comm/communicator.hpp"
 #include "comm/exchange_plan.hpp"
 #include "comm/exchanger.hpp"
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 
 namespace octant {
 

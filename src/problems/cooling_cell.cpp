@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "problems/factories.hpp"
-#include "subgrid/units.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::problems {
 

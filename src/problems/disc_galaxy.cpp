@@ -9,9 +9,9 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 #include "problems/factories.hpp"
-#include "subgrid/units.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::problems {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 
 namespace octant::problems {
 

@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 #include "problems/factories.hpp"
 
 namespace octant::problems {

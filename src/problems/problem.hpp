@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 #include "mesh/mesh.hpp"
 #include "particles/particles.hpp"
 

@@ -3,7 +3,7 @@
 // cooling grows steeply enough with temperature (Chevalier & Imamura 1982, ApJ 261, 543).
 #include "core/parameters.hpp"
 #include "problems/factories.hpp"
-#include "subgrid/units.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::problems {
 

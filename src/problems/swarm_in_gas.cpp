@@ -6,8 +6,8 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
-#include "io/rows.hpp"
-#include "subgrid/units.hpp"
+#include "io/row_range.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::problems {
 

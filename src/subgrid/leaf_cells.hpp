@@ -6,7 +6,7 @@
 #include "mesh/cell_loop.hpp"
 #include "mesh/mesh.hpp"
 #include "subgrid/cooling/floor.hpp"
-#include "subgrid/units.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::subgrid {
 

@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "telemetry/columns.hpp"
+#include "telemetry/row_columns.hpp"
 
 namespace octant::telemetry {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/observer.hpp"
-#include "telemetry/rows.hpp"
+#include "telemetry/measured_rows.hpp"
 
 namespace octant::telemetry {
 

@@ -10,8 +10,8 @@
 
 #include "telemetry/archive.hpp"
 #include "telemetry/message_table.hpp"
-#include "telemetry/options.hpp"
 #include "telemetry/phase_table.hpp"
+#include "telemetry/telemetry_options.hpp"
 #include "telemetry/trigger.hpp"
 
 namespace octant::telemetry {

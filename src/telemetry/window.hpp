@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "telemetry/measured_rows.hpp"
 #include "telemetry/name_list.hpp"
-#include "telemetry/rows.hpp"
 
 namespace octant::telemetry {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/parameters.hpp"
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 #include "problems/problem.hpp"
 
 namespace octant::problems {

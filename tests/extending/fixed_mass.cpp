@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "gravity/options.hpp"
+#include "gravity/gravity_options.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/cell_loop.hpp"
 

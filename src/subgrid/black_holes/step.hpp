@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "subgrid/black_holes/black_hole_options.hpp"
 #include "subgrid/black_holes/holes.hpp"
-#include "subgrid/black_holes/options.hpp"
 #include "subgrid/events/apply_events.hpp"
 #include "subgrid/ledger.hpp"
 #include "subgrid/scene.hpp"

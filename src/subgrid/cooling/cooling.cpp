@@ -7,8 +7,8 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"
+#include "subgrid/cooling/cooling_options.hpp"
 #include "subgrid/cooling/exact.hpp"
-#include "subgrid/cooling/options.hpp"
 #include "subgrid/process.hpp"
 
 namespace octant::subgrid {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "mesh/tiles.hpp"
-#include "subgrid/units.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::subgrid::cooling {
 

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 #include "mesh/tiles.hpp"
-#include "subgrid/units.hpp"
+#include "subgrid/gas_units.hpp"
 
 namespace octant::subgrid::cooling {
 

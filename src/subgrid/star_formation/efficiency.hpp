@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 
 namespace octant::subgrid {
 

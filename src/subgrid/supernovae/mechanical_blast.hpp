@@ -11,7 +11,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 #include "hydro/gas_cell.hpp"
 #include "subgrid/supernovae/supernova.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 
 #include <cmath>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
-#include "cosmology/units.hpp"
+#include "cosmology/comoving_units.hpp"
 
 namespace octant::cosmology {
 namespace {

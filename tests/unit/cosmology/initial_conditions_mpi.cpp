@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "cosmology/lagrangian.hpp"
+#include "cosmology/linear_power.hpp"
 #include "cosmology/noise.hpp"
-#include "cosmology/transfer.hpp"
 #include "pencil/fourier.hpp"
 #include "tests/unit/cosmology/initial_fixture.hpp"
 #include "tests/unit/io/grafic_files.hpp"

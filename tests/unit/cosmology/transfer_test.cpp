@@ -1,4 +1,4 @@
-#include "cosmology/transfer.hpp"
+#include "cosmology/linear_power.hpp"
 
 #include <cmath>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "decomp/options.hpp"
+#include "decomp/partition_options.hpp"
 
 namespace octant {
 namespace {

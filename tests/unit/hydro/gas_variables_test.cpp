@@ -1,7 +1,7 @@
 // The list of what gas stores.
 #include <gtest/gtest.h>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 namespace {

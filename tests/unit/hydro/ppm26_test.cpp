@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "hydro/parameters.hpp"
+#include "hydro/hydro_parameters.hpp"
 #include "tests/unit/hydro/uniform_blocks.hpp"
 
 namespace octant::hydro::test {

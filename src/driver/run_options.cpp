@@ -1,4 +1,4 @@
-#include "driver/options.hpp"
+#include "driver/run_options.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "hydro/interpolation.hpp"
+#include "hydro/gas_interpolation.hpp"
 
 namespace octant::hydro {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 
 namespace octant::subgrid {
 

@@ -1,4 +1,4 @@
-#include "telemetry/columns.hpp"
+#include "telemetry/row_columns.hpp"
 
 #include <utility>
 

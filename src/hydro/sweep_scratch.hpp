@@ -42,7 +42,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_packs(const Member& team, const Body& body)
 // or the next plane: finite or not, no such lane is used. Rows of face states begin so that cell 0
 // is the first of an aligned pack.
 template <int M, class Scheme>
-class PatchScratch {
+class SweepScratch {
  public:
   static constexpr mesh::GhostShape ghosts = ghosts_of<Scheme>();
   static constexpr int patch = M, width = PackTraits<Pack>::width;
@@ -50,7 +50,7 @@ class PatchScratch {
   using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
-  using Surface = typename Scheme::template Surface<PatchScratch>;
+  using Surface = typename Scheme::template Surface<SweepScratch>;
 
   // Bytes for a number of variables, with room to align.
   static std::size_t bytes(int variables) {
@@ -58,7 +58,7 @@ class PatchScratch {
   }
 
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION PatchScratch(const Member& team, int variables)
+  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(const Member& team, int variables)
       : base_(static_cast<double*>(team.team_scratch(0).get_shmem_aligned(
             sizeof(double) * doubles(variables), k_alignment))),
         primitive_size_(variables * PrimitivePlane::stride),

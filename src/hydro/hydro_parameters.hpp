@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/parameters.hpp"
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "hydro/options.hpp"
+#include "hydro/hydro_options.hpp"
 #include "mesh/interpolation.hpp"
 
 namespace octant::hydro {

@@ -1,4 +1,4 @@
-#include "hydro/parameters.hpp"
+#include "hydro/hydro_parameters.hpp"
 
 #include "core/error.hpp"
 #include "hydro/reconstruction.hpp"

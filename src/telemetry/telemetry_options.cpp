@@ -1,4 +1,4 @@
-#include "telemetry/options.hpp"
+#include "telemetry/telemetry_options.hpp"
 
 #include "core/parameters.hpp"
 

@@ -1,4 +1,4 @@
-#include "subgrid/black_holes/options.hpp"
+#include "subgrid/black_holes/black_hole_options.hpp"
 
 #include <algorithm>
 

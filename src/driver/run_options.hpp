@@ -8,25 +8,25 @@
 #include <string>
 #include <vector>
 
-#include "comm/options.hpp"
+#include "comm/comm_options.hpp"
 #include "core/named.hpp"
 #include "core/parameters.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
-#include "decomp/options.hpp"
+#include "decomp/partition_options.hpp"
 #include "driver/debug_options.hpp"
 #include "driver/format.hpp"
 #include "driver/output_options.hpp"
-#include "gravity/options.hpp"
-#include "hydro/options.hpp"
-#include "hydro/parameters.hpp"
+#include "gravity/gravity_options.hpp"
+#include "hydro/hydro_options.hpp"
+#include "hydro/hydro_parameters.hpp"
 #include "hydro/refinement.hpp"
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
 #include "problems/region.hpp"
 #include "subgrid/presets.hpp"
 #include "subgrid/process.hpp"
-#include "telemetry/options.hpp"
+#include "telemetry/telemetry_options.hpp"
 
 namespace octant::driver {
 

@@ -1,4 +1,4 @@
-#include "io/rows.hpp"
+#include "io/row_range.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "telemetry/measured_rows.hpp"
 #include "telemetry/parquet_file.hpp"
-#include "telemetry/rows.hpp"
 
 namespace octant::telemetry {
 

@@ -1,4 +1,4 @@
-#include "gravity/options.hpp"
+#include "gravity/gravity_options.hpp"
 
 #include "core/parameters.hpp"
 

@@ -1,4 +1,4 @@
-#include "decomp/options.hpp"
+#include "decomp/partition_options.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "subgrid/cooling/options.hpp"
+#include "subgrid/cooling/cooling_options.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // the potential those of gravity with the coupling below.
 #pragma once
 
-#include "core/units.hpp"
+#include "core/code_units.hpp"
 
 namespace octant::cosmology {
 

@@ -1,4 +1,4 @@
-#include "comm/options.hpp"
+#include "comm/comm_options.hpp"
 
 #include "core/parameters.hpp"
 

@@ -1,4 +1,4 @@
-#include "cosmology/units.hpp"
+#include "cosmology/comoving_units.hpp"
 
 #include <algorithm>
 #include <cmath>
