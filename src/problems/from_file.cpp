@@ -1,9 +1,9 @@
 // Gas and particles that octools.write_initial, or another program, has written to a file:
 //
-//   /header            kind = "initial", lower, upper (the domain), scale_factor in an expanding box;
-//                      unit_length, unit_mass and unit_time in cgs, or none: code units
+//   /header            kind = "initial", lower, upper (the domain), scale_factor in an expanding
+//                      box; unit_length, unit_mass and unit_time in cgs, or none: code units
 //   /gas/level_L/...   stored_gas.hpp
-//   /particles/KIND/   position and velocity [particle][3], mass, and columns of the kind [particle]
+//   /particles/KIND/   position, velocity [particle][3], mass and columns of the kind [particle]
 #include <algorithm>
 #include <cmath>
 #include <optional>

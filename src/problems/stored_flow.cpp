@@ -1,6 +1,6 @@
 // A flow that goes on from stored fields: a snapshot, or a file with the datasets /fields/u, v, w
-// and p, each [k][j][i] (and /lower_faces: see dns/field_file.hpp). Those of another grid of the same
-// domain, which /grid describes, are interpolated: dns/other_grid.hpp.
+// and p, each [k][j][i] (and /lower_faces: see dns/field_file.hpp). Those of another grid of the
+// same domain, which /grid describes, are interpolated: dns/other_grid.hpp.
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"

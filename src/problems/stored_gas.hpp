@@ -35,8 +35,8 @@ class StoredGas {
   enum Quantity { k_density, k_pressure, k_velocity, k_scalars = k_velocity + 3 };
 
   // Reads what grids there are. `units` are those of the file in the run's, `run_units` the latter
-  // in cgs. Throws InputError on every rank: boxes that are not nested in whole cells, datasets that
-  // are missing or of another shape, scalars that the run does not know. Collective.
+  // in cgs. Throws InputError on every rank: boxes that are not nested in whole cells, datasets
+  // that are missing or of another shape, scalars that the run does not know. Collective.
   StoredGas(const Hdf5Reader& file, const mesh::Geometry& geometry,
             const hydro::HydroOptions& hydro, const CodeUnits& units, const CodeUnits& run_units);
 
