@@ -34,8 +34,6 @@ class FromFile final : public Problem {
   }
 
   void prepare(const Setting& setting) override {
-    if (path_.empty())
-      throw InputError("problem.path is missing: name the file that holds the initial state");
     geometry_ = setting.geometry;
     hydro_ = setting.hydro;
     units_ = setting.units;
@@ -43,6 +41,8 @@ class FromFile final : public Problem {
   }
 
   double begin(const Communicator& communicator) override {
+    if (path_.empty())
+      throw InputError("problem.path is missing: name the file that holds the initial state");
     file_.emplace(communicator, path_);
     if (file_->lost_checksums())
       log::warn("{} was changed after it was written; its checksums are gone", path_);

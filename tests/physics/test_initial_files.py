@@ -243,6 +243,10 @@ def test_wrong_files_are_refused(what: str, tmp_path: Path) -> None:
     assert_refused(outcome, "gas.h5", *WRONG[what])
 
 
+def test_a_missing_path_is_refused(tmp_path: Path) -> None:
+    assert_refused(run(tmp_path / "run", STILL.format("", [8] * 3, 0)), "problem.path is missing")
+
+
 def test_the_writer_refuses_what_is_no_state(tmp_path: Path) -> None:
     gas = turbulent_gas((4, 4, 4))
     path = write_initial(tmp_path / "gas.h5", gas)
@@ -294,6 +298,7 @@ def test_a_stored_flow_is_interpolated_from_another_grid(tmp_path: Path) -> None
         z = z[:, None, None]
         return upper * z + np.sin(np.pi * z) * wave
 
+    own, _ = points((24, 20, 16), "uniform")
     errors = []
     for cells in ((16, 12, 12), (32, 24, 24)):
         grid, path = points(cells, "tanh")
@@ -306,7 +311,6 @@ def test_a_stored_flow_is_interpolated_from_another_grid(tmp_path: Path) -> None
             run_well(tmp_path / f"{cells[0]}_{ranks}", text, where, ranks=ranks) for ranks in (1, 3)
         ]
         found, other = (fields(outcome.last_snapshot) for outcome in outcomes)
-        own, _ = points((24, 20, 16), "uniform")
         worst = 0.0
         for name, axis, upper in (("u", "x", 1.0), ("v", "y", 0.5), ("w", "z", 0.0)):
             assert (found[name] == other[name]).all()
