@@ -102,7 +102,8 @@ def page(root: Path) -> str:
     parts = ["# Gallery\n\nEvery example: `./octant run examples/NAME.toml` makes its picture.\n"]
     for group, more in GROUPS.items():
         parts.append(f"## {group}\n\nMore: [{more}](../{more})\n\n:::::{{container}} gallery")
-        parts += [_card(entry, known.get(entry.name)) for entry in examples() if entry.group == group]
+        members = [entry for entry in examples() if entry.group == group]
+        parts += [_card(entry, known.get(entry.name)) for entry in members]
         parts.append(":::::\n")
     return "\n".join(parts)
 
@@ -139,8 +140,8 @@ def _said(words: list[str | Path]) -> str:
 
 
 def _keep_picture(entry: Example, output: Path) -> None:
-    drawn = [sorted(output.glob(pattern))[-1:] for pattern in (*entry.pictures, "*.png")]
-    drawn = sum(drawn, [])
+    found = [sorted(output.glob(pattern)) for pattern in (*entry.pictures, "*.png")]
+    drawn = [paths[-1] for paths in found if paths]
     if not drawn:
         raise SystemExit(f"{entry.name} drew no picture")
     with Image.open(drawn[0]) as picture:

@@ -258,8 +258,8 @@ def history(
 ) -> None:
     """Draw what a run conserved, its blocks per level and its time step.
 
-    Of a flow: kinetic energy, the friction of walls, the Nusselt number or else the dissipation, and
-    the time step.
+    Of a flow: kinetic energy, the friction of walls, the Nusselt number or else the loss of energy,
+    and the time step.
     """
     import numpy as np
 
