@@ -7,6 +7,7 @@ a link to nothing, ends it.
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -24,11 +25,9 @@ SOURCES = ("tests/extending",)
 def parameters(program: Path) -> str:
     """Describe all parameters, as the program declares them."""
     said = subprocess.run([program, "params"], check=True, capture_output=True, text=True).stdout
-    sections = said[said.index("## ") :]
-    return (
-        "# Parameters\n\nAll that a parameter file may hold, as `./octant params` prints it.\n\n"
-        + sections
-    )
+    tables = re.sub(r"^# ", "## ", said, flags=re.MULTILINE)
+    about = "All that a parameter file may hold, as `./octant params` prints it."
+    return f"# Parameters\n\n{about}\n\n{tables}"
 
 
 def helps(program: Path) -> list[tuple[str, list[str]]]:
