@@ -173,7 +173,7 @@ def driven_turbulence(run: Path) -> list[Number]:
 
 
 def heated_cavity(run: Path) -> list[Number]:
-    """Measure the heat through a square cavity at a Rayleigh number of 10^5 (de Vahl Davis 1983)."""
+    """Measure the heat through a cavity at a Rayleigh number of 10^5 (de Vahl Davis 1983)."""
     return [Number("Nusselt number", nusselt(run), 4.519, 0.05)]
 
 
@@ -195,7 +195,7 @@ def nusselt(run: Path) -> float:
 
 
 def square_duct(run: Path) -> list[Number]:
-    """Measure laminar flow through a square duct: the largest velocity over the mean (White 2006)."""
+    """Measure laminar flow in a square duct: largest over mean velocity (White 2006)."""
     import h5py
 
     found = snapshots(run)
