@@ -49,6 +49,8 @@ SMALLER: dict[str, tuple[str, ...]] = {
         "stars.density=1e-3",
         "stars.mass=100.0",
     ),
+    "double_mach": ("mesh.base_cells=[36,12,4]", "mesh.upper=[3.0,1.0,0.3333333333333333]"),
+    "driven_turbulence": (CUBE,),
     "evrard": (CUBE, "mesh.max_level=2", "refine.density=[1e-5,0.1]"),
     "galaxies": (
         CUBE,
@@ -61,6 +63,8 @@ SMALLER: dict[str, tuple[str, ...]] = {
         "stars.mass=1e6",
     ),
     "gresho": ("mesh.base_cells=[32,32,8]", "mesh.upper=[1.0,1.0,0.25]"),
+    "half_channel": ("grid.cells=[16,12,20]", *STATISTICS),
+    "heated_cavity": ("grid.cells=[16,4,16]",),
     "implosion": (SLAB, "mesh.upper=[0.3,0.3,0.0375]"),
     "isentropic_vortex": ("mesh.base_cells=[32,32,8]", "mesh.upper=[10.0,10.0,2.5]"),
     "isothermal_ball": (CUBE,),
@@ -80,6 +84,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "plummer": (CUBE, "mesh.max_level=2", "problem.particles=4000", "refine.mass_unit=2.5e-4"),
     "radiative_shock": (),
     "rayleigh_benard": ("grid.cells=[24,16,16]", *STATISTICS),
+    "rayleigh_taylor": ("mesh.base_cells=[16,48,4]", "mesh.upper=[0.25,0.75,0.125]"),
     "sedov": (CUBE,),
     "sedov_octant": (CUBE,),
     "shock_cloud": ("mesh.base_cells=[32,16,4]", "mesh.upper=[2.0,1.0,0.25]"),
@@ -88,8 +93,10 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "sod": ("mesh.base_cells=[64,8,8]", "mesh.upper=[1.0,0.125,0.125]"),
     "sound_wave": (CUBE,),
     "spin_up": (),
+    "square_duct": ("grid.cells=[4,16,16]",),
     "taylor_green": ("grid.cells=[16,16,16]",),
     "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),
+    "two_blasts": ("mesh.base_cells=[80,4,4]", "mesh.upper=[1.0,0.05,0.05]"),
 }
 # Cyclic reduction adds up in an order that follows the process grid.
 DEPENDS_ON_RANKS = ("paper_channel",)

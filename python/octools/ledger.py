@@ -17,6 +17,9 @@ from octools.snapshot import Array
 # By account of history.csv: whether it adds energy or takes it away.
 ENERGY = {
     "heating_energy": 1.0,
+    "sources_work": 1.0,
+    "sources_heat": 1.0,
+    "turbulence_energy": 1.0,
     "cooling_cooled": -1.0,
     "cooling_uv_heated": 1.0,
     "cooling_floor_energy": 1.0,

@@ -18,6 +18,7 @@ PICTURE_COMMANDS = (
     "halos",
     "sfr",
     "ledger",
+    "expect",
     "ics",
     "report",
     "trace",

@@ -223,6 +223,10 @@ Expression::Expression(const std::string& parameter, const std::string& text,
 Expression::Expression(Expression&&) noexcept = default;
 Expression::~Expression() = default;
 
+bool Expression::uses(const std::string& variable) const {
+  return compiled_->parser.GetUsedVar().contains(variable);
+}
+
 bool Expression::is_constant() const { return compiled_->is_constant; }
 
 double Expression::value() const {

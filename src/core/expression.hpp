@@ -61,7 +61,8 @@ class Expression {
   Expression(Expression&&) noexcept;
   ~Expression();
 
-  // Whether it uses no variables.
+  // Whether it uses a variable; whether it uses none.
+  bool uses(const std::string& variable) const;
   bool is_constant() const;
   // At the present values of its variables. Not for several threads at once.
   double value() const;

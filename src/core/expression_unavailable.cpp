@@ -33,6 +33,7 @@ Expression::Expression(const std::string& parameter, const std::string&, const E
 }
 Expression::Expression(Expression&&) noexcept = default;
 Expression::~Expression() = default;
+bool Expression::uses(const std::string&) const { return false; }
 bool Expression::is_constant() const { return true; }
 double Expression::value() const { return 0.0; }
 std::string Expression::description() const { return {}; }

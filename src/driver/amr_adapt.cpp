@@ -31,6 +31,7 @@ void AmrSimulation::follow_mesh() {
 bool AmrSimulation::regrid() {
   const auto timing = timers_.time("regrid", Phase::regrid);
   const mesh::Geometry& geometry = mesh_.geometry();
+  for (int level = 0; level <= geometry.max_level(); ++level) mesh_.set_inflow_time(level, time_);
   mesh::FlagMasks flags(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level)
     flags[level].assign(mesh_.blocks(level).slots(), 0);

@@ -1,5 +1,7 @@
 #include "driver/amr_history.hpp"
 
+#include "core/error.hpp"
+
 namespace octant::driver {
 
 namespace {
@@ -49,6 +51,18 @@ void add_universe(Columns& columns, const AmrSimulation& simulation) {
   columns.add("econs", simulation.energy().error());
 }
 
+// Of output.integrals, which are not known before the first measurement.
+void add_integrals(Columns& columns, const std::vector<std::string>& names,
+                   const std::vector<double>& values) {
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (fmt::format(",{},", columns.names()).find(fmt::format(",{},", names[n])) !=
+        std::string::npos)
+      throw InputError("output.integrals.{0}: there is a column \"{0}\" of history.csv already",
+                       names[n]);
+    columns.add(names[n], values.empty() ? 0.0 : values[n]);
+  }
+}
+
 }  // namespace
 
 Columns history_columns(const AmrSimulation& simulation, double dt) {
@@ -67,6 +81,7 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
     add_particles(columns, kinds[n].kind(), totals.particles[n]);
   if (simulation.options().universe) add_universe(columns, simulation);
   for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
+  add_integrals(columns, simulation.options().integrals.names(), totals.integrals);
   return columns;
 }
 

@@ -44,6 +44,7 @@ void AmrSimulation::measure() {
   measure_cells();
   for (std::size_t n = 0; n < totals_.particles.size(); ++n)
     totals_.particles[n] = matter_.kinds()[n].totals();
+  measure_integrals();
   if (gravity_) totals_.potential_energy = potential_energy();
   if (options_.universe)
     energy_.update(scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
@@ -174,6 +175,15 @@ void AmrSimulation::count_restored(std::int64_t cells) {
         cells, mass, energy);
   }
   restored_ = {};
+}
+
+void AmrSimulation::measure_integrals() {
+  std::vector<ReproducibleSum> sums(options_.integrals.names().size());
+  if (sums.empty()) return;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    options_.integrals.add(gas_level(level, time_, time_), sums);
+  reproducible_sum(mesh_.communicator(), std::span(sums));
+  for (const ReproducibleSum& sum : sums) totals_.integrals.push_back(sum.to_double());
 }
 
 // How long a step of each level may be for all but signals.

@@ -13,6 +13,7 @@ subgrid::GasLevel AmrSimulation::gas_level(int level, double time, double coarse
   subgrid::GasLevel gas(
       mesh_, level, options_.hydro.gas(),
       {.units = options_.units(a),
+       .time = time,
        .scale_factor = a,
        .background_redshift =
            universe ? cosmology::redshift(universe->scale_factor(coarse_time)) : 0.0,

@@ -29,12 +29,6 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
           .spares = options.hydro.integrator == hydro::Integrator::muscl_hancock ? 1 : 2};
 }
 
-std::vector<double> stored_values(const problems::GasState& state, const hydro::HydroOptions& gas) {
-  std::vector<double> values(gas.variable_count());
-  problems::store_state(state, gas, values.data(), 1);
-  return values;
-}
-
 }  // namespace
 
 AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions& options)
@@ -62,11 +56,15 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
     gravity_->set_transfer(gravity::TransferTable(
         options.gravity.transfer, options.universe ? options.universe->options().box : 1.0));
   if (gravity_) gravity_->set_attracting([this](int level) { return matter_.density(level); });
-  for (int axis = 0; axis < 3; ++axis)
-    for (int side = 0; side < 2; ++side)
-      if (mesh_.geometry().boundary(axis, side) == mesh::Boundary::inflow)
-        mesh_.set_inflow(2 * axis + side,
-                         stored_values(options.problem->inflow_state(axis, side), options.hydro));
+  if (!options.problem) return;
+  mesh_.set_inflow(
+      {.state =
+           [&options](int boundary, const problems::Position& centre, double time, double* values) {
+             const auto gas =
+                 options.problem->inflow_state({boundary / 2, boundary % 2, centre, time});
+             problems::store_state(gas, options.hydro, values, 1);
+           },
+       .moves = options.problem->inflow_moves()});
 }
 
 double AmrSimulation::least_bytes(const AmrOptions& options) {

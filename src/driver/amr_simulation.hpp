@@ -33,6 +33,7 @@ struct Totals {
   std::vector<particles::ParticleTotals> particles;  // by kind
   double potential_energy = 0;                       // of all that attracts
   std::vector<std::int64_t> blocks, leaf_cells;      // by level
+  std::vector<double> integrals;                     // of output.integrals
 
   Totals(int levels, std::size_t kinds)
       : particles(kinds), blocks(levels, 0), leaf_cells(levels, 0) {}
@@ -169,6 +170,7 @@ class AmrSimulation {
   GasSums measure_gas();
   void count_restored(std::int64_t cells);
   double potential_energy();
+  void measure_integrals();
   void measure_limits();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level

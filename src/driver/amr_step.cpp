@@ -187,6 +187,7 @@ void AmrSimulation::advance_gas(int level, double dt, double begin, double end) 
 void AmrSimulation::start_coupling(int level) {
   if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("ghost data", Phase::other, level);
+  mesh_.set_inflow_time(level, clocks_[level]);
   mesh_.refresh_halo(level, LevelFields::k_now);
 }
 
@@ -238,6 +239,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
   {
     const auto timing = timers_.time("ghost data", Phase::other, level);
+    mesh_.set_inflow_time(level, clocks_[level] + weights.time * dt);
     mesh_.start_ghosts(level, source, theta);
   }
   Clock clock;

@@ -180,6 +180,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare(schema, comm);
   declare(schema, output);
   declare_levels(schema, output);
+  integrals.declare(schema);
   declare(schema, formats, output.formats);
   schema.add("io.chunk_files", input.chunk_files,
              {.unit = "files",
@@ -213,6 +214,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                      refine.mass_scalar, scalars);
   add_process_variables();
   check_output(geometry);
+  if (hydro.enabled) integrals.compile(geometry, hydro.gas(), shown_names(hydro.scalars));
   if (problem)
     problem->prepare({.geometry = geometry,
                       .hydro = hydro,

@@ -24,6 +24,7 @@
 #include "mesh/geometry.hpp"
 #include "problems/problem.hpp"
 #include "problems/region.hpp"
+#include "subgrid/integrals.hpp"
 #include "subgrid/presets.hpp"
 #include "subgrid/process.hpp"
 #include "telemetry/telemetry_options.hpp"
@@ -104,6 +105,7 @@ class AmrOptions {
   TimeOptions time;
   UnitOptions physical;
   OutputOptions output;
+  subgrid::Integrals integrals;
   Formats<MeshContents> formats = make_mesh_formats();
   InputOptions input;
   RefineOptions refine;

@@ -22,12 +22,19 @@ struct Request {
 
 void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
   std::vector<BoundaryTask> kept, scratch;
+  halo.inflow_boxes.clear();
+  halo.inflow_cells = 0;
   for (const int n : needs.placed()) {
     const Need& need = needs.need_number(n);
     if (need.origin != Origin::mirrored) continue;
     BoundaryTask task = need.mirror;
     task.target = needs.box_of(reference_to_need(n));
     task.source = task.inflow < 0 ? needs.box_of(task.source) : k_nowhere;
+    if (task.inflow >= 0) {
+      task.inflow_cell = halo.inflow_cells;
+      halo.inflow_boxes.push_back({task.inflow, need.position, task.region, task.inflow_cell});
+      halo.inflow_cells += task.region.volume();
+    }
     (need.scratch ? scratch : kept).push_back(task);
   }
   halo.halo_boundaries = to_device("boundary tasks", kept);

@@ -28,6 +28,17 @@ struct Region {
   constexpr std::int64_t volume() const {
     return std::int64_t{end[0] - begin[0]} * (end[1] - begin[1]) * (end[2] - begin[2]);
   }
+  // Of a cell of it, in the order [k][j][i].
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t index(int i, int j, int k) const {
+    return (std::int64_t{k - begin[2]} * (end[1] - begin[1]) + j - begin[1]) * (end[0] - begin[0]) +
+           i - begin[0];
+  }
+  // And the other way round.
+  std::array<int, 3> cell(std::int64_t index) const {
+    const int ni = end[0] - begin[0], nj = end[1] - begin[1];
+    return {begin[0] + static_cast<int>(index % ni), begin[1] + static_cast<int>(index / ni % nj),
+            begin[2] + static_cast<int>(index / ni / nj)};
+  }
   void merge(const Region& other);  // becomes the bounding box of both
   bool operator==(const Region&) const = default;
 };
@@ -47,7 +58,17 @@ struct BoundaryTask {
   Region region;
   std::array<std::int16_t, 3> offset, sign;
   std::int32_t flipped;  // bit d: the component along axis d of every vector changes its sign
-  std::int32_t inflow;   // -1, or 2 * axis + side: the constant state of that boundary, no source
+  std::int32_t inflow;   // -1, or 2 * axis + side: what enters there, no source
+  std::int64_t inflow_cell = 0;  // where the values of the region begin, in cells: see InflowBox
+};
+
+// A region of a block beyond an inflow boundary. Its values lie [variable][k][j][i] from
+// first * variables on among those of the level.
+struct InflowBox {
+  int boundary;  // 2 * axis + side
+  BlockCoordinates block;
+  Region region;
+  std::int64_t first;
 };
 
 // Interpolates cells of a fine box from the coarse block beneath them and its six face neighbours.
@@ -73,6 +94,8 @@ struct LevelHalo {
   DeviceArray<const PackTask> packs;
   DeviceArray<const BoundaryTask> halo_boundaries, scratch_boundaries;
   DeviceArray<const InterpolationTask> interpolations;
+  std::vector<InflowBox> inflow_boxes;
+  std::int64_t inflow_cells = 0;  // of all of them
 };
 
 // Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).

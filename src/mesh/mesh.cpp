@@ -50,7 +50,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       refreshed_(geometry.max_level() + 1, -1),
       migration_("migration", communicator, comm_options),
       vector_axes_(upload_vector_axes(setup_.variables)),
-      inflow_("inflow states", setup_.variables.size()) {
+      inflow_values_(geometry.max_level() + 1) {
   for (int l = 0; l <= geometry.max_level(); ++l) {
     fields_.emplace_back(layout_, setup_.spares);
     ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l);
@@ -112,6 +112,7 @@ void Mesh::build_tables() {
     scratch_ = {};
     scratch_ = allocate_with_margin("scratch", scratch);
   }
+  for (InflowValues& inflow : inflow_values_) inflow.known = false;
   tree_->clear_changes();
 }
 
@@ -137,10 +138,37 @@ FieldPointers Mesh::pointers(int level, int state) const {
   return p;
 }
 
-void Mesh::set_inflow(int boundary, const std::vector<double>& state) {
-  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, inflow_);
-  for (std::size_t n = 0; n < state.size(); ++n) host(n, boundary) = state[n];
-  Kokkos::deep_copy(inflow_, host);
+void Mesh::set_inflow_time(int level, double time) {
+  finish_refresh(level);
+  InflowValues& inflow = inflow_values_[level];
+  inflow.known = inflow.known && (!inflow_.moves || time == inflow.time);
+  inflow.time = time;
+}
+
+// Centres are counted from the domain's corner: they have the same bits in blocks of any size.
+void Mesh::evaluate_inflow(int level) {
+  const LevelHalo& halo = halos_[level];
+  const int N = layout_.block_size;
+  const std::array<double, 3> lower = geometry().lower();
+  const double dx = geometry().cell_size(level);
+  InflowValues& inflow = inflow_values_[level];
+  const std::int64_t doubles = halo.inflow_cells * layout_.variables;
+  if (static_cast<std::int64_t>(inflow.values.size()) != doubles)
+    inflow.values = uninitialised<double>("inflow", doubles);
+  const auto values = Kokkos::create_mirror_view(Kokkos::HostSpace{}, inflow.values);
+  std::vector<double> state(layout_.variables);
+  for (const auto& [boundary, block, region, first] : halo.inflow_boxes)
+    for (std::int64_t cell = 0; cell < region.volume(); ++cell) {
+      const auto index = region.cell(cell);
+      std::array<double, 3> centre;
+      for (int d = 0; d < 3; ++d)
+        centre[d] = lower[d] + (static_cast<double>(block[d]) * N + index[d] + 0.5) * dx;
+      inflow_.state(boundary, centre, inflow.time, state.data());
+      for (int n = 0; n < layout_.variables; ++n)
+        values(first * layout_.variables + n * region.volume() + cell) = state[n];
+    }
+  Kokkos::deep_copy(inflow.values, values);
+  inflow.known = true;
 }
 
 void Mesh::exchange_start(int level, int state) {
@@ -157,8 +185,9 @@ void Mesh::fill_level_boundaries(int level, int state,
                                  const DeviceArray<const BoundaryTask>& tasks) {
   double* const buffer[k_buffers] = {fields_[level].blocks(state), fields_[level].blocks(state),
                                      fields_[level].halo(state), scratch_.data() + k_margin};
-  fill_boundaries(tasks, halos_[level].tiles.boxes, buffer, vector_axes_, inflow_,
-                  layout_.variables);
+  if (halos_[level].inflow_cells > 0 && !inflow_values_[level].known) evaluate_inflow(level);
+  fill_boundaries(tasks, halos_[level].tiles.boxes, buffer, vector_axes_,
+                  inflow_values_[level].values, layout_.variables);
 }
 
 void Mesh::interpolate_ghosts(int level, double theta,

@@ -8,6 +8,7 @@
 // functions say so.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,6 +32,15 @@ struct FieldSetup {
 using OctantMasks = std::vector<std::vector<std::uint8_t>>;
 // By level and slot, the octants that flagged cells touch: see flag masks in hydro/refinement.hpp.
 using FlagMasks = std::vector<std::vector<std::uint64_t>>;
+
+// What enters through inflow boundaries: all variables (conserved) of a cell beyond boundary
+// 2 * axis + side, by its centre and the time. A pure function, which every rank asks.
+struct Inflow {
+  std::function<void(int boundary, const std::array<double, 3>& centre, double time,
+                     double* values)>
+      state;
+  bool moves = false;  // whether it changes with time
+};
 
 class Mesh {
  public:
@@ -67,8 +77,10 @@ class Mesh {
   // By slot, in cells of the block: which fluxes of own blocks count in the registers.
   const BlockFluxRequests& flux_requests(int level) const { return flux_requests_[level]; }
 
-  // Inflow states: values of all variables (conserved) at boundary 2 * axis + side.
-  void set_inflow(int boundary, const std::vector<double>& state);
+  // What enters where a boundary is an inflow; until set_inflow_time() at time 0.
+  void set_inflow(Inflow inflow) { inflow_ = std::move(inflow); }
+  // The time of the states of a level whose ghosts are filled from now on.
+  void set_inflow_time(int level, double time);
 
   // --- ghost data ------------------------------------------------------------------------------
   // Ghost cells of a level's state. `theta` is its time between the coarser level's old (0) and
@@ -124,6 +136,7 @@ class Mesh {
                           const DeviceArray<const InterpolationTask>& tasks);
   DeviceArray<const InterpolationTask> interpolations_around(int level,
                                                              const std::vector<int>& slots) const;
+  void evaluate_inflow(int level);
   void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
   void add_children(int level, const std::vector<std::uint8_t>& wanted);
   void remove_children(const OctantMasks& wanted);
@@ -148,7 +161,13 @@ class Mesh {
   std::vector<Exchanger> ghost_exchangers_, octant_exchangers_, face_exchangers_;
   Exchanger migration_;
   VectorAxes vector_axes_;
-  InflowStates inflow_;
+  Inflow inflow_;
+  struct InflowValues {
+    double time = 0.0;
+    bool known = false;  // at that time, for the present structure
+    DeviceArray<double> values;
+  };
+  std::vector<InflowValues> inflow_values_;  // by level
 };
 
 }  // namespace octant::mesh

@@ -77,7 +77,8 @@ void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& 
 
 void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
-                     const VectorAxes& vector_axes, const InflowStates& inflow, int variables) {
+                     const VectorAxes& vector_axes, const DeviceArray<const double>& inflow,
+                     int variables) {
   const FieldPointers source{buffer[0], buffer[1], buffer[2], buffer[3]};
   double* const halo = buffer[k_halo];
   double* const scratch = buffer[k_scratch];
@@ -87,7 +88,9 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
         const CellBox to_box = boxes(task.target);
         double* to_buffer = to_box.buffer == k_halo ? halo : scratch;
         const CellBox from_box = boxes(task.inflow < 0 ? task.source : task.target);
-        for_cells(team, task.region, [&](int i, int j, int k) {
+        const Region& r = task.region;
+        const std::int64_t volume = r.volume();
+        for_cells(team, r, [&](int i, int j, int k) {
           double* to = to_buffer + to_box.offset(i, j, k);
           const double* from =
               source.buffer[from_box.buffer] + from_box.offset(task.offset[0] + task.sign[0] * i,
@@ -96,7 +99,7 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
           for (int n = 0; n < variables; ++n) {
             double value;
             if (task.inflow >= 0) {
-              value = inflow(n, task.inflow);
+              value = inflow(task.inflow_cell * variables + n * volume + r.index(i, j, k));
             } else {
               value = from[static_cast<std::int64_t>(n) * from_box.stride_variable];
               const int axis = vector_axes(n);

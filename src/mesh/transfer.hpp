@@ -15,16 +15,15 @@ void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const Cell
 void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
                    const double* source, double* blocks);
 
-// The constant state of an inflow boundary, by boundary (2 * axis + side).
-using InflowStates = Kokkos::View<double* [6], Kokkos::LayoutLeft, DeviceSpace>;
-
 // For every axis, the variable that is that component of a vector; a list per axis.
 using VectorAxes = DeviceArray<const std::int32_t>;  // by variable: -1 or the axis
 
-// Fills boxes beyond boundaries. Sources may be own blocks or boxes that are already filled.
+// Fills boxes beyond boundaries. Sources may be own blocks or boxes that are already filled;
+// `inflow` are the values of the level's inflow boxes.
 void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const DeviceArray<const CellBox>& boxes, double* const (&buffer)[k_buffers],
-                     const VectorAxes& vector_axes, const InflowStates& inflow, int variables);
+                     const VectorAxes& vector_axes, const DeviceArray<const double>& inflow,
+                     int variables);
 
 // Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a
 // message buffer, [variable][k][j][i] with half the block size along each axis.

@@ -9,6 +9,7 @@ namespace octant::problems {
 std::unique_ptr<FlowProblem> make_cavity();
 std::unique_ptr<FlowProblem> make_channel();
 std::unique_ptr<FlowProblem> make_couette();
+std::unique_ptr<FlowProblem> make_flow_of_expressions();
 std::unique_ptr<FlowProblem> make_isotropic();
 std::unique_ptr<FlowProblem> make_rayleigh_benard();
 std::unique_ptr<FlowProblem> make_stored_flow();

@@ -6,13 +6,10 @@ namespace octant::problems {
 namespace {
 
 constexpr Entry<FlowProblem> k_flow_problems[] = {
-    {"cavity", make_cavity},
-    {"channel", make_channel},
-    {"couette", make_couette},
-    {"isotropic", make_isotropic},
-    {"rayleigh_benard", make_rayleigh_benard},
-    {"stored_flow", make_stored_flow},
-    {"taylor_green", make_taylor_green},
+    {"cavity", make_cavity},           {"channel", make_channel},
+    {"couette", make_couette},         {"expression", make_flow_of_expressions},
+    {"isotropic", make_isotropic},     {"rayleigh_benard", make_rayleigh_benard},
+    {"stored_flow", make_stored_flow}, {"taylor_green", make_taylor_green},
 };
 
 }  // namespace

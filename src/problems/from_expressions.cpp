@@ -1,11 +1,14 @@
 // Gas that the parameter file describes by expressions of position.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/definitions.hpp"
 #include "core/error.hpp"
 #include "core/expression.hpp"
 #include "core/parameters.hpp"
 #include "problems/factories.hpp"
+#include "problems/random_field.hpp"
 
 namespace octant::problems {
 
@@ -27,19 +30,12 @@ class ExpressionProblem final : public Problem {
                            "where [units] is given, and else pressure over density"});
     schema.add("problem.scalars", scalars_,
                {.meaning = "Concentrations of the passive scalars (hydro.scalars)"});
+    definitions_.declare(schema, "problem");
     schema.add(
-        "problem.constants", constants_,
-        {.meaning =
-             "A table of numbers by name, for all expressions; each may use those before it"});
-    schema.add(
-        "problem.terms", terms_,
-        {.meaning =
-             "A table of expressions by name, for those of the gas; each may use those before "
-             "it"});
-    schema.add(
-        "problem.tables", tables_,
-        {.meaning = "A table of text files by name: f = \"file\" makes f(r) a function, linear "
-                    "between the file's lines of an r and a value"});
+        "problem.random", random_,
+        {.meaning = "A table of random fields by name, as {ripple = \"seed 1, from 1, to 8, slope "
+                    "-2, rms 0.1\"}: Gaussian, periodic in the domain, of wave numbers from 1 to "
+                    "8 in units of 2 pi over its longest side, power per wave going as k^-2"});
     schema.add("problem.centre", centre_,
                {.unit = "length", .meaning = "From where r is the distance"});
     schema.add("problem.samples", samples_,
@@ -52,7 +48,6 @@ class ExpressionProblem final : public Problem {
   void prepare(const Setting& setting) override {
     per_pressure_ = 1.0 / (setting.hydro.gamma - 1.0);
     lower_ = setting.geometry.lower();
-    upper_ = setting.geometry.upper();
     if (!temperature_.empty()) prepare_temperature(setting);
     else if (pressure_.empty()) pressure_ = "1";
     if (velocity_.size() != 3)
@@ -64,25 +59,22 @@ class ExpressionProblem final : public Problem {
 
     ExpressionNames names = point_.names();
     names.add_constant("problem", "gamma", setting.hydro.gamma);
-    for (const std::string& definition : tables_) {
-      const auto [name, path] = split_definition("problem.tables", definition);
-      names.add_table("problem.tables." + name, name, path);
-    }
-    add_constants(names);
-    compile_terms(names);
+    add_random_fields(names, setting.geometry);
+    definitions_.compile(names);
     compile_quantities(names);
   }
 
   GasState initial_state(const Position& centre, double cell_size) const override {
     const Position place = on_lattice(centre, cell_size);
-    return samples_ == 1 ? state_at(place) : mean_around(place, cell_size);
+    return samples_ == 1 ? state_at(place, 0.0) : mean_around(place, cell_size);
   }
 
-  GasState inflow_state(int axis, int side) const override {
-    Position middle;
-    for (int d = 0; d < 3; ++d) middle[d] = 0.5 * (lower_[d] + upper_[d]);
-    middle[axis] = side == 0 ? lower_[axis] : upper_[axis];
-    return state_at(middle);
+  GasState inflow_state(const InflowPlace& place) const override {
+    return state_at(place.centre, place.time);
+  }
+  bool inflow_moves() const override {
+    const auto moves = [](const Expression& expression) { return expression.uses("t"); };
+    return definitions_.uses("t") || std::ranges::any_of(quantities_, moves);
   }
 
   // What an expression gives may be no gas, on one rank alone.
@@ -112,25 +104,13 @@ class ExpressionProblem final : public Problem {
       kelvin_ = units.temperature();
   }
 
-  void add_constants(ExpressionNames& names) const {
-    for (const std::string& definition : constants_) {
-      const auto [name, text] = split_definition("problem.constants", definition);
-      const std::string parameter = "problem.constants." + name;
-      const Expression constant(parameter, text, names);
-      if (!constant.is_constant())
-        throw InputError("{} changes from place to place: it belongs into problem.terms",
-                         constant.description());
-      names.add_constant(parameter, name, constant.value());
-    }
-  }
-
-  void compile_terms(ExpressionNames& names) {
-    term_values_.resize(terms_.size());
-    for (std::size_t n = 0; n < terms_.size(); ++n) {
-      const auto [name, text] = split_definition("problem.terms", terms_[n]);
-      const std::string parameter = "problem.terms." + name;
-      compiled_terms_.emplace_back(parameter, text, names);
-      names.add_variable(parameter, name, &term_values_[n]);
+  void add_random_fields(ExpressionNames& names, const mesh::Geometry& geometry) {
+    random_values_.resize(random_.size());
+    for (std::size_t n = 0; n < random_.size(); ++n) {
+      const auto [name, text] = split_definition("problem.random", random_[n]);
+      const std::string parameter = "problem.random." + name;
+      random_fields_.emplace_back(parameter, text, geometry);
+      names.add_variable(parameter, name, &random_values_[n]);
     }
   }
 
@@ -155,10 +135,11 @@ class ExpressionProblem final : public Problem {
     return place;
   }
 
-  GasState state_at(const Position& place) const {
-    point_.set(place, centre_, 0.0);
-    for (std::size_t n = 0; n < compiled_terms_.size(); ++n)
-      term_values_[n] = compiled_terms_[n].value();
+  GasState state_at(const Position& place, double time) const {
+    point_.set(place, centre_, time);
+    for (std::size_t n = 0; n < random_fields_.size(); ++n)
+      random_values_[n] = random_fields_[n].value(place);
+    definitions_.evaluate();
     GasState gas;
     gas.density = positive(k_density);
     gas.pressure = is_hot_ ? gas.density * positive(k_pressure) / kelvin_ : positive(k_pressure);
@@ -174,9 +155,9 @@ class ExpressionProblem final : public Problem {
   double checked(std::size_t quantity, double above, const char* expected) const {
     const double value = quantities_[quantity].value();
     if (std::isfinite(value) && value > above) return value;
-    throw InputError("{} is {} at x = {}, y = {}, z = {}; expected {}",
+    throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
                      quantities_[quantity].description(), value, point_.x, point_.y, point_.z,
-                     expected);
+                     point_.t, expected);
   }
 
   // Of mass, momentum, energy and the mass of scalars.
@@ -189,7 +170,7 @@ class ExpressionProblem final : public Problem {
       Position place;
       for (int axis = 0; axis < 3; ++axis)
         place[axis] = centre[axis] + ((index[axis] + 0.5) / n - 0.5) * cell_size;
-      const GasState gas = state_at(place);
+      const GasState gas = state_at(place, 0.0);
       sum.density += gas.density;
       for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
       sum.pressure += gas.pressure * per_pressure_ + kinetic_energy(gas);
@@ -209,17 +190,19 @@ class ExpressionProblem final : public Problem {
   }
 
   std::string density_ = "1", pressure_, temperature_;
-  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, constants_, terms_, tables_;
+  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, random_;
+  Definitions definitions_;
   Position centre_{};
   int samples_ = 1;
 
-  Position lower_{}, upper_{};
+  Position lower_{};
   double per_pressure_ = 1.0, kelvin_ = 1.0;
   bool is_hot_ = false;  // the temperature is given
-  std::vector<Expression> compiled_terms_, quantities_;
+  std::vector<Expression> quantities_;
+  std::vector<RandomField> random_fields_;
   // What the names in expressions stand for.
   mutable ExpressionPoint point_;
-  mutable std::vector<double> term_values_;
+  mutable std::vector<double> random_values_;
 };
 
 }  // namespace

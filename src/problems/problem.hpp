@@ -43,6 +43,14 @@ struct GasState {
 void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
                  std::int64_t stride);
 
+// Where and when gas enters: in a cell beyond an inflow boundary (axis 0-2, side 0 below or 1
+// above) with this centre.
+struct InflowPlace {
+  int axis, side;
+  Position centre;
+  double time;
+};
+
 // What a problem may look at when it prepares itself.
 struct Setting {
   const mesh::Geometry& geometry;
@@ -84,8 +92,10 @@ class Problem {
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
   virtual particles::ParticleBatch initial_particles(const std::string& /*kind*/) { return {}; }
 
-  // The gas that enters through an inflow boundary (axis 0-2, side 0 below or 1 above).
-  virtual GasState inflow_state(int /*axis*/, int /*side*/) const { return {}; }
+  // The gas that enters through inflow boundaries, and whether it changes with time. Must depend on
+  // the argument alone.
+  virtual GasState inflow_state(const InflowPlace&) const { return {}; }
+  virtual bool inflow_moves() const { return false; }
 
   // Flags cells of a level to be refined, in addition to the criteria of [refine]: see
   // mesh/flagging.hpp. `masks` has one word per slot, as in hydro/refinement.hpp.

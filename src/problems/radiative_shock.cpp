@@ -31,7 +31,7 @@ class RadiativeShock final : public Problem {
   }
 
   GasState initial_state(const Position&, double) const override { return gas_; }
-  GasState inflow_state(int, int) const override { return gas_; }
+  GasState inflow_state(const InflowPlace&) const override { return gas_; }
 
  private:
   double speed_ = 200.0, hydrogen_density_ = 1.0, temperature_over_mu_ = 1e4;

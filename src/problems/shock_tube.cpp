@@ -38,7 +38,9 @@ class Riemann final : public Problem {
     return mixture(below_, above_, snapped(fraction_below), gamma_);
   }
 
-  GasState inflow_state(int, int side) const override { return side == 0 ? below_ : above_; }
+  GasState inflow_state(const InflowPlace& place) const override {
+    return place.side == 0 ? below_ : above_;
+  }
 
  private:
   GasState gas_of(const char* name, const std::array<double, 3>& numbers) const {

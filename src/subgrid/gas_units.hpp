@@ -14,6 +14,7 @@ inline constexpr double k_hydrogen_share = 0.76;
 // its middle, at which radiation backgrounds are taken.
 struct Moment {
   CodeUnits units;            // proper, not comoving
+  double time = 0.0;          // of the code
   double scale_factor = 1.0;  // 1 where nothing expands
   double background_redshift = 0.0;
   double newton_constant = 0.0;  // in code units; 0: no self-gravity

@@ -36,7 +36,7 @@ TEST(Sod, states_meet_at_the_plane_along_the_chosen_axis) {
     EXPECT_EQ(gas.density, centre[1] < 0.5 ? 1.0 : 0.125);
     EXPECT_EQ(gas.pressure, centre[1] < 0.5 ? 1.0 : 0.1);
   });
-  EXPECT_EQ(ready.problem->inflow_state(1, 1).density, 0.125);
+  EXPECT_EQ(ready.problem->inflow_state({1, 1, {}, 0.0}).density, 0.125);
 }
 
 TEST(Sod, mass_is_exact_when_the_plane_cuts_cells) {

@@ -1,0 +1,156 @@
+// What acts on the gas by expressions of the parameter file: accelerations, heat and sources of
+// passive scalars, each a function of a cell's place, the time and its state.
+//
+// They act after the sweep, for the whole step, with the place's value in the middle of it: first
+// the acceleration, whose work is exactly the change of the kinetic energy, then the heat.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "core/definitions.hpp"
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "subgrid/cell_expressions.hpp"
+#include "subgrid/process.hpp"
+
+namespace octant::subgrid {
+
+class Sources final : public Process {
+ public:
+  const char* name() const override { return "sources"; }
+
+  void declare(ParameterSchema& schema) override {
+    schema.add("sources.acceleration", acceleration_,
+               {.unit = "length / time^2",
+                .meaning = "Three expressions, along x, y, z, of x, y, z, r, t, density, "
+                           "velocity_x, velocity_y, velocity_z, pressure and scalars: what "
+                           "accelerates all gas"});
+    schema.add("sources.heating", heating_,
+               {.unit = "energy / (volume time)",
+                .meaning = "Expression of the same: heat that the gas gets, or loses"});
+    schema.add("sources.scalars", scalars_,
+               {.unit = "density / time",
+                .meaning = "Expressions of the same: by how much the densities of the passive "
+                           "scalars grow"});
+    schema.add("sources.centre", centre_,
+               {.unit = "length", .meaning = "From where r is the distance"});
+    schema.add("sources.largest_change", largest_change_,
+               {.meaning = "Steps change no cell's internal energy by more than this share of it",
+                .above = 0.0});
+    definitions_.declare(schema, "sources");
+  }
+
+  bool is_wanted() const override {
+    return !acceleration_.empty() || !heating_.empty() || !scalars_.empty();
+  }
+  std::vector<std::string> accounts() const override {
+    return {"work", "heat", "momentum_x", "momentum_y", "momentum_z"};
+  }
+  double added_energy(const Ledger& ledger) const override {
+    return ledger.total("work") + ledger.total("heat");
+  }
+
+  void prepare(const Setting& setting) override {
+    if (!setting.has_gas) throw InputError("[sources] needs gas: hydro.enabled = true");
+    if (setting.expands) throw InputError("[sources] means nothing with cosmology.enabled = true");
+    if (!acceleration_.empty() && acceleration_.size() != 3)
+      throw InputError("sources.acceleration: expected 3 expressions, found {}",
+                       acceleration_.size());
+    if (scalars_.size() > setting.scalars.size())
+      throw InputError("sources.scalars has {} expressions, but the gas has {} scalars",
+                       scalars_.size(), setting.scalars.size());
+    first_scalar_ = hydro::k_hydro_variables + setting.gas.dual_energy;
+    cell_ = std::make_unique<CellNames>(setting.gas, setting.scalars, setting.geometry.lower(),
+                                        centre_);
+    ExpressionNames names = cell_->names();
+    definitions_.compile(names);
+    for (std::size_t n = 0; n < acceleration_.size(); ++n)
+      pull_.emplace_back(fmt::format("sources.acceleration[{}]", n), acceleration_[n], names);
+    if (!heating_.empty()) heat_.emplace("sources.heating", heating_, names);
+    for (std::size_t n = 0; n < scalars_.size(); ++n)
+      dye_.emplace_back(fmt::format("sources.scalars[{}]", n), scalars_[n], names);
+  }
+
+  // Heat changes the energy by a given share; what falls from rest crosses half a cell.
+  double longest_step(const GasLevel& level) const override {
+    double fastest = 0.0, strongest = 0.0;
+    cell_->for_leaf_cells(level, [&](const hydro::GasCell& cell) {
+      definitions_.evaluate();
+      if (heat_) {
+        const double energy = cell.density() * cell.internal_energy();
+        fastest = std::max(fastest, std::abs(value(*heat_)) / energy);
+      }
+      double square = 0.0;
+      for (const Expression& pull : pull_) square += value(pull) * value(pull);
+      strongest = std::max(strongest, std::sqrt(square));
+    });
+    double longest = std::numeric_limits<double>::infinity();
+    if (fastest > 0.0) longest = largest_change_ / fastest;
+    if (strongest > 0.0) longest = std::min(longest, std::sqrt(level.cells.cell_size / strongest));
+    return longest;
+  }
+
+  void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
+    ReproducibleSum work, heat, momentum[3];
+    const double volume = level.cell_volume;
+    cell_->for_leaf_cells(level, [&](const hydro::GasCell& cell) {
+      definitions_.evaluate();
+      const double heated = heat_ ? dt * value(*heat_) : 0.0;
+      double dyed[mesh::k_max_variables];
+      for (std::size_t n = 0; n < dye_.size(); ++n) dyed[n] = dt * value(dye_[n]);
+      double kick[3] = {0.0, 0.0, 0.0};
+      for (std::size_t d = 0; d < pull_.size(); ++d) kick[d] = dt * value(pull_[d]);
+      if (!pull_.empty()) work += volume * accelerate(cell, kick);
+      for (std::size_t d = 0; d < pull_.size(); ++d)
+        momentum[d] += volume * cell.density() * kick[d];
+      if (heat_)
+        heat += volume * cell.set_internal_energy(cell.internal_energy() + heated / cell.density());
+      for (std::size_t n = 0; n < dye_.size(); ++n)
+        cell[first_scalar_ + static_cast<int>(n)] += dyed[n];
+    });
+    ledger["work"] += work;
+    ledger["heat"] += heat;
+    for (int d = 0; d < 3; ++d) ledger[std::string("momentum_") + "xyz"[d]] += momentum[d];
+  }
+
+ private:
+  static double value(const Expression& expression) {
+    const double value = expression.value();
+    if (!std::isfinite(value))
+      throw RunError("{} is {}; expected a finite number", expression.description(), value);
+    return value;
+  }
+
+  // Returns by how much the energy density grew.
+  static double accelerate(const hydro::GasCell& cell, const double (&kick)[3]) {
+    double work = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      double& momentum = cell[hydro::k_momentum_x + d];
+      work += kick[d] * (momentum + 0.5 * cell.density() * kick[d]);
+      momentum += cell.density() * kick[d];
+    }
+    const double before = cell[hydro::k_energy];
+    cell[hydro::k_energy] = before + work;
+    return cell[hydro::k_energy] - before;
+  }
+
+  std::vector<std::string> acceleration_, scalars_;
+  std::string heating_;
+  std::array<double, 3> centre_{};
+  double largest_change_ = 0.1;
+  Definitions definitions_;
+
+  int first_scalar_ = 0;
+  std::unique_ptr<CellNames> cell_;  // where it stays
+  std::vector<Expression> pull_, dye_;
+  std::optional<Expression> heat_;
+};
+
+template <>
+std::unique_ptr<Process> make_process<Sources>() {
+  return std::make_unique<Sources>();
+}
+
+}  // namespace octant::subgrid
