@@ -35,8 +35,8 @@ struct CorrectedBlocks {
 
   KOKKOS_INLINE_FUNCTION int count_broken(const Member& team) const {
     int broken = 0;
-    const int block = team.league_rank();
-    for (int t = corrected.block_begin(block); t < corrected.block_begin(block + 1); ++t) {
+    const mesh::CorrectedBlock block = corrected.blocks(team.league_rank());
+    for (int t = block.begin; t < block.end; ++t) {
       int in_side = 0;
       Kokkos::parallel_reduce(
           Kokkos::TeamThreadRange(team, side_cells()),
@@ -65,9 +65,10 @@ struct CorrectedBlocks {
   }
 
   // One cell after the other: a cell may have several corrected sides, and the sum has an order.
-  KOKKOS_INLINE_FUNCTION RestoredCells restore(int block) const {
+  KOKKOS_INLINE_FUNCTION RestoredCells restore(int number) const {
     RestoredCells gained;
-    for (int t = corrected.block_begin(block); t < corrected.block_begin(block + 1); ++t)
+    const mesh::CorrectedBlock block = corrected.blocks(number);
+    for (int t = block.begin; t < block.end; ++t)
       for (int n = 0; n < side_cells(); ++n) {
         double* const cell = now + offset(corrected.tasks(t), n);
         if (!is_unphysical(cell, layout.stride_variable, gas)) continue;
@@ -114,7 +115,7 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
                                                 const mesh::BlockLayout& layout,
                                                 const mesh::Corrections& corrected,
                                                 const double* old, double* now) {
-  const int count = corrected.blocks();
+  const int count = corrected.count();
   if (count == 0) return {};
   const CorrectedBlocks blocks{layout, corrected,     old,
                                now,    options.gas(), options.dual_energy == DualEnergy::overwrite};

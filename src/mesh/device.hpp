@@ -1,7 +1,9 @@
 // Small helpers between host vectors and device arrays.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/tiles.hpp"
@@ -24,5 +26,72 @@ DeviceArray<T> uninitialised(const std::string& label, std::int64_t count) {
   return DeviceArray<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                         static_cast<std::size_t>(count));
 }
+
+// A table that the host writes and kernels read. It stays where it is as long as it fits, and only
+// parts that were written are uploaded; on cores, host and device share one memory. No kernel may
+// be reading while the host writes.
+template <class T>
+class DeviceTable {
+ public:
+  explicit DeviceTable(std::string label) : label_(std::move(label)) {}
+
+  std::size_t size() const { return size_; }
+  const T& operator[](std::size_t n) const { return host_(n); }
+
+  // An entry, or some that follow each other, to be written.
+  T& at(std::size_t n) { return *write(n, 1); }
+  T* write(std::size_t begin, std::size_t count) {
+    if (!is_shared())
+      for (std::size_t part = begin / k_part; part * k_part < begin + count; ++part)
+        is_written_[part] = true;
+    return host_.data() + begin;
+  }
+  void push_back(const T& value) {
+    resize(size_ + 1);
+    at(size_ - 1) = value;
+  }
+
+  // Keeps the entries that stay. New ones hold anything until they are written.
+  void resize(std::size_t size) {
+    if (size > host_.extent(0)) move_to(uninitialised<T>(label_, size + size / 4 + 64));
+    size_ = size;
+  }
+  void clear() { size_ = 0; }
+
+  void upload() {
+    if (is_shared()) return;
+    const std::size_t parts = (size_ + k_part - 1) / k_part;
+    for (std::size_t begin = 0, end = 0; begin < parts; begin = end + 1) {
+      for (end = begin; end < parts && is_written_[end];) is_written_[end++] = false;
+      const std::pair range(begin * k_part, std::min(end * k_part, size_));
+      if (end > begin)
+        Kokkos::deep_copy(Kokkos::subview(device_, range), Kokkos::subview(host_, range));
+    }
+  }
+
+  // As it was uploaded.
+  DeviceArray<const T> on_device() const {
+    return Kokkos::subview(device_, std::pair<std::size_t, std::size_t>(0, size_));
+  }
+
+ private:
+  static constexpr std::size_t k_part = 512;  // entries that are uploaded together
+
+  bool is_shared() const { return device_.data() == host_.data(); }
+
+  void move_to(const DeviceArray<T>& device) {
+    const auto host = Kokkos::create_mirror_view(device);
+    for (std::size_t n = 0; n < size_; ++n) host(n) = host_(n);
+    device_ = device;
+    host_ = host;
+    is_written_.assign(device.extent(0) / k_part + 1, true);
+  }
+
+  std::string label_;
+  std::size_t size_ = 0;
+  DeviceArray<T> device_;
+  typename DeviceArray<T>::HostMirror host_;
+  std::vector<bool> is_written_;  // by part
+};
 
 }  // namespace octant::mesh

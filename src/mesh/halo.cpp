@@ -1,11 +1,8 @@
 #include "mesh/halo.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "comm/route.hpp"
-#include "mesh/device.hpp"
 #include "mesh/needs.hpp"
 #include "mesh/tiling.hpp"
 
@@ -21,7 +18,8 @@ struct Request {
 };
 
 void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
-  std::vector<BoundaryTask> kept, scratch;
+  halo.halo_boundaries.clear();
+  halo.scratch_boundaries.clear();
   halo.inflow_boxes.clear();
   halo.inflow_cells = 0;
   for (const int n : needs.placed()) {
@@ -35,15 +33,15 @@ void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
       halo.inflow_boxes.push_back({task.inflow, need.position, task.region, task.inflow_cell});
       halo.inflow_cells += task.region.volume();
     }
-    (need.scratch ? scratch : kept).push_back(task);
+    (need.scratch ? halo.scratch_boundaries : halo.halo_boundaries).push_back(task);
   }
-  halo.halo_boundaries = to_device("boundary tasks", kept);
-  halo.scratch_boundaries = to_device("scratch boundary tasks", scratch);
+  halo.halo_boundaries.upload();
+  halo.scratch_boundaries.upload();
 }
 
 void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarser, int block_size,
                                LevelHalo& halo) {
-  std::vector<InterpolationTask> tasks;
+  halo.interpolations.clear();
   for (const int n : needs.placed()) {
     const Need& need = needs.need_number(n);
     if (need.origin != Origin::interpolated) continue;
@@ -58,9 +56,9 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
       task.first[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
       task.cells[d] = static_cast<std::int16_t>((need.region.end[d] - need.region.begin[d]) / 2);
     }
-    tasks.push_back(task);
+    halo.interpolations.push_back(task);
   }
-  halo.interpolations = to_device("interpolation tasks", tasks);
+  halo.interpolations.upload();
 }
 
 // Tiles that hold a rank's blocks of one level.
@@ -88,12 +86,11 @@ int choose_patch(const TreeLevel& blocks, int block_size) {
 
 }  // namespace
 
-BlockFluxRequests::BlockFluxRequests(int slots, const std::vector<SlotFluxRequest>& requests)
-    : begin_(slots + 1, 0), requests_(requests.size()) {
-  for (const SlotFluxRequest& r : requests) ++begin_[r.slot + 1];
-  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  std::vector<std::int32_t> next = begin_;
-  for (const SlotFluxRequest& r : requests) requests_[next[r.slot]++] = r.request;
+std::vector<FluxRequest>& BlockFluxRequests::rewrite(int slot) {
+  if (slot >= std::ssize(requests_)) requests_.resize(slot + 1);
+  changed_.push_back(slot);
+  requests_[slot].clear();
+  return requests_[slot];
 }
 
 struct Halos::Level {
@@ -131,7 +128,8 @@ void Halos::follow(const std::vector<BlockFluxRequests>& requests) {
     if (l > 0) write_interpolation_tasks(needs, levels_[l - 1].needs, layout_.block_size, halo);
     tiling.follow(patch_ > 0 ? patch_ : choose_patch(tree_.level(l), layout_.block_size), needs,
                   requests[l], halo);
-    halo.tiles.boxes = to_device("boxes", halo.boxes);
+    halo.boxes.upload();
+    halo.tiles.boxes = halo.boxes.on_device();
   }
   agree_on_messages();
 }
@@ -153,17 +151,17 @@ void Halos::agree_on_messages() {
     levels_[l].halo.sent_cells = 0;
   }
   const auto asked = route<Request>(tree_.communicator(), owners, requests);
-  std::vector<std::vector<PackTask>> packs(levels_.size());
+  for (Level& level : levels_) level.halo.packs.clear();
   for (std::size_t n = 0; n < asked.items.size(); ++n) {
     const Request& r = asked.items[n];
     std::int64_t& cells = levels_[r.level].halo.sent_cells;
     const int slot = tree_.level(r.level).find(r.key)->slot;
-    packs[r.level].push_back({slot, r.region, cells * layout_.variables});
+    levels_[r.level].halo.packs.push_back({slot, r.region, cells * layout_.variables});
     cells += r.region.volume();
     count_items(sends[r.level], asked.sources[n], r.region.volume());
   }
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    levels_[l].halo.packs = to_device("pack tasks", packs[l]);
+    levels_[l].halo.packs.upload();
     levels_[l].halo.plan = std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends[l]),
                                                           std::move(receives[l]));
   }

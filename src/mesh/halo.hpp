@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/exchange_plan.hpp"
+#include "mesh/device.hpp"
 #include "mesh/fields.hpp"
 #include "mesh/ghost_shape.hpp"
 #include "mesh/tree.hpp"
@@ -86,36 +87,39 @@ struct LevelHalo {
   // Slots of the own blocks that tile t updates, in full or in part: tile_slots[n] for n from
   // tile_slot_begin[t] to tile_slot_begin[t + 1].
   std::vector<std::int32_t> tile_slot_begin, tile_slots;
-  std::vector<CellBox> boxes;  // host copy of tiles.boxes
+  DeviceTable<CellBox> boxes{"boxes"};  // tiles.boxes
+  DeviceTable<std::int32_t> tile_table{"tile table"};
+  DeviceTable<Tile> tile_list{"tiles"};
+  DeviceTable<FluxRequest> tile_requests{"flux requests"};
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
   std::int64_t received_cells = 0, sent_cells = 0;  // received boxes lie at the start of the halo
   std::unique_ptr<ExchangePlan> plan;
-  DeviceArray<const PackTask> packs;
-  DeviceArray<const BoundaryTask> halo_boundaries, scratch_boundaries;
-  DeviceArray<const InterpolationTask> interpolations;
+  DeviceTable<PackTask> packs{"pack tasks"};
+  DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
+      scratch_boundaries{"scratch boundary tasks"};
+  DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};
   std::vector<InflowBox> inflow_boxes;
   std::int64_t inflow_cells = 0;  // of all of them
 };
 
 // Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
-struct SlotFluxRequest {
-  std::int32_t slot;
-  FluxRequest request;
-};
 class BlockFluxRequests {
  public:
-  BlockFluxRequests() = default;
-  // Keeps the order of one slot's requests.
-  BlockFluxRequests(int slots, const std::vector<SlotFluxRequest>& requests);
-
   std::span<const FluxRequest> operator[](int slot) const {
-    return {requests_.data() + begin_[slot], requests_.data() + begin_[slot + 1]};
+    if (slot >= std::ssize(requests_)) return {};
+    return requests_[slot];
   }
 
+  // A slot's list, emptied, to be written.
+  std::vector<FluxRequest>& rewrite(int slot);
+  // The slots that were written since the last time.
+  const std::vector<int>& changed() const { return changed_; }
+  void clear_changes() { changed_.clear(); }
+
  private:
-  std::vector<std::int32_t> begin_;
-  std::vector<FluxRequest> requests_;
+  std::vector<std::vector<FluxRequest>> requests_;
+  std::vector<int> changed_;
 };
 
 // The halos of all levels. They follow the tree: tables near changed blocks are written anew, the

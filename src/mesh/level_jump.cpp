@@ -1,245 +1,372 @@
 #include "mesh/level_jump.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
-#include "mesh/device.hpp"
 
 namespace octant::mesh {
 
 namespace {
 
-// A face of a fine block with a coarser block behind it.
-struct JumpFace {
-  int owner;                // of the coarse block
-  Key coarse;               // the coarse block
-  std::int32_t axis, side;  // of the fine block's face
-  std::int32_t octant;      // of the coarse block, next to the face
-  int fine_slot;
-
-  auto order() const { return std::tuple(owner, coarse, axis, side, octant); }
-};
-
-// What the coarse block's owner is told of it.
-struct JumpMessage {
-  Key coarse;
-  std::int32_t axis, side, octant;
-};
-
-std::vector<JumpFace> find_jump_faces(const Tree& tree, int level) {
-  const TreeLevel& fine = tree.level(level);
-  std::vector<JumpFace> faces;
-  for (const int slot : fine.own()) {
-    const Neighbours& holders = fine.neighbours(slot);
-    for (int f = 0; f < 6; ++f) {
-      const int axis = f / 2, side = f % 2;
-      if (holders[k_face_neighbours[f]] != k_nobody) continue;
-      const Key key = tree.geometry().keys_around(level, fine.key(slot))[k_face_neighbours[f]];
-      if (key == k_no_key) continue;
-      const Node* coarse = tree.level(level - 1).find(parent_key(key));
-      OCTANT_REQUIRE(coarse, "mesh: a block of level {} has no block of level {} beside it", level,
-                     level - 1);
-      faces.push_back({coarse->owner, parent_key(key), axis, side, octant_of(key), slot});
-    }
-  }
-  std::sort(faces.begin(), faces.end(),
-            [](const JumpFace& a, const JumpFace& b) { return a.order() < b.order(); });
-  return faces;
-}
+// Room for growth, so that few changes move what lies behind.
+std::int64_t roomy(std::size_t count) { return static_cast<std::int64_t>(count + count / 4 + 8); }
 
 }  // namespace
 
-LevelJump::LevelJump(const Tree& tree, int fine_level, const BlockLayout& layout,
-                     LevelRegisters& fine, LevelRegisters& coarse,
-                     std::vector<std::array<std::int32_t, 8>>& child_owners)
-    : layout_(layout),
+void LevelJump::SlotSet::add(int slot) {
+  if (slot >= std::ssize(has_)) has_.resize(slot + 1);
+  if (has_[slot]) return;
+  has_[slot] = true;
+  slots_.push_back(slot);
+}
+
+void LevelJump::SlotSet::clear() {
+  for (const int slot : slots_) has_[slot] = false;
+  slots_.clear();
+}
+
+LevelJump::LevelJump(const Tree& tree, int fine_level, const BlockLayout& layout)
+    : tree_(tree),
+      fine_level_(fine_level),
+      layout_(layout),
       inverse_cell_size_(1.0 / tree.geometry().cell_size(fine_level - 1)),
-      alone_(tree.communicator().size() == 1) {
+      alone_(tree.communicator().size() == 1),
+      sent_restrictions_("restriction tasks"),
+      own_restrictions_("restriction tasks"),
+      octants_("octant tasks"),
+      blocks_("corrected blocks"),
+      tasks_("correction tasks") {
   const int half = layout.block_size / 2;
   face_values_ = half * half * layout.variables;
   octant_values_ = face_values_ * half;
-  plan_restriction(tree, fine_level, child_owners);
-  plan_correction(tree, fine_level, fine, coarse);
 }
 
-void LevelJump::plan_restriction(const Tree& tree, int fine_level,
-                                 std::vector<std::array<std::int32_t, 8>>& child_owners) {
-  const TreeLevel& fine = tree.level(fine_level);
-  const TreeLevel& coarse = tree.level(fine_level - 1);
-  const int rank = tree.communicator().rank();
+void LevelJump::follow(std::int64_t coarse_begin) {
+  touched_fine_.clear();
+  touched_coarse_.clear();
+  rewritten_fine_.clear();
+  find_touched();
+  forget_received();
+  for (const int slot : touched_fine_.slots()) release(slot);
+  sent_faces_.clear();
+  sent_children_.clear();
+  const auto slots = static_cast<std::size_t>(fine().slots());
+  for (std::size_t slot = own_restrictions_.size(); slot < slots; ++slot)
+    own_restrictions_.push_back({-1, -1, 0, 0});
+  for (const int slot : touched_fine_.slots())
+    if (slot < fine().slots() && fine().key(slot) != k_no_key) settle(slot);
+  announce_children();
+  announce_faces();
+  make_room();
+  if (coarse_begin != coarse_begin_)
+    for (const CoarseBlock& block : coarse_blocks_)
+      if (block.slot >= 0) touched_coarse_.add(block.slot);
+  coarse_begin_ = coarse_begin;
+  for (const int slot : touched_coarse_.slots()) write_corrections(slot);
+  own_restrictions_.upload();
+  blocks_.upload();
+  tasks_.upload();
+}
 
-  struct Child {
-    int owner, parent;  // of the parent, and its slot
-    Key key;
-    int slot;
-  };
-  std::vector<Child> children;
-  Key last_parent = k_no_key;  // siblings follow each other
-  const Node* parent = nullptr;
-  for (const int slot : fine.own()) {
-    const Key key = fine.key(slot);
-    if (parent_key(key) != last_parent) parent = coarse.find(last_parent = parent_key(key));
-    OCTANT_REQUIRE(parent, "mesh: a block of level {} has no parent", fine_level);
-    children.push_back({parent->owner, parent->slot, key, slot});
+// Fine blocks that are not as they were, nor what is next to them or beneath; and those that share
+// a face or an octant with another rank, whose messages are planned anew.
+void LevelJump::find_touched() {
+  fine_blocks_.resize(std::max(fine_blocks_.size(), static_cast<std::size_t>(fine().slots())));
+  const auto coarse_slots =
+      std::max(child_owners_.size(), static_cast<std::size_t>(coarse().slots()));
+  child_owners_.resize(coarse_slots, {-1, -1, -1, -1, -1, -1, -1, -1});
+  block_of_slot_.resize(coarse_slots, -1);
+  for (const int slot : fine().touched()) touched_fine_.add(slot);
+  for (const Key key : coarse().changed())
+    for (int octant = 0; octant < 8; ++octant)
+      if (const Node* child = fine().find(child_key(key, octant)); child && child->slot >= 0)
+        touched_fine_.add(child->slot);
+  for (const int slot : coarse().touched()) {
+    if (slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0) continue;
+    const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];
+    if (slot < coarse().slots() && coarse().key(slot) == block.key) continue;
+    for (int n = 0; n < block.count; ++n)
+      if (!block.faces[n].is_received) touched_fine_.add(own_faces_[block.faces[n].number].fine);
   }
-  const auto by_owner = [](const Child& a, const Child& b) { return a.owner < b.owner; };
-  if (!std::is_sorted(children.begin(), children.end(), by_owner))
-    std::stable_sort(children.begin(), children.end(), by_owner);
+  for (const SentFace& face : sent_faces_) touched_fine_.add(face.fine);
+  for (const SentChild& child : sent_children_) touched_fine_.add(child.slot);
+}
 
-  std::vector<RestrictionTask> sent_restrictions, own_restrictions;
+void LevelJump::forget_received() {
+  for (std::size_t n = 0; n < octants_.size(); ++n)
+    child_owners_[octants_[n].parent][octants_[n].octant] = -1;
+  for (const ReceivedFace& face : received_faces_) remove_face(face.coarse, face.side);
+  octants_.clear();
+  received_faces_.clear();
+}
+
+void LevelJump::release(int slot) {
+  if (slot >= std::ssize(fine_blocks_) || fine_blocks_[slot].key == k_no_key) return;
+  FineBlock& block = fine_blocks_[slot];
+  if (block.parent >= 0) {
+    child_owners_[block.parent][octant_of(block.key)] = -1;
+    own_restrictions_.at(slot).child = -1;
+  }
+  for (const std::int32_t number : block.faces) {
+    if (number != -1) rewritten_fine_.add(slot);
+    if (number < 0) continue;
+    remove_face(own_faces_[number].coarse, own_faces_[number].side);
+    free_faces_.push_back(number);
+  }
+  block = {};
+}
+
+void LevelJump::settle(int slot) {
+  FineBlock& block = fine_blocks_[slot];
+  block.key = fine().key(slot);
+  block.faces.fill(-1);
+  const Node* parent = coarse().find(parent_key(block.key));
+  OCTANT_REQUIRE(parent, "mesh: a block of level {} has no parent", fine_level_);
+  const int octant = octant_of(block.key);
+  block.parent = parent->slot;
+  if (parent->slot >= 0) {
+    own_restrictions_.at(slot) = {slot, parent->slot, octant, 0};
+    child_owners_[parent->slot][octant] = parent->owner;
+  } else {
+    sent_children_.push_back({parent->owner, block.key, slot});
+  }
+  settle_faces(slot);
+}
+
+void LevelJump::settle_faces(int slot) {
+  const Neighbours& holders = fine().neighbours(slot);
+  if (std::none_of(k_face_neighbours.begin(), k_face_neighbours.end(),
+                   [&](int n) { return holders[n] == k_nobody; }))
+    return;
+  const auto around = tree_.geometry().keys_around(fine_level_, fine_blocks_[slot].key);
+  for (int f = 0; f < 6; ++f) {
+    const Key key = around[k_face_neighbours[f]];
+    if (holders[k_face_neighbours[f]] != k_nobody || key == k_no_key) continue;
+    const Node* node = coarse().find(parent_key(key));
+    OCTANT_REQUIRE(node, "mesh: a block of level {} has no block of level {} beside it",
+                   fine_level_, fine_level_ - 1);
+    const Side side{static_cast<std::int8_t>(f / 2), static_cast<std::int8_t>(f % 2),
+                    static_cast<std::int8_t>(octant_of(key))};
+    rewritten_fine_.add(slot);
+    if (node->slot < 0) {
+      sent_faces_.push_back({node->owner, parent_key(key), side, slot, f});
+      continue;
+    }
+    auto number = static_cast<std::int32_t>(own_faces_.size());
+    if (free_faces_.empty()) {
+      own_faces_.emplace_back();
+    } else {
+      number = free_faces_.back();
+      free_faces_.pop_back();
+    }
+    own_faces_[number] = {slot, node->slot, side};
+    fine_blocks_[slot].faces[f] = number;
+    add_face(node->slot, {side, false, number});
+  }
+}
+
+void LevelJump::add_face(int coarse_slot, const CoarseFace& face) {
+  touched_coarse_.add(coarse_slot);
+  std::int32_t& number = block_of_slot_[coarse_slot];
+  if (number < 0) {
+    if (free_blocks_.empty()) {
+      number = static_cast<std::int32_t>(coarse_blocks_.size());
+      coarse_blocks_.emplace_back();
+    } else {
+      number = free_blocks_.back();
+      free_blocks_.pop_back();
+    }
+    coarse_blocks_[number].slot = coarse_slot;
+  }
+  CoarseBlock& block = coarse_blocks_[number];
+  OCTANT_REQUIRE(block.count < k_most_faces, "mesh: a block of level {} has too many level jumps",
+                 fine_level_ - 1);
+  int n = block.count++;
+  for (; n > 0 && face.side < block.faces[n - 1].side; --n) block.faces[n] = block.faces[n - 1];
+  block.faces[n] = face;
+}
+
+void LevelJump::remove_face(int coarse_slot, const Side& side) {
+  touched_coarse_.add(coarse_slot);
+  CoarseBlock& block = coarse_blocks_[block_of_slot_[coarse_slot]];
+  const auto end = block.faces.begin() + block.count;
+  const auto found = std::find_if(block.faces.begin(), end,
+                                  [&](const CoarseFace& face) { return face.side == side; });
+  std::copy(found + 1, end, found);
+  --block.count;
+}
+
+// Tells the owners of parents which octants come.
+void LevelJump::announce_children() {
+  const auto before = [](const SentChild& a, const SentChild& b) { return a.order() < b.order(); };
+  std::sort(sent_children_.begin(), sent_children_.end(), before);
   std::vector<Segment> sends, receives;
   std::vector<int> owners;
   std::vector<Key> keys;
-  std::int64_t sent = 0;
-  child_owners.assign(coarse.slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
-  for (const Child& child : children) {
-    const int octant = octant_of(child.key);
-    if (child.owner == rank) {
-      own_restrictions.push_back({child.slot, child.parent, octant, 0});
-      child_owners[child.parent][octant] = rank;
-      continue;
-    }
-    sent_restrictions.push_back({child.slot, -1, octant, sent++ * octant_values_});
+  sent_restrictions_.clear();
+  for (const SentChild& child : sent_children_) {
+    const auto place = static_cast<std::int64_t>(keys.size());
+    sent_restrictions_.push_back({child.slot, -1, octant_of(child.key), place * octant_values_});
     owners.push_back(child.owner);
     keys.push_back(child.key);
     count_items(sends, child.owner);
   }
-  const auto announced = route<Key>(tree.communicator(), owners, keys);
-  std::vector<OctantTask> octants;
+  const auto announced = route<Key>(tree_.communicator(), owners, keys);
   for (std::size_t n = 0; n < announced.items.size(); ++n) {
     const Key key = announced.items[n];
-    const int parent = coarse.find(parent_key(key))->slot, octant = octant_of(key);
-    octants.push_back({parent, octant, static_cast<std::int64_t>(n) * octant_values_});
-    child_owners[parent][octant] = announced.sources[n];
+    const int parent = coarse().find(parent_key(key))->slot, octant = octant_of(key);
+    octants_.push_back({parent, octant, static_cast<std::int64_t>(n) * octant_values_});
+    child_owners_[parent][octant] = announced.sources[n];
     count_items(receives, announced.sources[n]);
   }
-  sent_restrictions_ = to_device("restriction tasks", sent_restrictions);
-  own_restrictions_ = to_device("restriction tasks", own_restrictions);
-  octants_ = to_device("octant tasks", octants);
+  sent_restrictions_.upload();
+  octants_.upload();
   octant_plan_ =
-      std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
+      std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends), std::move(receives));
   octant_buffers_ = SendBuffers(octant_plan_->items_sent() * octant_values_);
 }
 
-void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters& fine,
-                                LevelRegisters& coarse) {
-  const TreeLevel& coarse_blocks = tree.level(fine_level - 1);
-  const auto half = static_cast<std::int16_t>(layout_.block_size / 2);
-  const auto full = static_cast<std::int16_t>(layout_.block_size);
-  const std::vector<JumpFace> faces = find_jump_faces(tree, fine_level);
-  fine_begin_ = fine.doubles;
-  coarse_begin_ = coarse.doubles;
-
-  std::vector<int> owners;
-  std::vector<JumpMessage> messages;
+// Tells the owners of coarse blocks which fluxes come.
+void LevelJump::announce_faces() {
+  struct Message {
+    Key coarse;
+    Side side;
+  };
+  const auto before = [](const SentFace& a, const SentFace& b) { return a.order() < b.order(); };
+  std::sort(sent_faces_.begin(), sent_faces_.end(), before);
   std::vector<Segment> sends, receives;
-  for (std::size_t n = 0; n < faces.size(); ++n) {
-    const JumpFace& face = faces[n];
-    fine.requests.push_back({face.fine_slot,
-                             {.axis = static_cast<std::int8_t>(face.axis),
-                              .average = 1,
-                              .plane = static_cast<std::int16_t>(face.side == 0 ? 0 : full),
-                              .a_begin = 0,
-                              .a_end = full,
-                              .b_begin = 0,
-                              .b_end = full,
-                              .stride_b = half,
-                              .stride_variable = half * half,
-                              .base = fine_begin_ + static_cast<std::int64_t>(n) * face_values_}});
+  std::vector<int> owners;
+  std::vector<Message> messages;
+  for (const SentFace& face : sent_faces_) {
+    fine_blocks_[face.fine].faces[face.face] = sent_face(static_cast<int>(messages.size()));
     owners.push_back(face.owner);
-    messages.push_back({face.coarse, face.axis, face.side, face.octant});
+    messages.push_back({face.coarse, face.side});
     count_items(sends, face.owner);
   }
-  const auto announced = route<JumpMessage>(tree.communicator(), owners, messages);
-
-  // A coarse block's faces, those of blocks that touch own fine blocks alone first.
-  struct Ordered {
-    JumpMessage face;
-    std::int64_t received, own;  // its index among arrivals; among own faces, or -1
-    bool is_own;                 // all faces of the block are
-
-    auto order() const {
-      return std::tuple(!is_own, face.coarse, face.axis, face.side, face.octant);
-    }
-  };
-  const int rank = tree.communicator().rank();
-  auto next_own = std::find(owners.begin(), owners.end(), rank) - owners.begin();
-  KeyTable<bool> others;  // coarse blocks with a face of another rank
-  std::vector<Ordered> jumps;
+  const auto announced = route<Message>(tree_.communicator(), owners, messages);
   for (std::size_t n = 0; n < announced.items.size(); ++n) {
-    const bool is_own = announced.sources[n] == rank;
-    if (!is_own && !others.contains(announced.items[n].coarse))
-      others.insert(announced.items[n].coarse, true);
-    jumps.push_back(
-        {announced.items[n], static_cast<std::int64_t>(n), is_own ? next_own++ : -1, false});
+    const auto& [key, side] = announced.items[n];
+    const int slot = coarse().find(key)->slot;
+    received_faces_.push_back({slot, side});
+    add_face(slot, {side, true, static_cast<std::int32_t>(n)});
     count_items(receives, announced.sources[n]);
   }
-  for (Ordered& jump : jumps) jump.is_own = !others.contains(jump.face.coarse);
-  std::sort(jumps.begin(), jumps.end(),
-            [](const Ordered& a, const Ordered& b) { return a.order() < b.order(); });
-  std::vector<std::int32_t> begin{0};
-  std::size_t own_blocks = 0;
-  std::vector<CorrectionTask> corrections;
-  for (std::size_t n = 0; n < jumps.size(); ++n) {
-    const JumpMessage& face = jumps[n].face;
-    const int slot = coarse_blocks.find(face.coarse)->slot;
-    const auto corner = [&](int axis) {
-      return static_cast<std::int16_t>((face.octant >> axis & 1) * half);
-    };
-    const int a = face.axis == 0 ? 1 : 0, b = face.axis == 2 ? 1 : 2;
-    // The face is the octant's lower one if the fine block lies below (its upper side), and vice
-    // versa.
-    const auto plane = static_cast<std::int16_t>(corner(face.axis) + (face.side == 1 ? 0 : half));
-    coarse.requests.push_back(
-        {slot,
-         {.axis = static_cast<std::int8_t>(face.axis),
+  face_plan_ =
+      std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends), std::move(receives));
+}
+
+// Registers of faces shared with other ranks, which come behind those of own ones, are all placed
+// anew each time.
+void LevelJump::make_room() {
+  if (std::ssize(own_faces_) > own_room_) own_room_ = roomy(own_faces_.size());
+  if (std::ssize(sent_faces_) > sent_room_) sent_room_ = roomy(sent_faces_.size());
+  if (std::ssize(received_faces_) > received_room_) received_room_ = roomy(received_faces_.size());
+}
+
+std::int64_t LevelJump::fine_register(std::int32_t face) const {
+  return (face >= 0 ? face : own_room_ + sent_face(face)) * face_values_;
+}
+
+std::int64_t LevelJump::coarse_register(const CoarseFace& face) const {
+  return (face.is_received ? own_room_ + face.number : face.number) * face_values_;
+}
+
+void LevelJump::write_corrections(int coarse_slot) {
+  const std::int32_t number = block_of_slot_[coarse_slot];
+  if (number < 0) return;
+  CoarseBlock& block = coarse_blocks_[number];
+  blocks_.resize(std::max(blocks_.size(), coarse_blocks_.size()));
+  tasks_.resize(blocks_.size() * k_most_faces);
+  const std::int32_t begin = number * k_most_faces;
+  CorrectedBlock& corrected = blocks_.at(number) = {begin, begin + block.count, 0};
+  for (int n = 0; n < block.count; ++n) {
+    const CoarseFace& face = block.faces[n];
+    const FluxRequest request = coarse_request(face.side);
+    const bool is_above = face.side.side == 1;  // the cells lie above the face
+    tasks_.at(begin + n) = {
+        .slot = coarse_slot,
+        .axis = face.side.axis,
+        .sign = static_cast<std::int8_t>(is_above ? 1 : -1),
+        .cell = static_cast<std::int16_t>(is_above ? request.plane : request.plane - 1),
+        .a_begin = request.a_begin,
+        .b_begin = request.b_begin,
+        .fine = face.number * std::int64_t{face_values_},
+        .coarse = coarse_register(face),
+        .is_received = face.is_received};
+    if (face.is_received) corrected.is_late = 1;
+  }
+  if (block.count > 0) {
+    block.key = coarse().key(coarse_slot);
+    return;
+  }
+  block = {};
+  block_of_slot_[coarse_slot] = -1;
+  free_blocks_.push_back(number);
+}
+
+void LevelJump::append_fine_requests(int slot, std::vector<FluxRequest>& requests) const {
+  if (slot >= std::ssize(fine_blocks_) || fine_blocks_[slot].key == k_no_key) return;
+  const auto half = static_cast<std::int16_t>(layout_.block_size / 2);
+  const auto full = static_cast<std::int16_t>(layout_.block_size);
+  for (int f = 0; f < 6; ++f) {
+    const std::int32_t face = fine_blocks_[slot].faces[f];
+    if (face == -1) continue;
+    requests.push_back({.axis = static_cast<std::int8_t>(f / 2),
+                        .average = 1,
+                        .plane = static_cast<std::int16_t>(f % 2 == 0 ? 0 : full),
+                        .a_begin = 0,
+                        .a_end = full,
+                        .b_begin = 0,
+                        .b_end = full,
+                        .stride_b = half,
+                        .stride_variable = half * half,
+                        .base = fine_register(face)});
+  }
+}
+
+void LevelJump::append_coarse_requests(int slot, std::vector<FluxRequest>& requests) const {
+  if (slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0) return;
+  const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];
+  for (int n = 0; n < block.count; ++n) {
+    requests.push_back(coarse_request(block.faces[n].side));
+    requests.back().base = coarse_begin_ + coarse_register(block.faces[n]);
+  }
+}
+
+// The coarse faces of a side, without their register.
+FluxRequest LevelJump::coarse_request(const Side& side) const {
+  const auto half = static_cast<std::int16_t>(layout_.block_size / 2);
+  const auto corner = [&](int axis) {
+    return static_cast<std::int16_t>((side.octant >> axis & 1) * half);
+  };
+  const int a = side.axis == 0 ? 1 : 0, b = side.axis == 2 ? 1 : 2;
+  // The face is the octant's lower one if the fine block lies below (its upper side), and vice
+  // versa.
+  return {.axis = side.axis,
           .average = 0,
-          .plane = plane,
+          .plane = static_cast<std::int16_t>(corner(side.axis) + (side.side == 1 ? 0 : half)),
           .a_begin = corner(a),
           .a_end = static_cast<std::int16_t>(corner(a) + half),
           .b_begin = corner(b),
           .b_end = static_cast<std::int16_t>(corner(b) + half),
           .stride_b = half,
           .stride_variable = half * half,
-          .base = coarse_begin_ + static_cast<std::int64_t>(n) * face_values_}});
-    if (n > 0 && face.coarse != jumps[n - 1].face.coarse)
-      begin.push_back(static_cast<std::int32_t>(n));
-    if (jumps[n].is_own) own_blocks = begin.size();
-    corrections.push_back(
-        {.slot = slot,
-         .axis = static_cast<std::int8_t>(face.axis),
-         .sign = static_cast<std::int8_t>(face.side == 1 ? 1 : -1),
-         .cell = static_cast<std::int16_t>(face.side == 1 ? plane : plane - 1),
-         .a_begin = corner(a),
-         .b_begin = corner(b),
-         .fine = (jumps[n].is_own ? jumps[n].own : jumps[n].received) * face_values_,
-         .coarse = static_cast<std::int64_t>(n) * face_values_});
-  }
-  if (!jumps.empty()) begin.push_back(static_cast<std::int32_t>(jumps.size()));
-  const auto own_end = begin.begin() + static_cast<std::ptrdiff_t>(own_blocks);
-  corrections_ = {to_device("corrected blocks", begin), to_device("correction tasks", corrections)};
-  own_corrections_ = {to_device("corrected blocks", std::vector(begin.begin(), own_end + 1)),
-                      corrections_.tasks};
-  late_corrections_ = {to_device("corrected blocks", std::vector(own_end, begin.end())),
-                       corrections_.tasks};
-  face_plan_ =
-      std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
-  fine_end_ = fine.doubles += static_cast<std::int64_t>(faces.size()) * face_values_;
-  coarse_end_ = coarse.doubles += static_cast<std::int64_t>(jumps.size()) * face_values_;
+          .base = 0};
 }
 
 void LevelJump::clear_registers(const DeviceArray<double>& fine,
                                 const DeviceArray<double>& coarse) const {
-  Kokkos::deep_copy(Kokkos::subview(fine, std::pair(fine_begin_, fine_end_)), 0.0);
-  Kokkos::deep_copy(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_end_)), 0.0);
+  Kokkos::deep_copy(Kokkos::subview(fine, std::pair<std::int64_t, std::int64_t>(0, fine_doubles())),
+                    0.0);
+  Kokkos::deep_copy(
+      Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_begin_ + coarse_doubles())), 0.0);
 }
 
 void LevelJump::send_octants(const double* children, Exchanger& octants) {
   if (alone_) return;
   double* message = octant_buffers_.take_free(octants);
-  restrict_children(sent_restrictions_, layout_, children, nullptr, message);
+  restrict_children(sent_restrictions_.on_device(), layout_, children, nullptr, message);
   received_octants_ =
       uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
   Kokkos::fence();
@@ -247,13 +374,13 @@ void LevelJump::send_octants(const double* children, Exchanger& octants) {
 }
 
 void LevelJump::restrict_own(const double* children, double* parents) const {
-  restrict_children(own_restrictions_, layout_, children, parents, nullptr);
+  restrict_children(own_restrictions_.on_device(), layout_, children, parents, nullptr);
 }
 
 void LevelJump::receive_octants(double* parents, Exchanger& octants) {
   if (alone_) return;
   octants.finish_receives();
-  unpack_octants(octants_, layout_, received_octants_.data(), parents);
+  unpack_octants(octants_.on_device(), layout_, received_octants_.data(), parents);
   received_octants_ = {};
 }
 
@@ -262,21 +389,23 @@ void LevelJump::send_fluxes(const Registers& registers, Exchanger& fluxes) {
   received_fluxes_ =
       uninitialised<double>("received registers", face_plan_->items_received() * face_values_);
   Kokkos::fence();
-  fluxes.start<double>(*face_plan_, registers.fine + fine_begin_, received_fluxes_.data(),
-                       face_values_);
+  fluxes.start<double>(*face_plan_, registers.fine + own_room_ * face_values_,
+                       received_fluxes_.data(), face_values_);
 }
 
 void LevelJump::correct_own(const Registers& registers, double* coarse_blocks) const {
-  correct_fluxes(own_corrections_, layout_, registers.fine + fine_begin_,
-                 registers.coarse + coarse_begin_, inverse_cell_size_, coarse_blocks);
+  correct_fluxes(corrections(), false, layout_,
+                 {registers.fine, nullptr, registers.coarse + coarse_begin_}, inverse_cell_size_,
+                 coarse_blocks);
 }
 
 void LevelJump::receive_fluxes(const Registers& registers, double* coarse_blocks,
                                Exchanger& fluxes) {
   if (alone_) return;
   fluxes.finish_receives();
-  correct_fluxes(late_corrections_, layout_, received_fluxes_.data(),
-                 registers.coarse + coarse_begin_, inverse_cell_size_, coarse_blocks);
+  correct_fluxes(corrections(), true, layout_,
+                 {registers.fine, received_fluxes_.data(), registers.coarse + coarse_begin_},
+                 inverse_cell_size_, coarse_blocks);
   received_fluxes_ = {};
 }
 

@@ -44,8 +44,8 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       interpolation_(std::move(interpolation)),
       halos_(*tree_, layout_, setup_.ghosts, setup_.patch),
       jumps_(geometry.max_level() + 1),
-      child_owners_(geometry.max_level() + 1),
       registers_(geometry.max_level() + 1),
+      flux_requests_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
       refreshed_(geometry.max_level() + 1, -1),
       migration_("migration", communicator, comm_options),
@@ -53,6 +53,13 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       inflow_values_(geometry.max_level() + 1) {
   for (int l = 0; l <= geometry.max_level(); ++l) {
     fields_.emplace_back(layout_, setup_.spares);
+    own_blocks_.emplace_back("own blocks");
+    former_blocks_.emplace_back("own blocks");
+    cells_.push_back({{},
+                      std::countr_zero(static_cast<unsigned>(layout_.block_size)),
+                      geometry.cell_size(l),
+                      false});
+    if (l > 0) jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_);
     ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l);
     octant_exchangers_.emplace_back("octants", communicator, comm_options, l);
     face_exchangers_.emplace_back("fluxes", communicator, comm_options, l);
@@ -82,23 +89,10 @@ void Mesh::build_tables() {
   finest_level_ = levels - 1;
   while (counts[finest_level_] == 0) --finest_level_;
 
-  cells_.clear();
-  for (int l = 0; l < levels; ++l) cells_.push_back(cells(l, tree_->level(l).own()));
-
+  for (int l = 0; l < levels; ++l) update_cells(l);
   for (auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (Exchanger& exchanger : *group) exchanger.drain();
-  std::vector<LevelRegisters> registers(levels);
-  for (int l = 0; l < levels; ++l) {
-    child_owners_[l].assign(tree_->level(l).slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
-  }
-  for (int l = 1; l < levels; ++l)
-    jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_, registers[l], registers[l - 1],
-                                            child_owners_[l - 1]);
-  flux_requests_.clear();
-  for (int l = 0; l < levels; ++l) {
-    registers_[l] = DeviceArray<double>("flux registers", registers[l].doubles);
-    flux_requests_.emplace_back(tree_->level(l).slots(), registers[l].requests);
-  }
+  update_jumps();
   halos_.follow(flux_requests_);
 
   std::int64_t scratch = 0;
@@ -116,17 +110,71 @@ void Mesh::build_tables() {
   tree_->clear_changes();
 }
 
-CellRange Mesh::cells(int level, std::span<const int> slots) const {
+void Mesh::update_jumps() {
+  const int levels = tree_->max_level() + 1;
+  for (int l = 1; l < levels; ++l) jumps_[l]->follow(l > 1 ? jumps_[l - 1]->fine_doubles() : 0);
+  for (int l = 0; l < levels; ++l) {
+    update_flux_requests(l);
+    std::int64_t doubles = l > 0 ? jumps_[l]->fine_doubles() : 0;
+    if (l + 1 < levels) doubles += jumps_[l + 1]->coarse_doubles();
+    if (doubles > static_cast<std::int64_t>(registers_[l].size()))
+      registers_[l] = DeviceArray<double>("flux registers", doubles);
+  }
+}
+
+// Those towards the coarser level and the finer one.
+void Mesh::update_flux_requests(int level) {
+  BlockFluxRequests& requests = flux_requests_[level];
+  requests.clear_changes();
+  const LevelJump* below = jumps_[level].get();
+  const LevelJump* above = level < tree_->max_level() ? jumps_[level + 1].get() : nullptr;
+  const auto rewrite = [&](int slot) {
+    std::vector<FluxRequest>& list = requests.rewrite(slot);
+    if (below) below->append_fine_requests(slot, list);
+    if (above) above->append_coarse_requests(slot, list);
+  };
+  if (below)
+    for (const int slot : below->rewritten_fine()) rewrite(slot);
+  if (above)
+    for (const int slot : above->rewritten_coarse()) rewrite(slot);
+}
+
+namespace {
+
+OwnBlock own_block(const Geometry& geometry, const TreeLevel& blocks, int level, int slot) {
+  const auto [x, y, z] = geometry.origin(level, morton_decode(blocks.key(slot)));
+  return {slot, blocks.refined(slot), {x, y, z}};
+}
+
+}  // namespace
+
+void Mesh::update_cells(int level) {
   const TreeLevel& level_blocks = blocks(level);
+  DeviceTable<OwnBlock>&now = own_blocks_[level], &former = former_blocks_[level];
+  std::swap(now, former);
+  now.clear();
+  now.resize(level_blocks.own().size());
+  std::size_t n = 0, f = 0;
+  for (const int slot : level_blocks.own()) {
+    if (level_blocks.is_touched(slot)) {
+      now.at(n++) = own_block(geometry(), level_blocks, level, slot);
+      continue;
+    }
+    while (former[f].slot != slot) ++f;
+    now.at(n) = former[f];
+    now.at(n++).refined = level_blocks.refined(slot);
+  }
+  now.upload();
+  cells_[level].blocks = now.on_device();
+}
+
+CellRange Mesh::cells(int level, std::span<const int> slots) const {
   std::vector<OwnBlock> chosen;
   chosen.reserve(slots.size());
-  for (const int slot : slots) {
-    const auto [x, y, z] = geometry().origin(level, morton_decode(level_blocks.key(slot)));
-    chosen.push_back({slot, level_blocks.refined(slot), {x, y, z}});
-  }
-  return {to_device("own blocks", chosen),
-          std::countr_zero(static_cast<unsigned>(layout_.block_size)), geometry().cell_size(level),
-          false};
+  for (const int slot : slots) chosen.push_back(own_block(geometry(), blocks(level), level, slot));
+  CellRange range = cells_[level];
+  range.blocks = to_device("own blocks", chosen);
+  return range;
 }
 
 FieldPointers Mesh::pointers(int level, int state) const {
@@ -175,7 +223,8 @@ void Mesh::exchange_start(int level, int state) {
   finish_refresh(level);
   const LevelHalo& halo = halos_[level];
   double* message = send_buffers_[level].take_free(ghost_exchangers_[level]);
-  pack(halo.packs, halo.tiles.boxes, fields_[level].blocks(state), message, layout_.variables);
+  pack(halo.packs.on_device(), halo.tiles.boxes, fields_[level].blocks(state), message,
+       layout_.variables);
   Kokkos::fence();
   ghost_exchangers_[level].start<double>(*halo.plan, message, fields_[level].halo(state),
                                          layout_.variables);
@@ -208,7 +257,7 @@ void Mesh::interpolate_ghosts(int level, double theta,
 }
 
 void Mesh::start_ghosts(int level, int state, double theta) {
-  start_ghosts(level, state, theta, halos_[level].interpolations);
+  start_ghosts(level, state, theta, halos_[level].interpolations.on_device());
 }
 
 void Mesh::start_ghosts(int level, int state, double theta,
@@ -216,8 +265,8 @@ void Mesh::start_ghosts(int level, int state, double theta,
   exchange_start(level, state);
   if (level > 0) finish_refresh(level - 1);
   interpolate_ghosts(level, theta, interpolations);
-  fill_level_boundaries(level, state, halos_[level].scratch_boundaries);
-  fill_level_boundaries(level, state, halos_[level].halo_boundaries);
+  fill_level_boundaries(level, state, halos_[level].scratch_boundaries.on_device());
+  fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
 }
 
 void Mesh::finish_ghosts(int level, int state) {
@@ -225,7 +274,7 @@ void Mesh::finish_ghosts(int level, int state) {
   ghost_exchangers_[level].finish_receives();
   // Those that mirror received cells come out right only now.
   if (halos_[level].received_cells > 0)
-    fill_level_boundaries(level, state, halos_[level].halo_boundaries);
+    fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
 }
 
 void Mesh::fill_ghosts(int level, int state, double theta) {
@@ -242,7 +291,7 @@ void Mesh::finish_refresh(int level) {
   const int state = std::exchange(refreshed_[level], -1);
   if (state < 0) return;
   ghost_exchangers_[level].finish_receives();
-  fill_level_boundaries(level, state, halos_[level].halo_boundaries);
+  fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
 }
 
 void Mesh::clear_registers(int fine_level) {

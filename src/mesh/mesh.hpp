@@ -54,9 +54,10 @@ class Mesh {
   const Communicator& communicator() const { return tree_->communicator(); }
   const Tree& tree() const { return *tree_; }
   const TreeLevel& blocks(int level) const { return tree_->level(level); }
-  // By octant, the owner of an own block's child, or -1 where there is none.
+  // By octant, the owner of an own block's child, or -1 where there is none. Not of the finest
+  // level that may be.
   const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
-    return child_owners_[level][slot];
+    return jumps_[level + 1]->child_owners(slot);
   }
   // The cells of own blocks, in the order of TreeLevel::own(), for loops (cell_loop.hpp). Holds
   // until the structure changes.
@@ -98,7 +99,7 @@ class Mesh {
   // Forgets the fluxes between a level and the coarser one: at the start of the coarser one's step.
   void clear_registers(int fine_level);
   // Which cells of the coarser level synchronise() corrects, of this rank.
-  const Corrections& corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
+  Corrections corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
   // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
   void synchronise(int fine_level);
   // The mean of fine cells into all coarser levels down to `coarsest`. Both collective.
@@ -128,6 +129,9 @@ class Mesh {
  private:
   void rebuild();
   void build_tables();
+  void update_jumps();
+  void update_flux_requests(int level);
+  void update_cells(int level);
   void exchange_start(int level, int state);
   void finish_refresh(int level);
   void start_ghosts(int level, int state, double theta,
@@ -147,11 +151,12 @@ class Mesh {
   std::unique_ptr<Interpolation> interpolation_;
   int finest_level_ = 0;
 
+  std::vector<DeviceTable<OwnBlock>> own_blocks_,
+      former_blocks_;  // of cells_; the former to copy from
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
   Halos halos_;
-  std::vector<std::unique_ptr<LevelJump>> jumps_;                       // [fine level], none at 0
-  std::vector<std::vector<std::array<std::int32_t, 8>>> child_owners_;  // [level][slot][octant]
+  std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
   std::vector<DeviceArray<double>> registers_;
   std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;

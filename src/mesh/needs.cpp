@@ -66,10 +66,17 @@ LevelNeeds::LevelNeeds(const Tree& tree, const BlockLayout& layout, const GhostS
 void LevelNeeds::follow() {
   unsettle_near(tree_.level(level_).changed());
   if (level_ > 0) unsettle_above(tree_.level(level_ - 1).changed());
-  find_touched();
-  for (const int slot : touched_) release(rows_[slot]);
-  for (const int slot : touched_)
-    if (slot < tree_.level(level_).slots() && tree_.level(level_).key(slot) != k_no_key) ask(slot);
+  const TreeLevel& blocks = tree_.level(level_);
+  rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(blocks.slots())));
+  rewritten_.clear();
+  const auto has_block = [&](int slot) {
+    return slot < blocks.slots() && blocks.key(slot) != k_no_key;
+  };
+  for (const int slot : blocks.touched())
+    if (slot < std::ssize(rows_) && (!has_block(slot) || rows_[slot].key != blocks.key(slot)))
+      release(rows_[slot]);
+  for (const int slot : blocks.touched())
+    if (has_block(slot)) ask(slot);
   for (Need& need : needs_) {
     if (need.lost_asker) need.asked = asked_by(need.askers);
     need.lost_asker = false;
@@ -103,38 +110,16 @@ void LevelNeeds::unsettle(const BlockCoordinates& position) {
   if (const std::int32_t* n = index_.find(place_key(position))) needs_[*n].settled = false;
 }
 
-void LevelNeeds::find_touched() {
-  const TreeLevel& blocks = tree_.level(level_);
-  const auto slots = static_cast<std::size_t>(blocks.slots());
-  rows_.resize(std::max(rows_.size(), slots));
-  std::vector<bool> is_touched(rows_.size());
-  touched_.clear();
-  const auto touch = [&](int slot) {
-    if (!is_touched[slot]) touched_.push_back(slot);
-    is_touched[slot] = true;
-  };
-  for (std::size_t slot = 0; slot < rows_.size(); ++slot)
-    if (rows_[slot].key != (slot < slots ? blocks.key(static_cast<int>(slot)) : k_no_key))
-      touch(static_cast<int>(slot));
-  if (8 * blocks.changed().size() > rows_.size()) {
-    for (std::size_t slot = 0; slot < rows_.size(); ++slot) touch(static_cast<int>(slot));
-    return;
-  }
-  for (const Key key : blocks.changed())
-    for (const Key near : tree_.geometry().keys_around(level_, key))
-      if (const Node* node = near == k_no_key ? nullptr : blocks.find(near))
-        if (node->slot >= 0) touch(node->slot);
-}
-
 void LevelNeeds::release(Row& row) {
   if (row.key == k_no_key) return;
   row.key = k_no_key;
-  for (int n = 0; n < 27; ++n) {
-    if (!is_need(row.around[n])) continue;
-    Need& need = needs_[need_of(row.around[n])];
-    need.askers &= ~(1u << n);
-    need.lost_asker = true;
-  }
+  for (int n = 0; n < 27; ++n) drop(row.around[n], n);
+}
+
+void LevelNeeds::drop(Reference r, int neighbour) {
+  if (!is_need(r)) return;
+  needs_[need_of(r)].askers &= ~(1u << neighbour);
+  needs_[need_of(r)].lost_asker = true;
 }
 
 Region LevelNeeds::asked_by(std::uint32_t askers) const {
@@ -143,25 +128,32 @@ Region LevelNeeds::asked_by(std::uint32_t askers) const {
   return asked;
 }
 
-// States the ghost cells of an own block. No other cells are read by a sweep.
+// States the ghost cells of an own block. No other cells are read by a sweep. A need of the block
+// stays what it is as long as its position is nobody's here.
 void LevelNeeds::ask(int slot) {
   Row& row = rows_[slot];
-  row.key = tree_.level(level_).key(slot);
-  const BlockCoordinates block = morton_decode(row.key);
+  const Key key = tree_.level(level_).key(slot);
+  bool is_new = row.key != key;
+  if (is_new) row.around.fill(k_nowhere);
+  row.key = key;
+  const BlockCoordinates block = morton_decode(key);
   const Neighbours& holders = tree_.level(level_).neighbours(slot);
   for (int n = 0; n < 27; ++n) {
-    row.around[n] = k_nowhere;
-    if (ghosts_[n].empty()) continue;
-    row.around[n] = holders[n];
-    if (is_own(holders[n])) continue;
+    Reference& r = row.around[n];
+    if (ghosts_[n].empty() || (is_own(holders[n]) ? r == holders[n] : is_need(r))) continue;
+    is_new = true;
+    drop(r, n);
+    r = holders[n];
+    if (is_own(r)) continue;
     BlockCoordinates position;
     for (int d = 0; d < 3; ++d) position[d] = block[d] + offset_of(n)[d];
     tree_.geometry().wrap(level_, position);
-    row.around[n] = number_of(position);
-    Need& need = needs_[need_of(row.around[n])];
+    r = number_of(position);
+    Need& need = needs_[need_of(r)];
     need.askers |= 1u << n;
     need.asked.merge(ghosts_[n]);
   }
+  if (is_new) rewritten_.push_back(slot);
 }
 
 // The need of a position, inside the domain or outside along axes that are not periodic.
@@ -323,7 +315,10 @@ void LevelNeeds::place(LevelHalo& halo) {
   for (std::size_t n = 0; n < needs_.size(); ++n) {
     const Need& need = needs_[n];
     const auto number = static_cast<int>(n);
-    if (!need.in_use) continue;
+    if (!need.in_use) {
+      halo.boxes.at(first_need_box_ + n) = {};
+      continue;
+    }
     if (need.scratch) scratch.push_back(number);
     else if (need.origin == Origin::mirrored) kept.push_back(number);
     else remote.emplace_back(need.owner, morton_encode(need.position), number);
@@ -340,7 +335,7 @@ void LevelNeeds::place(LevelHalo& halo) {
     const Region& r = need.region;
     const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
     std::int64_t& used = need.scratch ? halo.scratch_doubles : halo.halo_doubles;
-    CellBox& box = halo.boxes[first_need_box_ + n];
+    CellBox& box = halo.boxes.at(first_need_box_ + n);
     box.stride_j = ni;
     box.stride_k = ni * nj;
     box.stride_variable = static_cast<std::int32_t>(r.volume());
@@ -358,11 +353,11 @@ void LevelNeeds::write_slot_boxes(LevelHalo& halo) {
   if (slots > capacity_) {
     capacity_ = slots + slots / 8 + 8;
     first_need_box_ = may_borrow_ ? 2 * capacity_ : capacity_;
-    halo.boxes.clear();
-    for (int slot = 0; slot < capacity_; ++slot) halo.boxes.push_back(layout_.box(slot));
+    halo.boxes.resize(first_need_box_);
+    for (int slot = 0; slot < capacity_; ++slot) halo.boxes.at(slot) = layout_.box(slot);
     for (int box = capacity_; box < first_need_box_; ++box) {
-      halo.boxes.push_back(layout_.box(box - capacity_));
-      halo.boxes.back().buffer = k_borrowed;
+      halo.boxes.at(box) = layout_.box(box - capacity_);
+      halo.boxes.at(box).buffer = k_borrowed;
     }
   }
   halo.boxes.resize(first_need_box_ + needs_.size());

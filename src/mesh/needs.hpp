@@ -59,8 +59,8 @@ class LevelNeeds {
 
   // By own block, the holders of the 27 positions around it that its sweep reads.
   const std::array<Reference, 27>& around(int slot) const { return rows_[slot].around; }
-  // Slots whose blocks came, went, or got other holders around them when it followed last.
-  const std::vector<int>& touched() const { return touched_; }
+  // The slots in use for which that is new or changed when it followed last.
+  const std::vector<int>& rewritten() const { return rewritten_; }
 
   // Boxes begin with those of the slots, of which there may be more than there are blocks; then
   // they may come again, as borrowed ones; then come those of the needs. The numbers of all hold
@@ -88,8 +88,8 @@ class LevelNeeds {
   void unsettle_near(const std::vector<Key>& changed);
   void unsettle_above(const std::vector<Key>& changed_coarse);
   void unsettle(const BlockCoordinates& position);
-  void find_touched();
   void release(Row& row);
+  void drop(Reference r, int neighbour);
   void ask(int slot);
   Region asked_by(std::uint32_t askers) const;
   void resolve_mirror(int need);
@@ -103,7 +103,7 @@ class LevelNeeds {
   std::array<Region, 27> ghosts_;  // of the neighbours of a block, what its sweep reads
   bool may_borrow_;
   std::vector<Row> rows_;  // by slot
-  std::vector<int> touched_;
+  std::vector<int> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<Need> needs_;
   std::vector<int> free_, placed_;

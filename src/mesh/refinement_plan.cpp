@@ -21,25 +21,24 @@ class Planner {
     for (int l = 0; l <= tree.max_level(); ++l) wanted_[l].assign(tree.level(l).slots(), 0);
     for (int l = 0; l < tree.max_level(); ++l)
       for (const int slot : tree.level(l).own())
-        if (flags[l][slot]) spread_flags(l, tree.level(l).key(slot), flags[l][slot]);
+        if (flags[l][slot])
+          spread_flags(l, tree.level(l).key(slot), &tree.level(l).neighbours(slot), flags[l][slot]);
     deliver();
   }
 
   OctantMasks run(int distance) {
     const Nesting nesting(tree_.geometry().block_size(), distance);
     for (int l = tree_.max_level() - 1; l > 0; --l) {
-      for (const int slot : tree_.level(l).own())
-        if (wanted_[l][slot]) demand_nesting(l, slot, nesting);
+      demand_nesting(l, nesting);
       deliver();
     }
     return std::move(wanted_);
   }
 
  private:
-  // Marks the octants of a block and of its neighbours that its flagged cells touch.
-  void spread_flags(int level, Key key, std::uint64_t flags) {
-    const Node* node = tree_.level(level).find(key);
-    const bool is_here = node != nullptr && node->slot >= 0;
+  // Marks the octants of a block and of its neighbours that its flagged cells touch. Of own blocks
+  // the holders of these are known.
+  void spread_flags(int level, Key key, const Neighbours* holders, std::uint64_t flags) {
     const BlockCoordinates block = morton_decode(key);
     for (; flags; flags &= flags - 1) {
       const int bit = __builtin_ctzll(flags);
@@ -49,8 +48,7 @@ class Planner {
         neighbour = 3 * neighbour + (position[d] + 1) / 2;
         octant = 2 * octant + (position[d] + 1) % 2;
       }
-      const Holder holder =
-          is_here ? tree_.level(level).neighbours(node->slot)[neighbour] : k_nobody;
+      const Holder holder = holders ? (*holders)[neighbour] : k_nobody;
       if (is_own(holder)) {
         wanted_[level][holder] |= static_cast<std::uint8_t>(1 << octant);
         continue;
@@ -80,13 +78,30 @@ class Planner {
     }
   }
 
-  // A block with refined octants must exist, and so must all blocks of its level within `distance`
-  // cells of them.
-  void demand_nesting(int level, int slot, const Nesting& nesting) {
-    const Key key = tree_.level(level).key(slot);
-    const int octant = octant_of(key);
-    const int shift = (octant & 1) + 4 * (octant >> 1 & 1) + 16 * (octant >> 2);
-    spread_flags(level - 1, parent_key(key), nesting.near(wanted_[level][slot]) << shift);
+  // A block with refined octants must exist, and so must all blocks of its level within the
+  // nesting's distance of them. What siblings demand of the level beneath is spread at once.
+  void demand_nesting(int level, const Nesting& nesting) {
+    const TreeLevel& blocks = tree_.level(level);
+    Key parent = k_no_key;
+    std::uint64_t flags = 0;
+    const auto spread = [&] {
+      if (flags == 0) return;
+      const Node* node = tree_.level(level - 1).find(parent);
+      const bool is_here = node != nullptr && node->slot >= 0;
+      spread_flags(level - 1, parent,
+                   is_here ? &tree_.level(level - 1).neighbours(node->slot) : nullptr, flags);
+      flags = 0;
+    };
+    for (const int slot : blocks.own()) {
+      if (!wanted_[level][slot]) continue;
+      const Key key = blocks.key(slot);
+      if (parent_key(key) != parent) spread();
+      parent = parent_key(key);
+      const int octant = octant_of(key);
+      const int shift = (octant & 1) + 4 * (octant >> 1 & 1) + 16 * (octant >> 2);
+      flags |= nesting.near(wanted_[level][slot]) << shift;
+    }
+    spread();
   }
 
   void deliver() {

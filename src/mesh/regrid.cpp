@@ -93,14 +93,12 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   for (const int slot : slots)
     for (int face = 0; face < 6; ++face)
       if (const int box = halos_.box_across(level, slot, face); box >= 0) is_read[box] = true;
-  const auto mirrors =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.scratch_boundaries);
-  for (std::size_t n = 0; n < mirrors.extent(0); ++n)
-    if (is_read[mirrors(n).target] && mirrors(n).source >= 0) is_read[mirrors(n).source] = true;
-  const auto all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.interpolations);
+  const auto& mirrors = halo.scratch_boundaries;
+  for (std::size_t n = 0; n < mirrors.size(); ++n)
+    if (is_read[mirrors[n].target] && mirrors[n].source >= 0) is_read[mirrors[n].source] = true;
   std::vector<InterpolationTask> tasks;
-  for (std::size_t n = 0; n < all.extent(0); ++n)
-    if (is_read[all(n).target]) tasks.push_back(all(n));
+  for (std::size_t n = 0; n < halo.interpolations.size(); ++n)
+    if (is_read[halo.interpolations[n].target]) tasks.push_back(halo.interpolations[n]);
   return to_device("interpolations", tasks);
 }
 
@@ -116,7 +114,7 @@ void Mesh::remove_children(const OctantMasks& wanted) {
       for (int octant = 0; octant < 8; ++octant) {
         if (!(removed >> octant & 1)) continue;
         removals.push_back({l + 1, child_key(parents.key(slot), octant)});
-        owners.push_back(child_owners_[l][slot][octant]);
+        owners.push_back(child_owners(l, slot)[octant]);
       }
       parents.set_refined(slot, wanted[l][slot]);
     }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "mesh/device.hpp"
-
 namespace octant::mesh {
 
 void Tiling::begin_anew(int patch, int first_need_box) {
@@ -14,49 +12,82 @@ void Tiling::begin_anew(int patch, int first_need_box) {
   blocks_per_patch_ = std::max(1, patch / block_size_);
   reach_ = blocks_per_patch_ + 2;
   shift_ = 3 * std::countr_zero(static_cast<unsigned>(blocks_per_patch_));
+  places_.clear();
   groups_.clear();
   index_.clear();
+  touched_.clear();
   free_.clear();
-  table_.clear();
-}
-
-void Tiling::touch(Key block) {
-  if (const std::int32_t* group = index_.find(block >> shift_)) groups_[*group].touched = true;
-}
-
-// The groups of all own blocks, in the order of their keys.
-void Tiling::gather_groups() {
-  const TreeLevel& blocks = tree_.level(level_);
-  const std::span<const int> own = blocks.own();
-  for (Group& group : groups_) group.slots = {};
   order_.clear();
-  for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {
-    const Key ancestor = blocks.key(own[begin]) >> shift_;
-    while (end < own.size() && blocks.key(own[end]) >> shift_ == ancestor) ++end;
-    const std::int32_t* known = index_.find(ancestor);
-    int group = known ? *known : static_cast<int>(groups_.size());
-    if (!known) {
-      if (!free_.empty()) {
-        group = free_.back();
-        free_.pop_back();
-      } else {
-        groups_.emplace_back();
-        table_.resize(groups_.size() * entries());
-      }
-      index_.insert(ancestor, group);
-      groups_[group].ancestor = ancestor;
-      groups_[group].first = morton_decode(ancestor);
-      for (auto& c : groups_[group].first) c *= blocks_per_patch_;
-    }
-    groups_[group].slots = own.subspan(begin, end - begin);
-    order_.push_back(group);
+  for (const int slot : tree_.level(level_).own()) put(slot, tree_.level(level_).key(slot));
+}
+
+// Puts blocks that came into their groups, and takes those out that went.
+void Tiling::update_places() {
+  const TreeLevel& blocks = tree_.level(level_);
+  for (const int slot : blocks.touched())
+    if (slot < std::ssize(places_) && places_[slot].key != k_no_key &&
+        (slot >= blocks.slots() || places_[slot].key != blocks.key(slot)))
+      take(slot);
+  for (const int slot : blocks.touched())
+    if (slot < blocks.slots() && blocks.key(slot) != k_no_key &&
+        (slot >= std::ssize(places_) || places_[slot].key == k_no_key))
+      put(slot, blocks.key(slot));
+  forget_empty_groups();
+}
+
+void Tiling::put(int slot, Key key) {
+  if (slot >= std::ssize(places_)) places_.resize(slot + 1);
+  const int number = group_under(key >> shift_);
+  touch(number);
+  places_[slot] = {key, number};
+  std::vector<std::int32_t>& slots = groups_[number].slots;
+  const auto after = [this](Key k, std::int32_t other) { return k < places_[other].key; };
+  slots.insert(std::upper_bound(slots.begin(), slots.end(), key, after), slot);
+}
+
+void Tiling::take(int slot) {
+  touch(places_[slot].group);
+  std::erase(groups_[places_[slot].group].slots, slot);
+  places_[slot] = {};
+}
+
+void Tiling::touch(int group) {
+  if (!groups_[group].touched) touched_.push_back(group);
+  groups_[group].touched = true;
+}
+
+int Tiling::group_under(Key ancestor) {
+  if (const std::int32_t* known = index_.find(ancestor)) return *known;
+  auto number = static_cast<int>(groups_.size());
+  if (free_.empty()) {
+    groups_.emplace_back();
+  } else {
+    number = free_.back();
+    free_.pop_back();
   }
-  for (std::size_t n = 0; n < groups_.size(); ++n) {
-    if (groups_[n].ancestor == k_no_key || !groups_[n].slots.empty()) continue;
+  index_.insert(ancestor, number);
+  Group& group = groups_[number];
+  group.ancestor = ancestor;
+  group.first = morton_decode(ancestor);
+  for (auto& c : group.first) c *= blocks_per_patch_;
+  order_.push_back(number);
+  return number;
+}
+
+// And orders the others by their keys.
+void Tiling::forget_empty_groups() {
+  std::erase_if(order_, [this](int n) { return groups_[n].slots.empty(); });
+  std::erase_if(touched_, [this](int n) {
+    if (!groups_[n].slots.empty()) return false;
     index_.erase(groups_[n].ancestor);
     groups_[n] = {};
-    free_.push_back(static_cast<int>(n));
-  }
+    free_.push_back(n);
+    return true;
+  });
+  const auto by_key = [this](int a, int b) { return groups_[a].ancestor < groups_[b].ancestor; };
+  const auto sorted = std::is_sorted_until(order_.begin(), order_.end(), by_key);
+  std::sort(sorted, order_.end(), by_key);
+  std::inplace_merge(order_.begin(), sorted, order_.end(), by_key);
 }
 
 std::array<int, 3> Tiling::place_in_group(const Group& group, int slot) const {
@@ -72,128 +103,152 @@ bool Tiling::reaches_itself(const Group& group, int slot, const std::array<int, 
          place_in_group(group, slot) != place;
 }
 
-void Tiling::write_table(int number, const LevelNeeds& needs) {
-  Group& group = groups_[number];
-  std::int32_t* table = table_.data() + static_cast<std::ptrdiff_t>(number) * entries();
+void Tiling::write_table(int number, const LevelNeeds& needs,
+                         DeviceTable<std::int32_t>& tables) const {
+  const Group& group = groups_[number];
+  std::int32_t* const table = tables.write(static_cast<std::size_t>(number) * entries(), entries());
   std::fill_n(table, entries(), k_nowhere);
-  group.afar = false;
   for (const int slot : group.slots) {
     const std::array<int, 3> centre = place_in_group(group, slot);
+    std::int32_t* const own = table + table_index(centre);
+    const std::array<Reference, 27>& around = needs.around(slot);
     for (int n = 0; n < 27; ++n) {
-      const Reference r = needs.around(slot)[n];
+      const Reference r = around[n];
       if (r == k_nowhere) continue;
-      const std::array<int, 3> place{centre[0] + n % 3 - 1, centre[1] + n / 3 % 3 - 1,
-                                     centre[2] + n / 9 - 1};
-      const bool is_borrowed = r >= 0 && needs.may_borrow() && reaches_itself(group, r, place);
-      table[table_index(place)] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
-      group.afar = group.afar || needs.comes_from_afar(r);
+      const std::array<int, 3> step{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+      const bool is_borrowed =
+          r >= 0 && needs.may_borrow() &&
+          reaches_itself(group, r, {centre[0] + step[0], centre[1] + step[1], centre[2] + step[2]});
+      own[(step[2] * reach_ + step[1]) * reach_ + step[0]] =
+          is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
     }
   }
   for (const int slot : group.slots) table[table_index(place_in_group(group, slot))] = slot;
-  group.touched = false;
 }
 
-// Collects the device tables of a level.
-struct Tiling::TileBuilder {
-  const Tiling& tiling;
-  const BlockFluxRequests& requests;
-  std::vector<Tile> interior, border;
-  std::vector<const Group*> interior_groups, border_groups;  // of each tile
-  std::vector<FluxRequest> tile_requests;
+bool Tiling::reaches_afar(const Group& group, const LevelNeeds& needs) {
+  return std::any_of(group.slots.begin(), group.slots.end(), [&](int slot) {
+    return std::any_of(needs.around(slot).begin(), needs.around(slot).end(),
+                       [&](Reference r) { return needs.comes_from_afar(r); });
+  });
+}
 
-  void add(int number) {
-    const Group& group = tiling.groups_[number];
-    for (const auto& origin : origins()) {
-      Tile tile{.table = number * tiling.entries(),
-                .request_begin = static_cast<std::int32_t>(tile_requests.size()),
-                .request_end = 0,
-                .origin = {origin[0], origin[1], origin[2]},
-                .unused = 0,
-                .first = {}};
-      for (int d = 0; d < 3; ++d)
-        tile.first[d] = std::int64_t{group.first[d]} * tiling.block_size_ + origin[d];
-      for (const int slot : group.slots) {
-        if (requests[slot].empty()) continue;
-        const auto place = tiling.place_in_group(group, slot);
-        for (const FluxRequest& request : requests[slot]) add_request(request, place, origin);
-      }
-      tile.request_end = static_cast<std::int32_t>(tile_requests.size());
-      (group.afar ? border : interior).push_back(tile);
-      (group.afar ? border_groups : interior_groups).push_back(&group);
+// The parts of a large block, in its cells.
+std::vector<std::array<std::int16_t, 3>> Tiling::origins() const {
+  std::vector<std::array<std::int16_t, 3>> all;
+  const int M = patch_, parts = std::max(1, block_size_ / M);
+  for (int k = 0; k < parts; ++k)
+    for (int j = 0; j < parts; ++j)
+      for (int i = 0; i < parts; ++i)
+        all.push_back({static_cast<std::int16_t>(i * M), static_cast<std::int16_t>(j * M),
+                       static_cast<std::int16_t>(k * M)});
+  return all;
+}
+
+void Tiling::write_tiles(int number, const BlockFluxRequests& requests) {
+  Group& group = groups_[number];
+  group.requests.clear();
+  group.tiles.clear();
+  for (const auto& origin : origins()) {
+    Tile tile{.table = number * entries(),
+              .request_begin = static_cast<std::int32_t>(group.requests.size()),
+              .request_end = 0,
+              .origin = {origin[0], origin[1], origin[2]},
+              .unused = 0,
+              .first = {}};
+    for (int d = 0; d < 3; ++d)
+      tile.first[d] = std::int64_t{group.first[d]} * block_size_ + origin[d];
+    for (const int slot : group.slots) {
+      if (requests[slot].empty()) continue;
+      const auto place = place_in_group(group, slot);
+      for (const FluxRequest& request : requests[slot]) add_request(group, request, place, origin);
     }
+    tile.request_end = static_cast<std::int32_t>(group.requests.size());
+    group.tiles.push_back(tile);
   }
+}
 
-  std::vector<std::array<std::int16_t, 3>> origins() const {
-    std::vector<std::array<std::int16_t, 3>> all;
-    const int M = tiling.patch_, parts = std::max(1, tiling.block_size_ / M);
-    for (int k = 0; k < parts; ++k)
-      for (int j = 0; j < parts; ++j)
-        for (int i = 0; i < parts; ++i)
-          all.push_back({static_cast<std::int16_t>(i * M), static_cast<std::int16_t>(j * M),
-                         static_cast<std::int16_t>(k * M)});
-    return all;
-  }
+// Moves a request from block cells to patch cells and keeps the part inside the patch.
+void Tiling::add_request(Group& group, FluxRequest request, const std::array<int, 3>& place,
+                         const std::array<std::int16_t, 3>& origin) const {
+  const int N = block_size_, M = patch_;
+  const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
+  const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
+  // A plane between two parts of a block belongs to the upper one, the block's last plane to the
+  // last.
+  const int plane = request.plane + shift(request.axis);
+  const bool last_part = origin[request.axis] + M >= N;
+  if (plane < 0 || plane > M || (plane == M && !last_part)) return;
+  const int faces = request.average ? 2 : 1;
+  const int a_begin = request.a_begin + shift(a), b_begin = request.b_begin + shift(b);
+  request.plane = static_cast<std::int16_t>(plane);
+  request.a_begin = static_cast<std::int16_t>(std::max(a_begin, 0));
+  request.b_begin = static_cast<std::int16_t>(std::max(b_begin, 0));
+  request.a_end = static_cast<std::int16_t>(std::min(request.a_end + shift(a), M));
+  request.b_end = static_cast<std::int16_t>(std::min(request.b_end + shift(b), M));
+  if (request.a_begin >= request.a_end || request.b_begin >= request.b_end) return;
+  request.base += (request.a_begin - a_begin) / faces +
+                  static_cast<std::int64_t>(request.b_begin - b_begin) / faces * request.stride_b;
+  group.requests.push_back(request);
+}
 
-  // Moves a request from block cells to patch cells and keeps the part inside the patch.
-  void add_request(FluxRequest request, const std::array<int, 3>& place,
-                   const std::array<std::int16_t, 3>& origin) {
-    const int N = tiling.block_size_, M = tiling.patch_;
-    const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
-    const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
-    // A plane between two parts of a block belongs to the upper one, the block's last plane to the
-    // last.
-    const int plane = request.plane + shift(request.axis);
-    const bool last_part = origin[request.axis] + M >= N;
-    if (plane < 0 || plane > M || (plane == M && !last_part)) return;
-    const int faces = request.average ? 2 : 1;
-    const int a_begin = request.a_begin + shift(a), b_begin = request.b_begin + shift(b);
-    request.plane = static_cast<std::int16_t>(plane);
-    request.a_begin = static_cast<std::int16_t>(std::max(a_begin, 0));
-    request.b_begin = static_cast<std::int16_t>(std::max(b_begin, 0));
-    request.a_end = static_cast<std::int16_t>(std::min(request.a_end + shift(a), M));
-    request.b_end = static_cast<std::int16_t>(std::min(request.b_end + shift(b), M));
-    if (request.a_begin >= request.a_end || request.b_begin >= request.b_end) return;
-    request.base += (request.a_begin - a_begin) / faces +
-                    static_cast<std::int64_t>(request.b_begin - b_begin) / faces * request.stride_b;
-    tile_requests.push_back(request);
+// The tiles of all groups, those that need no other rank's data first.
+void Tiling::write_lists(LevelHalo& halo) const {
+  halo.tile_list.clear();
+  halo.tile_requests.clear();
+  halo.tile_slots.clear();
+  halo.tile_slot_begin = {0};
+  for (const bool afar : {false, true}) {
+    for (const int number : order_) {
+      const Group& group = groups_[number];
+      if (group.afar != afar) continue;
+      const auto begin = static_cast<std::int32_t>(halo.tile_requests.size());
+      for (const FluxRequest& request : group.requests) halo.tile_requests.push_back(request);
+      for (Tile tile : group.tiles) {
+        tile.request_begin += begin;
+        tile.request_end += begin;
+        halo.tile_list.push_back(tile);
+        halo.tile_slots.insert(halo.tile_slots.end(), group.slots.begin(), group.slots.end());
+        halo.tile_slot_begin.push_back(static_cast<std::int32_t>(halo.tile_slots.size()));
+      }
+    }
+    if (!afar) halo.interior_tiles = static_cast<int>(halo.tile_list.size());
   }
-};
+}
 
 void Tiling::follow(int patch, const LevelNeeds& needs, const BlockFluxRequests& requests,
                     LevelHalo& halo) {
   if (patch != patch_ || needs.first_need_box() != first_need_box_)
     begin_anew(patch, needs.first_need_box());
-  const TreeLevel& blocks = tree_.level(level_);
-  for (const Key key : blocks.changed()) touch(key);
-  for (const int slot : needs.touched())
-    if (slot < blocks.slots() && blocks.key(slot) != k_no_key) touch(blocks.key(slot));
-  gather_groups();
-  TileBuilder builder{*this, requests, {}, {}, {}, {}, {}};
-  for (const int group : order_) {
-    if (groups_[group].touched) write_table(group, needs);
-    builder.add(group);
+  update_places();
+  // Other ranks' blocks may have become interpolated ones.
+  const bool alone = tree_.communicator().size() == 1;
+  for (const auto* slots : {&needs.rewritten(), &requests.changed(),
+                            alone ? &needs.rewritten() : &tree_.level(level_).touched()})
+    for (const int slot : *slots)
+      if (slot < std::ssize(places_) && places_[slot].key != k_no_key) touch(places_[slot].group);
+  halo.tile_table.resize(groups_.size() * entries());
+  for (const int number : touched_) {
+    Group& group = groups_[number];
+    write_table(number, needs, halo.tile_table);
+    write_tiles(number, requests);
+    group.afar = !alone && reaches_afar(group, needs);
+    group.touched = false;
   }
-
-  halo.interior_tiles = static_cast<int>(builder.interior.size());
-  std::vector<Tile> tiles = std::move(builder.interior);
-  tiles.insert(tiles.end(), builder.border.begin(), builder.border.end());
-
-  halo.tile_slots.clear();
-  halo.tile_slot_begin = {0};
-  for (const auto* groups : {&builder.interior_groups, &builder.border_groups})
-    for (const Group* group : *groups) {
-      halo.tile_slots.insert(halo.tile_slots.end(), group->slots.begin(), group->slots.end());
-      halo.tile_slot_begin.push_back(static_cast<std::int32_t>(halo.tile_slots.size()));
-    }
+  touched_.clear();
+  write_lists(halo);
 
   halo.tiles.block_size = block_size_;
   halo.tiles.log2_block_size = std::countr_zero(static_cast<unsigned>(block_size_));
   halo.tiles.patch = patch_;
   halo.tiles.blocks_per_patch = blocks_per_patch_;
   halo.tiles.reach = reach_;
-  halo.tiles.tiles = to_device("tiles", tiles);
-  halo.tiles.table = to_device("tile table", table_);
-  halo.tiles.requests = to_device("flux requests", builder.tile_requests);
+  halo.tile_table.upload();
+  halo.tile_list.upload();
+  halo.tile_requests.upload();
+  halo.tiles.tiles = halo.tile_list.on_device();
+  halo.tiles.table = halo.tile_table.on_device();
+  halo.tiles.requests = halo.tile_requests.on_device();
 }
 
 }  // namespace octant::mesh

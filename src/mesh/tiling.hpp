@@ -1,7 +1,7 @@
 // Groups the own blocks of a level into tiles and finds what surrounds each. A tool of the halos.
 #pragma once
 
-#include <span>
+#include <array>
 #include <vector>
 
 #include "mesh/needs.hpp"
@@ -12,27 +12,42 @@ class Tiling {
  public:
   Tiling(const Tree& tree, int level) : tree_(tree), level_(level) {}
 
-  // Writes tables, tiles of side `patch` and flux requests, interior tiles first, and uploads
-  // everything. Tables that no touched block is in are those of the last time.
+  // Writes tables, tiles of side `patch` and flux requests, interior tiles first, and uploads what
+  // changed. Tables that no touched block is in are those of the last time.
   void follow(int patch, const LevelNeeds& needs, const BlockFluxRequests& requests,
               LevelHalo& halo);
 
  private:
-  struct Group {               // one table: a block (N >= M), or blocks under one ancestor
-    Key ancestor = k_no_key;   // none: not in use
-    BlockCoordinates first{};  // position of the table's first central block
-    std::span<const int> slots;
-    bool touched = true, afar = false;
+  struct Group {                      // one table: a block (N >= M), or blocks under one ancestor
+    Key ancestor = k_no_key;          // none: not in use
+    BlockCoordinates first{};         // position of the table's first central block
+    std::vector<std::int32_t> slots;  // by key
+    std::vector<FluxRequest> requests;
+    std::vector<Tile> tiles;  // their requests counted from the group's first
+    bool touched = false, afar = false;
   };
-  struct TileBuilder;
+  struct Place {  // of a slot's block
+    Key key = k_no_key;
+    std::int32_t group = -1;
+  };
 
   void begin_anew(int patch, int first_need_box);
-  void touch(Key block);
-  void gather_groups();
-  void write_table(int group, const LevelNeeds& needs);
+  void update_places();
+  void put(int slot, Key key);
+  void take(int slot);
+  int group_under(Key ancestor);
+  void touch(int group);
+  void forget_empty_groups();
+  void write_table(int group, const LevelNeeds& needs, DeviceTable<std::int32_t>& table) const;
+  static bool reaches_afar(const Group& group, const LevelNeeds& needs);
+  void write_tiles(int group, const BlockFluxRequests& requests);
+  void add_request(Group& group, FluxRequest request, const std::array<int, 3>& place,
+                   const std::array<std::int16_t, 3>& origin) const;
+  void write_lists(LevelHalo& halo) const;
 
   bool reaches_itself(const Group& group, int slot, const std::array<int, 3>& place) const;
   std::array<int, 3> place_in_group(const Group& group, int slot) const;
+  std::vector<std::array<std::int16_t, 3>> origins() const;
   int table_index(const std::array<int, 3>& place) const {
     return ((place[2] + 1) * reach_ + place[1] + 1) * reach_ + place[0] + 1;
   }
@@ -41,11 +56,11 @@ class Tiling {
   const Tree& tree_;
   int level_;
   int patch_ = 0, first_need_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
-  int shift_ = 0;  // from a block's key to its group's
+  int shift_ = 0;              // from a block's key to its group's
+  std::vector<Place> places_;  // by slot
   std::vector<Group> groups_;
-  KeyTable<std::int32_t> index_;     // of groups, by ancestor
-  std::vector<int> free_, order_;    // groups not in use; those in use, by key
-  std::vector<std::int32_t> table_;  // by group: a box per position
+  KeyTable<std::int32_t> index_;             // of groups, by ancestor
+  std::vector<int> touched_, free_, order_;  // groups: to be written; not in use; in use, by key
 };
 
 }  // namespace octant::mesh

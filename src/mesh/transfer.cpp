@@ -117,6 +117,7 @@ void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const Bl
   for_tasks(
       "restrict", tasks, KOKKOS_LAMBDA(const Member& team) {
         const RestrictionTask& task = tasks(team.league_rank());
+        if (task.child < 0) return;
         const bool local = task.parent >= 0;
         const std::int64_t stride = local ? layout.stride_variable : half * half * half;
         double* to =
@@ -154,24 +155,27 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
       });
 }
 
-void correct_fluxes(const Corrections& corrections, const BlockLayout& layout, const double* fine,
-                    const double* coarse, double factor, double* blocks) {
-  if (corrections.blocks() == 0) return;
+void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
+                    const Fluxes& fluxes, double factor, double* blocks) {
+  if (corrections.count() == 0) return;
   const int N = layout.block_size, half = N / 2;
   Kokkos::parallel_for(
-      "correct fluxes", Policy(corrections.blocks(), Kokkos::AUTO),
+      "correct fluxes", Policy(corrections.count(), Kokkos::AUTO),
       KOKKOS_LAMBDA(const Member& team) {
-        const int block = team.league_rank();
-        for (int t = corrections.block_begin(block); t < corrections.block_begin(block + 1); ++t) {
+        const CorrectedBlock block = corrections.blocks(team.league_rank());
+        if ((block.is_late != 0) != late) return;
+        for (int t = block.begin; t < block.end; ++t) {
           const CorrectionTask& task = corrections.tasks(t);
           double* const state = blocks + task.slot * layout.stride_slot;
+          const double* const fine = (task.is_received ? fluxes.received : fluxes.fine) + task.fine;
+          const double* const coarse = fluxes.coarse + task.coarse;
           const double weight = task.sign * factor;
           Kokkos::parallel_for(
               Kokkos::TeamThreadRange(team, layout.variables * half * half), [&](int index) {
                 const int a = index % half, b = index / half % half, n = index / (half * half);
                 double& u = state[static_cast<std::int64_t>(n) * layout.stride_variable +
                                   task.cell_in_block(a, b, N)];
-                u += weight * (fine[task.fine + index] - coarse[task.coarse + index]);
+                u += weight * (fine[index] - coarse[index]);
               });
           team.team_barrier();
         }

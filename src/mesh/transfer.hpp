@@ -26,7 +26,8 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      int variables);
 
 // Averages a child over 2^3 cells. The destination is an octant of an own parent block, or a
-// message buffer, [variable][k][j][i] with half the block size along each axis.
+// message buffer, [variable][k][j][i] with half the block size along each axis. A task without a
+// child (-1) does nothing.
 struct RestrictionTask {
   std::int32_t child;   // slot
   std::int32_t parent;  // slot, or -1: to the message buffer
@@ -53,6 +54,7 @@ struct CorrectionTask {
   std::int16_t cell;              // their index along the axis
   std::int16_t a_begin, b_begin;  // along the transverse axes, ascending
   std::int64_t fine, coarse;      // offsets of the two registers
+  std::int32_t is_received;       // the fine one comes from another rank
 
   // Where the cell (a, b) of the side lies in its block, 0 <= a, b < block_size / 2.
   KOKKOS_FORCEINLINE_FUNCTION int cell_in_block(int a, int b, int block_size) const {
@@ -62,14 +64,23 @@ struct CorrectionTask {
   }
 };
 
-// The tasks of block n are those from block_begin(n) to block_begin(n + 1), applied in this order.
+// The tasks of one block, applied in their order. Some entries of a table have none.
+struct CorrectedBlock {
+  std::int32_t begin, end;
+  std::int32_t is_late;  // some of their fluxes come from another rank
+};
 struct Corrections {
-  DeviceArray<const std::int32_t> block_begin;
+  DeviceArray<const CorrectedBlock> blocks;
   DeviceArray<const CorrectionTask> tasks;
 
-  int blocks() const { return std::max(0, static_cast<int>(block_begin.extent(0)) - 1); }
+  int count() const { return static_cast<int>(blocks.extent(0)); }
 };
-void correct_fluxes(const Corrections& corrections, const BlockLayout& layout, const double* fine,
-                    const double* coarse, double factor, double* blocks);
+
+// Corrects the blocks that are late, or those that are not. `received` are other ranks' registers.
+struct Fluxes {
+  const double *fine, *received, *coarse;
+};
+void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
+                    const Fluxes& fluxes, double factor, double* blocks);
 
 }  // namespace octant::mesh

@@ -31,10 +31,14 @@ int TreeLevel::insert(Key key, std::uint8_t refined, int rank) {
     refined_[slot] = refined;
   }
   nodes_.insert(key, {rank, slot});
+  touch(slot);
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
-    neighbours_[slot][n] = around[n] == k_no_key ? k_nobody : holder_of(nodes_.find(around[n]));
-    if (is_own(neighbours_[slot][n])) neighbours_[neighbours_[slot][n]][26 - n] = slot;
+    const Holder holder = around[n] == k_no_key ? k_nobody : holder_of(nodes_.find(around[n]));
+    neighbours_[slot][n] = holder;
+    if (!is_own(holder)) continue;
+    neighbours_[holder][26 - n] = slot;
+    touch(holder);
   }
   ++nodes_in_use_;
   unsorted_.push_back(slot);
@@ -46,7 +50,14 @@ void TreeLevel::remove(Key key) {
   const int slot = nodes_.find(key)->slot;
   keys_[slot] = k_no_key;
   nodes_.erase(key);
-  tell_neighbours(key, k_nobody);
+  touch(slot);
+  for (int n = 0; n < 27; ++n) {
+    const Holder holder = neighbours_[slot][n];
+    if (!is_own(holder)) continue;
+    neighbours_[holder][26 - n] = k_nobody;
+    touch(holder);
+  }
+  changed_.push_back(key);
   free_.push_back(slot);
   std::push_heap(free_.begin(), free_.end(), std::greater<>());
   --nodes_in_use_;
@@ -55,6 +66,7 @@ void TreeLevel::remove(Key key) {
 void TreeLevel::clear() {
   std::copy_if(keys_.begin(), keys_.end(), std::back_inserter(changed_),
                [](Key key) { return key != k_no_key; });
+  for (int slot = 0; slot < slots(); ++slot) touch(slot);
   nodes_.clear();
   keys_.clear();
   refined_.clear();
@@ -81,9 +93,24 @@ void TreeLevel::tell_neighbours(Key key, Holder holder) {
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
     const Node* node = around[n] == k_no_key ? nullptr : nodes_.find(around[n]);
-    if (node != nullptr && node->slot >= 0) neighbours_[node->slot][26 - n] = holder;
+    if (node == nullptr || node->slot < 0) continue;
+    neighbours_[node->slot][26 - n] = holder;
+    touch(node->slot);
   }
   changed_.push_back(key);
+}
+
+void TreeLevel::touch(int slot) {
+  if (slot >= std::ssize(is_touched_)) is_touched_.resize(slot + 1);
+  if (is_touched_[slot]) return;
+  is_touched_[slot] = true;
+  touched_.push_back(slot);
+}
+
+void TreeLevel::clear_changes() {
+  changed_.clear();
+  for (const int slot : touched_) is_touched_[slot] = false;
+  touched_.clear();
 }
 
 std::vector<Key> TreeLevel::others() const {
@@ -99,8 +126,10 @@ void TreeLevel::sort() {
   for (const int slot : unsorted_) is_new[slot] = true;
   std::erase_if(own_, [&](int slot) { return keys_[slot] == k_no_key || is_new[slot]; });
   const auto old = static_cast<std::ptrdiff_t>(own_.size());
-  for (int slot = 0; slot < slots(); ++slot)
+  for (const int slot : unsorted_) {
     if (is_new[slot] && keys_[slot] != k_no_key) own_.push_back(slot);
+    is_new[slot] = false;  // it may be there twice
+  }
   std::sort(own_.begin() + old, own_.end(), before);
   std::inplace_merge(own_.begin(), own_.begin() + old, own_.end(), before);
   unsorted_.clear();

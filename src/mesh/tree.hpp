@@ -66,18 +66,25 @@ class TreeLevel {
 
   // Positions that got another holder since this was cleared, some of them several times.
   const std::vector<Key>& changed() const { return changed_; }
-  void clear_changes() { changed_.clear(); }
+  // Slots whose block came or went, or got another holder beside it, since then, each once. Some
+  // may have no block any more, or lie beyond slots().
+  const std::vector<int>& touched() const { return touched_; }
+  bool is_touched(int slot) const { return is_touched_[slot]; }
+  void clear_changes();
 
   std::size_t bytes() const;
 
  private:
   void tell_neighbours(Key key, Holder holder);
+  void touch(int slot);
 
   Geometry geometry_;
   int level_;
   KeyTable<Node> nodes_;
   std::vector<Neighbours> neighbours_;  // by slot
   std::vector<Key> changed_;
+  std::vector<int> touched_;
+  std::vector<bool> is_touched_;            // by slot that was ever in use
   std::vector<Key> keys_;                   // by slot; k_no_key where free
   std::vector<std::uint8_t> refined_;       // by slot
   std::vector<int> free_, own_, unsorted_;  // unsorted: inserted since the last sort

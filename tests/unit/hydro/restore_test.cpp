@@ -20,10 +20,10 @@ class CorrectedBlocks : public testing::Test {
     layout_ = {k_block_size, options_.variable_count()};
     fill(old_, 2.0, 3.0);
     fill(now_, 1.0, 1.5);
-    const std::vector<std::int32_t> begin{0, 2};
-    const std::vector<mesh::CorrectionTask> sides{{1, 0, 1, 2, 0, 2, 0, 0},
-                                                  {1, 1, 1, 0, 2, 2, 0, 0}};
-    corrected_ = {mesh::to_device("begin", begin), mesh::to_device("sides", sides)};
+    const std::vector<mesh::CorrectedBlock> blocks{{0, 2, 0}};
+    const std::vector<mesh::CorrectionTask> sides{{1, 0, 1, 2, 0, 2, 0, 0, 0},
+                                                  {1, 1, 1, 0, 2, 2, 0, 0, 0}};
+    corrected_ = {mesh::to_device("blocks", blocks), mesh::to_device("sides", sides)};
   }
 
   double& at(std::vector<double>& state, int slot, int n, int i, int j, int k) const {

@@ -91,16 +91,16 @@ class Description {
       else boxes[b] = {-2, box.stride_j, box.stride_k, box.stride_variable};
       boxes[b].push_back(box.buffer);
     }
-    for (std::size_t t = 0; t < halo.interpolations.extent(0); ++t) {
-      const InterpolationTask& task = halo.interpolations(t);
+    for (std::size_t t = 0; t < halo.interpolations.size(); ++t) {
+      const InterpolationTask& task = halo.interpolations[t];
       Words& words = boxes[task.target];
       for (int d = 0; d < 3; ++d) append(words, {task.first[d], task.cells[d], task.fine[d]});
       for (const std::int32_t source : task.source)
         append(words, source < 0 ? Words{-1} : boxes_[level - 1][source]);
     }
     for (const auto* tasks : {&halo.halo_boundaries, &halo.scratch_boundaries})
-      for (std::size_t t = 0; t < tasks->extent(0); ++t) {
-        const BoundaryTask& task = (*tasks)(t);
+      for (std::size_t t = 0; t < tasks->size(); ++t) {
+        const BoundaryTask& task = (*tasks)[t];
         Words words = boxes[task.target];
         append(words, words_of(task.region));
         for (int d = 0; d < 3; ++d) append(words, {task.offset[d], task.sign[d]});
@@ -128,6 +128,7 @@ class Description {
       }
       if (level > 0) words.push_back(blocks_beneath(level, slot));
       statements_.push_back(words);
+      if (level == mesh_.geometry().max_level()) continue;
       Words children{k_children};
       append(children, block(level, slot));
       for (const std::int32_t owner : mesh_.child_owners(level, slot)) children.push_back(owner);
@@ -172,8 +173,8 @@ class Description {
     const LevelHalo& halo = mesh_.halo(level);
     statements_.push_back({k_counts, level, halo.halo_doubles, halo.scratch_doubles,
                            halo.received_cells, halo.sent_cells, mesh_.finest_level()});
-    for (std::size_t t = 0; t < halo.packs.extent(0); ++t) {
-      const PackTask& task = halo.packs(t);
+    for (std::size_t t = 0; t < halo.packs.size(); ++t) {
+      const PackTask& task = halo.packs[t];
       Words words{k_pack, task.destination};
       append(words, block(level, task.box));
       append(words, words_of(task.region));
@@ -189,11 +190,23 @@ class Description {
   }
 
   void describe_corrections(int level) {
-    const Corrections& corrections = mesh_.corrections(level);
-    for (std::size_t t = 0; t < corrections.tasks.extent(0); ++t) {
-      const CorrectionTask& task = corrections.tasks(t);
-      Words words{k_correction, task.axis, task.sign, task.cell, task.a_begin, task.b_begin};
-      append(words, block(level - 1, task.slot));
+    const Corrections corrections = mesh_.corrections(level);
+    const std::int64_t registers =
+        mesh_.layout().variables * mesh_.layout().block_size * mesh_.layout().block_size / 4;
+    for (int n = 0; n < corrections.count(); ++n) {
+      const CorrectedBlock& corrected = corrections.blocks(n);
+      if (corrected.begin == corrected.end) continue;
+      const int slot = corrections.tasks(corrected.begin).slot;
+      Words words{k_correction, corrected.is_late};  // the order of tasks counts
+      append(words, block(level - 1, slot));
+      for (int t = corrected.begin; t < corrected.end; ++t) {
+        const CorrectionTask& task = corrections.tasks(t);
+        EXPECT_EQ(task.slot, slot);
+        EXPECT_EQ(task.fine % registers, 0);
+        EXPECT_EQ(task.coarse % registers, 0);
+        append(words,
+               {task.axis, task.sign, task.cell, task.a_begin, task.b_begin, task.is_received});
+      }
       statements_.push_back(words);
     }
   }
