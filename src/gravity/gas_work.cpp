@@ -64,8 +64,8 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 }
 
 // The kick at the beginning of a step, of whose work `work` takes note; it begins anew.
-void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt, const VectorField& acceleration,
-                const WorkFields& work, const GasFields& gas) {
+void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
+                const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
   for_cells(
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
@@ -85,8 +85,8 @@ void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
 }
 
 // The kick at the end: the energy takes what is owed to it.
-void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt, const VectorField& acceleration,
-                 const WorkFields& work, const GasFields& gas) {
+void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
+                 const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double& energy = *gas.energy.at(cell);
@@ -142,7 +142,8 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   const CellRange& own = mesh_.cells(level);
   if (!on_flow_) return kick_blocks(own, dt, acceleration, gas(level));
   l.kicking = half == Half::first;
-  if (half == Half::second) return finish_work(own, frame_, dt, acceleration, work(level), gas(level));
+  if (half == Half::second)
+    return finish_work(own, frame_, dt, acceleration, work(level), gas(level));
   const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
   if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
     l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);

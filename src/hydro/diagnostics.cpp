@@ -67,8 +67,8 @@ std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::CellRange& cells) {
   using Terms = GasTerms;
   std::vector<BlockTotals> totals;
-  for (const auto& t :
-       mesh::block_totals("measure blocks", cells, Terms{layout, blocks, options.gas(), options.frame, cells}))
+  for (const auto& t : mesh::block_totals(
+           "measure blocks", cells, Terms{layout, blocks, options.gas(), options.frame, cells}))
     totals.push_back(
         {.mass = t[Terms::mass],
          .momentum = {t[Terms::momentum], t[Terms::momentum + 1], t[Terms::momentum + 2]},

@@ -108,7 +108,8 @@ class SweepKernel {
 
   // Through the lower face of cell (i, j) of plane k.
   template <int Axis>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const TileView& view, const Planes& planes, int k, int j, int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const TileView& view, const Planes& planes, int k,
+                                            int j, int i) const {
     const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
     double* const to = planes.flux(Axis, k).at(j, i);
     const State<V> flux = scheme_.template flux<Axis, V>(
@@ -126,12 +127,12 @@ class SweepKernel {
     return seen;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const TileView& view, const Planes& planes,
-                                             int k) const {
-    for_packs<0, M, 0, M + 1>(team,
-                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(view, planes, k, j, i); });
-    for_packs<0, M + 1, 0, M>(team,
-                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(view, planes, k, j, i); });
+  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const TileView& view,
+                                             const Planes& planes, int k) const {
+    for_packs<0, M, 0, M + 1>(
+        team, [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(view, planes, k, j, i); });
+    for_packs<0, M + 1, 0, M>(
+        team, [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(view, planes, k, j, i); });
   }
 
   KernelArguments a_;

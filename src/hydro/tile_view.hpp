@@ -63,9 +63,8 @@ class TileView {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> place(const SweepArguments& sweep, int k, int j,
                                               int i) const {
-    return {
-        PackTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
-        V(coordinate(sweep, 1, j)), V(coordinate(sweep, 2, k))};
+    return {PackTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
+            V(coordinate(sweep, 1, j)), V(coordinate(sweep, 2, k))};
   }
   // A flux through the lower faces along an axis of such cells, which was found in the frame, as it
   // is seen against the stars.

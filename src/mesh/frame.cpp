@@ -22,13 +22,14 @@ Frame FrameOptions::frame(const Geometry& geometry) const {
   if (angular_velocity == 0.0) return {};
   Frame frame{.angular_velocity = angular_velocity};
   for (int axis = 0; axis < 2; ++axis) {
-    frame.centre[axis] = centre.empty() ? 0.5 * (geometry.lower()[axis] + geometry.upper()[axis])
-                                        : centre[axis];
+    frame.centre[axis] =
+        centre.empty() ? 0.5 * (geometry.lower()[axis] + geometry.upper()[axis]) : centre[axis];
     for (int side = 0; side < 2; ++side) {
       const Boundary boundary = geometry.boundary(axis, side);
       if (boundary == Boundary::periodic || boundary == Boundary::reflecting)
         throw InputError(
-            "frame.angular_velocity = {}: mesh.boundary_{} is \"{}\", but the domain turns about z; "
+            "frame.angular_velocity = {}: mesh.boundary_{} is \"{}\", but the domain turns about "
+            "z; "
             "expected \"outflow\" or \"inflow\"",
             angular_velocity, axis == 0 ? "x" : "y", name_of(boundary));
     }
