@@ -137,7 +137,7 @@ def test_a_free_cloud_goes_round_on_an_epicycle(
     refined = REFINED if levels else ()
     outcome = run_well(tmp_path / "run", BOX, *CLOUD, *refined, *choose(scheme, reconstruction))
     x, y, xx, yy = moments(leaf_cells(outcome.last_snapshot))
-    # After a quarter of a turn: from (0.3, 0) - (0.3, -0.2), and what was long along x is so along y.
+    # After a quarter of a turn from (0.3, 0) - (0.3, -0.2); what was long along x is so along y.
     assert (x, y) == pytest.approx(
         turned_back(0.0, 0.2, 0.5 * np.pi), abs=6e-3
     )  # a tenth of a cell
