@@ -20,6 +20,8 @@ namespace {
 
 // Of the time in which the fastest particle crosses a cell.
 constexpr double k_particle_courant = 0.5;
+// The angle by which a frame may turn in a step.
+constexpr double k_largest_turn = 0.1;
 // The potential of a cloud in itself, in -G m / dx, in the mean over all places in a cell: from the
 // 7-point Laplacian's Green's function at the distances of eight cells (Glasser & Zucker 1977).
 constexpr double k_own_potential = 1.5961;
@@ -249,6 +251,8 @@ double AmrSimulation::stable_dt() const {
     dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
   }
   if (options_.universe) dt = std::min(dt, options_.universe->longest_step(time_));
+  if (options_.hydro.frame.turns())
+    dt = std::min(dt, k_largest_turn / std::abs(options_.hydro.frame.angular_velocity));
   const double largest = options_.time.largest_step;
   return largest > 0.0 ? std::min(dt, largest) : dt;
 }

@@ -52,6 +52,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
     ledgers_.emplace_back(process->name(), process->accounts());
   for (const auto& process : options.processes) process->begin(communicator);
   if (gravity_) gravity_->set_work_on_flow(!options.universe);
+  if (gravity_) gravity_->set_frame(options.hydro.frame);
   if (gravity_ && !options.gravity.transfer.empty())
     gravity_->set_transfer(gravity::TransferTable(
         options.gravity.transfer, options.universe ? options.universe->options().box : 1.0));

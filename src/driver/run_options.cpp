@@ -161,6 +161,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
               .choices = problems::problem_names(),
               .required = true});
   declare(schema, mesh);
+  frame.declare(schema);
   declare(schema, time);
   declare(schema, physical);
   hydro_parameters.declare(schema);
@@ -196,6 +197,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
 void AmrOptions::finish(const ParameterSchema& schema) {
   hydro = hydro_parameters.options();
   const mesh::Geometry geometry(mesh);
+  hydro.frame = frame.frame(geometry);
   SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
   refine.places.compile();
@@ -260,6 +262,7 @@ void AmrOptions::finish_cosmology() {
   for (const auto& boundaries : mesh.boundary)
     if (boundaries != mesh::MeshOptions::k_periodic)
       throw InputError("cosmology.enabled = true: all boundaries must be periodic");
+  forbid(hydro.frame.turns(), "frame.angular_velocity", "an expanding box does not turn");
   universe = std::make_unique<cosmology::Universe>(cosmology);
   if (hydro_parameters.pressure_floor == 0.0)
     hydro.pressure_floor = k_coldest_share * universe->unheated_pressure();
@@ -299,6 +302,11 @@ void AmrOptions::finish_processes() {
   std::erase_if(processes, [](const auto& process) { return !process->is_wanted(); });
   std::vector<particles::Kind> kinds;
   if (problem) kinds = particle_kinds(*this);
+  if (hydro.frame.turns() && (!kinds.empty() || !hydro.enabled))
+    throw InputError("frame.angular_velocity = {}: {}", frame.angular_velocity,
+                     kinds.empty() ? "there is no gas (hydro.enabled = false)"
+                                   : "particles, here of the kind \"" + kinds.front().name +
+                                         "\", do not know of frames that turn");
   for (const auto& process : processes)
     process->prepare(
         {.has_gas = hydro.enabled,

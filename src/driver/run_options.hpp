@@ -94,6 +94,7 @@ class AmrOptions {
   ModelKind model = ModelKind::amr;
   std::string problem_name;
   mesh::MeshOptions mesh;
+  mesh::FrameOptions frame;
   hydro::HydroOptions hydro;  // from hydro_parameters, with the variables of processes
   hydro::HydroParameters hydro_parameters;
   gravity::GravityOptions gravity;

@@ -42,6 +42,18 @@ KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& accelerati
   return gain / rho;
 }
 
+// Work on the mass that the frame moves, in a time.
+KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const mesh::Frame& frame,
+                                                 double dt, const VectorField& acceleration,
+                                                 const GasFields& gas, const Cell& cell) {
+  if (!frame.turns()) return 0.0;
+  const mesh::DevicePosition x = cells.centre(cell);
+  const double* g = acceleration.at(cell);
+  return dt * *gas.density.at(cell) *
+         (frame.velocity_x(x[1]) * g[0] +
+          frame.velocity_y(x[0]) * g[acceleration.stride_component]);
+}
+
 // momentum += dt rho g, and the energy grows by what the kinetic energy grows.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
@@ -52,13 +64,13 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 }
 
 // The kick at the beginning of a step, of whose work `work` takes note; it begins anew.
-void begin_work(const CellRange& cells, double dt, const VectorField& acceleration,
-                const WorkFields& work, const GasFields& gas) {
+void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
+                const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
   for_cells(
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
         *gas.energy.at(cell) += gain;
-        *work.owed.at(cell) = -gain;
+        *work.owed.at(cell) = work_of_frame(cells, frame, dt, acceleration, gas, cell) - gain;
         for (int d = 0; d < 3; ++d) work.flow.at(cell)[d * work.flow.stride_component] = 0.0;
       });
 }
@@ -73,14 +85,16 @@ void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
 }
 
 // The kick at the end: the energy takes what is owed to it.
-void finish_work(const CellRange& cells, double dt, const VectorField& acceleration,
-                 const WorkFields& work, const GasFields& gas) {
+void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
+                 const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double& energy = *gas.energy.at(cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
-        const double due = *work.owed.at(cell) + 0.5 * dot(work.flow, acceleration, cell) - gain;
+        const double owed =
+            *work.owed.at(cell) + work_of_frame(cells, frame, dt, acceleration, gas, cell);
+        const double due = owed + 0.5 * dot(work.flow, acceleration, cell) - gain;
         const double internal = energy - kinetic;
         const double most = internal > k_cold * energy ? k_largest_change * internal : 0.0;
         energy += gain + min(max(due, -most), most);
@@ -128,13 +142,14 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   const CellRange& own = mesh_.cells(level);
   if (!on_flow_) return kick_blocks(own, dt, acceleration, gas(level));
   l.kicking = half == Half::first;
-  if (half == Half::second) return finish_work(own, dt, acceleration, work(level), gas(level));
+  if (half == Half::second)
+    return finish_work(own, frame_, dt, acceleration, work(level), gas(level));
   const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
   if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
     l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
     l.owed = mesh::uninitialised<double>("work", cells);
   }
-  begin_work(own, dt, acceleration, work(level), gas(level));
+  begin_work(own, frame_, dt, acceleration, work(level), gas(level));
 }
 
 void GasWork::take_share(int level, const VectorField& acceleration) {

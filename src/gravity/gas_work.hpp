@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gravity/block_kernels.hpp"
+#include "mesh/frame.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::gravity {
@@ -47,6 +48,10 @@ class GasWork {
   // energy: better for gas that falls cold, whose flow and momentum differ by more than its heat.
   void set_on_flow(bool on) { on_flow_ = on; }
 
+  // Flows are those through a mesh that rests in this frame. The mass in it is moved by the frame,
+  // too, and there is work on it.
+  void set_frame(const mesh::Frame& frame) { frame_ = frame; }
+
   // Gives back the memory of the levels beyond the finest one.
   void forget_finer(int finest);
 
@@ -63,6 +68,7 @@ class GasWork {
   mesh::Mesh& mesh_;
   int density_, momentum_, energy_;  // indices of the gas's variables
   bool on_flow_ = true;
+  mesh::Frame frame_;
   std::vector<Level> levels_;
 };
 

@@ -58,6 +58,7 @@ class Gravity {
   }
   double* mass_flow(int level) { return gas_.mass_flow(level); }
   void set_work_on_flow(bool on) { gas_.set_on_flow(on); }
+  void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.
   double strongest(int level) const { return strongest_[level]; }

@@ -81,6 +81,7 @@ class CellUpdate {
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = advanced(n, before[n], top[n]);
     if (a_.sources.any()) accelerate(before, view_.place<W>(a_.sweep, k, j, i), u);
+    if (a_.frame.turns()) turn(before, u);
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
     const auto next_scalar = [&](int n) OCTANT_INLINE_LAMBDA {
@@ -102,7 +103,7 @@ class CellUpdate {
     for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
       Q::store(to + n * stride, next_scalar(n));
     store_state(to, stride, u);
-    judge(u, entropy, outcome);
+    judge(u, entropy, k, j, i, outcome);
     if (!a_.sweep.mass_flow) return;
     const std::int64_t cell = offset - view_.box(entry).base;
     double* flow = a_.sweep.mass_flow + 3 * a_.cells_per_block * entry + cell;
@@ -134,14 +135,30 @@ class CellUpdate {
     }
   }
 
-  // Takes note of the new state's signal speed, and of a state below the floors (or no number at
-  // all).
+  // Turns the momentum back as the axes turn: d_t s = -w x s. Hancock's step takes the mean of old
+  // and new momentum for s, which keeps flows that rest in the frame as well as those that rest
+  // outside of it.
   template <class W>
-  KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy,
+  KOKKOS_FORCEINLINE_FUNCTION void turn(const State<W>& before, State<W>& u) const {
+    const W angle(a_.sweep.dt * a_.frame.angular_velocity * (a_.hancock ? 0.5 : 1.0));
+    const W x = u[k_momentum_x] + angle * before[k_momentum_y];
+    const W y = u[k_momentum_y] - angle * before[k_momentum_x];
+    u[k_momentum_x] = x, u[k_momentum_y] = y;
+    if (!a_.hancock) return;
+    const W shrink = W(1.0) / (W(1.0) + angle * angle);
+    u[k_momentum_x] = shrink * (x + angle * y);
+    u[k_momentum_y] = shrink * (y - angle * x);
+  }
+
+  // Takes note of the new state's signal speed on the mesh, and of a state below the floors (or no
+  // number at all).
+  template <class W>
+  KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
                                          Outcome<W>& outcome) const {
     State<W> w = physical_state(u, entropy, a_.gas);
     outcome.bad = outcome.bad || is_unphysical(u, w, entropy, a_.gas);
     w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));
+    if (a_.frame.turns()) to_frame(a_.frame, view_.place<W>(a_.sweep, k, j, i), w);
     outcome.fastest = max(outcome.fastest, signal_speed(w, a_.gas));
   }
 

@@ -1,6 +1,6 @@
 #include "hydro/diagnostics.hpp"
 
-#include "hydro/euler.hpp"
+#include "hydro/point_sources.hpp"
 #include "mesh/cell_loop.hpp"
 
 namespace octant::hydro {
@@ -12,6 +12,17 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_broken(const State<V>& u) {
   return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
 }
 
+// The centres of a pack of cells.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Vector<V> places(const mesh::CellRange& cells, const mesh::Cell& cell) {
+  Vector<V> x;
+  for (int axis = 0; axis < 3; ++axis)
+    x[axis] = PackTraits<V>::generate([&](int lane) {
+      return cells.centre({cell.place, cell.slot, cell.index + lane})[axis];
+    });
+  return x;
+}
+
 // What blocks are measured by, in the order of mesh::block_totals: sums, then maxima.
 struct GasTerms {
   enum { mass, momentum, total = momentum + 3, kinetic, absolute_momentum, sums };
@@ -21,6 +32,8 @@ struct GasTerms {
   mesh::BlockLayout layout;
   const double* blocks;
   Gas gas;
+  mesh::Frame frame;
+  mesh::CellRange cells;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
@@ -41,6 +54,7 @@ struct GasTerms {
       w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
     }
     w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
+    if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
     terms[fastest] = signal_speed(w, gas);
     terms[broken] = select(is_broken(u), V(1.0), V(0.0));
   }
@@ -53,8 +67,8 @@ std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::CellRange& cells) {
   using Terms = GasTerms;
   std::vector<BlockTotals> totals;
-  for (const auto& t :
-       mesh::block_totals("measure blocks", cells, Terms{layout, blocks, options.gas()}))
+  for (const auto& t : mesh::block_totals(
+           "measure blocks", cells, Terms{layout, blocks, options.gas(), options.frame, cells}))
     totals.push_back(
         {.mass = t[Terms::mass],
          .momentum = {t[Terms::momentum], t[Terms::momentum + 1], t[Terms::momentum + 2]},
@@ -77,12 +91,15 @@ std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const doub
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells) {
   const Gas gas = options.gas();
+  const mesh::Frame frame = options.frame;
   const double fastest = mesh::largest(
       "fastest signal", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         const double* const from = blocks + layout.offset(cell);
         const auto load = [&](int n) { return from[n * layout.stride_variable]; };
         double volume;
-        return signal_speed(to_primitive<double>(load, gas, volume), gas);
+        State<double> w = to_primitive<double>(load, gas, volume);
+        if (frame.turns()) to_frame(frame, places<double>(cells, cell), w);
+        return signal_speed(w, gas);
       });
   return max(fastest, 0.0);
 }

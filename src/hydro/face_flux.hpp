@@ -40,7 +40,12 @@ class FaceFlux {
                                         [&](int point, int n) { return above.state[n][point]; },
                                         [&](int n, double flux) { difference[n] = flux; });
     const Cell low = Llf::flux<Axis>(gas(left), gas(right), a_.gas);
-    for (int n = 0; n < k_hydro_variables; ++n) difference[n] = low[n] - difference[n];
+    Cell change;
+    for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];
+    if (a_.frame.turns())
+      change = view_.template out_of_frame<Axis>(a_.frame, a_.sweep, change, right.index[1],
+                                                 right.index[0]);
+    store_state(difference, 1, change);
     for (int n = k_hydro_variables; n < a_.variables; ++n)
       difference[n] =
           scalar_flux(low[k_mass], concentration(left, n), concentration(right, n)) - difference[n];
@@ -56,10 +61,7 @@ class FaceFlux {
           [&](int n, int x, int y, int z) {
             return from.primitive({{c.index[0] + x, c.index[1] + y, c.index[2] + z}}, n);
           },
-          [&] {
-            return from.view_.template place<double>(from.a_.sweep, c.index[2], c.index[1],
-                                                     c.index[0]);
-          },
+          [&] { return from.place(c); },
           [&](int point, int n, double value) { state[n][point] = value; });
     }
   };
@@ -76,11 +78,20 @@ class FaceFlux {
     scheme_.template primitives<double>(conserved(c), [&](int n, double w) {
       if (n == variable) value = w;
     });
+    if (variable == k_velocity_x)
+      value -= a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, c.index[1]));
+    if (variable == k_velocity_y)
+      value -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, c.index[0]));
     return value;
   }
   KOKKOS_FUNCTION Cell gas(const PatchCell& c) const {
     double volume;
-    return to_primitive(conserved(c), a_.gas, volume);
+    Cell w = to_primitive(conserved(c), a_.gas, volume);
+    if (a_.frame.turns()) to_frame(a_.frame, place(c), w);
+    return w;
+  }
+  KOKKOS_FUNCTION Vector<double> place(const PatchCell& c) const {
+    return view_.template place<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
   }
   KOKKOS_FUNCTION double concentration(const PatchCell& c, int n) const {
     double volume;

@@ -38,7 +38,9 @@ class Gather {
     if constexpr (width > 1) {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across), [&](int n) {
         const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
-        if (ghosts >= 0) row(k, n - g, ghosts);
+        if (ghosts < 0) return;
+        row(k, n - g, ghosts);
+        if (a_.frame.turns()) to_frame(k, n - g, -ghosts, M + ghosts);
       });
     } else {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across * across), [&](int n) {
@@ -48,6 +50,7 @@ class Gather {
         scattered(
             s_.primitive(k), j, 1, [&](int) { return i; },
             [&](int) { return view_.cell(a_.sweep.current, row, i); });
+        if (a_.frame.turns()) to_frame(k, j, i, i + 1);
       });
     }
   }
@@ -76,6 +79,16 @@ class Gather {
       }
     }
     if (ghosts > 0) x_ghosts(to, row, j, ghosts);
+  }
+
+  // Takes the frame's velocity from that of the cells of a row from `first` on, before `last`.
+  KOKKOS_FORCEINLINE_FUNCTION void to_frame(int k, int j, int first, int last) const {
+    double* const velocity = s_.primitive(k).at(j, 0) + k_velocity_x * Plane::stride;
+    const double along_x = a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, j));
+    for (int i = first; i < last; ++i) {
+      velocity[i] -= along_x;
+      velocity[Plane::stride + i] -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, i));
+    }
   }
 
   // Left and right ghosts share packs: one conversion of a pack costs little more than one of a

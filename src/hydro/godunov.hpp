@@ -176,7 +176,7 @@ class MusclHancock : public Godunov<Reconstruction, RiemannSolver> {
                                               const State<V>& dz, const Place& place) const {
     State<V> mid = half_step(w, dx, dy, dz, h_, gas_);
     const Vector<V> kick =
-        sources_.kick<V>({w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place());
+        sources_.kick_in_frame(Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place);
 #pragma GCC unroll 8
     for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
     return mid;

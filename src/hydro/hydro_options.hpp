@@ -7,6 +7,7 @@
 
 #include "core/named.hpp"
 #include "hydro/gas_variables.hpp"
+#include "mesh/frame.hpp"
 #include "mesh/ghost_shape.hpp"
 
 namespace octant::hydro {
@@ -49,6 +50,7 @@ struct HydroOptions {
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
   std::array<double, 3> acceleration{};  // uniform, in code units
+  mesh::Frame frame;                     // in which the mesh rests
 
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // All variables of a cell, in the order of storage.

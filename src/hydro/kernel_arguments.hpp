@@ -11,6 +11,7 @@ struct KernelArguments {
         gas(options.gas()),
         variables(options.variable_count()),
         hancock(options.integrator == Integrator::muscl_hancock),
+        frame(options.frame),
         sources(options, a),
         guards_entropy(options.dual_energy == DualEnergy::overwrite),
         overwrites_energy(guards_entropy && a.ends_step),
@@ -23,6 +24,7 @@ struct KernelArguments {
   Gas gas;
   int variables;
   bool hancock;
+  mesh::Frame frame;
   PointSources sources;
   bool guards_entropy;     // from truncation errors of the energy: DualEnergy::overwrite
   bool overwrites_energy;  // resets the total energy from the entropy that was guarded

@@ -66,11 +66,11 @@ class SweepKernel {
       team.team_barrier();
       if (k >= 0) {
         for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-          const State<V> top = flux<2>(planes, k, j, i);
+          const State<V> top = flux<2>(view, planes, k, j, i);
           if (k > 0) update(k - 1, j, i, top, outcome);
         });
       }
-      if (inside) xy_fluxes(team, planes, k);
+      if (inside) xy_fluxes(team, view, planes, k);
       if (k + g < M + g) gather.plane(team, k + g);
       team.team_barrier();
       if (k >= 0 && answers.requested()) {
@@ -108,10 +108,11 @@ class SweepKernel {
 
   // Through the lower face of cell (i, j) of plane k.
   template <int Axis>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const Planes& planes, int k, int j, int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const TileView& view, const Planes& planes, int k,
+                                            int j, int i) const {
     const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
     double* const to = planes.flux(Axis, k).at(j, i);
-    return scheme_.template flux<Axis, V>(
+    const State<V> flux = scheme_.template flux<Axis, V>(
         [&](int point, int n) OCTANT_INLINE_LAMBDA {
           return P::load(below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i) +
                          n * Surface::stride);
@@ -120,14 +121,18 @@ class SweepKernel {
             OCTANT_INLINE_LAMBDA { return P::load(above.at(point, j, i) + n * Surface::stride); },
         [&](int n, const V& value)
             OCTANT_INLINE_LAMBDA { P::store(to + n * FacePlane::stride, value); });
+    if (!a_.frame.turns()) return flux;
+    const State<V> seen = view.out_of_frame<Axis>(a_.frame, a_.sweep, flux, j, i);
+    store_state(to, FacePlane::stride, seen);
+    return seen;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const Planes& planes,
-                                             int k) const {
-    for_packs<0, M, 0, M + 1>(team,
-                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(planes, k, j, i); });
-    for_packs<0, M + 1, 0, M>(team,
-                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(planes, k, j, i); });
+  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const TileView& view,
+                                             const Planes& planes, int k) const {
+    for_packs<0, M, 0, M + 1>(
+        team, [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(view, planes, k, j, i); });
+    for_packs<0, M + 1, 0, M>(
+        team, [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(view, planes, k, j, i); });
   }
 
   KernelArguments a_;

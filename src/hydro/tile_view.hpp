@@ -54,15 +54,28 @@ class TileView {
     return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
   }
 
+  // Of cell `index` along an axis: of its centre, or of where a share of it ends.
+  KOKKOS_FORCEINLINE_FUNCTION double coordinate(const SweepArguments& sweep, int axis, int index,
+                                                double share = 0.5) const {
+    return sweep.lower[axis] + (static_cast<double>(tile_->first[axis] + index) + share) * sweep.dx;
+  }
   // The centres of a pack of patch cells that begins with cell i of a row.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> place(const SweepArguments& sweep, int k, int j,
                                               int i) const {
-    const auto centre = [&](int axis, int index) {
-      return sweep.lower[axis] + (static_cast<double>(tile_->first[axis] + index) + 0.5) * sweep.dx;
-    };
-    return {PackTraits<V>::generate([&](int lane) { return centre(0, i + lane); }), V(centre(1, j)),
-            V(centre(2, k))};
+    return {PackTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
+            V(coordinate(sweep, 1, j)), V(coordinate(sweep, 2, k))};
+  }
+  // A flux through the lower faces along an axis of such cells, which was found in the frame, as it
+  // is seen against the stars.
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION State<V> out_of_frame(const mesh::Frame& frame,
+                                                    const SweepArguments& sweep,
+                                                    const State<V>& flux, int j, int i) const {
+    const V x = PackTraits<V>::generate(
+        [&](int lane) { return coordinate(sweep, 0, i + lane, Axis == 0 ? 0.0 : 0.5); });
+    const V y(coordinate(sweep, 1, j, Axis == 1 ? 0.0 : 0.5));
+    return boosted(flux, frame.velocity_x(y), frame.velocity_y(x));
   }
 
  private:
