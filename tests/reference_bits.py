@@ -32,6 +32,7 @@ STATISTICS = ("statistics.start=0", "statistics.interval=2")
 
 # What makes each example's first steps short, and lets them refine where the whole run does.
 SMALLER: dict[str, tuple[str, ...]] = {
+    "binary": ("mesh.base_cells=[24,24,24]", "mesh.max_level=0"),
     "black_hole_binary": (),
     "blob": (CUBE,),
     "bondi": (),
@@ -51,6 +52,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     ),
     "double_mach": ("mesh.base_cells=[36,12,4]", "mesh.upper=[3.0,1.0,0.3333333333333333]"),
     "driven_turbulence": (CUBE,),
+    "equilibrium_star": ("mesh.base_cells=[24,24,24]",),
     "evrard": (CUBE, "mesh.max_level=2", "refine.density=[1e-5,0.1]"),
     "galaxies": (
         CUBE,
@@ -71,7 +73,9 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "isotropic": ("grid.cells=[16,16,16]", *STATISTICS),
     "jeans": (CUBE,),
     "kelvin_helmholtz": (SLAB, "mesh.upper=[1.0,1.0,0.125]"),
+    "maclaurin": (CUBE,),
     "minimal_channel": ("grid.cells=[16,12,24]", *STATISTICS),
+    "moving_star": ("mesh.base_cells=[24,16,16]",),
     "noh": (CUBE,),
     "pancake": (
         "mesh.base_cells=[32,8,8]",
@@ -85,6 +89,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "radiative_shock": (),
     "rayleigh_benard": ("grid.cells=[24,16,16]", *STATISTICS),
     "rayleigh_taylor": ("mesh.base_cells=[16,48,4]", "mesh.upper=[0.25,0.75,0.125]"),
+    "rotating_star": ("mesh.base_cells=[24,24,24]",),
     "sedov": (CUBE,),
     "sedov_octant": (CUBE,),
     "shock_cloud": ("mesh.base_cells=[32,16,4]", "mesh.upper=[2.0,1.0,0.25]"),

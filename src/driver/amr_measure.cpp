@@ -51,6 +51,7 @@ void AmrSimulation::measure() {
   if (options_.universe)
     energy_.update(scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
                    totals_.potential_energy, added_energy());
+  options_.problem->measure({mesh_, time_, gravity_ ? &gravity_->stored() : nullptr});
   measure_limits();
   measured_ = true;
 }

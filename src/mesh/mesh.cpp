@@ -45,6 +45,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       halos_(*tree_, layout_, setup_.ghosts, setup_.patch),
       jumps_(geometry.max_level() + 1),
       registers_(geometry.max_level() + 1),
+      domain_faces_(geometry.max_level() + 1),
       flux_requests_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
       refreshed_(geometry.max_level() + 1, -1),
@@ -114,15 +115,19 @@ void Mesh::update_jumps() {
   const int levels = tree_->max_level() + 1;
   for (int l = 1; l < levels; ++l) jumps_[l]->follow(l > 1 ? jumps_[l - 1]->fine_doubles() : 0);
   for (int l = 0; l < levels; ++l) {
-    update_flux_requests(l);
     std::int64_t doubles = l > 0 ? jumps_[l]->fine_doubles() : 0;
     if (l + 1 < levels) doubles += jumps_[l + 1]->coarse_doubles();
-    if (doubles > static_cast<std::int64_t>(registers_[l].size()))
-      registers_[l] = DeviceArray<double>("flux registers", doubles);
+    DomainFaces& outward = domain_faces_[l];
+    outward.update(*tree_, l, layout_, doubles);
+    update_flux_requests(l);
+    const std::pair outwards(doubles, doubles + outward.doubles());
+    if (outwards.second > static_cast<std::int64_t>(registers_[l].size()))
+      registers_[l] = DeviceArray<double>("flux registers", outwards.second);
+    Kokkos::deep_copy(Kokkos::subview(registers_[l], outwards), 0.0);
   }
 }
 
-// Those towards the coarser level and the finer one.
+// Those towards the coarser level, the finer one, and the outside.
 void Mesh::update_flux_requests(int level) {
   BlockFluxRequests& requests = flux_requests_[level];
   requests.clear_changes();
@@ -132,11 +137,13 @@ void Mesh::update_flux_requests(int level) {
     std::vector<FluxRequest>& list = requests.rewrite(slot);
     if (below) below->append_fine_requests(slot, list);
     if (above) above->append_coarse_requests(slot, list);
+    domain_faces_[level].append_requests(slot, list);
   };
   if (below)
     for (const int slot : below->rewritten_fine()) rewrite(slot);
   if (above)
     for (const int slot : above->rewritten_coarse()) rewrite(slot);
+  for (const int slot : domain_faces_[level].rewritten()) rewrite(slot);
 }
 
 namespace {

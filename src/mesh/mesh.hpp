@@ -75,6 +75,10 @@ class Mesh {
   const LevelHalo& halo(int level) const { return halos_[level]; }
   FieldPointers pointers(int level, int state) const;
   double* registers(int level) { return registers_[level].data(); }
+  // The faces of own leaf cells at the domain's boundaries, whose fluxes the registers hold, too.
+  const std::vector<DomainFace>& domain_faces(int level) const {
+    return domain_faces_[level].faces();
+  }
   // By slot, in cells of the block: which fluxes of own blocks count in the registers.
   const BlockFluxRequests& flux_requests(int level) const { return flux_requests_[level]; }
 
@@ -158,6 +162,7 @@ class Mesh {
   Halos halos_;
   std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
   std::vector<DeviceArray<double>> registers_;
+  std::vector<DomainFaces> domain_faces_;
   std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;
   std::vector<SendBuffers> send_buffers_;
