@@ -54,6 +54,9 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0),
       level_steps_(options.mesh.max_level + 1, 0) {
+  if (options.execution.in_batches())
+    batches_ = std::make_unique<hydro::BatchBuffer>(
+        static_cast<std::int64_t>(1e6 * options.execution.batch_megabytes));
   for (const auto& process : options.processes)
     ledgers_.emplace_back(process->name(), process->accounts());
   for (const auto& process : options.processes) process->begin(communicator);

@@ -211,6 +211,7 @@ class AmrSimulation {
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
+  std::unique_ptr<hydro::BatchBuffer> batches_;  // null: tiles are swept one by one
   // The sweep that ended a step, until it is known whether it broke cells on any rank.
   struct Unjudged {
     hydro::SweepArguments arguments;

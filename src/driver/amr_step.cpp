@@ -235,7 +235,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .flux_weight = weights.flux_weight * dt,
                                   .registers = mesh_.registers(level),
                                   .bad_tiles = bad_tiles_.data(),
-                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
+                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
+                                  .batches = batches_.get()};
   {
     const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.start_ghosts(level, source, theta);
