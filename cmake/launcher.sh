@@ -291,6 +291,16 @@ test_cli() { prepare_manual && run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
 test_extending() { run_pytest tests/extending; }
 
+# With a Python that has the package octant built in.
+test_bindings() {
+  prepare_python
+  (cd "$root" && cmake --preset "$preset" -DOCTANT_PYTHON=program \
+    -DPython_EXECUTABLE="$venv/bin/python" > "$build/configure.log") ||
+    { tail -n 20 "$build/configure.log" >&2 && fail "the configuration failed"; }
+  build_targets octant-python
+  run_pytest tests/bindings
+}
+
 # A file's tests stay together: they share what they prepare.
 run_pytest() {
   local side_by_side=(--numprocesses "$cores" --dist loadfile)
@@ -304,6 +314,7 @@ existing_parts() {
   [[ ! -e $root/tests/cli ]] || echo -n "cli "
   [[ ! -e $root/tests/physics ]] || echo -n "physics "
   [[ ! -e $root/tests/extending ]] || echo -n "extending "
+  [[ ! -e $root/tests/bindings ]] || echo -n "bindings "
 }
 
 run_tests() {

@@ -33,6 +33,7 @@ FLOORS = [
     {"hydro", "gravity", "particles", "cosmology", "subgrid", "radiation", "dns"},
     {"problems"},
     {"driver"},
+    {"python"},
     {"bench"},
     {"apps"},
 ]
