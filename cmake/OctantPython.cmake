@@ -15,6 +15,7 @@ find_package(nanobind CONFIG REQUIRED)
 if(OCTANT_PYTHON STREQUAL "module")
   nanobind_add_module(_octant NB_STATIC src/python/module.cpp)
   target_link_libraries(_octant PRIVATE octant_driver)
+  set_target_properties(_octant PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)  # Arrow's, of pyarrow
   install(TARGETS _octant LIBRARY DESTINATION octant)
 else()
   nanobind_build_library(nanobind-static)
