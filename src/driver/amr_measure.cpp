@@ -52,16 +52,18 @@ void AmrSimulation::measure() {
   measured_ = true;
 }
 
-// What forces can do: where they are too weak for the potential, less than half of it times mass.
+// In an expanding box, whose energy equation is about what forces do, less what they do not see.
 double AmrSimulation::potential_energy() {
-  return gravity_->potential_energy([this](int level) { return matter_.gas_density(level); }) +
-         gravity_->unfelt_energy() + particle_potential(0, time_);
+  const double energy = gravity_->potential_energy([this](int level) {
+    return matter_.gas_density(level);
+  }) + particle_potential(0, time_);
+  return options_.universe ? energy + gravity_->unfelt_energy() : energy;
 }
 
 // Of the particles on levels from `coarsest` on, which are at that time. They feel the potential of
 // their own level, which their whole clouds lie in. Leaf cells would miss what clouds of a coarse
 // level leave in cells that are refined. A cloud's potential includes its own, which grows when its
-// cells become smaller, though nothing has moved: each counts as if its cells were those of the base
+// cells become smaller, though nothing has moved: each counts as if its cells were of the base
 // level.
 double AmrSimulation::particle_potential(int coarsest, double time) {
   const auto potential = [&](int level) -> particles::VectorField {

@@ -4,8 +4,8 @@ namespace octant::subgrid {
 
 namespace {
 
-// Dubois et al. (2014, MNRAS 444, 1453). Black holes as in Dubois et al. (2012, MNRAS 420, 2662) and
-// Volonteri et al. (2016, MNRAS 460, 2979): without spins, with Booth & Schaye's (2009) boost.
+// Dubois et al. (2014, MNRAS 444, 1453). Black holes as in Dubois et al. (2012, MNRAS 420, 2662)
+// and Volonteri et al. (2016, MNRAS 460, 2979): without spins, with Booth & Schaye's (2009) boost.
 const std::vector<std::string> k_horizon_agn{"cooling.enabled = true",
                                              "cooling.method = \"original\"",
                                              "cooling.reionization = 10.0",
@@ -62,10 +62,10 @@ const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "supernovae.delay = 5.0"};
 
 // Schaye et al. (2015, MNRAS 446, 521): 8000 K at n_H = 0.1 of a mean molecular weight of 1.22, and
-// 1.736e-2 supernovae per solar mass of stars, after 30 million years. Holes of 1e5 / h solar masses
-// swallow gas at Bondi's rate as it is, up to Eddington's; 0.15 of a tenth of that rest energy heats
-// gas by 10^8.5 K of a mean molecular weight of 0.59, never jets. EAGLE moves light holes to where
-// the potential is lowest instead of slowing them down: nothing here does.
+// 1.736e-2 supernovae per solar mass of stars, after 30 million years. Holes of 1e5 / h solar
+// masses swallow gas at Bondi's rate as it is, up to Eddington's; 0.15 of a tenth of that rest
+// energy heats gas by 10^8.5 K of a mean molecular weight of 0.59, never jets. EAGLE moves light
+// holes to where the potential is lowest instead of slowing them down: nothing here does.
 const std::vector<std::string> k_eagle_like{"cooling.enabled = true",
                                             "cooling.method = \"original\"",
                                             "cooling.reionization = 11.5",

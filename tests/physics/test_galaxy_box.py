@@ -217,6 +217,12 @@ def beside_ramses(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 @needs_data
+def test_the_energy_equation_closes_with_the_ledger(beside_ramses: Outcome) -> None:
+    """Forces that differences flatten, and levels that open, were 3 per cent of the potential."""
+    assert np.abs(beside_ramses.history()["econs"]).max() < 0.01
+
+
+@needs_data
 def test_as_many_stars_form_as_in_ramses(beside_ramses: Outcome) -> None:
     history, known = beside_ramses.history(), rows(DATA / "galaxy" / "ramses_b10_sfr.csv")
     with h5py.File(beside_ramses.last_snapshot) as file:
@@ -281,8 +287,24 @@ def settings(directory: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("preset", "expected"),
     [
-        ("horizon-agn", {"supernovae.mode": '"kinetic"', "cooling.reionization": "10.0"}),
-        ("eagle-like", {"stars.model": '"pressure_law"', "supernovae.mode": '"stochastic"'}),
+        (
+            "horizon-agn",
+            {
+                "supernovae.mode": '"kinetic"',
+                "cooling.reionization": "10.0",
+                "black_holes.spin": "false",
+                "agn.mass_loading": "100.0",
+            },
+        ),
+        (
+            "eagle-like",
+            {
+                "stars.model": '"pressure_law"',
+                "supernovae.mode": '"stochastic"',
+                "black_holes.drag": "false",
+                "agn.radio_threshold": "0.0",
+            },
+        ),
     ],
 )
 def test_a_preset_is_printed_and_what_is_given_wins(
