@@ -132,6 +132,7 @@ void AmrSimulation::resume(const RunState& state) {
   update_density(0);
   if (!gravity_) return;
   if (moved) gravity_->adapt_to_mesh();
+  gravity_->set_constant(options_.newton_constant(time_));
   gravity_->resume();
 }
 
