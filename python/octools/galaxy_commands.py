@@ -97,14 +97,16 @@ def sinks(
     rows: Annotated[int, typer.Option(min=1, help="Of the table on the screen.")] = 20,
     output: Output = None,
 ) -> None:
-    """List the black holes of a snapshot, the heaviest first; write all of them as CSV."""
-    from octools.sinks import black_holes
+    """List the black holes of a snapshot, the heaviest first; write them and mergers as CSV."""
+    from octools.sinks import black_holes, mergers
     from octools.snapshot import Snapshot
+    from octools.stars import SOLAR_MASS
     from octools.table import write_table
 
     path = resolve(target, snapshot)
     with Snapshot(path) as data:
         found = black_holes(data)
+        merged = mergers(path.parent, data.header.units["mass"] / SOLAR_MASS)
     shown = ("mass_Msun", "spin", "swallowed_Msun", "bondi_Msun_per_yr", "feeding", "mergers")
     table = Table("number", *(name.replace("_", " ") for name in shown), box=None)
     for n in range(min(rows, len(found["number"]))):
@@ -113,3 +115,7 @@ def sinks(
     destination = output or output_path(target, "sinks.csv")
     write_table(found, destination)
     console.print(f"{len(found['number'])} black holes; wrote {destination}")
+    if merged:
+        of_mergers = destination.with_name(f"{destination.stem}_mergers.csv")
+        write_table(merged, of_mergers)
+        console.print(f"{len(merged['time'])} mergers; wrote {of_mergers}")

@@ -1,6 +1,8 @@
-"""Black holes of a snapshot, as a table."""
+"""Black holes of a snapshot, and mergers of a run, as tables."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 
@@ -47,3 +49,26 @@ def black_holes(snapshot: Snapshot) -> dict[str, Array]:
     }
     order = np.lexsort((columns["number"], -columns["mass_Msun"]))
     return {name: values[order] for name, values in columns.items()}
+
+
+def mergers(run: Path, solar_masses: float) -> dict[str, Array]:
+    """Read the mergers of a run's black holes: one array per column, in the order of time.
+
+    ``number`` counts the holes that came of them as in `black_holes`; ``heaviest`` is that of the
+    heaviest hole of its group, ``other`` that of the one that merged with it. Times and positions
+    are in code units, masses, of before, in solar masses, of which the code's unit is that many.
+    Nothing if the run has no ``black_hole_mergers.parquet``.
+    """
+    path = run / "black_hole_mergers.parquet"
+    if not path.is_file():
+        return {}
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    rows = {name: table[name].to_numpy() for name in table.column_names}
+    columns = {"time": rows["time"], "scale_factor": rows["scale_factor"]}
+    for name, of in (("number", "id"), ("heaviest", "heaviest_id"), ("other", "other_id")):
+        columns[name] = (rows[of].astype(np.uint64) - FIRST_ID).astype(np.int64)
+    for name in ("heaviest", "other"):
+        columns[f"{name}_Msun"] = rows[f"{name}_mass"] * solar_masses
+    return columns | {axis: rows[f"position_{axis}"] for axis in "xyz"}

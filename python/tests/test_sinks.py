@@ -4,6 +4,8 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import Call
 from synthetic import Synthetic
@@ -59,6 +61,23 @@ def test_the_command_writes_all_of_them(octools: Call, tmp_path: Path) -> None:
     lines = (tmp_path / "holes.csv").read_text().splitlines()
     assert lines[0].startswith("number,mass_Msun,spin")
     assert len(lines) == 3
+
+
+def test_mergers_of_the_run_are_written_beside(octools: Call, tmp_path: Path) -> None:
+    first, ids = 1 << 63, {"id": [0, 0], "heaviest_id": [0, 0], "other_id": [2, 3]}
+    columns = {name: np.array(values, np.uint64) + np.uint64(first) for name, values in ids.items()}
+    columns |= {name: np.array([0.5, 0.6]) for name in ("time", "scale_factor", "position_x")}
+    columns |= {name: np.array([2.0, 1.0]) for name in ("heaviest_mass", "other_mass")}
+    columns |= {name: np.array([0.1, 0.2]) for name in ("position_y", "position_z")}
+    pq.write_table(pa.table(columns), tmp_path / "black_hole_mergers.parquet")
+    result = octools("sinks", with_holes(tmp_path / "snap.h5"), "-o", tmp_path / "holes.csv")
+    assert result.returncode == 0, result.stderr
+    assert "2 mergers" in result.stdout
+    names, one, _ = (tmp_path / "holes_mergers.csv").read_text().splitlines()
+    row = dict(zip(names.split(","), one.split(","), strict=True))
+    assert (row["number"], row["other"]) == ("0", "2")
+    assert float(row["heaviest_Msun"]) == pytest.approx(2e8)
+    assert float(row["scale_factor"]) == 0.5
 
 
 def test_a_snapshot_without_holes_is_refused(tmp_path: Path) -> None:

@@ -13,11 +13,17 @@ using mesh::LevelFields;
 void AmrSimulation::adapt() {
   const auto is_due = [&](int interval) { return interval > 0 && step_ % interval == 0; };
   placements_.clear();
-  regridded_ = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval) && regrid();
+  const bool may_regrid = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval);
+  const bool counts = gravity_ && options_.universe && energy_.begun;
+  const double before = may_regrid && counts ? potential_energy() : 0.0;
+  regridded_ = may_regrid && regrid();
   rebalanced_ = step_ > 0 && is_due(options_.balance.interval) && rebalance();
+  if (!regridded_) energy_.resolution += energy_.unsolved;
+  energy_.unsolved = 0.0;
   if (!regridded_ && !rebalanced_) return;
   measured_ = false;
   follow_mesh();
+  if (regridded_ && counts) energy_.resolution += potential_energy() - before;
 }
 
 // Takes potentials along, and solves for those of new blocks.

@@ -53,6 +53,7 @@ void add_universe(Columns& columns, const AmrSimulation& simulation) {
   columns.add("ekin", totals.kinetic_energy + totals.particle_kinetic_energy());
   columns.add("eint", totals.internal_energy());
   columns.add("epot", totals.potential_energy);
+  columns.add("energy_resolution", simulation.energy().resolution);
   columns.add("econs", simulation.energy().error());
 }
 

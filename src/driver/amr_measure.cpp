@@ -56,23 +56,31 @@ void AmrSimulation::measure() {
   measured_ = true;
 }
 
-// Particles feel the potential of their own level, which their whole clouds lie in. Leaf cells
-// would miss what clouds of a coarse level leave in cells that are refined. A cloud's potential
-// includes its own, which grows when its cells become smaller, though nothing has moved: each
-// counts as if its cells were those of the base level.
+// In an expanding box, whose energy equation is about what forces do, less what they do not see.
 double AmrSimulation::potential_energy() {
-  double energy =
-      gravity_->potential_energy([this](int level) { return matter_.gas_density(level); });
+  const double energy = gravity_->potential_energy([this](int level) {
+    return matter_.gas_density(level);
+  }) + particle_potential(0, time_);
+  return options_.universe ? energy + gravity_->unfelt_energy() : energy;
+}
+
+// Of the particles on levels from `coarsest` on, which are at that time. They feel the potential of
+// their own level, which their whole clouds lie in. Leaf cells would miss what clouds of a coarse
+// level leave in cells that are refined. A cloud's potential includes its own, which grows when its
+// cells become smaller, though nothing has moved: each counts as if its cells were of the base
+// level.
+double AmrSimulation::particle_potential(int coarsest, double time) {
   const auto potential = [&](int level) -> particles::VectorField {
     const auto [data, stride] = gravity_->stored().field(level, gravity::Field::potential);
     return {data, stride, 0};
   };
-  const double G = options_.newton_constant(time_);
+  const double G = options_.newton_constant(time);
+  double energy = 0.0;
   for (particles::Particles& kind : matter_.kinds()) {
     if (!kind.kind().has_mass) continue;
-    energy += 0.5 * kind.mass_weighted_sum(potential);
+    energy += 0.5 * kind.mass_weighted_sum(potential, coarsest);
     const auto squares = kind.sums_of_squared_masses();
-    for (int level = 1; level <= mesh_.finest_level(); ++level)
+    for (int level = std::max(coarsest, 1); level <= mesh_.finest_level(); ++level)
       energy += 0.5 * k_own_potential * G * squares[level] *
                 (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
   }

@@ -69,6 +69,7 @@ void AmrSimulation::interact(int coarsest) {
     changed = process.interact(scene, ledgers_[n]) || changed;
   }
   births_.add(scene.births, step_, scene.time, scene.scale_factor);
+  mergers_.add(scene.mergers, step_, scene.time, scene.scale_factor);
   if (changed) follow_gas(coarsest);
   interacted_ = changed;
 }

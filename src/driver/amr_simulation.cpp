@@ -48,6 +48,9 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0),
       level_steps_(options.mesh.max_level + 1, 0) {
+  if (options.execution.in_batches())
+    batches_ = std::make_unique<hydro::BatchBuffer>(
+        static_cast<std::int64_t>(1e6 * options.execution.batch_megabytes));
   for (const auto& process : options.processes)
     ledgers_.emplace_back(process->name(), process->accounts());
   for (const auto& process : options.processes) process->begin(communicator);
@@ -129,6 +132,7 @@ void AmrSimulation::resume(const RunState& state) {
   update_density(0);
   if (!gravity_) return;
   if (moved) gravity_->adapt_to_mesh();
+  gravity_->set_constant(options_.newton_constant(time_));
   gravity_->resume();
 }
 

@@ -12,9 +12,9 @@
 #include "decomp/cost.hpp"
 #include "decomp/partition.hpp"
 #include "decomp/planner.hpp"
-#include "driver/birth_log.hpp"
 #include "driver/block_meter.hpp"
 #include "driver/energy_budget.hpp"
+#include "driver/event_log.hpp"
 #include "driver/matter.hpp"
 #include "driver/outflow.hpp"
 #include "driver/repair.hpp"
@@ -107,7 +107,8 @@ class AmrSimulation {
   gravity::Gravity* gravity() { return gravity_.get(); }  // null without self-gravity
   const gravity::Gravity* gravity() const { return gravity_.get(); }
 
-  BirthLog& births() { return births_; }
+  EventLog<subgrid::StarBirth>& births() { return births_; }
+  EventLog<subgrid::HoleMerger>& mergers() { return mergers_; }
   Matter& matter() { return matter_; }
   const Matter& matter() const { return matter_; }
 
@@ -144,6 +145,7 @@ class AmrSimulation {
   void advance(int level, double dt, double begin, double end);
   void advance_finer(int level, double dt);
   void finish_step(int coarsest, double time);
+  void bring_home(int coarsest);
   void kick(int level, double dt, gravity::Half half);
   void drift(int level, double dt);
   void solve_gravity(int coarsest, double time);
@@ -176,6 +178,7 @@ class AmrSimulation {
   void count_restored(std::int64_t cells);
   double potential_energy();
   void measure_integrals();
+  double particle_potential(int coarsest, double time);
   void measure_limits();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level
@@ -202,7 +205,8 @@ class AmrSimulation {
   mesh::Mesh mesh_;
   std::unique_ptr<gravity::Gravity> gravity_;
   Matter matter_;
-  BirthLog births_;
+  EventLog<subgrid::StarBirth> births_;
+  EventLog<subgrid::HoleMerger> mergers_;
   BlockMeter meter_;
   Timers timers_;
   Totals totals_;
@@ -220,6 +224,7 @@ class AmrSimulation {
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
+  std::unique_ptr<hydro::BatchBuffer> batches_;  // null: tiles are swept one by one
   // The sweep that ended a step, until it is known whether it broke cells on any rank.
   struct Unjudged {
     hydro::SweepArguments arguments;

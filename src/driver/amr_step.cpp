@@ -121,11 +121,22 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
   }
   if (!matter_.has_particles()) return;
-  {
-    const auto working = work("particles", Share::particles_onwards, coarsest);
-    for (particles::Particles& kind : matter_.kinds()) kind.synchronise(coarsest);
-  }
+  bring_home(coarsest);
   interact(coarsest);
+}
+
+// Particles change level, and with it the size of their clouds. Half of what that does to the
+// potential energy shows in the potential that there is; the other half is in the next solution,
+// which after a coarse step follow_mesh() finds, if the mesh changes.
+void AmrSimulation::bring_home(int coarsest) {
+  const auto working = work("particles", Share::particles_onwards, coarsest);
+  const bool counts = gravity_ && options_.universe;
+  const double before = counts ? particle_potential(coarsest, clocks_[coarsest]) : 0.0;
+  for (particles::Particles& kind : matter_.kinds()) kind.synchronise(coarsest);
+  if (!counts) return;
+  const double change = particle_potential(coarsest, clocks_[coarsest]) - before;
+  energy_.resolution += coarsest == 0 ? change : 2.0 * change;
+  energy_.unsolved = coarsest == 0 ? change : 0.0;
 }
 
 // --- gravity and particles ---------------------------------------------------------------------
@@ -250,7 +261,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                                   .flux_weight = weights.flux_weight * dt,
                                   .registers = mesh_.registers(level),
                                   .bad_tiles = bad_tiles_.data(),
-                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr};
+                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
+                                  .batches = batches_.get()};
   {
     const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.set_inflow_time(level, clocks_[level] + weights.time * dt);

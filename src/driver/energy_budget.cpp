@@ -21,15 +21,18 @@ void EnergyBudget::update(double a, double kinetic_and_internal, double new_pote
   energy = kinetic_and_internal + new_potential;
   added = added_so_far;
   const double new_log_a = std::log(a);
-  if (begun) work += mean_of_power_law(potential, new_potential) * (new_log_a - log_a);
+  const double grown = new_potential - (resolution - resolution_before);
+  if (begun) work += mean_of_power_law(potential, grown) * (new_log_a - log_a);
   else initial = energy;
+  resolution_before = resolution;
   begun = true;
   log_a = new_log_a;
   potential = new_potential;
 }
 
 double EnergyBudget::error() const {
-  return potential == 0.0 ? 0.0 : (energy - initial - work - added) / std::abs(potential);
+  if (potential == 0.0) return 0.0;
+  return (energy - initial - work - added - resolution) / std::abs(potential);
 }
 
 }  // namespace octant::driver

@@ -9,17 +9,22 @@ namespace octant::driver {
 //
 //   d (kinetic + internal + potential) = potential d ln a.
 //
-// What is left of the difference of both sides since the beginning, but for what processes have
-// added, is the error.
+// What is left of the difference of both sides since the beginning is the error, but for what
+// processes have added, and for what a change of resolution does to the potential: where cells are
+// refined or joined, and where particles change to a level of other cells, the same matter at the
+// same places has another discrete potential energy, which no force has worked for.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the beginning
   double work = 0.0;                    // the integral of potential d ln a since then
   double log_a = 0.0, potential = 0.0;  // at the last update
   double energy = 0.0, added = 0.0;
+  double resolution = 0.0;         // by changes of resolution since the beginning
+  double resolution_before = 0.0;  // of that, at the last update
+  double unsolved = 0.0;           // what the next solution for the potential will add to it
 
   // The state at scale factor a, and what processes have added since the beginning. Between two of
-  // them the potential is taken for a power of a.
+  // them the potential is taken for a power of a, but for the changes of resolution at the end.
   void update(double a, double kinetic_and_internal, double new_potential, double added_so_far);
 
   // The error in units of the present potential energy.

@@ -94,6 +94,7 @@ class AmrModel final : public Model {
       return read_ramses(simulation_, path, options_.input.chunk_files);
     const OutputProgress progress = driver::read_checkpoint(simulation_, path);
     simulation_.births().go_on(communicator(), folder_of(path), simulation_.step_count());
+    simulation_.mergers().go_on(communicator(), folder_of(path), simulation_.step_count());
     return progress;
   }
 
@@ -151,7 +152,7 @@ class AmrModel final : public Model {
   Paths write_snapshot(const std::string& stem) override {
     const Paths paths = write_in_formats(options_.formats, options_.output.formats,
                                          snapshot_contents(simulation_), stem);
-    simulation_.births().write(communicator(), folder_of(stem));
+    write_logs(folder_of(stem));
     if (simulation_.gravity() && simulation_.gravity()->is_periodic())
       write_power_spectrum(power_spectrum(), spectrum_units(), communicator(), stem);
     return paths;
@@ -170,7 +171,7 @@ class AmrModel final : public Model {
     return paths;
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
-    simulation_.births().write(communicator(), folder_of(stem));
+    write_logs(folder_of(stem));
     driver::write_checkpoint(simulation_, progress, stem);
   }
 
@@ -185,6 +186,10 @@ class AmrModel final : public Model {
   }
 
  private:
+  void write_logs(const std::string& directory) {
+    simulation_.births().write(communicator(), directory);
+    simulation_.mergers().write(communicator(), directory);
+  }
   gravity::PowerSpectrum power_spectrum() {
     gravity::Gravity::Attracting gas;
     if (options_.hydro.enabled)

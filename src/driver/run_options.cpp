@@ -7,6 +7,7 @@
 #include "core/nearest.hpp"
 #include "driver/matter.hpp"
 #include "gravity/gravity.hpp"
+#include "hydro/sweep.hpp"
 
 namespace octant::driver {
 
@@ -23,7 +24,27 @@ void declare(ParameterSchema& schema, RunOptions& o) {
                          "stop = true, dump = true, or new intervals of [output]"});
 }
 
+bool ExecutionOptions::in_batches() const {
+  if (schedule == Schedule::host && !hydro::k_has_core_schedule)
+    throw InputError(
+        "execution.schedule = \"host\": this program was built for a GPU and sweeps in batches; "
+        "leave it \"auto\", or build one for processors");
+  return schedule == Schedule::device || !hydro::k_has_core_schedule;
+}
+
 namespace {
+
+void declare(ParameterSchema& schema, ExecutionOptions& o) {
+  schema.add("execution.schedule", o.schedule,
+             {.meaning = "How a level's gas is swept: each tile by a core, plane after plane in "
+                         "its cache (host), or batches of tiles, one kernel after the other "
+                         "(device); auto: as kernels run on cores or on a GPU. The same bits"});
+  schema.add("execution.batch_megabytes", o.batch_megabytes,
+             {.unit = "MB",
+              .meaning = "Memory that a batch works in: somewhat less than a GPU's cache",
+              .max = 1e5,
+              .above = 0.0});
+}
 
 void declare(ParameterSchema& schema, TimeOptions& o) {
   schema.add("time.end", o.end,
@@ -189,6 +210,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
                          "output; 0: all of its share",
               .min = 0});
   declare(schema, run);
+  declare(schema, execution);
   telemetry::declare(schema, telemetry);
   declare(schema, debug);
   if (problem) problem->declare(schema);
@@ -202,6 +224,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   refine.region.check(geometry);
   refine.places.compile();
   balance.check();
+  execution.in_batches();  // checks it
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
                      refine.jeans);

@@ -83,6 +83,17 @@ struct RunOptions {
 
 void declare(ParameterSchema& schema, RunOptions& options);
 
+// Section [execution]: in which order the work of a level is done. Both give the same bits.
+enum class Schedule { automatic, host, device };
+constexpr auto names_of(Schedule) { return std::array{"auto", "host", "device"}; }
+struct ExecutionOptions {
+  Schedule schedule = Schedule::automatic;
+  double batch_megabytes = 32.0;
+
+  // Whether gas is swept in batches of tiles. Throws InputError for what this program lacks.
+  bool in_batches() const;
+};
+
 // Section [io].
 struct InputOptions {
   int chunk_files = 0;
@@ -111,6 +122,7 @@ class AmrOptions {
   InputOptions input;
   RefineOptions refine;
   RunOptions run;
+  ExecutionOptions execution;
   telemetry::TelemetryOptions telemetry;
   DebugOptions debug;
   // By [debug] and the machine, for the rank that runs.

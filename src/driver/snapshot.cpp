@@ -197,7 +197,8 @@ void add_run_state(MeshContents& contents, const RunState& state) {
                      std::vector<double>(state.outflow.amount.begin(), state.outflow.amount.end()));
   const EnergyBudget& e = state.energy;
   contents.facts.set("energy_budget", std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work,
-                                                          e.log_a, e.potential});
+                                                          e.log_a, e.potential, e.resolution,
+                                                          e.resolution_before, e.unsolved});
   for (const subgrid::Ledger& ledger : state.ledgers) {
     Facts totals;
     for (const subgrid::Ledger::Total& total : ledger.totals()) totals.set(total.name, total.value);
@@ -230,7 +231,7 @@ std::vector<subgrid::Ledger> read_ledgers(const Hdf5Reader& file,
 RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const auto number = [&](const char* name) { return finite_attribute(file, "/header", name); };
   const auto count = [&](const char* name) { return count_attribute(file, "/header", name); };
-  const auto e = finite_attributes(file, "/header", "energy_budget", 5);
+  const auto e = finite_attributes(file, "/header", "energy_budget", 8);
   Outflow outflow;
   const auto left = finite_attributes(file, "/header", "outflow", Outflow::terms);
   std::copy(left.begin(), left.end(), outflow.amount.begin());
@@ -242,7 +243,10 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
                      .initial = e[1],
                      .work = e[2],
                      .log_a = e[3],
-                     .potential = e[4]},
+                     .potential = e[4],
+                     .resolution = e[5],
+                     .resolution_before = e[6],
+                     .unsolved = e[7]},
           .ledgers = read_ledgers(file, simulation.ledgers())};
 }
 

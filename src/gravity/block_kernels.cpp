@@ -39,6 +39,15 @@ double strongest_of(const CellRange& cells, const VectorField& acceleration) {
 
 namespace {
 
+struct Value {
+  static constexpr int count = 1, sums = 1, parts = 1;
+  BlockField field;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Cell& cell, double* term) const {
+    *term = *field.at(cell);
+  }
+};
+
 struct Binding {
   static constexpr int count = 1, sums = 1, parts = 1;
   BlockField density, potential;
@@ -49,15 +58,22 @@ struct Binding {
   }
 };
 
+template <class Term>
+std::vector<double> block_sums(const char* name, const CellRange& cells, const Term& term) {
+  std::vector<double> sums;
+  for (const auto& [sum] : mesh::block_totals(name, cells, term)) sums.push_back(sum);
+  return sums;
+}
+
 }  // namespace
+
+std::vector<double> sums_of(const CellRange& cells, const BlockField& field) {
+  return block_sums("gravity: sum", cells, Value{field});
+}
 
 std::vector<double> binding_of(const CellRange& cells, const BlockField& density, double mean,
                                const BlockField& potential) {
-  std::vector<double> sums;
-  for (const auto& [sum] : mesh::block_totals("gravity: binding energy", cells.leaves(),
-                                              Binding{density, potential, mean}))
-    sums.push_back(sum);
-  return sums;
+  return block_sums("gravity: binding energy", cells.leaves(), Binding{density, potential, mean});
 }
 
 }  // namespace octant::gravity

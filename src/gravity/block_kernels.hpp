@@ -42,6 +42,9 @@ void predict_blocks(const CellRange& cells, const Combination& prediction, bool 
 // Largest |gx| + |gy| + |gz|; 0 without cells.
 double strongest_of(const CellRange& cells, const VectorField& acceleration);
 
+// By block, the sum of a field.
+std::vector<double> sums_of(const CellRange& cells, const BlockField& field);
+
 // By block, the sum of (density - mean) * potential over leaf cells. A density without data is 0.
 std::vector<double> binding_of(const CellRange& cells, const BlockField& density, double mean,
                                const BlockField& potential);

@@ -4,6 +4,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::gravity {
 
@@ -109,6 +110,20 @@ double Gravity::potential_energy(const Attracting& density) const {
     for (const double sum : binding_of(mesh_.cells(level), density(level), sources_.mean,
                                        stored_->field(level, Field::potential)))
       terms.push_back(half_volume * sum);
+  }
+  return reproducible_sum(mesh_.communicator(), terms);
+}
+
+double Gravity::unfelt_energy() {
+  const std::int64_t N = mesh_.geometry().block_size();
+  std::vector<double> terms;
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const auto found =
+        mesh::uninitialised<double>("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
+    const BlockField energy{found.data(), N * N * N};
+    if (!solver_->find_unfelt_energy(level, energy)) return 0.0;
+    for (const double sum : sums_of(mesh_.cells(level).leaves(), energy))
+      terms.push_back(mesh_.geometry().cell_volume(level) * sum);
   }
   return reproducible_sum(mesh_.communicator(), terms);
 }

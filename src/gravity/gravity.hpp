@@ -67,6 +67,10 @@ class Gravity {
   // times that beyond the mean of all that attracts. BlockField{} is no mass. Collective.
   double potential_energy(const Attracting& density) const;
 
+  // To be added to that of all matter: the energy of the field in leaf cells that the solver's
+  // forces do not see. With it, potential energy is what forces can do. Collective.
+  double unfelt_energy();
+
   // What is stored of the cells, in checkpoints too.
   StoredPotential& stored() { return *stored_; }
   const StoredPotential& stored() const { return *stored_; }

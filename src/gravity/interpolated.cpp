@@ -1,5 +1,7 @@
 #include "gravity/interpolated.hpp"
 
+#include <cmath>
+
 #include "core/error.hpp"
 #include "gravity/patch_scratch.hpp"
 
@@ -135,30 +137,55 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
   }
 }
 
+// Fills an own patch and two cells around it with the potential: beyond the level's end that of the
+// boxes, beyond the domain's end, along `axis`, that of the cells before it.
+template <int T>
+struct PatchPotential {
+  DeviceArray<const PatchTable> tables;
+  DeviceArray<const std::uint8_t> masked;
+  const double *phi, *diagonals, *boxes;
+
+  PatchPotential(const PatchLevel& level, const Surroundings& around, const double* phi)
+      : tables(level.tables()),
+        masked(level.masked()),
+        phi(phi),
+        diagonals(around.diagonal),
+        boxes(around.boxes ? around.boxes->data() : nullptr) {}
+  static constexpr std::size_t bytes() { return 2 * PatchScratch<T, 2>::bytes(); }
+
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Team& team, std::int64_t patch,
+                                        const PatchScratch<T, 2>& diagonal,
+                                        const PatchScratch<T, 2>& potential) const {
+    gather(team, tables(patch), phi, 2, potential);
+    if (masked(patch) && boxes) {
+      gather(team, tables(patch), diagonals, 2, diagonal);
+      team.team_barrier();
+      const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
+      fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential);
+    }
+    team.team_barrier();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void go_beyond(const Team& team, std::int64_t patch, int axis,
+                                             const PatchScratch<T, 2>& potential) const {
+    if (!masked(patch) || boxes) return;
+    extrapolate<T>(team, tables(patch), axis, potential);
+    team.team_barrier();
+  }
+};
+
 template <int T>
 void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
                 int order, double cell_size, double* result) {
-  const double *boxes = around.boxes ? around.boxes->data() : nullptr, *diagonals = around.diagonal;
-  const auto tables = level.tables();
-  const auto masked = level.masked();
+  const PatchPotential<T> values(level, around, phi);
   const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
   const double far = order == 4 ? 1.0 / (12.0 * cell_size) : 0.0;
   Kokkos::parallel_for(
-      "gravity: acceleration", teams(level.patches().own(), 2 * PatchScratch<T, 2>::bytes()),
+      "gravity: acceleration", teams(level.patches().own(), values.bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);
-        gather(team, tables(patch), phi, 2, potential);
-        if (masked(patch) && !boxes) {
-          team.team_barrier();
-          extrapolate<T>(team, tables(patch), axis, potential);
-        } else if (masked(patch)) {
-          gather(team, tables(patch), diagonals, 2, diagonal);
-          team.team_barrier();
-          const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-          fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential);
-        }
-        team.team_barrier();
+        values.load(team, patch, diagonal, potential);
+        values.go_beyond(team, patch, axis, potential);
         double* cells = result + patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
           for (int parity = 0; parity < 2; ++parity) {
@@ -168,6 +195,47 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
               row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
           }
         });
+      });
+}
+
+template <int T>
+void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
+                        int order, double cell_size, double constant, double* result) {
+  const PatchPotential<T> values(level, around, phi);
+  const double field = 1.0 / (8.0 * M_PI * constant * cell_size * cell_size);
+  // Of squared second, third and fourth differences.
+  const double second = order == 4 ? 0.0 : field / 6.0;
+  const double third = order == 4 ? field / 30.0 : field / 180.0;
+  const double fourth = order == 4 ? field / 630.0 : field / 1512.0;
+  Kokkos::parallel_for(
+      "gravity: unfelt energy", teams(level.patches().own(), values.bytes()),
+      KOKKOS_LAMBDA(const Team& team) {
+        const std::int64_t patch = team.league_rank();
+        const PatchScratch<T, 2> potential(team), diagonal(team);
+        values.load(team, patch, diagonal, potential);
+        double* cells = result + patch * std::int64_t{T * T * T};
+        for (int axis = 0; axis < 3; ++axis) {
+          values.go_beyond(team, patch, axis, potential);
+          for_rows<T>(team, 0, [&](int j, int k) {
+            for (int i = 0; i < T; ++i) {
+              double d[5];
+              for (int n = -2; n <= 2; ++n) {
+                const int x = axis == 0 ? i + n : i;
+                d[n + 2] =
+                    potential.pairs(x & 1, axis == 1 ? j + n : j, axis == 2 ? k + n : k)[x >> 1];
+              }
+              for (int length = 4; length > 2; --length)
+                for (int n = 0; n < length; ++n) d[n] = d[n + 1] - d[n];
+              const double a = d[0], b = d[1], c = d[2];  // second differences
+              const double energy = second * b * b +
+                                    0.5 * third * ((b - a) * (b - a) + (c - b) * (c - b)) +
+                                    fourth * (a - 2.0 * b + c) * (a - 2.0 * b + c);
+              double& cell = cells[(k * T + j) * T + (i & 1) * (T / 2) + (i >> 1)];
+              cell = axis == 0 ? energy : cell + energy;
+            }
+          });
+          team.team_barrier();
+        }
       });
 }
 
@@ -189,6 +257,13 @@ void acceleration(const PatchLevel& level, const Surroundings& around, const dou
                   int order, double cell_size, double* result) {
   with_side(level.patches(), [&](auto T) {
     accelerate<T.value>(level, around, phi, axis, order, cell_size, result);
+  });
+}
+
+void unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
+                   int order, double cell_size, double constant, double* result) {
+  with_side(level.patches(), [&](auto T) {
+    find_unfelt_energy<T.value>(level, around, phi, order, cell_size, constant, result);
   });
 }
 

@@ -27,4 +27,13 @@ struct Surroundings {
 void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
                   int order, double cell_size, double* result);
 
+// The energy per volume that the forces of acceleration() do not see, in own patches, where phi
+// obeys Poisson's equation with Newton's `constant`. Differences flatten waves: along an axis the
+// force of one is too weak for its potential by 1 - D(k) / k = (k h)^4 / 30 + ... in fourth order,
+// (k h)^2 / 6 + ... in second. What mass in it can do is less by as much than the energy of its
+// field, (K phi)^2 / (8 pi G), K being the wave number of the 7-point Laplacian. The share is taken
+// to K^6, from second, third and fourth differences of phi. phi as for acceleration().
+void unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
+                   int order, double cell_size, double constant, double* result);
+
 }  // namespace octant::gravity

@@ -36,6 +36,7 @@ class Multigrid final : public PotentialSolver {
   void connect() override;
   void measure(const Sources& sources) override;
   SolveReport solve(LevelRange levels, const Sources& sources) override;
+  bool find_unfelt_energy(int level, const BlockField& energy) override;
   void guess(int level, const CellRange& blocks) override;
   void set_transfer(TransferFunction transfer) override;
   std::string report(int level) const override;
@@ -59,6 +60,7 @@ class Multigrid final : public PotentialSolver {
   SolveReport solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
                               DeviceArray<double>& phi);
   void fill_boxes(int level, const Combination& coarse_potential);
+  Surroundings surroundings(int level) const;
   void store_force(int level, const DeviceArray<double>& phi);
 
   const mesh::Mesh& mesh_;
@@ -253,18 +255,37 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
   return report;
 }
 
+Surroundings Multigrid::surroundings(int level) const {
+  const Level& l = levels_[level];
+  return l.solver ? Surroundings{l.solver->diagonal().data(), l.boxes.get()} : Surroundings{};
+}
+
 void Multigrid::store_force(int level, const DeviceArray<double>& phi) {
   Level& l = levels_[level];
-  const Surroundings around =
-      l.solver ? Surroundings{l.solver->diagonal().data(), l.boxes.get()} : Surroundings{};
   const DeviceArray<double> g = l.patches->make_field("acceleration");
   BlockField component = stored().acceleration(level).x;
   for (int axis = 0; axis < 3; ++axis) {
-    acceleration(*l.patches, around, phi.data(), axis, gradient_order_,
+    acceleration(*l.patches, surroundings(level), phi.data(), axis, gradient_order_,
                  mesh_.geometry().cell_size(level), g.data());
     l.patches->transfer().to_blocks(g.data(), component);
     component.data += stored().acceleration(level).stride_component;
   }
+}
+
+bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {
+  Level& l = levels_[level];
+  const DeviceArray<double> phi =
+      l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
+  l.patches->halo().run(phi.data());
+  if (l.boxes && l.patches->patches().any_masked())
+    fill_boxes(level, level > 0 ? stored().potential_at(level - 1, stored().times(level).now)
+                                : Combination{});
+  const DeviceArray<double> found = l.patches->make_field("unfelt energy");
+  unfelt_energy(*l.patches, surroundings(level), phi.data(), gradient_order_,
+                mesh_.geometry().cell_size(level), constant_, found.data());
+  if (l.boxes) l.boxes->release();
+  l.patches->transfer().to_blocks(found.data(), energy);
+  return true;
 }
 
 std::string Multigrid::report(int level) const {

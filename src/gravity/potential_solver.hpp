@@ -85,6 +85,13 @@ class PotentialSolver {
   // is no solution.
   virtual SolveReport solve(LevelRange levels, const Sources& sources) = 0;
 
+  // The energy of the field in every cell of a level's own blocks that its forces do not see, where
+  // they are not the gradient of the potential: what mass can do there is that much less than half
+  // of itself times the potential. False if there is none. After solving for the level's time.
+  virtual bool find_unfelt_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
+    return false;
+  }
+
   // Guesses both potentials of new blocks of a level for the level's times, from the coarser level,
   // which was solved for. Unless a solver does better, they are 0.
   virtual void guess(int level, const mesh::CellRange& blocks);

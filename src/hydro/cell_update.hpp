@@ -92,7 +92,7 @@ class CellUpdate {
     if (a_.gas.dual_energy) {
       entropy = next_scalar(k_entropy);
       if (a_.guards_entropy) {
-        const double* error = s_.truncation().at(j, i);
+        const double* error = s_.truncation(k).at(j, i);
         guard_entropy(u, entropy, Q::load(error), Q::load(error + InnerPlane::stride),
                       a_.overwrites_energy, a_.gas);
       } else {

@@ -52,8 +52,35 @@ class Truncation {
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
 };
 
-// Puts into planes.truncation() what is to be known of plane k - 1: how the velocity changes around
-// its cells, two to each side. Planes that have left the ring are remembered.
+// What is to be known of a pack of cells: how the velocity changes around them, two cells to each
+// side. velocity(d, x, y, z) is component d of the cell that lies so many cells away.
+template <class V, class Velocity>
+KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velocity) {
+  Truncation<V> error;
+#pragma GCC unroll 3
+  for (int d = 0; d < 3; ++d) {
+    const V q = velocity(d, 0, 0, 0);
+    error.add(velocity(d, -2, 0, 0), velocity(d, -1, 0, 0), q, velocity(d, 1, 0, 0),
+              velocity(d, 2, 0, 0));
+    error.add(velocity(d, 0, -2, 0), velocity(d, 0, -1, 0), q, velocity(d, 0, 1, 0),
+              velocity(d, 0, 2, 0));
+    error.add(velocity(d, 0, 0, -2), velocity(d, 0, 0, -1), q, velocity(d, 0, 0, 1),
+              velocity(d, 0, 0, 2));
+  }
+  return error;
+}
+
+// Keeps it in planes.truncation(k) for the pack that begins with (i, j, k).
+template <class Planes, class V>
+KOKKOS_FORCEINLINE_FUNCTION void keep_truncation(const Planes& planes, int k, int j, int i,
+                                                 const Truncation<V>& error) {
+  double* const to = planes.truncation(k).at(j, i);
+  PackTraits<V>::store(to, error.any());
+  PackTraits<V>::store(to + Planes::InnerPlane::stride, error.steady());
+}
+
+// Finds it for plane k - 1 of a schedule that goes from plane to plane. Planes that have left the
+// ring are remembered.
 template <class Planes, class Member>
 KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const Planes& planes,
                                                      int k) {
@@ -64,27 +91,21 @@ KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const P
   constexpr int M = Planes::patch;
   const Inner past = planes.past_velocity(k - 2), long_past = planes.past_velocity(k - 3);
   for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-    const double* here = planes.primitive(k - 1).at(j, i);
-    const double* next = planes.primitive(k).at(j, i);
-    const double* after = planes.primitive(k + 1).at(j, i);
-    Truncation<V> error;
+    const double* const here = planes.primitive(k - 1).at(j, i);
+    const double* const next = planes.primitive(k).at(j, i);
+    const double* const after = planes.primitive(k + 1).at(j, i);
+    const double* const before = past.at(j, i);
+    double* const long_before = long_past.at(j, i);
+    const auto velocity = [&](int d, int x, int y, int z) OCTANT_INLINE_LAMBDA {
+      if (z < 0) return P::load((z == -1 ? before : long_before) + d * Inner::stride);
+      return P::load((z == 0   ? here
+                      : z == 1 ? next
+                               : after) +
+                     (k_velocity_x + d) * Primitive::stride + y * Primitive::row + x);
+    };
+    keep_truncation(planes, k - 1, j, i, truncation_around<V>(velocity));
 #pragma GCC unroll 3
-    for (int d = 0; d < 3; ++d) {
-      const int m = (k_velocity_x + d) * Primitive::stride;
-      double* before = past.at(j, i) + d * Inner::stride;
-      double* long_before = long_past.at(j, i) + d * Inner::stride;
-      const V q = P::load(here + m);
-      const auto add_along = [&](int stride) OCTANT_INLINE_LAMBDA {
-        error.add(P::load(here + m - 2 * stride), P::load(here + m - stride), q,
-                  P::load(here + m + stride), P::load(here + m + 2 * stride));
-      };
-      add_along(1);
-      add_along(Primitive::row);
-      error.add(P::load(long_before), P::load(before), q, P::load(next + m), P::load(after + m));
-      P::store(long_before, q);
-    }
-    P::store(planes.truncation().at(j, i), error.any());
-    P::store(planes.truncation().at(j, i) + Inner::stride, error.steady());
+    for (int d = 0; d < 3; ++d) P::store(long_before + d * Inner::stride, velocity(d, 0, 0, 0));
   });
 }
 

@@ -1,5 +1,4 @@
-// Gathers planes of a tile's patch and its ghost cells into scratch, as a scheme's primitive
-// variables.
+// Gathers planes of a tile's patch and its ghost cells, as a scheme's primitive variables.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
@@ -7,6 +6,13 @@
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {
+
+// A conserved state, contiguous.
+KOKKOS_INLINE_FUNCTION void write_safe_cell(const KernelArguments& a, double* cell) {
+  for (int n = 0; n < a.variables; ++n) cell[n] = 0.0;
+  cell[k_mass] = 1.0;
+  cell[k_energy] = 1.0 / (a.gas.gamma - 1.0);
+}
 
 template <class Planes, class Scheme>
 class Gather {
@@ -20,38 +26,38 @@ class Gather {
                                      const TileView& view, const Planes& planes)
       : a_(arguments), scheme_(scheme), view_(view), s_(planes) {}
 
+  // Pieces of a plane that threads may take: rows of packs, or cells.
+  static constexpr int across = M + 2 * g;
+  static constexpr int pieces = width > 1 ? across : across* across;
+
   // A state that stands for cells which no box holds. Before any plane; ends with a barrier.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void make_safe_cell(const Member& team) const {
-    Kokkos::single(Kokkos::PerTeam(team), [&] {
-      for (int n = 0; n < a_.variables; ++n) s_.safe_cell()[n] = 0.0;
-      s_.safe_cell()[k_mass] = 1.0;
-      s_.safe_cell()[k_energy] = 1.0 / (a_.gas.gamma - 1.0);
-    });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { write_safe_cell(a_, s_.safe_cell()); });
     team.team_barrier();
   }
 
   // Plane k of the patch, ghost cells of the scheme's shape included.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION void plane(const Member& team, int k) const {
-    constexpr int across = M + 2 * g;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, pieces), [&](int n) { piece(k, n); });
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void piece(int k, int n) const {
     if constexpr (width > 1) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across), [&](int n) {
-        const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
-        if (ghosts < 0) return;
-        row(k, n - g, ghosts);
-        if (a_.frame.turns()) to_frame(k, n - g, -ghosts, M + ghosts);
-      });
+      const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
+      if (ghosts < 0) return;
+      row(k, n - g, ghosts);
+      if (a_.frame.turns()) to_frame(k, n - g, -ghosts, M + ghosts);
     } else {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across * across), [&](int n) {
-        const int j = n / across - g, i = n % across - g;
-        if (!Planes::ghosts.contains(overhang(k), overhang(j), overhang(i))) return;
-        const BlockRow row = view_.block_row(j, k);
-        scattered(
-            s_.primitive(k), j, 1, [&](int) { return i; },
-            [&](int) { return view_.cell(a_.sweep.current, row, i); });
-        if (a_.frame.turns()) to_frame(k, j, i, i + 1);
-      });
+      constexpr mesh::GhostShape ghosts = Planes::ghosts;  // CUDA has no address of the member
+      const int j = n / across - g, i = n % across - g;
+      if (!ghosts.contains(overhang(k), overhang(j), overhang(i))) return;
+      const BlockRow row = view_.block_row(j, k);
+      scattered(
+          s_.primitive(k), j, 1, [&](int) { return i; },
+          [&](int) { return view_.cell(a_.sweep.current, row, i); });
+      if (a_.frame.turns()) to_frame(k, j, i, i + 1);
     }
   }
 

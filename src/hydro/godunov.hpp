@@ -12,25 +12,16 @@
 
 namespace octant::hydro {
 
-// What both have in common: all but the reconstruction.
-template <class Reconstruction, class RiemannSolver>
-class Godunov {
+// Fluxes, which know nothing of how the states on both sides were found.
+template <class RiemannSolver>
+class GodunovFluxes {
  public:
-  static constexpr int reach = Reconstruction::reach, points = 6;
-  static constexpr auto shape = mesh::GhostShape::Kind::star;
+  static constexpr int points = 6;
   template <class Planes>
   using Surface = FaceCentres<Planes>;
 
-  explicit Godunov(const KernelArguments& a) : gas_(a.gas), variables_(a.variables) {}
-
-  template <class V, class Load, class Store>
-  KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
-    V volume;
-    const State<V> w = to_primitive(load, gas_, volume);
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
-    for (int n = k_hydro_variables; n < variables_; ++n) store(n, load(n) * volume);
-  }
+  GodunovFluxes(const HydroOptions&, const KernelArguments& a)
+      : gas_(a.gas), variables_(a.variables) {}
 
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const Left& left, const Right& right,
@@ -50,6 +41,28 @@ class Godunov {
   }
 
  protected:
+  Gas gas_;
+  int variables_;
+};
+
+// What all of Godunov's schemes have in common: all but the reconstruction.
+template <class Reconstruction, class RiemannSolver>
+class Godunov : public GodunovFluxes<RiemannSolver> {
+ public:
+  static constexpr int reach = Reconstruction::reach;
+  static constexpr auto shape = mesh::GhostShape::Kind::star;
+  using GodunovFluxes<RiemannSolver>::GodunovFluxes;
+
+  template <class V, class Load, class Store>
+  KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
+    V volume;
+    const State<V> w = to_primitive(load, gas_, volume);
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
+    for (int n = k_hydro_variables; n < variables_; ++n) store(n, load(n) * volume);
+  }
+
+ protected:
   // A value at a face: densities and pressures are no less than `floor`.
   template <class V, class Put>
   KOKKOS_FORCEINLINE_FUNCTION static void put_floored(const Put& put, int face, int n,
@@ -60,16 +73,14 @@ class Godunov {
     return n == k_density ? gas_.density_floor : gas_.pressure_floor;
   }
 
-  Gas gas_;
-  int variables_;
+  using GodunovFluxes<RiemannSolver>::gas_, GodunovFluxes<RiemannSolver>::variables_;
 };
 
 // The states of a stage of a Runge-Kutta scheme.
 template <class Reconstruction, class RiemannSolver>
 class RungeKutta : public Godunov<Reconstruction, RiemannSolver> {
  public:
-  RungeKutta(const HydroOptions&, const KernelArguments& a)
-      : Godunov<Reconstruction, RiemannSolver>(a) {}
+  using Godunov<Reconstruction, RiemannSolver>::Godunov;
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
@@ -105,8 +116,8 @@ class MusclHancock : public Godunov<Reconstruction, RiemannSolver> {
   using Base::gas_, Base::variables_;
 
  public:
-  MusclHancock(const HydroOptions&, const KernelArguments& a)
-      : Base(a), h_(0.5 * a.dt_over_dx), sources_(a.sources) {}
+  MusclHancock(const HydroOptions& options, const KernelArguments& a)
+      : Base(options, a), h_(0.5 * a.dt_over_dx), sources_(a.sources) {}
 
   // Profiles along the axes around the state half a step on.
   template <bool Inside, class V, class Cell, class Place, class Put>

@@ -55,7 +55,7 @@ class CellSurface {
   static constexpr int stride = planes * Plane::stride;
 
   KOKKOS_FORCEINLINE_FUNCTION CellSurface(const Planes& s, int k)
-      : first_(s.surface(0).at(0, 0)), above_((17 + 9 * (k & 1) - k_above) * Plane::stride) {}
+      : first_(s.surface(0, k).at(0, 0)), above_((17 + 9 * (k & 1) - k_above) * Plane::stride) {}
 
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
     double* const cell = first_ + j * Plane::row + i;

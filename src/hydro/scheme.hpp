@@ -10,10 +10,9 @@
 //
 // A scheme has *bodies*: functions of one pack of cells or faces that neither know where their
 // values lie nor in what order they are called. A *schedule* has the loops, the barriers and the
-// places: that of sweep_kernel.hpp takes planes through the cache; one of batches over whole tiles
-// would call the same bodies, and so does the repair of broken cells, for a face at a time
-// (face_flux.hpp). Bodies are templates on the pack V, double included, and all schedules give the
-// same bits.
+// places: that of sweep_kernel.hpp takes planes through the cache, that of sweep_batches.hpp takes
+// many whole tiles at once, and the repair of broken cells one face (face_flux.hpp). Bodies are
+// templates on the pack V, double included, and all schedules give the same bits.
 //
 //   class Scheme {
 //     static constexpr int reach;                     // cells that reconstruct() looks at to each
@@ -21,7 +20,7 @@
 //     static constexpr int points;                    // on a cell's surface
 //     static constexpr bool predicts;                 // whether one stage alone makes a step, too:
 //                                                     // with hydro.scheme = "muscl_hancock"
-//     template <class Planes> using Surface;          // where a schedule of planes keeps states
+//     template <class Planes> using Surface;          // where schedules keep the states
 //
 //     Scheme(const HydroOptions&, const KernelArguments&);  // on the host, once per sweep
 //
@@ -59,7 +58,7 @@ namespace octant::hydro {
 constexpr int lower_face(int axis) { return 2 * axis; }
 constexpr int upper_face(int axis) { return 2 * axis + 1; }
 
-// Where a schedule of planes keeps the states at such points. Those on lower faces lie where their
+// Where schedules keep the states at such points. Those on lower faces lie where their
 // fluxes will; those on upper faces along z wait for the plane above.
 template <class Planes>
 class FaceCentres {
@@ -69,8 +68,8 @@ class FaceCentres {
   static constexpr int planes = 4;
 
   KOKKOS_FORCEINLINE_FUNCTION FaceCentres(const Planes& s, int k)
-      : faces_{s.flux(0, k), s.surface(2), s.flux(1, k),
-               s.surface(3), s.flux(2, k), s.surface(k & 1)} {}
+      : faces_{s.flux(0, k),    s.surface(2, k), s.flux(1, k),
+               s.surface(3, k), s.flux(2, k),    s.surface(k & 1, k)} {}
 
   // The state at a point on cell (j, i) of plane k.
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {

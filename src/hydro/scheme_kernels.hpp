@@ -5,18 +5,23 @@
 // hydro/riemann.hpp.
 #pragma once
 
+#include "core/error.hpp"
 #include "hydro/face_flux.hpp"
 #include "hydro/fallback.hpp"
 #include "hydro/godunov.hpp"
 #include "hydro/schemes.hpp"
+#include "hydro/sweep_batches.hpp"
 #include "hydro/sweep_kernel.hpp"
 
 namespace octant::hydro {
 
+// On a device, whose teams lack the scratch, it is not compiled.
 template <class Scheme>
 double run_sweep(const HydroOptions& options, const KernelArguments& arguments) {
-  return arguments.sweep.tiles.patch == 8 ? SweepKernel<8, Scheme>(options, arguments).run()
-                                          : SweepKernel<16, Scheme>(options, arguments).run();
+  if constexpr (k_has_core_schedule)
+    return arguments.sweep.tiles.patch == 8 ? SweepKernel<8, Scheme>(options, arguments).run()
+                                            : SweepKernel<16, Scheme>(options, arguments).run();
+  throw RunError("this program was built for a device, which sweeps in batches");
 }
 
 template <class Scheme>
@@ -40,7 +45,8 @@ void run_fallback(const HydroOptions& options, const KernelArguments& arguments,
 // the options ask for.
 template <class Family>
 SchemeKernels kernels_of_family() {
-  return {Family::name, Family::predicts,
+  return {Family::name,
+          Family::predicts,
           [](const HydroOptions& options) {
             mesh::GhostShape ghosts;
             Family::with(options, [&]<class Scheme>() { ghosts = ghosts_of<Scheme>(); });
@@ -52,6 +58,7 @@ SchemeKernels kernels_of_family() {
                          [&]<class Scheme>() { fastest = run_sweep<Scheme>(options, arguments); });
             return fastest;
           },
+          Family::batches(),
           [](const HydroOptions& options, const KernelArguments& arguments, const BadCell* cells,
              int count, double* result) {
             Family::with(options, [&]<class Scheme>() {
@@ -64,6 +71,10 @@ template <class Scheme>
 struct AloneFamily {
   static constexpr const char* name = Scheme::name;
   static constexpr bool predicts = Scheme::predicts;
+  static BatchKernels batches() {
+    return {[](const HydroOptions&, const KernelArguments& a) { return tile_doubles<Scheme>(a); },
+            states_in_batch<Scheme>, fluxes_in_batch<Scheme>};
+  }
   template <class Body>
   static void with(const HydroOptions&, const Body& body) {
     body.template operator()<Scheme>();
@@ -74,6 +85,9 @@ template <class Solver>
 struct GodunovFamily {
   static constexpr const char* name = Solver::name;
   static constexpr bool predicts = true;
+  static BatchKernels batches() {
+    return {godunov_tile_doubles, godunov_states_in_batch, fluxes_in_batch<GodunovFluxes<Solver>>};
+  }
   template <class Body>
   static void with(const HydroOptions& options, const Body& body) {
     with_reconstruction(options, [&]<class R>() {

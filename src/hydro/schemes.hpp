@@ -6,6 +6,7 @@
 // schemes.cpp.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,16 @@
 namespace octant::hydro {
 
 struct BadCell;
+struct Batch;
 struct KernelArguments;
+
+// What a sweep in batches asks of a scheme (hydro/sweep_batches.hpp).
+struct BatchKernels {
+  // Memory that a tile takes.
+  std::int64_t (*tile_doubles)(const HydroOptions& options, const KernelArguments& arguments);
+  void (*states)(const HydroOptions& options, const KernelArguments& arguments, const Batch& batch);
+  void (*fluxes)(const HydroOptions& options, const KernelArguments& arguments, const Batch& batch);
+};
 
 // What is compiled once per scheme, or per Riemann solver for all reconstructions that the options
 // may ask for.
@@ -22,8 +32,9 @@ struct SchemeKernels {
   const char* name;
   bool predicts;  // whether it may be run with Hancock's predictor
   mesh::GhostShape (*ghosts)(const HydroOptions& options);
-  // A sweep; returns the largest signal speed.
+  // A sweep by the schedule for cores; returns the largest signal speed.
   double (*sweep)(const HydroOptions& options, const KernelArguments& arguments);
+  BatchKernels batches;
   // Computes fallback_differences into device memory for cells in device memory.
   void (*fall_back)(const HydroOptions& options, const KernelArguments& arguments,
                     const BadCell* cells, int count, double* result);

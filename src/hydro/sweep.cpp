@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/schemes.hpp"
+#include "hydro/sweep_batches.hpp"
 
 namespace octant::hydro {
 
@@ -20,7 +21,8 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   Kokkos::deep_copy(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
-  result.fastest = scheme.sweep(options, kernel);
+  result.fastest = arguments.batches ? sweep_in_batches(options, scheme.batches, kernel)
+                                     : scheme.sweep(options, kernel);
   Kokkos::parallel_reduce(
       "hydro::count_bad_tiles", tiles, KOKKOS_LAMBDA(int t, int& count) { count += bad(t); },
       result.bad_tiles);

@@ -15,6 +15,26 @@
 
 namespace octant::hydro {
 
+// Whether the program has the schedule for cores: where kernels run on them.
+inline constexpr bool k_has_core_schedule =
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
+
+// Where the schedule for devices works (sweep_batches.hpp): kept from sweep to sweep, so that
+// nothing is allocated within a step.
+class BatchBuffer {
+ public:
+  // As many tiles are swept at a time as fit into so many bytes, but one at least.
+  explicit BatchBuffer(std::int64_t bytes) : doubles_(bytes / std::int64_t{sizeof(double)}) {}
+
+  std::int64_t doubles() const { return doubles_; }
+  // Device memory for so many.
+  double* hold(std::int64_t doubles);
+
+ private:
+  std::int64_t doubles_;
+  mesh::DeviceArray<double> memory_;
+};
+
 // Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variable_count()
 // variables.
 struct SweepArguments {
@@ -32,7 +52,9 @@ struct SweepArguments {
   // [slot][axis][cell] of own blocks, or null: grows by flux_weight times the mass flux along each
   // axis, the mean of a cell's two faces.
   double* mass_flow = nullptr;
-  std::uint64_t* tile_cycles = nullptr;  // [tile], added to: how long each took; may be null
+  // [tile], added to: how long each took, or 1 for each with batches; may be null.
+  std::uint64_t* tile_cycles = nullptr;
+  BatchBuffer* batches = nullptr;  // for the schedule of devices; null: that of cores
 };
 
 struct SweepResult {
@@ -43,7 +65,7 @@ struct SweepResult {
 // Advances the own cells of every tile by one stage: reconstruction, half step in time (for
 // muscl_hancock), Riemann solver and conservative update. New states are not floored. Cells of
 // blocks in other buffers than k_own are neither read beyond the ghost width nor written. The
-// result's bits do not depend on block size, patch, pack width or threads.
+// result's bits do not depend on block size, patch, pack width, threads or schedule.
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
 
 // --- the sweeps that make up a step --------------------------------------------------------------

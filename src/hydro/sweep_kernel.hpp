@@ -18,6 +18,7 @@
 #include "hydro/cell_update.hpp"
 #include "hydro/flux_answers.hpp"
 #include "hydro/gather.hpp"
+#include "hydro/sweep_bodies.hpp"
 
 namespace octant::hydro {
 
@@ -25,11 +26,8 @@ template <int M, class Scheme>
 class SweepKernel {
  public:
   using V = Pack;
-  using P = PackTraits<V>;
   using Planes = SweepScratch<M, Scheme>;
   using Surface = typename Planes::Surface;
-  using PrimitivePlane = typename Planes::PrimitivePlane;
-  using FacePlane = typename Planes::FacePlane;
   using Policy = Kokkos::TeamPolicy<>;
   using Member = Policy::member_type;
   static constexpr int g = Planes::ghosts.reach;
@@ -39,7 +37,7 @@ class SweepKernel {
 
   // Advances all tiles; returns the largest signal speed of the new state.
   double run() const {
-    constexpr int threads = P::width > 1 ? 1 : M * M;
+    constexpr int threads = PackTraits<V>::width > 1 ? 1 : M * M;
     Policy policy(a_.sweep.tiles.count(), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(Planes::bytes(a_.variables)));
     double fastest = 0;
@@ -85,46 +83,20 @@ class SweepKernel {
   }
 
  private:
-  // Outside the patch only the z faces of the cells above or below it are needed.
   template <bool Inside>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Member& team, const TileView& view,
                                                const Planes& planes, int k) const {
-    constexpr int extra = Inside ? 1 : 0, reach = Planes::reach;
+    constexpr int extra = Inside ? 1 : 0;
     const Surface surface(planes, k);
     for_packs<-extra, M + extra, -extra, M + extra>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-      const double* column[2 * reach + 1];
-      for (int o = -reach; o <= reach; ++o) column[o + reach] = planes.primitive(k + o).at(j, i);
-      scheme_.template reconstruct<Inside, V>(
-          [&](int n, int x, int y, int z) OCTANT_INLINE_LAMBDA {
-            return P::load(column[reach + z] + n * PrimitivePlane::stride +
-                           y * PrimitivePlane::row + x);
-          },
-          [&]() OCTANT_INLINE_LAMBDA { return view.place<V>(a_.sweep, k, j, i); },
-          [&](int point, int n, const V& value) OCTANT_INLINE_LAMBDA {
-            P::store(surface.at(point, j, i) + n * Surface::stride, value);
-          });
+      reconstruct_cells<Inside>(scheme_, a_, view, planes, surface, k, j, i);
     });
   }
 
-  // Through the lower face of cell (i, j) of plane k.
   template <int Axis>
   KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const TileView& view, const Planes& planes, int k,
                                             int j, int i) const {
-    const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
-    double* const to = planes.flux(Axis, k).at(j, i);
-    const State<V> flux = scheme_.template flux<Axis, V>(
-        [&](int point, int n) OCTANT_INLINE_LAMBDA {
-          return P::load(below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i) +
-                         n * Surface::stride);
-        },
-        [&](int point, int n)
-            OCTANT_INLINE_LAMBDA { return P::load(above.at(point, j, i) + n * Surface::stride); },
-        [&](int n, const V& value)
-            OCTANT_INLINE_LAMBDA { P::store(to + n * FacePlane::stride, value); });
-    if (!a_.frame.turns()) return flux;
-    const State<V> seen = view.out_of_frame<Axis>(a_.frame, a_.sweep, flux, j, i);
-    store_state(to, FacePlane::stride, seen);
-    return seen;
+    return flux_through<Axis>(scheme_, a_, view, planes, k, j, i);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const TileView& view,

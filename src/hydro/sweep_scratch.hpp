@@ -72,14 +72,16 @@ class SweepScratch {
   KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
     return face(2 * axis + (k & 1));
   }
-  // What the scheme's Surface has for itself.
-  KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n) const { return face(flux_planes + n); }
+  // What the scheme's Surface has for itself, whatever the plane.
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n, int /*k*/) const {
+    return face(flux_planes + n);
+  }
   // For dual energy that overwrites: velocities (three variables) of the two planes that have left
   // the ring last, and two variables of the plane whose update comes next.
   KOKKOS_FORCEINLINE_FUNCTION InnerPlane past_velocity(int k) const {
     return {face(faces()).data + 3 * (k & 1) * InnerPlane::stride};
   }
-  KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation() const {
+  KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation(int /*k*/) const {
     return {face(faces()).data + 6 * InnerPlane::stride};
   }
   // One conserved state, contiguous, that stands for cells which no box holds.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/exchanger.hpp"
+#include "mesh/domain_faces.hpp"
 #include "mesh/interpolation.hpp"
 #include "mesh/level_jump.hpp"
 #include "mesh/send_buffers.hpp"

@@ -87,9 +87,10 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
   Kokkos::fence();
 }
 
-double Particles::mass_weighted_sum(const std::function<VectorField(int level)>& field) {
+double Particles::mass_weighted_sum(const std::function<VectorField(int level)>& field,
+                                    int coarsest) {
   ReproducibleSum sum;
-  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
     DeviceArray<double> ghosts;
     const auto fields = fetch(level, field(level), field(std::max(level - 1, 0)), 1, ghosts);
     const Neighbourhood& near = *levels_[level].neighbourhood;

@@ -134,9 +134,10 @@ class Particles {
   std::int64_t lost() const { return lost_; }       // beyond open boundaries, on this rank
   // The same bits on any number of ranks. Collective.
   ParticleTotals totals() const;
-  // The sum of mass times a scalar field (the first component of field(level)) at the particles'
-  // places, interpolated as kick() does; the same bits on any number of ranks. Collective.
-  double mass_weighted_sum(const std::function<VectorField(int level)>& field);
+  // The sum of mass times a scalar field (the first component of field(level)) at the places of the
+  // particles of `coarsest` and finer levels, interpolated as kick() does; the same bits on any
+  // number of ranks. Collective.
+  double mass_weighted_sum(const std::function<VectorField(int level)>& field, int coarsest = 0);
   // The sum of squared masses, by level; the same bits on any number of ranks. Collective.
   std::vector<double> sums_of_squared_masses() const;
   // The particles listed under each block of a level, by slot: what a block costs.

@@ -4,7 +4,8 @@ namespace octant::subgrid {
 
 namespace {
 
-// Dubois et al. (2014, MNRAS 444, 1453).
+// Dubois et al. (2014, MNRAS 444, 1453). Black holes as in Dubois et al. (2012, MNRAS 420, 2662)
+// and Volonteri et al. (2016, MNRAS 460, 2979): without spins, with Booth & Schaye's (2009) boost.
 const std::vector<std::string> k_horizon_agn{"cooling.enabled = true",
                                              "cooling.method = \"original\"",
                                              "cooling.reionization = 10.0",
@@ -20,10 +21,30 @@ const std::vector<std::string> k_horizon_agn{"cooling.enabled = true",
                                              "supernovae.population = \"single\"",
                                              "supernovae.fraction = 0.1",
                                              "supernovae.yield = 0.1",
-                                             "supernovae.delay = 10.0"};
+                                             "supernovae.delay = 10.0",
+                                             "black_holes.enabled = true",
+                                             "black_holes.seed_mass = 1e5",
+                                             "black_holes.gas_density = 0.1",
+                                             "black_holes.star_density = 0.1",
+                                             "black_holes.exclusion = 50.0",
+                                             "black_holes.boost = 2.0",
+                                             "black_holes.boost_density = 0.1",
+                                             "black_holes.eddington = true",
+                                             "black_holes.drag = true",
+                                             "black_holes.merge_length = 4.0",
+                                             "black_holes.merge_bound = true",
+                                             "black_holes.spin = false",
+                                             "agn.enabled = true",
+                                             "agn.radio_threshold = 0.01",
+                                             "agn.thermal_efficiency = 0.15",
+                                             "agn.jet_efficiency = 1.0",
+                                             "agn.mad = false",
+                                             "agn.radius = 1.0",
+                                             "agn.mass_loading = 100.0"};
 
 // Kim et al. (2016, ApJ 833, 202): 10^51 erg, 14.8 solar masses of gas and 2.6 of metals in it for
-// every 91 solar masses of stars, after 5 million years. The table is to be given: HM2012.
+// every 91 solar masses of stars, after 5 million years; no black hole. The table is to be given:
+// HM2012.
 const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "cooling.method = \"exact\"",
                                        "floor.kind = \"jeans\"",
@@ -41,17 +62,39 @@ const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "supernovae.delay = 5.0"};
 
 // Schaye et al. (2015, MNRAS 446, 521): 8000 K at n_H = 0.1 of a mean molecular weight of 1.22, and
-// 1.736e-2 supernovae per solar mass of stars, after 30 million years.
-const std::vector<std::string> k_eagle_like{
-    "cooling.enabled = true",           "cooling.method = \"original\"",
-    "cooling.reionization = 11.5",      "floor.kind = \"polytrope\"",
-    "floor.temperature = 6557.0",       "floor.density = 0.1",
-    "floor.index = 1.3333333333333333", "stars.enabled = true",
-    "stars.model = \"pressure_law\"",   "stars.overdensity = 57.7",
-    "supernovae.mode = \"stochastic\"", "supernovae.population = \"single\"",
-    "supernovae.fraction = 0.1736",     "supernovae.mass = 10.0",
-    "supernovae.energy = 1e51",         "supernovae.heating = 3.1622776601683794e7",
-    "supernovae.delay = 30.0"};
+// 1.736e-2 supernovae per solar mass of stars, after 30 million years. Holes of 1e5 / h solar
+// masses swallow gas at Bondi's rate as it is, up to Eddington's; 0.15 of a tenth of that rest
+// energy heats gas by 10^8.5 K of a mean molecular weight of 0.59, never jets. EAGLE moves light
+// holes to where the potential is lowest instead of slowing them down: nothing here does.
+const std::vector<std::string> k_eagle_like{"cooling.enabled = true",
+                                            "cooling.method = \"original\"",
+                                            "cooling.reionization = 11.5",
+                                            "floor.kind = \"polytrope\"",
+                                            "floor.temperature = 6557.0",
+                                            "floor.density = 0.1",
+                                            "floor.index = 1.3333333333333333",
+                                            "stars.enabled = true",
+                                            "stars.model = \"pressure_law\"",
+                                            "stars.overdensity = 57.7",
+                                            "supernovae.mode = \"stochastic\"",
+                                            "supernovae.population = \"single\"",
+                                            "supernovae.fraction = 0.1736",
+                                            "supernovae.mass = 10.0",
+                                            "supernovae.energy = 1e51",
+                                            "supernovae.heating = 3.1622776601683794e7",
+                                            "supernovae.delay = 30.0",
+                                            "black_holes.enabled = true",
+                                            "black_holes.seed_mass = 1.475e5",
+                                            "black_holes.boost = 0.0",
+                                            "black_holes.eddington = true",
+                                            "black_holes.drag = false",
+                                            "black_holes.merge_bound = true",
+                                            "black_holes.spin = false",
+                                            "agn.enabled = true",
+                                            "agn.radio_threshold = 0.0",
+                                            "agn.thermal_efficiency = 0.15",
+                                            "agn.mad = false",
+                                            "agn.heating_trigger = 5.36e8"};
 
 }  // namespace
 

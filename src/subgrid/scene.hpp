@@ -24,6 +24,14 @@ struct StarBirth {
   double temperature = 0.0;  // over the mean molecular weight, in K
 };
 
+// A hole that has merged with the heaviest of its group, for the log of mergers: in code units, the
+// masses before. `id` is that of what they have become, and `position` where that is.
+struct HoleMerger {
+  std::uint64_t id = 0, heaviest = 0, other = 0;
+  double heaviest_mass = 0.0, other_mass = 0.0;
+  std::array<double, 3> position{};
+};
+
 // Levels whose steps end at one time, all from `coarsest` on, and the particles, each at home in
 // the finest block that holds it. Where `coarsest` is 0, a coarse step ends.
 struct Scene {
@@ -36,7 +44,9 @@ struct Scene {
   std::vector<GasLevel> levels;                // from `coarsest` on
   std::vector<double> steps;                   // that they have made: in the order of `levels`
 
-  std::vector<StarBirth> births{};  // on this rank, for processes to add to
+  // On this rank, for processes to add to.
+  std::vector<StarBirth> births{};
+  std::vector<HoleMerger> mergers{};
 
   // The particles of a kind. Throws RunError if there are none such.
   particles::Particles& kind(const std::string& name) const;

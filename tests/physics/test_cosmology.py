@@ -185,7 +185,7 @@ def test_the_five_lowest_bands_grow_as_in_linear_theory(music: Outcome) -> None:
 def test_energy_obeys_layzer_and_irvine(music: Outcome) -> None:
     history = music.history()
     assert history["a"][-1] == pytest.approx(0.3, rel=1e-9)
-    assert np.abs(history["econs"]).max() < 0.01
+    assert np.abs(history["econs"]).max() < 0.005
 
 
 def test_gas_and_dark_matter_have_their_masses(music: Outcome) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
@@ -299,6 +300,20 @@ def test_friends_of_friends_merge(tmp_path: Path) -> None:
     assert spin[1] == pytest.approx(0.68691602878, abs=1e-9)  # two alike, without spins
     assert spin[2] == 0.0
 
+    rows = pq.read_table(outcome.directory / "black_hole_mergers.parquet").to_pylist()
+    listed = [(row["id"], row["heaviest_id"], row["other_id"]) for row in rows]
+    assert listed == [
+        (first, first + 1, first),
+        (first, first + 1, first + 2),
+        (first + 3, first + 3, first + 4),
+    ]
+    masses = [(row["heaviest_mass"], row["other_mass"]) for row in rows]
+    assert np.array(masses) * UNIT_MASS == pytest.approx(
+        np.array([(3e6, 1e6), (3e6, 2e6), (5e5, 5e5)])
+    )
+    assert [row["step"] for row in rows] == [0, 0, 0]
+    assert rows[0]["position_x"] == after["position"][0][0]
+
 
 def test_only_bound_holes_merge_where_asked(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", SWARM, *GROUPS, "problem.hole_speed=3.0")
@@ -490,6 +505,10 @@ def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, rank
     checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
     outcome = run_well(tmp_path / "run", SWARM, *ONGOING, ranks=ranks, restart=checkpoint)
     assert_same_run(outcome, reference, first_step=step)
+    late, all_of_them = (
+        pq.read_table(o.directory / "black_hole_mergers.parquet") for o in (outcome, reference)
+    )
+    assert late.to_pylist() == all_of_them.to_pylist()[-late.num_rows :]
 
 
 @pytest.mark.parametrize("method", ["bins", "brute"])

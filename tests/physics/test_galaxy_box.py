@@ -244,7 +244,7 @@ hydrogen_density = [1e-3]
 temperature_over_mu = [1e5]
 
 [mesh]
-base_cells = [8, 8, 8]
+base_cells = [16, 16, 16]
 block_size = 4
 boundary_x = ["periodic", "periodic"]
 boundary_y = ["periodic", "periodic"]
@@ -281,8 +281,24 @@ def settings(directory: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("preset", "expected"),
     [
-        ("horizon-agn", {"supernovae.mode": '"kinetic"', "cooling.reionization": "10.0"}),
-        ("eagle-like", {"stars.model": '"pressure_law"', "supernovae.mode": '"stochastic"'}),
+        (
+            "horizon-agn",
+            {
+                "supernovae.mode": '"kinetic"',
+                "cooling.reionization": "10.0",
+                "black_holes.spin": "false",
+                "agn.mass_loading": "100.0",
+            },
+        ),
+        (
+            "eagle-like",
+            {
+                "stars.model": '"pressure_law"',
+                "supernovae.mode": '"stochastic"',
+                "black_holes.drag": "false",
+                "agn.radio_threshold": "0.0",
+            },
+        ),
     ],
 )
 def test_a_preset_is_printed_and_what_is_given_wins(

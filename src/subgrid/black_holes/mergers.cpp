@@ -52,12 +52,30 @@ void take_in(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
   heavy.mergers += 1 + light.mergers;
 }
 
+// Of two as heavy, the older one.
+auto heaviest_of(std::span<const Hole> holes) {
+  return std::max_element(holes.begin(), holes.end(),
+                          [](const Hole& a, const Hole& b) { return a.mass < b.mass; });
+}
+
+void list_mergers(std::span<const Hole> holes, const Hole& result,
+                  std::vector<HoleMerger>& mergers) {
+  const auto heaviest = heaviest_of(holes);
+  for (const Hole& hole : holes)
+    if (hole.id != heaviest->id)
+      mergers.push_back({.id = result.id,
+                         .heaviest = heaviest->id,
+                         .other = hole.id,
+                         .heaviest_mass = heaviest->mass,
+                         .other_mass = hole.mass,
+                         .position = result.position});
+}
+
 }  // namespace
 
 Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double& lost) {
   const Hole& oldest = holes.front();
-  const auto heaviest = std::max_element(
-      holes.begin(), holes.end(), [](const Hole& a, const Hole& b) { return a.mass < b.mass; });
+  const auto heaviest = heaviest_of(holes);
   double before = 0.0;
   for (const Hole& hole : holes) before += kinetic_energy(hole.mass, hole.velocity);
   Hole result = *heaviest;
@@ -118,6 +136,7 @@ bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
     double of_group = 0.0;
     results.push_back(merged(geometry, group, of_group));
     step.ledger["merger_kinetic"] += of_group;
+    list_mergers(group, results.back(), step.scene.mergers);
     for (std::size_t n = begin; n < end; ++n) {
       leaving.push_back(here.items[order[n]].hole.number);
       owners.push_back(here.sources[order[n]]);

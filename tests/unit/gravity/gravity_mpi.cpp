@@ -75,6 +75,26 @@ TEST(Potential, of_a_ball_converges_at_second_order_on_uniform_meshes) {
   EXPECT_LT(on_a_uniform_mesh(64, 4).force, fine.force);
 }
 
+// What mass in a wave can do is the force times the distance, D(k) / k of its potential energy.
+TEST(UnfeltEnergy, is_what_differences_flatten_of_a_wave) {
+  for (const int order : {2, 4})
+    for (const int waves : {2, 4, 8}) {
+      Gas gas(box({32, 8, 8}, 4));
+      const double k = 2.0 * M_PI * waves, h = gas.mesh.geometry().cell_size(0);
+      gas.set_density([&](const Point& x) { return 1.0 + 0.3 * std::cos(k * x[0] + 0.4); });
+      Gravity gravity = solved_to(gas, 1e-10, order);
+      const double energy = gravity.potential_energy([&](int level) {
+        return BlockField{gas.mesh.fields(level).blocks(mesh::LevelFields::k_now),
+                          gas.mesh.layout().stride_slot};
+      });
+      const double x = k * h;
+      const double share = order == 2 ? 1.0 - std::sin(x) / x
+                                      : 1.0 - (8.0 * std::sin(x) - std::sin(2.0 * x)) / (6.0 * x);
+      EXPECT_NEAR(gravity.unfelt_energy() / -energy / share, 1.0, waves == 8 ? 0.04 : 0.003)
+          << order << " " << waves;
+    }
+}
+
 // The same physical regions are refined at both resolutions: cubes of 1/2 and 1/4 of the box.
 Errors on_a_refined_mesh(int cells, int block_size) {
   Gas gas(box({cells, cells, cells}, block_size, 2, "outflow"));

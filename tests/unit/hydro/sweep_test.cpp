@@ -76,6 +76,55 @@ TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_the_exact_solver) {
   expect_same_bits_for_all_blocks(with(Integrator::muscl_hancock, "ppm", "exact"), 3);
 }
 
+// Both schedules, with buffers for one tile, for some, and for all of them at a time.
+void expect_same_bits_in_batches(const HydroOptions& options, int steps = 3) {
+  for (const auto& [block, patch] : {std::pair{8, 8}, {16, 16}, {4, 16}}) {
+    if (block < options.ghosts().reach) continue;
+    const BoxShape shape{{32, 16, 16}, block, patch};
+    const auto reference = after_steps(options, shape, steps, blast);
+    for (const std::int64_t bytes :
+         {std::int64_t{1}, std::int64_t{5} << 20, std::int64_t{1} << 28}) {
+      BatchBuffer batches(bytes);
+      UniformBlocks box(options, shape);
+      box.use(&batches);
+      box.set(blast);
+      box.step(1e-6);
+      for (int n = 1; n < steps; ++n) box.step(box.stable_dt(0.8));
+      EXPECT_EQ(differing(reference, box.values(options.variable_count())), 0)
+          << options.reconstruction << " " << options.limiter << " " << options.riemann << ", "
+          << name_of(options.integrator) << ", blocks of " << block << ", patches of " << patch
+          << ", " << bytes << " bytes";
+    }
+  }
+}
+
+TEST(Sweep, batches_give_the_same_bits_with_every_combination) {
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
+    for (const std::string reconstruction : {"plm", "ppm"})
+      for (const std::string limiter : {"minmod", "mc", "van_leer", "huynh"}) {
+        if (reconstruction == "ppm" && limiter != "mc") continue;
+        if (integrator == Integrator::rk3 && limiter == "minmod") continue;
+        expect_same_bits_in_batches(with(integrator, reconstruction, "hllc", limiter), 2);
+      }
+  for (const std::string riemann : {"llf", "hll", "exact"})
+    expect_same_bits_in_batches(with(Integrator::muscl_hancock, "plm", riemann), 2);
+}
+TEST(Sweep, batches_give_the_same_bits_with_26_points) {
+  for (const std::string reconstruction : {"ppm26", "ppm26_published"})
+    expect_same_bits_in_batches(with(Integrator::rk3, reconstruction), 2);
+}
+TEST(Sweep, batches_give_the_same_bits_with_scalars_and_dual_energy) {
+  for (const DualEnergy dual_energy : {DualEnergy::on, DualEnergy::overwrite})
+    for (const Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2}) {
+      HydroOptions options = with(integrator, "plm");
+      options.scalars = passive_scalars(9);
+      options.dual_energy = dual_energy;
+      options.dual_energy_threshold = 0.7;
+      options.acceleration = {0.1, -0.2, 0.3};
+      expect_same_bits_in_batches(options);
+    }
+}
+
 TEST(Sweep, scalars_do_not_change_the_gas) {
   HydroOptions options = with(Integrator::muscl_hancock, "plm");
   auto without = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
@@ -158,10 +207,15 @@ TEST(Sweep, reports_the_tile_that_holds_a_broken_state) {
     } else {
       box.at(k_mass, 20, 4, 12) = broken;
     }
+    BatchBuffer batches(1 << 20);
+    for (BatchBuffer* schedule : {&batches, static_cast<BatchBuffer*>(nullptr)}) {
+      box.use(schedule);
+      sweep(options, box.arguments(box.state(), box.next(), k_hancock_stages[0], 1e-9));
+      EXPECT_EQ(box.bad()(box.tile_index(20, 4, 12)), 1);
+      EXPECT_EQ(box.bad()(box.tile_index(4, 20, 28)), 0);
+    }
     box.step(1e-9);
     EXPECT_GE(box.result().bad_tiles, 1);
-    EXPECT_EQ(box.bad()(box.tile_index(20, 4, 12)), 1);
-    EXPECT_EQ(box.bad()(box.tile_index(4, 20, 28)), 0);
   }
 }
 
@@ -188,12 +242,14 @@ std::array<double, 5> drifting(double x, double y, double z) {
 
 // The change of the mass on one side of a closed surface is what the registers of the surface hold.
 void expect_registers_to_balance(int N, int M, bool average, Integrator integrator,
-                                 const std::string& reconstruction = "plm") {
+                                 const std::string& reconstruction = "plm",
+                                 BatchBuffer* batches = nullptr) {
   HydroOptions options = with(integrator, reconstruction);
   options.scalars = passive_scalars(1);
   const int axis_cells = 16;
   for (int axis = 0; axis < 3; ++axis) {
     UniformBlocks box(options, {{axis_cells, axis_cells, axis_cells}, N, M});
+    box.use(batches);
     box.set(drifting);
     const int faces = average ? M / 2 : M, tiles_across = axis_cells / M;
     const int variables = options.variable_count();
@@ -252,6 +308,13 @@ TEST(FluxRequests, averaged_registers_hold_the_flux_through_their_surface) {
     expect_registers_to_balance(8, 8, true, integrator);
   expect_registers_to_balance(4, 16, true, Integrator::muscl_hancock);
   expect_registers_to_balance(8, 8, true, Integrator::rk3, "ppm26");
+}
+TEST(FluxRequests, registers_hold_the_flux_of_batches_through_their_surface) {
+  BatchBuffer batches(1 << 20);
+  for (const bool average : {false, true}) {
+    expect_registers_to_balance(8, 8, average, Integrator::rk2, "plm", &batches);
+    expect_registers_to_balance(4, 16, average, Integrator::muscl_hancock, "plm", &batches);
+  }
 }
 
 }  // namespace

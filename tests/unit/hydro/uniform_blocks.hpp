@@ -105,6 +105,7 @@ class UniformBlocks {
     a.flux_weight = stage.flux_weight * dt;
     a.registers = registers_.data();
     a.bad_tiles = bad_.data();
+    a.batches = batches_;
     return a;
   }
 
@@ -169,6 +170,9 @@ class UniformBlocks {
     update_tiles();
   }
 
+  // Sweeps in batches from now on; null: tile by tile.
+  void use(BatchBuffer* batches) { batches_ = batches; }
+
   const HydroOptions& options() const { return options_; }
   const SweepResult& result() const { return result_; }
   mesh::TileSet& tiles() { return tiles_; }
@@ -221,6 +225,7 @@ class UniformBlocks {
   std::vector<std::vector<mesh::FluxRequest>> requests_of_;  // [tile]
   Doubles state_, next_, stage_, halo_, registers_;
   mesh::DeviceArray<std::uint8_t> bad_;
+  BatchBuffer* batches_ = nullptr;
   SweepResult result_;
   double time_ = 0;
 };

@@ -1,5 +1,5 @@
-// The log of births: stars_formed.parquet, a row for every star that ever formed in a run, in the
-// order of ids, which is that of time.
+// Logs of what processes do once: Parquet files with a row for each event of a run, such as
+// stars_formed.parquet for the births of stars.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,25 @@
 
 namespace octant::driver {
 
-class BirthLog {
+// `Event` is StarBirth or HoleMerger; what their files are is said in event_log.cpp.
+template <class Event>
+class EventLog {
  public:
-  // Stars of this rank's that formed in a coarse step.
-  void add(const std::vector<subgrid::StarBirth>& births, std::int64_t step, double time,
-           double scale_factor);
+  // Events of this rank's in a coarse step.
+  void add(const std::vector<Event>& events, std::int64_t step, double time, double scale_factor);
 
-  // Brings the file in a directory up to date: it holds all births so far. A run without births has
-  // none. Throws RunError on all ranks if it cannot be written. Collective.
+  // Brings the file in a directory up to date: it holds all events so far, in the order of time and
+  // ids. A run without events has none. Throws RunError on all ranks if it cannot be written.
+  // Collective.
   void write(const Communicator& communicator, const std::string& directory);
 
-  // A restart: what formed in coarse steps before `step` is in the file in this directory. What
-  // formed later will form again. Collective.
+  // A restart: what was in coarse steps before `step` is in the file in this directory. What came
+  // later will come again. Collective.
   void go_on(const Communicator& communicator, const std::string& directory, std::int64_t step);
 
  private:
   struct Row {
-    subgrid::StarBirth star;
+    Event event;
     std::int64_t step;
     double time, scale_factor;
   };
@@ -40,5 +42,8 @@ class BirthLog {
   std::string earlier_;                        // the file with those before; "": there are none
   std::int64_t rows_of_earlier_ = k_all_rows;  // which count, the first ones
 };
+
+extern template class EventLog<subgrid::StarBirth>;
+extern template class EventLog<subgrid::HoleMerger>;
 
 }  // namespace octant::driver

@@ -1,0 +1,57 @@
+// What both schedules of a sweep do to a pack of cells or of faces: a scheme's bodies, with values
+// that lie in planes. `Planes` has them: SweepScratch in the scratch of a team, SweepBatch in a
+// buffer for many tiles at once.
+#pragma once
+
+#include "hydro/tile_view.hpp"
+
+namespace octant::hydro {
+
+// The states on the surfaces of the pack of cells that begins with (i, j, k). Outside the patch
+// only the z faces of the cells above or below it are needed.
+template <bool Inside, class Scheme, class Planes>
+KOKKOS_FORCEINLINE_FUNCTION void reconstruct_cells(const Scheme& scheme, const KernelArguments& a,
+                                                   const TileView& view, const Planes& planes,
+                                                   const typename Planes::Surface& surface, int k,
+                                                   int j, int i) {
+  using P = PackTraits<Pack>;
+  using PrimitivePlane = typename Planes::PrimitivePlane;
+  constexpr int reach = Planes::reach;
+  const double* column[2 * reach + 1];
+  for (int o = -reach; o <= reach; ++o) column[o + reach] = planes.primitive(k + o).at(j, i);
+  scheme.template reconstruct<Inside, Pack>(
+      [&](int n, int x, int y, int z) OCTANT_INLINE_LAMBDA {
+        return P::load(column[reach + z] + n * PrimitivePlane::stride + y * PrimitivePlane::row +
+                       x);
+      },
+      [&]() OCTANT_INLINE_LAMBDA { return view.place<Pack>(a.sweep, k, j, i); },
+      [&](int point, int n, const Pack& value) OCTANT_INLINE_LAMBDA {
+        P::store(surface.at(point, j, i) + n * Planes::Surface::stride, value);
+      });
+}
+
+// Through the lower faces along an axis of the pack of cells that begins with (i, j, k).
+template <int Axis, class Scheme, class Planes>
+KOKKOS_FORCEINLINE_FUNCTION State<Pack> flux_through(const Scheme& scheme, const KernelArguments& a,
+                                                     const TileView& view, const Planes& planes,
+                                                     int k, int j, int i) {
+  using P = PackTraits<Pack>;
+  using Surface = typename Planes::Surface;
+  const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
+  double* const to = planes.flux(Axis, k).at(j, i);
+  const State<Pack> flux = scheme.template flux<Axis, Pack>(
+      [&](int point, int n) OCTANT_INLINE_LAMBDA {
+        return P::load(below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i) +
+                       n * Surface::stride);
+      },
+      [&](int point, int n)
+          OCTANT_INLINE_LAMBDA { return P::load(above.at(point, j, i) + n * Surface::stride); },
+      [&](int n, const Pack& value)
+          OCTANT_INLINE_LAMBDA { P::store(to + n * Planes::FacePlane::stride, value); });
+  if (!a.frame.turns()) return flux;
+  const State<Pack> seen = view.out_of_frame<Axis>(a.frame, a.sweep, flux, j, i);
+  store_state(to, Planes::FacePlane::stride, seen);
+  return seen;
+}
+
+}  // namespace octant::hydro
