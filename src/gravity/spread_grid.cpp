@@ -228,7 +228,7 @@ void SpreadGrid::sweep(const DeviceArray<double>& f, const DeviceArray<double>& 
 }
 
 void SpreadGrid::solve(const DeviceArray<double>& f, const DeviceArray<double>& phi) {
-  Kokkos::deep_copy(phi, 0.0);
+  fill(phi, 0.0);
   sweep(f, phi);
   restrict_residual(patches_.own(), tables_, diagonal_, f, phi, coarse_);
   hand_on(coarse_, coarser_f_);

@@ -4,18 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "core/residency.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::mesh {
 
-// A device copy of a host vector.
+// A device copy of a host vector: of a table, if nothing else is said.
 template <class T>
-DeviceArray<const T> to_device(const std::string& label, const std::vector<T>& values) {
-  DeviceArray<T> copy(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), values.size());
-  Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> source(values.data(),
-                                                                            values.size());
-  Kokkos::deep_copy(copy, source);
-  return copy;
+DeviceArray<const T> to_device(const std::string& label, const std::vector<T>& values,
+                               Cargo cargo = Cargo::tables) {
+  return on_device(cargo, label, values);
 }
 
 // Device memory for `count` values that nobody has touched yet.

@@ -232,8 +232,8 @@ void LevelJump::plan_correction(const Tree& tree, int fine_level, LevelRegisters
 
 void LevelJump::clear_registers(const DeviceArray<double>& fine,
                                 const DeviceArray<double>& coarse) const {
-  Kokkos::deep_copy(Kokkos::subview(fine, std::pair(fine_begin_, fine_end_)), 0.0);
-  Kokkos::deep_copy(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_end_)), 0.0);
+  fill(Kokkos::subview(fine, std::pair(fine_begin_, fine_end_)), 0.0);
+  fill(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_end_)), 0.0);
 }
 
 void LevelJump::send_octants(const double* children, Exchanger& octants) {

@@ -138,9 +138,9 @@ FieldPointers Mesh::pointers(int level, int state) const {
 }
 
 void Mesh::set_inflow(int boundary, const std::vector<double>& state) {
-  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, inflow_);
+  auto host = on_host(Cargo::numbers, inflow_);
   for (std::size_t n = 0; n < state.size(); ++n) host(n, boundary) = state[n];
-  Kokkos::deep_copy(inflow_, host);
+  copy_to_device(Cargo::numbers, inflow_, host);
 }
 
 void Mesh::exchange_start(int level, int state) {

@@ -93,11 +93,10 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   for (const int slot : slots)
     for (int face = 0; face < 6; ++face)
       if (const int box = halos_.box_across(level, slot, face); box >= 0) is_read[box] = true;
-  const auto mirrors =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.scratch_boundaries);
+  const auto mirrors = on_host(Cargo::tables, halo.scratch_boundaries);
   for (std::size_t n = 0; n < mirrors.extent(0); ++n)
     if (is_read[mirrors(n).target] && mirrors(n).source >= 0) is_read[mirrors(n).source] = true;
-  const auto all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, halo.interpolations);
+  const auto all = on_host(Cargo::tables, halo.interpolations);
   std::vector<InterpolationTask> tasks;
   for (std::size_t n = 0; n < all.extent(0); ++n)
     if (is_read[all(n).target]) tasks.push_back(all(n));
