@@ -75,8 +75,8 @@ Kokkos::View<T*, DeviceMemory> on_device(Cargo cargo, const std::string& label,
 
 // --- within the device, where nothing travels ----------------------------------------------------
 
-template <class View>
-void copy_within(const View& to, const View& from) {
+template <class To, class From>
+void copy_within(const To& to, const From& from) {
   Kokkos::deep_copy(to, from);
 }
 template <class View>

@@ -189,7 +189,8 @@ SpreadGrid::SpreadGrid(const LevelPatches& patches, const DeviceArray<double>& c
       arriving_(mesh::to_device("pieces", coarser_patches_.arriving_pieces())),
       leaving_values_("leaving values", leaving_.extent(0)),
       arriving_values_("arriving values", arriving_.extent(0)),
-      exchanger_("gravity bottom", patches.communicator(), options, patches.level()),
+      exchanger_("gravity bottom", patches.communicator(), options, patches.level(),
+                 Buffers::of_device),
       coarser_f_("coarser f", coarser_patches_.slots() * k_cells),
       coarser_phi_("coarser phi", coarser_patches_.slots() * k_cells) {
   cells_halo_.run(cover.data());

@@ -48,14 +48,14 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       registers_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
       refreshed_(geometry.max_level() + 1, -1),
-      migration_("migration", communicator, comm_options),
+      migration_("migration", communicator, comm_options, -1, Buffers::of_device),
       vector_axes_(upload_vector_axes(setup_.variables)),
       inflow_("inflow states", setup_.variables.size()) {
   for (int l = 0; l <= geometry.max_level(); ++l) {
     fields_.emplace_back(layout_, setup_.spares);
-    ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l);
-    octant_exchangers_.emplace_back("octants", communicator, comm_options, l);
-    face_exchangers_.emplace_back("fluxes", communicator, comm_options, l);
+    ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l, Buffers::of_device);
+    octant_exchangers_.emplace_back("octants", communicator, comm_options, l, Buffers::of_device);
+    face_exchangers_.emplace_back("fluxes", communicator, comm_options, l, Buffers::of_device);
   }
   const BlockCoordinates extent = geometry.extent(0);
   const std::int64_t blocks = base_block_count(geometry);

@@ -1,0 +1,62 @@
+"""The schedule for GPUs on any machine: the same bits, and no field that leaves the device."""
+
+from pathlib import Path
+
+import pytest
+
+from cases import CLUMPY_BOX, DRIFTING_BLAST
+from running import Outcome, assert_same_run, run_well
+from telemetry_tables import ask, ask_one
+
+IN_BATCHES = ("execution.schedule=device", "execution.batch_megabytes=2")
+COLD_BLAST = ("hydro.dual_energy=overwrite", "hydro.scalars=3", "time.max_steps=6")
+
+
+@pytest.fixture(scope="module")
+def blast(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run a blast on three levels by the schedule for cores."""
+    return run_well(tmp_path_factory.mktemp("cores") / "run", DRIFTING_BLAST)
+
+
+@pytest.fixture(scope="module")
+def batches(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run the same in batches on three ranks, whose messages pass through the host."""
+    directory = tmp_path_factory.mktemp("batches") / "run"
+    return run_well(directory, DRIFTING_BLAST, *IN_BATCHES, "comm.staging=always", ranks=3)
+
+
+def test_same_bits_on_three_ranks(blast: Outcome, batches: Outcome) -> None:
+    assert_same_run(batches, blast)
+
+
+def test_same_bits_on_one_rank(tmp_path: Path, blast: Outcome) -> None:
+    assert_same_run(run_well(tmp_path / "run", DRIFTING_BLAST, *IN_BATCHES), blast)
+
+
+@pytest.mark.parametrize("scheme", [("muscl_hancock", "plm"), ("rk3", "ppm")])
+def test_same_bits_with_dual_energy_and_scalars(tmp_path: Path, scheme: tuple[str, str]) -> None:
+    chosen = (*COLD_BLAST, f"hydro.scheme={scheme[0]}", f"hydro.reconstruction={scheme[1]}")
+    cores = run_well(tmp_path / "cores", DRIFTING_BLAST, *chosen)
+    batched = run_well(tmp_path / "batches", DRIFTING_BLAST, *chosen, *IN_BATCHES, ranks=3)
+    assert_same_run(batched, cores)
+
+
+def test_same_bits_with_gravity_and_particles(tmp_path: Path) -> None:
+    few = "time.max_steps=8"
+    cores = run_well(tmp_path / "cores", CLUMPY_BOX, few)
+    batched = run_well(tmp_path / "batches", CLUMPY_BOX, few, *IN_BATCHES, ranks=3)
+    assert_same_run(batched, cores)
+
+
+def test_no_field_travels_within_a_step(batches: Outcome) -> None:
+    assert ask(batches, "select * from copies where cargo in ('fields', 'particles')") == []
+    assert ask_one(batches, "select count(*) from copies where cargo = 'messages'") > 0
+
+
+def test_numbers_that_travel_are_a_few_per_block(batches: Outcome) -> None:
+    block_bytes = 4**3 * 6 * 8
+    assert ask_one(
+        batches,
+        "select max(bytes / blocks) from (select step, sum(bytes) as bytes from copies"
+        " where cargo in ('numbers', 'lists') group by step) join steps using (step)",
+    ) < block_bytes
