@@ -11,8 +11,8 @@
 // A scheme has *bodies*: functions of one pack of cells or faces that neither know where their
 // values lie nor in what order they are called. A *schedule* has the loops, the barriers and the
 // places: that of sweep_kernel.hpp takes planes through the cache, that of sweep_batches.hpp takes
-// many whole tiles at once, and the repair of broken cells one face (face_flux.hpp). Bodies are templates on the pack V, double included, and all schedules give the
-// same bits.
+// many whole tiles at once, and the repair of broken cells one face (face_flux.hpp). Bodies are
+// templates on the pack V, double included, and all schedules give the same bits.
 //
 //   class Scheme {
 //     static constexpr int reach;                     // cells that reconstruct() looks at to each

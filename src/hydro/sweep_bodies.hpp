@@ -7,8 +7,8 @@
 
 namespace octant::hydro {
 
-// The states on the surfaces of the pack of cells that begins with (i, j, k). Outside the patch only
-// the z faces of the cells above or below it are needed.
+// The states on the surfaces of the pack of cells that begins with (i, j, k). Outside the patch
+// only the z faces of the cells above or below it are needed.
 template <bool Inside, class Scheme, class Planes>
 KOKKOS_FORCEINLINE_FUNCTION void reconstruct_cells(const Scheme& scheme, const KernelArguments& a,
                                                    const TileView& view, const Planes& planes,
