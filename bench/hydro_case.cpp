@@ -44,7 +44,7 @@ driver::AmrOptions run_options(const HydroCase& c) {
        fmt::format("mesh.max_level={}", c.is_uniform() ? 0 : 2), "hydro.gamma=1.4",
        "hydro.scheme=" + c.scheme, "hydro.reconstruction=" + c.reconstruction,
        "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann,
-       "hydro.dual_energy=" + c.dual_energy, "time.cfl=0.8"});
+       "hydro.dual_energy=" + c.dual_energy, "execution.schedule=" + c.schedule, "time.cfl=0.8"});
 }
 
 }  // namespace octant::bench

@@ -10,7 +10,7 @@ namespace octant::bench {
 struct HydroCase {
   std::string name = "uniform";  // or "amr_sedov"
   std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "minmod";
-  std::string riemann = "hllc", dual_energy = "off";
+  std::string riemann = "hllc", dual_energy = "off", schedule = "auto";
   int block_size = 16;
   int cells = 0;  // of level 0 along each axis; 0: 128 (uniform) or 32 (amr_sedov)
   int steps = 0;  // coarse ones; 0: 10 or 50

@@ -55,8 +55,11 @@ def test_no_field_travels_within_a_step(batches: Outcome) -> None:
 
 def test_numbers_that_travel_are_a_few_per_block(batches: Outcome) -> None:
     block_bytes = 4**3 * 6 * 8
-    assert ask_one(
-        batches,
-        "select max(bytes / blocks) from (select step, sum(bytes) as bytes from copies"
-        " where cargo in ('numbers', 'lists') group by step) join steps using (step)",
-    ) < block_bytes
+    assert (
+        ask_one(
+            batches,
+            "select max(bytes / blocks) from (select step, sum(bytes) as bytes from copies"
+            " where cargo in ('numbers', 'lists') group by step) join steps using (step)",
+        )
+        < block_bytes
+    )
