@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "dns/other_grid.hpp"
 #include "io/expectations.hpp"
 
 namespace octant::dns {
@@ -67,17 +68,6 @@ void read_part(const Hdf5Reader& file, const Domain& domain, const std::string& 
   }
 }
 
-// Gives the lower faces along an axis what the next faces inside have.
-void open_lower_faces(const Part& part, int axis, Field& field) {
-  const std::ptrdiff_t inside[] = {1, field.row_stride(), field.plane_stride()};
-  const auto [x, y, z] = part.first;
-  for (int k = 0; k < part.own[2].count(); ++k)
-    for (int j = 0; j < part.own[1].count(); ++j) {
-      double* row = field.row(z + k, y + j) + x;
-      std::copy_n(row + inside[axis], part.own[0].count(), row);
-    }
-}
-
 constexpr const char* k_velocity[] = {"u", "v", "w"};
 
 std::string lower_faces_name(int axis) { return std::string("/lower_faces/") + k_velocity[axis]; }
@@ -127,7 +117,7 @@ void read_lower_faces(const Hdf5Reader& file, const Domain& domain, State& state
     Field& field = state.velocity(axis);
     const std::string name = lower_faces_name(axis);
     if (file.exists(name)) read_part(file, domain, name, part, field);
-    else open_lower_faces(part, axis, field);
+    else open_lower_faces(domain, axis, state);
   }
 }
 

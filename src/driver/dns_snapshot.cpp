@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "dns/field_file.hpp"
+#include "dns/other_grid.hpp"
 #include "driver/file_header.hpp"
 #include "driver/octant_format.hpp"
 #include "io/expectations.hpp"
@@ -17,17 +18,9 @@ std::vector<std::int64_t> cells_of(const DnsSimulation& simulation) {
 
 std::array<GridLine, 3> lines_of(const dns::Grid& grid) {
   std::array<GridLine, 3> lines;
-  for (int i = 0; i < grid.cells[0]; ++i) {
-    lines[0].centres.push_back((i + 0.5) * grid.dx);
-    lines[0].faces.push_back((i + 1) * grid.dx);
-  }
-  for (int j = 0; j < grid.cells[1]; ++j) {
-    lines[1].centres.push_back((j + 0.5) * grid.dy);
-    lines[1].faces.push_back((j + 1) * grid.dy);
-  }
-  for (int k = 0; k < grid.cells[2]; ++k) {
-    lines[2].centres.push_back(grid.centre[k]);
-    lines[2].faces.push_back(grid.face[k]);
+  for (int axis = 0; axis < 3; ++axis) {
+    lines[axis].centres = dns::centres(grid, axis);
+    lines[axis].faces = dns::faces(grid, axis);
   }
   return lines;
 }
@@ -63,7 +56,8 @@ void check_points(const Hdf5Reader& file, const std::string& name,
     if (stored[n] != values[n])
       throw InputError(
           "{}: its cells are other ones: {} has {} in row {}, and this run {}; use the "
-          "grid.stretching of the run that wrote it",
+          "grid.stretching of the run that wrote it, or begin a new run with problem.name = "
+          "\"stored_flow\", which interpolates",
           file.path(), name, stored[n], n, values[n]);
 }
 

@@ -48,8 +48,9 @@ class Gather {
       const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
       if (ghosts >= 0) row(k, n - g, ghosts);
     } else {
+      constexpr mesh::GhostShape ghosts = Planes::ghosts;  // CUDA has no address of the member
       const int j = n / across - g, i = n % across - g;
-      if (!Planes::ghosts.contains(overhang(k), overhang(j), overhang(i))) return;
+      if (!ghosts.contains(overhang(k), overhang(j), overhang(i))) return;
       const BlockRow row = view_.block_row(j, k);
       scattered(
           s_.primitive(k), j, 1, [&](int) { return i; },

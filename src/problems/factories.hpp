@@ -13,6 +13,7 @@ std::unique_ptr<Problem> make_cosmology();
 std::unique_ptr<Problem> make_disc_galaxy();
 std::unique_ptr<Problem> make_evrard();
 std::unique_ptr<Problem> make_expression();
+std::unique_ptr<Problem> make_file();
 std::unique_ptr<Problem> make_gresho();
 std::unique_ptr<Problem> make_implosion();
 std::unique_ptr<Problem> make_isothermal_ball();

@@ -14,6 +14,7 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"disc_galaxy", make_disc_galaxy},
     {"evrard", make_evrard},
     {"expression", make_expression},
+    {"file", make_file},
     {"gresho", make_gresho},
     {"implosion", make_implosion},
     {"isothermal_ball", make_isothermal_ball},

@@ -1,9 +1,11 @@
 // A flow that goes on from stored fields: a snapshot, or a file with the datasets /fields/u, v, w
-// and p, each [k][j][i], of the run's own grid (and /lower_faces: see dns/field_file.hpp).
+// and p, each [k][j][i] (and /lower_faces: see dns/field_file.hpp). Those of another grid of the
+// same domain, which /grid describes, are interpolated: dns/other_grid.hpp.
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "dns/field_file.hpp"
+#include "dns/other_grid.hpp"
 #include "problems/flow_factories.hpp"
 
 namespace octant::problems {
@@ -27,19 +29,37 @@ class StoredFlow final : public FlowProblem {
     const Hdf5Reader file(domain.pencils.communicator(), path_);
     if (file.lost_checksums())
       log::warn("{} was changed after it was written; its checksums are gone", path_);
-    dns::read_field(file, domain, "/fields/u", state.u);
-    dns::read_field(file, domain, "/fields/v", state.v);
-    dns::read_field(file, domain, "/fields/w", state.w);
-    dns::read_field(file, domain, "/fields/p", state.p);
-    dns::read_lower_faces(file, domain, state);
+    const dns::StoredPoints points(file, domain);
+    for (int component = 0; component < dns::k_components; ++component)
+      read(points, file, domain, k_velocity[component], component, state.velocity(component));
+    read(points, file, domain, "/fields/p", k_centred, state.p);
+    if (points.is_same()) {
+      dns::read_lower_faces(file, domain, state);
+      return;
+    }
+    log::info("{} has another grid: its fields are interpolated to this run's", path_);
+    for (int axis = 0; axis < 3; ++axis)
+      if (domain.boundaries.side(axis, 0) == dns::Side::outflow)
+        dns::open_lower_faces(domain, axis, state);
   }
 
   void set_scalar(const dns::Domain& domain, dns::Field& scalar) const override {
     const Hdf5Reader file(domain.pencils.communicator(), path_);
-    dns::read_field(file, domain, "/fields/t", scalar);
+    const dns::StoredPoints points(file, domain);
+    read(points, file, domain, "/fields/t", k_centred, scalar);
   }
 
  private:
+  static constexpr int k_centred = -1;
+  static constexpr const char* k_velocity[] = {"/fields/u", "/fields/v", "/fields/w"};
+
+  static void read(const dns::StoredPoints& points, const Hdf5Reader& file,
+                   const dns::Domain& domain, const std::string& dataset, int component,
+                   dns::Field& field) {
+    if (points.is_same()) dns::read_field(file, domain, dataset, field);
+    else points.interpolate(dataset, component, field);
+  }
+
   std::string path_;
 };
 

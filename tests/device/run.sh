@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All that a machine with a GPU has to show, from a built tree and nothing else but Python's standard
-# library:
+# All that a machine with a GPU has to show, from a built tree and nothing else but the standard
+# library of Python:
 #
 #   tests/device/run.sh [--program build/cuda/octant] [--json FILE] [--quick] [PART...]
 #

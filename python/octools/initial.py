@@ -1,0 +1,210 @@
+"""Initial states of ``problem.name = "file"``: arrays of gas and particles, written for a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from octools.errors import OctoolsError
+
+Array = NDArray[np.float64]
+Vector = Sequence[float]
+
+CODE_UNITS = ("length", "mass", "time")
+MEANINGS = {
+    "density": ("mass / length^3", "density"),
+    "pressure": ("mass / (length time^2)", "pressure"),
+    "temperature": ("K", "temperature over the mean molecular weight"),
+    "velocity_x": ("length / time", "velocity along x"),
+    "velocity_y": ("length / time", "velocity along y"),
+    "velocity_z": ("length / time", "velocity along z"),
+    "position": ("length", "position"),
+    "velocity": ("length / time", "velocity"),
+    "mass": ("mass", "mass of the particle"),
+}
+POSITIVE = ("density", "pressure", "temperature", "mass")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Gas on a uniform grid that fills a box.
+
+    Attributes
+    ----------
+    fields
+        By name, arrays [k][j][i] (x runs fastest) or numbers: ``density``; ``velocity``, three of
+        them, or ``velocity_x`` and so on, 0 where there is none; ``pressure`` or ``temperature``
+        (over the mean molecular weight, in kelvin); concentrations of the run's scalars.
+    lower, upper
+        Corners of the box; the whole domain where there are none.
+    """
+
+    fields: Mapping[str, Any]
+    lower: Vector | None = None
+    upper: Vector | None = None
+
+
+def write_initial(
+    path: str | os.PathLike[str],
+    gas: Mapping[str, Any] | Grid | Sequence[Grid] | None = None,
+    *,
+    particles: Mapping[str, Mapping[str, Any]] | None = None,
+    lower: Vector = (0.0, 0.0, 0.0),
+    upper: Vector = (1.0, 1.0, 1.0),
+    units: Mapping[str, float] | None = None,
+    scale_factor: float | None = None,
+) -> Path:
+    """Write an initial state for a run with ``problem.name = "file"``.
+
+    Parameters
+    ----------
+    path
+        The file, which must not exist.
+    gas
+        The fields of one grid that fills the domain (a dictionary, or what `numpy.load` makes of
+        an .npz file), or grids from the coarsest to the finest, each in whole cells of the one
+        before.
+    particles
+        By kind (``"dark"``, ``"stars"``): ``position`` and ``velocity`` of shape (particles, 3),
+        ``mass`` of shape (particles,) or one number, and columns of the kind. Their ids follow the
+        order of rows.
+    lower, upper
+        The domain: mesh.lower and mesh.upper of the run.
+    units
+        What ``length``, ``mass`` and ``time`` of the numbers are in cgs; without them numbers are
+        in the code units of the run.
+    scale_factor
+        At which a cosmological run begins.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    OctoolsError
+        If the file exists, or the arrays are no gas and no particles; nothing is written then.
+    """
+    path = Path(path)
+    if path.exists():
+        raise OctoolsError(f"{path} exists; remove it, or choose another name")
+    grids = [] if gas is None else _grids(gas, lower, upper)
+    kinds = {name: _particles(name, columns) for name, columns in (particles or {}).items()}
+    if not grids and not kinds:
+        raise OctoolsError("write_initial: there is neither gas nor any particle")
+
+    part = path.with_name(path.name + ".part")
+    try:
+        with h5py.File(part, "w") as file:
+            _write_header(file, lower, upper, units, scale_factor)
+            for level, grid in enumerate(grids):
+                group = file.create_group(f"gas/level_{level}")
+                group.attrs["lower"] = np.asarray(grid.lower, dtype=np.float64)
+                group.attrs["upper"] = np.asarray(grid.upper, dtype=np.float64)
+                _write_arrays(group, grid.fields)
+            for name, columns in kinds.items():
+                _write_arrays(file.create_group(f"particles/{name}"), columns)
+        os.link(part, path)  # fails where the file has come into being meanwhile
+    except FileExistsError:
+        raise OctoolsError(f"{path} exists; remove it, or choose another name") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def _write_header(
+    file: h5py.File,
+    lower: Vector,
+    upper: Vector,
+    units: Mapping[str, float] | None,
+    scale_factor: float | None,
+) -> None:
+    header = file.create_group("header")
+    header.attrs["kind"] = "initial"
+    header.attrs["format_version"] = 1
+    header.attrs["lower"] = np.asarray(lower, dtype=np.float64)
+    header.attrs["upper"] = np.asarray(upper, dtype=np.float64)
+    if units is not None:
+        if sorted(units) != sorted(CODE_UNITS):
+            raise OctoolsError(f"units: expected length, mass and time, found {', '.join(units)}")
+        for name in CODE_UNITS:
+            header.attrs[f"unit_{name}"] = float(units[name])
+    if scale_factor is not None:
+        header.attrs["scale_factor"] = float(scale_factor)
+
+
+def _write_arrays(group: h5py.Group, arrays: Mapping[str, Array]) -> None:
+    for name, values in arrays.items():
+        dataset = group.create_dataset(name, data=values)
+        unit, description = MEANINGS.get(name, ("1", name.replace("_", " ")))
+        dataset.attrs["units"] = unit
+        dataset.attrs["description"] = description
+
+
+def _grids(gas: Any, lower: Vector, upper: Vector) -> list[Grid]:
+    if isinstance(gas, Mapping):
+        gas = Grid(gas)
+    grids = [gas] if isinstance(gas, Grid) else list(gas)
+    return [
+        Grid(
+            _fields(grid.fields, f"level {level}"),
+            lower if grid.lower is None else grid.lower,
+            upper if grid.upper is None else grid.upper,
+        )
+        for level, grid in enumerate(grids)
+    ]
+
+
+def _fields(given: Mapping[str, Any], where: str) -> dict[str, Array]:
+    fields = dict(given)
+    if "density" not in fields or ("pressure" in fields) == ("temperature" in fields):
+        raise OctoolsError(f"{where}: expected density, and pressure or temperature")
+    shape = np.shape(fields["density"])
+    if len(shape) != 3:
+        raise OctoolsError(f"{where}: density has the shape {shape}; expected [k][j][i]")
+    if "velocity" in fields:
+        velocity = fields.pop("velocity")
+        if len(velocity) != 3:
+            raise OctoolsError(f"{where}: velocity has {len(velocity)} components instead of 3")
+        fields |= {f"velocity_{axis}": velocity[n] for n, axis in enumerate("xyz")}
+    fields = {f"velocity_{axis}": 0.0 for axis in "xyz"} | fields
+    return {name: _checked(where, name, values, shape) for name, values in fields.items()}
+
+
+def _particles(kind: str, given: Mapping[str, Any]) -> dict[str, Array]:
+    missing = {"position", "mass"} - set(given)
+    if missing:
+        raise OctoolsError(f"{kind}: expected {', '.join(sorted(missing))}")
+    count = len(given["position"])
+    columns = {"velocity": 0.0} | dict(given)
+    return {
+        name: _checked(
+            kind, name, values, (count, 3) if name in ("position", "velocity") else (count,)
+        )
+        for name, values in columns.items()
+    }
+
+
+def _checked(where: str, name: str, values: Any, shape: tuple[int, ...]) -> Array:
+    """Give values as an array of this shape, of finite numbers that make sense."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(shape, array)
+    if array.shape != shape:
+        raise OctoolsError(f"{where}: {name} has the shape {array.shape} instead of {shape}")
+    bad = ~np.isfinite(array)
+    if name in POSITIVE:
+        bad |= ~(array > 0.0)
+    if bad.any():
+        place = tuple(int(n) for n in np.argwhere(bad)[0])
+        expected = "a positive number" if name in POSITIVE else "a finite number"
+        raise OctoolsError(f"{where}: {name} is {array[place]} at {place}; expected {expected}")
+    return np.ascontiguousarray(array)
