@@ -151,12 +151,12 @@ struct Counted {
 
 // Pairs of cells that meet as points, and as a target with moments, by bricks of a level.
 struct Pairs {
-  double points = 0.0, refined = 0.0;
+  double points = 0.0, refined = 0.0, close = 0.0;  // of refined cells, those that are close
 };
 Pairs pairs_of(const fmm::BrickLevel& level, double theta) {
   constexpr int P = fmm::k_parents;
-  const auto is_near = [&](int x, int y, int z) {
-    return (x * x + y * y + z * z) * theta * theta < 1.0 - 1e-12;
+  const auto is_near = [&](int x, int y, int z, double factor = 1.0) {
+    return (x * x + y * y + z * z) * theta * theta < factor * factor * (1.0 - 1e-12);
   };
   const auto side = [](int i) { return i < 0 ? 0 : i < P ? 1 : 2; };
   Pairs pairs;
@@ -164,12 +164,13 @@ Pairs pairs_of(const fmm::BrickLevel& level, double theta) {
     for (int y = -2; y <= 2; ++y)
       for (int x = -2; x <= 2; ++x) {
         if (!is_near(x, y, z)) continue;
-        int far = 0, all = 0;  // of the 64 pairs of children
+        int far = 0, close = 0, all = 0;  // of the 64 pairs of children
         for (int s = 0; s < 8; ++s)
           for (int t = 0; t < 8; ++t) {
             const int i = 2 * x + (s & 1) - (t & 1), j = 2 * y + (s >> 1 & 1) - (t >> 1 & 1),
                       k = 2 * z + (s >> 2) - (t >> 2);
             far += !is_near(i, j, k);
+            close += !is_near(i, j, k) && is_near(i, j, k, fmm::k_close);
             all += i != 0 || j != 0 || k != 0;
           }
         for (int slot = 0; slot < level.own(); ++slot)
@@ -183,7 +184,9 @@ Pairs pairs_of(const fmm::BrickLevel& level, double theta) {
             const fmm::BrickCells target = level.cells()[slot], source = level.cells()[from];
             const bool leaf = source.leaves >> there & 1, refined = source.refined >> there & 1;
             if (target.leaves >> octant & 1) pairs.points += leaf ? all : 0;
-            if (target.refined >> octant & 1) pairs.refined += leaf || refined ? far : 0;
+            if (!(target.refined >> octant & 1) || (!leaf && !refined)) continue;
+            pairs.refined += far;
+            pairs.close += close;
           }
       }
   return pairs;
@@ -203,6 +206,7 @@ Pairs count_pairs(const mesh::Mesh& mesh, double theta) {
     const Pairs pairs = pairs_of(level, theta);
     total.points += pairs.points;
     total.refined += pairs.refined;
+    total.close += pairs.close;
   }
   return total;
 }
@@ -336,11 +340,12 @@ double multiply_add_peak() {
   return best;
 }
 
+template <bool Close>
 int operations_per_interaction() {
   Counted terms[fmm::k_terms];
   const auto one = [](int) { return Counted(1.0); };
   Counted::operations = 6;  // the way from one to the other
-  fmm::interact<Counted>(one, one, Counted(1.0), Counted(2.0), Counted(3.0), terms);
+  fmm::interact<Close, Counted>(one, one, Counted(1.0), Counted(2.0), Counted(3.0), terms);
   return Counted::operations;
 }
 
@@ -368,7 +373,8 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
   result.cells = communicator.sum(cells);
   const Pairs pairs = count_pairs(mesh, fmm_case.theta);
   result.point_operations = 8.0 * pairs.points;
-  result.refined_operations = operations_per_interaction() * pairs.refined;
+  result.refined_operations = operations_per_interaction<true>() * pairs.close +
+                              operations_per_interaction<false>() * (pairs.refined - pairs.close);
 
   gravity::Gravity gravity(fmm_gravity_options(fmm_case.theta), mesh, CommOptions{});
   gravity.adapt_to_mesh();

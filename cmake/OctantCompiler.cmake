@@ -30,6 +30,13 @@ if(OCTANT_KEY128)
 endif()
 target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
+# The rooms become parts of a module that Python loads.
+if(OCTANT_PYTHON STREQUAL "module")
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(octant_flags INTERFACE
+    -fvisibility=hidden -fvisibility-inlines-hidden -fno-semantic-interposition)
+endif()
+
 if(OCTANT_CUDA)
   # fmt 9 mistrusts nvcc and leaves out `constexpr`, on which its checks of format strings rely.
   target_compile_definitions(octant_flags INTERFACE FMT_USE_CONSTEXPR=1)

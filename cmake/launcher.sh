@@ -88,6 +88,21 @@ prepare_readers() {
   fi
 }
 
+# Gets what makes a site of the manual.
+prepare_manual() {
+  local wanted=$root/python/requirements-manual.txt got=$venv/manual
+  prepare_python
+  ! cmp -s "$wanted" "$got" || return 0
+  install_pinned requirements-manual.txt || return 1
+  cp "$wanted" "$got"
+}
+
+write_manual() {
+  build_program
+  prepare_manual || fail "what makes a site of the manual is not complete"
+  "$venv/bin/python" "$root/docs/site/build.py" "$build"
+}
+
 # --- Building ---
 
 # Says what the first build will do for the given targets, or all, and how long that takes: so many
@@ -272,9 +287,19 @@ suspend() {
 
 test_unit() { ctest --test-dir "$build" --output-on-failure --parallel "$cores"; }
 test_python() { prepare_readers && run_pytest python; }
-test_cli() { run_pytest tests/cli; }
+test_cli() { prepare_manual && run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
 test_extending() { run_pytest tests/extending; }
+
+# With a Python that has the package octant built in.
+test_bindings() {
+  prepare_python
+  (cd "$root" && cmake --preset "$preset" -DOCTANT_PYTHON=program \
+    -DPython_EXECUTABLE="$venv/bin/python" > "$build/configure.log") ||
+    { tail -n 20 "$build/configure.log" >&2 && fail "the configuration failed"; }
+  build_targets octant-python
+  run_pytest tests/bindings
+}
 
 # A file's tests stay together: they share what they prepare.
 run_pytest() {
@@ -289,6 +314,7 @@ existing_parts() {
   [[ ! -e $root/tests/cli ]] || echo -n "cli "
   [[ ! -e $root/tests/physics ]] || echo -n "physics "
   [[ ! -e $root/tests/extending ]] || echo -n "extending "
+  [[ ! -e $root/tests/bindings ]] || echo -n "bindings "
 }
 
 run_tests() {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Pin what the Python tools need: exact versions, and the hashes of their files.
 
-Writes requirements.txt (the tools and their tests) and requirements-readers.txt (other readers of
-what Octant writes, for some tests) beside this file, with the newest versions that pyproject.toml
-allows, for CPython 3.11 to 3.14 on Linux on x86_64 and aarch64. Run it with a Python that has uv:
+Writes requirements.txt (the tools and their tests), requirements-readers.txt (other readers of what
+Octant writes, for some tests) and requirements-manual.txt (the manual's site) beside this file,
+with the newest versions that pyproject.toml allows, for CPython 3.11 to 3.14 on Linux on x86_64 and
+aarch64. Run it with a Python that has uv:
 
     pip install uv && python python/pin.py
 """
@@ -15,7 +16,11 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-FILES = {"requirements.txt": ["test"], "requirements-readers.txt": ["test", "readers"]}
+FILES = {
+    "requirements.txt": ["test"],
+    "requirements-readers.txt": ["test", "readers"],
+    "requirements-manual.txt": ["test", "manual"],
+}
 BUILDS = ["setuptools>=61"]  # that octools itself is installed with
 PYTHONS = r"(?:cp31[1-4]-cp31[1-4]|cp3\d+-abi3|(?:py2\.)?py3-none)"
 MACHINES = r"(?:any|\S*manylinux\S*_(?:x86_64|aarch64))"
@@ -57,7 +62,7 @@ def pinned(requirements: str, usable: set[str]) -> str:
 
 
 def main() -> None:
-    """Resolve, and write both files."""
+    """Resolve, and write the files."""
     with tempfile.TemporaryDirectory() as folder:
         project = (HERE / "pyproject.toml").read_text()
         needs = "".join(f'  "{need}",\n' for need in BUILDS)

@@ -295,14 +295,13 @@ def _norm(picture: Picture, field: Field, image: Image) -> Normalize:
 
 
 def _title(snapshot: Snapshot, picture: Picture, view: View) -> str:
-    name = snapshot.header.parameter("problem.name", snapshot.path.stem)
     where = f"projection along {picture.axis}"
     if view.position is not None:
         position = view.position * snapshot.header.shown_length
         where = f"slice at {picture.axis} = {position:.4g}"
         if snapshot.header.expands:
             where += " Mpc/h"
-    return f"{str(name).replace('_', ' ')}   {snapshot.header.when}   {where}"
+    return f"{snapshot.header.name(snapshot.path)}   {snapshot.header.when}   {where}"
 
 
 def _bar_label(snapshot: Snapshot, picture: Picture, field: Field) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from octools.errors import OctoolsError, unknown_name
 from octools.figure import INK, SERIES, STYLE, save
 from octools.flow import COMPONENTS, DERIVED, FlowSnapshot
 from octools.gradients import GRADIENTS
-from octools.history import read_history
+from octools.history import History, read_history
 from octools.snapshot import AXES, Array
 
 FLUCTUATIONS = ("u_rms", "v_rms", "w_rms")
@@ -365,26 +366,59 @@ def save_centre_lines(
 
 
 def save_flow_history(run: Path, path: Path) -> None:
-    """Draw kinetic energy, wall shear and the time step of a run against time."""
+    """Draw kinetic energy, what the flow is judged by, and the time step against time.
+
+    That is the friction of walls, the Nusselt number of plates that a scalar passes between, or the
+    loss of energy where there is neither.
+    """
     data = read_history(run)
     time = data["time"]
+    judged = _wall_shear(data) | _nusselt_number(data)
+    judged = judged or {"loss of energy": {"": _loss_of_energy(data)}}
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.0, 7.0), layout="constrained")
-        energy, shear, step = figure.subplots(3, 1, sharex=True)
+        figure = Figure(figsize=(7.0, 2.3 * (2 + len(judged))), layout="constrained")
+        energy, *middle, step = figure.subplots(2 + len(judged), 1, sharex=True)
         for name, colour in zip(COMPONENTS, SERIES, strict=False):
             energy.plot(time, data[f"kinetic_{name}"], color=colour, label=f"of {name}")
         energy.set(ylabel="kinetic energy")
-        for side, sign, colour in (("lower", 1, SERIES[0]), ("upper", -1, SERIES[1])):
-            shear.plot(time, sign * data[f"wall_shear_{side}"], color=colour, label=side)
-        shear.set(ylabel="wall shear stress")
-        step.plot(time[:-1], data["dt"][:-1], color=SERIES[0], label="time step")
+        for axes, (label, curves) in zip(middle, judged.items(), strict=True):
+            for (name, values), colour in zip(curves.items(), SERIES, strict=False):
+                axes.plot(time, values, color=colour, label=name)
+            axes.set(ylabel=label)
+        step.plot(time[:-1], data["dt"][:-1], color=SERIES[0])
+        step.ticklabel_format(axis="y", useOffset=False)
         step.set(ylabel="time step", xlabel="time")
-        for axes in (energy, shear, step):
+        for axes in (energy, *middle, step):
             _tidy(axes)
         save(figure, path)
 
 
+def _wall_shear(data: History) -> dict[str, dict[str, Array]]:
+    shear = {"lower": data["wall_shear_lower"], "upper": -data["wall_shear_upper"]}
+    return {"wall shear stress": shear} if any(map(np.any, shear.values())) else {}
+
+
+def _nusselt_number(data: History) -> dict[str, dict[str, Array]]:
+    """Divide the fluxes through both plates by what conduction alone would carry."""
+    parameters = data.path.with_name("run.toml")
+    if "scalar_flux_lower" not in data.columns or not parameters.is_file():
+        return {}
+    run = tomllib.loads(parameters.read_text())
+    lower, upper = run["scalar"]["values_z"]
+    conduction = run["scalar"]["diffusivity"] * (lower - upper) / run["grid"]["size"][2]
+    if run["scalar"]["boundary_z"] != ["value", "value"] or conduction == 0.0:
+        return {}
+    sides = {side: data[f"scalar_flux_{side}"] / conduction for side in ("lower", "upper")}
+    return {"Nusselt number": sides}
+
+
+def _loss_of_energy(data: History) -> Array:
+    energy = sum((data[f"kinetic_{name}"] for name in COMPONENTS), start=np.zeros(1))
+    return -np.gradient(energy, data["time"]) if len(energy) > 1 else np.zeros_like(energy)
+
+
 def _tidy(axes: Axes) -> None:
-    axes.legend(loc="best", fontsize=8.5)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="best", fontsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)

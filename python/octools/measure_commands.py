@@ -63,6 +63,9 @@ def profile(
         list[Path] | None,
         typer.Option(help="Flows: tables of reference data (a channel: one; a cavity: u and w)."),
     ] = None,
+    log: Annotated[
+        bool, typer.Option("--log", help="Logarithmic scales for what is above zero.")
+    ] = False,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
@@ -100,8 +103,7 @@ def profile(
         solution = exact_solution(header, name, overrides) if name != "none" else None
         result = _measure(data, kind, centre, axis, fields, bin_width)
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
-    title = f"{problem.replace('_', ' ')}   {header.when}"
-    save_profile(result, solution, title, destination)
+    save_profile(result, solution, f"{header.name(path)}   {header.when}", destination, log)
     write_csv(result, solution, destination.with_suffix(".csv"))
     for label, value in key_numbers(result, solution).items():
         console.print(f"{label + ':':<28}{value:.6g}")
@@ -256,7 +258,8 @@ def history(
 ) -> None:
     """Draw what a run conserved, its blocks per level and its time step.
 
-    Of a flow: kinetic energy, wall shear and the time step.
+    Of a flow: kinetic energy, the friction of walls, the Nusselt number or else the loss of energy,
+    and the time step.
     """
     import numpy as np
 

@@ -196,10 +196,9 @@ def phase(
         x = x or ("overdensity" if header.expands else "density")
         y = y or ("temperature" if header.has_units else "internal_energy")
         found = phase_diagram(data, find_field(data, x), find_field(data, y), weight.value)
-    name = str(header.parameter("problem.name", path.stem)).replace("_", " ")
     words = "_".join(file_word(field) for field in (x, y))
     destination = output or output_path(target, f"{path.stem}_phase_{words}.png")
-    save_phase(found, f"{name}   {header.when}", destination)
+    save_phase(found, f"{header.name(path)}   {header.when}", destination)
     for field, mean in zip((x, y), found.means, strict=True):
         console.print(f"mean {field} by {weight.value}: {mean:.6g}")
     console.print(f"wrote {destination}")

@@ -347,8 +347,13 @@ def write_csv(profile: Profile, exact: Exact | None, path: Path) -> None:
     write_table(columns, path)
 
 
-def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) -> None:
-    """Draw a profile, one panel per field, with the exact solution as a line behind the points."""
+def save_profile(
+    profile: Profile, exact: Exact | None, title: str, path: Path, log: bool = False
+) -> None:
+    """Draw a profile, one panel per field, with the exact solution as a line behind the points.
+
+    With `log`, fields that are above zero everywhere get a logarithmic scale.
+    """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 0.7 + 2.3 * len(profile.values)), layout="constrained")
         panels = figure.subplots(len(profile.values), 1, sharex=True, squeeze=False)[:, 0]
@@ -361,6 +366,8 @@ def save_profile(profile: Profile, exact: Exact | None, title: str, path: Path) 
             axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label="Octant")
             if exact is not None and exact.shock is not None:
                 axes.axvline(exact.shock, color=INK, lw=0.6, ls=":", zorder=0)
+            if log and np.all(values > 0):
+                axes.set_yscale("log")
             axes.set_ylabel(profile.labels[name].replace(" [", "\n["))
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)

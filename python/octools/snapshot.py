@@ -68,6 +68,12 @@ class Header:
             cells[2 - self.plane[0]] = 1
         return cells[0], cells[1], cells[2]
 
+    def name(self, path: Path) -> str:
+        """Name what the file at a path shows: the problem, or its folder if that is one's own."""
+        problem = str(self.parameter("problem.name", path.stem))
+        own = problem in ("expression", "file")
+        return (path.resolve().parent.name if own else problem).replace("_", " ")
+
     @property
     def size(self) -> Array:
         """Edge lengths of the domain, shape (3,), code length."""

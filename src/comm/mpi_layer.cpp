@@ -119,17 +119,48 @@ class Comm {
   int next_tag = 1;
 };
 
+namespace {
+
+bool g_started_here = false;  // MPI, and not by a program that Octant is a guest of
+
+CommPointer& ranks_of_the_run() {
+  static CommPointer comm;
+  return comm;
+}
+
+}  // namespace
+
 void initialize(int& argc, char**& argv) {
+  int is_running = 0, provided = 0;
+  MPI_Initialized(&is_running);
+  if (is_running) {
+    check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    if (provided < MPI_THREAD_FUNNELED)
+      throw RunError(
+          "MPI was started without threads, and MPI_THREAD_FUNNELED is needed; for mpi4py: "
+          "mpi4py.rc.thread_level = \"funneled\" or more");
+    return;
+  }
   // Open MPI would start a daemon beside a program that no mpirun has started, in case it wants to
   // start others: half of the time that a short run takes.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  int provided = 0;
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
     throw RunError("this MPI library does not allow threads: MPI_THREAD_FUNNELED is needed");
+  g_started_here = true;
 }
 
-void finalize() { MPI_Finalize(); }
+void finalize() {
+  ranks_of_the_run().reset();
+  if (g_started_here) MPI_Finalize();
+}
+
+// A copy, so that nobody else's messages are among ours.
+void run_on(int fortran_communicator) {
+  MPI_Comm copy;
+  check(MPI_Comm_dup(MPI_Comm_f2c(fortran_communicator), &copy), "MPI_Comm_dup");
+  ranks_of_the_run() = std::make_shared<Comm>(copy, true);
+}
 
 void abort(int exit_code) {
   int initialized = 0;
@@ -140,7 +171,8 @@ void abort(int exit_code) {
 
 // One object, because all users of the world draw their tags from it.
 CommPointer world() {
-  static const CommPointer comm = std::make_shared<Comm>(MPI_COMM_WORLD, false);
+  CommPointer& comm = ranks_of_the_run();
+  if (!comm) comm = std::make_shared<Comm>(MPI_COMM_WORLD, false);
   return comm;
 }
 
@@ -148,11 +180,12 @@ int rank(const Comm& comm) { return comm.rank; }
 int size(const Comm& comm) { return comm.size; }
 
 int world_rank(const Comm& comm, int rank) {
-  if (comm.handle == MPI_COMM_WORLD) return rank;
+  const MPI_Comm all_ranks = world()->handle;
+  if (comm.handle == all_ranks) return rank;
   MPI_Group part, all;
   int number = 0;
   check(MPI_Comm_group(comm.handle, &part), "MPI_Comm_group");
-  check(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  check(MPI_Comm_group(all_ranks, &all), "MPI_Comm_group");
   check(MPI_Group_translate_ranks(part, 1, &rank, all, &number), "MPI_Group_translate_ranks");
   MPI_Group_free(&part);
   MPI_Group_free(&all);
@@ -181,7 +214,7 @@ int new_tag(Comm& comm) {
 
 bool all_arrive(double seconds) {
   MPI_Request request;
-  check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+  check(MPI_Ibarrier(world()->handle, &request), "MPI_Ibarrier");
   const Clock clock;
   int arrived = 0;
   while (!arrived && clock.seconds() < seconds) {

@@ -18,6 +18,7 @@ class Comm {
 
 void initialize(int&, char**&) {}
 void finalize() {}
+void run_on(int) {}
 void abort(int exit_code) { std::_Exit(exit_code); }
 
 CommPointer world() {

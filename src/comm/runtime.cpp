@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
 #include "comm/mpi_layer.hpp"
+#include "core/error.hpp"
 #include "core/memory.hpp"
 
 namespace octant {
@@ -14,20 +16,32 @@ namespace octant {
 namespace {
 
 // Kokkos notes its threads in a table of fixed length, and writes beyond its end where there are
-// more. Ends the program, with the exit code of bad input.
-void refuse_more_threads_than_kokkos_holds() {
+// more: what to say then, or nothing.
+std::string about_too_many_threads() {
 #ifdef KOKKOS_ENABLE_OPENMP
   constexpr int k_most = Kokkos::Impl::OpenMPTraits::MAX_THREAD_COUNT;
   const int threads = omp_get_max_threads();
-  if (threads <= k_most) return;
-  if (mpi::rank(*mpi::world()) == 0)
-    fmt::print(stderr,
-               "OMP_NUM_THREADS: {} threads per rank; at most {} are possible, and more than the "
-               "processors of a rank only slow it down: set OMP_NUM_THREADS, or ./octant -t\n",
-               threads, k_most);
+  if (threads > k_most)
+    return fmt::format(
+        "OMP_NUM_THREADS: {} threads per rank; at most {} are possible, and more than the "
+        "processors of a rank only slow it down: set OMP_NUM_THREADS, or ./octant -t",
+        threads, k_most);
+#endif
+  return "";
+}
+
+// Ends the program, with the exit code of bad input.
+void refuse_more_threads_than_kokkos_holds() {
+  const std::string message = about_too_many_threads();
+  if (message.empty()) return;
+  if (mpi::rank(*mpi::world()) == 0) fmt::print(stderr, "{}\n", message);
   mpi::finalize();
   std::exit(2);
-#endif
+}
+
+void start_kokkos() {
+  // Its warnings are advice on binding threads, repeated by every rank.
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
 }
 
 // A launcher that speaks another dialect than MPI starts so many runs of one rank, each of which
@@ -54,8 +68,17 @@ Runtime::Runtime(int& argc, char**& argv) {
   mpi::initialize(argc, argv);
   refuse_to_be_one_of_many_alone();
   refuse_more_threads_than_kokkos_holds();
-  // Its warnings are advice on binding threads, repeated by every rank.
-  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  start_kokkos();
+}
+
+Runtime::Runtime(std::optional<int> fortran_communicator) {
+  int argc = 0;
+  char** argv = nullptr;
+  mpi::initialize(argc, argv);
+  if (fortran_communicator) mpi::run_on(*fortran_communicator);
+  if (const std::string message = about_too_many_threads(); !message.empty())
+    throw InputError("{}", message);
+  start_kokkos();
 }
 
 Runtime::~Runtime() {

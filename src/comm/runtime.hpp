@@ -1,7 +1,15 @@
 // Starts and ends MPI and Kokkos: the first object of every main program.
 #pragma once
 
+#include <optional>
+
 namespace octant {
+
+namespace mpi {
+// The ranks of the run, if they are not all that there are: those of a communicator, by its handle
+// for Fortran. Of the MPI layer, for Runtime. Collective over it.
+void run_on(int fortran_communicator);
+}  // namespace mpi
 
 // MPI and Kokkos run while this object lives. One per process.
 class Runtime {
@@ -9,6 +17,9 @@ class Runtime {
   // MPI takes its own arguments out of argv; Kokkos is configured by its environment variables only
   // (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...) and leaves argv alone.
   Runtime(int& argc, char**& argv);
+  // As a guest of another program, whose MPI goes on if it runs already. The run's ranks are those
+  // of a communicator, given by its handle for Fortran, or all. Throws InputError, RunError.
+  explicit Runtime(std::optional<int> fortran_communicator);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

@@ -19,6 +19,7 @@
 #include "driver/dns_snapshot.hpp"
 #include "driver/file_contents.hpp"
 #include "driver/run_amr.hpp"
+#include "driver/run_by_steps.hpp"
 #include "driver/run_dns.hpp"
 #include "driver/snapshot.hpp"
 
@@ -38,13 +39,7 @@ void print_on_root(const std::string& text) {
 }
 
 bool is_dns(const RunRequest& request) {
-  std::optional<ModelKind> model;
-  Communicator::world().agree([&] {
-    const auto name = ParameterSchema::peek(request.file, "model", request.overrides);
-    model = name ? value_named<ModelKind>(*name) : ModelKind::amr;
-    if (!model) throw InputError("model = \"{}\": expected \"amr\" or \"dns\"", *name);
-  });
-  return model == ModelKind::dns;
+  return model_of(request, Communicator::world()) == ModelKind::dns;
 }
 
 // Whether memory was missing: Kokkos has no type for that.

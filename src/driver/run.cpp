@@ -18,6 +18,7 @@
 #include "driver/history.hpp"
 #include "driver/machine.hpp"
 #include "driver/recording.hpp"
+#include "driver/run_by_steps.hpp"
 #include "driver/run_control.hpp"
 #include "driver/run_folder.hpp"
 #include "driver/time_left.hpp"
@@ -25,18 +26,16 @@
 
 namespace octant::driver {
 
-namespace {
-
 // One run from its parameters to its exit code.
-class Run {
+class Run::Course {
  public:
-  Run(Model& model, const RunRequest& request)
+  Course(Model& model, const RunRequest& request, Signals signals)
       : model_(model),
         communicator_(model.communicator()),
         settings_(model.settings()),
         output_(settings_.output),
         folder_(communicator_, output_.directory, entry_of(request)),
-        control_(settings_.run, output_.directory, communicator_) {
+        control_(settings_.run, output_.directory, communicator_, signals == Signals::of_the_run) {
     const bool restart = !request.restart.empty();
     communicator_.agree(
         [&] { log::start(communicator_.rank(), communicator_.is_root() ? file("log.txt") : ""); });
@@ -51,32 +50,49 @@ class Run {
     history_.emplace(model_, folder_.path(), earlier_history_);
   }
 
-  int run() {
-    if (model_.step_count() == 0) {
-      snapshot();
-      if (output_.cutout_interval > 0.0) cutouts();
+  bool step(double latest) {
+    if (!has_begun_) begin();
+    if (finished() || code_ == k_stopped_early) return false;
+    const Wishes wishes = control_.look(output_, step_seconds_);
+    if (wishes.dump) snapshot();
+    if (wishes.stop) {
+      log::info("stopping at step {}: {}", model_.step_count(), wishes.reason);
+      checkpoint();
+      code_ = k_stopped_early;
+      return false;
     }
-    ExitCode code = k_done;
-    while (!finished()) {
-      const Wishes wishes = control_.look(output_, step_seconds_);
-      if (wishes.dump) snapshot();
-      if (wishes.stop) {
-        log::info("stopping at step {}: {}", model_.step_count(), wishes.reason);
-        checkpoint();
-        code = k_stopped_early;
-        break;
-      }
-      coarse_step();
-      settle();
-      if (snapshot_is_due()) snapshot();
-      if (cutouts_are_due()) cutouts();
-      if (checkpoint_is_due_) checkpoint();
-    }
-    finish(code);
-    return code;
+    coarse_step(latest);
+    settle();
+    if (snapshot_is_due()) snapshot();
+    if (cutouts_are_due()) cutouts();
+    if (checkpoint_is_due_) checkpoint();
+    return true;
+  }
+
+  void write_snapshot() {
+    if (!has_begun_) begin();
+    snapshot();
+  }
+
+  void write_checkpoint() {
+    if (!has_begun_) begin();
+    checkpoint();
+  }
+
+  int finish() {
+    if (!has_begun_) begin();
+    finish(code_);
+    return code_;
   }
 
  private:
+  void begin() {
+    has_begun_ = true;
+    if (model_.step_count() > 0) return;
+    snapshot();
+    if (output_.cutout_interval > 0.0) cutouts();
+  }
+
   static Entry entry_of(const RunRequest& request) {
     if (request.overwrite) return Entry::replace;
     return request.restart.empty() ? Entry::begin : Entry::go_on;
@@ -155,13 +171,13 @@ class Run {
     return std::clamp(std::max(by_time, by_steps), 0.0, 1.0);
   }
 
-  void coarse_step() {
+  void coarse_step(double latest) {
     with_recorder([&](auto& recorder) { recorder.begin_step(model_.step_count()); });
     Clock clock;
     const double share = share_of_the_way();
     telemetry::StepFacts facts{.time = model_.time()};
     model_.prepare_step();
-    const double dt = next_dt();
+    const double dt = next_dt(latest);
     if (model_.step_count() % output_.history_interval == 0) history_->append(model_, dt);
     const std::int64_t updates = model_.cell_updates();
     model_.step(dt);
@@ -193,15 +209,15 @@ class Run {
     recording_->describe_step(facts);
   }
 
-  // The longest stable step that does not pass the end or an output time.
-  double next_dt() const {
+  // The longest stable step that does not pass the end, an output time or `latest`.
+  double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
     OCTANT_REQUIRE(std::isfinite(dt) && dt > 1e-14 * std::max(settings_.end, std::abs(time)),
                    "step {}, time {}: the time step {} is no step at all; some signal is far too "
                    "fast",
                    model_.step_count(), time, dt);
     // A snapshot that a shorter interval has made overdue is written after the step.
-    const double left = std::min(settings_.end, next_snapshot_time()) - time;
+    const double left = std::min({settings_.end, next_snapshot_time(), latest}) - time;
     return left > 0.0 && left <= dt * (1.0 + 1e-12) ? left : dt;
   }
 
@@ -316,6 +332,8 @@ class Run {
   RunFolder folder_;
   RunControl control_;
   OutputProgress progress_;
+  bool has_begun_ = false;
+  ExitCode code_ = k_done;
   std::int64_t checkpoint_step_ = -1;  // of the newest checkpoint; -1: there is none
   std::string earlier_history_;        // of the run that this one goes on with
   std::optional<History> history_;
@@ -329,8 +347,30 @@ class Run {
   telemetry::Recorder* recording_ = nullptr;  // null: nothing is recorded, or no longer
 };
 
-}  // namespace
+ModelKind model_of(const RunRequest& request, const Communicator& communicator) {
+  std::optional<ModelKind> model;
+  communicator.agree([&] {
+    const auto name = ParameterSchema::peek(request.file, "model", request.overrides);
+    model = name ? value_named<ModelKind>(*name) : ModelKind::amr;
+    if (!model) throw InputError("model = \"{}\": expected \"amr\" or \"dns\"", *name);
+  });
+  return *model;
+}
 
-int run(Model& model, const RunRequest& request) { return Run(model, request).run(); }
+Run::Run(Model& model, const RunRequest& request, Signals signals)
+    : course_(std::make_unique<Course>(model, request, signals)) {}
+Run::~Run() = default;
+
+bool Run::step(double latest) { return course_->step(latest); }
+void Run::snapshot() { course_->write_snapshot(); }
+void Run::checkpoint() { course_->write_checkpoint(); }
+int Run::finish() { return course_->finish(); }
+
+int run(Model& model, const RunRequest& request) {
+  Run run(model, request);
+  while (run.step()) {
+  }
+  return run.finish();
+}
 
 }  // namespace octant::driver

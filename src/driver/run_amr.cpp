@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -21,11 +22,19 @@ namespace octant::driver {
 
 namespace {
 
-AmrOptions read_amr_options(const RunRequest& request, const Communicator& communicator) {
+AmrOptions read_amr_options(const RunRequest& request, const Communicator& communicator,
+                            const GivenFunctions& given) {
   AmrOptions options;
   communicator.agree([&] {
     options = AmrOptions::from_file(request.file, request.overrides);
     if (!request.output.empty()) options.output.directory = request.output;
+    if (given.state)
+      options.problem =
+          problems::with_state(std::move(options.problem), options.hydro, given.state);
+    if (given.source) {
+      if (!options.hydro.enabled) throw InputError("a source needs gas: hydro.enabled = true");
+      options.processes.push_back(subgrid::make_source(given.source));
+    }
   });
   const NodePlace place = place_on_node(communicator, options.debug);
   options.slowness = options.debug.slowness(communicator.rank(), place.number);
@@ -42,8 +51,11 @@ std::string folder_of(const std::string& path) {
 
 class AmrModel final : public Model {
  public:
-  AmrModel(const RunRequest& request, const Communicator& communicator)
-      : options_(read_amr_options(request, communicator)), simulation_(communicator, options_) {}
+  AmrModel(const RunRequest& request, const Communicator& communicator, const GivenFunctions& given)
+      : options_(read_amr_options(request, communicator, given)),
+        simulation_(communicator, options_) {}
+
+  AmrSimulation& simulation() { return simulation_; }
 
   const Communicator& communicator() const override { return simulation_.mesh().communicator(); }
   RunSettings settings() const override {
@@ -211,8 +223,15 @@ class AmrModel final : public Model {
 
 }  // namespace
 
+OpenModel make_amr_model(const RunRequest& request, const Communicator& communicator,
+                         const GivenFunctions& given) {
+  auto model = std::make_unique<AmrModel>(request, communicator, given);
+  AmrSimulation& simulation = model->simulation();
+  return {.model = std::move(model), .amr = &simulation};
+}
+
 int run_amr(const RunRequest& request) {
-  AmrModel model(request, Communicator::world());
+  AmrModel model(request, Communicator::world(), {});
   return run(model, request);
 }
 

@@ -1,9 +1,21 @@
 // `octant run` for model = "amr".
 #pragma once
 
-#include "driver/run.hpp"
+#include "driver/run_by_steps.hpp"
+#include "problems/given_state.hpp"
+#include "subgrid/given_source.hpp"
 
 namespace octant::driver {
+
+// What a driver of its own brings beside the parameter file; empty for nothing.
+struct GivenFunctions {
+  problems::StateFunction state;
+  subgrid::SourceFunction source;
+};
+
+// The model that a request's parameter file describes. Throws InputError. Collective.
+OpenModel make_amr_model(const RunRequest& request, const Communicator& communicator,
+                         const GivenFunctions& given = {});
 
 // Returns the exit code. Throws InputError before the first step, RunError after it. Collective.
 int run_amr(const RunRequest& request);

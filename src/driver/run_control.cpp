@@ -9,11 +9,12 @@
 namespace octant::driver {
 
 RunControl::RunControl(const RunOptions& options, const std::string& directory,
-                       const Communicator& communicator)
+                       const Communicator& communicator, bool heeds_signals)
     : options_(options),
       control_path_(directory + "/" + options.control_file),
-      communicator_(communicator),
-      signals_(communicator.is_root()) {}
+      communicator_(communicator) {
+  if (heeds_signals) signals_.emplace(communicator.is_root());
+}
 
 void RunControl::read_control_file(News& news) const {
   if (!std::filesystem::exists(control_path_)) return;
@@ -45,7 +46,7 @@ Wishes RunControl::look(OutputOptions& output, double step_seconds) {
     const double last_moment = options_.walltime - options_.walltime_margin - 2.0 * step_seconds;
     news.by_walltime = options_.walltime > 0.0 && clock_.seconds() > last_moment;
   }
-  news.signal = signals_.received();
+  news.signal = signals_ ? signals_->received() : 0;
   double known[] = {news.stop,
                     news.dump,
                     news.by_walltime,

@@ -1,6 +1,7 @@
 // What may end a run early or ask it for something: signals, the walltime, the job-control file.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/clock.hpp"
@@ -21,8 +22,9 @@ struct Wishes {
 // obeyed. One at a time.
 class RunControl {
  public:
+  // `heeds_signals`: otherwise they are left to the program that Octant is a guest of.
   RunControl(const RunOptions& options, const std::string& directory,
-             const Communicator& communicator);
+             const Communicator& communicator, bool heeds_signals);
 
   // Looks for wishes; may change the intervals of `output`. `step_seconds` is how long a step
   // takes. Collective.
@@ -43,7 +45,7 @@ class RunControl {
   std::string control_path_;
   Communicator communicator_;
   Clock clock_;
-  StopSignals signals_;
+  std::optional<StopSignals> signals_;
 };
 
 }  // namespace octant::driver

@@ -1,6 +1,8 @@
 #include "driver/run_dns.hpp"
 
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,7 @@ class DnsModel final : public Model {
   DnsModel(const RunRequest& request, const Communicator& communicator)
       : options_(read_dns_options(request, communicator)), simulation_(communicator, options_) {}
 
+  DnsSimulation& simulation() { return simulation_; }
   const Communicator& communicator() const override { return simulation_.communicator(); }
   RunSettings settings() const override {
     return {options_.model,     0,
@@ -137,6 +140,12 @@ class DnsModel final : public Model {
 };
 
 }  // namespace
+
+OpenModel make_dns_model(const RunRequest& request, const Communicator& communicator) {
+  auto model = std::make_unique<DnsModel>(request, communicator);
+  DnsSimulation& simulation = model->simulation();
+  return {.model = std::move(model), .dns = &simulation};
+}
 
 int run_dns(const RunRequest& request) {
   DnsModel model(request, Communicator::world());

@@ -246,9 +246,10 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
                       const auto source = [&](int c) OCTANT_INLINE_LAMBDA {
                         return load<Wide>(b + c * stride);
                       };
-                      interact_point<Wide>(source, -o.x - source(k_centre),
-                                           -o.y - source(k_centre + 1), -o.z - source(k_centre + 2),
-                                           F);
+                      const Wide x = -o.x - source(k_centre), y = -o.y - source(k_centre + 1),
+                                 z = -o.z - source(k_centre + 2);
+                      if (o.close) interact_point<true, Wide>(source, x, y, z, F);
+                      else interact_point<false, Wide>(source, x, y, z, F);
                     });
             for (int c = 0; c < 4; ++c) store(to + c * k_stride, F[c]);
           });
@@ -258,7 +259,8 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
 void attract_refined(const BrickFields& fields, const Lists& lists) {
   const auto bricks = static_cast<int>(fields.refined_bricks.extent(0));
   if (bricks == 0) return;
-  constexpr int targets = 12;  // centre, and the octupole over the mass
+  constexpr int ratios = k_moments - k_octupole;  // octupole and hexadecapole over the mass
+  constexpr int targets = 3 + ratios;             // and the centre
   Kokkos::parallel_for(
       "fmm: refined",
       teams(bricks, SourcePatch::bytes(lists, k_moments) + targets * k_stride * sizeof(double)),
@@ -277,7 +279,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
           const double inverse = mass[n] != 0.0 ? 1.0 / mass[n] : 0.0;
           for (int d = 0; d < 3; ++d)
             target[d * k_stride + n] = moments[(k_centre - 1 + d) * k_stride + n];
-          for (int c = 0; c < 9; ++c)
+          for (int c = 0; c < ratios; ++c)
             target[(3 + c) * k_stride + n] = inverse * moments[(k_octupole - 1 + c) * k_stride + n];
         });
         team.team_barrier();
@@ -303,7 +305,8 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
                       const Wide x = (load<Wide>(a) - o.x) - source(k_centre);
                       const Wide y = (load<Wide>(a + k_stride) - o.y) - source(k_centre + 1);
                       const Wide z = (load<Wide>(a + 2 * k_stride) - o.z) - source(k_centre + 2);
-                      interact<Wide>(source, ratio, x, y, z, L);
+                      if (o.close) interact<true, Wide>(source, ratio, x, y, z, L);
+                      else interact<false, Wide>(source, ratio, x, y, z, L);
                     });
             if (s == 7) finish_second(L + k_second);
             for (int c = 0; c < k_terms; ++c) store(terms + c * k_stride + at, L[c]);

@@ -177,7 +177,8 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
           add(k_value, 0.5 * at.value);
           for (int d = 0; d < 3; ++d) add(k_gradient + d, 0.25 * at.gradient[d]);
           for (int c = 0; c < 6; ++c) add(k_second + c, 0.125 * at.second[c]);
-          for (int c = 0; c < 7; ++c) add(k_third + c, 0.0625 * parent(k_third + c));
+          for (int c = 0; c < 7; ++c) add(k_third + c, 0.0625 * at.third[c]);
+          for (int c = 0; c < 9; ++c) add(k_fourth + c, 0.03125 * parent(k_fourth + c));
           for (int d = 0; d < 3; ++d) add(k_couple + d, 0.25 * parent(k_couple + d));
         });
       });

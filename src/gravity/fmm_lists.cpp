@@ -23,7 +23,7 @@ void set_field(double x, double y, double z, double* field) {
 }  // namespace
 
 Lists make_lists(double theta) {
-  const Near near{(1.0 - 1e-12) / (theta * theta)};
+  const Near near{(1.0 - 1e-12) / (theta * theta)}, close{k_close * k_close * near.bound};
   Lists lists;
   lists.reach = lists.near = near(2, 0, 0) ? 2 : 1;
   const int H = lists.reach, E = lists.edge();
@@ -39,7 +39,8 @@ Lists make_lists(double theta) {
             const int x = 2 * dx + (s & 1) - (t & 1), y = 2 * dj + (s >> 1 & 1) - (t >> 1 & 1),
                       z = 2 * dk + (s >> 2) - (t >> 2);
             const int row = dk * E + dj;
-            if (!near(x, y, z)) far.push_back({row, double(x), double(y), double(z)});
+            if (!near(x, y, z))
+              far.push_back({row, close(x, y, z), double(x), double(y), double(z)});
             if (x == 0 && y == 0 && z == 0) continue;
             PointSource point{((s * lists.span() + dx + H) * E * E + row) * k_parents, {}};
             set_field(x, y, z, point.field);

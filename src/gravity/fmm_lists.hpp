@@ -1,9 +1,10 @@
 // Which cells of a level meet at that level, and how: by the opening criterion of the fast
 // multipole method.
 //
-// Cells n apart (in cells, along each axis) are near if |n| theta < 1. Two cells meet at their
-// level if their parents are near and they are not, or if both are leaves. Lists depend on the
-// parities of both cells alone: their octants in their parents.
+// Cells n apart (in cells, along each axis) are near if |n| theta < 1, and close if that is below
+// k_close: pairs that are close but not near have the terms of highest order. Two cells meet at
+// their level if their parents are near and they are not, or if both are leaves. Lists depend on
+// the parities of both cells alone: their octants in their parents.
 #pragma once
 
 #include "mesh/device.hpp"
@@ -19,10 +20,13 @@ inline constexpr int k_cells = 8 * k_octet;
 // all components of a cell fall into one set of the cache.
 inline constexpr int k_stride = k_cells + 8;
 
+inline constexpr double k_close = 1.4;
+
 // A source that targets of one octant meet: its row in a patch (see fmm_kernels.cpp), relative to
 // theirs, and the way there in cells.
 struct FarSource {
   std::int32_t row;
+  bool close;
   double x, y, z;
 };
 // A point that they meet: its place in a patch of masses, relative to theirs, and its potential and

@@ -73,6 +73,7 @@ def test_same_bits_on_several_ranks_across_a_restart_and_with_sub_cycling(
     outcome = run_well(tmp_path / "restart", COLLAPSE, ranks=2, restart=checkpoint)
     assert_same_run(outcome, reference, first_step=3)
     assert_same_run(run_well(tmp_path / "three", COLLAPSE, ranks=3), reference)
+    assert_same_run(run_well(tmp_path / "threads", COLLAPSE, threads=2), reference)
     cycled = [
         run_well(tmp_path / f"cycled_{ranks}", COLLAPSE, "time.subcycle=true", ranks=ranks)
         for ranks in (1, 2)

@@ -12,7 +12,8 @@
    that of tests/extending/.
 6. A source includes what it takes from the standard library, by itself or through Octant's own
    headers: what others bring along differs between their versions, and between batches.
-7. Nothing but src/core/residency.hpp copies between the memories of host and device.
+7. No two sources in src/ have the same name but for a .hpp and its .cpp in one folder.
+8. Nothing but src/core/residency.hpp copies between the memories of host and device.
 
 Usage: check.py [ROOT]
 """
@@ -33,6 +34,7 @@ FLOORS = [
     {"hydro", "gravity", "particles", "cosmology", "subgrid", "radiation", "dns"},
     {"problems"},
     {"driver"},
+    {"python"},
     {"bench"},
     {"apps"},
 ]
@@ -277,6 +279,16 @@ def documentation(root: Path) -> Iterator[str]:
         yield from (f"{page}:{line}: {message}" for line, message in findings)
 
 
+def names_twice(root: Path) -> Iterator[str]:
+    """Find sources that are named as one in another folder."""
+    folders: dict[str, Path] = {}
+    for path in sorted((root / "src").rglob("*.[ch]pp")):
+        folder = path.parent.relative_to(root)
+        other = folders.setdefault(path.stem, folder)
+        if other != folder:
+            yield f"{folder / path.name}:1: {other} has a source of this name, too"
+
+
 def files(root: Path) -> Iterator[Path]:
     """Yield the files to check, relative to the root."""
     yield from (Path(name) for name in ("octant", "CMakeLists.txt") if (root / name).exists())
@@ -289,7 +301,7 @@ def files(root: Path) -> Iterator[Path]:
 
 def main(root: Path) -> int:
     """Print every finding as file:line: text; return the exit code."""
-    findings = [*documentation(root)]
+    findings = [*documentation(root), *names_twice(root)]
     for path in files(root):
         text = (root / path).read_text(encoding="utf-8")
         checks = [length]

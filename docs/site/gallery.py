@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The gallery: a picture of every example, what it took, and the numbers that it must give.
+
+    docs/site/gallery.py RUNS [EXAMPLE ...]     renew the entries of these, or of all
+
+An example that has not been run into the folder RUNS is run first, on one thread. What it took is
+told by the processor time of its steps, which a busy machine hardly changes. Entries are kept in
+docs/gallery: a small picture, and a row of runs.csv that names the machine.
+"""
+
+import csv
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTRIES = ROOT / "docs/gallery"
+WIDTH = 640  # of a picture, in pixels
+GALAXY = ("cooling", "stars", "supernovae", "black_holes", "agn")
+GROUPS = {
+    "Gas": "docs/amr.md",
+    "Gravity and cosmology": "docs/gravity.md",
+    "Galaxy physics": "docs/galaxy.md",
+    "Incompressible flow": "docs/dns.md",
+}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A parameter file of examples/, and what its first lines promise."""
+
+    name: str
+    shows: str
+    pictures: tuple[str, ...]  # patterns of files below output/NAME, the one that shows most first
+    words: tuple[str, ...]  # of a command line that the file asks for: -n 2
+    group: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of an example took and said."""
+
+    example: str
+    processor_seconds: float
+    machine: str
+    says: str  # the verdicts of its pictures, one a line
+
+
+def example(path: Path) -> Example:
+    """Read what an example says about itself."""
+    text = path.read_text()
+    lines = [line.removeprefix("#").strip() for line in text[: text.index("\nmodel")].splitlines()]
+    head = " ".join(lines)
+    shows = re.search(r"Shows:\s*(.*?)\s*(?:Takes:|$)", head)
+    pictures = re.findall(rf"output/{path.stem}/(\S+?\.png)", head)
+    ranks = re.search(r"\./octant (-n \d+) run", head)
+    if not shows:
+        raise SystemExit(f"{path}: its first lines do not say what it shows (Shows: ...)")
+    words = tuple(ranks[1].split()) if ranks else ()
+    return Example(path.stem, shows[1], tuple(pictures), words, _group(tomllib.loads(text)))
+
+
+def _group(parameters: dict) -> str:
+    if parameters.get("model") == "dns":
+        return "Incompressible flow"
+    if any(section in parameters for section in GALAXY):
+        return "Galaxy physics"
+    gravity = parameters.get("gravity", {}).get("enabled", False)
+    return "Gravity and cosmology" if gravity or "cosmology" in parameters else "Gas"
+
+
+def examples() -> list[Example]:
+    """List all examples by name."""
+    return [example(path) for path in sorted((ROOT / "examples").glob("*.toml"))]
+
+
+def runs() -> dict[str, Run]:
+    """Read what is known of earlier runs."""
+    if not (ENTRIES / "runs.csv").exists():
+        return {}
+    with (ENTRIES / "runs.csv").open(newline="") as lines:
+        found = [
+            Run(
+                row["example"],
+                float(row["processor_seconds"]),
+                row["machine"],
+                row["says"],
+            )
+            for row in csv.DictReader(lines)
+        ]
+    return {run.example: run for run in found}
+
+
+def page(root: Path) -> str:
+    """Write the gallery as a page of docs/."""
+    known = runs()
+    parts = ["# Gallery\n\nEvery example: `./octant run examples/NAME.toml` makes its picture.\n"]
+    for group, more in GROUPS.items():
+        parts.append(f"## {group}\n\nMore: [{more}](../{more})\n\n:::::{{container}} gallery")
+        members = [entry for entry in examples() if entry.group == group]
+        parts += [_card(entry, known.get(entry.name)) for entry in members]
+        parts.append(":::::\n")
+    return "\n".join(parts)
+
+
+def _card(entry: Example, run: Run | None) -> str:
+    text = f"**[{entry.name}](../examples/{entry.name}.toml)**: {entry.shows}"
+    if run:
+        takes = f"{_duration(run.processor_seconds)} of processor time ({run.machine})"
+        verdicts = f"\n\n```text\n{run.says}\n```" if run.says else ""
+        text = f"![{entry.name}](gallery/{entry.name}.png)\n\n{text} Takes {takes}.{verdicts}"
+    return f"\n::::{{container}} card\n{text}\n::::\n"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def renew(entry: Example, output: Path) -> Run:
+    """Run an example unless that has been done, and keep its picture and what it took."""
+    octant = ROOT / "octant"
+    if not output.exists():
+        file = ROOT / "examples" / f"{entry.name}.toml"
+        _said([octant, *entry.words, "-t", "1", "run", file, "--output", output])
+    drawn = _said([octant, "pictures", output])
+    query = "select sum(cpu_ns) / 1e9 from ranks"
+    seconds = float(_said([octant, "sql", output, query, "--format", "csv"]).split()[-1])
+    _keep_picture(entry, output)
+    verdicts = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
+    return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts))
+
+
+def _said(words: list[str | Path]) -> str:
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def _keep_picture(entry: Example, output: Path) -> None:
+    found = [sorted(output.glob(pattern)) for pattern in (*entry.pictures, "*.png")]
+    drawn = [paths[-1] for paths in found if paths]
+    if not drawn:
+        raise SystemExit(f"{entry.name} drew no picture")
+    with Image.open(drawn[0]) as picture:
+        small = picture.convert("RGB")
+        small.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
+        ENTRIES.mkdir(exist_ok=True)
+        small.quantize(128).save(ENTRIES / f"{entry.name}.png", optimize=True)
+
+
+def _processor() -> str:
+    names = re.findall(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return names[0] if names else "a machine without /proc/cpuinfo"
+
+
+def main() -> None:
+    """Renew the entries that are asked for."""
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    for entry in examples():
+        if not names or entry.name in names:
+            known = runs() | {entry.name: renew(entry, folder / entry.name)}
+            _write(known)
+            print(f"{entry.name}: {known[entry.name].processor_seconds} s", flush=True)
+
+
+def _write(known: dict[str, Run]) -> None:
+    with (ENTRIES / "runs.csv").open("w", newline="") as out:
+        table = csv.DictWriter(out, list(Run.__dataclass_fields__), lineterminator="\n")
+        table.writeheader()
+        table.writerows(asdict(known[name]) for name in sorted(known))
+
+
+if __name__ == "__main__":
+    main()
