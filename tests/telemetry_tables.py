@@ -7,12 +7,14 @@ import duckdb
 
 from running import Outcome
 
+TABLES = ("steps", "ranks", "phases", "messages", "copies", "blocks", "placement", "events")
+
 
 def tables(run: Outcome | Path) -> duckdb.DuckDBPyConnection:
     """Connect to the records of a run: one view per table."""
     directory = run if isinstance(run, Path) else run.directory
     connection = duckdb.connect()
-    for table in ("steps", "ranks", "phases", "messages", "blocks", "placement", "events"):
+    for table in TABLES:
         files = f"{directory}/telemetry/{table}-*.parquet"
         if list((directory / "telemetry").glob(f"{table}-*.parquet")):
             connection.sql(f"create view {table} as select * from '{files}'")

@@ -18,6 +18,9 @@ void declare(ParameterSchema& schema, CommOptions& options) {
       "comm.overlap", options.overlap,
       {.meaning = "Work while messages travel; false waits for each at once, to measure what "
                   "that brings"});
+  schema.add("comm.staging", options.staging,
+             {.meaning = "Messages of a GPU pass through memory of the host: where the MPI library "
+                         "cannot read the GPU's (auto), or always"});
   schema.add("debug.late_rank", options.late_rank,
              {.meaning = "Rank that posts its sends late in every exchange; -1: none", .min = -1});
   schema.add("debug.late_seconds", options.late_seconds,

@@ -10,6 +10,8 @@
 #include "comm/auto_tuner.hpp"
 #include "comm/drain_queue.hpp"
 #include "comm/flow.hpp"
+#include "comm/payload.hpp"
+#include "comm/staging.hpp"
 #include "comm/transport.hpp"
 #include "core/error.hpp"
 
@@ -36,7 +38,7 @@ class Stopwatch {
 
 struct Exchanger::State {
   State(std::string component_name, const Communicator& ranks, const CommOptions& options,
-        int level);
+        int level, Buffers buffers);
 
   ExchangeCount& count() { return counts[static_cast<int>(backend)]; }
   Transport& transport() { return *transports[static_cast<int>(backend)]; }
@@ -58,17 +60,23 @@ struct Exchanger::State {
   bool under_way = false, is_complete = false;
   double seconds = 0.0;  // of the exchange under way, inside our calls
   MessageLog log;
+  StagedBuffers staged;
+  struct {
+    std::byte* receive = nullptr;  // null: not staged
+    std::size_t bytes = 0;
+  } delivery;
   DrainQueue draining;
 };
 
 Exchanger::State::State(std::string component_name, const Communicator& ranks,
-                        const CommOptions& options, int level)
+                        const CommOptions& options, int level, Buffers buffers)
     : component(std::move(component_name)),
       level(level),
       communicator(ranks),
       overlap(options.overlap),
       delay(options.late_rank == mpi::rank(*mpi::world()) ? options.late_seconds : 0.0),
-      backend(options.exchange.value_or(Backend::p2p)) {
+      backend(options.exchange.value_or(Backend::p2p)),
+      staged(buffers, options.staging) {
   if (!options.exchange && ranks.size() > 1) tuner.emplace(options, backends_for(ranks.size()));
   const int tag = mpi::new_tag(ranks.handle());
   for (int n = 0; n < k_backends; ++n) {
@@ -89,8 +97,9 @@ void Exchanger::State::choose_backend() {
 }
 
 Exchanger::Exchanger(std::string component, const Communicator& communicator,
-                     const CommOptions& options, int level)
-    : state_(std::make_unique<State>(std::move(component), communicator, options, level)) {}
+                     const CommOptions& options, int level, Buffers buffers)
+    : state_(std::make_unique<State>(std::move(component), communicator, options, level, buffers)) {
+}
 
 Exchanger::~Exchanger() = default;
 Exchanger::Exchanger(Exchanger&&) noexcept = default;
@@ -115,7 +124,24 @@ void Exchanger::State::post(const Flow& flow, const std::byte* send, std::byte* 
   log.begin();
   flow.prepare(backend);
   if (delay > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
+  delivery = {};
+  if (staged.needed(backend)) {
+    delivery = {receive, static_cast<std::size_t>(flow.items_received()) * item_bytes};
+    if (!draining.is_free(staged.outbox())) draining.wait();
+    send = staged.leaving(send, static_cast<std::size_t>(flow.items_sent()) * item_bytes);
+    receive = staged.arriving(delivery.bytes);
+  }
   const Traffic traffic = transport().start(flow, send, receive, item_bytes, log);
+  if (backend != Backend::ksection) {  // which delivers all by itself
+    const OwnSegment& own = flow.own();
+    const auto bytes = static_cast<std::size_t>(own.count) * item_bytes;
+    if (delivery.receive)
+      copy_payload(receive + own.receive_begin * item_bytes, send + own.send_begin * item_bytes,
+                   bytes);
+    else
+      staged.copy_own(receive + own.receive_begin * item_bytes, send + own.send_begin * item_bytes,
+                      bytes);
+  }
   observed.count(0, traffic.bytes);
   count().exchanges += 1;
   count().messages += traffic.messages;
@@ -135,6 +161,7 @@ void Exchanger::State::complete(Sends sends) {
   const Stopwatch stopwatch(seconds);
   const Observed observed(Phase::wait, component, level);
   transport().receive(log);
+  if (delivery.receive) staged.deliver(delivery.receive, delivery.bytes);
   if (sends == Sends::finish) transport().finish_sends(log);
   else transport().leave_sends(draining);
   is_complete = true;

@@ -25,15 +25,16 @@ struct ExchangeCount {
 };
 
 // One component's exchanges. Its calls should move similar amounts, because their times are
-// compared: give each level its own, and tell which it is (-1: none). At most one exchange of an
-// Exchanger is under way; several Exchangers may be at the same time.
+// compared: give each level its own, and tell which it is (-1: none). `buffers` is the memory where
+// those of all its exchanges lie. At most one exchange of an Exchanger is under way; several
+// Exchangers may be at the same time.
 //
 // The constructor, start, finish and finish_receives are collective: all ranks call them in the
 // same order, also those with an empty plan. The others are local.
 class Exchanger {
  public:
   Exchanger(std::string component, const Communicator& communicator,
-            const CommOptions& options = {}, int level = -1);
+            const CommOptions& options = {}, int level = -1, Buffers buffers = Buffers::of_host);
   ~Exchanger();
   Exchanger(Exchanger&&) noexcept;
   Exchanger& operator=(Exchanger&&) noexcept;

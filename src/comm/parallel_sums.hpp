@@ -13,6 +13,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "comm/split_term.hpp"
+#include "core/residency.hpp"
 
 namespace octant {
 
@@ -54,13 +55,13 @@ class ParallelSums {
 
   // For kernels that add to sums which begin with nothing.
   TermAdder begin() {
-    Kokkos::deep_copy(words_, 0);
+    fill(words_, 0);
     return TermAdder(words_.data(), sums_);
   }
 
   // Adds what the kernels have added since begin(), for which it waits.
   void end(std::span<ReproducibleSum> sums) {
-    Kokkos::deep_copy(on_host_, words_);
+    copy_to_host(Cargo::numbers, on_host_, words_);
     const std::int64_t* words = on_host_.data();
     for (int copy = 0; copy < TermAdder::k_copies; ++copy)
       for (ReproducibleSum& sum : sums.first(sums_)) {

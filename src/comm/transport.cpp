@@ -3,8 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "comm/payload.hpp"
-
 namespace octant {
 
 namespace {
@@ -25,12 +23,6 @@ Traffic traffic_of(const std::vector<mpi::Part>& sends) {
   Traffic traffic{partners, partners, 0};
   for (const mpi::Part& part : sends) traffic.bytes += static_cast<std::int64_t>(part.bytes);
   return traffic;
-}
-
-void copy_own(const OwnSegment& own, const std::byte* send, std::byte* receive,
-              std::size_t item_bytes) {
-  copy_payload(receive + own.receive_begin * item_bytes, send + own.send_begin * item_bytes,
-               static_cast<std::size_t>(own.count) * item_bytes);
 }
 
 // Waits for requests of which the first one has the number `first` in the log.
@@ -61,7 +53,6 @@ class PointToPoint final : public Transport {
       log.post(flow.communicator(), part.rank, false, part.bytes);
       departures_.send(comm, {send + part.offset, part.bytes}, part.rank, tag_);
     }
-    copy_own(flow.own(), send, receive, item_bytes);
     return traffic_of(sends);
   }
   void progress() override { arrivals_.test(); }
@@ -89,7 +80,6 @@ class AllToAll final : public Transport {
     for (const auto& part : sends) log.post(flow.communicator(), part.rank, false, part.bytes);
     whole_ = log.post(flow.communicator(), -1, true, 0);
     request_.all_to_all(flow.communicator().handle(), send, sends, receive, receives);
-    copy_own(flow.own(), send, receive, item_bytes);
     return traffic_of(sends);
   }
   void progress() override { request_.test(); }

@@ -18,8 +18,8 @@ struct Traffic {
 };
 
 // One exchange at a time: start, progress as often as wanted, receive, and finish_sends or
-// leave_sends. The flow has been prepared for the backend; it and the buffers stay until then.
-// `log` hears of every message.
+// leave_sends. What the rank sends to itself is moved by forwarding alone. The flow has been
+// prepared for the backend; it and the buffers stay until then. `log` hears of every message.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -26,6 +26,22 @@ enum class Phase : std::uint8_t {
 inline constexpr int k_phases = 10;
 std::string_view to_string(Phase phase);
 
+// What travels between the memories of host and device (core/residency.hpp).
+enum class Cargo : std::uint8_t {
+  fields,     // values of a level's or a grid's cells
+  particles,  // values of particles that change their set or their rank, or are asked for
+  messages,   // packed buffers of exchanges
+  lists,      // of the few cells, particles or events that something happens to
+  numbers,    // a few for each block, tile, plane or level
+  tables,     // that kernels read: made when the mesh changes, or from parameters
+  files       // what files hold
+};
+inline constexpr int k_cargoes = 7;
+std::string_view to_string(Cargo cargo);
+enum class Way : std::uint8_t { to_device, to_host };
+inline constexpr int k_ways = 2;
+std::string_view to_string(Way way);
+
 // One message that this rank sent or received, told when it is done. Points in time are those of
 // Observer::now().
 struct MessageReport {
@@ -54,6 +70,8 @@ class Observer {
   virtual void lap(Phase phase, std::string_view name) = 0;
   // Adds to what the innermost scope has worked on or moved.
   virtual void count(std::int64_t cells, std::int64_t bytes) = 0;
+  // Bytes have travelled between host and device, or would have where they share their memory.
+  virtual void copied(Cargo /*cargo*/, Way /*way*/, std::int64_t /*bytes*/) {}
   // The messages of one exchange of a component that are done.
   virtual void messages(std::string_view component, int level,
                         std::span<const MessageReport> done) = 0;
@@ -89,6 +107,10 @@ class Observed {
 
 inline void observe_lap(Phase phase, std::string_view name) {
   if (Observer* observer = Observer::current()) observer->lap(phase, name);
+}
+
+inline void observe_copy(Cargo cargo, Way way, std::int64_t bytes) {
+  if (Observer* observer = Observer::current()) observer->copied(cargo, way, bytes);
 }
 
 }  // namespace octant

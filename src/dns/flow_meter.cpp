@@ -1,5 +1,7 @@
 #include "dns/flow_meter.hpp"
 
+#include "core/residency.hpp"
+
 #include <Kokkos_MathematicalFunctions.hpp>
 
 namespace octant::dns {
@@ -173,7 +175,7 @@ FlowMeter<place>::FlowMeter(const Domain& domain)
   const auto heights = Kokkos::create_mirror_view(heights_);
   for (int k = 0; k < domain.nz; ++k)
     heights(k) = {domain.dz_cell[k], domain.dz_face[k], 1.0 / domain.dz_cell[k]};
-  Kokkos::deep_copy(heights_, heights);
+  copy_to_device(Cargo::tables, heights_, heights);
 }
 
 template <Place place>
@@ -212,7 +214,7 @@ template <Place place>
 RowSums FlowMeter<place>::row_sums(const FieldView& field) {
   launch_rows<Space>("dns: sums of rows", field.ny + 2, field.nz + 2,
                      SumRow{field, row_sums_.data()});
-  Kokkos::deep_copy(row_sums_on_host_, row_sums_);
+  copy_to_host(Cargo::numbers, row_sums_on_host_, row_sums_);
   return {row_sums_on_host_.data(), field.ny};
 }
 

@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/residency.hpp"
 #include "dns/domain.hpp"
 #include "pencil/device_field.hpp"
 
@@ -139,7 +140,7 @@ class PlaneTable {
   // For the kernels that are launched from now on. Waits for those before.
   const Value* send() {
     if constexpr (k_is_host<DeviceSpace>) DeviceSpace().fence();
-    Kokkos::deep_copy(values_, on_host_);
+    copy_to_device(Cargo::numbers, values_, on_host_);
     return values_.data();
   }
   const Value* data() const { return values_.data(); }  // as they were sent

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/residency.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/refinement.hpp"
 #include "mesh/flagging.hpp"
@@ -46,9 +47,7 @@ bool AmrSimulation::regrid() {
     const auto flagging = timers_.time("flag cells", Phase::regrid, level);
     const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
     flag_cells(level, masks);
-    Kokkos::View<std::uint64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
-        flags[level].data(), flags[level].size());
-    Kokkos::deep_copy(host, masks);
+    copy_to_host(Cargo::numbers, host_view(flags[level]), masks);
   }
   if (!mesh_.regrid(flags)) return false;
   matter_.adapt_to_mesh();

@@ -9,6 +9,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/residency.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
 
@@ -231,7 +232,7 @@ std::string AmrSimulation::describe_cell(int level, const mesh::Cell& cell) cons
   Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
       mesh_.fields(level).blocks(LevelFields::k_now) + cell.slot * layout.stride_slot,
       layout.stride_slot);
-  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, block);
+  const auto values = on_host(Cargo::lists, block);
   std::string text = fmt::format("the gas is not physical on level {} at ({}, {}, {}):", level,
                                  corner[0] + (cell.index % N + 0.5) * dx,
                                  corner[1] + (cell.index / N % N + 0.5) * dx,

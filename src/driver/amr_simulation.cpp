@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/residency.hpp"
 #include "gravity/transfer_table.hpp"
 #include "hydro/gas_interpolation.hpp"
 
@@ -87,8 +88,7 @@ void AmrSimulation::set_initial_state(int level) {
   const mesh::BlockLayout& layout = mesh_.layout();
   const int cells = layout.block_size * layout.block_size * layout.block_size;
   std::vector<double> values(layout.stride_slot, 1.0);
-  const Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
-                                                                                     values.size());
+  const auto host = host_view(values);
   options_.problem->initial_level(
       mesh_, level, [&](int slot, int cell, const problems::GasState& gas) {
         problems::store_state(gas, options_.hydro, values.data() + cell, layout.stride_variable);
@@ -96,7 +96,7 @@ void AmrSimulation::set_initial_state(int level) {
         const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
             mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,
             values.size());
-        Kokkos::deep_copy(block, host);
+        copy_to_device(Cargo::fields, block, host);
       });
 }
 

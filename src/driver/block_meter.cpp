@@ -8,6 +8,7 @@
 #include "comm/route.hpp"
 #include "core/cpu_time.hpp"
 #include "core/observer.hpp"
+#include "core/residency.hpp"
 
 namespace octant::driver {
 
@@ -49,7 +50,7 @@ void BlockMeter::begin_step() {
     const int tiles = mesh_.halo(l).tiles.count(), slots = mesh_.blocks(l).slots();
     if (static_cast<int>(level.tile_cycles.extent(0)) != tiles)
       level.tile_cycles = mesh::DeviceArray<std::uint64_t>("tile cycles", tiles);
-    else Kokkos::deep_copy(level.tile_cycles, std::uint64_t{0});
+    else fill(level.tile_cycles, std::uint64_t{0});
     level.wall_ns = level.cpu_ns = 0.0;
     level.updates = 0;
     level.burnt_ns.assign(slots, 0.0);
@@ -117,7 +118,7 @@ void BlockMeter::end_step(const BlockCounts& particles) {
 
 // The counters tell how the sweeps' processor time is distributed.
 std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
-  const auto cycles = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, level.tile_cycles);
+  const auto cycles = on_host(Cargo::numbers, level.tile_cycles);
   std::vector<double> times(cycles.extent(0));
   for (std::size_t t = 0; t < times.size(); ++t) times[t] = static_cast<double>(cycles(t));
   const auto total = [&] { return std::accumulate(times.begin(), times.end(), 0.0); };

@@ -64,9 +64,9 @@ void collect_outflow(mesh::Mesh& mesh, int level,
       "outflow", count,
       SumOfFaces{faces, totals, mesh.registers(level), mesh.layout().block_size / 2,
                  mesh.layout().variables, mesh.geometry().cell_size(level)});
-  const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, totals);
+  const auto of_faces = on_host(Cargo::numbers, totals);
   for (int n = 0; n < count; ++n)
-    for (int t = 0; t < Outflow::terms; ++t) terms[t] += on_host(n)[t];
+    for (int t = 0; t < Outflow::terms; ++t) terms[t] += of_faces(n)[t];
 }
 
 }  // namespace octant::driver

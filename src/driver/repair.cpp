@@ -87,7 +87,7 @@ class Repair {
   void mark_all_tiles() {
     Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
         arguments_.bad_tiles, arguments_.tiles.count());
-    Kokkos::deep_copy(bad, std::uint8_t{1});
+    fill(bad, std::uint8_t{1});
   }
 
   // Applies the flux differences on all faces of the cells that are not of first order yet.

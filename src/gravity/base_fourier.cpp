@@ -1,5 +1,7 @@
 #include "gravity/base_fourier.hpp"
 
+#include "core/residency.hpp"
+
 #include <algorithm>
 
 namespace octant::gravity {
@@ -48,7 +50,7 @@ void BaseFourier::connect(const LevelPatches& patches) {
 }
 
 void BaseFourier::forward(const DeviceArray<double>& field) {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, field);
+  const auto host = on_host(Cargo::fields, field);
   transfer_->to_pencil(host.data(), pencil_.data());
   if (fourier_) fourier_->forward(pencil_.data());
 }
@@ -61,7 +63,7 @@ void BaseFourier::backward(const DeviceArray<double>& field) {
   if (fourier_) fourier_->backward(pencil_.data());
   const auto host = Kokkos::create_mirror_view(field);
   transfer_->to_patches(pencil_.data(), host.data());
-  Kokkos::deep_copy(field, host);
+  copy_to_device(Cargo::fields, field, host);
 }
 
 }  // namespace octant::gravity

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/residency.hpp"
 #include "gravity/spread_grid.hpp"
 
 namespace octant::gravity {
@@ -12,7 +13,7 @@ bool is_spread(const LevelPatches& patches, const DeviceArray<double>& cover,
                std::int64_t gathered) {
   for (const auto extent : patches.extent())
     if (extent % 2 != 0) return false;
-  const auto shares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, cover);
+  const auto shares = on_host(Cargo::fields, cover);
   std::int64_t active = 0;
   for (int n = 0; n < 8 * patches.own(); ++n) active += shares(n) > 0.5;
   return patches.communicator().sum(active) > std::max(gathered, CoarseSolver::k_few_cells);

@@ -147,7 +147,7 @@ CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
       fine_side_(fine.side()),
       side_(fine.side() / 2 + 2 * k_reach),
       row_(rounded_up(side_)),
-      exchanger_("gravity boxes", fine.communicator(), options, fine.level()) {
+      exchanger_("gravity boxes", fine.communicator(), options, fine.level(), Buffers::of_device) {
   if (coarse) plan_copies(fine, *coarse);
   find_far_cells(fine, coarse == nullptr);
 }

@@ -112,7 +112,7 @@ void Fmm::add_level(fmm::BrickLevel bricks) {
   const int level = bricks.level();
   const auto exchanger = [&](const char* what) {
     return Exchanger(fmt::format("fmm: {}, {}", what, level), communicator, comm_options_,
-                     std::max(level, -1));
+                     std::max(level, -1), Buffers::of_device);
   };
   const auto doubles = [](const char* label, std::int64_t count) {
     return mesh::uninitialised<double>(label, count);

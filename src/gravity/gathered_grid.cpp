@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "comm/route.hpp"
+#include "core/residency.hpp"
 
 namespace octant::gravity {
 
@@ -30,7 +31,7 @@ GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
                            const DeviceArray<double>& cover, const CommOptions& options)
     : communicator_(patches.communicator()),
       exchanger_("gravity bottom", communicator_, options, patches.level()) {
-  const auto shares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, cover);
+  const auto shares = on_host(Cargo::fields, cover);
   std::vector<PatchCells> own(patches.own());
   std::vector<Key> slots(patches.slots());
   for (int slot = 0; slot < patches.slots(); ++slot) slots[slot] = patches.key(slot);
@@ -77,9 +78,8 @@ GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
 }
 
 void GatheredGrid::gather(const DeviceArray<double>& f) {
-  Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(here_.data(),
-                                                                         here_.size());
-  Kokkos::deep_copy(host, Kokkos::subview(f, std::pair<std::size_t, std::size_t>(0, here_.size())));
+  copy_to_host(Cargo::fields, host_view(here_),
+               Kokkos::subview(f, std::pair<std::size_t, std::size_t>(0, here_.size())));
   exchanger_.run<double>(*gather_plan_, here_.data(), arrived_.data(), k_cells);
   for (std::size_t n = 0; n < arriving_.size(); ++n)
     std::copy_n(&arrived_[n * k_cells], k_cells, &f_[arriving_[n] * k_cells]);
@@ -90,9 +90,7 @@ void GatheredGrid::spread(const DeviceArray<double>& phi) {
   for (std::size_t n = 0; n < wanted_.size(); ++n)
     std::copy_n(&phi_[wanted_[n] * k_cells], k_cells, &sent[n * k_cells]);
   exchanger_.run<double>(*spread_plan_, sent.data(), message_.data(), k_cells);
-  Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(message_.data(),
-                                                                               message_.size());
-  Kokkos::deep_copy(phi, host);
+  copy_to_device(Cargo::fields, phi, host_view(message_));
 }
 
 void GatheredGrid::solve(const DeviceArray<double>& f, const DeviceArray<double>& phi) {

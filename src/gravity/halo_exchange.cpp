@@ -45,7 +45,7 @@ HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
       level_(patches.level()),
       alone_(patches.communicator().size() == 1),
       exchanger_(fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
-                 patches.communicator(), options, patches.level()) {
+                 patches.communicator(), options, patches.level(), Buffers::of_device) {
   std::vector<Segment> sends, receives;
   packs_ = mesh::to_device("patch packs", plan_copies(patches.sent(), sends));
   unpacks_ = mesh::to_device("patch unpacks", plan_copies(patches.received(), receives));

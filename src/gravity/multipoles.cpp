@@ -67,7 +67,7 @@ Kokkos::View<double*, Kokkos::HostSpace> moments_of_patches(int T, double h,
             moments);
         for (int n = 0; n < terms; ++n) sums(std::int64_t{patch} * terms + n) = moments[n];
       });
-  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, sums);
+  return on_host(Cargo::numbers, sums);
 }
 
 }  // namespace

@@ -70,13 +70,13 @@ PatchLevel::PatchLevel(const mesh::Tree& tree, int level, const CommOptions& opt
 
 DeviceArray<double> PatchLevel::make_field(const std::string& label, const Combination& values) {
   const DeviceArray<double> field = make_field(label);
-  if (patches_.any_masked()) Kokkos::deep_copy(field, 0.0);
+  if (patches_.any_masked()) fill(field, 0.0);
   transfer_.to_patches(values, field.data());
   return field;
 }
 
 double PatchLevel::total(const DeviceArray<double>& terms) const {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, terms);
+  const auto host = on_host(Cargo::numbers, terms);
   return reproducible_sum(patches_.communicator(),
                           std::span<const double>(host.data(), host.size()));
 }

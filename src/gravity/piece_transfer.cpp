@@ -56,7 +56,8 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       local_(mesh::to_device("pieces", patches.local_pieces())),
       leaving_(mesh::to_device("pieces", patches.leaving_pieces())),
       arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
-      exchanger_("gravity pieces", patches.communicator(), options, patches.level()) {}
+      exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
+                 Buffers::of_device) {}
 
 void PieceTransfer::to_patches(const Combination& values, double* patches) {
   const Rows rows{block_size_, side_, piece_};

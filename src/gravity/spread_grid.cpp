@@ -189,7 +189,8 @@ SpreadGrid::SpreadGrid(const LevelPatches& patches, const DeviceArray<double>& c
       arriving_(mesh::to_device("pieces", coarser_patches_.arriving_pieces())),
       leaving_values_("leaving values", leaving_.extent(0)),
       arriving_values_("arriving values", arriving_.extent(0)),
-      exchanger_("gravity bottom", patches.communicator(), options, patches.level()),
+      exchanger_("gravity bottom", patches.communicator(), options, patches.level(),
+                 Buffers::of_device),
       coarser_f_("coarser f", coarser_patches_.slots() * k_cells),
       coarser_phi_("coarser phi", coarser_patches_.slots() * k_cells) {
   cells_halo_.run(cover.data());
@@ -228,7 +229,7 @@ void SpreadGrid::sweep(const DeviceArray<double>& f, const DeviceArray<double>& 
 }
 
 void SpreadGrid::solve(const DeviceArray<double>& f, const DeviceArray<double>& phi) {
-  Kokkos::deep_copy(phi, 0.0);
+  fill(phi, 0.0);
   sweep(f, phi);
   restrict_residual(patches_.own(), tables_, diagonal_, f, phi, coarse_);
   hand_on(coarse_, coarser_f_);

@@ -104,7 +104,7 @@ StoredPotential::StoredPotential(const mesh::Mesh& mesh, const CommOptions& opti
     : mesh_(mesh),
       layout_(mesh.layout().block_size, k_fields),
       levels_(mesh.geometry().max_level() + 1),
-      migration_("gravity migration", mesh.communicator(), options) {}
+      migration_("gravity migration", mesh.communicator(), options, -1, Buffers::of_device) {}
 
 BlockField StoredPotential::field(int level, Field field) const {
   return {data(level) + static_cast<int>(field) * layout_.stride_variable, layout_.stride_slot};

@@ -41,20 +41,10 @@ KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, co
     }
 }
 
-template <class T>
-std::vector<T> to_host(const mesh::DeviceArray<T>& array) {
-  std::vector<T> values(array.extent(0));
-  Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(), values.size());
-  Kokkos::deep_copy(host, array);
-  return values;
-}
-
 std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
-  mesh::DeviceArray<std::uint8_t> flags("flags", arguments.tiles.count());
-  Kokkos::View<const std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
-      arguments.bad_tiles, flags.extent(0));
-  Kokkos::deep_copy(flags, bad);
-  const std::vector<std::uint8_t> host = to_host(flags);
+  const Kokkos::View<const std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
+      arguments.bad_tiles, arguments.tiles.count());
+  const std::vector<std::uint8_t> host = to_vector(Cargo::numbers, bad);
   std::vector<std::int32_t> tiles;
   for (std::size_t t = 0; t < host.size(); ++t)
     if (host[t]) tiles.push_back(static_cast<std::int32_t>(t));
@@ -94,23 +84,23 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   if (flagged.empty()) return {};
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(flagged.size());
-  const auto tiles = mesh::to_device("flagged tiles", flagged);
+  const auto tiles = mesh::to_device("flagged tiles", flagged, Cargo::lists);
   mesh::DeviceArray<std::int32_t> counts("bad cells", count);
   Kokkos::parallel_for(
       "hydro::count_bad_cells", count,
       KOKKOS_LAMBDA(int t) { for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); }); });
-  std::vector<std::int32_t> begins = to_host(counts);
+  std::vector<std::int32_t> begins = to_vector(Cargo::numbers, counts);
   int total = 0;
   for (std::int32_t& begin : begins) total += std::exchange(begin, total);
 
-  const auto begin = mesh::to_device("first bad cells", begins);
+  const auto begin = mesh::to_device("first bad cells", begins, Cargo::lists);
   const auto found = mesh::uninitialised<BadCell>("bad cells", total);
   Kokkos::parallel_for(
       "hydro::list_bad_cells", count, KOKKOS_LAMBDA(int t) {
         int n = begin(t);
         for_bad_cells(a, tiles(t), [&](const BadCell& cell) { found(n++) = cell; });
       });
-  std::vector<BadCell> cells = to_host(found);
+  std::vector<BadCell> cells = to_vector(Cargo::lists, found);
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
     return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);
   });
@@ -122,23 +112,23 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const std::vector<BadCell>& cells) {
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
-  const auto places = mesh::to_device("bad cells", cells);
+  const auto places = mesh::to_device("bad cells", cells, Cargo::lists);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
   scheme_kernels(options).fall_back(options, a, places.data(), count, result.data());
-  return to_host(result);
+  return to_vector(Cargo::lists, result);
 }
 
 FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
                           const std::vector<BadCell>& cells) {
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
-  const auto places = mesh::to_device("bad cells", cells);
+  const auto places = mesh::to_device("bad cells", cells, Cargo::lists);
   const auto added = mesh::uninitialised<double>("added by floors", 2 * count);
   Kokkos::parallel_for(
       "hydro::apply_floors", count,
       KOKKOS_LAMBDA(int n) { raise_to_floors(a, places(n), added(2 * n), added(2 * n + 1)); });
-  const std::vector<double> values = to_host(added);
+  const std::vector<double> values = to_vector(Cargo::lists, added);
   FlooredCells floored;
   for (int n = 0; n < count; ++n) {
     const double mass = values[2 * n], energy = values[2 * n + 1];

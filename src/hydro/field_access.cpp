@@ -1,5 +1,6 @@
 #include "hydro/field_access.hpp"
 
+#include "core/residency.hpp"
 #include "hydro/euler.hpp"
 #include "mesh/cell_loop.hpp"
 
@@ -12,15 +13,14 @@ template <class Value>
 std::vector<double> gather(const mesh::CellRange& cells, const Value& value) {
   const std::int64_t per_block = cells.cells_per_block();
   std::vector<double> values(static_cast<std::size_t>(cells.count() * per_block));
-  Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(),
-                                                                         values.size());
+  const auto host = host_view(values);
   // The same memory where the device is the host: output must not hold a field twice.
   const auto gathered = Kokkos::create_mirror_view(mesh::DeviceSpace{}, host);
   mesh::for_cells(
       "gather field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         gathered(cell.place * per_block + cell.index) = value(cell);
       });
-  Kokkos::deep_copy(host, gathered);
+  copy_to_host(Cargo::files, host, gathered);
   return values;
 }
 

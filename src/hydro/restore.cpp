@@ -132,11 +132,7 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
       },
       broken_blocks);
   if (broken_blocks == 0) return {};
-  std::vector<RestoredCells> host(count);
-  Kokkos::View<RestoredCells*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> view(host.data(),
-                                                                                host.size());
-  Kokkos::deep_copy(view, restored);
-  return host;
+  return to_vector(Cargo::numbers, restored);
 }
 
 }  // namespace octant::hydro

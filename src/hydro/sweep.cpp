@@ -1,6 +1,7 @@
 #include "hydro/sweep.hpp"
 
 #include "core/error.hpp"
+#include "core/residency.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/schemes.hpp"
 #include "hydro/sweep_batches.hpp"
@@ -18,7 +19,7 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
                  ghosts, arguments.tiles.block_size);
   Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(arguments.bad_tiles,
                                                                               tiles);
-  Kokkos::deep_copy(bad, std::uint8_t{0});
+  fill(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
   result.fastest = arguments.batches ? sweep_in_batches(options, scheme.batches, kernel)

@@ -272,7 +272,7 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
       name, range, KOKKOS_LAMBDA(const Cell& cell) {
         if (condition(cell)) Kokkos::atomic_inc(&count(0));
       });
-  const auto total = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, count)(0);
+  const auto total = on_host(Cargo::numbers, count)(0);
   std::vector<Cell> found(static_cast<std::size_t>(total));
   if (total == 0) return found;
   const auto cells = uninitialised<Cell>("cells found", total);
@@ -280,9 +280,7 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
       name, range, KOKKOS_LAMBDA(const Cell& cell) {
         if (condition(cell)) cells(Kokkos::atomic_fetch_dec(&count(0)) - 1) = cell;
       });
-  Kokkos::deep_copy(
-      Kokkos::View<Cell*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(found.data(), found.size()),
-      cells);
+  copy_to_host(Cargo::lists, host_view(found), cells);
   std::sort(found.begin(), found.end(), [](const Cell& a, const Cell& b) {
     return a.place != b.place ? a.place < b.place : a.index < b.index;
   });
@@ -303,8 +301,8 @@ std::vector<std::array<double, Terms::count>> block_totals(const char* name, con
                                                            const Terms& terms) {
   constexpr int count = Terms::count;
   std::vector<std::array<double, count>> totals(range.count());
-  const Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(
-      totals.empty() ? nullptr : totals.front().data(), totals.size() * count);
+  const auto host =
+      host_view(totals.empty() ? nullptr : totals.front().data(), totals.size() * count);
   const auto found = Kokkos::create_mirror_view(DeviceSpace{}, host);
   const auto launch = [&](const auto& kernel) {
     loops::launch<Schedule>(name, range, kernel, kernel.scratch());
@@ -312,7 +310,7 @@ std::vector<std::array<double, Terms::count>> block_totals(const char* name, con
   if (Terms::parts > 1 && range.block_size() / 2 >= Terms::parts)
     launch(loops::Totals<Terms::parts, Terms>{range, terms, found.data()});
   else launch(loops::Totals<1, Terms>{range, terms, found.data()});
-  Kokkos::deep_copy(host, found);
+  copy_to_host(Cargo::numbers, host, found);
   return totals;
 }
 

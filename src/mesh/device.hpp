@@ -6,18 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "core/residency.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::mesh {
 
-// A device copy of a host vector.
+// A device copy of a host vector: of a table, if nothing else is said.
 template <class T>
-DeviceArray<const T> to_device(const std::string& label, const std::vector<T>& values) {
-  DeviceArray<T> copy(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), values.size());
-  Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> source(values.data(),
-                                                                            values.size());
-  Kokkos::deep_copy(copy, source);
-  return copy;
+DeviceArray<const T> to_device(const std::string& label, const std::vector<T>& values,
+                               Cargo cargo = Cargo::tables) {
+  return on_device(cargo, label, values);
 }
 
 // Device memory for `count` values that nobody has touched yet.
@@ -41,9 +39,8 @@ class DeviceTable {
   // An entry, or some that follow each other, to be written.
   T& at(std::size_t n) { return *write(n, 1); }
   T* write(std::size_t begin, std::size_t count) {
-    if (!is_shared())
-      for (std::size_t part = begin / k_part; part * k_part < begin + count; ++part)
-        is_written_[part] = true;
+    for (std::size_t part = begin / k_part; part * k_part < begin + count; ++part)
+      is_written_[part] = true;
     return host_.data() + begin;
   }
   void push_back(const T& value) {
@@ -59,13 +56,13 @@ class DeviceTable {
   void clear() { size_ = 0; }
 
   void upload() {
-    if (is_shared()) return;
     const std::size_t parts = (size_ + k_part - 1) / k_part;
     for (std::size_t begin = 0, end = 0; begin < parts; begin = end + 1) {
       for (end = begin; end < parts && is_written_[end];) is_written_[end++] = false;
       const std::pair range(begin * k_part, std::min(end * k_part, size_));
       if (end > begin)
-        Kokkos::deep_copy(Kokkos::subview(device_, range), Kokkos::subview(host_, range));
+        copy_to_device(Cargo::tables, Kokkos::subview(device_, range),
+                       Kokkos::subview(host_, range));
     }
   }
 
@@ -76,8 +73,6 @@ class DeviceTable {
 
  private:
   static constexpr std::size_t k_part = 512;  // entries that are uploaded together
-
-  bool is_shared() const { return device_.data() == host_.data(); }
 
   void move_to(const DeviceArray<T>& device) {
     const auto host = Kokkos::create_mirror_view(device);

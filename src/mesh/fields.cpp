@@ -29,7 +29,7 @@ CellBox BlockLayout::box(std::int64_t slot) const {
 
 DeviceArray<double> allocate_with_margin(const std::string& label, std::int64_t doubles) {
   auto memory = uninitialised<double>(label, doubles + 2 * k_margin);
-  Kokkos::deep_copy(memory, 1.0);
+  fill(memory, 1.0);
   return memory;
 }
 
@@ -48,7 +48,7 @@ void LevelFields::reserve(int slots, int slots_in_use) {
   auto grown = uninitialised<double>("blocks", doubles);
   if (slots_in_use > 0) {
     const auto used = std::make_pair(std::int64_t{0}, slots_in_use * layout_.stride_slot);
-    Kokkos::deep_copy(Kokkos::subview(grown, used), Kokkos::subview(states_[k_now].blocks, used));
+    copy_within(Kokkos::subview(grown, used), Kokkos::subview(states_[k_now].blocks, used));
   }
   states_[k_now].blocks = grown;
   for (std::size_t s = 1; s < states_.size(); ++s)

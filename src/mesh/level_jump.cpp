@@ -357,10 +357,8 @@ FluxRequest LevelJump::coarse_request(const Side& side) const {
 
 void LevelJump::clear_registers(const DeviceArray<double>& fine,
                                 const DeviceArray<double>& coarse) const {
-  Kokkos::deep_copy(Kokkos::subview(fine, std::pair<std::int64_t, std::int64_t>(0, fine_doubles())),
-                    0.0);
-  Kokkos::deep_copy(
-      Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_begin_ + coarse_doubles())), 0.0);
+  fill(Kokkos::subview(fine, std::pair<std::int64_t, std::int64_t>(0, fine_doubles())), 0.0);
+  fill(Kokkos::subview(coarse, std::pair(coarse_begin_, coarse_begin_ + coarse_doubles())), 0.0);
 }
 
 void LevelJump::send_octants(const double* children, Exchanger& octants) {

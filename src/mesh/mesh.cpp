@@ -49,7 +49,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       flux_requests_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
       refreshed_(geometry.max_level() + 1, -1),
-      migration_("migration", communicator, comm_options),
+      migration_("migration", communicator, comm_options, -1, Buffers::of_device),
       vector_axes_(upload_vector_axes(setup_.variables)),
       inflow_values_(geometry.max_level() + 1) {
   for (int l = 0; l <= geometry.max_level(); ++l) {
@@ -61,9 +61,9 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
                       geometry.cell_size(l),
                       false});
     if (l > 0) jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_);
-    ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l);
-    octant_exchangers_.emplace_back("octants", communicator, comm_options, l);
-    face_exchangers_.emplace_back("fluxes", communicator, comm_options, l);
+    ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l, Buffers::of_device);
+    octant_exchangers_.emplace_back("octants", communicator, comm_options, l, Buffers::of_device);
+    face_exchangers_.emplace_back("fluxes", communicator, comm_options, l, Buffers::of_device);
   }
   const BlockCoordinates extent = geometry.extent(0);
   const std::int64_t blocks = base_block_count(geometry);
@@ -123,7 +123,7 @@ void Mesh::update_jumps() {
     const std::pair outwards(doubles, doubles + outward.doubles());
     if (outwards.second > static_cast<std::int64_t>(registers_[l].size()))
       registers_[l] = DeviceArray<double>("flux registers", outwards.second);
-    Kokkos::deep_copy(Kokkos::subview(registers_[l], outwards), 0.0);
+    fill(Kokkos::subview(registers_[l], outwards), 0.0);
   }
 }
 
@@ -222,7 +222,7 @@ void Mesh::evaluate_inflow(int level) {
       for (int n = 0; n < layout_.variables; ++n)
         values(first * layout_.variables + n * region.volume() + cell) = state[n];
     }
-  Kokkos::deep_copy(inflow.values, values);
+  copy_to_device(Cargo::numbers, inflow.values, values);
   inflow.known = true;
 }
 

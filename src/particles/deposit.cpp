@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/residency.hpp"
 #include "mesh/cell_loop.hpp"
 #include "mesh/flagging.hpp"
 #include "particles/cloud.hpp"
@@ -155,7 +156,7 @@ void Particles::deposit(int coarsest) {
   OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
   const double quantum = measured_quantum();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
-    Kokkos::deep_copy(levels_[l].mass, 0);
+    fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
   }
   for (int l = mesh_.finest_level(); l >= coarsest; --l) {
@@ -170,7 +171,7 @@ void Particles::deposit(int coarsest) {
     add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
     near.around.give_back(ghost_masses.data(), cells, level.masses);
     if (l == coarsest) continue;
-    Kokkos::deep_copy(ghost_masses, 0);
+    fill(ghost_masses, 0);
     add_to_parents(near, mesh_.cells(l), cells);
     near.beneath.give_back(ghost_masses.data(), cells, level.sums);
   }

@@ -70,7 +70,7 @@ void add_on_host(ReproducibleSum& sum, std::int64_t count, const Term& term) {
   const auto terms = mesh::uninitialised<double>("terms", count);
   Kokkos::parallel_for(
       "terms", count, KOKKOS_LAMBDA(std::int64_t n) { terms(n) = term(n); });
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, terms);
+  const auto host = on_host(Cargo::particles, terms);
   for (std::int64_t n = 0; n < count; ++n) sum += host(n);
 }
 

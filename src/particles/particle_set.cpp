@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/residency.hpp"
 
 namespace octant::particles {
 
@@ -14,9 +15,6 @@ using mesh::uninitialised;
 
 // Sorted again when one row in this many has moved.
 constexpr int k_tolerated_order = 8;
-
-template <class T>
-using HostView = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
 template <class T>
 void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& rows,
@@ -71,16 +69,16 @@ template <class T>
 std::vector<T> values_of(const DeviceArray<T>& column, const std::vector<std::int32_t>& rows) {
   std::vector<T> values(rows.size());
   const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
-  gather(column, to_device("rows", rows), gathered);
-  Kokkos::deep_copy(HostView<T>(values.data(), values.size()), gathered);
+  gather(column, to_device("rows", rows, Cargo::lists), gathered);
+  copy_to_host(Cargo::particles, host_view(values), gathered);
   return values;
 }
 
 template <class T>
 void put(const std::vector<T>& values, const DeviceArray<T>& column, int first) {
   const auto end = first + static_cast<int>(values.size());
-  Kokkos::deep_copy(Kokkos::subview(column, std::pair(first, end)),
-                    HostView<const T>(values.data(), values.size()));
+  copy_to_device(Cargo::particles, Kokkos::subview(column, std::pair(first, end)),
+                 host_view(values));
 }
 
 }  // namespace
@@ -152,7 +150,7 @@ void ParticleSet::reserve(std::int64_t rows) {
     auto grown =
         uninitialised<typename std::decay_t<decltype(column)>::value_type>("particles", capacity);
     const auto used = std::pair(0, count_);
-    Kokkos::deep_copy(Kokkos::subview(grown, used), Kokkos::subview(column, used));
+    copy_within(Kokkos::subview(grown, used), Kokkos::subview(column, used));
     column = grown;
   });
 }
@@ -175,14 +173,14 @@ void ParticleSet::append(std::span<const Word> words, const std::vector<std::int
 }
 
 void ParticleSet::overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words) {
-  const auto at = to_device("rows", rows);
+  const auto at = to_device("rows", rows, Cargo::lists);
   std::size_t place = 0;
   for_words(*this, [&](const auto& column) {
     using Value = typename std::decay_t<decltype(column)>::value_type;
     std::vector<Value> values(rows.size());
     for (std::size_t n = 0; n < rows.size(); ++n)
       values[n] = std::bit_cast<Value>(words[n * row_words() + place]);
-    scatter<Value>(to_device("values", values), at, column);
+    scatter<Value>(to_device("values", values, Cargo::particles), at, column);
     ++place;
   });
 }
@@ -197,7 +195,8 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
     if (next != rows.end() && *next == row) ++next;
     else movers.push_back(row);
   }
-  const auto to = to_device("holes", holes), from = to_device("movers", movers);
+  const auto to = to_device("holes", holes, Cargo::lists);
+  const auto from = to_device("movers", movers, Cargo::lists);
   for_columns([&](const auto& column) { fill_holes(column, to, from); });
   disorder_ += static_cast<std::int64_t>(holes.size());
   count_ = left;
@@ -216,7 +215,8 @@ void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
 void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
                             const std::vector<std::int32_t>& homes) {
   if (rows.empty()) return;
-  const auto at = to_device("rows", rows), slots = to_device("homes", homes);
+  const auto at = to_device("rows", rows, Cargo::lists);
+  const auto slots = to_device("homes", homes, Cargo::particles);
   const auto column = homes_;
   Kokkos::parallel_for(
       "set homes", rows.size(), KOKKOS_LAMBDA(int n) { column(at(n)) = slots(n); });
@@ -225,10 +225,7 @@ void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
 }
 
 std::vector<std::int32_t> ParticleSet::counts(int slots) const {
-  std::vector<std::int32_t> host(slots);
-  Kokkos::deep_copy(HostView<std::int32_t>(host.data(), host.size()),
-                    count_homes(homes_, count_, slots));
-  return host;
+  return to_vector(Cargo::numbers, count_homes(homes_, count_, slots));
 }
 
 void ParticleSet::sort_if_disordered(int slots) {

@@ -99,8 +99,7 @@ std::vector<std::int32_t> select_rows(int count, const Wanted& wanted) {
       },
       total);
   std::vector<std::int32_t> rows(total);
-  Kokkos::View<std::int32_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(rows.data(), total);
-  Kokkos::deep_copy(host, Kokkos::subview(found, std::pair(0, total)));
+  copy_to_host(Cargo::lists, host_view(rows), Kokkos::subview(found, std::pair(0, total)));
   return rows;
 }
 

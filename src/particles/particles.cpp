@@ -16,7 +16,8 @@ namespace octant::particles {
 Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_options)
     : kind_(std::move(kind)), mesh_(mesh) {
   const auto exchanger = [&](const char* what, int level) {
-    return Exchanger(fmt::format("{} {}", name(), what), mesh.communicator(), comm_options, level);
+    return Exchanger(fmt::format("{} {}", name(), what), mesh.communicator(), comm_options, level,
+                     Buffers::of_device);
   };
   for (int l = 0; l <= mesh.geometry().max_level(); ++l)
     levels_.push_back({.set = ParticleSet(kind_.real_columns(), kind_.integer_columns()),

@@ -1,6 +1,7 @@
 #include "pencil/device_field.hpp"
 
 #include "core/error.hpp"
+#include "core/residency.hpp"
 
 namespace octant::pencil {
 
@@ -43,12 +44,12 @@ DeviceField::DeviceField(const Box& x_pencil) {
 
 void DeviceField::copy_from(const Field& field) {
   require_same_layout(view_, field);
-  Kokkos::deep_copy(data_, host_view(field, data_.size()));
+  copy_to_device(Cargo::fields, data_, host_view(field, data_.size()));
 }
 
 void DeviceField::copy_to(Field& field) const {
   require_same_layout(view_, field);
-  Kokkos::deep_copy(host_view(field, data_.size()), data_);
+  copy_to_host(Cargo::fields, host_view(field, data_.size()), data_);
 }
 
 }  // namespace octant::pencil

@@ -9,6 +9,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/residency.hpp"
 #include "pencil/field.hpp"
 
 namespace octant::pencil {
@@ -33,8 +34,7 @@ DeviceArray<T> uninitialised(const std::string& label, std::size_t count) {
 // Waits.
 template <class T>
 void copy_to_device(const std::vector<T>& values, const DeviceArray<T>& copy) {
-  Kokkos::deep_copy(copy, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                              values.data(), values.size()));
+  octant::copy_to_device(Cargo::tables, copy, octant::host_view(values));
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/residency.hpp"
 #include "pencil/fft.hpp"
 #include "pencil/line_transform.hpp"
 
@@ -141,9 +142,9 @@ class StagedTransform final : public Transform {
 
   void execute(double* in, double* out) const override {
     const std::lock_guard lock(busy_);
-    Kokkos::deep_copy(part(sizes_.in), HostLine(in, sizes_.in));
+    copy_to_device(Cargo::fields, part(sizes_.in), HostLine(in, sizes_.in));
     transform_.execute(all_lines(), all_lines());
-    Kokkos::deep_copy(HostLine(out, sizes_.out), part(sizes_.out));
+    copy_to_host(Cargo::fields, HostLine(out, sizes_.out), part(sizes_.out));
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "core/residency.hpp"
 #include "mesh/flagging.hpp"
 
 namespace octant::problems {
@@ -66,7 +67,7 @@ void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
   const mesh::Geometry& geometry = mesh.geometry();
   const int N = geometry.block_size(), half = geometry.octant_size();
   const double dx = geometry.cell_size(level);
-  const auto flags = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, masks);
+  const auto flags = on_host(Cargo::numbers, masks);
   variables_->level = level;
   for (const int slot : mesh.blocks(level).own()) {
     const auto corner = geometry.origin(level, morton_decode(mesh.blocks(level).key(slot)));
@@ -79,7 +80,7 @@ void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
         flags(slot) |= mesh::octant_mask(2u << (i / half), 2u << (j / half), 2u << (k / half));
     }
   }
-  Kokkos::deep_copy(masks, flags);
+  copy_to_device(Cargo::numbers, masks, flags);
 }
 
 }  // namespace octant::problems

@@ -42,12 +42,12 @@ template <class Visit>
 void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
   const mesh::CellRange& range = level.cells;
   const double dx = range.cell_size;
-  const auto blocks = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, range.blocks);
+  const auto blocks = on_host(Cargo::tables, range.blocks);
   for (int place = 0; place < range.count(); ++place) {
     const mesh::OwnBlock& block = blocks(place);
     const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> stored(
         level.blocks + block.slot * level.layout.stride_slot, level.layout.stride_slot);
-    const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, stored);
+    const auto here = on_host(Cargo::fields, stored);
     for (int index = 0; index < range.cells_per_block(); ++index) {
       if (block.refined >> range.octant_of(index) & 1) continue;
       std::array<double, 3> centre;
@@ -59,7 +59,7 @@ void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
       set(cell, centre, level.moment.time);
       visit(cell);
     }
-    Kokkos::deep_copy(stored, here);
+    copy_to_device(Cargo::fields, stored, here);
   }
 }
 

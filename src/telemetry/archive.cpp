@@ -156,6 +156,7 @@ void Archive::write_tables(const Window& rows, std::int64_t first, std::int64_t 
   write("ranks", rows.ranks);
   write("phases", rows.phases);
   write("messages", rows.messages);
+  write("copies", rows.copies);
   write("blocks", rows.blocks);
   write("placement", rows.placement);
   write("events", rows.events);

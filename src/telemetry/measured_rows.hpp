@@ -44,6 +44,16 @@ struct MessageRow {
   std::int64_t bytes = 0, wait_ns = 0, post_ns = 0;
 };
 
+struct CopyRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, name = 0;
+  std::int8_t level = -1;
+  Cargo cargo = Cargo::fields;
+  Way way = Way::to_device;
+  std::int32_t copies = 0;
+  std::int64_t bytes = 0;
+};
+
 struct BlockRow {
   std::int64_t step = 0;
   std::int32_t rank = 0;

@@ -18,6 +18,7 @@ constexpr std::int64_t k_shortest_asked_for = 20'000;
 void PhaseTable::begin(std::int64_t now, std::int32_t name) {
   OCTANT_REQUIRE(scopes_.size() <= 1, "a step begins inside of {} scopes", scopes_.size() - 1);
   entries_.clear();
+  copies_.clear();
   places_.clear();
   scopes_.clear();
   charged_until_ = now;
@@ -82,6 +83,16 @@ void PhaseTable::lap(std::int64_t now, Phase phase, std::int32_t name) {
 void PhaseTable::count(std::int64_t cells, std::int64_t bytes) {
   entries_[scopes_.back().entry].cells += cells;
   entries_[scopes_.back().entry].bytes += bytes;
+}
+
+void PhaseTable::copied(Cargo cargo, Way way, std::int64_t bytes) {
+  const std::size_t entry = scopes_.back().entry;
+  auto row = std::find_if(copies_.begin(), copies_.end(), [&](const Copies& known) {
+    return known.entry == entry && known.cargo == cargo && known.way == way;
+  });
+  if (row == copies_.end()) row = copies_.insert(row, {entry, cargo, way});
+  row->copies += 1;
+  row->bytes += bytes;
 }
 
 std::int64_t PhaseTable::self_ns(Phase phase) const {

@@ -22,6 +22,15 @@ class PhaseTable {
     int open = 0;  // scopes that have begun and not ended
   };
 
+  // Copies between host and device within an entry's scopes.
+  struct Copies {
+    std::size_t entry;
+    Cargo cargo;
+    Way way;
+    std::int32_t copies = 0;
+    std::int64_t bytes = 0;
+  };
+
   // A scope that has ended.
   struct Ended {
     Phase phase;
@@ -41,11 +50,13 @@ class PhaseTable {
   Ended leave(std::int64_t now);
   void lap(std::int64_t now, Phase phase, std::int32_t name);
   void count(std::int64_t cells, std::int64_t bytes);
+  void copied(Cargo cargo, Way way, std::int64_t bytes);
 
   Phase innermost() const { return entries_[scopes_.back().entry].phase; }
 
   // Times of one row add up to those inside it: total_ns, and of all rows to the step's: self_ns.
   const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Copies>& copies() const { return copies_; }
   // The time of all rows of a phase.
   std::int64_t self_ns(Phase phase) const;
 
@@ -59,6 +70,7 @@ class PhaseTable {
   void charge(Entry& entry, std::int64_t now);
 
   std::vector<Entry> entries_;
+  std::vector<Copies> copies_;
   std::unordered_map<std::uint64_t, std::size_t> places_;
   std::vector<Scope> scopes_;
   std::int64_t charged_until_ = 0, cpu_charged_until_ = 0;

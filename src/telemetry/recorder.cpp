@@ -76,6 +76,17 @@ void Recorder::end_step(std::int64_t now) {
                               .cells = e.cells,
                               .bytes = e.bytes});
   }
+  for (const PhaseTable::Copies& c : phases_.copies()) {
+    const PhaseTable::Entry& scope = phases_.entries()[c.entry];
+    window_.copies.push_back({.step = step_,
+                              .rank = ranks_.rank,
+                              .name = scope.name,
+                              .level = scope.level,
+                              .cargo = c.cargo,
+                              .way = c.way,
+                              .copies = c.copies,
+                              .bytes = c.bytes});
+  }
   messages_.take_rows([&](MessageRow row) {
     row.step = step_;
     row.rank = ranks_.rank;
@@ -199,6 +210,10 @@ void Recorder::lap(Phase phase, std::string_view name) {
 }
 
 void Recorder::count(std::int64_t cells, std::int64_t bytes) { phases_.count(cells, bytes); }
+
+void Recorder::copied(Cargo cargo, Way way, std::int64_t bytes) {
+  phases_.copied(cargo, way, bytes);
+}
 
 void Recorder::messages(std::string_view component, int level,
                         std::span<const MessageReport> done) {

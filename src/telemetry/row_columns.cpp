@@ -21,16 +21,22 @@ Column text_column(const char* name, const std::vector<Row>& rows, std::int32_t 
           Texts{std::get<std::vector<std::int32_t>>(column(name, rows, field).values), &names}};
 }
 
-template <class Row>
-Column phase_column(const std::vector<Row>& rows) {
+// Of an enumeration with so many values, which to_string() names.
+template <class Kind, int count, class Row>
+Column kind_column(const char* name, const std::vector<Row>& rows, Kind Row::*field) {
   static const Names k_names = [] {
     Names names;
-    for (int n = 0; n < k_phases; ++n) names.emplace_back(to_string(static_cast<Phase>(n)));
+    for (int n = 0; n < count; ++n) names.emplace_back(to_string(static_cast<Kind>(n)));
     return names;
   }();
   Texts texts{{}, &k_names};
-  for (const Row& row : rows) texts.numbers.push_back(static_cast<std::int32_t>(row.phase));
-  return {"phase", std::move(texts)};
+  for (const Row& row : rows) texts.numbers.push_back(static_cast<std::int32_t>(row.*field));
+  return {name, std::move(texts)};
+}
+
+template <class Row>
+Column phase_column(const std::vector<Row>& rows) {
+  return kind_column<Phase, k_phases>("phase", rows, &Row::phase);
 }
 
 Column direction_column(const std::vector<MessageRow>& rows) {
@@ -96,6 +102,17 @@ std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& na
           column("bytes", rows, &MessageRow::bytes),
           column("wait_ns", rows, &MessageRow::wait_ns),
           column("post_ns", rows, &MessageRow::post_ns)};
+}
+
+std::vector<Column> columns(const std::vector<CopyRow>& rows, const Names& names) {
+  return {column("step", rows, &CopyRow::step),
+          column("rank", rows, &CopyRow::rank),
+          column("level", rows, &CopyRow::level),
+          text_column("name", rows, &CopyRow::name, names),
+          kind_column<Cargo, k_cargoes>("cargo", rows, &CopyRow::cargo),
+          kind_column<Way, k_ways>("way", rows, &CopyRow::way),
+          column("copies", rows, &CopyRow::copies),
+          column("bytes", rows, &CopyRow::bytes)};
 }
 
 std::vector<Column> columns(const std::vector<BlockRow>& rows, const Names&) {

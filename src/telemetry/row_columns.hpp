@@ -16,6 +16,7 @@ std::vector<Column> columns(const std::vector<StepRow>& rows, const Names& names
 std::vector<Column> columns(const std::vector<RankRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<PhaseRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& names);
+std::vector<Column> columns(const std::vector<CopyRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<BlockRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<PlacementRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<EventRow>& rows, const Names& names);

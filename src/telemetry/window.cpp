@@ -69,6 +69,7 @@ void Window::clear() {
   ranks.clear();
   phases.clear();
   messages.clear();
+  copies.clear();
   blocks.clear();
   placement.clear();
   events.clear();
@@ -80,6 +81,7 @@ void Window::append(const Window& other) {
   add(ranks, other.ranks);
   add(phases, other.phases);
   add(messages, other.messages);
+  add(copies, other.copies);
   add(blocks, other.blocks);
   add(placement, other.placement);
   add(events, other.events);
@@ -98,6 +100,7 @@ std::vector<std::byte> Window::packed() const {
   packer.add(ranks);
   packer.add(phases);
   packer.add(messages);
+  packer.add(copies);
   packer.add(blocks);
   packer.add(placement);
   packer.add(events);
@@ -119,6 +122,7 @@ void Window::append_packed(std::span<const std::byte> bytes) {
     add(ranks, unpacker.next<RankRow>());
     add(phases, unpacker.next<PhaseRow>(), &PhaseRow::name, numbers);
     add(messages, unpacker.next<MessageRow>(), &MessageRow::component, numbers);
+    add(copies, unpacker.next<CopyRow>(), &CopyRow::name, numbers);
     add(blocks, unpacker.next<BlockRow>());
     add(placement, unpacker.next<PlacementRow>(), &PlacementRow::policy, numbers);
     add(events, unpacker.next<EventRow>(), &EventRow::name, numbers);

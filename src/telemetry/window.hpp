@@ -16,6 +16,7 @@ struct Window {
   std::vector<RankRow> ranks;
   std::vector<PhaseRow> phases;
   std::vector<MessageRow> messages;
+  std::vector<CopyRow> copies;
   std::vector<BlockRow> blocks;
   std::vector<PlacementRow> placement;
   std::vector<EventRow> events;

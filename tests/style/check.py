@@ -13,6 +13,7 @@
 6. A source includes what it takes from the standard library, by itself or through Octant's own
    headers: what others bring along differs between their versions, and between batches.
 7. No two sources in src/ have the same name but for a .hpp and its .cpp in one folder.
+8. Nothing but src/core/residency.hpp copies between the memories of host and device.
 
 Usage: check.py [ROOT]
 """
@@ -98,6 +99,12 @@ STANDARD = {
 STANDARD_WORDS = {name: re.compile(rf"\bstd::(?:{words})\b") for name, words in STANDARD.items()}
 INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.MULTILINE)
 
+DEVICE_COPY = re.compile(
+    r"\bKokkos::(?:Experimental::)?(?:(?:local_)?deep_copy|create_mirror_view_and_copy)\b"
+    r"|\b(?:cuda|hip)Memcpy\w*"
+)
+COPIES = Path("src/core/residency.hpp")
+
 PATH_IN_TEXT = re.compile(
     r"`((?:src|apps|bench|cmake|docs|examples|python|tests)/[\w./-]*\w[./]?)`"
 )
@@ -170,6 +177,14 @@ def varying_sums(path: Path, text: str) -> Iterator[tuple[int, str]]:
     for pattern, name in OTHER_SUMS:
         for match in pattern.finditer(code):
             yield line_of(code, match.start()), f"{name} (use the reproducible sums of comm/)"
+
+
+def stray_copies(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find copies between host and device that nobody counts."""
+    if path.parts[0] != "src" or path == COPIES:
+        return
+    for match in DEVICE_COPY.finditer(blank(text)):
+        yield line_of(text, match.start()), f"{match[0]} (use the functions of {COPIES})"
 
 
 @functools.cache
@@ -291,7 +306,8 @@ def main(root: Path) -> int:
         text = (root / path).read_text(encoding="utf-8")
         checks = [length]
         if path.suffix in {".hpp", ".cpp"}:
-            checks += [climbing_includes, varying_sums, functools.partial(missing_includes, root)]
+            checks += [climbing_includes, varying_sums, stray_copies]
+            checks += [functools.partial(missing_includes, root)]
         for check in checks:
             findings += [f"{path}:{line}: {message}" for line, message in check(path, text)]
     print("\n".join(findings) or "style: nothing found")

@@ -72,6 +72,16 @@ TABLES: Mapping[str, Columns] = {
         "wait_ns": ("BIGINT", "time stood still until they had arrived, or left"),
         "post_ns": ("BIGINT", "sum of the delays between the exchange's start and posting"),
     },
+    "copies": {
+        **_FIRST,
+        **_RANK,
+        **_LEVEL,
+        "name": ("VARCHAR", "part of the program"),
+        "cargo": ("VARCHAR", "fields, particles, messages, lists, numbers, tables or files"),
+        "way": ("VARCHAR", "to_device or to_host"),
+        "copies": ("INTEGER", "number of copies"),
+        "bytes": ("BIGINT", "their bytes, copied or not"),
+    },
     "blocks": {
         **_FIRST,
         **_RANK,

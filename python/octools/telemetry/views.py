@@ -206,6 +206,11 @@ VIEWS: Mapping[str, View] = {
         {**TABLES["messages"], **NODE, "peer_node": ("INTEGER", "node of the peer")},
         _MESSAGES,
     ),
+    "copies": View(
+        "step, rank, level, part of the program, cargo and way",
+        {**TABLES["copies"], **NODE},
+        _with_node("copies"),
+    ),
     "waits": View(
         "wait: for a peer's messages, or in a collective call",
         {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "comm/route.hpp"
+#include "core/residency.hpp"
 #include "particles/particle_halo.hpp"
 
 namespace octant::subgrid {
@@ -111,7 +112,7 @@ std::vector<mesh::Cell> densest_by_block(const GasLevel& level, const std::vecto
       mesh::uninitialised<double>("densities", static_cast<std::int64_t>(all.size()))};
   Kokkos::parallel_for("densities",
                        Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, all.size()), kernel);
-  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.density);
+  const auto found = on_host(Cargo::lists, kernel.density);
   std::vector<mesh::Cell> densest;
   for (std::size_t n = 0; n < all.size(); ++n) {
     const bool same = !densest.empty() && densest.back().place == all[n].place;
@@ -220,7 +221,7 @@ bool form_holes(const HoleStep& step) {
                          mesh::uninitialised<Birth>("births of holes", count)};
   Kokkos::parallel_for("take seeds", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count),
                        kernel);
-  const auto births = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.births);
+  const auto births = on_host(Cargo::lists, kernel.births);
   std::vector<Hole> born;
   for (std::int64_t n = 0; n < count; ++n) {
     const Birth& birth = births(n);

@@ -8,7 +8,7 @@ namespace octant::subgrid::cooling {
 
 NodeHints make_hints(const Nodes& nodes) {
   const int rows = nodes.rows.rows, temperatures = nodes.temperatures;
-  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, nodes.values);
+  const auto values = on_host(Cargo::tables, nodes.values);
   const auto energy = [&](int row, int k) {
     return values((std::int64_t{row} * temperatures + k) * k_node_values + k_internal);
   };

@@ -270,7 +270,7 @@ struct Parts {
   template <class Law>
   void add(const mesh::Mesh& mesh, const Reaching<Law>& reaching, int level,
            const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
-    const auto sums = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, of_touches);
+    const auto sums = on_host(Cargo::lists, of_touches);
     for (std::size_t b = 0; b < touched.slots.size(); ++b)
       for (int t = touched.begins[b]; t < touched.begins[b + 1]; ++t) {
         Part<count> part{reaching.numbers[touched.events[t]],
@@ -448,7 +448,7 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
         alone,
         mesh::uninitialised<double>("got", std::int64_t{blocks} * InjectedSums::k_sums)};
     kernel.run();
-    const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.got);
+    const auto got = on_host(Cargo::numbers, kernel.got);
     const double volume = mesh.geometry().cell_volume(level);
     for (int b = 0; b < blocks; ++b)
       for (int n = 0; n < InjectedSums::k_sums; ++n)

@@ -191,8 +191,8 @@ std::vector<Touch> look_around(const mesh::Mesh& mesh, int level, const Candidat
         mesh::uninitialised<std::int32_t>("events of blocks", cells.count()),
         mesh::uninitialised<std::int32_t>("events found", std::int64_t{room} * cells.count())};
     Kokkos::parallel_for("look around", cells.count(), kernel);
-    const auto counts = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.counts);
-    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.found);
+    const auto counts = on_host(Cargo::numbers, kernel.counts);
+    const auto found = on_host(Cargo::lists, kernel.found);
     int most = 0;
     for (int block = 0; block < cells.count(); ++block) most = std::max(most, counts(block));
     if (most > room) continue;

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "core/residency.hpp"
 #include "subgrid/poisson.hpp"
 #include "subgrid/process.hpp"
 #include "subgrid/star_formation/efficiency.hpp"
@@ -281,7 +282,7 @@ class StarFormation final : public Process {
                       {lower[0], lower[1], lower[2]}};
     Kokkos::parallel_for("form stars",
                          Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count), kernel);
-    const auto outcomes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, kernel.outcomes);
+    const auto outcomes = on_host(Cargo::lists, kernel.outcomes);
     for (std::int64_t c = 0; c < count; ++c) {
       const Outcome& outcome = outcomes(c);
       ledger["expected"] += outcome.expected;
