@@ -20,13 +20,26 @@ void with_side(const LevelPatches& patches, const Body& body) {
   }
 }
 
-// Replaces the masked cells within `depth` by interpolated values, or keeps nothing but those.
+// The rows of a patch that are wanted, and what is read for them; all where no rows are given.
+struct WantedRows {
+  const PatchRows* rows;
+  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
+    return rows == nullptr || rows->has(j, k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int j, int k) const {
+    return rows == nullptr || rows->is_near(j, k, 2);
+  }
+};
+
+// Replaces the masked cells within `depth`, of the rows that are wanted, by interpolated values, or keeps nothing but those.
 enum class Elsewhere { keep, clear };
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T>& coarse,
                                              const PatchScratch<T, 2>& diagonal, int depth,
-                                             Elsewhere elsewhere, const PatchScratch<T, 2>& phi) {
+                                             Elsewhere elsewhere, const PatchScratch<T, 2>& phi,
+                                             const WantedRows& wanted = {nullptr}) {
   for_rows<T>(team, depth, [&](int j, int k) {
+    if (!wanted(j, k)) return;
     const auto put = [&](int parity, int e, Pack interpolated) OCTANT_INLINE_LAMBDA {
       double* to = phi.pairs(parity, j, k) + e;
       const Pack kept = elsewhere == Elsewhere::keep ? PackOf::load(to) : Pack(0.0);
@@ -136,9 +149,10 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
 }
 
 template <int T>
-void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
-                int order, double cell_size, double* result) {
+void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                double cell_size, const Kokkos::Array<double*, 3>& components) {
   const double *boxes = around.boxes ? around.boxes->data() : nullptr, *diagonals = around.diagonal;
+  const PatchRows* rows = around.rows;
   const auto tables = level.tables();
   const auto masked = level.masked();
   const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
@@ -148,25 +162,28 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);
-        gather(team, tables(patch), phi, 2, potential);
+        const WantedRows wanted{masked(patch) && rows ? rows + patch : nullptr};
+        gather(team, tables(patch), phi, 2, potential, wanted);
         if (masked(patch) && !boxes) {
           team.team_barrier();
-          extrapolate<T>(team, tables(patch), axis, potential);
+          for (int axis = 0; axis < 3; ++axis) extrapolate<T>(team, tables(patch), axis, potential);
         } else if (masked(patch)) {
-          gather(team, tables(patch), diagonals, 2, diagonal);
+          gather(team, tables(patch), diagonals, 2, diagonal, wanted);
           team.team_barrier();
           const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-          fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential);
+          fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential, wanted);
         }
         team.team_barrier();
-        double* cells = result + patch * std::int64_t{T * T * T};
+        const std::int64_t first = patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
-          for (int parity = 0; parity < 2; ++parity) {
-            const Differences<T> d(potential, axis, parity, j, k);
-            double* row = cells + (k * T + j) * T + parity * (T / 2);
-            for (int e = 0; e < T / 2; ++e)
-              row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
-          }
+          if (!wanted.has(j, k)) return;
+          for (int axis = 0; axis < 3; ++axis)
+            for (int parity = 0; parity < 2; ++parity) {
+              const Differences<T> d(potential, axis, parity, j, k);
+              double* row = components[axis] + first + (k * T + j) * T + parity * (T / 2);
+              for (int e = 0; e < T / 2; ++e)
+                row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
+            }
         });
       });
 }
@@ -185,10 +202,11 @@ void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, do
             [&](auto T) { interpolate_patches<T.value>(level, boxes.data(), phi); });
 }
 
-void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
-                  int order, double cell_size, double* result) {
+void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                  double cell_size, const std::array<double*, 3>& components) {
   with_side(level.patches(), [&](auto T) {
-    accelerate<T.value>(level, around, phi, axis, order, cell_size, result);
+    accelerate<T.value>(level, around, phi, order, cell_size,
+                        {components[0], components[1], components[2]});
   });
 }
 
