@@ -31,7 +31,8 @@ struct WantedRows {
   }
 };
 
-// Replaces the masked cells within `depth`, of the rows that are wanted, by interpolated values, or keeps nothing but those.
+// Replaces the masked cells within `depth`, of the rows that are wanted, by interpolated values, or
+// keeps nothing but those.
 enum class Elsewhere { keep, clear };
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T>& coarse,

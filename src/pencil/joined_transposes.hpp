@@ -10,8 +10,8 @@
 
 namespace octant::pencil {
 
-// Transposes of several arrays of the same ranks at once: what goes from one rank to another travels
-// in one message.
+// Transposes of several arrays of the same ranks at once: what goes from one rank to another
+// travels in one message.
 class JoinedTransposes {
  public:
   struct Member {

@@ -10,8 +10,8 @@ namespace octant::pencil {
 namespace {
 
 // Ranks get strips of `unit` columns or a multiple, `wide` or wider where that can be: one each, or
-// some ranks the rows of one. Of the ways with as few strips as leave no rank without lines, the one
-// with the least largest share.
+// some ranks the rows of one. Of the ways with as few strips as leave no rank without lines, the
+// one with the least largest share.
 Box share_of(const Box& lines, int unit, int wide, int ranks, int rank) {
   const int columns = lines[0].count(), rows = lines[1].count();
   const int units = (columns + unit - 1) / unit, few = (ranks + rows - 1) / std::max(rows, 1);
