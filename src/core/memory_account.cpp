@@ -72,7 +72,8 @@ class Ledger {
   }
   MemoryAccount at_peak() {
     const std::scoped_lock lock(mutex_);
-    if (has_started_ && total_ > most_) take_account();
+    // Arrays may have been touched since.
+    if (has_started_ && (total_ > most_ || memory_use().current > peak_.resident)) take_account();
     return peak_;
   }
 
@@ -84,7 +85,7 @@ class Ledger {
   };
 
   void take_account() {
-    most_ = total_;
+    most_ = std::max(most_, total_);
     for (Label& label : labels_) label.second = 0;
     for (const auto& [memory, array] : arrays_)
       array.label->second += resident_bytes(memory, array.bytes);

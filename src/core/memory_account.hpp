@@ -30,7 +30,7 @@ void start_memory_account();
 void count_array(const char* label, const void* memory, std::int64_t bytes);
 void forget_array(const void* memory);
 
-// At the moment when most was held in arrays, to a hundredth; the present one where nothing was.
+// When most was held in arrays, to a hundredth; now, if more memory is resident than then.
 // All zero where it was not started.
 MemoryAccount memory_account_at_peak();
 

@@ -148,4 +148,4 @@ def test_check_tells_what_memory_is_used_for(tmp_path: Path) -> None:
     file = tmp_path / "blast.toml"
     file.write_text(TINY_BLAST)
     rows = memory_by_purpose(octant("check", file).text)
-    assert {"gas", "program and libraries", "all"} <= rows.keys()
+    assert {"program and libraries", "all"} <= rows.keys()
