@@ -10,6 +10,7 @@
 #include "comm/mpi_layer.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
+#include "core/memory_account.hpp"
 
 namespace octant {
 
@@ -42,6 +43,7 @@ void refuse_more_threads_than_kokkos_holds() {
 void start_kokkos() {
   // Its warnings are advice on binding threads, repeated by every rank.
   Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  count_arrays_of_kokkos();
 }
 
 // A launcher that speaks another dialect than MPI starts so many runs of one rank, each of which
@@ -59,6 +61,19 @@ void refuse_to_be_one_of_many_alone() {
     mpi::finalize();
     std::exit(2);
   }
+}
+
+// By the hooks of its tools, unless a tool has these.
+void count_arrays_of_kokkos() {
+  if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
+  start_memory_account();
+  namespace tools = Kokkos::Tools::Experimental;
+  tools::set_allocate_data_callback(
+      [](Kokkos::Profiling::SpaceHandle, const char* label, const void* memory,
+         std::uint64_t bytes) { count_array(label, memory, static_cast<std::int64_t>(bytes)); });
+  tools::set_deallocate_data_callback([](Kokkos::Profiling::SpaceHandle, const char*,
+                                         const void* memory,
+                                         std::uint64_t) { forget_array(memory); });
 }
 
 }  // namespace

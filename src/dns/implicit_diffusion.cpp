@@ -89,6 +89,7 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
                             options);
       second_derivative_[c] = velocity_z_matrix(domain.grid, domain.boundaries, c);
     }
+    together_.emplace(solvers_);
   }
 
   void set_factor(double factor) override {
@@ -109,10 +110,11 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
     }
   }
   void exchange(State& state, double) override {
-    for (int c = 0; c < k_components; ++c) {
-      if (transposed_) solvers_[c].solve(state.velocity(c), -1, 0);
-      else solvers_[c].exchange(state.velocity(c), -1);
-    }
+    if (transposed_)
+      for (int c = 0; c < k_components; ++c) solvers_[c].solve(state.velocity(c), -1, 0);
+    else
+      together_->exchange(std::array{&state.velocity(0), &state.velocity(1), &state.velocity(2)},
+                          -1);
   }
   void settle(const Team& team, State& state, int component, int k) override {
     if (!transposed_) solvers_[component].backward(team, state.velocity(component), k, -1, 0);
@@ -121,7 +123,7 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
   double response(int k) const override { return response_[domain_.box[2].begin + k]; }
   pencil::PoissonReport report() const override {
     pencil::PoissonReport report;
-    for (const pencil::FieldTridiagonal& solver : solvers_) report.z += solver.traffic();
+    report.z = together_->traffic();
     return report;
   }
 
@@ -134,6 +136,7 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
   // that.
   bool transposed_;
   std::vector<pencil::FieldTridiagonal> solvers_;  // of the components
+  std::optional<pencil::FieldTridiagonals> together_;
   std::array<pencil::TridiagonalMatrix, k_components> second_derivative_;
   std::vector<double> response_;  // in all planes
 };
@@ -171,6 +174,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
       solvers_.emplace_back(domain.pencils, problem_of(c), own,
                             twin < c ? &solvers_[twin] : nullptr);
     }
+    if (in_sweeps_) together_.emplace(solvers_);
   }
 
   void set_factor(double factor) override {
@@ -188,10 +192,9 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
     for (int c = 0; c < k_components; ++c) forward(team, state, c, k);
   }
   void exchange(State& state, double push) override {
-    for (int c = 0; c < k_components; ++c) {
-      if (in_sweeps_) solvers_[c].exchange();
-      else solve(state, c, pushed_before_ && c == forced_ ? push : 0.0);
-    }
+    if (together_) return together_->exchange();
+    for (int c = 0; c < k_components; ++c)
+      solve(state, c, pushed_before_ && c == forced_ ? push : 0.0);
   }
   void settle(const Team& team, State& state, int component, int k) override {
     if (in_sweeps_) backward(team, state, component, k);
@@ -201,6 +204,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
     return pushed_before_ ? 0.0 : response_[domain_.box[2].begin + k];
   }
   pencil::PoissonReport report() const override {
+    if (together_) return together_->report();
     pencil::PoissonReport sum;
     for (const pencil::PoissonSolver& solver : solvers_) {
       const pencil::PoissonReport r = solver.report();
@@ -239,9 +243,10 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   int forced_;
   bool pushed_before_, in_sweeps_;
   double factor_ = 0.0;
-  std::vector<pencil::PoissonSolver> solvers_;  // of the components
-  std::vector<int> have_factors_;               // the others use theirs
-  std::vector<double> response_;                // in all planes
+  std::vector<pencil::PoissonSolver> solvers_;      // of the components
+  std::optional<pencil::PoissonSolvers> together_;  // in sweeps
+  std::vector<int> have_factors_;                   // the others use theirs
+  std::vector<double> response_;                    // in all planes
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "driver/check.hpp"
 
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "driver/amr_simulation.hpp"
 #include "driver/command_line.hpp"
 #include "driver/memory_need.hpp"
+#include "driver/memory_table.hpp"
 #include "driver/rehearsal.hpp"
 
 namespace octant::driver {
@@ -43,6 +46,13 @@ std::string describe(const RunSize& size) {
          fmt::format("# peak memory of the largest rank: {:.0f} MB\n", 1e-6 * size.peak_bytes);
 }
 
+// Cells of all blocks but those under finer ones.
+double leaf_cells(const std::vector<double>& blocks, int block_size) {
+  if (blocks.empty()) return 0.0;
+  const double all = std::accumulate(blocks.begin(), blocks.end(), 0.0);
+  return std::pow(block_size, 3) * (all - (all - blocks[0]) / 8.0);
+}
+
 // Makes the mesh as the run begins with it.
 std::string describe_beginning(const Communicator& communicator, const AmrOptions& options,
                                double& bytes) {
@@ -55,7 +65,10 @@ std::string describe_beginning(const Communicator& communicator, const AmrOption
     text += fmt::format("# level {}: {} blocks, {} leaf cells\n", l, totals.blocks[l],
                         totals.leaf_cells[l]);
   bytes = communicator.max(static_cast<double>(memory_use().peak));
-  return text + fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * bytes);
+  const double leaves = static_cast<double>(
+      std::accumulate(totals.leaf_cells.begin(), totals.leaf_cells.end(), std::int64_t{0}));
+  return text + fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * bytes) +
+         memory_table(communicator, leaves, "# ");
 }
 
 // What is known of the growth of a mesh that no rehearsal shows: its beginning, or less. `bytes` is
@@ -90,6 +103,10 @@ int check(const RunRequest& request) {
     RunSize size = extrapolate(rehearsals, blocks);
     if (options.telemetry.enabled) size.peak_bytes += k_recorder_bytes;
     report += describe(size);
+    const RunSize& rehearsed = rehearsals.back().size;
+    report +=
+        "# in the finest rehearsal\n" +
+        memory_table(communicator, leaf_cells(rehearsed.blocks, options.mesh.block_size), "# ");
     bytes = size.peak_bytes;
   }
   if (communicator.is_root()) fmt::print("{}", report);

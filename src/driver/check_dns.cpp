@@ -7,6 +7,7 @@
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/memory_need.hpp"
+#include "driver/memory_table.hpp"
 #include "driver/run_dns.hpp"
 
 namespace octant::driver {
@@ -29,6 +30,7 @@ double cell_count(const DnsOptions& options) {
 // What a flow takes on a grid.
 struct Need {
   double cells = 0.0, bytes = 0.0, step = 0.0;  // memory of the largest rank
+  double measured_cells = 0.0;                  // of the largest grid that was made for that
   std::string processes;
 };
 
@@ -37,7 +39,8 @@ Need measure_need(const Communicator& communicator, const DnsOptions& options) {
   simulation.initialise();
   simulation.measure();
   return {cell_count(options), communicator.max(static_cast<double>(memory_use().peak)),
-          simulation.stable_dt(), pencil::to_string(simulation.tuning().processes)};
+          simulation.stable_dt(), cell_count(options),
+          pencil::to_string(simulation.tuning().processes)};
 }
 
 // The same run on a grid of so many cells. Heights from a file have only their own number of cells.
@@ -85,11 +88,15 @@ int check_dns(const RunRequest& request) {
   const Need need = estimate_need(communicator, options, request);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
+  const std::string table = memory_table(communicator, need.measured_cells, "# ");
   if (communicator.is_root()) {
     fmt::print("{}\n# {:.4g} cells on ranks as {}; memory of the largest rank: {:.0f} MB\n",
                options.resolved(), need.cells, need.processes, 1e-6 * need.bytes);
     fmt::print("# about {:.0f} steps of {:.3g}, if the flow stays as fast as at first: {:.2g} s\n",
                steps, need.step, steps * need.cells * cost / communicator.size());
+    if (need.measured_cells < need.cells)
+      fmt::print("# measured with {:.4g} cells\n", need.measured_cells);
+    fmt::print("{}", table);
   }
   require_memory(communicator, need.bytes, "the run", "grid.cells");
   return k_done;

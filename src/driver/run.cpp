@@ -17,6 +17,7 @@
 #include "driver/command_line.hpp"
 #include "driver/history.hpp"
 #include "driver/machine.hpp"
+#include "driver/memory_table.hpp"
 #include "driver/recording.hpp"
 #include "driver/run_by_steps.hpp"
 #include "driver/run_control.hpp"
@@ -300,6 +301,7 @@ class Run::Course {
     const auto updates = static_cast<double>(communicator_.sum(model_.cell_updates()));
     const double sweeping = communicator_.max(model_.timers().total_seconds());
     log::info("{}", table);
+    log::info("{}", memory_table(communicator_, static_cast<double>(model_.leaf_cells())));
     model_.log_end();
     log::info(
         "{:.4g} cell updates, {:.2f} million per second; peak memory per rank {:.0f} to {:.0f} "

@@ -84,6 +84,8 @@ class Model {
 
   // Cells that this rank has advanced by a step since the run began.
   virtual std::int64_t cell_updates() const = 0;
+  // Leaf cells of all ranks, as they were measured last.
+  virtual std::int64_t leaf_cells() const = 0;
   // Tells the recorder about the step that was just taken: its blocks, and in `facts` what this
   // rank and the run hold; the caller knows the rest. Local.
   virtual void report_step(telemetry::Recorder& recorder, telemetry::StepFacts& facts) const = 0;

@@ -117,6 +117,10 @@ class AmrModel final : public Model {
   Columns history(double dt) const override { return history_columns(simulation_, dt); }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
+  std::int64_t leaf_cells() const override {
+    const auto& counts = simulation_.totals().leaf_cells;
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  }
   void report_step(telemetry::Recorder& recorder, telemetry::StepFacts& facts) const override {
     const mesh::Mesh& mesh = simulation_.mesh();
     const Totals& totals = simulation_.totals();
@@ -124,8 +128,7 @@ class AmrModel final : public Model {
     facts.rebalanced = simulation_.rebalanced();
     facts.finest_level = mesh.finest_level();
     facts.blocks = std::accumulate(totals.blocks.begin(), totals.blocks.end(), std::int64_t{0});
-    facts.leaf_cells =
-        std::accumulate(totals.leaf_cells.begin(), totals.leaf_cells.end(), std::int64_t{0});
+    facts.leaf_cells = leaf_cells();
     facts.own_leaf_cells = simulation_.own_leaf_cells();
     facts.own_work = simulation_.meter().work();
     for (const auto& [level, report] : simulation_.placements())

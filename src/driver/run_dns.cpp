@@ -99,9 +99,12 @@ class DnsModel final : public Model {
   }
 
   std::int64_t cell_updates() const override { return simulation_.cell_updates(); }
+  std::int64_t leaf_cells() const override {
+    const auto& [x, y, z] = options_.grid.cells;
+    return std::int64_t{x} * y * z;
+  }
   void report_step(telemetry::Recorder&, telemetry::StepFacts& facts) const override {
-    const auto& cells = options_.grid.cells;
-    facts.leaf_cells = std::int64_t{cells[0]} * cells[1] * cells[2];
+    facts.leaf_cells = leaf_cells();
     facts.own_leaf_cells = simulation_.domain().box.cells();
     facts.own_work = static_cast<double>(facts.own_leaf_cells);
   }

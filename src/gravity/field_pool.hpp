@@ -2,7 +2,6 @@
 // memory costs a page fault per 512 cells, a fifth of a solve's time.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,17 +13,25 @@ namespace octant::gravity {
 class FieldPool {
  public:
   // Memory for `count` values, which may hold anything; it returns to the pool when nobody refers
-  // to it any more.
+  // to it any more. Where all that is free is too small, it takes the place of the largest of that:
+  // levels take turns in the memory of the largest one.
   mesh::DeviceArray<double> allocate(const std::string& label, std::int64_t count) {
     const auto size = static_cast<std::size_t>(count);
-    const auto fits = std::find_if(arrays_.begin(), arrays_.end(), [&](const auto& array) {
-      return array.use_count() == 1 && array.size() >= size && array.size() <= 2 * size;
-    });
-    if (fits == arrays_.end()) {
-      arrays_.push_back(mesh::uninitialised<double>(label, count));
-      return arrays_.back();
+    auto best = arrays_.end();
+    for (auto array = arrays_.begin(); array != arrays_.end(); ++array) {
+      if (array->use_count() > 1) continue;
+      const bool better =
+          best == arrays_.end() ||
+          (best->size() < size ? array->size() > best->size()
+                               : array->size() >= size && array->size() < best->size());
+      if (better) best = array;
     }
-    return Kokkos::subview(*fits, std::pair(std::size_t{0}, size));
+    if (best == arrays_.end()) best = arrays_.insert(best, mesh::DeviceArray<double>());
+    if (best->size() < size) {
+      *best = {};
+      *best = mesh::uninitialised<double>(label, count);
+    }
+    return Kokkos::subview(*best, std::pair(std::size_t{0}, size));
   }
 
   // Gives back to the machine what nobody uses.

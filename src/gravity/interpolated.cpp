@@ -22,13 +22,27 @@ void with_side(const LevelPatches& patches, const Body& body) {
   }
 }
 
-// Replaces the masked cells within `depth` by interpolated values, or keeps nothing but those.
+// The rows of a patch that are wanted, and what is read for them; all where no rows are given.
+struct WantedRows {
+  const PatchRows* rows;
+  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
+    return rows == nullptr || rows->has(j, k);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int j, int k) const {
+    return rows == nullptr || rows->is_near(j, k, 2);
+  }
+};
+
+// Replaces the masked cells within `depth`, of the rows that are wanted, by interpolated values, or
+// keeps nothing but those.
 enum class Elsewhere { keep, clear };
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T>& coarse,
                                              const PatchScratch<T, 2>& diagonal, int depth,
-                                             Elsewhere elsewhere, const PatchScratch<T, 2>& phi) {
+                                             Elsewhere elsewhere, const PatchScratch<T, 2>& phi,
+                                             const WantedRows& wanted = {nullptr}) {
   for_rows<T>(team, depth, [&](int j, int k) {
+    if (!wanted(j, k)) return;
     const auto put = [&](int parity, int e, Pack interpolated) OCTANT_INLINE_LAMBDA {
       double* to = phi.pairs(parity, j, k) + e;
       const Pack kept = elsewhere == Elsewhere::keep ? PackOf::load(to) : Pack(0.0);
@@ -137,45 +151,47 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
   }
 }
 
-// Fills an own patch and two cells around it with the potential: beyond the level's end that of the
-// boxes, beyond the domain's end, along `axis`, that of the cells before it.
+// Fills the wanted rows of an own patch and two cells around it with the potential: beyond the
+// level's end that of the boxes, beyond the domain's end that of the cells before it.
 template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
   DeviceArray<const std::uint8_t> masked;
   const double *phi, *diagonals, *boxes;
+  const PatchRows* rows;
 
   PatchPotential(const PatchLevel& level, const Surroundings& around, const double* phi)
       : tables(level.tables()),
         masked(level.masked()),
         phi(phi),
         diagonals(around.diagonal),
-        boxes(around.boxes ? around.boxes->data() : nullptr) {}
+        boxes(around.boxes ? around.boxes->data() : nullptr),
+        rows(around.rows) {}
   static constexpr std::size_t bytes() { return 2 * PatchScratch<T, 2>::bytes(); }
 
+  KOKKOS_FORCEINLINE_FUNCTION WantedRows wanted(std::int64_t patch) const {
+    return {masked(patch) && rows ? rows + patch : nullptr};
+  }
   KOKKOS_FORCEINLINE_FUNCTION void load(const Team& team, std::int64_t patch,
                                         const PatchScratch<T, 2>& diagonal,
                                         const PatchScratch<T, 2>& potential) const {
-    gather(team, tables(patch), phi, 2, potential);
-    if (masked(patch) && boxes) {
-      gather(team, tables(patch), diagonals, 2, diagonal);
+    gather(team, tables(patch), phi, 2, potential, wanted(patch));
+    if (masked(patch) && !boxes) {
+      team.team_barrier();
+      for (int axis = 0; axis < 3; ++axis) extrapolate<T>(team, tables(patch), axis, potential);
+    } else if (masked(patch)) {
+      gather(team, tables(patch), diagonals, 2, diagonal, wanted(patch));
       team.team_barrier();
       const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-      fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential);
+      fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential, wanted(patch));
     }
-    team.team_barrier();
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void go_beyond(const Team& team, std::int64_t patch, int axis,
-                                             const PatchScratch<T, 2>& potential) const {
-    if (!masked(patch) || boxes) return;
-    extrapolate<T>(team, tables(patch), axis, potential);
     team.team_barrier();
   }
 };
 
 template <int T>
-void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
-                int order, double cell_size, double* result) {
+void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                double cell_size, const Kokkos::Array<double*, 3>& components) {
   const PatchPotential<T> values(level, around, phi);
   const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
   const double far = order == 4 ? 1.0 / (12.0 * cell_size) : 0.0;
@@ -185,15 +201,17 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);
         values.load(team, patch, diagonal, potential);
-        values.go_beyond(team, patch, axis, potential);
-        double* cells = result + patch * std::int64_t{T * T * T};
+        const WantedRows wanted = values.wanted(patch);
+        const std::int64_t first = patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
-          for (int parity = 0; parity < 2; ++parity) {
-            const Differences<T> d(potential, axis, parity, j, k);
-            double* row = cells + (k * T + j) * T + parity * (T / 2);
-            for (int e = 0; e < T / 2; ++e)
-              row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
-          }
+          if (!wanted.has(j, k)) return;
+          for (int axis = 0; axis < 3; ++axis)
+            for (int parity = 0; parity < 2; ++parity) {
+              const Differences<T> d(potential, axis, parity, j, k);
+              double* row = components[axis] + first + (k * T + j) * T + parity * (T / 2);
+              for (int e = 0; e < T / 2; ++e)
+                row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
+            }
         });
       });
 }
@@ -213,10 +231,11 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team), diagonal(team);
         values.load(team, patch, diagonal, potential);
+        const WantedRows wanted = values.wanted(patch);
         double* cells = result + patch * std::int64_t{T * T * T};
         for (int axis = 0; axis < 3; ++axis) {
-          values.go_beyond(team, patch, axis, potential);
           for_rows<T>(team, 0, [&](int j, int k) {
+            if (!wanted.has(j, k)) return;
             for (int i = 0; i < T; ++i) {
               double d[5];
               for (int n = -2; n <= 2; ++n) {
@@ -253,10 +272,11 @@ void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, do
             [&](auto T) { interpolate_patches<T.value>(level, boxes.data(), phi); });
 }
 
-void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
-                  int order, double cell_size, double* result) {
+void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                  double cell_size, const std::array<double*, 3>& components) {
   with_side(level.patches(), [&](auto T) {
-    accelerate<T.value>(level, around, phi, axis, order, cell_size, result);
+    accelerate<T.value>(level, around, phi, order, cell_size,
+                        {components[0], components[1], components[2]});
   });
 }
 

@@ -2,7 +2,10 @@
 // end, the potential of new blocks, and the force, which reads both.
 #pragma once
 
+#include <array>
+
 #include "gravity/coarse_boxes.hpp"
+#include "gravity/mask.hpp"
 #include "gravity/patch_level.hpp"
 
 namespace octant::gravity {
@@ -19,13 +22,14 @@ void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, do
 struct Surroundings {
   const double* diagonal = nullptr;  // 0 where cells are masked
   const CoarseBoxes* boxes = nullptr;
+  const PatchRows* rows = nullptr;  // of own patches, outside of which nothing is wanted
 };
 
-// One component of -grad phi in own patches by differences of the given order, 2 or 4. phi needs
+// The components of -grad phi in own patches by differences of the given order, 2 or 4. phi needs
 // copies to a depth of 2. Beyond the level's end phi is interpolated from the boxes; without them,
 // where the level ends with the domain, it is extrapolated from the four cells before the end.
-void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int axis,
-                  int order, double cell_size, double* result);
+void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                  double cell_size, const std::array<double*, 3>& components);
 
 // The energy per volume that the forces of acceleration() do not see, in own patches, where phi
 // obeys Poisson's equation with Newton's `constant`. Differences flatten waves: along an axis the

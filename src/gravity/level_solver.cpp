@@ -39,6 +39,7 @@ void LevelSolver::build_grids(const CommOptions& options) {
       grid.near->run(cover.data());
       grid.diagonal = diagonals(patches_, level_.tables(), side, finest, cover);
       grid.near->run(grid.diagonal.data());
+      grid.rows = gravity::swept_rows(patches_, level_.tables(), side, grid.diagonal);
     }
     cover = coarsened_cover(patches_, side, cover);
     grids_.push_back(std::move(grid));
@@ -61,7 +62,8 @@ GridView LevelSolver::view(const Grid& grid) const {
           .phi = grid.phi.data(),
           .next = grid.next.data(),
           .f = grid.f.data(),
-          .diagonal = grid.diagonal.data()};
+          .diagonal = grid.diagonal.data(),
+          .rows = grid.rows.data()};
 }
 
 // Sweeps and restricts; the copies of the new phi are on their way afterwards.

@@ -17,6 +17,11 @@ class LevelSolver {
 
   const DeviceArray<double>& diagonal() const { return diagonal_; }  // empty if nothing is masked
 
+  // Of the finest grid; empty if nothing is masked, or the level has no coarser grid.
+  DeviceArray<PatchRows> swept_rows() const {
+    return grids_.empty() ? DeviceArray<PatchRows>() : grids_[0].rows;
+  }
+
   // Improves phi until the norm of the residual of  sum(neighbours) - 6 phi = f  (values outside
   // moved into f) is at most tolerance * reference, where `reference` is a norm of the sort that
   // PatchLevel::norm() returns. f needs copies to a depth of 2; phi has all copies to that depth
@@ -28,6 +33,7 @@ class LevelSolver {
   struct Grid {
     int side = 0;
     DeviceArray<double> diagonal;
+    DeviceArray<PatchRows> rows;
     HaloExchange* near = nullptr;  // to a depth of 2: the level's or its own
     std::unique_ptr<HaloExchange> own_halo;
     DeviceArray<double> phi, next, f;  // of coarse grids, while a solve is under way

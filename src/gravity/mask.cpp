@@ -1,5 +1,7 @@
 #include "gravity/mask.hpp"
 
+#include <type_traits>
+
 #include "core/error.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
@@ -35,6 +37,41 @@ void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool 
           }
         });
       });
+}
+
+template <int T>
+void find_rows(int own, const DeviceArray<const PatchTable>& tables, const double* diagonal,
+               const DeviceArray<PatchRows>& rows) {
+  Kokkos::parallel_for(
+      "gravity: swept rows", teams(own, PatchScratch<T, 2>::bytes()),
+      KOKKOS_LAMBDA(const Team& team) {
+        const int patch = team.league_rank();
+        const PatchScratch<T, 2> d(team);
+        gather(team, tables(patch), diagonal, 2, d);
+        team.team_barrier();
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          PatchRows& found = rows(patch);
+          for (std::uint32_t& plane : found.planes) plane = 0;
+          for (int k = -2; k < T + 2; ++k)
+            for (int j = -2; j < T + 2; ++j)
+              for (int parity = 0; parity < 2; ++parity) {
+                const double* pairs = d.pairs(parity, j, k);
+                for (int e = -1; e <= T / 2; ++e)
+                  if (pairs[e] > 0.0) found.planes[k + 3] |= std::uint32_t{1} << (j + 3);
+              }
+        });
+      });
+}
+
+// Calls write(T) for patches of T^3 cells.
+template <class Write>
+void with_patch_side(int side, const Write& write) {
+  switch (side) {
+    case 16: write(std::integral_constant<int, 16>{}); break;
+    case 8: write(std::integral_constant<int, 8>{}); break;
+    case 4: write(std::integral_constant<int, 4>{}); break;
+    default: throw RunError("gravity: no grid with patches of {}^3 cells", side);
+  }
 }
 
 }  // namespace
@@ -85,16 +122,20 @@ DeviceArray<double> diagonals(const LevelPatches& patches,
                               const DeviceArray<double>& cover) {
   const DeviceArray<double> diagonal("diagonal", patches.slots() * cells_of(side));
   if (patches.own() == 0) return diagonal;
-  const auto write = [&](auto T) {
+  with_patch_side(side, [&](auto T) {
     write_diagonals<T.value>(patches.own(), tables, finest, cover.data(), diagonal.data());
-  };
-  switch (side) {
-    case 16: write(std::integral_constant<int, 16>{}); break;
-    case 8: write(std::integral_constant<int, 8>{}); break;
-    case 4: write(std::integral_constant<int, 4>{}); break;
-    default: throw RunError("gravity: no grid with patches of {}^3 cells", side);
-  }
+  });
   return diagonal;
+}
+
+DeviceArray<PatchRows> swept_rows(const LevelPatches& patches,
+                                  const DeviceArray<const PatchTable>& tables, int side,
+                                  const DeviceArray<double>& diagonal) {
+  const auto rows = mesh::uninitialised<PatchRows>("masked rows", patches.own());
+  if (patches.own() == 0) return rows;
+  with_patch_side(
+      side, [&](auto T) { find_rows<T.value>(patches.own(), tables, diagonal.data(), rows); });
+  return rows;
 }
 
 }  // namespace octant::gravity

@@ -8,6 +8,8 @@
 // then converge only half as fast.
 #pragma once
 
+#include <cstdint>
+
 #include "core/pack.hpp"
 #include "gravity/patches.hpp"
 
@@ -38,5 +40,38 @@ DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
 DeviceArray<double> diagonals(const LevelPatches& patches,
                               const DeviceArray<const PatchTable>& tables, int side, bool finest,
                               const DeviceArray<double>& cover);
+
+// Rows along x of a patch, and of its surroundings to a depth of 2, with cells that are not masked:
+// bit j + 3 of planes[k + 3]. Passes over masked patches leave out all other rows.
+struct PatchRows {
+  std::uint32_t planes[k_largest_patch + 6];
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
+    return (planes[k + 3] >> (j + 3) & 1) != 0;
+  }
+  // Such a row, or one up to `reach` beside it along y or z: what is read for it.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_near(int j, int k, int reach) const {
+    std::uint32_t near = planes[k + 3];
+    for (int n = 1; n <= reach; ++n) {
+      near |= planes[k + 3] << n | planes[k + 3] >> n;
+      if (k + 3 - n >= 0) near |= planes[k + 3 - n];
+      if (k + 3 + n < k_largest_patch + 6) near |= planes[k + 3 + n];
+    }
+    return (near >> (j + 3) & 1) != 0;
+  }
+  // Whether one of them is interpolated from row (j, k) of the coarse grid.
+  KOKKOS_FORCEINLINE_FUNCTION bool has_above(int j, int k) const {
+    std::uint32_t above = 0;
+    for (int n = 2 * k + 2; n <= 2 * k + 5; ++n)
+      if (n >= 0 && n < k_largest_patch + 6) above |= planes[n];
+    const int first = 2 * j + 2;
+    return ((first >= 0 ? above >> first : above << -first) & 15) != 0;
+  }
+};
+
+// Of own patches. The diagonal needs copies to a depth of 2.
+DeviceArray<PatchRows> swept_rows(const LevelPatches& patches,
+                                  const DeviceArray<const PatchTable>& tables, int side,
+                                  const DeviceArray<double>& diagonal);
 
 }  // namespace octant::gravity

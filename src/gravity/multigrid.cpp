@@ -5,6 +5,7 @@
 // where there are any), and the values beyond its end are interpolated from the coarser level,
 // whose potential is extrapolated to the level's time.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -257,17 +258,19 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
 
 Surroundings Multigrid::surroundings(int level) const {
   const Level& l = levels_[level];
-  return l.solver ? Surroundings{l.solver->diagonal().data(), l.boxes.get()} : Surroundings{};
+  if (!l.solver) return {};
+  return {l.solver->diagonal().data(), l.boxes.get(), l.solver->swept_rows().data()};
 }
 
 void Multigrid::store_force(int level, const DeviceArray<double>& phi) {
   Level& l = levels_[level];
-  const DeviceArray<double> g = l.patches->make_field("acceleration");
+  std::array<DeviceArray<double>, 3> g;
+  for (DeviceArray<double>& component : g) component = l.patches->make_field("acceleration");
+  acceleration(*l.patches, surroundings(level), phi.data(), gradient_order_,
+               mesh_.geometry().cell_size(level), {g[0].data(), g[1].data(), g[2].data()});
   BlockField component = stored().acceleration(level).x;
-  for (int axis = 0; axis < 3; ++axis) {
-    acceleration(*l.patches, surroundings(level), phi.data(), axis, gradient_order_,
-                 mesh_.geometry().cell_size(level), g.data());
-    l.patches->transfer().to_blocks(g.data(), component);
+  for (const DeviceArray<double>& values : g) {
+    l.patches->transfer().to_blocks(values.data(), component);
     component.data += stored().acceleration(level).stride_component;
   }
 }

@@ -77,14 +77,21 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
   for (int n = 0; n < Count; ++n) to[n] = from ? from[n] : 0.0;
 }
 
-// Fills the cells within `depth` of an own patch from the patches around it; 0 where there is none.
-template <int T, int Depth>
+struct EveryRow {
+  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int, int) const { return true; }
+};
+
+// Fills the cells within `depth` of an own patch from the patches around it, of the rows that are
+// wanted(j, k); 0 where there is no patch.
+template <int T, int Depth, class Wanted = EveryRow>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
                                         const double* field, int depth,
-                                        const PatchScratch<T, Depth>& to) {
+                                        const PatchScratch<T, Depth>& to,
+                                        const Wanted& wanted = {}) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
   constexpr std::int64_t cells = T * T * T;
   for_rows<T>(team, depth, [&](int j, int k) {
+    if (!wanted(j, k)) return;
     const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
     const int offset = ((k & (T - 1)) * T + (j & (T - 1))) * T;
     const auto line = [&](int side) {

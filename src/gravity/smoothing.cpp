@@ -7,12 +7,33 @@ namespace octant::gravity {
 
 namespace {
 
+// The rows of a patch that a pass works on: all of them, or those with cells that are not masked.
+template <bool Masked>
+struct Swept {
+  const PatchRows* rows;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
+    if constexpr (Masked) return rows->has(j, k);
+    return true;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_near(int j, int k) const {
+    if constexpr (Masked) return rows->is_near(j, k, 1);
+    return true;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_above(int j, int k) const {
+    if constexpr (Masked) return rows->has_above(j, k);
+    return true;
+  }
+};
+
 // Over-relaxed Gauss-Seidel on the cells of one colour within `depth`.
 template <bool Masked, int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void relax(const Team& team, const PatchScratch<T, Depth>& phi,
+KOKKOS_FORCEINLINE_FUNCTION void relax(const Team& team, const Swept<Masked>& swept,
+                                       const PatchScratch<T, Depth>& phi,
                                        const PatchScratch<T, 2>& f,
                                        const PatchScratch<T, 2>& diagonal, int depth, int colour) {
   for_rows<T>(team, depth, [&](int j, int k) {
+    if (!swept.has(j, k)) return;
     const int parity = (j + k + colour) & 1;
     const Neighbours around(phi, parity, j, k);
     double* centre = phi.pairs(parity, j, k);
@@ -46,7 +67,8 @@ KOKKOS_FORCEINLINE_FUNCTION Pack residual(const PatchScratch<T, 3>& phi,
 
 // The coarse right-hand side is 4 times the mean residual, because h^2 is 4 times as large.
 template <bool Masked, int T>
-KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Team& team, const PatchScratch<T, 3>& phi,
+KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Team& team, const Swept<Masked>& swept,
+                                                   const PatchScratch<T, 3>& phi,
                                                    const PatchScratch<T, 2>& f,
                                                    const PatchScratch<T, 2>& diagonal,
                                                    double* coarse, double* row_norms) {
@@ -59,6 +81,7 @@ KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Team& team, const Patch
       Pack sum(0.0), squares(0.0);
       for (int line = 0; line < 4; ++line) {
         const int jf = 2 * j + (line & 1), kf = 2 * k + (line >> 1);
+        if (!swept.has(jf, kf)) continue;
         const Pack even = residual<Masked>(phi, f, diagonal, 0, jf, kf, e);
         const Pack odd = residual<Masked>(phi, f, diagonal, 1, jf, kf, e);
         sum = sum + (even + odd);
@@ -73,13 +96,15 @@ KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Team& team, const Patch
   });
 }
 
-template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void write(const Team& team, const PatchScratch<T, Depth>& phi,
-                                       double* patch) {
+// 0 to masked rows.
+template <bool Masked, int T, int Depth>
+KOKKOS_FORCEINLINE_FUNCTION void write(const Team& team, const Swept<Masked>& swept,
+                                       const PatchScratch<T, Depth>& phi, double* patch) {
   for_rows<T>(team, 0, [&](int j, int k) {
     double* row = patch + (k * T + j) * T;
+    const bool has = swept.has(j, k);
     for (int parity = 0; parity < 2; ++parity)
-      copy_pairs<T / 2>(phi.pairs(parity, j, k), row + parity * (T / 2));
+      copy_pairs<T / 2>(has ? phi.pairs(parity, j, k) : nullptr, row + parity * (T / 2));
   });
 }
 
@@ -100,25 +125,28 @@ void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>
         PatchScratch<T, 2> diagonal = f;
         auto* row_norms = static_cast<double*>(
             team.team_scratch(1).get_shmem_aligned(C * C * sizeof(double), 64));
+        const Swept<Masked> swept{grid.rows + patch};
+        const auto near = [&](int j, int k) { return swept.is_near(j, k); };
+        const auto inside = [&](int j, int k) { return swept.has(j, k); };
         if (from_zero) {
           for_rows<T>(team, 3, [&](int j, int k) {
+            if (!near(j, k)) return;
             for (int e = 0; e < PatchScratch<T, 3>::row; ++e) phi.pairs(0, j, k)[e - 2] = 0.0;
           });
         } else {
-          gather(team, table, grid.phi, 3, phi);
+          gather(team, table, grid.phi, 3, phi, near);
         }
-        gather(team, table, grid.f, 2, f);
+        gather(team, table, grid.f, 2, f, inside);
         if constexpr (Masked) {
           diagonal = PatchScratch<T, 2>(team);
-          gather(team, table, grid.diagonal, 2, diagonal);
+          gather(team, table, grid.diagonal, 2, diagonal, inside);
         }
         team.team_barrier();
-        relax<Masked>(team, phi, f, diagonal, 2, 0);
-        relax<Masked>(team, phi, f, diagonal, 1, 1);
-        write(team, phi, grid.next + static_cast<std::int64_t>(patch) * T * T * T);
-        restrict_residual<Masked>(team, phi, f, diagonal,
-                                  coarse_f + static_cast<std::int64_t>(patch) * C * C * C,
-                                  row_norms);
+        relax(team, swept, phi, f, diagonal, 2, 0);
+        relax(team, swept, phi, f, diagonal, 1, 1);
+        write(team, swept, phi, grid.next + static_cast<std::int64_t>(patch) * T * T * T);
+        restrict_residual(team, swept, phi, f, diagonal,
+                          coarse_f + static_cast<std::int64_t>(patch) * C * C * C, row_norms);
         if (norms == nullptr) return;
         team.team_barrier();
         Kokkos::single(Kokkos::PerTeam(team), [&]() {
@@ -131,10 +159,12 @@ void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>
 
 // Adds the coarse correction to the cells within a depth of 2.
 template <bool Masked, int T>
-KOKKOS_FORCEINLINE_FUNCTION void prolong(const Team& team, const CoarseBox<T>& coarse,
+KOKKOS_FORCEINLINE_FUNCTION void prolong(const Team& team, const Swept<Masked>& swept,
+                                         const CoarseBox<T>& coarse,
                                          const PatchScratch<T, 2>& diagonal,
                                          const PatchScratch<T, 2>& phi) {
   for_rows<T>(team, 2, [&](int j, int k) {
+    if (!swept.has(j, k)) return;
     double *even = phi.pairs(0, j, k), *odd = phi.pairs(1, j, k);
     const double *even_d = diagonal.pairs(0, j, k), *odd_d = diagonal.pairs(1, j, k);
     const auto add = [&](double* to, const double* d, int e, Pack correction) OCTANT_INLINE_LAMBDA {
@@ -150,11 +180,13 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Team& team, const CoarseBox<T>& c
 }
 
 // The coarse cells around a patch, in natural order, from the coarse grid of C^3 cells per patch.
-template <int T>
-KOKKOS_FORCEINLINE_FUNCTION void gather_coarse(const Team& team, const PatchTable& table,
-                                               const double* field, double* box) {
+template <int T, bool Masked>
+KOKKOS_FORCEINLINE_FUNCTION void gather_coarse(const Team& team, const Swept<Masked>& swept,
+                                               const PatchTable& table, const double* field,
+                                               double* box) {
   constexpr int C = T / 2;
   for_rows<C>(team, 2, [&](int j, int k) {
+    if (!swept.has_above(j, k)) return;
     const std::int32_t* slots = &table[(zone(k, C) * 3 + zone(j, C)) * 3];
     const int offset = ((k & (C - 1)) * C + (j & (C - 1))) * C;
     double* row = box + ((k + 2) * CoarseBox<T>::side + j + 2) * CoarseBox<T>::row;
@@ -182,19 +214,22 @@ void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>&
         const PatchScratch<T, 2> phi(team), f(team);
         PatchScratch<T, 2> diagonal = f;
         auto* box = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(box_bytes, 64));
-        gather(team, table, grid.phi, 2, phi);
-        gather(team, table, grid.f, 1, f);
-        gather_coarse<T>(team, table, coarse_phi, box);
+        const Swept<Masked> swept{grid.rows + patch};
+        const auto near = [&](int j, int k) { return swept.is_near(j, k); };
+        const auto inside = [&](int j, int k) { return swept.has(j, k); };
+        gather(team, table, grid.phi, 2, phi, near);
+        gather(team, table, grid.f, 1, f, inside);
+        gather_coarse<T>(team, swept, table, coarse_phi, box);
         if constexpr (Masked) {
           diagonal = PatchScratch<T, 2>(team);
-          gather(team, table, grid.diagonal, 2, diagonal);
+          gather(team, table, grid.diagonal, 2, diagonal, inside);
         }
         team.team_barrier();
-        prolong<Masked>(team, CoarseBox<T>{box}, diagonal, phi);
+        prolong(team, swept, CoarseBox<T>{box}, diagonal, phi);
         team.team_barrier();
-        relax<Masked>(team, phi, f, diagonal, 1, 0);
-        relax<Masked>(team, phi, f, diagonal, 0, 1);
-        write(team, phi, grid.next + static_cast<std::int64_t>(patch) * T * T * T);
+        relax(team, swept, phi, f, diagonal, 1, 0);
+        relax(team, swept, phi, f, diagonal, 0, 1);
+        write(team, swept, phi, grid.next + static_cast<std::int64_t>(patch) * T * T * T);
       });
 }
 

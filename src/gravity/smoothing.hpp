@@ -9,7 +9,7 @@
 
 #include <span>
 
-#include "gravity/patches.hpp"
+#include "gravity/mask.hpp"
 
 namespace octant::gravity {
 
@@ -23,7 +23,9 @@ struct GridView {
   double* phi = nullptr;
   double* next = nullptr;  // written by passes, then exchanged with phi
   double* f = nullptr;
-  const double* diagonal = nullptr;  // d; not read for unmasked patches
+  // Not read for unmasked patches: d, and by own slot the rows that are swept.
+  const double* diagonal = nullptr;
+  const PatchRows* rows = nullptr;
 };
 
 // One red-black sweep, then the residual, summed into the coarse grid's right-hand side. phi counts

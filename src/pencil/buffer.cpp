@@ -1,11 +1,14 @@
 #include "pencil/buffer.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+
+#include "core/memory_account.hpp"
 
 namespace octant::pencil {
 
@@ -23,6 +26,12 @@ Buffer::Buffer(std::size_t count) : size_(count) {
   if (is_large) madvise(memory, bytes / k_huge_page * k_huge_page, MADV_HUGEPAGE);
 #endif
   std::memset(data_.get(), 0, bytes);
+  count_array("fields and lines of pencils", memory, static_cast<std::int64_t>(bytes));
+}
+
+void Buffer::Free::operator()(double* memory) const {
+  forget_array(memory);
+  std::free(memory);
 }
 
 }  // namespace octant::pencil

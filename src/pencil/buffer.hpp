@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 
 namespace octant::pencil {
@@ -27,7 +26,7 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(double* memory) const { std::free(memory); }
+    void operator()(double* memory) const;
   };
   std::unique_ptr<double[], Free> data_;
   std::size_t size_ = 0;

@@ -100,7 +100,7 @@ class WholeLines final : public LineSolver<Matrices> {
 // Reduces this rank's planes to two, and solves the reduced system of the column: P-TDMA; and
 // periodic lines on one rank, whose two end planes are the reduced system.
 template <class Matrices>
-class PartitionedLines final : public LineSolver<Matrices> {
+class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines {
  public:
   explicit PartitionedLines(const LineProblem<Matrices>& problem)
       : PartitionedLines(problem, twin_of<PartitionedLines>(problem)) {}
@@ -122,13 +122,21 @@ class PartitionedLines final : public LineSolver<Matrices> {
     else partition_->eliminate(team, n, plane(n), rhs, plane(n - 1), ends_(0));
   }
   void exchange(const Planes& planes) override {
+    reduce(planes);
+    ends_.solve();
+  }
+  ReducedLines* reduced() override { return this; }
+  void reduce(const Planes& planes) override {
     const int last = planes_ - 1;
     in_team("pencil: reduce lines", [&](const Team& team) {
       partition_->add_and_scale(team, 0, ends_(0), swept(planes)(0));
       partition_->scale(team, last, ends_(1), swept(planes)(last));
     });
-    ends_.solve();
   }
+  JoinedTransposes::Member sides() const override { return ends_.sides(); }
+  double* ends() override { return ends_.data(); }
+  double* gathered() override { return ends_.gathered_data(); }
+  void solve_gathered() override { ends_.solve_gathered(); }
   void backward(const Team& team, const Planes& planes, int n, double* solution,
                 const double* after, double* carry) override {
     if (n > 0 && n < planes_ - 1) {
@@ -242,6 +250,33 @@ class TransposedLines final : public LineSolver<Matrices> {
 };
 
 }  // namespace
+
+namespace {
+
+std::vector<JoinedTransposes::Member> sides_of(std::span<ReducedLines* const> solvers) {
+  std::vector<JoinedTransposes::Member> members;
+  for (const ReducedLines* solver : solvers) members.push_back(solver->sides());
+  return members;
+}
+
+}  // namespace
+
+JoinedLines::JoinedLines(const Communicator& column, std::vector<ReducedLines*> solvers,
+                         TransposeBackend backend)
+    : solvers_(std::move(solvers)),
+      transposes_("tridiagonal ends", column, sides_of(solvers_), backend) {}
+
+void JoinedLines::exchange(std::span<const Planes> planes) {
+  std::vector<double*> ends, gathered;
+  for (std::size_t n = 0; n < solvers_.size(); ++n) {
+    solvers_[n]->reduce(planes[n]);
+    ends.push_back(solvers_[n]->ends());
+    gathered.push_back(solvers_[n]->gathered());
+  }
+  transposes_.forward(ends, gathered);
+  for (ReducedLines* solver : solvers_) solver->solve_gathered();
+  transposes_.backward(gathered, ends);
+}
 
 template <class Matrices>
 std::unique_ptr<LineSolver<Matrices>> make_line_solver(const LineProblem<Matrices>& problem) {

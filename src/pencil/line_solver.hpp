@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
+#include "pencil/joined_transposes.hpp"
 #include "pencil/lines.hpp"
-#include "pencil/transpose.hpp"
 
 namespace octant::pencil {
 
@@ -35,6 +37,19 @@ struct LineProblem {
 LineProblem<SharedMatrix> field_lines(const PencilGrid& grid, int unknown_planes, bool periodic,
                                       const TridiagonalOptions& options);
 
+// The exchange of a solver that reduces its planes to few, which travel: taken apart, so that
+// solvers can join theirs.
+class ReducedLines {
+ public:
+  virtual ~ReducedLines() = default;
+  virtual void reduce(const Planes& planes) = 0;
+  // From `ends`, which hold the reduced planes, to `gathered`, and back when these are solved.
+  virtual JoinedTransposes::Member sides() const = 0;
+  virtual double* ends() = 0;
+  virtual double* gathered() = 0;
+  virtual void solve_gathered() = 0;
+};
+
 // Plane by plane, to fit into a caller's sweep over the planes: forward for n = 0 .. m - 1,
 // exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep;
 // `planes` are line 0 of each in their natural order. All threads of a team call forward and
@@ -57,6 +72,8 @@ class LineSolver {
   virtual void forward(const Team& team, const Planes& planes, int n, const double* rhs) = 0;
   // Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
+  // The parts of exchange; none where it is another one, or needs nobody.
+  virtual ReducedLines* reduced() { return nullptr; }
   // The solution of plane n goes to `solution`. The caller keeps that of plane n + 1 in `after`; a
   // solver that needs it leaves that of plane n in `carry`, to be the next `after`. `carry` may be
   // `after`, or `solution`.
@@ -66,6 +83,27 @@ class LineSolver {
   virtual void solve(const Planes& planes) = 0;
 
   virtual TransposeTraffic traffic() const = 0;
+};
+
+// The exchanges of several solvers of the same ranks in one: their messages are joined where their
+// planes are reduced and messages are what these travel by.
+class JoinedLines {
+ public:
+  // Whether exchanges can be joined.
+  static bool fits(const TridiagonalOptions& options, const Communicator& column) {
+    return options.method == TridiagonalMethod::ptdma && column.size() > 1 &&
+           options.backend != TransposeBackend::shared;
+  }
+  // Collective.
+  JoinedLines(const Communicator& column, std::vector<ReducedLines*> solvers,
+              TransposeBackend backend);
+  // `planes` of each. Collective.
+  void exchange(std::span<const Planes> planes);
+  const TransposeTraffic& traffic() const { return transposes_.traffic(); }
+
+ private:
+  std::vector<ReducedLines*> solvers_;
+  JoinedTransposes transposes_;
 };
 
 template <class Matrices>

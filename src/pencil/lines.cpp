@@ -1,21 +1,46 @@
 #include "pencil/lines.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 
 namespace octant::pencil {
 
+namespace {
+
+// Ranks get strips of `unit` columns or a multiple, `wide` or wider where that can be: one each, or
+// some ranks the rows of one. Of the ways with as few strips as leave no rank without lines, the
+// one with the least largest share.
+Box share_of(const Box& lines, int unit, int wide, int ranks, int rank) {
+  const int columns = lines[0].count(), rows = lines[1].count();
+  const int units = (columns + unit - 1) / unit, few = (ranks + rows - 1) / std::max(rows, 1);
+  const auto largest_share = [&](int strips) {
+    const int sharers = ranks / strips;
+    return std::int64_t{(units + strips - 1) / strips} * ((rows + sharers - 1) / sharers);
+  };
+  int strips = std::clamp(ranks, 1, std::max(columns / wide, 1));
+  if (strips < ranks)
+    for (int n = strips = 1; n <= std::min({std::max(columns / wide, few), units, ranks}); ++n)
+      if (largest_share(n) <= largest_share(strips)) strips = n;
+
+  int strip = 0;
+  while (!part(ranks, strips, strip).contains(rank)) ++strip;
+  const Range sharers = part(ranks, strips, strip), own = part(units, strips, strip);
+  const Range own_rows = part(rows, sharers.count(), rank - sharers.begin);
+  const int x = lines[0].begin, y = lines[1].begin;
+  return {Range{x + unit * own.begin, std::min(x + unit * own.end, lines[0].end)},
+          Range{y + own_rows.begin, y + own_rows.end}, lines[2]};
+}
+
+}  // namespace
+
 Box SharedMatrix::share(const Box& lines, int ranks, int rank) {
-  const Range own = part(lines[1].count(), ranks, rank);
-  const int begin = lines[1].begin;
-  return {lines[0], Range{begin + own.begin, begin + own.end}, lines[2]};
+  return share_of(lines, 1, std::max(lines[0].count(), 1), ranks, rank);
 }
 
 Box ShiftedMatrices::share(const Box& lines, int ranks, int rank) {
-  const Range pairs = part((lines[0].count() + 1) / 2, ranks, rank);
-  const int begin = lines[0].begin;
-  const Range own{begin + 2 * pairs.begin, std::min(begin + 2 * pairs.end, lines[0].end)};
-  return {own, lines[1], lines[2]};
+  return share_of(lines, 2, k_columns, ranks, rank);
 }
 
 ShiftedMatrices::ShiftedMatrices(const std::vector<Row>& rows) {

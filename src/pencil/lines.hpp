@@ -110,7 +110,8 @@ struct SharedMatrix {
   // Where the coefficient of a line of a chunk is found in its plane's.
   std::size_t place(int, int) const { return 0; }
 
-  // The lines of a box that one of several ranks gets when they are shared out: whole rows.
+  // The lines of a box that one of several ranks gets when they are shared out: whole rows, or
+  // pieces of rows where there are fewer rows than ranks.
   static Box share(const Box& lines, int ranks, int rank);
 };
 
@@ -149,7 +150,8 @@ class ShiftedMatrices {
     return places_[n].first + (places_[n].pairs ? i / 2 : i);
   }
 
-  // Pairs of columns, so that twins stay together.
+  // Pairs of columns, so that twins stay together: strips of k_columns or more. Where there are not
+  // enough of them for all ranks, some ranks share the rows of a strip.
   static Box share(const Box& lines, int ranks, int rank);
 
  private:

@@ -115,4 +115,47 @@ PoissonReport PoissonSolver::report() const {
   return report;
 }
 
+PoissonSolvers::PoissonSolvers(std::span<PoissonSolver> solvers) : solvers_(solvers) {
+  const Spectrum& any = solvers.front().state_->spectrum;
+  if (!JoinedLines::fits(any.options.tridiagonal, any.grid.column())) return;
+  std::vector<ReducedLines*> reduced;
+  for (const PoissonSolver& solver : solvers)
+    reduced.push_back(solver.state_->between->lines().reduced());
+  joined_ =
+      std::make_unique<JoinedLines>(any.grid.column(), reduced, any.options.tridiagonal.backend);
+}
+
+PoissonSolvers::~PoissonSolvers() = default;
+
+void PoissonSolvers::exchange() {
+  if (!joined_) {
+    for (PoissonSolver& solver : solvers_) solver.exchange();
+    return;
+  }
+  std::vector<Planes> planes;
+  for (const PoissonSolver& solver : solvers_) {
+    solver.state_->between->begin_exchange();
+    planes.push_back(solver.state_->between->kept());
+  }
+  const Clock clock;
+  joined_->exchange(planes);
+  seconds_ += clock.seconds();
+  for (const PoissonSolver& solver : solvers_) solver.state_->between->end_exchange();
+}
+
+PoissonReport PoissonSolvers::report() const {
+  PoissonReport sum;
+  for (const PoissonSolver& solver : solvers_) {
+    const PoissonReport r = solver.report();
+    sum.transform_seconds += r.transform_seconds;
+    sum.tridiagonal_seconds += r.tridiagonal_seconds;
+    sum.xy += r.xy;
+    sum.z += r.z;
+  }
+  if (!joined_) return sum;
+  sum.z += joined_->traffic();
+  sum.tridiagonal_seconds += seconds_ - joined_->traffic().seconds;
+  return sum;
+}
+
 }  // namespace octant::pencil

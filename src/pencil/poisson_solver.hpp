@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,8 +124,27 @@ class PoissonSolver {
   PoissonReport report() const;
 
  private:
+  friend class PoissonSolvers;
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// Several solvers of one grid with the same options, whose exchanges are one: with P-TDMA the end
+// planes of all travel together. They must stay where they are.
+class PoissonSolvers {
+ public:
+  // Collective.
+  explicit PoissonSolvers(std::span<PoissonSolver> solvers);
+  ~PoissonSolvers();
+
+  // PoissonSolver::exchange of all. Collective.
+  void exchange();
+  PoissonReport report() const;  // of all of them
+
+ private:
+  std::span<PoissonSolver> solvers_;
+  std::unique_ptr<class JoinedLines> joined_;
+  double seconds_ = 0.0;  // in joined exchanges
 };
 
 }  // namespace octant::pencil

@@ -152,19 +152,30 @@ class EndPlanes {
   void set(const EndCoefficients& own, const CoefficientsOf& of, bool homogeneous);
   // Collective.
   void solve();
+  // The same without the exchange: gathered_data() has what all ranks have in data().
+  void solve_gathered();
+  double* data() { return ends_.data(); }
+  double* gathered_data() { return gathered_.data(); }
+  JoinedTransposes::Member sides() const;
 
   const TransposeTraffic& traffic() const { return exchange_.traffic(); }
 
  private:
-  static Box ends_of(const LineProblem<Matrices>& problem, int rank) {
-    return {problem.layout.box[0], problem.layout.box[1], {2 * rank, 2 * rank + 2}};
+  static BoxOf ends_of(const LineProblem<Matrices>& problem) {
+    return [lines = problem.layout.box](int rank) {
+      return Box{lines[0], lines[1], Range{2 * rank, 2 * rank + 2}};
+    };
   }
-  static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
-    return whole_lines(problem, rank, 2 * problem.column.size());
+  static BoxOf whole_of(const LineProblem<Matrices>& problem) {
+    const Box& lines = problem.layout.box;
+    const int ranks = problem.column.size();
+    return [all = Box{lines[0], lines[1], Range{0, 2 * ranks}}, ranks](int rank) {
+      return Matrices::share(all, ranks, rank);
+    };
   }
   static Layout ends_layout(const LineProblem<Matrices>& problem) {
     Layout layout = problem.layout;
-    layout.box = ends_of(problem, problem.column.rank());
+    layout.box = ends_of(problem)(problem.column.rank());
     layout.stride[2] = static_cast<std::ptrdiff_t>(problem.lines.plane_size());
     return layout;
   }
@@ -174,7 +185,9 @@ class EndPlanes {
   void exchange_coefficient(const Buffer& own, Buffer& all);
 
   Sweep sweep_;
-  int ranks_;
+  int ranks_, rank_;
+  BoxOf ends_box_, whole_box_;
+  Layout ends_layout_;
   std::function<Range(int)> planes_of_;
   Lines lines_, dense_;
   Matrices matrices_, dense_matrices_;
@@ -189,22 +202,23 @@ template <class Matrices>
 EndPlanes<Matrices>::EndPlanes(const LineProblem<Matrices>& problem, const EndPlanes* twin)
     : sweep_(problem.options.sweep),
       ranks_(problem.column.size()),
+      rank_(problem.column.rank()),
+      ends_box_(ends_of(problem)),
+      whole_box_(whole_of(problem)),
+      ends_layout_(ends_layout(problem)),
       planes_of_(problem.planes_of),
       lines_(problem.lines),
-      dense_(dense_lines(whole_of(problem, problem.column.rank()))),
+      dense_(dense_lines(whole_box_(rank_))),
       matrices_(problem.matrices),
-      dense_matrices_(problem.dense_matrices(whole_of(problem, problem.column.rank())[0],
-                                             whole_of(problem, problem.column.rank())[1])),
+      dense_matrices_(problem.dense_matrices(whole_box_(rank_)[0], whole_box_(rank_)[1])),
       ends_(2 * lines_.plane_size()),
       gathered_(2 * ranks_ * dense_.plane_stride),
-      exchange_(
-          "tridiagonal ends", problem.column, [&](int rank) { return ends_of(problem, rank); },
-          [&](int rank) { return whole_of(problem, rank); }, ends_layout(problem),
-          Layout::ordered(whole_of(problem, problem.column.rank())), problem.options.backend,
-          std::shared_ptr<TransposeBuffers>(problem.memory, &problem.memory->z)),
+      exchange_("tridiagonal ends", problem.column, ends_box_, whole_box_, ends_layout_,
+                Layout::ordered(whole_box_(rank_)), problem.options.backend,
+                std::shared_ptr<TransposeBuffers>(problem.memory, &problem.memory->z)),
       all_{Buffer(2 * ranks_ * dense_matrices_.size()),
            Buffer(2 * ranks_ * dense_matrices_.size())} {
-  const Box whole = whole_of(problem, problem.column.rank());
+  const Box whole = whole_box_(rank_);
   if (twin) reduced_ = twin->reduced_;
   else
     reduced_ = std::make_shared<ReducedSystem<Matrices>>(
@@ -254,8 +268,19 @@ void EndPlanes<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
 template <class Matrices>
 void EndPlanes<Matrices>::solve() {
   exchange_.forward(ends_.data(), gathered_.data());
-  in_team("pencil: reduced lines", [&](const Team& team) { reduced_->solve(team, gathered()); });
+  solve_gathered();
   exchange_.backward(gathered_.data(), ends_.data());
+}
+
+template <class Matrices>
+void EndPlanes<Matrices>::solve_gathered() {
+  in_team("pencil: reduced lines", [&](const Team& team) { reduced_->solve(team, gathered()); });
+}
+
+template <class Matrices>
+JoinedTransposes::Member EndPlanes<Matrices>::sides() const {
+  return {{ends_layout_, rank_, ranks_, whole_box_},
+          {Layout::ordered(whole_box_(rank_)), rank_, ranks_, ends_box_}};
 }
 
 }  // namespace octant::pencil

@@ -57,6 +57,8 @@ void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
 struct FieldTridiagonal::State {
   int planes;  // unknown ones of this rank
   Sweep sweep;
+  Communicator column;
+  TridiagonalOptions options;
   std::unique_ptr<LineSolver<SharedMatrix>> solver;
 
   static Planes planes_of(Field& field, int slide) {
@@ -92,7 +94,7 @@ FieldTridiagonal::FieldTridiagonal(const PencilGrid& grid, int unknown_planes, b
                                    const TridiagonalOptions& options) {
   if (options.method == TridiagonalMethod::ptdma) check_ptdma_planes(grid, unknown_planes);
   const int planes = unknown_planes_of(grid, unknown_planes, grid.z_index()).count();
-  state_.reset(new State{planes, options.sweep,
+  state_.reset(new State{planes, options.sweep, grid.column(), options,
                          make_line_solver(field_lines(grid, unknown_planes, periodic, options))});
 }
 
@@ -143,5 +145,33 @@ void FieldTridiagonal::solve(Field& field, int slide, int to_slide) {
 }
 
 TransposeTraffic FieldTridiagonal::traffic() const { return state_->solver->traffic(); }
+
+FieldTridiagonals::FieldTridiagonals(std::span<FieldTridiagonal> solvers) : solvers_(solvers) {
+  const FieldTridiagonal::State& any = *solvers.front().state_;
+  if (!JoinedLines::fits(any.options, any.column)) return;
+  std::vector<ReducedLines*> reduced;
+  for (const FieldTridiagonal& solver : solvers)
+    reduced.push_back(solver.state_->solver->reduced());
+  joined_ = std::make_unique<JoinedLines>(any.column, reduced, any.options.backend);
+}
+
+FieldTridiagonals::~FieldTridiagonals() = default;
+
+void FieldTridiagonals::exchange(std::span<Field* const> fields, int slide) {
+  if (!joined_) {
+    for (std::size_t n = 0; n < solvers_.size(); ++n) solvers_[n].exchange(*fields[n], slide);
+    return;
+  }
+  std::vector<Planes> planes;
+  for (Field* field : fields) planes.push_back(FieldTridiagonal::State::planes_of(*field, slide));
+  joined_->exchange(planes);
+}
+
+TransposeTraffic FieldTridiagonals::traffic() const {
+  TransposeTraffic sum;
+  for (const FieldTridiagonal& solver : solvers_) sum += solver.traffic();
+  if (joined_) sum += joined_->traffic();
+  return sum;
+}
 
 }  // namespace octant::pencil

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -98,8 +99,26 @@ class FieldTridiagonal {
   TransposeTraffic traffic() const;
 
  private:
+  friend class FieldTridiagonals;
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// Several solvers of one grid with the same options, whose exchanges are one: with P-TDMA the end
+// planes of all travel together. They must stay where they are.
+class FieldTridiagonals {
+ public:
+  // Collective.
+  explicit FieldTridiagonals(std::span<FieldTridiagonal> solvers);
+  ~FieldTridiagonals();
+
+  // FieldTridiagonal::exchange of each solver for its field. Collective over the ranks of a column.
+  void exchange(std::span<Field* const> fields, int slide);
+  TransposeTraffic traffic() const;  // of all of them
+
+ private:
+  std::span<FieldTridiagonal> solvers_;
+  std::unique_ptr<class JoinedLines> joined_;
 };
 
 }  // namespace octant::pencil

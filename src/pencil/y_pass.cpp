@@ -210,7 +210,7 @@ void PlanePass::backward_plane(const Team& team, int k, double* plane) {
   team.lap(clock, times_.transform_seconds);
 }
 
-void PlanePass::solve_lines() {
+void PlanePass::exchange_lines() {
   const Clock clock;
   solver_->exchange(kept());
   times_.tridiagonal_seconds += clock.seconds();
@@ -270,14 +270,14 @@ class LocalPass final : public PlanePass {
     int place = 0;
     for (const int plane : batches_.add(team, k)) forward_plane(team, plane, work(place++));
   }
-  void exchange() override {
+  void begin_exchange() override {
     in_team("pencil: transform along y", [&](const Team& team) {
       int place = 0;
       for (const int plane : batches_.rest(team)) forward_plane(team, plane, work(place++));
     });
     batches_.begin_backward();
-    solve_lines();
   }
+  Planes kept() const override { return kept_.planes(); }
   std::span<const RowPiece> rows_to_read(const Team& team, int k) override {
     const int n = spectrum_.sweep_number(k);
     const Range batch = batches_.wanted(team, n);
@@ -288,7 +288,6 @@ class LocalPass final : public PlanePass {
   }
 
  private:
-  Planes kept() const override { return kept_.planes(); }
   double* work(int place) { return work_.data() + place * columns_.lines.plane_stride; }
   std::span<const RowPiece> rows_of(const Team& team, int place) {
     std::vector<RowPiece>& own = pieces_[team.rank()];
@@ -323,19 +322,21 @@ class TransposedPass final : public PlanePass {
     return rows_to_write(team, k);
   }
   void forward(const Team&, int) override {}
-  void exchange() override {
+  void begin_exchange() override {
     move(Direction::forward);
     in_team("pencil: transform along y", [&](const Team& team) {
       for (int n = 0; n < spectrum_.planes; ++n)
         unpack_and_forward(team, spectrum_.sweep_number(n));
     });
-    solve_lines();
+  }
+  void end_exchange() override {
     in_team("pencil: transform back along y", [&](const Team& team) {
       for (int n = spectrum_.planes - 1; n >= 0; --n)
         backward_and_pack(team, spectrum_.sweep_number(n));
     });
     move(Direction::reverse);
   }
+  Planes kept() const override { return kept_.planes(); }
 
   PoissonReport report() const override {
     PoissonReport report = PlanePass::report();
@@ -366,7 +367,6 @@ class TransposedPass final : public PlanePass {
             true};
   }
 
-  Planes kept() const override { return kept_.planes(); }
   void move(Direction direction) {
     const Clock clock;
     xy_.exchange(direction);

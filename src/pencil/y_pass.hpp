@@ -95,7 +95,17 @@ class YPass {
   virtual std::span<const RowPiece> rows_to_write(const Team& team, int k) = 0;
   // When they have been, before those of the next plane.
   virtual void forward(const Team& team, int k) = 0;
-  virtual void exchange() = 0;
+  // In three parts, so that solvers can join what they exchange along z.
+  void exchange() {
+    begin_exchange();
+    exchange_lines();
+    end_exchange();
+  }
+  virtual void begin_exchange() = 0;
+  virtual void exchange_lines() = 0;
+  virtual void end_exchange() {}
+  // Where the solver of lines along z keeps coefficients from forward to backward.
+  virtual Planes kept() const = 0;
   // Where the rows of plane k of the solution are.
   virtual std::span<const RowPiece> rows_to_read(const Team& team, int k) = 0;
   // The rows of plane n of the sweep, if another rank has written there and cache lines are better
@@ -156,15 +166,13 @@ class PlanePass : public YPass {
   PlanePass(const Spectrum& spectrum, YPass* twin);
 
   LineSolver<ShiftedMatrices>& lines() const override { return *solver_; }
+  void exchange_lines() override;
   PoissonReport report() const override;
 
  protected:
-  // Where the solver of lines keeps coefficients from forward to backward.
-  virtual Planes kept() const = 0;
   // Plane k, from its transform along y to the solver of lines, and back.
   void forward_plane(const Team& team, int k, double* plane);
   void backward_plane(const Team& team, int k, double* plane);
-  void solve_lines();
 
   const Spectrum& spectrum_;
   Columns columns_;

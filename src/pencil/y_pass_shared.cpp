@@ -40,7 +40,7 @@ class SharedPass final : public PlanePass {
     return rows_to_write(team, k);
   }
   void forward(const Team&, int) override {}
-  void exchange() override {
+  void begin_exchange() override {
     wait(Direction::forward);
     in_team("pencil: transform along y", [&](const Team& team) {
       const Planes plane = kept();
@@ -49,7 +49,8 @@ class SharedPass final : public PlanePass {
         forward_plane(team, k, plane(k));
       }
     });
-    solve_lines();
+  }
+  void end_exchange() override {
     in_team("pencil: transform back along y", [&](const Team& team) {
       const Planes plane = kept();
       for (int n = spectrum_.planes - 1; n >= 0; --n) {
@@ -59,6 +60,7 @@ class SharedPass final : public PlanePass {
     });
     wait(Direction::reverse);
   }
+  Planes kept() const override { return {planes().of(row_.rank()), columns_.lines.plane_stride}; }
 
   void take_turns() override { planes().synchronise(); }
   PoissonReport report() const override {
@@ -69,7 +71,6 @@ class SharedPass final : public PlanePass {
 
  private:
   SharedMemory& planes() const { return *spectrum_.memory->planes; }
-  Planes kept() const override { return {planes().of(row_.rank()), columns_.lines.plane_stride}; }
   // What goes to others forward: our rows but those of our columns; and back: our columns but those
   // of our rows.
   void wait(Direction direction) {
@@ -141,11 +142,13 @@ class StripPass final : public YPass {
   void forward(const Team& team, int k) override {
     for (const int plane : batches_.add(team, k)) transform(team, plane);
   }
-  void exchange() override {
+  void begin_exchange() override {
     in_team("pencil: transform along y", [&](const Team& team) {
       for (const int plane : batches_.rest(team)) transform(team, plane);
     });
     batches_.begin_backward();
+  }
+  void exchange_lines() override {
     const Clock clock;
     strips_to_lines_.exchange(Direction::forward);
     const std::vector<Slab> slabs = strips_to_lines_.slabs();
@@ -153,6 +156,8 @@ class StripPass final : public YPass {
     strips_to_lines_.exchange(Direction::reverse);
     times_.tridiagonal_seconds += clock.seconds();
   }
+  // In messages.
+  Planes kept() const override { return {nullptr, columns_.lines.plane_stride}; }
   std::span<const RowPiece> rows_to_read(const Team& team, int k) override {
     const Range batch = batches_.wanted(team, spectrum_.sweep_number(k));
     for (int m = batch.end - 1; m >= batch.begin; --m)

@@ -100,3 +100,52 @@ def test_the_memory_of_a_flow_is_that_of_the_run(tmp_path: Path, ranks: int) -> 
     assert checked.code == 0, checked.text
     expected = float(checked.text.split("memory of the largest rank:")[1].split()[0])
     assert expected == pytest.approx(peak, rel=0.15)
+
+
+def memory_by_purpose(text: str) -> dict[str, tuple[float, float, float]]:
+    """Give least MB, most MB and bytes per leaf of the table's rows."""
+    lines = [line.removeprefix("# ") for line in text.splitlines()]
+    [head] = [n for n, line in enumerate(lines) if "memory by purpose" in line]
+    rows = {}
+    for line in lines[head + 1 :]:
+        words = line.split()
+        if len(words) < 4:
+            break
+        rows[" ".join(words[:-3])] = tuple(float(word) for word in words[-3:])
+        if words[0] == "all":
+            break
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("case", "setting", "fields", "least_bytes"),
+    [
+        # Two states of five variables; u, v, w, p and what implicit steps keep of them.
+        (TINY_BLAST, ("mesh.base_cells=[64, 64, 64]", "mesh.max_level=0"), "gas", 2 * 5 * 8),
+        (SMALL_CHANNEL, ("grid.cells=[64, 64, 64]",), "fields of the flow", 4 * 8),
+    ],
+    ids=["amr", "dns"],
+)
+def test_the_log_tells_what_memory_is_used_for(
+    tmp_path: Path,
+    case: str,
+    setting: tuple[str, ...],
+    fields: str,
+    least_bytes: float,
+    ranks: int,
+) -> None:
+    outcome = run_well(tmp_path / "run", case, *setting, "time.max_steps=1", ranks=ranks)
+    rows = memory_by_purpose(outcome.text)
+    whole = rows.pop("all")
+    assert sum(row[1] for row in rows.values()) >= whole[1] - 0.05 * len(rows)
+    # Without the rows that are too small to be shown.
+    assert sum(row[2] for row in rows.values()) == pytest.approx(whole[2], rel=0.02)
+    assert least_bytes <= rows[fields][2] < 4 * least_bytes
+    assert rows["program and libraries"][0] > 1.0
+
+
+def test_check_tells_what_memory_is_used_for(tmp_path: Path) -> None:
+    file = tmp_path / "blast.toml"
+    file.write_text(TINY_BLAST)
+    rows = memory_by_purpose(octant("check", file).text)
+    assert {"program and libraries", "all"} <= rows.keys()

@@ -1,8 +1,12 @@
 #include "core/memory.hpp"
+#include "core/memory_account.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +61,29 @@ TEST_F(Machine, is_limited_by_control_groups_of_the_first_version) {
   write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", std::to_string(2 * k_gibibyte));
   EXPECT_EQ(limit_in_gibibytes(), 2);
+}
+
+TEST(MemoryAccount, holds_what_was_touched_when_there_was_most) {
+  constexpr std::int64_t k_bytes = 64 << 20;
+  start_memory_account();
+  std::vector<char> full(k_bytes, 1);
+  const auto capacity = std::make_unique_for_overwrite<char[]>(k_bytes);  // half of it in use
+  std::fill_n(capacity.get(), k_bytes / 2, 1);
+  const char small = 0;
+  count_array("full", full.data(), k_bytes);
+  count_array("half", capacity.get(), k_bytes);
+  count_array("small", &small, 1000);
+  forget_array(&small);
+  forget_array(full.data());
+  forget_array(capacity.get());
+  const MemoryAccount account = memory_account_at_peak();
+  ASSERT_EQ(account.arrays.size(), 3U);
+  EXPECT_EQ(account.arrays[0].label, "full");
+  EXPECT_NEAR(static_cast<double>(account.arrays[0].bytes), k_bytes, 1e-3 * k_bytes);
+  EXPECT_EQ(account.arrays[1].label, "half");
+  EXPECT_NEAR(static_cast<double>(account.arrays[1].bytes), 0.5 * k_bytes, 0.05 * k_bytes);
+  EXPECT_EQ(account.arrays[2].bytes, 1000);
+  EXPECT_GE(account.resident, account.arrays[0].bytes + account.arrays[1].bytes);
 }
 
 }  // namespace

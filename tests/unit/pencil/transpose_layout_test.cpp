@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -5,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "pencil/transpose_layout.hpp"
+#include "pencil/y_pass.hpp"
 
 namespace octant::pencil {
 namespace {
@@ -65,6 +67,45 @@ TEST(TransposeSide, KnowsAnArrayThatIsItsOwnMessages) {
   EXPECT_FALSE(TransposeSide(Layout::ordered(k_box), 0, k_ranks, third).messages_are_array());
   EXPECT_FALSE(
       TransposeSide(Layout::ordered(k_box, {2, 1, 0}), 0, k_ranks, slabs).messages_are_array());
+}
+
+// Lines are shared out among the ranks of a column: disjoint, all of them, and evenly.
+template <class Matrices>
+void expect_even_shares(const Box& lines, int ranks, double most_over_mean) {
+  std::int64_t all = 0, most = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Box own = Matrices::share(lines, ranks, rank);
+    EXPECT_GT(own.cells(), 0) << "rank " << rank << " of " << ranks << " is idle";
+    for (int other = 0; other < rank; ++other)
+      EXPECT_EQ(intersection(own, Matrices::share(lines, ranks, other)).cells(), 0);
+    EXPECT_EQ(intersection(own, lines).cells(), own.cells());
+    all += own.cells();
+    most = std::max(most, own.cells());
+  }
+  EXPECT_EQ(all, lines.cells());
+  EXPECT_LE(static_cast<double>(most * ranks), most_over_mean * static_cast<double>(all));
+}
+
+TEST(SharesOfLines, LeaveNoRankIdleInAFlow32ColumnsWideOn8x8Ranks) {
+  constexpr int ranks = 8, rows = 32, planes = 32;
+  for (const int width : {32, 34})  // coefficients between walls, and of a periodic axis
+    for (int y = 0; y < ranks; ++y)
+      expect_even_shares<ShiftedMatrices>({columns_of(width, ranks, y), {0, rows}, {0, planes}},
+                                          ranks, 1.0);
+  for (int y = 0; y < ranks; ++y)
+    expect_even_shares<SharedMatrix>({Range{0, 32}, part(rows, ranks, y), {0, planes}}, ranks, 1.0);
+}
+
+TEST(SharesOfLines, AreEvenForOddNumbersAndKeepWideStripsWhereThereAreMany) {
+  for (const int ranks : {2, 3, 5, 7, 8, 13, 61})
+    for (const int width : {31, 34, 66, 128, 1000})
+      expect_even_shares<ShiftedMatrices>({Range{3, 3 + width}, {5, 101}, {0, 4}}, ranks, 1.3);
+  const Box lines{Range{0, 130}, {0, 48}, {0, 4}};
+  for (int rank = 0; rank < 8; ++rank) {
+    const Box own = ShiftedMatrices::share(lines, 8, rank);
+    EXPECT_EQ(own[1], lines[1]);
+    EXPECT_GE(own[0].count(), k_columns);
+  }
 }
 
 }  // namespace

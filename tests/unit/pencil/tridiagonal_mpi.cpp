@@ -1,6 +1,10 @@
+#include <array>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "pencil/y_pass.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
 namespace octant::pencil {
@@ -135,11 +139,11 @@ TEST(Ptdma, SendsTwoPlanesPerRankHoweverManyRanksThereAreAlongZ) {
     PoissonSolver solver(grid, problem, options);
     Field field = local_part(random_array(cells, 5), grid);
     solver.solve(field);
-    const int columns = 2 * part(cells[0] / 2, processes.y, grid.y_index()).count();
-    const int kept = 2 * part(columns / 2, processes.z, grid.z_index()).count();
-    // Forward all columns but the own ones travel; backward, the other ranks' planes of these.
-    const std::int64_t forward = 2 * cells[1] * (columns - kept);
-    const std::int64_t backward = 2 * cells[1] * kept * (processes.z - 1);
+    const Box lines{columns_of(cells[0], processes.y, grid.y_index()), {0, cells[1]}, {0, 1}};
+    const std::int64_t kept = ShiftedMatrices::share(lines, processes.z, grid.z_index()).cells();
+    // Forward all lines but the own ones travel; backward, the other ranks' planes of these.
+    const std::int64_t forward = 2 * (lines.cells() - kept);
+    const std::int64_t backward = 2 * kept * (processes.z - 1);
     EXPECT_EQ(solver.report().z.bytes, 8 * (forward + backward)) << to_string(processes);
     // With what stays on the rank, two planes each way, whatever p_z is.
     const bool divisible = cells[0] / 2 % ranks == 0;
@@ -147,6 +151,81 @@ TEST(Ptdma, SendsTwoPlanesPerRankHoweverManyRanksThereAreAlongZ) {
     EXPECT_EQ(solver.report().z.bytes + solver.report().z.kept_bytes,
               8 * 2 * (2 * cells[0] * cells[1] / processes.y))
         << to_string(processes);
+  }
+}
+
+// The components of a velocity: one message to each rank along z and direction instead of three.
+TEST(Ptdma, JoinsTheMessagesOfSeveralFieldsWithoutAChangeOfTheirBits) {
+  const int ranks = world().size();
+  const Cells cells{18, 16, 3 * ranks};
+  for (const ProcessGrid processes : process_grids(ranks, 3, 8)) {
+    const PencilGrid grid(world(), cells, processes);
+    const TridiagonalOptions options{TridiagonalMethod::ptdma};
+    std::vector<FieldTridiagonal> solvers;
+    std::vector<Field> fields, expected;
+    for (int n = 0; n < 3; ++n) {
+      // The last one has a wall's face.
+      const AxisConditions z{dirichlet, dirichlet, n == 2 ? Location::face : Location::centre};
+      const TridiagonalMatrix matrix = diffusion(z, cells[2]);
+      solvers.emplace_back(grid, matrix.size(), false, options);
+      solvers.back().set_matrix(matrix);
+      fields.push_back(local_part(random_array(cells, 10 + n), grid));
+      expected.push_back(local_part(random_array(cells, 10 + n), grid));
+      solvers.back().solve(expected.back());
+    }
+    FieldTridiagonals together(solvers);
+    const std::int64_t before = together.traffic().messages, bytes = together.traffic().bytes;
+    const int planes = fields[0].nz();
+    for (int n = 0; n < 3; ++n)
+      for (int k = 0; k < planes; ++k) solvers[n].forward({}, fields[n], k, 0);
+    together.exchange(std::array{&fields[0], &fields[1], &fields[2]}, 0);
+    for (int n = 0; n < 3; ++n)
+      for (int k = planes - 1; k >= 0; --k) solvers[n].backward({}, fields[n], k, 0, 0);
+    for (int n = 0; n < 3; ++n)
+      EXPECT_EQ(gathered(fields[n], grid).values, gathered(expected[n], grid).values);
+    EXPECT_EQ(before, 3 * 2 * (processes.z - 1)) << to_string(processes);
+    EXPECT_EQ(together.traffic().messages - before, 2 * (processes.z - 1)) << to_string(processes);
+    EXPECT_EQ(together.traffic().bytes - bytes, bytes);
+  }
+}
+
+TEST(Ptdma, JoinsTheMessagesOfSeveralPoissonSolversWithoutAChangeOfTheirBits) {
+  const Cells cells{16, 12, 3 * world().size()};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  for (const ProcessGrid processes : process_grids(world().size(), 3, 8)) {
+    const PencilGrid grid(world(), cells, processes);
+    PoissonOptions options;
+    options.tridiagonal.method = TridiagonalMethod::ptdma;
+    std::vector<PoissonSolver> solvers;
+    std::vector<Field> fields, expected;
+    solvers.reserve(3);
+    for (int n = 0; n < 3; ++n) {
+      const AxisConditions y = n == 1 ? walls : AxisConditions{};
+      const PoissonProblem problem{
+          1.0, 1.0, {}, y, second_derivative(stretched_faces(cells[2]), walls), true};
+      solvers.emplace_back(grid, problem, options, n == 2 ? solvers.data() : nullptr);
+      solvers.front().set_operator(1.0, -0.1);
+      solvers.back().set_operator(1.0, -0.1);
+      fields.push_back(local_part(random_array(cells, 20 + n), grid));
+      expected.push_back(local_part(random_array(cells, 20 + n), grid));
+      solvers.back().solve(expected.back());
+    }
+    PoissonSolvers together(solvers);
+    const std::int64_t before = together.report().z.messages;
+    const Team alone;
+    for (int n = 0; n < 3; ++n)
+      for (int k = 0; k < solvers[n].planes(); ++k) {
+        solvers[n].transform_rows(alone, k, {0, solvers[n].rows()}, fields[n].row(k, 0),
+                                  fields[n].row_stride());
+        solvers[n].forward(alone, k);
+      }
+    together.exchange();
+    for (int n = 0; n < 3; ++n)
+      for (int k = solvers[n].planes() - 1; k >= 0; --k)
+        solvers[n].backward(alone, k, fields[n].row(k, 0), fields[n].row_stride());
+    for (int n = 0; n < 3; ++n)
+      EXPECT_EQ(gathered(fields[n], grid).values, gathered(expected[n], grid).values);
+    EXPECT_EQ(together.report().z.messages - before, 2 * (processes.z - 1));
   }
 }
 

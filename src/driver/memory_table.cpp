@@ -1,0 +1,104 @@
+#include "driver/memory_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/memory_account.hpp"
+
+namespace octant::driver {
+
+namespace {
+
+// Arrays of a purpose have one of these labels, or begin with the words of one.
+struct Purpose {
+  const char* name;
+  std::vector<std::string_view> labels;
+};
+
+const std::vector<Purpose>& purposes() {
+  static const std::vector<Purpose> all{
+      {"gas", {"blocks"}},
+      {"ghost cells", {"halo", "scratch"}},
+      {"fluxes at level jumps", {"flux registers", "mass flow"}},
+      {"messages",
+       {"send buffer", "received", "leaving", "arriving", "patch message", "box message",
+        "sent cells", "ghost values", "ghost masses"}},
+      {"tables of the mesh",
+       {"own blocks", "boxes", "tiles", "tile", "boundary tasks", "scratch boundary",
+        "interpolation", "interpolations", "corrected", "correction", "restriction", "octant",
+        "pack", "flux requests", "new"}},
+      {"gravity, stored", {"gravity fields", "density"}},
+      {"gravity, multigrid",
+       {"phi", "next phi", "f", "coarse phi", "acceleration", "interpolated potential", "bottom",
+        "diagonal", "cover", "residuals", "patch", "patches", "box", "masked", "cells inside",
+        "far", "pieces", "near cells"}},
+      {"gravity, multipoles",
+       {"fmm", "brick", "bricks", "child bricks", "moments", "points", "work"}},
+      {"particles",
+       {"particles", "selected rows", "rows", "gathered rows", "order", "home", "homes", "places",
+        "movers", "holes"}},
+      {"fields of the flow", {"fields and lines of pencils", "coefficients", "factors", "lines"}}};
+  return all;
+}
+
+// The purpose with the longest label that an array's begins with; -1: there is none.
+int purpose_of(std::string_view label) {
+  int best = -1;
+  std::size_t longest = 0;
+  for (std::size_t n = 0; n < purposes().size(); ++n)
+    for (const std::string_view known : purposes()[n].labels)
+      if (label.starts_with(known) && known.size() > longest &&
+          (label.size() == known.size() || label[known.size()] == ' '))
+        best = static_cast<int>(n), longest = known.size();
+  return best;
+}
+
+struct Row {
+  std::string name;
+  double bytes = 0.0;
+};
+
+std::vector<Row> rows_of(const MemoryAccount& account) {
+  std::vector<Row> rows;
+  for (const Purpose& purpose : purposes()) rows.push_back({purpose.name});
+  rows.push_back({"other arrays"});
+  for (const MemoryAccount::Arrays& arrays : account.arrays) {
+    const int purpose = purpose_of(arrays.label);
+    (purpose < 0 ? rows.back() : rows[purpose]).bytes += static_cast<double>(arrays.bytes);
+  }
+  rows.push_back({"tables and lists on the heap", static_cast<double>(account.lists)});
+  rows.push_back({"freed, kept by the C library", static_cast<double>(account.unused_heap)});
+  rows.push_back({"program and libraries", static_cast<double>(account.at_start)});
+  rows.push_back({"libraries' buffers, stacks", static_cast<double>(account.others())});
+  rows.push_back({"all", static_cast<double>(account.resident)});
+  return rows;
+}
+
+}  // namespace
+
+std::string memory_table(const Communicator& communicator, double cells,
+                         const std::string& prefix) {
+  const std::vector<Row> rows = rows_of(memory_account_at_peak());
+  std::vector<double> least, sums;
+  for (const Row& row : rows) least.push_back(row.bytes);
+  std::vector<double> most = least;
+  std::vector<std::int64_t> all(least.begin(), least.end());
+  communicator.min_in_place(std::span<double>(least));
+  communicator.max_in_place(std::span<double>(most));
+  communicator.sum_in_place(std::span<std::int64_t>(all));
+  if (most.back() == 0.0) return "";
+  std::string table = fmt::format("{}{:<30}{:>10}{:>10}{:>16}\n", prefix, "memory by purpose",
+                                  "least MB", "most MB", "bytes per leaf");
+  for (std::size_t n = 0; n < rows.size(); ++n)
+    if (most[n] >= 5e4 || least[n] < 0.0)
+      table += fmt::format("{}{:<30}{:>10.1f}{:>10.1f}{:>16.1f}\n", prefix, rows[n].name,
+                           1e-6 * least[n], 1e-6 * most[n],
+                           cells > 0.0 ? static_cast<double>(all[n]) / cells : 0.0);
+  return table;
+}
+
+}  // namespace octant::driver
