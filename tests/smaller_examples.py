@@ -8,6 +8,7 @@ STATISTICS = ("statistics.start=0", "statistics.interval=2")
 
 # What makes each example's first steps short, and lets them refine where the whole run does.
 SMALLER: dict[str, tuple[str, ...]] = {
+    "binary": ("mesh.base_cells=[24,24,24]", "mesh.max_level=0"),
     "black_hole_binary": (),
     "blob": (CUBE,),
     "bondi": (),
@@ -25,6 +26,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
         "stars.density=1e-3",
         "stars.mass=100.0",
     ),
+    "equilibrium_star": ("mesh.base_cells=[24,24,24]",),
     "evrard": (CUBE, "mesh.max_level=2", "refine.density=[1e-5,0.1]"),
     "galaxies": (
         CUBE,
@@ -43,7 +45,9 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "isotropic": ("grid.cells=[16,16,16]", *STATISTICS),
     "jeans": (CUBE,),
     "kelvin_helmholtz": (SLAB, "mesh.upper=[1.0,1.0,0.125]"),
+    "maclaurin": (CUBE,),
     "minimal_channel": ("grid.cells=[16,12,24]", *STATISTICS),
+    "moving_star": ("mesh.base_cells=[24,16,16]",),
     "noh": (CUBE,),
     "pancake": (
         "mesh.base_cells=[32,8,8]",
@@ -56,6 +60,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "plummer": (CUBE, "mesh.max_level=2", "problem.particles=4000", "refine.mass_unit=2.5e-4"),
     "radiative_shock": (),
     "rayleigh_benard": ("grid.cells=[24,16,16]", *STATISTICS),
+    "rotating_star": ("mesh.base_cells=[24,24,24]",),
     "sedov": (CUBE,),
     "sedov_octant": (CUBE,),
     "shock_cloud": ("mesh.base_cells=[32,16,4]", "mesh.upper=[2.0,1.0,0.25]"),

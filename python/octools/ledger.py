@@ -29,8 +29,9 @@ ENERGY = {
     "black_holes_injected": 1.0,
     "black_holes_floor_energy": 1.0,
     "floored_energy": 1.0,
+    "outflow_energy": -1.0,
 }
-MASS = {"floored_mass": 1.0, "black_holes_radiated": -1.0}
+MASS = {"floored_mass": 1.0, "outflow_mass": -1.0, "black_holes_radiated": -1.0}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,11 @@ void add_errors(Columns& columns, const Totals& totals, const Floored& floored) 
   columns.add("floored_energy", floored.energy);
 }
 
+// Where the domain has an end.
+bool has_boundaries(const mesh::Geometry& geometry) {
+  return !(geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2));
+}
+
 void add_mesh(Columns& columns, const Totals& totals) {
   columns.add_numbered("blocks", totals.blocks);
   columns.add_numbered("leaf_cells", totals.leaf_cells);
@@ -61,12 +66,15 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_gas(columns, totals);
   add_energy(columns, totals);
   add_errors(columns, totals, simulation.floored());
+  if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))
+    simulation.outflow().add_columns(columns);
   add_mesh(columns, totals);
   const auto kinds = simulation.matter().kinds();
   for (std::size_t n = 0; n < kinds.size(); ++n)
     add_particles(columns, kinds[n].kind(), totals.particles[n]);
   if (simulation.options().universe) add_universe(columns, simulation);
   for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
+  if (simulation.options().problem) simulation.options().problem->add_columns(columns);
   return columns;
 }
 

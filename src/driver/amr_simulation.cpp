@@ -126,6 +126,7 @@ void AmrSimulation::resume(const RunState& state) {
   time_ = state.time;
   step_ = state.step;
   floored_ = state.floored;
+  outflow_ = state.outflow;
   energy_ = state.energy;
   ledgers_ = state.ledgers;
   const bool moved = rebalance();
@@ -145,8 +146,12 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
 }
 
 RunState AmrSimulation::state() const {
-  return {
-      .time = time_, .step = step_, .floored = floored_, .energy = energy_, .ledgers = ledgers_};
+  return {.time = time_,
+          .step = step_,
+          .floored = floored_,
+          .outflow = outflow_,
+          .energy = energy_,
+          .ledgers = ledgers_};
 }
 
 std::int64_t AmrSimulation::own_leaf_cells() const {

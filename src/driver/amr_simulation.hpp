@@ -16,6 +16,7 @@
 #include "driver/block_meter.hpp"
 #include "driver/energy_budget.hpp"
 #include "driver/matter.hpp"
+#include "driver/outflow.hpp"
 #include "driver/repair.hpp"
 #include "driver/run_options.hpp"
 #include "driver/timers.hpp"
@@ -47,6 +48,7 @@ struct RunState {
   double time = 0.0;
   std::int64_t step = 0;
   Floored floored;
+  Outflow outflow;
   EnergyBudget energy;
   std::vector<subgrid::Ledger> ledgers;  // in the order of the processes
 };
@@ -76,6 +78,7 @@ class AmrSimulation {
   double stable_dt() const;  // after measure()
   const Totals& totals() const { return totals_; }
   const Floored& floored() const { return floored_; }
+  const Outflow& outflow() const { return outflow_; }
   const EnergyBudget& energy() const { return energy_; }
   const std::vector<subgrid::Ledger>& ledgers() const { return ledgers_; }
   double time() const { return time_; }
@@ -115,7 +118,8 @@ class AmrSimulation {
 
  private:
   // Of the gas in this rank's leaf cells, and where it is broken, if it is.
-  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
+  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum };
+  enum { k_outflow_sums = k_absolute_sum + 1, k_sums = k_outflow_sums + Outflow::terms };
   struct GasSums {
     std::array<ReproducibleSum, k_sums> sums;
     std::string broken;
@@ -166,6 +170,7 @@ class AmrSimulation {
   void measure_cells();
   std::vector<std::int64_t> count_cells();
   bool repair_last_sweep(std::int64_t bad_tiles);
+  void collect_outflow();
   GasSums measure_gas();
   void count_restored(std::int64_t cells);
   double potential_energy();
@@ -201,7 +206,9 @@ class AmrSimulation {
   Totals totals_;
   EnergyBudget energy_;
   Floored floored_;
-  std::vector<subgrid::Ledger> ledgers_;  // in the order of options_.processes
+  Outflow outflow_;
+  std::array<ReproducibleSum, Outflow::terms> flown_out_;  // on this rank, since the last measure
+  std::vector<subgrid::Ledger> ledgers_;                   // in the order of options_.processes
   struct {
     std::int64_t cells = 0;
     ReproducibleSum mass, energy;

@@ -53,6 +53,7 @@ void AmrSimulation::step(double dt) {
   time_ += dt;
   finish_step(0, time_);
   ++step_;
+  collect_outflow();
   settle_ledgers();
   update_density(0);  // particles have changed level
   if (interacted_ && gravity_) gravity_->resume();

@@ -1,5 +1,6 @@
 #include "driver/snapshot.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -192,6 +193,8 @@ void add_run_state(MeshContents& contents, const RunState& state) {
   contents.facts.set("floored_cells", state.floored.cells);
   contents.facts.set("floored_mass", state.floored.mass);
   contents.facts.set("floored_energy", state.floored.energy);
+  contents.facts.set("outflow",
+                     std::vector<double>(state.outflow.amount.begin(), state.outflow.amount.end()));
   const EnergyBudget& e = state.energy;
   contents.facts.set("energy_budget", std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work,
                                                           e.log_a, e.potential});
@@ -228,9 +231,13 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
   const auto number = [&](const char* name) { return finite_attribute(file, "/header", name); };
   const auto count = [&](const char* name) { return count_attribute(file, "/header", name); };
   const auto e = finite_attributes(file, "/header", "energy_budget", 5);
+  Outflow outflow;
+  const auto left = finite_attributes(file, "/header", "outflow", Outflow::terms);
+  std::copy(left.begin(), left.end(), outflow.amount.begin());
   return {.time = number("time"),
           .step = count("step"),
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .outflow = outflow,
           .energy = {.begun = e[0] != 0.0,
                      .initial = e[1],
                      .work = e[2],

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "mesh/device.hpp"
+#include "mesh/domain_faces.hpp"
 
 namespace octant::mesh {
 
@@ -91,6 +92,7 @@ void Mesh::build_tables() {
   for (int l = 0; l < levels; ++l) {
     child_owners_[l].assign(tree_->level(l).slots(), {-1, -1, -1, -1, -1, -1, -1, -1});
   }
+  for (int l = 0; l < levels; ++l) request_domain_fluxes(*tree_, l, layout_, registers[l]);
   for (int l = 1; l < levels; ++l)
     jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_, registers[l], registers[l - 1],
                                             child_owners_[l - 1]);

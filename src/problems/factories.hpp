@@ -5,6 +5,7 @@
 
 namespace octant::problems {
 
+std::unique_ptr<Problem> make_binary();
 std::unique_ptr<Problem> make_black_holes();
 std::unique_ptr<Problem> make_blob();
 std::unique_ptr<Problem> make_bondi();
@@ -19,11 +20,13 @@ std::unique_ptr<Problem> make_implosion();
 std::unique_ptr<Problem> make_isothermal_ball();
 std::unique_ptr<Problem> make_jeans();
 std::unique_ptr<Problem> make_kelvin_helmholtz();
+std::unique_ptr<Problem> make_maclaurin();
 std::unique_ptr<Problem> make_noh();
 std::unique_ptr<Problem> make_pancake();
 std::unique_ptr<Problem> make_plummer();
 std::unique_ptr<Problem> make_radiative_shock();
 std::unique_ptr<Problem> make_riemann();
+std::unique_ptr<Problem> make_rotating_star();
 std::unique_ptr<Problem> make_sedov();
 std::unique_ptr<Problem> make_sound_wave();
 std::unique_ptr<Problem> make_supernovae();

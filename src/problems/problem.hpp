@@ -20,7 +20,12 @@
 #include "particles/particles.hpp"
 
 namespace octant {
+class Columns;
 class ParameterSchema;
+}  // namespace octant
+
+namespace octant::gravity {
+class StoredPotential;
 }
 
 namespace octant::problems {
@@ -51,6 +56,13 @@ struct Setting {
   const cosmology::Universe* universe = nullptr;  // null: nothing expands
   cosmology::InitialOptions initial{};            // section [initial]
   CodeUnits units{};                              // where nothing expands; ones: none are known
+};
+
+// What a problem may look at whenever the state of a run is measured.
+struct Present {
+  const mesh::Mesh& mesh;
+  double time;
+  const gravity::StoredPotential* potential;  // null without self-gravity
 };
 
 class Problem {
@@ -91,6 +103,13 @@ class Problem {
   // mesh/flagging.hpp. `masks` has one word per slot, as in hydro/refinement.hpp.
   virtual void flag_cells(const mesh::Mesh&, int /*level*/,
                           const mesh::DeviceArray<std::uint64_t>& /*masks*/) const {}
+
+  // What it measures of the state, beside what every run does; must depend on the state and on
+  // parameters alone. Collective.
+  virtual void measure(const Present& /*present*/) {}
+  // Its columns of history.csv, as of the last measure(): the same ones throughout a run, and known
+  // before.
+  virtual void add_columns(Columns& /*columns*/) const {}
 };
 
 // The problem of this name. Throws InputError that lists the names, the nearest one first.

@@ -6,6 +6,7 @@ namespace octant::problems {
 namespace {
 
 constexpr Entry<Problem> k_amr_problems[] = {
+    {"binary", make_binary},
     {"black_holes", make_black_holes},
     {"blob", make_blob},
     {"bondi", make_bondi},
@@ -20,11 +21,13 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"isothermal_ball", make_isothermal_ball},
     {"jeans", make_jeans},
     {"kelvin_helmholtz", make_kelvin_helmholtz},
+    {"maclaurin", make_maclaurin},
     {"noh", make_noh},
     {"pancake", make_pancake},
     {"plummer", make_plummer},
     {"radiative_shock", make_radiative_shock},
     {"riemann", make_riemann},
+    {"rotating_star", make_rotating_star},
     {"sedov", make_sedov},
     {"sod", make_riemann},  // Sod's states are the defaults of the Riemann problem
     {"sound_wave", make_sound_wave},

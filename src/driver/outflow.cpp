@@ -1,0 +1,73 @@
+#include "driver/outflow.hpp"
+
+#include <span>
+
+#include "hydro/hydro_options.hpp"
+#include "mesh/device.hpp"
+#include "mesh/domain_faces.hpp"
+
+namespace octant::driver {
+
+void Outflow::add_columns(Columns& columns) const {
+  const auto vector = [&](int first) { return std::span(amount).subspan(first).first<3>(); };
+  columns.add("outflow_mass", amount[mass]);
+  columns.add_vector("outflow_momentum", vector(momentum));
+  columns.add_vector("outflow_angular_momentum", vector(angular_momentum));
+  columns.add("outflow_energy", amount[energy]);
+}
+
+namespace {
+
+using FaceTotals = Kokkos::Array<double, Outflow::terms>;
+
+// The fluxes through one face after the other, each in the order of its cells.
+struct SumOfFaces {
+  mesh::DeviceArray<const mesh::DomainFace> faces;
+  mesh::DeviceArray<FaceTotals> totals;
+  double* registers;
+  int half, variables;
+  double dx;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int n) const {
+    const mesh::DomainFace& face = faces(n);
+    const int a = face.axis == 0 ? 1 : 0, b = face.axis == 2 ? 1 : 2;
+    const double outward = (face.side == 0 ? -1.0 : 1.0) * dx * dx;
+    FaceTotals sum{};
+    for (int cell = 0; cell < half * half; ++cell) {
+      double* const flux = registers + face.base + cell;
+      const auto of = [&](int variable) { return flux[variable * half * half]; };
+      double x[3] = {face.corner[0], face.corner[1], face.corner[2]};
+      x[a] += (cell % half + 0.5) * dx;
+      x[b] += (cell / half + 0.5) * dx;
+      sum[Outflow::mass] += of(hydro::k_mass);
+      sum[Outflow::energy] += of(hydro::k_energy);
+      for (int d = 0; d < 3; ++d) {
+        const int e = (d + 1) % 3, f = (d + 2) % 3;
+        sum[Outflow::momentum + d] += of(hydro::k_momentum_x + d);
+        sum[Outflow::angular_momentum + d] +=
+            x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
+      }
+      for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
+    }
+    for (int t = 0; t < Outflow::terms; ++t) totals(n)[t] = outward * sum[t];
+  }
+};
+
+}  // namespace
+
+void collect_outflow(mesh::Mesh& mesh, int level,
+                     std::array<ReproducibleSum, Outflow::terms>& terms) {
+  const auto faces = mesh::to_device("domain faces", mesh::domain_faces(mesh, level));
+  const int count = static_cast<int>(faces.extent(0));
+  if (count == 0) return;
+  const auto totals = mesh::uninitialised<FaceTotals>("outflow", count);
+  Kokkos::parallel_for(
+      "outflow", count,
+      SumOfFaces{faces, totals, mesh.registers(level), mesh.layout().block_size / 2,
+                 mesh.layout().variables, mesh.geometry().cell_size(level)});
+  const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, totals);
+  for (int n = 0; n < count; ++n)
+    for (int t = 0; t < Outflow::terms; ++t) terms[t] += on_host(n)[t];
+}
+
+}  // namespace octant::driver

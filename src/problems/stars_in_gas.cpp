@@ -1,0 +1,260 @@
+#include "problems/stars_in_gas.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <span>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/columns.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/parameters.hpp"
+#include "io/hdf5_file.hpp"
+#include "mesh/cell_loop.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::problems {
+
+namespace {
+
+// Of the gas in a block, per volume of a cell; about the origin of coordinates.
+struct StarTerms {
+  enum { mass, moment, angular_momentum = moment + 3, density_error = angular_momentum + 3, sums };
+  static constexpr int count = sums, parts = 1;
+
+  mesh::BlockLayout layout;
+  const double* blocks;
+  mesh::CellRange cells;
+  StarsInFrame stars;
+  double ambient;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
+    const double* const gas = blocks + layout.offset(cell);
+    const auto x = cells.centre(cell);
+    double p[3];
+    for (int d = 0; d < 3; ++d) p[d] = gas[(hydro::k_momentum_x + d) * layout.stride_variable];
+    terms[mass] = gas[0];
+    for (int d = 0; d < 3; ++d) {
+      const int e = (d + 1) % 3, f = (d + 2) % 3;
+      terms[moment + d] = gas[0] * x[d];
+      terms[angular_momentum + d] = x[e] * p[f] - x[f] * p[e];
+    }
+    const double expected = ambient + stars.mean(x[0], x[1], x[2], cells.cell_size).total();
+    terms[density_error] = Kokkos::abs(gas[0] - expected);
+  }
+};
+
+}  // namespace
+
+void StarsInGas::declare(ParameterSchema& schema) {
+  schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of mass"});
+  schema.add("problem.velocity", velocity_,
+             {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
+  schema.add("problem.ambient_density", ambient_density_,
+             {.unit = "density of the (first) star's centre",
+              .meaning = "Density of the gas around, which is as warm as the star's centre",
+              .above = 0.0});
+  schema.add("problem.model_file", model_file_,
+             {.meaning = "HDF5 file that the equilibrium is read from if it exists, and written to "
+                         "if not; none if empty"});
+}
+
+void StarsInGas::prepare(const Setting& setting) {
+  if (setting.G == 0.0)
+    throw InputError("problem.name = \"{}\": stars need gravity.enabled = true", problem_);
+  G_ = setting.G;
+  model_ = solve(G_);
+  const auto lower = setting.geometry.lower(), upper = setting.geometry.upper();
+  for (const PolytropeStar& star : model_.stars)
+    for (int axis = 0; axis < 3; ++axis) {
+      const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
+      const double size = star.profile.reach;
+      if (x - size < lower[axis] || x + size > upper[axis])
+        throw InputError(
+            "problem.name = \"{}\": a star of radius {:.6g} at {:.6g} does not fit into the domain "
+            "along {}; enlarge the domain (mesh.lower, mesh.upper)",
+            problem_, size, x, static_cast<char>('x' + axis));
+    }
+}
+
+double StarsInGas::begin(const Communicator& communicator) {
+  if (!model_file_.empty()) use_model_file(communicator);
+  tables_.clear();
+  for (const PolytropeStar& star : model_.stars)
+    tables_.push_back(mesh::to_device("enthalpy of a star", star.enthalpy));
+  log_model();
+  return 0.0;
+}
+
+void StarsInGas::log_model() const {
+  for (const PolytropeStar& star : model_.stars)
+    log::info(
+        "star of mass {:.6g} and volume {:.6g} at x = {:.6g}: central density {:.6g}, p = {:.6g} "
+        "rho^(1 + 1/{:g})",
+        star.mass, star.volume, star.profile.centre, star.central_density, star.polytropic_constant,
+        star.profile.index);
+  log::info("angular velocity {:.8g}; virial error {:.2g} after {} iterations",
+            model_.angular_velocity, model_.virial_error(), model_.iterations);
+}
+
+// --- the gas -----------------------------------------------------------------------------------
+
+// p / rho of the centre, H / (n + 1).
+double StarsInGas::specific_pressure() const {
+  const PolytropeStar& star = model_.stars.front();
+  return star.enthalpy.front() / (star.profile.index + 1.0);
+}
+
+// With the tables on the device, or on the host if there are none given.
+StarsInFrame StarsInGas::at_time(double time, const mesh::DeviceArray<const double>* tables) const {
+  StarsInFrame frame{.count = static_cast<int>(model_.stars.size()),
+                     .cosine = std::cos(model_.angular_velocity * time),
+                     .sine = std::sin(model_.angular_velocity * time)};
+  for (int s = 0; s < frame.count; ++s) {
+    frame.stars[s] = model_.stars[s].on_host();
+    if (tables) frame.stars[s].enthalpy = tables[s].data();
+  }
+  for (int d = 0; d < 3; ++d) frame.axis[d] = centre_[d] + velocity_[d] * time;
+  return frame;
+}
+
+GasState StarsInGas::initial_state(const Position& centre, double cell_size) const {
+  const auto mean = at_time(0.0, nullptr).mean(centre[0], centre[1], centre[2], cell_size);
+  GasState gas;
+  gas.density = mean.total() + ambient_density();
+  gas.pressure = mean.pressure + ambient_density() * specific_pressure();
+  const double rotation = model_.angular_velocity * mean.total() / gas.density;
+  gas.velocity = {velocity_[0] - rotation * (centre[1] - centre_[1]),
+                  velocity_[1] + rotation * (centre[0] - centre_[0]), velocity_[2]};
+  for (std::size_t s = 0; s < model_.stars.size(); ++s)
+    gas.scalars.push_back(mean.density[s] / gas.density);
+  return gas;
+}
+
+// --- what is measured --------------------------------------------------------------------------
+
+void StarsInGas::measure(const Present& present) {
+  const mesh::Mesh& mesh = present.mesh;
+  std::array<ReproducibleSum, StarTerms::sums> sums;
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    const mesh::CellRange cells = mesh.leaf_cells(level);
+    const StarTerms terms{.layout = mesh.layout(),
+                          .blocks = mesh.fields(level).blocks(mesh::LevelFields::k_now),
+                          .cells = cells,
+                          .stars = at_time(present.time, tables_.data()),
+                          .ambient = ambient_density()};
+    const double volume = mesh.geometry().cell_volume(level);
+    for (const auto& of_block : mesh::block_totals("measure stars", cells, terms))
+      for (int n = 0; n < StarTerms::sums; ++n) sums[n] += volume * of_block[n];
+  }
+  reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
+  const auto total = [&](int n) { return sums[n].to_double(); };
+  double volume = 0.0;
+  for (const PolytropeStar& star : model_.stars) volume += star.volume;
+  for (int d = 0; d < 3; ++d) {
+    measured_.angular_momentum[d] = total(StarTerms::angular_momentum + d);
+    measured_.centre[d] = total(StarTerms::moment + d) / total(StarTerms::mass);
+  }
+  measured_.density_error = total(StarTerms::density_error) / volume;
+}
+
+void StarsInGas::add_columns(Columns& columns) const {
+  columns.add_vector("angular_momentum", measured_.angular_momentum);
+  columns.add_vector("centre", measured_.centre);
+  columns.add("density_error", measured_.density_error);
+}
+
+// --- files of models ---------------------------------------------------------------------------
+
+namespace {
+
+std::string group_of(std::size_t star) { return fmt::format("/star_{}", star + 1); }
+
+void write_model(const Communicator& communicator, const std::string& path, const StarModel& model,
+                 const std::string& description) {
+  Hdf5Writer file(communicator, path);
+  file.group("/model");
+  file.attribute("/model", "description", description);
+  file.attribute("/model", "angular_velocity", model.angular_velocity);
+  file.attribute("/model", "kinetic_energy", model.kinetic_energy);
+  file.attribute("/model", "potential_energy", model.potential_energy);
+  file.attribute("/model", "pressure_integral", model.pressure_integral);
+  file.attribute("/model", "iterations", std::int64_t{model.iterations});
+  for (std::size_t s = 0; s < model.stars.size(); ++s) {
+    const PolytropeStar& star = model.stars[s];
+    const std::string group = group_of(s);
+    file.group(group);
+    for (const auto& [name, value] : {std::pair{"reach", star.profile.reach},
+                                      {"index", star.profile.index},
+                                      {"scale", star.profile.scale},
+                                      {"centre", star.profile.centre},
+                                      {"mass", star.mass},
+                                      {"volume", star.volume},
+                                      {"central_density", star.central_density},
+                                      {"polytropic_constant", star.polytropic_constant}})
+      file.attribute(group, name, value);
+    const std::int64_t rows = star.profile.radii + 1;
+    const std::int64_t own = communicator.is_root() ? rows : 0;
+    file.dataset<double>(group + "/enthalpy", RowRange{communicator.is_root() ? 0 : rows, own},
+                         {star.profile.colatitudes + 1, star.profile.azimuths + 1},
+                         std::span(star.enthalpy).first(own * star.enthalpy.size() / rows),
+                         {"length^2 / time^2",
+                          "H = (n + 1) p / rho by radius (0 to reach), colatitude (0 to pi / 2) "
+                          "and azimuth (0 to pi); rho = scale H^n"});
+  }
+  file.commit();
+}
+
+PolytropeStar read_star(const Hdf5Reader& file, const std::string& group) {
+  const auto value = [&](const char* name) { return file.attribute<double>(group, name); };
+  const auto shape = file.shape(group + "/enthalpy");
+  PolytropeStar star;
+  star.profile = {.radii = static_cast<int>(shape.at(0)) - 1,
+                  .colatitudes = static_cast<int>(shape.at(1)) - 1,
+                  .azimuths = static_cast<int>(shape.at(2)) - 1,
+                  .reach = value("reach"),
+                  .index = value("index"),
+                  .scale = value("scale"),
+                  .centre = value("centre")};
+  star.enthalpy = file.read<double>(group + "/enthalpy", RowRange{0, shape.at(0)});
+  star.mass = value("mass");
+  star.volume = value("volume");
+  star.central_density = value("central_density");
+  star.polytropic_constant = value("polytropic_constant");
+  return star;
+}
+
+StarModel read_model(const Communicator& communicator, const std::string& path, std::size_t stars,
+                     const std::string& description) {
+  const Hdf5Reader file(communicator, path);
+  file.require_unchanged();
+  const auto found = file.attribute<std::string>("/model", "description");
+  if (found != description)
+    throw InputError(
+        "problem.model_file = \"{}\" holds another model: {}; expected {}; name another file, or "
+        "remove this one",
+        path, found, description);
+  const auto value = [&](const char* name) { return file.attribute<double>("/model", name); };
+  StarModel model;
+  model.angular_velocity = value("angular_velocity");
+  model.kinetic_energy = value("kinetic_energy");
+  model.potential_energy = value("potential_energy");
+  model.pressure_integral = value("pressure_integral");
+  model.iterations = static_cast<int>(value("iterations"));
+  for (std::size_t s = 0; s < stars; ++s) model.stars.push_back(read_star(file, group_of(s)));
+  return model;
+}
+
+}  // namespace
+
+void StarsInGas::use_model_file(const Communicator& communicator) {
+  std::int32_t exists = communicator.is_root() && std::filesystem::exists(model_file_);
+  communicator.broadcast(exists);
+  const std::string text = fmt::format("{}, G {:.17g}", description(), G_);
+  if (exists) model_ = read_model(communicator, model_file_, model_.stars.size(), text);
+  else write_model(communicator, model_file_, model_, text);
+  log::info("{} the equilibrium {} {}", exists ? "read" : "wrote", exists ? "from" : "to",
+            model_file_);
+}
+
+}  // namespace octant::problems

@@ -1,0 +1,91 @@
+// Stars in equilibrium, alone or two about each other, in thin gas: what initial states, history
+// and files have in common.
+#pragma once
+
+#include <string>
+
+#include "problems/problem.hpp"
+#include "problems/self_consistent_field.hpp"
+
+namespace octant::problems {
+
+// A model's gas in the domain at one time, as kernels see it.
+struct StarsInFrame {
+  static constexpr int k_most = 2;
+  PolytropeProfile stars[k_most];
+  int count = 1;
+  double axis[3] = {0.0, 0.0, 0.0};  // where its origin is
+  double cosine = 1.0, sine = 0.0;   // of the angle by which it has turned
+
+  struct Mean {
+    double density[k_most] = {0.0, 0.0};  // by star
+    double pressure = 0.0;
+    KOKKOS_INLINE_FUNCTION double total() const { return density[0] + density[1]; }
+  };
+
+  // Over a cell: Gauss's quadrature of three points along each axis.
+  KOKKOS_INLINE_FUNCTION Mean mean(double x, double y, double z, double size) const {
+    Mean mean;
+    const double place = 0.5 * 0.7745966692414834 * size;  // sqrt(3 / 5)
+    for (int n = 0; n < 27; ++n) {
+      const int a = n % 3 - 1, b = n / 3 % 3 - 1, c = n / 9 - 1;
+      const double weight = (a ? 5.0 : 8.0) * (b ? 5.0 : 8.0) * (c ? 5.0 : 8.0) / 5832.0;
+      add(x + a * place - axis[0], y + b * place - axis[1], z + c * place - axis[2], weight, mean);
+    }
+    return mean;
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION void add(double x, double y, double z, double weight, Mean& mean) const {
+    const double turned_x = cosine * x + sine * y, turned_y = cosine * y - sine * x;
+    for (int s = 0; s < count; ++s) {
+      const double h = stars[s].enthalpy_at(turned_x, turned_y, z);
+      if (h <= 0.0) continue;
+      mean.density[s] += weight * stars[s].density(h);
+      mean.pressure += weight * stars[s].pressure(h);
+    }
+  }
+};
+
+// For problems to derive from.
+class StarsInGas : public Problem {
+ public:
+  explicit StarsInGas(std::string problem) : problem_(std::move(problem)) {}
+
+  void declare(ParameterSchema& schema) override;
+  void prepare(const Setting& setting) override;
+  double begin(const Communicator& communicator) override;
+  GasState initial_state(const Position& centre, double cell_size) const override;
+  void measure(const Present& present) override;
+  void add_columns(Columns& columns) const override;
+
+ protected:
+  // What a model file holds beside the model: a file of another description is refused.
+  virtual std::string description() const = 0;
+  virtual StarModel solve(double G) const = 0;
+
+  const StarModel& model() const { return model_; }
+  const Position& centre() const { return centre_; }
+
+ private:
+  StarsInFrame at_time(double time, const mesh::DeviceArray<const double>* tables) const;
+  double ambient_density() const { return ambient_density_ * model_.stars.front().central_density; }
+  double specific_pressure() const;
+  void use_model_file(const Communicator& communicator);
+  void log_model() const;
+
+  std::string problem_;
+  Position centre_{0.0, 0.0, 0.0};
+  std::array<double, 3> velocity_{};
+  double ambient_density_ = 1e-8;
+  std::string model_file_;
+
+  double G_ = 1.0;
+  StarModel model_;
+  std::vector<mesh::DeviceArray<const double>> tables_;  // of the stars' enthalpies
+  struct {
+    double angular_momentum[3], centre[3], density_error;
+  } measured_{};
+};
+
+}  // namespace octant::problems

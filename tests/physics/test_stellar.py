@@ -1,0 +1,180 @@
+"""Stars in equilibrium, binaries, and the potential of a spheroid."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cases import DRIFTING_BLAST
+from refusals import assert_refused
+from running import Outcome, assert_same_run, run, run_well
+
+COMMON = """
+[gravity]
+enabled = true
+solver = "fmm"
+
+[mesh]
+base_cells = [24, 24, 24]
+block_size = 8
+max_level = 0
+lower = [-1.5, -1.5, -1.5]
+upper = [1.5, 1.5, 1.5]
+boundary_x = ["outflow", "outflow"]
+boundary_y = ["outflow", "outflow"]
+boundary_z = ["outflow", "outflow"]
+
+[hydro]
+gamma = 1.6666666666666667
+scheme = "rk3"
+reconstruction = "ppm"
+scalars = 2
+
+[time]
+subcycle = false
+cfl = 0.8
+"""
+STAR = COMMON + '[problem]\nname = "rotating_star"\n'
+BINARY = COMMON + '[problem]\nname = "binary"\n'
+SPHEROID = COMMON + '[problem]\nname = "maclaurin"\n'
+
+
+@pytest.fixture(scope="module")
+def star(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run a star that rotates and moves, from a model that is written to a file."""
+    folder = tmp_path_factory.mktemp("star")
+    return run_well(
+        folder / "run",
+        STAR,
+        "time.max_steps=6",
+        "problem.velocity=[0.5,0,0.25]",
+        "output.checkpoint_interval=1e-9",
+        "output.checkpoint_keep=100",
+        f"problem.model_file={folder / 'star.h5'}",
+    )
+
+
+def test_a_star_stays_as_it_is_while_it_turns_and_moves(star: Outcome) -> None:
+    history = star.history()
+    assert "virial error" in star.text
+    # Exact numbers of n = 3/2 and an axis ratio of 3/4: see the unit tests of models.
+    time, mass = history["time"], history["mass"]
+    assert mass[0] == pytest.approx(1.0, rel=1e-3)
+    assert history["momentum_x"][-1] == pytest.approx(0.5 * mass[0], rel=1e-6)
+    for axis, speed in (("x", 0.5), ("y", 0.0), ("z", 0.25)):
+        assert np.allclose(history[f"centre_{axis}"], speed * time, atol=1e-5), axis
+    assert history["angular_momentum_z"][0] == pytest.approx(0.1260, rel=0.02)
+    turn = history["angular_momentum_z"] - history["angular_momentum_z"][0]
+    assert np.abs(turn).max() < 1e-3
+    # It differs from the model as much as it would at rest, of which one cell in eight is surface.
+    assert history["density_error"][0] < 1e-12
+    assert 0.0 < history["density_error"][-1] < 2e-3
+
+
+def test_a_restart_and_several_ranks_give_the_same_star(tmp_path: Path, star: Outcome) -> None:
+    same = (
+        "time.max_steps=6",
+        "problem.velocity=[0.5,0,0.25]",
+        f"problem.model_file={star.directory.parent / 'star.h5'}",
+    )
+    model = star.directory.parent / "star.h5"
+    before = model.read_bytes()
+    checkpoint = star.directory / "checkpoint_00002.h5"
+    outcome = run_well(tmp_path / "restart", STAR, *same, ranks=2, restart=checkpoint)
+    assert "read the equilibrium from" in outcome.text
+    assert_same_run(outcome, star, first_step=3)
+    assert model.read_bytes() == before
+    other = run_well(tmp_path / "three", STAR, *same, ranks=3)
+    for name in ("density_error", "centre_z", "angular_momentum_z"):
+        assert np.array_equal(other.history()[name], star.history()[name]), name
+
+
+def test_a_file_of_another_model_is_refused(tmp_path: Path, star: Outcome) -> None:
+    model = star.directory.parent / "star.h5"
+    outcome = run(
+        tmp_path / "run", STAR, f"problem.model_file={model}", "problem.axis_ratio=0.8", ranks=2
+    )
+    assert_refused(outcome, "problem.model_file", "another model", "axis ratio 0.75", "0.8")
+
+
+def test_a_binary_keeps_its_masses_and_its_orbit(tmp_path: Path) -> None:
+    history = run_well(tmp_path / "run", BINARY, "time.max_steps=6").history()
+    for name, exact in (("star_1_mass", 2.0 / 3.0), ("star_2_mass", 1.0 / 3.0)):
+        assert history[name][0] == pytest.approx(exact, rel=0.01), name
+        assert np.allclose(history[name], history[name][0], rtol=1e-4), name
+        # All of a detached star lies in its Roche lobe.
+        lobe = history[name.replace("star", "lobe")]
+        assert np.allclose(lobe, history[name], rtol=0.02), name
+    assert np.allclose(history["separation"], 1.0, atol=0.02)
+    # The line between the stars turns with the orbit.
+    along = [history[f"star_2_{axis}"] - history[f"star_1_{axis}"] for axis in "xy"]
+    angle = np.arctan2(along[1], along[0])
+    assert angle[-1] == pytest.approx(1.01 * history["time"][-1], rel=0.03)
+    assert np.abs(history["centre_x"]).max() < 1e-3
+
+
+def test_the_potential_of_a_spheroid_is_found(tmp_path: Path) -> None:
+    errors = {}
+    for solver in ("fmm", "multigrid"):
+        for cells in (24, 48):
+            history = run_well(
+                tmp_path / f"{solver}_{cells}",
+                SPHEROID,
+                "time.max_steps=0",
+                f"gravity.solver={solver}",
+                "hydro.scalars=0",
+                "gravity.tolerance=1e-6",
+                f"mesh.base_cells=[{cells},{cells},{cells}]",
+            ).history()
+            assert history["exact_central_potential"][-1] == pytest.approx(-5.149093, rel=1e-6)
+            errors[solver, cells] = history["potential_error"][-1]
+            assert history["mass_force_error"][-1] < 0.05, (solver, cells)
+            assert history["largest_potential_error"][-1] < 0.05, (solver, cells)
+    for solver in ("fmm", "multigrid"):
+        assert errors[solver, 24] < 0.01, errors
+        assert errors[solver, 48] < errors[solver, 24], errors
+
+
+@pytest.mark.parametrize(
+    ("parameters", "override", "fragments"),
+    [
+        (STAR, "problem.axis_ratio=0.5", ("problem.axis_ratio = 0.5", "equator would be lost")),
+        (STAR, "problem.radius=1.6", ("radius 1.6", "does not fit into the domain along x")),
+        (STAR, "gravity.theta=0.7", ("gravity.theta", "0.5")),
+        (STAR, "gravity.enabled=false", ("rotating_star", "gravity.enabled = true")),
+        (BINARY, "problem.filling=[0.8,1.2]", ("problem.filling", "overlap", "star 2")),
+        (BINARY, "problem.filling=[0.8]", ("problem.filling", "1 numbers", "two stars")),
+        (BINARY, "problem.separation=3.0", ("binary", "does not fit into the domain along x")),
+        (BINARY, "hydro.scalars=1", ("binary", "hydro.scalars = 2")),
+        (SPHEROID, "problem.radius=1.6", ("problem.radius = 1.6", "does not fit")),
+    ],
+)
+def test_what_cannot_be_ends_before_the_first_step(
+    tmp_path: Path, parameters: str, override: str, fragments: tuple[str, ...]
+) -> None:
+    assert_refused(run(tmp_path / "run", parameters, override), *fragments)
+
+
+def test_what_leaves_the_domain_is_accounted_for(tmp_path: Path) -> None:
+    ends = [f'mesh.boundary_{axis}=["outflow","outflow"]' for axis in "xyz"]
+    kept = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
+    outcome = run_well(tmp_path / "run", DRIFTING_BLAST, *ends, *kept, ranks=2)
+    history = outcome.history()
+    assert history["leaf_cells_2"][-1] > 0
+    assert history["outflow_mass"][-1] > 0.1  # of 1
+    for name, scale in (
+        ("mass", 1.0),
+        ("total_energy", history["total_energy"][0]),
+        *((f"momentum_{axis}", history["absolute_momentum"][0]) for axis in "xyz"),
+    ):
+        outflow = history["outflow_" + name.removeprefix("total_")]
+        rest = history[name] + outflow - history[name][0]
+        assert np.abs(rest).max() < 1e-13 * scale, name
+    restarted = run_well(
+        tmp_path / "restart",
+        DRIFTING_BLAST,
+        *ends,
+        restart=outcome.directory / "checkpoint_00005.h5",
+    )
+    for name in ("outflow_mass", "outflow_energy", "outflow_angular_momentum_y"):
+        assert restarted.history()[name][-1] == history[name][-1], name

@@ -1,0 +1,92 @@
+// Stars by the self-consistent field method against exact solutions.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "problems/self_consistent_field.hpp"
+#include "tests/unit/problems/problem_fixture.hpp"
+
+namespace octant::problems {
+namespace {
+
+TEST(StellarModel, a_star_at_rest_is_that_of_lane_and_emden) {
+  // Central over mean density, and K = N G M^((n-1)/n) R^((3-n)/n) (Chandrasekhar 1939, table 4).
+  struct Known {
+    double index, concentration, constant;
+  };
+  for (const auto& [index, concentration, constant] :
+       {Known{1.0, 3.28987, 0.63662}, {1.5, 5.99071, 0.42422}, {3.0, 54.1825, 0.36394}}) {
+    const StarModel model = solve_star({index, 1.0, 1.0, 1.0}, 1.0);
+    const PolytropeStar& star = model.stars.front();
+    EXPECT_NEAR(star.central_density / (3.0 / (4.0 * M_PI)) / concentration, 1.0, 1e-4) << index;
+    EXPECT_NEAR(star.polytropic_constant / constant, 1.0, 1e-4) << index;
+    EXPECT_NEAR(model.potential_energy * (index - 5.0) / 3.0, 1.0, 1e-4) << index;
+    EXPECT_LT(model.virial_error(), 1e-4) << index;
+    EXPECT_EQ(model.angular_velocity, 0.0);
+  }
+}
+
+TEST(StellarModel, a_flat_star_is_the_one_that_octo_tiger_ships) {
+  // Its axis ratio is 0.605 / 0.905; found on 100^2 cells, to three digits.
+  const StarModel model = solve_star({1.5, 0.24511, 0.905, 0.605 / 0.905}, 1.0);
+  const PolytropeStar& star = model.stars.front();
+  EXPECT_NEAR(model.angular_velocity, 0.51555, 2e-3);
+  EXPECT_NEAR(star.polytropic_constant, 0.16813, 2e-4);
+  EXPECT_NEAR(star.central_density, 1.0, 2e-3);
+  EXPECT_NEAR(star.volume, 1.8852, 4e-3);
+  EXPECT_LT(model.virial_error(), 1e-4);
+  // The surface goes through the two points that were asked for.
+  const PolytropeProfile profile = star.on_host();
+  for (const double share : {0.99, 1.01}) {
+    EXPECT_EQ(profile.enthalpy_at(0.905 * share, 0.0, 0.0) > 0.0, share < 1.0);
+    EXPECT_EQ(profile.enthalpy_at(0.0, 0.0, -0.605 * share) > 0.0, share < 1.0);
+  }
+}
+
+TEST(StellarModel, stars_that_are_no_larger_than_points_move_by_keplers_law) {
+  const StarModel model = solve_binary({{1.5, 1.0}, 2.0, 0.25, 3.0, {0.2, 0.2}}, 1.5);
+  EXPECT_NEAR(model.angular_velocity * model.angular_velocity, 1.5 * 2.0 / 27.0, 1e-5);
+  EXPECT_NEAR(model.stars[0].profile.centre, -0.6, 1e-4);
+  EXPECT_NEAR(model.stars[1].profile.centre, 2.4, 1e-4);
+}
+
+TEST(StellarModel, large_stars_of_a_binary_are_in_equilibrium) {
+  const StarModel model = solve_binary({{1.5, 1.5}, 1.0, 0.5, 1.0, {0.8, 0.95}}, 1.0);
+  EXPECT_LT(model.virial_error(), 1e-4);
+  EXPECT_GT(model.angular_velocity, 1.0);  // bulges attract more than points
+  EXPECT_LT(model.angular_velocity, 1.03);
+  const double inner = inner_lagrangian_point(0.5);
+  EXPECT_NEAR(inner, 0.5706, 1e-4);
+  const PolytropeProfile first = model.stars[0].on_host();
+  for (const double share : {0.97, 1.03})
+    EXPECT_EQ(first.enthalpy_at(first.centre + 0.8 * inner * share, 0.0, 0.0) > 0.0, share < 1.0);
+  // Alike above and below, and to both sides.
+  EXPECT_EQ(first.enthalpy_at(first.centre + 0.1, 0.2, 0.1),
+            first.enthalpy_at(first.centre + 0.1, -0.2, -0.1));
+}
+
+TEST(StellarModel, what_cannot_be_is_an_error) {
+  EXPECT_THROW(solve_star({1.5, 1.0, 1.0, 0.5}, 1.0), InputError);
+  EXPECT_THROW(solve_binary({{1.5, 1.5}, 1.0, 0.5, 1.0, {0.8, 1.1}}, 1.0), InputError);
+}
+
+TEST(RotatingStar, cells_hold_its_mass_and_angular_momentum) {
+  mesh::MeshOptions options = test::box(32, 0, mesh::Boundary::outflow, mesh::Boundary::outflow);
+  options.lower = {-1.2, -1.2, -1.2};
+  options.upper = {1.2, 1.2, 1.2};
+  const test::ReadyProblem ready("rotating_star", options, "ambient_density = 1e-12");
+  const StarModel model = solve_star({1.5, 1.0, 1.0, 0.75}, 1.0);
+  double mass = 0.0, momentum = 0.0;
+  ready.for_each_cell(0, [&](const GasState& gas, const Position& x) {
+    mass += gas.density * ready.geometry.cell_volume(0);
+    momentum += gas.density * ready.geometry.cell_volume(0) *
+                (x[0] * gas.velocity[1] - x[1] * gas.velocity[0]);
+  });
+  EXPECT_NEAR(mass, 1.0, 1e-4);
+  // Of points in the middles of cells, of which each lacks its own share.
+  EXPECT_NEAR(momentum * model.angular_velocity / (2.0 * model.kinetic_energy), 1.0, 1e-2);
+}
+
+}  // namespace
+}  // namespace octant::problems
