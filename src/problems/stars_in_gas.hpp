@@ -77,7 +77,7 @@ class StarsInGas : public Problem {
   std::string problem_;
   Position centre_{0.0, 0.0, 0.0};
   std::array<double, 3> velocity_{};
-  double ambient_density_ = 1e-8;
+  double ambient_density_ = 1e-5;
   std::string model_file_;
 
   double G_ = 1.0;
