@@ -86,15 +86,11 @@ void AmrSimulation::measure_cells() {
   const std::int64_t trouble[] = {unjudged_ ? unjudged_->bad_tiles : 0, !gas.broken.empty(),
                                   restored_.cells};
   counts.insert(counts.end(), std::begin(trouble), std::end(trouble));
-  std::copy(flown_out_.begin(), flown_out_.end(), gas.sums.begin() + k_outflow_sums);
-  flown_out_ = {};
   {
     const auto waiting = timers_.time("wait for all ranks", Phase::collective);
     reproducible_sum(mesh_.communicator(), gas.sums, counts);
     if (options_.hydro.enabled) mesh_.communicator().max_in_place(std::span<double>(fastest_));
   }
-  for (int n = 0; n < Outflow::terms; ++n)
-    outflow_.amount[n] += gas.sums[k_outflow_sums + n].to_double();
   const std::int64_t bad_tiles = counts[2 * levels], broken_ranks = counts[2 * levels + 1];
   if (repair_last_sweep(bad_tiles)) return measure_cells();
   if (broken_ranks > 0) {
@@ -134,15 +130,7 @@ bool AmrSimulation::repair_last_sweep(std::int64_t bad_tiles) {
   if (!sweep || bad_tiles == 0) return false;
   const auto timing = timers_.time("repair", Phase::compute, 0);
   repair(mesh_, 0, options_.hydro, sweep->arguments, floored_);
-  collect_outflow();
   return true;
-}
-
-// Takes what the last step's fluxes brought through the domain's boundaries.
-void AmrSimulation::collect_outflow() {
-  if (!options_.hydro.enabled) return;
-  for (int level = 0; level <= mesh_.finest_level(); ++level)
-    driver::collect_outflow(mesh_, level, flown_out_);
 }
 
 // On this rank.

@@ -2,6 +2,7 @@
 // same in an expanding box, where only the strength of gravity changes).
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "core/error.hpp"
 #include "core/log.hpp"
@@ -53,12 +54,24 @@ void AmrSimulation::step(double dt) {
   time_ += dt;
   finish_step(0, time_);
   ++step_;
-  collect_outflow();
   settle_ledgers();
   update_density(0);  // particles have changed level
   if (interacted_ && gravity_) gravity_->resume();
   meter_.end_step(particle_counts());
   if (unjudged_) measure();
+  collect_outflow();
+}
+
+// Takes what the step's fluxes, repaired ones included, brought through the domain's boundaries.
+void AmrSimulation::collect_outflow() {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  const bool is_endless = geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2);
+  if (!options_.hydro.enabled || is_endless) return;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    driver::collect_outflow(mesh_, level, flown_out_);
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out_));
+  for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out_[n].to_double();
+  flown_out_ = {};
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones

@@ -20,9 +20,9 @@ block_size = 8
 max_level = 0
 lower = [-1.5, -1.5, -1.5]
 upper = [1.5, 1.5, 1.5]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
+boundary_x = ["reflecting", "reflecting"]
+boundary_y = ["reflecting", "reflecting"]
+boundary_z = ["reflecting", "reflecting"]
 
 [hydro]
 gamma = 1.6666666666666667
