@@ -60,7 +60,7 @@ def test_a_star_stays_as_it_is_while_it_turns_and_moves(star: Outcome) -> None:
     # Exact numbers of n = 3/2 and an axis ratio of 3/4: see the unit tests of models.
     time, mass = history["time"], history["mass"]
     assert mass[0] == pytest.approx(1.0, rel=1e-3)
-    assert history["momentum_x"][-1] == pytest.approx(0.5 * mass[0], rel=1e-6)
+    assert history["momentum_x"][-1] == pytest.approx(0.5 * mass[0], rel=1e-4)
     for axis, speed in (("x", 0.5), ("y", 0.0), ("z", 0.25)):
         assert np.allclose(history[f"centre_{axis}"], speed * time, atol=1e-5), axis
     assert history["angular_momentum_z"][0] == pytest.approx(0.1260, rel=0.02)
@@ -109,7 +109,7 @@ def test_a_binary_keeps_its_masses_and_its_orbit(tmp_path: Path) -> None:
     # The line between the stars turns with the orbit.
     along = [history[f"star_2_{axis}"] - history[f"star_1_{axis}"] for axis in "xy"]
     angle = np.arctan2(along[1], along[0])
-    assert angle[-1] == pytest.approx(1.01 * history["time"][-1], rel=0.03)
+    assert angle[-1] == pytest.approx(1.01 * history["time"][-1], rel=0.05)
     assert np.abs(history["centre_x"]).max() < 1e-3
 
 
