@@ -40,12 +40,6 @@ void refuse_more_threads_than_kokkos_holds() {
   std::exit(2);
 }
 
-void start_kokkos() {
-  // Its warnings are advice on binding threads, repeated by every rank.
-  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
-  count_arrays_of_kokkos();
-}
-
 // A launcher that speaks another dialect than MPI starts so many runs of one rank, each of which
 // thinks that it is alone, in one directory. Ends the program with the exit code of bad input.
 void refuse_to_be_one_of_many_alone() {
@@ -74,6 +68,12 @@ void count_arrays_of_kokkos() {
   tools::set_deallocate_data_callback([](Kokkos::Profiling::SpaceHandle, const char*,
                                          const void* memory,
                                          std::uint64_t) { forget_array(memory); });
+}
+
+void start_kokkos() {
+  // Its warnings are advice on binding threads, repeated by every rank.
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  count_arrays_of_kokkos();
 }
 
 }  // namespace

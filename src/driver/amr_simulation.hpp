@@ -120,8 +120,7 @@ class AmrSimulation {
 
  private:
   // Of the gas in this rank's leaf cells, and where it is broken, if it is.
-  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum };
-  enum { k_outflow_sums = k_absolute_sum + 1, k_sums = k_outflow_sums + Outflow::terms };
+  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
   struct GasSums {
     std::array<ReproducibleSum, k_sums> sums;
     std::string broken;
@@ -213,7 +212,7 @@ class AmrSimulation {
   EnergyBudget energy_;
   Floored floored_;
   Outflow outflow_;
-  std::array<ReproducibleSum, Outflow::terms> flown_out_;  // on this rank, since the last measure
+  std::array<ReproducibleSum, Outflow::terms> flown_out_;  // on this rank, in this step
   std::vector<subgrid::Ledger> ledgers_;                   // in the order of options_.processes
   struct {
     std::int64_t cells = 0;
