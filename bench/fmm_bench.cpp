@@ -340,12 +340,13 @@ double multiply_add_peak() {
   return best;
 }
 
-template <bool Close>
-int operations_per_interaction() {
+int operations_per_interaction(bool is_close) {
   Counted terms[fmm::k_terms];
   const auto one = [](int) { return Counted(1.0); };
+  const Counted x(1.0), y(2.0), z(3.0);
   Counted::operations = 6;  // the way from one to the other
-  fmm::interact<Close, Counted>(one, one, Counted(1.0), Counted(2.0), Counted(3.0), terms);
+  if (is_close) fmm::interact<true, Counted>(one, one, x, y, z, terms);
+  else fmm::interact<false, Counted>(one, one, x, y, z, terms);
   return Counted::operations;
 }
 
@@ -373,8 +374,8 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
   result.cells = communicator.sum(cells);
   const Pairs pairs = count_pairs(mesh, fmm_case.theta);
   result.point_operations = 8.0 * pairs.points;
-  result.refined_operations = operations_per_interaction<true>() * pairs.close +
-                              operations_per_interaction<false>() * (pairs.refined - pairs.close);
+  result.refined_operations = operations_per_interaction(true) * pairs.close +
+                              operations_per_interaction(false) * (pairs.refined - pairs.close);
 
   gravity::Gravity gravity(fmm_gravity_options(fmm_case.theta), mesh, CommOptions{});
   gravity.adapt_to_mesh();

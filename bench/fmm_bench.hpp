@@ -33,8 +33,9 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
 // Operations per second of independent multiply-adds on one core, in the widest registers.
 double multiply_add_peak();
 
-// Additions and multiplications of a pair of bodies with moments (a fused pair counts two).
-int operations_per_interaction();
+// Additions and multiplications of a pair of bodies with moments (a fused pair counts two); close
+// ones have hexadecapoles.
+int operations_per_interaction(bool is_close);
 
 // The command. Returns an exit code; throws InputError for bad options. Collective.
 int fmm_bench(const std::vector<std::string>& options);

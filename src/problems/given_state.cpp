@@ -32,13 +32,16 @@ class GivenState final : public Problem {
   particles::ParticleBatch initial_particles(const std::string& kind) override {
     return problem_->initial_particles(kind);
   }
-  GasState inflow_state(int axis, int side) const override {
-    return problem_->inflow_state(axis, side);
+  GasState inflow_state(const InflowPlace& place) const override {
+    return problem_->inflow_state(place);
   }
+  bool inflow_moves() const override { return problem_->inflow_moves(); }
   void flag_cells(const mesh::Mesh& mesh, int level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const override {
     problem_->flag_cells(mesh, level, masks);
   }
+  void measure(const Present& present) override { problem_->measure(present); }
+  void add_columns(Columns& columns) const override { problem_->add_columns(columns); }
 
   void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive) override {
     mesh.communicator().agree([&] {

@@ -11,7 +11,6 @@ namespace octant {
 namespace {
 
 using enum Backend;
-using Phase = AutoTuner::Phase;
 
 CommOptions short_windows() {
   CommOptions options;
@@ -38,7 +37,7 @@ TEST(AutoTuner, tries_each_backend_in_turn_and_settles_on_the_fastest) {
   const auto used = make_calls(tuner, {3.0, 2.0, 1.0}, 10);
   EXPECT_EQ(used, (std::vector<Backend>{p2p, p2p, p2p, alltoall, alltoall, alltoall, ksection,
                                         ksection, ksection, ksection}));
-  EXPECT_EQ(tuner.phase(), Phase::production);
+  EXPECT_EQ(tuner.phase(), AutoTuner::Phase::production);
 }
 
 TEST(AutoTuner, leaves_all_to_all_out_of_large_runs) {
