@@ -118,7 +118,7 @@ def rayleigh_taylor(run: Path) -> list[Number]:
     """
     history = read_history(run)
     rate = np.sqrt((HEAVY - LIGHT) / (HEAVY + LIGHT) * GRAVITY * RIPPLES)
-    time, size = history["time"], np.sqrt(history["rising"])
+    time, size = history["time"], history["rising"]
     until = int(np.searchsorted(time, 3.0))
     if until == len(time):
         raise OctoolsError(f"{history.path} ends before t = 3")

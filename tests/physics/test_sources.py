@@ -197,7 +197,6 @@ def test_a_ripple_between_heavy_and_light_gas_grows_as_theory_says(tmp_path: Pat
         "mesh.base_cells=[32,96,4]",
         "mesh.upper=[0.25,0.75,0.0625]",
         "time.end=3.0",
-        "problem.terms={ripple='0.0005*exp(-k*abs(y))'}",
     )
     outcome = run_well(tmp_path / "rayleigh_taylor", text, *short)
     for number in rayleigh_taylor(outcome.directory):
