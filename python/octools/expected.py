@@ -6,15 +6,12 @@ An example is known by the name of its run directory.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import typer
 
-from octools.errors import OctoolsError, unknown_name
+from octools.errors import OctoolsError
 from octools.history import read_history
 from octools.loading import CellData
-from octools.options import console
 from octools.run import snapshots
 from octools.snapshot import Array
 
@@ -217,17 +214,3 @@ EXAMPLES: dict[str, Callable[[Path], list[Number]]] = {
     "square_duct": square_duct,
     "two_blasts": two_blasts,
 }
-
-
-def expect(
-    run: Annotated[Path, typer.Argument(help="The run directory of an example.")],
-    example: Annotated[
-        str | None, typer.Option(help="Which example it is. (default: the directory's name)")
-    ] = None,
-) -> None:
-    """Hold a run of an example against the number that it must give."""
-    name = example or run.resolve().name
-    if name not in EXAMPLES:
-        raise unknown_name("example with a number", name, EXAMPLES, "octools")
-    for number in EXAMPLES[name](run):
-        console.print(str(number))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from octools.errors import OctoolsError
+from octools.errors import OctoolsError, unknown_name
 from octools.options import Axis, Number, Output, Target, console, names_in
 from octools.run import output_path, resolve
 
@@ -110,6 +110,22 @@ def profile(
     for verdict in verdicts(result, solution):
         console.print(str(verdict))
     console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")
+
+
+def expect(
+    run: Annotated[Path, typer.Argument(help="The run directory of an example.")],
+    example: Annotated[
+        str | None, typer.Option(help="Which example it is. (default: the directory's name)")
+    ] = None,
+) -> None:
+    """Hold a run of an example against the number that it must give."""
+    from octools.expected import EXAMPLES
+
+    name = example or run.resolve().name
+    if name not in EXAMPLES:
+        raise unknown_name("example with a number", name, EXAMPLES, "octools")
+    for number in EXAMPLES[name](run):
+        console.print(str(number))
 
 
 def spectra(
