@@ -111,7 +111,7 @@ HEADER = {
     "negative_snapshot": ("next_snapshot", -3, ["next_snapshot", "-3"]),
     "snapshot_time_nan": ("last_snapshot_time", np.nan, ["last_snapshot_time", "nan"]),
     "floored_mass_nan": ("floored_mass", np.nan, ["floored_mass", "nan"]),
-    "short_budget": ("energy_budget", np.zeros(2), ["energy_budget", "2 numbers instead of 5"]),
+    "short_budget": ("energy_budget", np.zeros(2), ["energy_budget", "2 numbers instead of 8"]),
     "no_levels": ("finest_level", -1, ["finest_level", "-1"]),
     "fewer_levels": ("finest_level", 0, ["levels", "finest_level = 0"]),
     "text_for_a_number": ("time", "soon", ["time", "another type"]),

@@ -321,7 +321,8 @@ def test_tools_are_those_of_octools(clone: Clone) -> None:
     listed = [line.split()[0] for line in shown if re.match(r"  [a-z]", line)]
     first = listed.index(tools[0])
     assert listed[first : first + len(tools)] == tools
-    assert {"run", "check", "params", "info", "bench", "build", "test"} == set(listed) - set(tools)
+    own = {"run", "check", "params", "info", "bench", "build", "test", "manual"}
+    assert own == set(listed) - set(tools)
     for tool in tools:
         assert call(tool, "-h").returncode == 0
         assert clone.asked_of_octools == f"{tool} -h"
