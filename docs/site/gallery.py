@@ -128,8 +128,10 @@ def renew(entry: Example, output: Path) -> Run:
         file = ROOT / "examples" / f"{entry.name}.toml"
         _said([octant, *entry.words, "-t", "1", "run", file, "--output", output])
     drawn = _said([octant, "pictures", output])
-    query = "select sum(cpu_ns) / 1e9 from ranks"
-    seconds = float(_said([octant, "sql", output, query, "--format", "csv"]).split()[-1])
+    seconds = 0.0  # where nothing was done but to begin
+    if any(output.glob("telemetry/*.parquet")):
+        query = "select sum(cpu_ns) / 1e9 from ranks"
+        seconds = float(_said([octant, "sql", output, query, "--format", "csv"]).split()[-1])
     _keep_picture(entry, output)
     verdicts = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
     return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts))

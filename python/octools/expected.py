@@ -128,7 +128,7 @@ def two_blasts(run: Path) -> list[Number]:
     cells = last_cells(run)
     x, density = on_line(cells, "x", "density", cells["volume"] > 0)
     right = (x > 0.7) & (x < 0.85)
-    left = (x > 0.55) & (x < 0.7)
+    left = (x > 0.55) & (x < 0.63)  # before the shock at 0.65
     jump = np.abs(np.diff(density[left]))
     return [
         Number("peak, x", float(x[right][density[right].argmax()]), 0.78, 0.015),
