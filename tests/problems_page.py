@@ -14,6 +14,7 @@ from pathlib import Path
 
 from octools.expected import EXAMPLES
 from octools.profile import EXACT_NAMES
+
 from running import ROOT, octant
 
 PAGE = ROOT / "docs/problems.md"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from octools.expected import double_mach, two_blasts
+
 from running import (
     CHECKPOINT_EVERY_STEP,
     ROOT,

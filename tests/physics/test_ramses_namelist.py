@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from octools.inputs import ramses
+
 from running import leaf_cells, run_well
 
 DATA = Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses"

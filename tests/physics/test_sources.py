@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from octools.expected import rayleigh_taylor
+
 from running import (
     CHECKPOINT_EVERY_STEP,
     ROOT,
