@@ -206,8 +206,9 @@ void find_fluxes(const HydroOptions& options, const KernelArguments& a, const Ba
         const TileView view(a.sweep.tiles, batch.first + tile);
         const Planes planes(batch, tile, a.variables);
         const auto through = [&]<int Axis, class Grid>(int m) {
-          flux_through<Axis>(scheme, a, view, planes, m / Grid::packs, Grid::j(m % Grid::packs),
-                             Grid::i(m % Grid::packs));
+          const int k = m / Grid::packs, j = Grid::j(m % Grid::packs), i = Grid::i(m % Grid::packs);
+          flux_through<Axis>(scheme, planes, k, j, i);
+          if (a.frame.turns()) leave_frame<Axis>(a, view, planes, k, j, i);
         };
         if (n < x_end) through.template operator()<0, X>(n);
         else if (n < y_end) through.template operator()<1, Y>(n - x_end);

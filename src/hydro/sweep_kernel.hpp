@@ -62,13 +62,16 @@ class SweepKernel {
       else reconstruct<false>(team, view, planes, k);
       if (a_.guards_entropy) estimate_truncation(team, planes, k);
       team.team_barrier();
-      if (k >= 0) {
+      if (k >= 0 && a_.frame.turns()) {
+        finish_plane_in_frame(team, view, planes, k, update, outcome);
+      } else if (k >= 0) {
         for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-          const State<V> top = flux<2>(view, planes, k, j, i);
+          const State<V> top = flux<2>(planes, k, j, i);
           if (k > 0) update(k - 1, j, i, top, outcome);
         });
       }
-      if (inside) xy_fluxes(team, view, planes, k);
+      if (inside) xy_fluxes(team, planes, k);
+      if (inside && a_.frame.turns()) xy_leave_frame(team, view, planes, k);
       if (k + g < M + g) gather.plane(team, k + g);
       team.team_barrier();
       if (k >= 0 && answers.requested()) {
@@ -94,17 +97,36 @@ class SweepKernel {
   }
 
   template <int Axis>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const TileView& view, const Planes& planes, int k,
-                                            int j, int i) const {
-    return flux_through<Axis>(scheme_, a_, view, planes, k, j, i);
+  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const Planes& planes, int k, int j, int i) const {
+    return flux_through<Axis>(scheme_, planes, k, j, i);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const TileView& view,
-                                             const Planes& planes, int k) const {
-    for_packs<0, M, 0, M + 1>(
-        team, [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(view, planes, k, j, i); });
-    for_packs<0, M + 1, 0, M>(
-        team, [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(view, planes, k, j, i); });
+  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const Planes& planes,
+                                             int k) const {
+    for_packs<0, M, 0, M + 1>(team,
+                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(planes, k, j, i); });
+    for_packs<0, M + 1, 0, M>(team,
+                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(planes, k, j, i); });
+  }
+
+  // The same where the frame turns; out of line, so that other runs do not feel it.
+  [[gnu::noinline]] KOKKOS_FUNCTION void finish_plane_in_frame(const Member& team,
+                                                               const TileView& view,
+                                                               const Planes& planes, int k,
+                                                               const CellUpdate<Planes>& update,
+                                                               Outcome<V>& outcome) const {
+    for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+      flux<2>(planes, k, j, i);
+      const State<V> top = leave_frame<2>(a_, view, planes, k, j, i);
+      if (k > 0) update(k - 1, j, i, top, outcome);
+    });
+  }
+  [[gnu::noinline]] KOKKOS_FUNCTION void xy_leave_frame(const Member& team, const TileView& view,
+                                                        const Planes& planes, int k) const {
+    for_packs<0, M, 0, M + 1>(team,
+                              [&](int j, int i) { leave_frame<0>(a_, view, planes, k, j, i); });
+    for_packs<0, M + 1, 0, M>(team,
+                              [&](int j, int i) { leave_frame<1>(a_, view, planes, k, j, i); });
   }
 
   KernelArguments a_;
