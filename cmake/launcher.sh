@@ -76,13 +76,15 @@ pip_install() {
   "$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check "$@" < /dev/null
 }
 
-# Gets what some tests look at results with: a browser, and other readers of what Octant writes.
+# Gets what some tests look at results with: a browser, other readers of what Octant writes, and the
+# library that writes Silo.
 # Without them those tests skip themselves and say so.
 prepare_readers() {
   local wanted=$root/python/requirements-readers.txt got=$venv/readers
   prepare_python
   ! cmp -s "$wanted" "$got" || return 0
   install_packages chromium-headless-shell || true
+  install_packages libsiloh5-0 || true
   if install_pinned requirements-readers.txt; then
     cp "$wanted" "$got"
   fi

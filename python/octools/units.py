@@ -35,3 +35,9 @@ def factor(units: str, code: Mapping[str, float]) -> float | None:
             elif name not in ("", "1"):
                 return None
     return result
+
+
+def in_cgs(units: str) -> str:
+    """Write a text of units of the code in cgs: cm, g and s."""
+    names = {"length": "cm", "mass": "g", "time": "s"}
+    return re.sub(r"\b(length|mass|time)\b", lambda found: names[found[0]], units)

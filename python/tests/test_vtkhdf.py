@@ -72,7 +72,7 @@ def test_boxes_hold_every_block_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with Snapshot(partly_refined(block_size=4).write(tmp_path / "snap.h5")) as snapshot:
         for level in snapshot.levels:
             merged = boxes.boxes(level)
-            rows = np.concatenate([box.blocks.ravel() for box in merged])
+            rows = np.concatenate([box.tiles.ravel() for box in merged])
             assert sorted(rows) == list(range(level.blocks))
             assert len(merged) < level.blocks
             assert max(box.cells for box in merged) <= 1500
@@ -80,13 +80,13 @@ def test_boxes_hold_every_block_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
             assert [box for part in read for box in part.boxes] == merged
             for part in read:
                 for box in part.boxes:
-                    leaf = box.assemble(part.leaf, part.rows)
+                    leaf = box.assemble(part.leaf, part.tiles)
                     k, j, i = np.meshgrid(*map(np.arange, box.shape), indexing="ij")
                     at = [
                         (box.corner[a] + n + 0.5) / (16 << level.index)
                         for a, n in enumerate((i, j, k))
                     ]
-                    values = box.assemble(part.values["density"], part.rows)
+                    values = box.assemble(part.values["density"], part.tiles)
                     assert values[leaf] == pytest.approx(wave(*at)[leaf], rel=1e-14)
 
 

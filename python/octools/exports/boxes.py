@@ -1,4 +1,8 @@
-"""Boxes of neighbouring blocks: what others' readers want, to whom a block each is too many."""
+"""Boxes of neighbouring blocks: what others' readers want, to whom a block each is too many.
+
+Boxes are put together of tiles. A tile is a whole block, or one octant of a block where finer cells
+cover others of its octants and only leaves are wanted.
+"""
 
 from __future__ import annotations
 
@@ -19,39 +23,40 @@ BATCH_CELLS = 4_000_000  # most cells of some boxes that are read together
 
 @dataclass(frozen=True)
 class Box:
-    """Neighbouring blocks of a level that fill a box.
+    """Neighbouring tiles of a level that fill a box.
 
     Attributes
     ----------
     corner
         Index of its first cell on the level's grid, shape (3,) as x, y, z.
-    blocks
-        Rows of its blocks in the file, shape (n_z, n_y, n_x).
-    block_size
-        Cells along one edge of a block.
+    tiles
+        Numbers of its tiles, shape (n_z, n_y, n_x): rows of blocks in the file, or 8 times these
+        plus the octant ix + 2 iy + 4 iz.
+    tile_size
+        Cells along one edge of a tile.
     """
 
     corner: Indices
-    blocks: Indices
-    block_size: int
+    tiles: Indices
+    tile_size: int
 
     @property
     def shape(self) -> tuple[int, int, int]:
         """Cells along z, y and x."""
-        k, j, i = (n * self.block_size for n in self.blocks.shape)
+        k, j, i = (n * self.tile_size for n in self.tiles.shape)
         return k, j, i
 
     @property
     def cells(self) -> int:
         """Number of cells."""
-        return self.blocks.size * self.block_size**3
+        return self.tiles.size * self.tile_size**3
 
-    def assemble(self, values: NDArray[Any], rows: Indices) -> NDArray[Any]:
-        """Put values of some blocks, shape (rows, k, j, i), in their places, shape (k, j, i).
+    def assemble(self, values: NDArray[Any], tiles: Indices) -> NDArray[Any]:
+        """Put values of some tiles, shape (tiles, k, j, i), in their places, shape (k, j, i).
 
-        `rows` are the ascending rows of these blocks in the file; all of the box are among them.
+        `tiles` are their ascending numbers; all of the box are among them.
         """
-        own = values[np.searchsorted(rows, self.blocks)]
+        own = values[np.searchsorted(tiles, self.tiles)]
         return own.transpose(0, 3, 1, 4, 2, 5).reshape(self.shape)
 
 
@@ -64,7 +69,21 @@ def boxes(level: Level) -> list[Box]:
     blocks, so that the blocks of neighbours in the list lie near to each other in the file.
     """
     n = level.snapshot.header.block_size
-    position = level.corner // n
+    return _boxes(level.corner // n, np.arange(level.blocks), n)
+
+
+def leaf_boxes(level: Level) -> list[Box]:
+    """Merge the leaf cells of a level into boxes, as `boxes` does with all; there may be none."""
+    half = level.snapshot.header.block_size // 2
+    row, octant = np.nonzero((level.refined[:, None] >> np.arange(8)) & 1 == 0)
+    offset = octant[:, None] >> np.arange(3) & 1
+    return _boxes(level.corner[row] // half + offset, 8 * row + octant, half)
+
+
+def _boxes(position: Indices, tiles: Indices, size: int) -> list[Box]:
+    """Merge tiles at some positions, shape (tiles, 3) in sizes of a tile."""
+    if len(position) == 0:
+        return []
     found = min((_merge(position, order) for order in permutations(range(3))), key=len)
     order = np.lexsort(position.T)
     sizes = position.max(axis=0) + 1
@@ -73,20 +92,20 @@ def boxes(level: Level) -> list[Box]:
     for place in found:
         x, y, z = (place[a] + np.arange(place[a + 3]) for a in range(3))
         key = (z[:, None, None] * sizes[1] + y[:, None]) * sizes[0] + x
-        blocks = order[np.searchsorted(keys, key)]
-        result += _cut(Box(place[:3] * n, blocks, n))
-    return sorted(result, key=lambda box: int(box.blocks.min()))
+        own = tiles[order[np.searchsorted(keys, key)]]
+        result += _cut(Box(place[:3] * size, own, size))
+    return sorted(result, key=lambda box: int(box.tiles.min()))
 
 
 def _cut(box: Box) -> list[Box]:
     """Halve a box across its longest edge until no part has more than `BOX_CELLS` cells."""
-    if box.cells <= BOX_CELLS or box.blocks.size == 1:
+    if box.cells <= BOX_CELLS or box.tiles.size == 1:
         return [box]
-    axis = int(np.argmax(box.blocks.shape))
-    lower, upper = np.array_split(box.blocks, 2, axis=axis)
+    axis = int(np.argmax(box.tiles.shape))
+    lower, upper = np.array_split(box.tiles, 2, axis=axis)
+    n = box.tile_size
     shift = np.zeros(3, dtype=np.int64)
-    shift[2 - axis] = lower.shape[axis] * box.block_size
-    n = box.block_size
+    shift[2 - axis] = lower.shape[axis] * n
     return _cut(Box(box.corner, lower, n)) + _cut(Box(box.corner + shift, upper, n))
 
 
@@ -125,30 +144,41 @@ class BoxData:
     ----------
     boxes
         These boxes.
-    rows
-        Rows of their blocks in the file, ascending.
+    tiles
+        Numbers of their tiles, ascending, and perhaps of some others.
     values
-        Fields of these blocks, each of shape (rows, k, j, i).
+        Fields of these tiles, each of shape (tiles, k, j, i).
     leaf
-        Which cells are leaves, shape (rows, k, j, i).
+        Which cells are leaves, shape (tiles, k, j, i).
     """
 
     boxes: list[Box]
-    rows: Indices
+    tiles: Indices
     values: dict[str, Array]
     leaf: NDArray[np.bool_]
 
     def one_after_the_other(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Give values of the blocks box after box, x fastest, shape (cells,)."""
-        return np.concatenate([box.assemble(values, self.rows).ravel() for box in self.boxes])
+        """Give values of the tiles box after box, x fastest, shape (cells,)."""
+        return np.concatenate([box.assemble(values, self.tiles).ravel() for box in self.boxes])
 
 
 def read_boxes(level: Level, some: list[Box], names: list[str]) -> Iterator[BoxData]:
     """Read fields of boxes in their order, a bounded number of cells (or one box) at a time."""
     for part in _parts(some):
-        rows = np.unique(np.concatenate([box.blocks.ravel() for box in part]))
-        values = {name: level.read(name, rows) for name in names}
-        yield BoxData(part, rows, values, level.leaf_cells(rows))
+        along = level.snapshot.header.block_size // part[0].tile_size
+        rows = np.unique(np.concatenate([box.tiles.ravel() for box in part]) // along**3)
+        values = {name: _tiles(level.read(name, rows), along) for name in names}
+        tiles = (rows[:, None] * along**3 + np.arange(along**3)).ravel()
+        yield BoxData(part, tiles, values, _tiles(level.leaf_cells(rows), along))
+
+
+def _tiles(values: NDArray[Any], along: int) -> NDArray[Any]:
+    """Cut blocks, shape (rows, k, j, i), into tiles, so many along each edge of a block."""
+    if along == 1:
+        return values
+    n = values.shape[1] // along
+    cut = values.reshape(-1, along, n, along, n, along, n)
+    return cut.transpose(0, 1, 3, 5, 2, 4, 6).reshape(-1, n, n, n)
 
 
 def _parts(some: list[Box]) -> Iterator[list[Box]]:

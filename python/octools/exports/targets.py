@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -15,6 +15,7 @@ TARGETS = {
     "gadget": "octools.exports.gadget:export",
     "hypertree": "octools.exports.hypertree:export",
     "ramses": "octools.exports.ramses:export",
+    "silo": "octools.exports.silo:export",
     "vtkhdf": "octools.exports.vtkhdf:export",
 }
 
@@ -69,4 +70,5 @@ def whole_file(path: Path) -> Iterator[Path]:
     except OSError as cause:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # there may be no folder
+            beside.unlink(missing_ok=True)

@@ -109,7 +109,7 @@ class OctantIndex(GridIndex):
         found = np.empty(self.snapshot.levels[level].blocks, dtype=np.int64)
         for number, (of_level, box) in enumerate(self.boxes):
             if of_level == level:
-                found[box.blocks] = number
+                found[box.tiles] = number
         return found
 
     def _keys(self, level: int, cell: Indices) -> Indices:
@@ -251,7 +251,7 @@ class OctantIOHandler(BaseIOHandler):
                 for part in read_boxes(source, [grid.box for grid in grids], names):
                     for box, grid in zip(part.boxes, remaining, strict=False):
                         for field, name in zip(fields, names, strict=True):
-                            values = box.assemble(part.values[name], part.rows)
+                            values = box.assemble(part.values[name], part.tiles)
                             yield field, grid, values.transpose()
 
     def _read_particle_coords(self, chunks: Any, ptf: dict[str, list[str]]) -> Iterator[Any]:
