@@ -23,26 +23,55 @@ positive_number() {
 
 # --- What a build needs ---
 
+# The packaging system of this machine, a column of packages.txt; nothing if it has none of them.
+packager() {
+  local name
+  for name in apt dnf pacman brew conda; do
+    if command -v "${name/apt/dpkg-query}" > /dev/null; then
+      echo "$name"
+      return
+    fi
+  done
+}
+
+# The words by which a packaging system installs.
+install_with() {
+  case $1 in
+    apt) echo sudo apt-get install ;;
+    dnf) echo sudo dnf install ;;
+    pacman) echo sudo pacman -S --needed ;;
+    brew) echo brew install ;;
+    conda) echo conda install -c conda-forge ;;
+  esac
+}
+
+# The packages that a build needs, by the names of a packaging system.
 packages() {
-  echo g++ cmake ninja-build ccache python3 python3-pip python3-venv ca-certificates
-  echo libfmt-dev libspdlog-dev libtomlplusplus-dev libcli11-dev
-  [[ $preset == cuda ]] || echo openmpi-bin libopenmpi-dev libhdf5-openmpi-dev libfftw3-dev \
-    libmuparser-dev libgtest-dev libbenchmark-dev
+  awk -v names="$1" -v preset="$preset" '
+    $2 == "for" { for (n = 3; n <= NF; ++n) if ($n == names) column = n - 1 }
+    !/^#/ && $column != "-" && ($1 == "all" || preset != "cuda") { print $column }' \
+    "$root/cmake/packages.txt"
 }
 
 # Installs missing Debian packages (those given, else what a build needs), or says in `advice` which
-# they are where nobody may install: there the build is tried all the same, because the libraries
-# may come from elsewhere.
+# they are where nobody may install, or on another system: there the build is tried all the same,
+# because the libraries may come from elsewhere.
 advice=''
 install_packages() {
-  command -v dpkg-query > /dev/null || return 0
-  local missing=() package as_root=() wanted=${*:-$(packages)}
+  local packager
+  packager=$(packager)
+  if [[ $packager != apt ]]; then
+    [[ ! $packager || $# -gt 0 ]] ||
+      advice="Perhaps it helps to run: $(install_with "$packager") $(packages "$packager" | xargs)"
+    return 0
+  fi
+  local missing=() package as_root=() wanted=${*:-$(packages apt)}
   for package in $wanted; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] ||
       missing+=("$package")
   done
   ((${#missing[@]})) || return 0
-  advice="Perhaps it helps to run: sudo apt-get install ${missing[*]}"
+  advice="Perhaps it helps to run: $(install_with apt) ${missing[*]}"
   if ((EUID != 0)); then
     sudo -n true 2> /dev/null || return 0
     as_root=(sudo)

@@ -1,5 +1,6 @@
 """Several runs side by side: queries, what became slower, scaling."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,20 @@ def test_what_became_slower_is_named_first(runs: tuple[Path, Path], octools: Cal
     assert "-" in reverse.splitlines()[3]
     assert "nothing changed" in same
     assert octools("report", *runs).stdout.strip() == text.strip()
+
+
+def test_what_became_slower_is_a_page_too(
+    runs: tuple[Path, Path], octools: Call, tmp_path: Path
+) -> None:
+    page = tmp_path / "pages/slower.html"
+    result = octools("report", *runs, "--output", page)
+    assert result.returncode == 0, result.stderr
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert "after against before: a step takes" in text
+    rows = re.findall(r"<tr>(.*?)</tr>", text)
+    assert "<td>compute" in rows[1]
+    assert "GNU 12 → GNU 14" in text
 
 
 def test_strong_and_weak_scaling(tmp_path: Path, octools: Call) -> None:

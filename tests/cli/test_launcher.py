@@ -73,7 +73,8 @@ def clone(tmp_path: Path) -> Clone:
     made = Clone(tmp_path)
     (tmp_path / "cmake").mkdir()
     shutil.copy(ROOT / "octant", tmp_path / "octant")
-    shutil.copy(ROOT / "cmake/launcher.sh", tmp_path / "cmake/launcher.sh")
+    for name in ("launcher.sh", "packages.txt"):
+        shutil.copy(ROOT / "cmake" / name, tmp_path / "cmake" / name)
     made.script("build/release/build.ninja", "")
     made.script("bin/ninja", "")
     made.script(".octant/venv/bin/octools", f'echo "$@" > {tmp_path}/asked')

@@ -81,21 +81,25 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write. (default: RUN/report.html)"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Page to write. (default: RUN/report.html of one run; none of several)",
+        ),
     ] = None,
 ) -> None:
     """Write a page with plots and findings; of several runs, tell what became slower and where."""
     from octools.telemetry.database import Telemetry
-    from octools.telemetry.report import save_report
+    from octools.telemetry.report import save_comparison, save_report
 
     if len(runs) > 1:
         from octools.telemetry.several import Runs, what_became_slower
 
         with Runs(runs) as several:
-            text = what_became_slower(several)
-        print(text)
-        if output is not None:
-            output.write_text(text + "\n")
+            print(what_became_slower(several))
+            if output is not None:
+                save_comparison(several, output)
+                print(f"wrote {output}")
         return
     destination = output or output_path(runs[0], "report.html")
     with Telemetry(runs[0]) as telemetry:

@@ -13,6 +13,7 @@ from octools.errors import OctoolsError
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import PLACES, Diagnosis, diagnose
 from octools.telemetry.finding import Finding, line
+from octools.telemetry.several import NOTHING_CHANGED, Difference, Runs, differences
 from octools.telemetry.slow import SLOW, rates_query
 from octools.telemetry.svg import Array, Series, bars, dots, heat_map, lines, stacked
 
@@ -61,7 +62,17 @@ class Run:
 
 def save_report(telemetry: Telemetry, title: str, path: Path) -> None:
     """Write the report of a run."""
-    text = report(telemetry, title)
+    _save(report(telemetry, title), path)
+
+
+def save_comparison(runs: Runs, path: Path) -> None:
+    """Write a page about what became slower from the first of some runs to the others."""
+    title = " and ".join(runs.runs)
+    sections = [_difference(number, found) for number, found in enumerate(differences(runs), 1)]
+    _save(_page(title, [f"<h1>{escape(title)}</h1>", *sections]), path)
+
+
+def _save(text: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -87,14 +98,32 @@ def report(telemetry: Telemetry, title: str) -> str:
         _memory(run),
         _placement(run),
     ]
+    return _page(title, [part for part in parts if part])
+
+
+def _page(title: str, parts: Sequence[str]) -> str:
     style, script = (files("octools.telemetry") / f"report.{kind}" for kind in ("css", "js"))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
         '</title><meta name="viewport" content="width=device-width, initial-scale=1">\n<style>\n'
         f"{style.read_text()}</style></head>\n<body>\n"
-        + "\n".join(part for part in parts if part)
+        + "\n".join(parts)
         + f"\n{_foot(title)}\n<script>\n{script.read_text()}</script>\n</body></html>\n"
     )
+
+
+def _difference(number: int, found: Difference) -> str:
+    a, b = escape(found.before.name), escape(found.after.name)
+    body = f"<p>{escape(NOTHING_CHANGED)}</p>"
+    if found.phases:
+        rows = [tuple(map(escape, (*numbers, name))) for name, *numbers in found.rows()]
+        body = _table((a, b, "times", "of the step", "phase"), rows)
+    if found.circumstances:
+        rows = [
+            tuple(map(escape, (key, f"{old} → {new}"))) for key, old, new in found.circumstances
+        ]
+        body += _table(("they differ in", f"{a} → {b}"), rows)
+    return _section(f"run-{number}", found.after.name, found.headline(), body)
 
 
 def _section(name: str, title: str, what: str, body: str, query: str = "") -> str:

@@ -145,58 +145,101 @@ def pace(name: str, telemetry: Telemetry) -> Pace:
     )  # fmt: skip
 
 
-def what_became_slower(runs: Runs) -> str:
-    """Compare the second run, and those after it, with the first: as a table for people.
+@dataclass(frozen=True)
+class Difference:
+    """How a run's pace differs from that of one before it.
 
-    Phases stand in the order of what they add to a step; below the tables is what differs between
-    the machines and the programs.
+    Attributes
+    ----------
+    before, after
+        The paces.
+    phases
+        Phase, seconds of a step before and after, in the order of what they add to a step; without
+        what adds or saves less than `LEAST_SHARE` of one.
+    circumstances
+        What differs between the machines and the programs: its name, before and after.
     """
-    (first_name, first), *others = runs.runs.items()
-    before = pace(first_name, first)
-    parts = []
-    for name, telemetry in others:
-        after = pace(name, telemetry)
-        parts += [_difference(before, after), _circumstances(first, telemetry, before, after)]
-    return "\n\n".join(part for part in parts if part)
 
+    before: Pace
+    after: Pace
+    phases: list[tuple[str, float, float]]
+    circumstances: list[tuple[str, str, str]]
 
-def _difference(a: Pace, b: Pace) -> str:
-    lines = [
-        f"{b.name} against {a.name}: a step takes {_seconds(b.step)} instead of "
-        f"{_seconds(a.step)}, {b.step / a.step:.3g} times as long, for {b.work / a.work:.3g} times "
-        f"the cell updates on {b.cores} core(s) instead of {a.cores}",
-        "",
-        f"{'phase':<34}{a.name[:12]:>13}{b.name[:12]:>13}{'times':>8}{'of the step':>13}",
-    ]
-    changes = {
-        key: b.phases.get(key, 0.0) - a.phases.get(key, 0.0) for key in {*a.phases, *b.phases}
-    }
-    for key, change in sorted(changes.items(), key=lambda item: -abs(item[1])):
-        if abs(change) < LEAST_SHARE * a.step:
-            break
-        old, new = a.phases.get(key, 0.0), b.phases.get(key, 0.0)
-        times = f"{new / old:.3g}" if old else "new"
-        lines.append(
-            f"{' '.join(key).strip():<34}{_seconds(old):>13}{_seconds(new):>13}{times:>8}"
-            f"{100 * change / a.step:>+11.1f} %"
+    def headline(self) -> str:
+        """Say in a sentence by how much a step became slower."""
+        a, b = self.before, self.after
+        return (
+            f"{b.name} against {a.name}: a step takes {in_units(b.step)} instead of "
+            f"{in_units(a.step)}, {b.step / a.step:.3g} times as long, for "
+            f"{b.work / a.work:.3g} times the cell updates on {b.cores} core(s) instead of "
+            f"{a.cores}"
         )
-    if len(lines) == 3:
-        lines.append(f"nothing changed by {100 * LEAST_SHARE:g} % of a step or more")
-    return "\n".join(lines)
+
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """Write phase, both times, their ratio, and the change as a share of the first's step."""
+        return [
+            (name, in_units(old), in_units(new), f"{new / old:.3g}" if old else "new",
+             f"{100 * (new - old) / self.before.step:+.1f} %")
+            for name, old, new in self.phases
+        ]  # fmt: skip
 
 
-def _circumstances(first: Telemetry, other: Telemetry, a: Pace, b: Pace) -> str:
+def differences(runs: Runs) -> list[Difference]:
+    """Compare the second run, and those after it, with the first."""
+    (first_name, first), *others = runs.runs.items()
+    a = pace(first_name, first)
+    found = []
+    for name, telemetry in others:
+        b = pace(name, telemetry)
+        phases = [
+            (" ".join(key).strip(), a.phases.get(key, 0.0), b.phases.get(key, 0.0))
+            for key in {*a.phases, *b.phases}
+        ]
+        kept = [row for row in phases if abs(row[2] - row[1]) >= LEAST_SHARE * a.step]
+        kept.sort(key=lambda row: -abs(row[2] - row[1]))
+        found.append(Difference(a, b, kept, _circumstances(first, telemetry)))
+    return found
+
+
+def _circumstances(first: Telemetry, other: Telemetry) -> list[tuple[str, str, str]]:
     own = ("run", "start_unix_ns", "segment", "clock_error_ns", "events_dropped", "schema")
     old, new = first.files.metadata, other.files.metadata
-    lines = [
-        f"  {key}: {old.get(key, 'unknown')} in {a.name}, {new.get(key, 'unknown')} in {b.name}"
+    return [
+        (key, str(old.get(key, "unknown")), str(new.get(key, "unknown")))
         for key in sorted({*old, *new})
         if key not in own and old.get(key) != new.get(key)
     ]
-    return "\n".join(["they differ in", *lines]) if lines else ""
 
 
-def _seconds(seconds: float) -> str:
+NOTHING_CHANGED = f"nothing changed by {100 * LEAST_SHARE:g} % of a step or more"
+
+
+def what_became_slower(runs: Runs) -> str:
+    """Write the differences as tables for people."""
+    return "\n\n".join(_as_text(difference) for difference in differences(runs))
+
+
+def _as_text(found: Difference) -> str:
+    a, b = found.before.name, found.after.name
+    lines = [
+        found.headline(),
+        "",
+        f"{'phase':<34}{a[:12]:>13}{b[:12]:>13}{'times':>8}{'of the step':>13}",
+        *(
+            f"{name:<34}{old:>13}{new:>13}{times:>8}{share:>13}"
+            for name, old, new, times, share in found.rows()
+        ),
+    ]
+    if not found.phases:
+        lines.append(NOTHING_CHANGED)
+    if found.circumstances:
+        lines += ["", "they differ in"]
+        lines += [f"  {key}: {old} in {a}, {new} in {b}" for key, old, new in found.circumstances]
+    return "\n".join(lines)
+
+
+def in_units(seconds: float) -> str:
+    """Write a time with its unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e3)):
         if seconds * scale >= 1:
             return f"{seconds * scale:.4g} {unit}"
@@ -256,14 +299,14 @@ class Scaling:
         for each, speedup, efficiency in rows:
             lines.append(
                 f"{each.name[:19]:<20}{each.ranks:>7}{each.threads:>9}{each.cores:>7}"
-                f"{each.nodes:>7}{_seconds(each.step):>12}"
+                f"{each.nodes:>7}{in_units(each.step):>12}"
                 f"{1e-6 * each.updates / each.seconds:>13.4g}{speedup:>10.3g}"
                 f"{100 * efficiency:>10.1f} %"
             )
         lines += ["", "time of a step by phase, on the rank where it is longest"]
         lines.append(f"{'phase':<14}" + "".join(f"{each.name[:11]:>12}" for each in self.paces))
         for name, row in self.phases().items():
-            lines.append(f"{name:<14}" + "".join(f"{_seconds(seconds):>12}" for seconds in row))
+            lines.append(f"{name:<14}" + "".join(f"{in_units(seconds):>12}" for seconds in row))
         return "\n".join(lines)
 
 

@@ -1,0 +1,33 @@
+"""Octant as a Spack package: copy this folder to a repository's packages/octant."""
+
+from spack.package import *
+
+
+class Octant(CMakePackage):
+    """Gas on meshes that refine themselves, and incompressible wall turbulence."""
+
+    git = "https://example.org/octant.git"  # where your clone comes from
+    license("BSD-3-Clause")
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("python@3.11:", type="build")
+    depends_on("py-pip", type="build")
+    depends_on("arrow@16: +parquet")
+    depends_on("cli11")
+    depends_on("fftw@3 ~mpi")
+    depends_on("fmt@9:")
+    depends_on("hdf5 +mpi")
+    depends_on("kokkos@4.5: +serial +openmp cxxstd=20")
+    depends_on("mpi")
+    depends_on("muparser")
+    depends_on("spdlog")
+    depends_on("tomlplusplus")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        return [self.define("OCTANT_TESTS", False)]

@@ -1,0 +1,99 @@
+"""What other packaging systems are told is what the launcher installs, and wheels are whole."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+
+from running import ROOT
+
+# What recipes name on top of the table, or by a name of their own.
+SPACK = {"c", "cxx", "arrow", "kokkos", "mpi", "py-pip"}
+CONDA = {"libarrow", "libparquet"}
+
+
+def packages(system: str, preset: str = "release") -> list[str]:
+    """Ask the launcher what a build needs."""
+    return shell(f"packages {system}", preset).split()
+
+
+def shell(command: str, preset: str = "release") -> str:
+    script = f"source cmake/launcher.sh; {command}"
+    return subprocess.run(
+        ["bash", "-euc", script],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "root": str(ROOT), "preset": preset},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_every_system_has_every_library() -> None:
+    counts = {name: len(packages(name)) for name in ("apt", "dnf", "pacman", "brew")}
+    assert counts == {"apt": 19, "dnf": 18, "pacman": 17, "brew": 15}
+    assert "libfmt-dev" in packages("apt", "cuda")
+    assert "libopenmpi-dev" not in packages("apt", "cuda")
+
+
+def test_advice_fits_the_system() -> None:
+    command = 'packager() { echo dnf; }; install_packages; echo "$advice"'
+    assert "sudo dnf install gcc-c++ cmake" in shell(command)
+    assert shell('packager() { :; }; install_packages; echo "$advice"').strip() == ""
+
+
+def test_recipes_name_what_the_launcher_installs() -> None:
+    recipe = (ROOT / "packaging/spack/package.py").read_text()
+    named = set(re.findall(r'depends_on\("([\w-]+)', recipe))
+    wanted = set(packages("conda")) - {"cxx-compiler"}
+    assert named == (wanted - {"openmpi", "pip"}) | SPACK
+    recipe = (ROOT / "packaging/conda/meta.yaml").read_text()
+    needs = recipe.split("requirements:")[1].split("  run:")[0]
+    named = set(re.findall(r"^    - ([\w-]+)", needs, re.MULTILINE))
+    assert named == wanted | CONDA
+
+
+def test_versions_are_one() -> None:
+    module = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    tools = tomllib.loads((ROOT / "python/pyproject.toml").read_text())
+    cmake = re.search(r"VERSION ([\d.]+) LANG", (ROOT / "CMakeLists.txt").read_text())
+    conda = re.search(r"version: ([\d.]+)", (ROOT / "packaging/conda/meta.yaml").read_text())
+    assert cmake and conda
+    numbers = {module["project"]["version"], tools["project"]["version"], cmake[1], conda[1]}
+    assert len(numbers) == 1
+    for package in module["tool"]["scikit-build"]["wheel"]["packages"]:
+        assert (ROOT / package / "__init__.py").is_file()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """Build octools as a wheel, from a copy of its sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    leave = shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__", "octant")
+    shutil.copytree(ROOT / "python", folder / "python", ignore=leave)
+    command = "-m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir"
+    subprocess.run(
+        [sys.executable, *command.split(), folder, folder / "python"], check=True, timeout=120
+    )
+    return zipfile.ZipFile(next(folder.glob("octools-*-py3-none-any.whl")))
+
+
+def test_the_wheel_of_octools_holds_all_of_it(wheel: zipfile.ZipFile) -> None:
+    sources = {
+        str(path.relative_to(ROOT / "python"))
+        for path in (ROOT / "python/octools").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert sources == {name for name in wheel.namelist() if ".dist-info/" not in name}
+    about = {Path(name).name: name for name in wheel.namelist() if ".dist-info/" in name}
+    assert "octools = octools.cli:main" in wheel.read(about["entry_points.txt"]).decode()
+    needs = message_from_string(wheel.read(about["METADATA"]).decode()).get_all("Requires-Dist")
+    assert needs is not None
+    assert any(need.startswith("h5py") for need in needs)
