@@ -9,6 +9,7 @@ import pytest
 from conftest import Call, partly_refined
 from synthetic import add_particles
 
+import octools as tools
 from octools.exports.gadget import KM, KPC, SOLAR_MASS
 
 MPC = 1000 * KPC
@@ -35,7 +36,14 @@ def test_numbers_without_units_stay(tmp_path: Path, octools: Call) -> None:
     path = stored(tmp_path / "snap_00000.h5")
     with h5py.File(converted(path, octools)) as file, h5py.File(path) as source:
         assert file["Header"].attrs["BoxSize"] == 1.0
-        assert file["Header"].attrs["NumPart_Total"].tolist() == [0, 50, 0, 0, 20, 0]
+        assert file["Header"].attrs["NumPart_Total"].tolist() == [
+            len(tools.load(path)["x"]),
+            50,
+            0,
+            0,
+            20,
+            0,
+        ]
         for kind, number in (("dark", 1), ("stars", 4)):
             ours, theirs = source[f"particles/{kind}"], file[f"PartType{number}"]
             assert np.array_equal(theirs["Coordinates"], ours["position"][...] + 0.5)
@@ -83,8 +91,72 @@ def test_yt_reads_the_same_particles(tmp_path: Path, octools: Call) -> None:
         assert values == pytest.approx(expected[name], rel=1e-5), name  # yt's sun weighs 3e-6 less
 
 
-def test_a_snapshot_without_particles_is_refused(snapshot_path: Path, octools: Call) -> None:
+def test_leaf_cells_become_gas(tmp_path: Path, octools: Call) -> None:
+    """Places, speeds, masses and energies are those of the cells, in Gadget's units."""
+    units = {"unit_length": 100 * MPC / H * A, "unit_mass": 1e12 * SOLAR_MASS}
+    units["unit_time"] = units["unit_length"] / (10 * KM)
+    path = stored(tmp_path / "snap_00000.h5", **units, **COSMOLOGY)
+    ours = tools.load(path)
+    with h5py.File(converted(path, octools)) as file:
+        gas = {name: data[...] for name, data in file["PartType0"].items()}
+        others = [file[f"PartType{n}/ParticleIDs"][...] for n in (1, 4)]
+        density = file["PartType0/Density"].attrs
+        assert (density["aexp-scale-exponent"], density["h-scale-exponent"]) == (-3.0, 2.0)
+        assert file["PartType0/Densities"] == file["PartType0/Density"]
+    place = np.stack([ours[axis] + 0.5 for axis in "xyz"], axis=-1) * 1e5
+    assert gas["Coordinates"] == pytest.approx(place, rel=1e-13)
+    speed = np.stack([ours[f"velocity_{axis}"] for axis in "xyz"], axis=-1) * 10 / np.sqrt(A)
+    assert gas["Velocities"] == pytest.approx(speed, rel=1e-13, abs=1e-13)
+    assert gas["Masses"] == pytest.approx(ours["density"] * ours["volume"] * 100 * H, rel=1e-13)
+    assert gas["Density"] == pytest.approx(ours["density"] * 100 * H / 1e15, rel=1e-13)
+    energy = ours["pressure"] / ours["density"] / (ours.header.gamma - 1) * 100
+    assert gas["InternalEnergy"] == pytest.approx(energy, rel=1e-13)
+    assert gas["SmoothingLength"] == pytest.approx(2 * ours["dx"] * 1e5, rel=1e-13)
+    assert len(np.unique(gas["ParticleIDs"])) == len(place)
+    assert not np.isin(gas["ParticleIDs"], np.concatenate(others)).any()
+
+
+@pytest.mark.parametrize("reader", ["yt", "pynbody"])
+def test_others_find_the_mass_of_each_type(tmp_path: Path, octools: Call, reader: str) -> None:
+    units = {"unit_length": 50 * MPC, "unit_mass": 1e12 * SOLAR_MASS, "unit_time": 1e18}
+    path = stored(tmp_path / "snap_00000.h5", **units, **COSMOLOGY)
+    file, cells = converted(path, octools), tools.load(path)
+    module: Any = pytest.importorskip(reader, reason=f"no {reader}; pip install {reader}")
+    expected = {"dark": cells.particles("dark")["mass"].sum()}
+    expected["stars"] = cells.particles("stars")["mass"].sum()
+    expected["gas"] = (cells["density"] * cells["volume"]).sum()
+    if reader == "yt":
+        module.set_log_level("error")
+        types = {"gas": "PartType0", "dark": "PartType1", "stars": "PartType4"}
+        data = module.load(str(file)).all_data()
+        found = {n: data[t, "particle_mass"].sum().to("g").d for n, t in types.items()}
+        densest = data["PartType0", "density"].to("g/cm**3").d.max()
+    else:
+        snapshot = module.load(str(file))
+        snapshot.physical_units()
+        kinds = {"gas": snapshot.gas, "dark": snapshot.dm, "stars": snapshot.star}
+        found = {n: float(k["mass"].sum().in_units("g")) for n, k in kinds.items()}
+        densest = float(snapshot.gas["rho"].in_units("g cm**-3").max())
+    for name, mass in expected.items():
+        assert found[name] == pytest.approx(mass * units["unit_mass"], rel=2e-4), name
+    unit = units["unit_mass"] / units["unit_length"] ** 3
+    assert densest == pytest.approx(cells["density"].max() * unit, rel=1e-3)
+
+
+def test_checkpoints_keep_their_particles(tmp_path: Path, octools: Call) -> None:
+    path = stored(tmp_path / "checkpoint_00000.h5")
+    with h5py.File(path, "r+") as file:
+        for level in file["hydro"].values():
+            level.move("pressure", "total_energy")
+    with h5py.File(converted(path, octools)) as file:
+        assert "PartType0" not in file
+        assert len(file["PartType1/Masses"]) == 50
+
+
+def test_a_snapshot_of_nothing_is_refused(snapshot_path: Path, octools: Call) -> None:
+    with h5py.File(snapshot_path, "r+") as file:
+        del file["hydro"]
     result = octools("convert", "--to", "gadget", snapshot_path)
     assert result.returncode == 2
-    assert "holds no particles" in result.stderr
+    assert "holds neither gas nor particles" in result.stderr
     assert not list(snapshot_path.parent.glob("gadget/*"))
