@@ -42,21 +42,14 @@ def convert(
         for path in export(to, source, snapshot, output):
             console.print(f"wrote {path}")
         return
-    from octools import cans
     from octools.inputs import codes
 
     written = output or source.with_suffix(".toml")
     if written.exists():
         raise OctoolsError(f"{written} is there already; move it aside, or name another (--output)")
-    done = codes.convert(source, written)
-    if done is not None:
-        console.print(_account(done.rows))
-        console.print(f"wrote {written}, with this table at its end")
-        return
-    left_out = cans.convert(source, written, initial)
-    console.print(f"wrote {written}")
-    if left_out:
-        console.print(f"not carried over: {', '.join(left_out)}")
+    done = codes.convert(source, written, initial)
+    console.print(_account(done.rows))
+    console.print(f"wrote {written}, with this table at its end")
 
 
 def _account(rows: "list[Row]") -> Table:

@@ -22,6 +22,8 @@ from octools.flow_figures import (
     save_channel,
     save_slice,
 )
+from octools.inputs import codes
+from octools.inputs.conversion import LOST
 from octools.movie import save_flow_movie
 
 NAMELIST = """
@@ -82,8 +84,7 @@ def test_what_leaves_through_a_lower_side_counts_in_the_cells_beside_it(tmp_path
 def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST)
-    left_out = cans.convert(source, tmp_path / "case.toml")
-    assert left_out == []
+    codes.convert(source, tmp_path / "case.toml")
     text = (tmp_path / "case.toml").read_text()
     for line in (
         "cells = [8, 4, 6]",
@@ -106,13 +107,15 @@ def test_a_parameter_file_is_converted(tmp_path: Path) -> None:
 def test_what_is_not_carried_over_is_named(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST.replace("nstep = 50", "nstep = 50, icheck = 10, isave = 100"))
-    assert cans.convert(source, tmp_path / "case.toml") == ["icheck", "isave"]
+    done = codes.convert(source, tmp_path / "case.toml")
+    lost = [row.setting for row in done.rows if row.verdict == LOST]
+    assert lost == ["time_max = 100.0", "tw_max = 0.1", "isave = 100", "icheck = 10"]
 
 
 def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST.replace("'D','D'", "'N','D'"))
-    cans.convert(source, tmp_path / "case.toml")
+    codes.convert(source, tmp_path / "case.toml")
     text = (tmp_path / "case.toml").read_text()
     assert 'boundary_z = ["outflow", "wall"]' in text.splitlines()
 
@@ -125,6 +128,7 @@ def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
         ("'poi'", "'hcl'", "inivel"),
         ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
         ("ng(1:3)", "mg(1:3)", "no parameter file"),
+        ("visci", "bcpre(0:1,1:3) = 0., 1., 0., 0., 0., 0.\nvisci", "a condition of the pressure"),
     ],
 )
 def test_what_has_no_counterpart_is_refused(
@@ -133,7 +137,7 @@ def test_what_has_no_counterpart_is_refused(
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST.replace(old, new))
     with pytest.raises(OctoolsError, match=message):
-        cans.convert(source, tmp_path / "case.toml")
+        codes.convert(source, tmp_path / "case.toml")
 
 
 def test_fields_of_cans_are_compared_in_their_own_order(tmp_path: Path) -> None:

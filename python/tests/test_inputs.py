@@ -11,7 +11,7 @@ import pytest
 from conftest import Call
 
 from octools.errors import OctoolsError
-from octools.inputs.codes import codes
+from octools.inputs.codes import codes, convert
 from octools.inputs.conversion import CARRIED, CHANGED, LOST, Conversion
 
 NAMELIST = """
@@ -129,6 +129,42 @@ file_type = hst
 dt = 0.001
 """
 
+CANS = """
+&dns
+ng(1:3) = 32, 16, 24
+l(1:3) = 3.d0, 1.5d0, 1.d0
+gtype = 1, gr = 2.d0
+cfl = 0.95, dtmax = 1.e5, dt_f = -1.
+visci = 1000.d0
+inivel = 'poi'
+is_wallturb = T
+nstep = 50, time_max = 100., tw_max = 0.1
+stop_type(1:3) = T, F, T
+restart = T, is_overwrite_save = F, nsaves_max = 3
+icheck = 10, iout0d = 20, iout1d = 10, iout2d = 0, iout3d = 1, isave = 50
+cbcvel(0:1,1:3,1) = 'P','P',  'P','P',  'D','D'
+cbcvel(0:1,1:3,2) = 'P','P',  'P','P',  'D','D'
+cbcvel(0:1,1:3,3) = 'P','P',  'P','P',  'D','D'
+cbcpre(0:1,1:3)   = 'P','P',  'P','P',  'N','N'
+bcvel(0:1,1:3,1) =  0.,0.,   0.,0.,   0.,0.
+bcpre(0:1,1:3)   =  0.,0.,   0.,0.,   0.,0.
+bforce(1:3) = 0., 0., 0.
+is_forced(1:3) = T, F, F
+velf(1:3) = 1., 0., 0.
+dims(1:2) = 2, 1, ipencil_axis = 1
+/
+&cudecomp
+cudecomp_t_comm_backend = 0, cudecomp_is_t_enable_nccl = T
+/
+&numerics
+is_impdiff = F, is_impdiff_1d = T
+is_poisson_dtdma = F
+/
+&other_options
+is_debug = T, is_timing = T
+/
+"""
+
 
 def converted(path: Path, text: str) -> tuple[Conversion, dict[str, Any]]:
     """Convert a file, and read what it became."""
@@ -143,7 +179,13 @@ def verdicts(done: Conversion) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("run.nml", NAMELIST), ("blast.ini", INI), ("athinput.blast", ATHINPUT)]
+    ("name", "text"),
+    [
+        ("run.nml", NAMELIST),
+        ("input.nml", CANS),
+        ("blast.ini", INI),
+        ("athinput.blast", ATHINPUT),
+    ],
 )
 def test_every_setting_is_accounted_for_once(tmp_path: Path, name: str, text: str) -> None:
     done, _ = converted(tmp_path / name, text)
@@ -245,6 +287,19 @@ def test_a_blast_of_athena_in_two_dimensions(tmp_path: Path) -> None:
     assert verdicts(done)["job/basename"] == LOST
 
 
+def test_a_channel_of_cans(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "input.nml", CANS)
+    assert found["grid"]["cells"] == [32, 16, 24]
+    assert found["time"] == {"end": 1e9, "max_steps": 50, "cfl": 0.95, "largest_step": 1e5}
+    assert found["run"]["walltime"] == 360.0
+    assert found["output"] == {"history_interval": 20, "checkpoint_keep": 3}
+    verdict = verdicts(done)
+    assert verdict["bcvel_1"] == verdict["nsaves_max"] == CARRIED
+    assert verdict["visci"] == verdict["cbcpre"] == CHANGED
+    for lost in ("restart", "iout3d", "dims", "cudecomp_is_t_enable_nccl", "time_max"):
+        assert verdict[lost] == LOST, lost
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -282,6 +337,7 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
     ("name", "text"),
     [
         ("run.nml", NAMELIST),
+        ("input.nml", CANS),
         ("blast.ini", INI),
         ("sod.ini", "problem=sod\nstop_time=0.1\nsod_theta=45"),
         ("athinput.blast", ATHINPUT),
@@ -300,3 +356,30 @@ def test_octant_understands_what_was_converted(
     words = [program, "check", str(tmp_path / "new.toml")]
     checked = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_inputs_of_real_runs_are_understood(tmp_path: Path, reference: Path) -> None:
+    """Every key of each is in its table, and Octant takes the result, if it finds its files."""
+    program = os.environ.get("OCTANT_PROGRAM")
+    inputs = sorted(reference.parent.rglob("*.nml"))
+    assert inputs
+    for number, path in enumerate(inputs):
+        new = tmp_path / f"{number}.toml"
+        done = convert(path, new)
+        named = sorted(row.setting.split(" = ")[0] for row in done.rows)
+        assert named == sorted(done.settings), path
+        if program and "which are not here" not in new.read_text():
+            checked = subprocess.run(
+                [program, "check", str(new)], capture_output=True, text=True, timeout=60
+            )
+            assert checked.returncode == 0, f"{path}: {checked.stdout}{checked.stderr}"
+
+
+def test_grafic_files_may_lie_with_their_namelist(tmp_path: Path, reference: Path) -> None:
+    """The namelist that MUSIC writes beside its files is for a run above their folder."""
+    source = reference.parent / "ics/b50_zoom_l5_l7/grafic/ramses.nml"
+    convert(source, tmp_path / "new.toml")
+    found = tomllib.loads((tmp_path / "new.toml").read_text())
+    assert Path(found["initial"]["path"]) == source.parent.resolve()
+    assert found["cosmology"]["box"] == pytest.approx(50.0, rel=1e-6)
+    assert found["hydro"]["gamma"] == 5 / 3  # which RAMSES would take for 1.4

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octools.errors import OctoolsError
-from octools.inputs import athena, octotiger, ramses
+from octools.inputs import athena, cans, octotiger, ramses
 from octools.inputs.conversion import Conversion
 
 
@@ -31,9 +31,10 @@ class Code:
 
 
 def codes() -> list[Code]:
-    """List the codes beside CaNS, whose files octools.cans converts."""
+    """List these codes; a namelist that is not RAMSES's is taken for CaNS's."""
     return [
         Code("RAMSES", ramses.is_namelist, ramses.convert),
+        Code("CaNS", lambda path: path.suffix == ".nml", cans.convert),
         Code("Octo-Tiger", lambda path: path.suffix == ".ini", octotiger.convert),
         Code(
             "Athena",
@@ -43,26 +44,50 @@ def codes() -> list[Code]:
     ]
 
 
-def convert(path: Path, output: Path) -> Conversion | None:
+def convert(path: Path, output: Path, initial: Path | None = None) -> Conversion:
     """Convert a parameter file of a code that its name or contents tell.
+
+    Parameters
+    ----------
+    path
+        The parameter file.
+    output
+        The TOML file to write.
+    initial
+        Of CaNS: a folder with initial fields; that of `path` where left out and it has some. They
+        are written beside `output` as HDF5.
 
     Returns
     -------
     Conversion
-        What became of its settings; None if the file is of none of these codes.
+        What became of its settings.
 
     Raises
     ------
     OctoolsError
-        If the file is damaged, or sets up what Octant cannot do.
+        If the file is of no such code, is damaged, or sets up what Octant cannot do.
     """
     if not path.is_file():
         raise OctoolsError(f"there is no parameter file {path}")
-    for code in codes():
-        if code.knows(path):
-            done = code.convert(path)
-            text = done.finish(code.name)
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(text)
-            return done
-    return None
+    code = next((code for code in codes() if code.knows(path)), None)
+    if code is None:
+        names = ", ".join(code.name for code in codes())
+        raise OctoolsError(
+            f"{path} is no parameter file of {names}, by its name; a snapshot needs --to"
+        )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    done = _with_fields(path, output, initial) if code.name == "CaNS" else code.convert(path)
+    output.write_text(done.finish(code.name))
+    return done
+
+
+def _with_fields(path: Path, output: Path, initial: Path | None) -> Conversion:
+    """Convert a file of CaNS, with the fields that its run begins with."""
+    if initial is None and cans.has_initial(path.parent):
+        initial = path.parent
+    done = cans.convert(path, initial)
+    if initial is not None:
+        fields = output.with_name(f"{output.stem}_initial.h5")
+        cans.write_initial(initial, fields)
+        done.put("problem.path", str(fields.resolve()))
+    return done

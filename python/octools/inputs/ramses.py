@@ -241,13 +241,15 @@ def _cosmology(source: Conversion) -> None:
     if source.get("init_params/filetype") != "grafic" or not files:
         raise source.refuse("a cosmological run begins from grafic files here: filetype, initfile")
     folder = files[0].parent
-    place = source.path.parent / folder
+    # Places count from where RAMSES runs: beside the namelist, or above, if it lies with the files.
+    places = [above / folder for above in source.path.resolve().parents[:2]]
+    place = next((place for place in places if is_grafic(place)), None)
     source.put("problem.name", "cosmology")
     source.put("initial.kind", "grafic")
-    source.put("initial.path", str(folder))
+    source.put("initial.path", str(place or folder))
     source.carried("init_params/filetype", "init_params/initfile", now="initial.kind, .path")
     source.put("cosmology.enabled", True)
-    if is_grafic(place):
+    if place is not None:
         universe = read_levels(place)[0].universe
         for name in ("omega_m", "omega_lambda", "h", "box"):
             source.put(f"cosmology.{name}", float(getattr(universe, name)), "of the files")
@@ -292,7 +294,8 @@ def _hydro(source: Conversion) -> None:
     name = "hydro_params/"
     source.put("hydro.enabled", bool(source.get("run_params/hydro")))
     source.put("hydro.gamma", float(source.get(f"{name}gamma")))
-    if source.get("run_params/cosmo") and np.isclose(source.get(f"{name}gamma"), 5 / 3, rtol=1e-6):
+    given = source.settings.get(f"{name}gamma", 5 / 3)
+    if source.get("run_params/cosmo") and np.isclose(given, 5 / 3, rtol=1e-6):
         source.put("hydro.gamma", 5 / 3, "as supercomoving units demand")
         source.changed(f"{name}gamma", now="hydro.gamma = 5/3 to the last digit")
     source.carried("run_params/hydro", f"{name}gamma", now="hydro.enabled, hydro.gamma")
