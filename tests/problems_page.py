@@ -8,10 +8,8 @@ problems. tests/cli/test_problems_page.py sees that the page is current.
 """
 
 import re
-import tomllib
-from dataclasses import dataclass
-from pathlib import Path
 
+from octools.examples import Example, read_examples
 from octools.expected import EXAMPLES
 from octools.profile import EXACT_NAMES
 
@@ -30,53 +28,14 @@ This page is written by `tests/problems_page.py`.
 MODELS = {"amr": "Compressible flows on an adaptive mesh", "dns": "Incompressible flows"}
 
 
-@dataclass(frozen=True)
-class Example:
-    """What the top of an example says, and some of its parameters.
-
-    Attributes
-    ----------
-    name, model, problem
-        Of the file, ``model`` and ``problem.name``.
-    said
-        The texts after ``Shows:``, ``Takes:``, ``Picture:``, ``Number:``, by these words.
-    """
-
-    name: str
-    model: str
-    problem: str
-    said: dict[str, str]
-
-    @property
-    def number(self) -> str:
-        """What it is held against, and by which command."""
-        if "Number" in self.said:
-            command = " (`octools expect`)" if self.name in EXAMPLES else ""
-            return self.said["Number"].rstrip(".") + command
-        if self.problem in EXACT_NAMES:
-            return "the exact solution (`octools profile`)"
-        return "—"
-
-
-def read_example(path: Path) -> Example:
-    """Read the top of an example."""
-    text = path.read_text()
-    said: dict[str, list[str]] = {}
-    lines = said.setdefault("", [])
-    for line in text.splitlines():
-        if not line.startswith("#") or line.strip() == "#":
-            break
-        words = re.match(r"#\s+(Shows|Takes|Picture|And|Number):\s*(.*)", line)
-        if words:
-            lines = said.setdefault(words[1], [])
-        lines.append(words[2] if words else line.lstrip("# "))
-    parameters = tomllib.loads(text)
-    return Example(
-        path.stem,
-        parameters["model"],
-        parameters["problem"]["name"],
-        {word: " ".join(" ".join(parts).split()) for word, parts in said.items()},
-    )
+def number(example: Example) -> str:
+    """Say what an example is held against, and by which command."""
+    if "Number" in example.said:
+        command = " (`octools expect`)" if example.name in EXAMPLES else ""
+        return example.said["Number"].rstrip(".") + command
+    if example.problem in EXACT_NAMES:
+        return "the exact solution (`octools profile`)"
+    return "—"
 
 
 def cell(text: str) -> str:
@@ -86,13 +45,12 @@ def cell(text: str) -> str:
 
 def first_picture(example: Example) -> str:
     """Give the first picture's name within the run's directory."""
-    found = re.match(r"output/\w+/([^\s,;]+)", example.said.get("Picture", ""))
-    return f"`{found[1]}`" if found else "—"
+    return f"`{example.pictures[0]}`" if example.pictures else "—"
 
 
 def page() -> str:
     """Write the page."""
-    examples = [read_example(path) for path in sorted((ROOT / "examples").glob("*.toml"))]
+    examples = read_examples(ROOT / "examples")
     parts = [HEAD]
     for model, title in MODELS.items():
         parts += [f"\n## {title}\n", "| example | shows | takes | picture | number |"]
@@ -104,7 +62,7 @@ def page() -> str:
                     + (", expressions" if e.problem == "expression" else ""),
                     *(cell(e.said.get(word, "").rstrip(".")) for word in ("Shows", "Takes")),
                     first_picture(e),
-                    cell(e.number),
+                    cell(number(e)),
                 )
                 parts.append(f"| {' | '.join(columns)} |")
     parts.append("\n## All values of `problem.name`\n")

@@ -12,10 +12,10 @@ import csv
 import re
 import subprocess
 import sys
-import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from octools.examples import Example, read_examples
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,17 +31,6 @@ GROUPS = {
 
 
 @dataclass(frozen=True)
-class Example:
-    """A parameter file of examples/, and what its first lines promise."""
-
-    name: str
-    shows: str
-    pictures: tuple[str, ...]  # patterns of files below output/NAME, the one that shows most first
-    words: tuple[str, ...]  # of a command line that the file asks for: -n 2
-    group: str
-
-
-@dataclass(frozen=True)
 class Run:
     """What a run of an example took and said."""
 
@@ -51,32 +40,16 @@ class Run:
     says: str  # the verdicts of its pictures, one a line
 
 
-def example(path: Path) -> Example:
-    """Read what an example says about itself."""
-    text = path.read_text()
-    lines = [line.removeprefix("#").strip() for line in text[: text.index("\nmodel")].splitlines()]
-    head = " ".join(lines)
-    shows = re.search(r"Shows:\s*(.*?)\s*(?:Takes:|$)", head)
-    pictures = re.findall(rf"output/{path.stem}/(\S+?\.png)", head)
-    ranks = re.search(r"\./octant (-n \d+) run", head)
-    if not shows:
-        raise SystemExit(f"{path}: its first lines do not say what it shows (Shows: ...)")
-    words = tuple(ranks[1].split()) if ranks else ()
-    return Example(path.stem, shows[1], tuple(pictures), words, _group(tomllib.loads(text)))
-
-
-def _group(parameters: dict) -> str:
-    if parameters.get("model") == "dns":
+def group(entry: Example) -> str:
+    """Choose under which title an example is shown."""
+    if entry.model == "dns":
         return "Incompressible flow"
-    if any(section in parameters for section in GALAXY):
+    if any(section in entry.parameters for section in GALAXY):
         return "Galaxy physics"
-    gravity = parameters.get("gravity", {}).get("enabled", False)
-    return "Gravity and cosmology" if gravity or "cosmology" in parameters else "Gas"
-
-
-def examples() -> list[Example]:
-    """List all examples by name."""
-    return [example(path) for path in sorted((ROOT / "examples").glob("*.toml"))]
+    gravity = entry.parameters.get("gravity", {}).get("enabled", False)
+    return (
+        "Gravity and cosmology" if gravity or "cosmology" in entry.parameters else "Gas"
+    )
 
 
 def runs() -> dict[str, Run]:
@@ -99,17 +72,22 @@ def runs() -> dict[str, Run]:
 def page(root: Path) -> str:
     """Write the gallery as a page of docs/."""
     known = runs()
-    parts = ["# Gallery\n\nEvery example: `./octant run examples/NAME.toml` makes its picture.\n"]
-    for group, more in GROUPS.items():
-        parts.append(f"## {group}\n\nMore: [{more}](../{more})\n\n:::::{{container}} gallery")
-        members = [entry for entry in examples() if entry.group == group]
+    parts = [
+        "# Gallery\n\nEvery example: `./octant run examples/NAME.toml` makes its picture.\n"
+    ]
+    examples = read_examples(ROOT / "examples")
+    for title, more in GROUPS.items():
+        parts.append(
+            f"## {title}\n\nMore: [{more}](../{more})\n\n:::::{{container}} gallery"
+        )
+        members = [entry for entry in examples if group(entry) == title]
         parts += [_card(entry, known.get(entry.name)) for entry in members]
         parts.append(":::::\n")
     return "\n".join(parts)
 
 
 def _card(entry: Example, run: Run | None) -> str:
-    text = f"**[{entry.name}](../examples/{entry.name}.toml)**: {entry.shows}"
+    text = f"**[{entry.name}](../examples/{entry.name}.toml)**: {entry.said['Shows']}"
     if run:
         takes = f"{_duration(run.processor_seconds)} of processor time ({run.machine})"
         verdicts = f"\n\n```text\n{run.says}\n```" if run.says else ""
@@ -126,12 +104,14 @@ def renew(entry: Example, output: Path) -> Run:
     octant = ROOT / "octant"
     if not output.exists():
         file = ROOT / "examples" / f"{entry.name}.toml"
-        _said([octant, *entry.words, "-t", "1", "run", file, "--output", output])
+        _said([octant, *entry.launch, "-t", "1", "run", file, "--output", output])
     drawn = _said([octant, "pictures", output])
     seconds = 0.0  # where nothing was done but to begin
     if any(output.glob("telemetry/*.parquet")):
         query = "select sum(cpu_ns) / 1e9 from ranks"
-        seconds = float(_said([octant, "sql", output, query, "--format", "csv"]).split()[-1])
+        seconds = float(
+            _said([octant, "sql", output, query, "--format", "csv"]).split()[-1]
+        )
     _keep_picture(entry, output)
     verdicts = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
     return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts))
@@ -154,7 +134,9 @@ def _keep_picture(entry: Example, output: Path) -> None:
 
 
 def _processor() -> str:
-    names = re.findall(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    names = re.findall(
+        r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+    )
     return names[0] if names else "a machine without /proc/cpuinfo"
 
 
@@ -163,7 +145,7 @@ def main() -> None:
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
     folder, names = Path(sys.argv[1]), sys.argv[2:]
-    for entry in examples():
+    for entry in read_examples(ROOT / "examples"):
         if not names or entry.name in names:
             known = runs() | {entry.name: renew(entry, folder / entry.name)}
             _write(known)

@@ -1,4 +1,4 @@
-"""Exact solutions: blasts, shock tubes, an implosion, and a ball that gravity holds together."""
+"""Exact solutions: blasts, shock tubes, implosions, and a ball that gravity holds together."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -286,3 +286,58 @@ class IsothermalBall:
         density = np.where(r < self.radius, inside, inside / self.contrast)
         speed2 = 4 * np.pi * self.constant * self.central_density * scale**2
         return density, np.zeros_like(density), speed2 * inside
+
+
+@dataclass(frozen=True)
+class Bondi:
+    """Gas that falls upon a point of mass M, through the speed of sound (Bondi 1952).
+
+    Attributes
+    ----------
+    gamma
+        Ratio of specific heats, above 1 and below 5/3.
+    density, sound_speed
+        Far away.
+    radius
+        Of Bondi: G M over the square of that sound speed.
+    """
+
+    gamma: float
+    density: float
+    radius: float
+    sound_speed: float = 1.0
+
+    @property
+    def eigenvalue(self) -> float:
+        """The flow in units of ``4 pi radius**2 density sound_speed`` (his equation 18)."""
+        g = self.gamma
+        return 0.25 * (2 / (5 - 3 * g)) ** ((5 - 3 * g) / (2 * (g - 1)))
+
+    @property
+    def inflow(self) -> float:
+        """Mass that falls in per time."""
+        return 4 * np.pi * self.eigenvalue * self.radius**2 * self.density * self.sound_speed
+
+    def at(self, r: Array) -> State:
+        """Give density, radial velocity and pressure at radii, each of the shape of `r`.
+
+        The density z solves u^2 / 2 + (z^(gamma - 1) - 1) / (gamma - 1) = 1 / x with
+        u = eigenvalue / (x^2 z): the larger root outside the sonic point, the smaller one inside.
+        """
+        g = self.gamma
+        x = np.maximum(np.asarray(r, dtype=float), 1e-6 * self.radius) / self.radius
+        flow = self.eigenvalue / x**2
+        turn = np.log(flow ** (2 / (g + 1)))  # where the left-hand side is least
+        outside = x > (5 - 3 * g) / 4
+        slowest = np.log((1 + (g - 1) / x) ** (1 / (g - 1)))
+        fastest = np.log(flow / np.sqrt(2 / x + 2 / (g - 1)))
+        low, high = np.where(outside, turn, fastest), np.where(outside, slowest, turn)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            z = np.exp(middle)
+            too_much = 0.5 * (flow / z) ** 2 + (z ** (g - 1) - 1) / (g - 1) > 1 / x
+            down = too_much == outside
+            low, high = np.where(down, low, middle), np.where(down, middle, high)
+        z = np.exp(0.5 * (low + high))
+        pressure = self.density * self.sound_speed**2 / g * z**g
+        return self.density * z, -self.sound_speed * flow / z, pressure

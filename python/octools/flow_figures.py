@@ -24,6 +24,7 @@ FLUCTUATIONS = ("u_rms", "v_rms", "w_rms")
 PLANE_MEANS = ("z", *COMPONENTS, *FLUCTUATIONS)  # columns of profiles.csv
 STRESSES = ("uw", "total_stress")
 CHANNEL_REFERENCE = ("y_over_h", "yplus", "Uplus", "urms_plus", "vrms_plus", "wrms_plus")
+WIDE = 0.6  # slices whose height is less of their width
 REFERENCES = Path(__file__).parent / "references"
 
 
@@ -98,7 +99,7 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
     )
     axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
     axes.set_title(f"{flow_title(snapshot)}   slice at {what.axis} = {position:.4g}", loc="left")
-    if _aspect(snapshot, what) < 0.6:
+    if _aspect(snapshot, what) < WIDE:
         bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=50)
     else:
         bar = figure.colorbar(shown, cax=axes.inset_axes((1.03, 0, 0.04, 1)))
@@ -115,8 +116,10 @@ def flow_title(snapshot: FlowSnapshot) -> str:
 
 def slice_figure(snapshot: FlowSnapshot, what: FlowSlice) -> Figure:
     """Make an empty figure that a slice fits into."""
-    height = float(np.clip(6.2 * _aspect(snapshot, what) + 1.0, 2.2, 9.0))
-    return Figure(figsize=(7.5, height))
+    aspect = _aspect(snapshot, what)
+    if aspect < WIDE:  # the bar of colours lies below
+        return Figure(figsize=(7.5, 7.0 * aspect + 1.7))
+    return Figure(figsize=(7.5, min(6.2 * aspect + 1.0, 9.0)))
 
 
 def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:

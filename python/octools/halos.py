@@ -11,6 +11,7 @@ from typing import Any
 import h5py
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import EllipseCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
@@ -28,6 +29,7 @@ from octools.table import write_table
 Indices = NDArray[np.int64]
 BATCH_PAIRS = 4_000_000
 PICTURE_PIXELS = 512
+MANY_HALOS = 4  # of fewer no mass function is drawn
 
 
 @dataclass(frozen=True)
@@ -383,7 +385,7 @@ def shown_units(header: Header, kind: str, units: str) -> Shown:
 
 
 def save_picture(particles: Particles, halos: Halos, shown: Shown, title: str, path: Path) -> None:
-    """Draw the mass along z with a circle around each halo, and the halos heavier than a mass."""
+    """Draw the mass along z with circles around halos, and how many are heavier than a mass."""
     lower = particles.lower * shown.length
     upper = lower + particles.size * shown.length
     place = particles.position * shown.length
@@ -391,8 +393,9 @@ def save_picture(particles: Particles, halos: Halos, shown: Shown, title: str, p
     edges = [np.linspace(lower[n], upper[n], pixels + 1) for n in range(2)]
     image, *_ = np.histogram2d(place[:, 0], place[:, 1], bins=edges, weights=particles.mass)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(10.4, 5.0), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=(1, 0.8))
+        many = len(halos.mass) >= MANY_HALOS
+        figure = Figure(figsize=(10.4 if many else 5.6, 5.0), layout="constrained")
+        left = figure.add_subplot(1, 2 if many else 1, 1)
         left.imshow(
             np.where(image > 0, image, np.nan).T,
             origin="lower",
@@ -410,17 +413,23 @@ def save_picture(particles: Particles, halos: Halos, shown: Shown, title: str, p
         units = shown.length_units
         left.set(xlabel=with_units("x", units), ylabel=with_units("y", units))
         left.set_title(title, loc="left")
-        mass = halos.mass * shown.mass
-        heavier = np.arange(1, len(mass) + 1) / (upper - lower).prod()
-        right.loglog(mass, heavier, drawstyle="steps-post", color=SERIES[0], lw=1.1, label="Octant")
-        volume = "code volume"
-        if shown.heavier is not None and len(mass):
-            line = np.geomspace(mass.min(), 2 * mass.max(), 60)
-            right.loglog(line, shown.heavier(line), color=INK, ls=":", label="Sheth & Tormen 1999")
-            right.set_ylim(bottom=0.5 * heavier[0])
-            right.legend(fontsize=8.5)
-        if shown.length != 1.0:
-            volume = "(Mpc/h)$^3$"
-        right.set(xlabel=shown.mass_label, ylabel=f"halos heavier than M per {volume}")
-        right.spines[["top", "right"]].set_visible(False)
+        if many:
+            _draw_mass_function(figure.add_subplot(1, 2, 2), halos, shown, (upper - lower).prod())
         save(figure, path)
+
+
+def _draw_mass_function(right: Axes, halos: Halos, shown: Shown, volume_of_box: float) -> None:
+    """Draw how many halos are heavier than a mass, beside theory where there is one."""
+    mass = halos.mass * shown.mass
+    heavier = np.arange(1, len(mass) + 1) / volume_of_box
+    right.loglog(mass, heavier, drawstyle="steps-post", color=SERIES[0], lw=1.1, label="Octant")
+    volume = "code volume"
+    if shown.heavier is not None and len(mass):
+        line = np.geomspace(mass.min(), 2 * mass.max(), 60)
+        right.loglog(line, shown.heavier(line), color=INK, ls=":", label="Sheth & Tormen 1999")
+        right.set_ylim(bottom=0.5 * heavier[0])
+        right.legend(fontsize=8.5)
+    if shown.length != 1.0:
+        volume = "(Mpc/h)$^3$"
+    right.set(xlabel=shown.mass_label, ylabel=f"halos heavier than M per {volume}")
+    right.spines[["top", "right"]].set_visible(False)

@@ -33,6 +33,7 @@ class ExactName(StrEnum):
     noh = "noh"
     pancake = "pancake"
     isothermal_ball = "isothermal_ball"
+    bondi = "bondi"
     none = "none"
 
 
@@ -118,14 +119,21 @@ def expect(
         str | None, typer.Option(help="Which example it is. (default: the directory's name)")
     ] = None,
 ) -> None:
-    """Hold a run of an example against the number that it must give."""
+    """Hold a run of an example against the numbers that it must give, and draw what led there."""
+    from octools.chart import Chart, save_charts
     from octools.expected import EXAMPLES
 
     name = example or run.resolve().name
     if name not in EXAMPLES:
         raise unknown_name("example with a number", name, EXAMPLES, "octools")
-    for number in EXAMPLES[name](run):
-        console.print(str(number))
+    found = EXAMPLES[name](run)
+    charts = [item for item in found if isinstance(item, Chart)]
+    for item in found:
+        if not isinstance(item, Chart):
+            console.print(str(item))
+    if charts:
+        save_charts(charts, name.replace("_", " "), output_path(run, "expect.png"))
+        console.print(f"wrote {output_path(run, 'expect.png')}")
 
 
 def spectra(

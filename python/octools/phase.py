@@ -15,6 +15,8 @@ from octools.fields import Field
 from octools.figure import STYLE, save
 from octools.snapshot import Array, Snapshot
 
+BINS = (32, 128)  # along a side: least and most
+
 
 @dataclass(frozen=True)
 class PhaseDiagram:
@@ -42,15 +44,15 @@ class PhaseDiagram:
     means: tuple[float, float]
 
 
-def phase_diagram(
-    snapshot: Snapshot, x: Field, y: Field, weight: str = "mass", bins: int = 128
-) -> PhaseDiagram:
+def phase_diagram(snapshot: Snapshot, x: Field, y: Field, weight: str = "mass") -> PhaseDiagram:
     """Count leaf cells by two fields; those that are not positive are left out.
+
+    Few cells are shared out among few bins, which can be seen.
 
     Reads the snapshot once, a bounded number of cells at a time, into bins a hundredth of a decade
     wide, which it then merges.
     """
-    found, sums, total = [], np.zeros(2), 0.0
+    found, sums, total, cells = [], np.zeros(2), 0.0, 0
     needs = sorted({*x.needs, *y.needs, *(["density"] if weight == "mass" else [])})
     snapshot.require(needs)
     for level in snapshot.levels:
@@ -62,6 +64,7 @@ def phase_diagram(
                 amount *= batch.values["density"][batch.leaf]
             sums += [float((amount * value).sum()) for value in values]
             total += float(amount.sum())
+            cells += len(amount)
             good = (values[0] > 0) & (values[1] > 0)
             found.append(_binned(*(np.log10(v[good]) for v in values), amount[good]))
     places, amounts = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -70,6 +73,7 @@ def phase_diagram(
     low, high = places.min(axis=0) - 0.01, places.max(axis=0) + 0.01
     wide = np.maximum(high - low, 0.2)
     middle = 0.5 * (low + high)
+    bins = int(np.clip(3 * cells**0.4, *BINS))
     edges = [
         np.linspace(m - 0.5 * w, m + 0.5 * w, bins + 1) for m, w in zip(middle, wide, strict=True)
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
-from octools.exact import IsothermalBall, Noh, Riemann, Sedov, State
+from octools.exact import Bondi, IsothermalBall, Noh, Riemann, Sedov, State
 from octools.fields import VELOCITY, Field, find_field, with_units
 from octools.figure import INK, SERIES, STYLE, save
 from octools.linear import LinearTheory
@@ -19,8 +19,8 @@ from octools.pancake import Pancake
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 from octools.table import write_table
 
-EXACT_NAMES = ("sedov", "sod", "noh", "pancake", "isothermal_ball")
-RADIAL_NAMES = ("sedov", "noh", "isothermal_ball")
+EXACT_NAMES = ("sedov", "sod", "noh", "pancake", "isothermal_ball", "bondi")
+RADIAL_NAMES = ("sedov", "noh", "isothermal_ball", "bondi")
 MAX_SAMPLES = 4  # per axis of a cell that is larger than the bins
 
 
@@ -180,6 +180,10 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         ``energy``, ``density``, ``gamma`` or ``position`` in place of the run's.
     """
     t = header.time
+
+    def given(key: str, default: float) -> float:
+        return float(overrides.get(key, header.parameter(f"problem.{key}", default)))
+
     if name == "pancake":
         return _exact_pancake(header)
     if name == "isothermal_ball":
@@ -188,28 +192,26 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
             float(header.parameter("gravity.constant", 1.0)),
         )
         return Exact(name, ball.at, None)
+    if name == "bondi":
+        flow = Bondi(header.gamma, given("density", 1.0), given("radius", 1.0))
+        return Exact(name, flow.at, None)
     if t <= 0:
         raise OctoolsError(f"there is no exact {name} solution at t = {t:g}; take a later snapshot")
     gamma = overrides.get("gamma", header.gamma)
     if not gamma > 1:
         raise OctoolsError("the snapshot names no hydro.gamma > 1; give one with --gamma")
     if name == "sedov":
-        energy = overrides.get("energy", float(header.parameter("problem.energy", 1.0)))
-        density = overrides.get("density", float(header.parameter("problem.density", 1.0)))
-        blast = Sedov(energy, density, gamma)
+        blast = Sedov(given("energy", 1.0), given("density", 1.0), gamma)
         return Exact(name, lambda r: blast.at(r, t), blast.radius(t))
     if name == "sod":
         axis = problem_axis(header)
         middle = 0.5 * float(header.lower[axis] + header.upper[axis])
-        position = overrides.get("position", float(header.parameter("problem.position", middle)))
         left = _state(header, "problem.left", (1.0, 0.0, 1.0))
         right = _state(header, "problem.right", (0.125, 0.0, 0.1))
-        tube = Riemann(left, right, gamma, position)
+        tube = Riemann(left, right, gamma, given("position", middle))
         return Exact(name, lambda x: tube.at(x, t), None)
     if name == "noh":
-        speed = float(header.parameter("problem.speed", 1.0))
-        density = overrides.get("density", float(header.parameter("problem.density", 1.0)))
-        noh = Noh(gamma, density, speed)
+        noh = Noh(gamma, given("density", 1.0), given("speed", 1.0))
         return Exact(name, lambda r: noh.at(r, t), noh.radius(t))
     raise OctoolsError(f"no exact solution '{name}'; there are: {', '.join(EXACT_NAMES)}, none")
 
@@ -371,7 +373,8 @@ def save_profile(
             axes.set_ylabel(profile.labels[name].replace(" [", "\n["))
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)
-        panels[0].legend(loc="best")
+        if curves:
+            panels[0].legend(loc="best")
         panels[0].set_title(title, loc="left")
         panels[-1].set_xlabel(profile.labels[profile.coordinate])
         figure.align_ylabels(panels)

@@ -69,10 +69,8 @@ class Header:
         return cells[0], cells[1], cells[2]
 
     def name(self, path: Path) -> str:
-        """Name what the file at a path shows: the problem, or its folder if that is one's own."""
-        problem = str(self.parameter("problem.name", path.stem))
-        own = problem in ("expression", "file")
-        return (path.resolve().parent.name if own else problem).replace("_", " ")
+        """Name the run that the file at a path belongs to, as its directory does."""
+        return path.resolve().parent.name.replace("_", " ")
 
     @property
     def size(self) -> Array:
