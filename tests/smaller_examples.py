@@ -12,6 +12,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "black_hole_binary": (),
     "blob": (CUBE,),
     "bondi": (),
+    "boundary_layer": ("grid.cells=[8,4,16]",),
     "cavity": ("grid.cells=[16,16,12]",),
     "channel": ("grid.cells=[24,16,20]", *STATISTICS),
     "cooling_cell": (),
@@ -76,6 +77,8 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "spin_up": (),
     "square_duct": ("grid.cells=[4,16,16]",),
     "taylor_green": ("grid.cells=[16,16,16]",),
+    "thermal_instability": ("mesh.base_cells=[32,32,8]", "mesh.upper=[1.0,1.0,0.25]"),
     "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),
     "two_blasts": ("mesh.base_cells=[80,4,4]", "mesh.upper=[1.0,0.05,0.05]"),
+    "vortices": ("grid.cells=[16,4,16]",),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from octools.expected import double_mach, two_blasts
+from octools.expected.gas import double_mach, two_blasts
 
 from running import (
     CHECKPOINT_EVERY_STEP,

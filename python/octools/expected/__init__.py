@@ -1,0 +1,40 @@
+"""The numbers that examples must give: theory's, or the literature's; and charts that show them.
+
+An example is known by the name of its run directory.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from octools.expected import flows, gas, gravity
+from octools.expected.findings import Findings, Number
+
+__all__ = ["EXAMPLES", "Findings", "Number"]
+
+EXAMPLES: dict[str, Callable[[Path], Findings]] = {
+    "binary": gravity.star_at_rest,
+    "bondi": gravity.bondi,
+    "boundary_layer": flows.boundary_layer,
+    "couette": flows.couette,
+    "developing_channel": flows.developing_channel,
+    "double_mach": gas.double_mach,
+    "driven_turbulence": gas.driven_turbulence,
+    "equilibrium_star": gravity.star_at_rest,
+    "evrard": gravity.evrard,
+    "gresho": gas.gresho,
+    "half_channel": flows.half_channel,
+    "heated_cavity": flows.heated_cavity,
+    "isentropic_vortex": gas.isentropic_vortex,
+    "jeans": gravity.jeans,
+    "moving_star": gravity.moving_star,
+    "plummer": gravity.plummer,
+    "rayleigh_taylor": gas.rayleigh_taylor,
+    "rotating_star": gravity.star_at_rest,
+    "shu_osher": gas.shu_osher,
+    "spin_up": gravity.spin_up,
+    "square_duct": flows.square_duct,
+    "taylor_green": flows.taylor_green,
+    "thermal_instability": gas.thermal_instability,
+    "two_blasts": gas.two_blasts,
+    "vortices": flows.vortices,
+}

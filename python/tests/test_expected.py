@@ -1,0 +1,65 @@
+"""What examples are held against, and what they say about themselves."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from octools.chart import Chart, Curve, save_charts
+from octools.errors import OctoolsError
+from octools.exact import Bondi
+from octools.examples import read_example, read_examples
+from octools.expected import EXAMPLES
+from octools.expected.gas import field_rate
+from octools.expected.gravity import bardeen_spin
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
+
+
+def test_bondis_flow_keeps_mass_and_energy_and_passes_the_speed_of_sound() -> None:
+    flow = Bondi(gamma=1.4, density=2.0, radius=3.0, sound_speed=0.5)
+    r = np.geomspace(0.03, 300.0, 200)
+    density, velocity, pressure = flow.at(r)
+    assert -4 * np.pi * r**2 * density * velocity == pytest.approx(flow.inflow, rel=1e-9)
+    sound = np.sqrt(1.4 * pressure / density)
+    energy = 0.5 * velocity**2 + (sound**2 - 0.25) / 0.4 - 3.0 * 0.25 / r
+    assert np.abs(energy / (3.0 * 0.25 / r)).max() < 1e-9
+    sonic = 0.25 * (5 - 3 * 1.4) * 3.0
+    assert np.array_equal(-velocity > sound, r < sonic)
+    assert density[-1] == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_hole_that_has_grown_by_the_root_of_six_has_the_greatest_spin() -> None:
+    spin = bardeen_spin(np.array([1.0, 1.5, 2.4, 3.0]))
+    assert spin[0] == 0.0
+    assert np.all(np.diff(spin[:3]) > 0)
+    assert spin[3] == 0.998
+
+
+def test_gas_whose_cooling_grows_with_temperature_is_stable() -> None:
+    wave = 2 * np.pi
+    assert field_rate(1.0, 1.5, 5 / 3, wave) < 0
+    # Much slower than sound, at constant pressure: (1 - slope) (gamma - 1) / gamma.
+    assert field_rate(1e-3, -0.5, 5 / 3, wave) == pytest.approx(1.5e-3 * 0.4, rel=1e-4)
+
+
+def test_charts_are_drawn(tmp_path: Path) -> None:
+    x = np.linspace(0, 1, 50)
+    chart = Chart("x", "y", [Curve("found", x, x + 1)], [Curve("exact", x, x + 1)], log=True)
+    save_charts([chart, Chart("x", "y", [Curve("found", x[:5], x[:5])])], "two", tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_examples_with_numbers_are_there() -> None:
+    found = {example.name: example for example in read_examples(FOLDER)}
+    assert set(EXAMPLES) <= set(found)
+    assert found["paper_channel"].launch == ("-n", "2")
+    assert found["jeans"].pictures == ("expect.png", "snap_00004_density_slice_z.png")
+    assert found["sod"].launch == ()
+
+
+def test_an_example_that_says_nothing_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mute.toml"
+    path.write_text('model = "amr"\n[problem]\nname = "sod"\n')
+    with pytest.raises(OctoolsError, match="mute"):
+        read_example(path)
