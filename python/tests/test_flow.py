@@ -124,8 +124,10 @@ def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("gtype = 1", "gtype = 6", "gtype = 6"),
-        ("visci", "nscal = 1, visci", "nscal"),
+        ("visci", "nscal = 2, visci", "nscal"),
+        ("visci", "nscal = 1, visci", "a scalar has a counterpart with"),
         ("'poi'", "'hcl'", "inivel"),
+        ("'poi'", "'uni'", "is_wallturb"),
         ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
         ("ng(1:3)", "mg(1:3)", "no parameter file"),
         ("visci", "bcpre(0:1,1:3) = 0., 1., 0., 0., 0., 0.\nvisci", "a condition of the pressure"),

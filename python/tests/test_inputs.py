@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Call
 
@@ -78,6 +79,21 @@ gravity=off
 max_level=3   # a comment
 #unigrid=1
 theta=0.35
+"""
+
+STAR = """
+problem=rotating_star
+xscale=2.0
+odt=0.5
+stop_time=100
+max_level=4
+min_level=2
+theta=0.34
+input_file=rotating_star.bin
+n_species=5
+rotating_star_x=0.033
+correct_am_grav=on
+silo_num_groups=8
 """
 
 ATHINPUT = """
@@ -184,6 +200,7 @@ def verdicts(done: Conversion) -> dict[str, str]:
         ("run.nml", NAMELIST),
         ("input.nml", CANS),
         ("blast.ini", INI),
+        ("star.ini", STAR),
         ("athinput.blast", ATHINPUT),
     ],
 )
@@ -268,6 +285,18 @@ def test_an_oblique_tube_of_octo_tiger(tmp_path: Path) -> None:
     assert straight["problem"]["axis"] == "y"
 
 
+def test_a_star_of_octo_tiger(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "star.ini", STAR)
+    assert found["problem"]["name"] == "rotating_star"
+    assert found["problem"]["centre"] == [0.033, 0.0, 0.0]
+    assert found["mesh"]["base_cells"] == [32, 32, 32]
+    assert found["refine"] == {"density": [1.25e-4, 1e-3]}  # of levels 2 and 3
+    assert found["gravity"] == {"enabled": True, "solver": "fmm", "theta": 0.34}
+    assert found["frame"]["angular_velocity"] == pytest.approx(0.5156, rel=1e-3)
+    assert verdicts(done)["theta"] == verdicts(done)["correct_am_grav"] == CARRIED
+    assert verdicts(done)["silo_num_groups"] == LOST
+
+
 def test_a_blast_of_athena_in_two_dimensions(tmp_path: Path) -> None:
     done, found = converted(tmp_path / "athinput.blast", ATHINPUT)
     assert found["mesh"]["base_cells"] == [64, 96, 8]
@@ -300,6 +329,69 @@ def test_a_channel_of_cans(tmp_path: Path) -> None:
         assert verdict[lost] == LOST, lost
 
 
+HEATED = (
+    CANS.replace("'poi'", "'zer'")
+    .replace("is_wallturb = T", "is_wallturb = F")
+    .replace("is_forced(1:3) = T", "gacc(1:3) = 0., 0., -2., nscal = 1\nis_forced(1:3) = F")
+    .replace("gr = 2.d0", "gr = 0.")
+    + """
+&scalar
+iniscal(:) = 'cou'
+alphai(:) = 800., beta = 1.5
+cbcscal(0:1,1:3,:) = 'P','P', 'P','P', 'D','N'
+bcscal(0:1,1:3,:) = 0.,0., 0.,0., 0.5,0.
+ssource(:) = 0., is_sforced(:) = F, scalf(:) = 0.
+is_boussinesq_buoyancy = T
+/
+"""
+)
+
+
+def test_a_scalar_of_cans(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "input.nml", HEATED)
+    scalar = found["scalar"]
+    assert scalar["diffusivity"] == 1 / 800.0
+    assert scalar["buoyancy"] == 3.0  # what is warm rises against gravity
+    assert scalar["boundary_z"] == ["value", "insulated"]
+    assert scalar["values_z"] == [0.5, 0.0]
+    assert found["problem"]["scalar"] == "0.5 + (0.0 - 0.5) * z / 1.0"
+    assert verdicts(done)["alphai"] == CHANGED
+    for text, message in (
+        ("ssource(:) = 0.", "sources of the scalar"),
+        ("gacc(1:3) = 0.", "along z alone"),
+        ("0.5,0.", "a flux of the scalar"),
+    ):
+        with pytest.raises(OctoolsError, match=message):
+            converted(tmp_path / "input.nml", HEATED.replace(text, text[:-2] + "7."))
+
+
+def test_vortices_of_cans_decay_as_they_must(tmp_path: Path, octools: Call) -> None:
+    """The energy of plane Taylor-Green vortices falls as exp(-4 nu t)."""
+    program = os.environ.get("OCTANT_PROGRAM")
+    if not program:
+        pytest.skip("OCTANT_PROGRAM names no program")
+    text = CANS.replace("'poi'", "'tgw'").replace("is_wallturb = T", "is_wallturb = F")
+    text = text.replace("32, 16, 24", "32, 32, 8").replace("gr = 2.d0", "gr = 0.")
+    text = text.replace("3.d0, 1.5d0, 1.d0", "6.283185307179586, 6.283185307179586, 1.57")
+    text = (
+        text.replace("'D','D'", "'P','P'")
+        .replace("'N','N'", "'P','P'")
+        .replace("T, F, T", "F, T, F")
+    )
+    text = text.replace("1000.d0", "10.").replace("is_forced(1:3) = T", "is_forced(1:3) = F")
+    text = text.replace("time_max = 100.", "time_max = 0.5").replace("iout0d = 20", "iout0d = 1")
+    (tmp_path / "input.nml").write_text(text)
+    assert octools("convert", tmp_path / "input.nml").returncode == 0
+    settings = ["--set", "output.directory=run", "telemetry.enabled=false"]
+    words = [program, "run", "input.toml", *settings]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = np.genfromtxt(tmp_path / "run/history.csv", delimiter=",", names=True)
+    energy = rows["kinetic_u"] + rows["kinetic_v"]
+    expected = energy[0] * np.exp(-0.4 * (rows["time"] - rows["time"][0]))
+    assert energy == pytest.approx(expected, rel=2e-3)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -307,7 +399,7 @@ def test_a_channel_of_cans(tmp_path: Path) -> None:
         ("a.nml", NAMELIST.replace("nregion=3", "nregion=0"), "no regions of gas"),
         ("a.nml", NAMELIST.replace("nboundary=2", "nboundary=1"), "only one side of x"),
         ("a.nml", "&AMR_PARAMS\nlevelmin=\n", "not a whole namelist|no regions"),
-        ("a.ini", INI.replace("blast", "rotating_star"), "there are: sod, blast"),
+        ("a.ini", INI.replace("blast", "marshak"), "there are: sod, blast, rotating_star"),
         ("a.ini", "problem blast\n", "not a whole parameter file of Octo-Tiger"),
         ("a.athinput", ATHINPUT.replace("<hydro>", "<mhd>"), "<mhd> has no counterpart"),
         ("a.athinput", ATHINPUT.replace("= hlle", "= lhllc"), "rsolver = lhllc"),
@@ -338,7 +430,9 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
     [
         ("run.nml", NAMELIST),
         ("input.nml", CANS),
+        ("input.nml", HEATED),
         ("blast.ini", INI),
+        ("star.ini", STAR),
         ("sod.ini", "problem=sod\nstop_time=0.1\nsod_theta=45"),
         ("athinput.blast", ATHINPUT),
     ],

@@ -48,9 +48,10 @@ def _problem(source: Conversion) -> str:
     if name is None:
         own = {"shock_tube": "dl", "implode": "d_in", "blast": "prat"}
         found = [problem for problem, key in own.items() if f"problem/{key}" in source.settings]
-        name = found[0] if found else "unknown"
+        name = found[0] if found else "which the file does not name"
     if name not in PROBLEMS:
-        raise source.refuse(f"the problem {name} has no counterpart; there are: {PROBLEMS}")
+        known = ", ".join(PROBLEMS)
+        raise source.refuse(f"the problem, {name}, has no counterpart; there are: {known}")
     source.carried("problem/pgen_name", now="problem.name")
     return str(name)
 

@@ -15,7 +15,18 @@ from octools.snapshot import AXES
 
 MAPPINGS = {1: "tanh", 2: "tanh_lower", 3: "tanh_upper"}
 SIDES = ("lower", "upper")
-PROBLEMS = {"zer": "cavity", "tgv": "taylor_green", "poi": "channel", "cou": "couette"}
+PROBLEMS = {
+    **{"zer": "cavity", "tgv": "taylor_green", "poi": "channel", "cou": "couette"},
+    "log": "channel",  # with a parabola instead of the law of the wall
+}
+# Velocities and pressure of those that formulas say; U stands for the bulk velocity.
+FORMULAS = {
+    "uni": (["1", "0", "0"], "0"),
+    "tgw": (["cos(x) * sin(y)", "-sin(x) * cos(y)", "0"], "-(cos(2*x) + cos(2*y)) / 4"),
+    "iop": (["U * (6 * z / L * (1 - z / L) - 1)", "0", "0"], "0"),
+}
+SCALAR = ("alphai", "beta", "gacc", "iniscal", "cbcscal_1", "bcscal_1", "ssource", "is_sforced")
+AT_REST = (["0", "0", "0"], "0")
 PRESSURE = {"periodic": "P", "outflow": "D"}  # what goes with other sides is "N"
 DEFAULTS = {
     **{"nscal": 0, "gr": 0.0, "gtype": 1, "visci": 1.0, "inivel": "zer", "is_wallturb": False},
@@ -24,6 +35,10 @@ DEFAULTS = {
     **{"velf": [0.0] * 3, "bcpre": [0.0] * 6, "nsaves_max": 0, "iout0d": 1},
     **{f"cbcvel_{c}": ["P"] * 6 for c in (1, 2, 3)},
     **{f"bcvel_{c}": [0.0] * 6 for c in (1, 2, 3)},
+    **{"alphai": 1.0, "beta": 1.0, "gacc": [0.0] * 3, "iniscal": "zer", "ssource": 0.0},
+    **{"cbcscal_1": ["P"] * 6, "bcscal_1": [0.0] * 6, "is_sforced": False},
+    "is_boussinesq_buoyancy": False,
+    "is_gridpoint_natural_channel": False,
     **dict.fromkeys(("is_impdiff", "is_impdiff_1d", "is_poisson_dtdma", "restart"), False),
 }
 
@@ -40,15 +55,13 @@ def convert(path: Path, initial: Path | None = None) -> Conversion:
         with: `write_initial` turns them into ``problem.path``, which is still to be set.
     """
     source = Conversion(path, _read(path), DEFAULTS)
-    if int(_one(source, "nscal")) > 0:
-        raise source.refuse("scalars (nscal) are not carried over; write [scalar] by hand")
     source.put("model", "dns")
     _grid(source)
     _flow(source)
     _time(source)
     _problem(source, initial)
+    _scalar(source, initial)
     _output(source)
-    source.carried("nscal", now="no scalar")
     return source
 
 
@@ -70,9 +83,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _last_index(indices: str | None) -> str:
-    """Tell the components of a tensor apart: ``(0:1,1:3,2)`` becomes ``_2``."""
+    """Tell the components of a tensor apart: ``(0:1,1:3,2)`` becomes ``_2``, all of them ``_1``."""
     parts = (indices or "").strip("()").split(",")
-    return f"_{parts[2].strip()}" if len(parts) == 3 else ""
+    return f"_{parts[2].strip().replace(':', '1')}" if len(parts) == 3 else ""
 
 
 def _values(text: str) -> list[Any]:
@@ -107,6 +120,11 @@ def _grid(source: Conversion) -> None:
     source.carried("ng", now="grid.cells")
     source.carried("l", now="grid.size")
     factor = float(_one(source, "gr"))
+    if _one(source, "is_gridpoint_natural_channel"):
+        raise source.refuse(
+            "is_gridpoint_natural_channel has no counterpart; write the faces to a file and use "
+            'grid.stretching = "file"'
+        )
     if factor == 0.0:
         source.carried("gtype", "gr", now="an even grid along z")
         return
@@ -219,30 +237,95 @@ def _time(source: Conversion) -> None:
 
 def _problem(source: Conversion, initial: Path | None) -> None:
     kind = str(_one(source, "inivel"))
+    channel = initial is None and PROBLEMS.get(kind) == "channel"
     if initial is not None:
         source.put("problem.name", "stored_flow")
         source.changed("inivel", now='problem.name = "stored_flow": the fields that are given')
         source.lost("is_wallturb", why="the fields that are given are taken as they are")
-    elif kind not in PROBLEMS:
-        raise source.refuse(
-            f"inivel = '{kind}' has no counterpart; there are: {', '.join(PROBLEMS)}, or give "
-            "--initial"
-        )
-    else:
+    elif kind in FORMULAS or (kind == "zer" and int(_one(source, "nscal"))):
+        _formulas(source, *FORMULAS.get(kind, AT_REST))
+        source.carried("inivel", now='problem.name = "expression"')
+    elif kind in PROBLEMS:
         source.put("problem.name", PROBLEMS[kind])
+        if kind == "log":
+            source.changed("inivel", now='problem.name = "channel": a parabola, with disturbances')
         source.carried("inivel", now="problem.name")
-    if initial is None and kind == "poi":
+    else:
+        known = ", ".join([*PROBLEMS, *FORMULAS])
+        raise source.refuse(
+            f"inivel = '{kind}' has no counterpart; there are: {known}, or give --initial"
+        )
+    if channel:
         source.put("problem.bulk_velocity", float(source.settings.get("velf", [1.0])[0]))
         source.carried("velf", now="problem.bulk_velocity")
-        if _one(source, "is_wallturb"):
+        if _one(source, "is_wallturb") or kind == "log":
             now = "problem.rolls and problem.noise: disturbances of Octant's own"
             source.changed("is_wallturb", now=now)
         else:
             source.put("problem.rolls", 0.0)
             source.put("problem.noise", 0.0)
             source.carried("is_wallturb", now="problem.rolls = 0, problem.noise = 0")
-    source.lost("is_wallturb", why="only channels (inivel = poi) are disturbed")
+    if _one(source, "is_wallturb") and not channel and initial is None:
+        raise source.refuse(f"is_wallturb has a counterpart in channels only, not in '{kind}'")
+    source.lost("is_wallturb", why="only channels (inivel = poi, log) are disturbed")
     source.lost("velf", why="nothing is forced to have it")
+
+
+def _formulas(source: Conversion, velocity: list[str], pressure: str) -> None:
+    source.put("problem.name", "expression")
+    source.put("problem.velocity", velocity)
+    source.put("problem.pressure", pressure)
+    if any("U" in component for component in velocity):
+        walls = source.get("bcvel_1")[4:6]
+        source.put("problem.constants.U", 0.5 * abs(float(walls[0]) + float(walls[1])))
+        source.put("problem.constants.L", float(source.get("l")[2]))
+
+
+def _scalar(source: Conversion, initial: Path | None) -> None:
+    """Carry over a scalar, which formulas can give a flow that does, too."""
+    count = int(_one(source, "nscal"))
+    source.carried("nscal", now="scalar.enabled")
+    if count == 0:
+        names = [name for name in SCALAR if name in source.settings]
+        source.lost(*names, why="there is no scalar (nscal = 0)")
+        return
+    if count > 1 or initial is not None:
+        raise source.refuse("there is one scalar (nscal), and none with --initial")
+    if source.tables["problem"]["name"][0] != "expression":
+        raise source.refuse("a scalar has a counterpart with inivel = zer, uni, tgw or iop")
+    if float(_one(source, "ssource")) != 0.0 or _one(source, "is_sforced"):
+        raise source.refuse("sources of the scalar (ssource, is_sforced) have no counterpart")
+    source.put("scalar.enabled", True)
+    source.put("scalar.diffusivity", 1.0 / float(_one(source, "alphai")))
+    source.changed("alphai", now="scalar.diffusivity = 1 / alphai")
+    gravity = [float(g) for g in source.get("gacc")]
+    if _one(source, "is_boussinesq_buoyancy"):
+        if gravity[0] or gravity[1]:
+            raise source.refuse("gravity (gacc) acts along z alone here")
+        source.put("scalar.buoyancy", -gravity[2] * float(_one(source, "beta")))
+    source.changed("gacc", "beta", now="scalar.buoyancy = -gacc beta")
+    source.carried("is_boussinesq_buoyancy", now="scalar.buoyancy")
+    source.carried("ssource", "is_sforced", "scalf", now="no source")
+    kinds, values = source.get("cbcscal_1"), [float(v) for v in source.get("bcscal_1")]
+    for a, axis in enumerate(AXES):
+        own, at = kinds[2 * a : 2 * a + 2], values[2 * a : 2 * a + 2]
+        if own == ["P", "P"]:
+            continue
+        if any(kind == "N" and value for kind, value in zip(own, at, strict=True)):
+            raise source.refuse(f"a flux of the scalar through a side of {axis} has no counterpart")
+        source.put(f"scalar.boundary_{axis}", [{"D": "value"}.get(k, "insulated") for k in own])
+        source.put(f"scalar.values_{axis}", at)
+    source.carried("cbcscal_1", "bcscal_1", now="scalar.boundary_*, scalar.values_*")
+    lower, upper = values[4:]
+    height = float(source.get("l")[2])
+    texts = {
+        **{"zer": "0", "dhc": "0", "uni": repr(0.5 * (lower + upper))},
+        "cou": f"{lower!r} + ({upper!r} - {lower!r}) * z / {height!r}",
+    }
+    if (kind := str(_one(source, "iniscal"))) not in texts:
+        raise source.refuse(f"iniscal = '{kind}' has no counterpart; there are: {', '.join(texts)}")
+    source.put("problem.scalar", texts[kind])
+    source.carried("iniscal", now="problem.scalar")
 
 
 def _output(source: Conversion) -> None:
@@ -267,6 +350,8 @@ def _output(source: Conversion) -> None:
     split = "x".join(str(n) for n in source.get("dims", []))
     source.lost("dims", why=f'-n says how many ranks share the work; grid.process_grid = "{split}"')
     source.lost("ipencil_axis", why="pencils lie along x")
+    source.lost("is_gridpoint_natural_channel", why="it is off")
+    source.lost("io_backend", "is_use_compression", why="files are HDF5, written by all ranks")
     source.lost("is_debug", "is_debug_poisson", "is_timing", why="[telemetry] measures each phase")
 
 

@@ -1,4 +1,4 @@
-"""Octo-Tiger's .ini files: its shock tube (problem = sod) and its blast."""
+"""Octo-Tiger's .ini files: its shock tube (problem = sod), its blast, and its rotating star."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from octools.inputs.conversion import Conversion, read_blocks
 from octools.snapshot import AXES
 
 SUB_GRID = 8  # cells along an edge of Octo-Tiger's sub-grids, of which the root is one
+# The star of Octo-Tiger's rotating_star.bin, with G = 1 and a density of 1 at its centre.
+STAR = {"mass": 0.24511, "radius": 0.905, "axis_ratio": 0.6685, "polytropic_index": 1.5}
+STAR_TURNS = 0.51555
 DEFAULTS = {
     "problem": "none",
     "xscale": 1.0,
@@ -32,6 +35,8 @@ DEFAULTS = {
     "reflect_bc": "off",
     "inflow_bc": "off",
     "unigrid": "off",
+    "rotating_star_x": 0.0,
+    "refinement_floor": 1e-3,
 }
 
 
@@ -39,15 +44,19 @@ def convert(path: Path) -> Conversion:
     """Say in Octant's parameters what an .ini file of Octo-Tiger says."""
     source = Conversion(path, read_blocks(path, "Octo-Tiger", header="options"), DEFAULTS)
     problem = str(source.get("problem")).lower()
-    if problem not in ("sod", "blast"):
-        raise source.refuse(f"problem = {problem} has no counterpart; there are: sod, blast")
+    problems = {"sod": _sod, "blast": _blast, "rotating_star": _star}
+    if problem not in problems:
+        known = ", ".join(problems)
+        raise source.refuse(f"problem = {problem} has no counterpart; there are: {known}")
     if _is_on(source, "radiation") or not _is_on(source, "hydro"):
         raise source.refuse("runs with radiation or without gas have no counterpart")
     source.put("model", "amr")
-    (_sod if problem == "sod" else _blast)(source)
+    problems[problem](source)
     source.carried("problem", now="problem.name")
     source.carried("hydro", "radiation", now="gas alone")
     _mesh(source)
+    if problem == "rotating_star":
+        _mesh_of_star(source)
     _hydro(source)
     _time(source)
     return source
@@ -95,6 +104,29 @@ def _blast(source: Conversion) -> None:
     source.carried("eblast0", now="problem.energy")
 
 
+def _star(source: Conversion) -> None:
+    """Solve for the star of the shipped file anew, in the frame that turns with it."""
+    source.put("problem.name", "rotating_star")
+    for name, value in STAR.items():
+        source.put(f"problem.{name}", value)
+    source.put("problem.centre", [float(source.get("rotating_star_x")), 0.0, 0.0])
+    source.put("hydro.gamma", 5 / 3)
+    source.put("frame.angular_velocity", STAR_TURNS)
+    source.changed("input_file", now="problem.*: the star of rotating_star.bin, solved for anew")
+    source.carried("rotating_star_x", now="problem.centre")
+    source.lost("rotating_star_amr", why="where the mesh is fine: [refine]")
+    source.lost("n_species", why="the star is of one species; hydro.scalars carries more")
+
+
+def _mesh_of_star(source: Conversion) -> None:
+    """Refine above densities that fall by 8 with each level down from the finest."""
+    levels = source.tables["mesh"]["max_level"][0]
+    floor = float(source.get("refinement_floor"))
+    del source.tables["refine"]
+    source.put("refine.density", [floor / 8.0 ** (levels - 1 - n) for n in range(levels)])
+    source.carried("refinement_floor", now="refine.density")
+
+
 def _mesh(source: Conversion) -> None:
     half = float(source.get("xscale"))
     finest = int(source.get("max_level"))
@@ -118,14 +150,23 @@ def _mesh(source: Conversion) -> None:
 
 def _hydro(source: Conversion) -> None:
     source.put("hydro.scheme", "rk3")
-    source.put("hydro.reconstruction", "ppm")
-    source.put("hydro.riemann", "hll", "Octo-Tiger: central fluxes with the same two speeds")
+    if source.get("problem") == "rotating_star":
+        source.put("hydro.reconstruction", "ppm26")
+    else:
+        source.put("hydro.reconstruction", "ppm")
+        source.put("hydro.riemann", "hll", "Octo-Tiger: central fluxes with the same two speeds")
     if float(source.get("rho_floor", 0.0)) > 0:
         source.put("hydro.density_floor", float(source.get("rho_floor")))
         source.carried("rho_floor", now="hydro.density_floor")
     source.put("gravity.enabled", _is_on(source, "gravity"))
     source.carried("gravity", now="gravity.enabled")
-    source.lost("theta", why="gravity is solved by multigrid, without opening angles")
+    if _is_on(source, "gravity"):
+        source.put("gravity.solver", "fmm")
+        source.put("gravity.theta", min(0.5, max(0.34, float(source.get("theta", 0.5)))))
+        source.carried("theta", now="gravity.theta")
+        if str(source.get("correct_am_grav", "on")).lower() in ("on", "true", "1"):
+            source.carried("correct_am_grav", now="the corrected moments of gravity.solver = fmm")
+    source.lost("theta", why="there is no gravity")
     source.lost("correct_am_hydro", "correct_am_grav", why="angular momentum is not corrected")
     source.lost("cdisc_detect", why="contacts are not steepened")
     switches: tuple[Any, ...] = ("dual_energy_sw1", "dual_energy_sw2")
