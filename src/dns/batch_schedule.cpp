@@ -6,6 +6,18 @@
 
 namespace octant::dns {
 
+namespace {
+
+struct PushRows {
+  FieldView force, velocity;
+  double gamma;
+  KOKKOS_FUNCTION ForcePush operator()(int k, int j) const {
+    return {force.row(k, j), gamma, velocity.row(k, j)};
+  }
+};
+
+}  // namespace
+
 BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& parameters,
                              const ScalarOptions& scalar)
     : domain_(domain),
@@ -72,6 +84,7 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   lap(seconds_.scalar, "scalar");
   momentum_.predict(velocity, pressure_.view(), n, stage, predicted);
   if (scalar_) scalar_->push(predicted.w, stage);
+  push(stage, predicted);
   const double push = parameters_.forcing == Forcing::bulk_velocity ? missing(stage) : 0.0;
   lap(seconds_.momentum, "momentum");
   if (implicit_) {
@@ -89,6 +102,23 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   lap(seconds_.ghosts, "ghosts");
   host_is_current_ = false;
   return push;
+}
+
+void BatchSchedule::set_force(const ForceFields& force) {
+  for (int c = 0; c < k_components; ++c) {
+    const Field* values = force.along(c);
+    if (values == nullptr) continue;
+    if (!force_[c]) force_[c].emplace(domain_.box);
+    force_[c]->copy_from(*values);
+  }
+}
+
+void BatchSchedule::push(const Stage& stage, const VelocityViews& predicted) const {
+  for (int c = 0; c < k_components; ++c)
+    if (force_[c])
+      launch_cells("dns: body force",
+                   {domain_.unknowns(c, 0), domain_.unknowns(c, 1), domain_.unknowns(c, 2)},
+                   PushRows{force_[c]->view(), predicted[c], stage.gamma});
 }
 
 double BatchSchedule::missing(const Stage& stage) {

@@ -5,6 +5,7 @@
 // walls where a mean is kept.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,6 +26,7 @@ class BatchSchedule final : public Schedule {
   State& state() override;
   Field& scalar() override;
   void complete() override;
+  void set_force(const ForceFields& force) override;
   double advance(int n, const Stage& stage) override;
   FlowFigures measure() override;
 
@@ -45,6 +47,7 @@ class BatchSchedule final : public Schedule {
   // The push that gives the predicted velocity its mean.
   double missing(const Stage& stage);
   CorrectionStep correction(int k, const Stage& stage, double push) const;
+  void push(const Stage& stage, const VelocityViews& predicted) const;
   void fetch();
   void lap(double& part, const char* name);
 
@@ -62,6 +65,8 @@ class BatchSchedule final : public Schedule {
   BatchProjection projection_;
   std::optional<BatchDiffusion> implicit_;  // none if all is explicit
   std::unique_ptr<BatchScalar> scalar_;     // points to its own fields
+  // The body force along each axis, where there is one.
+  std::array<std::optional<DeviceField>, k_components> force_;
   FlowMeter<Place::device> meter_;
   Clock clock_;
   StepSeconds seconds_;

@@ -21,17 +21,36 @@ bool wants_batches(const FlowParameters& parameters, int ranks) {
 }  // namespace
 
 Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
-           const pencil::PoissonOptions& solvers, const CommOptions& comm)
+           const pencil::PoissonOptions& solvers, const CommOptions& comm, const BodyForce* force)
     : domain_(domain), parameters_(parameters), scalar_(scalar) {
   if (wants_batches(parameters, domain.pencils.communicator().size()))
     schedule_ = std::make_unique<BatchSchedule>(domain, parameters, scalar);
   else schedule_ = std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm);
+  if (force == nullptr) return;
+  force_ = std::make_unique<ForceFields>(domain, *force);
+  push_from(0.0);
 }
 
+void Flow::set_time(double time) {
+  time_ = time;
+  push_from(time);
+}
+
+void Flow::push_from(double time) {
+  if (force_ && force_->set_time(time)) schedule_->set_force(*force_);
+}
+
+// The body force of a stage is that in the middle of it.
 void Flow::step(double dt) {
   mean_force_ = 0.0;
-  for (int n = 0; n < k_stages; ++n)
-    mean_force_ += schedule_->advance(n, runge_kutta_stage(n, dt)) / dt;
+  double begin = 0.0;
+  for (int n = 0; n < k_stages; ++n) {
+    const Stage stage = runge_kutta_stage(n, dt);
+    push_from(time_ + begin + 0.5 * stage.gamma);
+    mean_force_ += schedule_->advance(n, stage) / dt;
+    begin += stage.gamma;
+  }
+  time_ += dt;
   if (parameters_.forcing == Forcing::pressure_gradient)
     mean_force_ = parameters_.pressure_gradient;
 }

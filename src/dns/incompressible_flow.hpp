@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "dns/body_force.hpp"
 #include "dns/domain.hpp"
 #include "dns/flow_meter.hpp"
 #include "dns/kernels.hpp"
@@ -35,6 +36,9 @@ class Schedule {
   virtual Field& scalar() = 0;
   virtual void complete() = 0;
 
+  // What pushes the stages from now on, until this is called again. It must stay where it is.
+  virtual void set_force(const ForceFields& force) = 0;
+
   // Stage n of a Runge-Kutta step, whose coefficients are `stage`. Returns the velocity that was
   // added to keep the mean (dns.forcing = "bulk_velocity"), else 0. Collective.
   virtual double advance(int n, const Stage& stage) = 0;
@@ -50,10 +54,11 @@ class Schedule {
 
 class Flow {
  public:
-  // Collective. `domain` must outlive the flow. Throws InputError if dns.schedule asks for batches
-  // on several ranks.
+  // Collective. `domain` and the force, which may be null, must outlive the flow. Throws InputError
+  // if dns.schedule asks for batches on several ranks.
   Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
-       const pencil::PoissonOptions& solvers, const CommOptions& comm);
+       const pencil::PoissonOptions& solvers, const CommOptions& comm,
+       const BodyForce* force = nullptr);
 
   // The state in the host's memory, fetched where steps have left it elsewhere. After writing to
   // its cells, or the scalar's, call complete(), which fills the ghosts.
@@ -64,6 +69,9 @@ class Flow {
   Field& scalar() { return schedule_->scalar(); }  // where there is one
   const Field& scalar() const { return schedule_->scalar(); }
 
+  // The time that the next step begins at, 0 if nothing is said: the body force may depend on it.
+  // Collective.
+  void set_time(double time);
   // One time step. Collective.
   void step(double dt);
 
@@ -71,6 +79,8 @@ class Flow {
   double mean_force() const { return mean_force_; }
   void set_mean_force(double force) { mean_force_ = force; }  // for restart
 
+  // The largest absolute values of the body force on this rank, as it was last asked for.
+  Vector largest_force() const { return force_ ? force_->largest() : Vector{}; }
   // Sums and extremes of the state on this rank.
   FlowFigures measure() const { return schedule_->measure(); }
 
@@ -84,11 +94,14 @@ class Flow {
   std::vector<ExchangeCount> halo_report() const { return schedule_->halo_report(); }
 
  private:
+  void push_from(double time);
+
   const Domain& domain_;
   FlowParameters parameters_;
   ScalarOptions scalar_;
   std::unique_ptr<Schedule> schedule_;
-  double mean_force_ = 0.0;
+  std::unique_ptr<ForceFields> force_;  // null if there is none
+  double time_ = 0.0, mean_force_ = 0.0;
 };
 
 }  // namespace octant::dns

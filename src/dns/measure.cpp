@@ -66,13 +66,15 @@ Totals measure(const Flow& flow) {
     if (flow.has_scalar())
       t.scalar_flux[end] = -flow.scalar_options().diffusivity * total(k_sum_flux + end) / columns;
   }
-  double largest[] = {figures.largest[0], figures.largest[1], figures.largest[2],
-                      figures.divergence, figures.rate,       figures.warmest,
-                      -figures.coldest};
+  const Vector force = flow.largest_force();
+  double largest[] = {
+      figures.largest[0], figures.largest[1], figures.largest[2], figures.divergence, figures.rate,
+      figures.warmest,    -figures.coldest,   force[0],           force[1],           force[2]};
   communicator.max_in_place(std::span<double>(largest));
   t.largest = {largest[0], largest[1], largest[2]};
   t.divergence = largest[3];
   t.advection_rate = largest[4];
+  t.force = {largest[7], largest[8], largest[9]};
   if (flow.has_scalar())
     t.scalar_range =
         range_with_sides(flow.scalar_options().sides(d.boundaries), -largest[6], largest[5]);
@@ -150,8 +152,10 @@ double stable_step(const Flow& flow, const Totals& totals, double cfl) {
     advection += std::abs(parameters.bulk_velocity - totals.mean[kept]) / d.grid.spacing(kept);
   const double rate = advection / k_advection_limit + diffusion_rate(flow) / k_diffusion_limit;
   const Vector force = body_force(parameters);
-  const double growth =
-      (std::abs(force[0]) / d.grid.dx + std::abs(force[1]) / d.grid.dy) / k_advection_limit;
+  const double growth = ((std::abs(force[0]) + totals.force[0]) / d.grid.dx +
+                         (std::abs(force[1]) + totals.force[1]) / d.grid.dy +
+                         totals.force[2] / smallest_height(d.grid)) /
+                        k_advection_limit;
   // (rate + growth dt) dt = cfl
   const double driven = 2.0 * cfl / (rate + std::sqrt(rate * rate + 4.0 * growth * cfl));
   if (!flow.has_scalar()) return driven;

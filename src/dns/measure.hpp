@@ -13,6 +13,7 @@ struct Totals {
   Vector kinetic{};                    // mean of 1/2 q^2 of each component
   Vector mean{};                       // of each component
   Vector largest{};                    // absolute value of each component
+  Vector force{};                      // likewise of the body force
   double divergence = 0.0;             // largest absolute value
   double scaled_divergence = 0.0;      // the same divided by advection_rate
   double advection_rate = 0.0;         // largest |u|/dx + |v|/dy + |w|/dz

@@ -202,6 +202,7 @@ void PlaneSchedule::begin_mean(const Stage& stage) {
 void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) {
   momentum_.plane(team, state_, k, n, stage);
   if (scalar_) scalar_->push(team, state_, k, stage);
+  if (force_ != nullptr) force_->push(team, state_, k, stage);
   if (forcing_ == Forcing::bulk_velocity)
     momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
 }

@@ -28,6 +28,7 @@ class PlaneSchedule final : public Schedule {
   State& state() override { return state_; }
   Field& scalar() override { return scalar_->field(); }
   void complete() override;
+  void set_force(const ForceFields& force) override { force_ = &force; }
   double advance(int n, const Stage& stage) override;
   FlowFigures measure() override;
 
@@ -74,6 +75,7 @@ class PlaneSchedule final : public Schedule {
   Projection projection_;
   std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all is explicit
   std::unique_ptr<Scalar> scalar_;
+  const ForceFields* force_ = nullptr;
   FlowMeter<Place::host> meter_;
   std::vector<ReproducibleSum> mean_;  // by thread
   double push_ = 0.0;                  // forcing of the present stage, as a velocity

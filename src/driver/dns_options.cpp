@@ -35,6 +35,7 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
   pencil::declare(schema, pencil);
   dns::declare(schema, flow);
   dns::declare(schema, scalar);
+  force->declare(schema);
   declare(schema, time);
   octant::declare(schema, comm);
   driver::declare(schema, output);
@@ -60,6 +61,7 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   std::vector<std::string> fields{"u", "v", "w", "p"};
   if (options.scalar.enabled) fields.emplace_back("t");
   options.output.check(fields, {0.0, 0.0, 0.0}, grid.size);
+  options.force->prepare(grid, options.flow.viscosity);
   if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
   options.resolved_ = schema.resolved_toml();
   return options;

@@ -6,6 +6,7 @@
 
 #include "comm/comm_options.hpp"
 #include "core/parameters.hpp"
+#include "dns/body_force.hpp"
 #include "dns/scalar.hpp"
 #include "dns/statistics.hpp"
 #include "driver/run_options.hpp"
@@ -41,6 +42,7 @@ class DnsOptions {
   double slowness = 1.0;  // of this rank's kernels, by [debug]
   dns::StatisticsOptions statistics;
   dns::ScalarOptions scalar;
+  std::unique_ptr<dns::BodyForce> force = std::make_unique<dns::BodyForce>();
   std::unique_ptr<problems::FlowProblem> problem;
 
   // Reads and checks a file. Throws InputError.

@@ -38,7 +38,8 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
     : options_(options),
       tuning_(choose(communicator, options)),
       domain_(communicator, options.make_grid(), options.make_boundaries(), tuning_.processes),
-      flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm),
+      flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm,
+            options.force->is_wanted() ? options.force.get() : nullptr),
       statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
 // Velocity and pressure, the forces of the stage before, and the pressure's correction.
@@ -57,6 +58,7 @@ void DnsSimulation::initialise() {
 
 void DnsSimulation::resume(double time, std::int64_t step, double step_limit) {
   flow_.complete();
+  flow_.set_time(time);
   time_ = time;
   step_ = step;
   step_limit_ = step_limit;
