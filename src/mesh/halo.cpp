@@ -22,9 +22,8 @@ void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
   halo.scratch_boundaries.clear();
   halo.inflow_boxes.clear();
   halo.inflow_cells = 0;
-  for (const int n : needs.placed()) {
+  for (const int n : needs.mirrored()) {
     const Need& need = needs.need_number(n);
-    if (need.origin != Origin::mirrored) continue;
     BoundaryTask task = need.mirror;
     task.target = needs.box_of(reference_to_need(n));
     task.source = task.inflow < 0 ? needs.box_of(task.source) : k_nowhere;
@@ -42,9 +41,10 @@ void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
 void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarser, int block_size,
                                LevelHalo& halo) {
   halo.interpolations.clear();
-  for (const int n : needs.placed()) {
+  halo.interpolations.resize(needs.interpolated().size());
+  InterpolationTask* next = halo.interpolations.write(0, halo.interpolations.size());
+  for (const int n : needs.interpolated()) {
     const Need& need = needs.need_number(n);
-    if (need.origin != Origin::interpolated) continue;
     InterpolationTask task{.target = needs.box_of(reference_to_need(n)),
                            .source = {},
                            .first = {},
@@ -56,7 +56,7 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
       task.first[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
       task.cells[d] = static_cast<std::int16_t>((need.region.end[d] - need.region.begin[d]) / 2);
     }
-    halo.interpolations.push_back(task);
+    *next++ = task;
   }
   halo.interpolations.upload();
 }
@@ -141,9 +141,8 @@ void Halos::agree_on_messages() {
   std::vector<std::vector<Segment>> receives(levels_.size()), sends(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const LevelNeeds& needs = levels_[l].needs;
-    for (const int n : needs.placed()) {
+    for (const int n : needs.remote()) {
       const Need& need = needs.need_number(n);
-      if (need.origin != Origin::remote) continue;
       requests.push_back({static_cast<int>(l), need.region, morton_encode(need.position)});
       owners.push_back(need.owner);
       count_items(receives[l], need.owner, need.region.volume());

@@ -77,11 +77,27 @@ void LevelJump::find_touched() {
       std::max(child_owners_.size(), static_cast<std::size_t>(coarse().slots()));
   child_owners_.resize(coarse_slots, {-1, -1, -1, -1, -1, -1, -1, -1});
   block_of_slot_.resize(coarse_slots, -1);
-  for (const int slot : fine().touched()) touched_fine_.add(slot);
-  for (const Key key : coarse().changed())
+  // The block that was there lasts, with level jumps at the same faces. (Beyond the domain there
+  // is nobody, and no jump: blocks there count as changed.)
+  const auto is_as_it_was = [this](int slot) {
+    if (slot >= fine().slots() || fine().key(slot) == k_no_key ||
+        fine_blocks_[slot].key != fine().key(slot))
+      return false;
+    for (int f = 0; f < 6; ++f) {
+      const bool is_missing = fine().neighbours(slot)[k_face_neighbours[f]] == k_nobody;
+      if (is_missing != (fine_blocks_[slot].faces[f] != -1)) return false;
+    }
+    return true;
+  };
+  for (const int slot : fine().touched())
+    if (!is_as_it_was(slot)) touched_fine_.add(slot);
+  for (const Key key : coarse().changed()) {
+    const Node* node = coarse().find(key);
+    if (node == nullptr || (node->slot >= 0 && coarse().refined(node->slot) == 0)) continue;
     for (int octant = 0; octant < 8; ++octant)
       if (const Node* child = fine().find(child_key(key, octant)); child && child->slot >= 0)
         touched_fine_.add(child->slot);
+  }
   for (const int slot : coarse().touched()) {
     if (slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0) continue;
     const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];

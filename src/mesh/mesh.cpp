@@ -161,15 +161,16 @@ void Mesh::update_cells(int level) {
   std::swap(now, former);
   now.clear();
   now.resize(level_blocks.own().size());
-  std::size_t n = 0, f = 0;
+  OwnBlock* block = now.write(0, now.size());
+  std::size_t f = 0;
   for (const int slot : level_blocks.own()) {
     if (level_blocks.is_touched(slot)) {
-      now.at(n++) = own_block(geometry(), level_blocks, level, slot);
+      *block++ = own_block(geometry(), level_blocks, level, slot);
       continue;
     }
     while (former[f].slot != slot) ++f;
-    now.at(n) = former[f];
-    now.at(n++).refined = level_blocks.refined(slot);
+    *block = former[f];
+    block++->refined = level_blocks.refined(slot);
   }
   now.upload();
   cells_[level].blocks = now.on_device();

@@ -60,7 +60,10 @@ LevelNeeds::LevelNeeds(const Tree& tree, const BlockLayout& layout, const GhostS
       layout_(layout),
       level_(level),
       may_borrow_(tiles_overlap(tree.geometry(), level)) {
-  for (int n = 0; n < 27; ++n) ghosts_[n] = ghost_region(offset_of(n), layout.block_size, ghosts);
+  for (int n = 0; n < 27; ++n) {
+    ghosts_[n] = ghost_region(offset_of(n), layout.block_size, ghosts);
+    if (!ghosts_[n].empty()) read_ |= 1u << n;
+  }
 }
 
 void LevelNeeds::follow() {
@@ -87,23 +90,29 @@ void LevelNeeds::follow() {
 
 // Needs that got another holder.
 void LevelNeeds::unsettle_near(const std::vector<Key>& changed) {
-  if (index_.empty()) return;
-  for (const Key key : changed) unsettle(morton_decode(key));
+  if (changed.size() > needs_.size()) unsettle_all();
+  else
+    for (const Key key : changed) unsettle(morton_decode(key));
 }
 
-// Needs that are interpolated from blocks that changed.
+// Needs that are interpolated from blocks that changed: beneath them, or across their faces.
 void LevelNeeds::unsettle_above(const std::vector<Key>& changed_coarse) {
   if (8 * changed_coarse.size() > needs_.size()) {
-    for (Need& need : needs_) need.settled = false;
+    unsettle_all();
     return;
   }
   for (const Key coarse : changed_coarse) {
+    for (int octant = 0; octant < 8; ++octant) unsettle(morton_decode(child_key(coarse, octant)));
     const auto around = tree_.geometry().keys_around(level_ - 1, coarse);
-    for (const int n : {13, 12, 14, 10, 16, 4, 22})
-      if (around[n] != k_no_key)
+    for (int f = 0; f < 6; ++f)
+      if (const Key beside = around[k_face_neighbours[f]]; beside != k_no_key)
         for (int octant = 0; octant < 8; ++octant)
-          unsettle(morton_decode(child_key(around[n], octant)));
+          if ((octant >> f / 2 & 1) != f % 2) unsettle(morton_decode(child_key(beside, octant)));
   }
+}
+
+void LevelNeeds::unsettle_all() {
+  for (Need& need : needs_) need.settled = false;
 }
 
 void LevelNeeds::unsettle(const BlockCoordinates& position) {
@@ -133,15 +142,21 @@ Region LevelNeeds::asked_by(std::uint32_t askers) const {
 void LevelNeeds::ask(int slot) {
   Row& row = rows_[slot];
   const Key key = tree_.level(level_).key(slot);
-  bool is_new = row.key != key;
-  if (is_new) row.around.fill(k_nowhere);
+  if (row.key != key) row.around.fill(k_nowhere);
   row.key = key;
   const BlockCoordinates block = morton_decode(key);
   const Neighbours& holders = tree_.level(level_).neighbours(slot);
+  std::uint32_t changed = 0;
   for (int n = 0; n < 27; ++n) {
+    const Reference r = row.around[n];
+    const bool lasts = is_own(holders[n]) ? r == holders[n] : is_need(r);
+    changed |= (lasts ? 0u : 1u) << n;
+  }
+  changed &= read_;
+  if (changed != 0) rewritten_.push_back({slot, changed});
+  for (; changed != 0; changed &= changed - 1) {
+    const int n = std::countr_zero(changed);
     Reference& r = row.around[n];
-    if (ghosts_[n].empty() || (is_own(holders[n]) ? r == holders[n] : is_need(r))) continue;
-    is_new = true;
     drop(r, n);
     r = holders[n];
     if (is_own(r)) continue;
@@ -153,7 +168,6 @@ void LevelNeeds::ask(int slot) {
     need.askers |= 1u << n;
     need.asked.merge(ghosts_[n]);
   }
-  if (is_new) rewritten_.push_back(slot);
 }
 
 // The need of a position, inside the domain or outside along axes that are not periodic.
@@ -214,20 +228,10 @@ void LevelNeeds::resolve(LevelNeeds* coarser) {
     need.owner = -1;
     resolve_interpolation(static_cast<int>(n), *coarser);
   }
-  drop_unused();
   for (Need& need : needs_)
     if (need.origin == Origin::mirrored)
       need.scratch = is_need(need.mirror.source) &&
                      needs_[need_of(need.mirror.source)].origin == Origin::interpolated;
-}
-
-void LevelNeeds::drop_unused() {
-  for (std::size_t n = 0; n < needs_.size(); ++n) {
-    if (!needs_[n].in_use || !needs_[n].region.empty()) continue;
-    index_.erase(place_key(needs_[n].position));
-    free_.push_back(static_cast<int>(n));
-    needs_[n] = {};
-  }
 }
 
 void LevelNeeds::resolve_mirror(int n) {
@@ -285,17 +289,25 @@ void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
     cells.end[d] = static_cast<std::int16_t>(corner + need.region.end[d] / 2);
   }
   if (need.settled && need.settled_region == wanted) return;
-  need.coarse[0] = coarser.require(parent, cells, true);
+  Region wider;  // one cell more on both sides along each axis, for the slopes
   for (int d = 0; d < 3; ++d) {
-    // One cell more on both sides along each axis, for the slopes.
-    Region wider = cells;
     wider.begin[d] = static_cast<std::int16_t>(std::max(cells.begin[d] - 1, 0));
     wider.end[d] = static_cast<std::int16_t>(std::min(cells.end[d] + 1, N));
-    coarser.require(parent, wider, true);
+  }
+  need.coarse[0] = coarser.require(parent, wider, true);
+  for (int d = 0; d < 3; ++d) {
     for (int side = 0; side < 2; ++side) {
       const bool reaches_out = side == 0 ? cells.begin[d] == 0 : cells.end[d] == N;
       need.coarse[1 + 2 * d + side] = k_nowhere;
       if (!reaches_out) continue;
+      const Holder holder =
+          is_need(need.coarse[0])
+              ? k_nobody
+              : tree_.level(level_ - 1).neighbours(need.coarse[0])[k_face_neighbours[2 * d + side]];
+      if (is_own(holder)) {
+        need.coarse[1 + 2 * d + side] = holder;
+        continue;
+      }
       BlockCoordinates next = parent;
       next[d] += side == 0 ? -1 : 1;
       Region edge = cells;
@@ -308,26 +320,39 @@ void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
   need.settled_region = wanted;
 }
 
+// A need that nothing reads any more, if it is not forgotten yet.
+void LevelNeeds::forget(int n) {
+  if (!needs_[n].in_use) return;
+  index_.erase(place_key(needs_[n].position));
+  free_.push_back(n);
+  needs_[n] = {};
+}
+
 void LevelNeeds::place(LevelHalo& halo) {
   write_slot_boxes(halo);
+  CellBox* const boxes = halo.boxes.write(first_need_box_, needs_.size());
   std::vector<std::tuple<int, Key, int>> remote;  // owner, key, number
-  std::vector<int> kept, scratch;
+  std::vector<int> kept_mirrors, scratch_mirrors, interpolated;
   for (std::size_t n = 0; n < needs_.size(); ++n) {
     const Need& need = needs_[n];
     const auto number = static_cast<int>(n);
-    if (!need.in_use) {
-      halo.boxes.at(first_need_box_ + n) = {};
+    if (need.region.empty()) {
+      forget(number);
+      boxes[n] = {};
       continue;
     }
-    if (need.scratch) scratch.push_back(number);
-    else if (need.origin == Origin::mirrored) kept.push_back(number);
-    else remote.emplace_back(need.owner, morton_encode(need.position), number);
+    if (need.origin == Origin::remote)
+      remote.emplace_back(need.owner, morton_encode(need.position), number);
+    else if (need.origin == Origin::interpolated) interpolated.push_back(number);
+    else (need.scratch ? scratch_mirrors : kept_mirrors).push_back(number);
   }
   std::sort(remote.begin(), remote.end());
+  remote_ = remote.size();
+  mirrored_ = kept_mirrors.size() + scratch_mirrors.size();
   placed_.clear();
   for (const auto& [owner, key, number] : remote) placed_.push_back(number);
-  placed_.insert(placed_.end(), kept.begin(), kept.end());
-  placed_.insert(placed_.end(), scratch.begin(), scratch.end());
+  for (const auto* some : {&kept_mirrors, &scratch_mirrors, &interpolated})
+    placed_.insert(placed_.end(), some->begin(), some->end());
 
   halo.halo_doubles = halo.scratch_doubles = halo.received_cells = 0;
   for (const int n : placed_) {
@@ -335,7 +360,7 @@ void LevelNeeds::place(LevelHalo& halo) {
     const Region& r = need.region;
     const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
     std::int64_t& used = need.scratch ? halo.scratch_doubles : halo.halo_doubles;
-    CellBox& box = halo.boxes.at(first_need_box_ + n);
+    CellBox& box = boxes[n];
     box.stride_j = ni;
     box.stride_k = ni * nj;
     box.stride_variable = static_cast<std::int32_t>(r.volume());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "mesh/halo.hpp"
@@ -59,8 +60,13 @@ class LevelNeeds {
 
   // By own block, the holders of the 27 positions around it that its sweep reads.
   const std::array<Reference, 27>& around(int slot) const { return rows_[slot].around; }
-  // The slots in use for which that is new or changed when it followed last.
-  const std::vector<int>& rewritten() const { return rewritten_; }
+  // The slots in use for which that is new or changed when it followed last, and at which of the
+  // positions (as bits).
+  struct Rewritten {
+    std::int32_t slot;
+    std::uint32_t positions;
+  };
+  const std::vector<Rewritten>& rewritten() const { return rewritten_; }
 
   // Boxes begin with those of the slots, of which there may be more than there are blocks; then
   // they may come again, as borrowed ones; then come those of the needs. The numbers of all hold
@@ -72,7 +78,13 @@ class LevelNeeds {
 
   const Need& need(Reference r) const { return needs_[need_of(r)]; }
   const Need& need_number(int n) const { return needs_[n]; }
-  const std::vector<int>& placed() const { return placed_; }  // numbers of needs, in their order
+
+  // Numbers of needs, in their order, by origin.
+  std::span<const int> remote() const { return std::span(placed_).first(remote_); }
+  std::span<const int> mirrored() const { return std::span(placed_).subspan(remote_, mirrored_); }
+  std::span<const int> interpolated() const {
+    return std::span(placed_).subspan(remote_ + mirrored_);
+  }
 
   // Whether the data of a holder comes, directly or through a mirror, from another rank.
   bool comes_from_afar(Reference r) const;
@@ -87,6 +99,7 @@ class LevelNeeds {
   Reference number_of(const BlockCoordinates& position);
   void unsettle_near(const std::vector<Key>& changed);
   void unsettle_above(const std::vector<Key>& changed_coarse);
+  void unsettle_all();
   void unsettle(const BlockCoordinates& position);
   void release(Row& row);
   void drop(Reference r, int neighbour);
@@ -94,19 +107,21 @@ class LevelNeeds {
   Region asked_by(std::uint32_t askers) const;
   void resolve_mirror(int need);
   void resolve_interpolation(int need, LevelNeeds& coarser);
-  void drop_unused();
+  void forget(int need);
   void write_slot_boxes(LevelHalo& halo);
 
   const Tree& tree_;
   BlockLayout layout_;
   int level_;
   std::array<Region, 27> ghosts_;  // of the neighbours of a block, what its sweep reads
+  std::uint32_t read_ = 0;         // bit n: that is something
   bool may_borrow_;
   std::vector<Row> rows_;  // by slot
-  std::vector<int> rewritten_;
+  std::vector<Rewritten> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<Need> needs_;
   std::vector<int> free_, placed_;
+  std::size_t remote_ = 0, mirrored_ = 0;  // how many of the placed ones
   int capacity_ = 0, first_need_box_ = 0;
 };
 

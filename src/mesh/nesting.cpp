@@ -4,6 +4,7 @@ namespace octant::mesh {
 
 Nesting::Nesting(int block_size, int distance) {
   const int half = block_size / 2;
+  std::array<std::uint64_t, 8> near_octant{};
   for (int octant = 0; octant < 8; ++octant) {
     for (int n = 0; n < 27; ++n) {
       bool reached = true;
@@ -13,16 +14,12 @@ Nesting::Nesting(int block_size, int distance) {
         reached = reached && (offset == 0 ||
                               (offset < 0 ? begin - distance < 0 : end + distance > block_size));
       }
-      if (reached) near_octant_[octant] |= std::uint64_t{1} << bit_of(n);
+      if (reached) near_octant[octant] |= std::uint64_t{1} << bit_of(n);
     }
   }
-}
-
-std::uint64_t Nesting::near(unsigned refined) const {
-  std::uint64_t positions = 0;
-  for (int octant = 0; octant < 8; ++octant)
-    if (refined >> octant & 1) positions |= near_octant_[octant];
-  return positions;
+  for (unsigned refined = 0; refined < near_.size(); ++refined)
+    for (int octant = 0; octant < 8; ++octant)
+      if (refined >> octant & 1) near_[refined] |= near_octant[octant];
 }
 
 }  // namespace octant::mesh

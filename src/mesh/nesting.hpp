@@ -19,13 +19,13 @@ class Nesting {
   // Bit ix + 4 iy + 16 iz of the position (ix, iy, iz), each 0, 1 or 2, the block itself being (1,
   // 1, 1). `refined` has a bit per octant. Shifted by the block's own octant, ox + 4 oy + 16 oz,
   // these are the parent's octants and those around it, as in FlagMasks.
-  std::uint64_t near(unsigned refined) const;
+  std::uint64_t near(unsigned refined) const { return near_[refined]; }
   static constexpr int bit_of(int neighbour) {
     return neighbour % 3 + 4 * (neighbour / 3 % 3) + 16 * (neighbour / 9);
   }
 
  private:
-  std::array<std::uint64_t, 8> near_octant_{};
+  std::array<std::uint64_t, 256> near_{};
 };
 
 }  // namespace octant::mesh

@@ -15,14 +15,20 @@ struct Mark {
   Key key;
 };
 
+// Of the flags of a block, those of its own octants, and these as a mask.
+constexpr std::uint64_t k_within = 0x0000066006600000;
+constexpr auto octants_within(std::uint64_t flags) {
+  return static_cast<std::uint8_t>((flags >> 21 & 3) | (flags >> 25 & 3) << 2 |
+                                   (flags >> 37 & 3) << 4 | (flags >> 41 & 3) << 6);
+}
+
 class Planner {
  public:
   Planner(const Tree& tree, const FlagMasks& flags) : tree_(tree), wanted_(tree.max_level() + 1) {
     for (int l = 0; l <= tree.max_level(); ++l) wanted_[l].assign(tree.level(l).slots(), 0);
     for (int l = 0; l < tree.max_level(); ++l)
       for (const int slot : tree.level(l).own())
-        if (flags[l][slot])
-          spread_flags(l, tree.level(l).key(slot), &tree.level(l).neighbours(slot), flags[l][slot]);
+        if (flags[l][slot]) spread_own_flags(l, slot, flags[l][slot]);
     deliver();
   }
 
@@ -36,6 +42,13 @@ class Planner {
   }
 
  private:
+  void spread_own_flags(int level, int slot, std::uint64_t flags) {
+    wanted_[level][slot] |= octants_within(flags);
+    if (flags & ~k_within)
+      spread_flags(level, tree_.level(level).key(slot), &tree_.level(level).neighbours(slot),
+                   flags & ~k_within);
+  }
+
   // Marks the octants of a block and of its neighbours that its flagged cells touch. Of own blocks
   // the holders of these are known.
   void spread_flags(int level, Key key, const Neighbours* holders, std::uint64_t flags) {
@@ -87,9 +100,8 @@ class Planner {
     const auto spread = [&] {
       if (flags == 0) return;
       const Node* node = tree_.level(level - 1).find(parent);
-      const bool is_here = node != nullptr && node->slot >= 0;
-      spread_flags(level - 1, parent,
-                   is_here ? &tree_.level(level - 1).neighbours(node->slot) : nullptr, flags);
+      if (node != nullptr && node->slot >= 0) spread_own_flags(level - 1, node->slot, flags);
+      else spread_flags(level - 1, parent, nullptr, flags);
       flags = 0;
     };
     for (const int slot : blocks.own()) {

@@ -110,6 +110,7 @@ void Mesh::remove_children(const OctantMasks& wanted) {
   for (int l = 0; l < tree_->max_level(); ++l) {
     TreeLevel& parents = tree_->level(l);
     for (const int slot : parents.own()) {
+      if (parents.refined(slot) == wanted[l][slot]) continue;
       const unsigned removed = parents.refined(slot) & ~unsigned{wanted[l][slot]};
       for (int octant = 0; octant < 8; ++octant) {
         if (!(removed >> octant & 1)) continue;

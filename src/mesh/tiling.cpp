@@ -5,6 +5,12 @@
 
 namespace octant::mesh {
 
+namespace {
+
+constexpr std::uint32_t k_all_positions = (1u << 27) - 1;
+
+}  // namespace
+
 void Tiling::begin_anew(int patch, int first_need_box) {
   patch_ = patch;
   first_need_box_ = first_need_box;
@@ -12,6 +18,14 @@ void Tiling::begin_anew(int patch, int first_need_box) {
   blocks_per_patch_ = std::max(1, patch / block_size_);
   reach_ = blocks_per_patch_ + 2;
   shift_ = 3 * std::countr_zero(static_cast<unsigned>(blocks_per_patch_));
+  for (int n = 0; n < 27; ++n)
+    steps_[n] = ((n / 9 - 1) * reach_ + n / 3 % 3 - 1) * reach_ + n % 3 - 1;
+  origins_.clear();
+  const int parts = std::max(1, block_size_ / patch);
+  for (int n = 0; n < parts * parts * parts; ++n)
+    origins_.push_back({static_cast<std::int16_t>(n % parts * patch),
+                        static_cast<std::int16_t>(n / parts % parts * patch),
+                        static_cast<std::int16_t>(n / parts / parts * patch)});
   places_.clear();
   groups_.clear();
   index_.clear();
@@ -38,7 +52,7 @@ void Tiling::update_places() {
 void Tiling::put(int slot, Key key) {
   if (slot >= std::ssize(places_)) places_.resize(slot + 1);
   const int number = group_under(key >> shift_);
-  touch(number);
+  touch(number).is_retiled = true;
   places_[slot] = {key, number};
   std::vector<std::int32_t>& slots = groups_[number].slots;
   const auto after = [this](Key k, std::int32_t other) { return k < places_[other].key; };
@@ -46,14 +60,21 @@ void Tiling::put(int slot, Key key) {
 }
 
 void Tiling::take(int slot) {
-  touch(places_[slot].group);
-  std::erase(groups_[places_[slot].group].slots, slot);
+  Group& group = touch(places_[slot].group);
+  group.is_remade = group.is_retiled = true;
+  std::erase(group.slots, slot);
   places_[slot] = {};
 }
 
-void Tiling::touch(int group) {
+Tiling::Group& Tiling::touch(int group) {
   if (!groups_[group].touched) touched_.push_back(group);
   groups_[group].touched = true;
+  return groups_[group];
+}
+
+// Of a slot, -1 where it has no block.
+int Tiling::group_of(int slot) const {
+  return slot < std::ssize(places_) ? places_[slot].group : -1;
 }
 
 int Tiling::group_under(Key ancestor) {
@@ -68,6 +89,7 @@ int Tiling::group_under(Key ancestor) {
   index_.insert(ancestor, number);
   Group& group = groups_[number];
   group.ancestor = ancestor;
+  group.is_remade = true;
   group.first = morton_decode(ancestor);
   for (auto& c : group.first) c *= blocks_per_patch_;
   order_.push_back(number);
@@ -106,24 +128,28 @@ bool Tiling::reaches_itself(const Group& group, int slot, const std::array<int, 
 void Tiling::write_table(int number, const LevelNeeds& needs,
                          DeviceTable<std::int32_t>& tables) const {
   const Group& group = groups_[number];
-  std::int32_t* const table = tables.write(static_cast<std::size_t>(number) * entries(), entries());
+  std::int32_t* const table = table_of(number, tables);
   std::fill_n(table, entries(), k_nowhere);
-  for (const int slot : group.slots) {
-    const std::array<int, 3> centre = place_in_group(group, slot);
-    std::int32_t* const own = table + table_index(centre);
-    const std::array<Reference, 27>& around = needs.around(slot);
-    for (int n = 0; n < 27; ++n) {
-      const Reference r = around[n];
-      if (r == k_nowhere) continue;
-      const std::array<int, 3> step{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-      const bool is_borrowed =
-          r >= 0 && needs.may_borrow() &&
-          reaches_itself(group, r, {centre[0] + step[0], centre[1] + step[1], centre[2] + step[2]});
-      own[(step[2] * reach_ + step[1]) * reach_ + step[0]] =
-          is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
-    }
+  for (const int slot : group.slots) write_row(group, slot, k_all_positions, needs, table);
+}
+
+// The entries of a block and, as its sweep reads them, of some positions around it.
+void Tiling::write_row(const Group& group, int slot, std::uint32_t positions,
+                       const LevelNeeds& needs, std::int32_t* table) const {
+  const std::array<int, 3> centre = place_in_group(group, slot);
+  std::int32_t* const own = table + table_index(centre);
+  const std::array<Reference, 27>& around = needs.around(slot);
+  for (; positions != 0; positions &= positions - 1) {
+    const int n = std::countr_zero(positions);
+    const Reference r = around[n];
+    if (r == k_nowhere) continue;
+    const bool is_borrowed =
+        r >= 0 && needs.may_borrow() &&
+        reaches_itself(group, r,
+                       {centre[0] + n % 3 - 1, centre[1] + n / 3 % 3 - 1, centre[2] + n / 9 - 1});
+    own[steps_[n]] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
   }
-  for (const int slot : group.slots) table[table_index(place_in_group(group, slot))] = slot;
+  *own = slot;
 }
 
 bool Tiling::reaches_afar(const Group& group, const LevelNeeds& needs) {
@@ -133,23 +159,11 @@ bool Tiling::reaches_afar(const Group& group, const LevelNeeds& needs) {
   });
 }
 
-// The parts of a large block, in its cells.
-std::vector<std::array<std::int16_t, 3>> Tiling::origins() const {
-  std::vector<std::array<std::int16_t, 3>> all;
-  const int M = patch_, parts = std::max(1, block_size_ / M);
-  for (int k = 0; k < parts; ++k)
-    for (int j = 0; j < parts; ++j)
-      for (int i = 0; i < parts; ++i)
-        all.push_back({static_cast<std::int16_t>(i * M), static_cast<std::int16_t>(j * M),
-                       static_cast<std::int16_t>(k * M)});
-  return all;
-}
-
 void Tiling::write_tiles(int number, const BlockFluxRequests& requests) {
   Group& group = groups_[number];
   group.requests.clear();
   group.tiles.clear();
-  for (const auto& origin : origins()) {
+  for (const auto& origin : origins_) {
     Tile tile{.table = number * entries(),
               .request_begin = static_cast<std::int32_t>(group.requests.size()),
               .request_end = 0,
@@ -221,19 +235,23 @@ void Tiling::follow(int patch, const LevelNeeds& needs, const BlockFluxRequests&
   if (patch != patch_ || needs.first_need_box() != first_need_box_)
     begin_anew(patch, needs.first_need_box());
   update_places();
+  halo.tile_table.resize(groups_.size() * entries());
+  for (const auto& [slot, positions] : needs.rewritten())
+    if (const int group = group_of(slot); group >= 0 && !groups_[group].is_remade)
+      write_row(groups_[group], slot, positions, needs, table_of(group, halo.tile_table));
+  for (const int slot : requests.changed())
+    if (const int group = group_of(slot); group >= 0) touch(group).is_retiled = true;
   // Other ranks' blocks may have become interpolated ones.
   const bool alone = tree_.communicator().size() == 1;
-  for (const auto* slots : {&needs.rewritten(), &requests.changed(),
-                            alone ? &needs.rewritten() : &tree_.level(level_).touched()})
-    for (const int slot : *slots)
-      if (slot < std::ssize(places_) && places_[slot].key != k_no_key) touch(places_[slot].group);
-  halo.tile_table.resize(groups_.size() * entries());
+  if (!alone)
+    for (const int slot : tree_.level(level_).touched())
+      if (const int group = group_of(slot); group >= 0) touch(group);
   for (const int number : touched_) {
     Group& group = groups_[number];
-    write_table(number, needs, halo.tile_table);
-    write_tiles(number, requests);
+    if (group.is_remade) write_table(number, needs, halo.tile_table);
+    if (group.is_retiled) write_tiles(number, requests);
     group.afar = !alone && reaches_afar(group, needs);
-    group.touched = false;
+    group.touched = group.is_remade = group.is_retiled = false;
   }
   touched_.clear();
   write_lists(halo);

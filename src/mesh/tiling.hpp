@@ -25,6 +25,8 @@ class Tiling {
     std::vector<FluxRequest> requests;
     std::vector<Tile> tiles;  // their requests counted from the group's first
     bool touched = false, afar = false;
+    bool is_remade = false;   // its table is to be written whole: it is new, or lost a block
+    bool is_retiled = false;  // its tiles and requests are to be written
   };
   struct Place {  // of a slot's block
     Key key = k_no_key;
@@ -36,9 +38,12 @@ class Tiling {
   void put(int slot, Key key);
   void take(int slot);
   int group_under(Key ancestor);
-  void touch(int group);
+  Group& touch(int group);
+  int group_of(int slot) const;
   void forget_empty_groups();
-  void write_table(int group, const LevelNeeds& needs, DeviceTable<std::int32_t>& table) const;
+  void write_table(int group, const LevelNeeds& needs, DeviceTable<std::int32_t>& tables) const;
+  void write_row(const Group& group, int slot, std::uint32_t positions, const LevelNeeds& needs,
+                 std::int32_t* table) const;
   static bool reaches_afar(const Group& group, const LevelNeeds& needs);
   void write_tiles(int group, const BlockFluxRequests& requests);
   void add_request(Group& group, FluxRequest request, const std::array<int, 3>& place,
@@ -47,17 +52,22 @@ class Tiling {
 
   bool reaches_itself(const Group& group, int slot, const std::array<int, 3>& place) const;
   std::array<int, 3> place_in_group(const Group& group, int slot) const;
-  std::vector<std::array<std::int16_t, 3>> origins() const;
   int table_index(const std::array<int, 3>& place) const {
     return ((place[2] + 1) * reach_ + place[1] + 1) * reach_ + place[0] + 1;
   }
   int entries() const { return reach_ * reach_ * reach_; }
+  // A group's table, to be written.
+  std::int32_t* table_of(int group, DeviceTable<std::int32_t>& tables) const {
+    return tables.write(static_cast<std::size_t>(group) * entries(), entries());
+  }
 
   const Tree& tree_;
   int level_;
   int patch_ = 0, first_need_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
-  int shift_ = 0;              // from a block's key to its group's
-  std::vector<Place> places_;  // by slot
+  int shift_ = 0;                                     // from a block's key to its group's
+  std::array<int, 27> steps_;                         // in a table, to the 27 positions around one
+  std::vector<std::array<std::int16_t, 3>> origins_;  // of the parts of a large block, in its cells
+  std::vector<Place> places_;                         // by slot
   std::vector<Group> groups_;
   KeyTable<std::int32_t> index_;             // of groups, by ancestor
   std::vector<int> touched_, free_, order_;  // groups: to be written; not in use; in use, by key

@@ -121,6 +121,7 @@ std::vector<Key> TreeLevel::others() const {
 }
 
 void TreeLevel::sort() {
+  if (unsorted_.empty() && own_.size() == nodes_in_use_) return;
   const auto before = [this](int a, int b) { return keys_[a] < keys_[b]; };
   std::vector<bool> is_new(slots(), false);
   for (const int slot : unsorted_) is_new[slot] = true;

@@ -226,6 +226,7 @@ TEST_P(MendedTables, are_those_built_from_nothing) {
     // Much changes now and then, a few blocks in the rounds between.
     const double probability = (round % 4 < 2 ? 0.3 : 0.2) + 0.003 * round;
     if (round % 3 == 2) migrate_at_random(f.mesh, round);
+    if (round % 5 == 4) f.mesh.replace_blocks(own_blocks(f.mesh));
     changes += f.mesh.regrid(f.random_flags(0, probability));
     MeshFixture fresh(small_box(block_size, max_level, boundary), ghosts, 0);
     fresh.mesh.replace_blocks(own_blocks(f.mesh));
@@ -237,6 +238,7 @@ TEST_P(MendedTables, are_those_built_from_nothing) {
 
 INSTANTIATE_TEST_SUITE_P(Meshes, MendedTables,
                          testing::Values(Setting{2, 2, {2}, "periodic"},
+                                         Setting{4, 3, {1}, "periodic"},
                                          Setting{4, 3, {2}, "reflecting"},
                                          Setting{4, 3, {3, GhostShape::Kind::cube}, "periodic"},
                                          Setting{8, 2, {2}, "outflow"}));
