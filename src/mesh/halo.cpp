@@ -45,18 +45,15 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
   InterpolationTask* next = halo.interpolations.write(0, halo.interpolations.size());
   for (const int n : needs.interpolated()) {
     const Need& need = needs.need_number(n);
-    InterpolationTask task{.target = needs.box_of(reference_to_need(n)),
-                           .source = {},
-                           .first = {},
-                           .cells = {},
-                           .fine = need.region.begin};
+    InterpolationTask& task = *next++;
+    task.target = needs.box_of(reference_to_need(n));
+    task.fine = need.region.begin;
     for (int s = 0; s < 7; ++s) task.source[s] = coarser.box_of(need.coarse[s]);
     for (int d = 0; d < 3; ++d) {
       const int corner = static_cast<int>(need.position[d] & 1) * block_size / 2;
       task.first[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
       task.cells[d] = static_cast<std::int16_t>((need.region.end[d] - need.region.begin[d]) / 2);
     }
-    *next++ = task;
   }
   halo.interpolations.upload();
 }

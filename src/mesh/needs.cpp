@@ -147,16 +147,11 @@ void LevelNeeds::ask(int slot) {
   const BlockCoordinates block = morton_decode(key);
   const Neighbours& holders = tree_.level(level_).neighbours(slot);
   std::uint32_t changed = 0;
-  for (int n = 0; n < 27; ++n) {
-    const Reference r = row.around[n];
-    const bool lasts = is_own(holders[n]) ? r == holders[n] : is_need(r);
-    changed |= (lasts ? 0u : 1u) << n;
-  }
-  changed &= read_;
-  if (changed != 0) rewritten_.push_back({slot, changed});
-  for (; changed != 0; changed &= changed - 1) {
-    const int n = std::countr_zero(changed);
+  for (std::uint32_t rest = read_; rest != 0; rest &= rest - 1) {
+    const int n = std::countr_zero(rest);
     Reference& r = row.around[n];
+    if (is_own(holders[n]) ? r == holders[n] : is_need(r)) continue;
+    changed |= 1u << n;
     drop(r, n);
     r = holders[n];
     if (is_own(r)) continue;
@@ -168,6 +163,7 @@ void LevelNeeds::ask(int slot) {
     need.askers |= 1u << n;
     need.asked.merge(ghosts_[n]);
   }
+  if (changed != 0) rewritten_.push_back({slot, changed});
 }
 
 // The need of a position, inside the domain or outside along axes that are not periodic.

@@ -183,7 +183,7 @@ void Tiling::write_tiles(int number, const BlockFluxRequests& requests) {
 }
 
 // Moves a request from block cells to patch cells and keeps the part inside the patch.
-void Tiling::add_request(Group& group, FluxRequest request, const std::array<int, 3>& place,
+void Tiling::add_request(Group& group, const FluxRequest& request, const std::array<int, 3>& place,
                          const std::array<std::int16_t, 3>& origin) const {
   const int N = block_size_, M = patch_;
   const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
@@ -193,17 +193,19 @@ void Tiling::add_request(Group& group, FluxRequest request, const std::array<int
   const int plane = request.plane + shift(request.axis);
   const bool last_part = origin[request.axis] + M >= N;
   if (plane < 0 || plane > M || (plane == M && !last_part)) return;
+  const int a_first = request.a_begin + shift(a), b_first = request.b_begin + shift(b);
+  const int a_begin = std::max(a_first, 0), a_end = std::min(request.a_end + shift(a), M);
+  const int b_begin = std::max(b_first, 0), b_end = std::min(request.b_end + shift(b), M);
+  if (a_begin >= a_end || b_begin >= b_end) return;
   const int faces = request.average ? 2 : 1;
-  const int a_begin = request.a_begin + shift(a), b_begin = request.b_begin + shift(b);
-  request.plane = static_cast<std::int16_t>(plane);
-  request.a_begin = static_cast<std::int16_t>(std::max(a_begin, 0));
-  request.b_begin = static_cast<std::int16_t>(std::max(b_begin, 0));
-  request.a_end = static_cast<std::int16_t>(std::min(request.a_end + shift(a), M));
-  request.b_end = static_cast<std::int16_t>(std::min(request.b_end + shift(b), M));
-  if (request.a_begin >= request.a_end || request.b_begin >= request.b_end) return;
-  request.base += (request.a_begin - a_begin) / faces +
-                  static_cast<std::int64_t>(request.b_begin - b_begin) / faces * request.stride_b;
-  group.requests.push_back(request);
+  FluxRequest& part = group.requests.emplace_back(request);
+  part.plane = static_cast<std::int16_t>(plane);
+  part.a_begin = static_cast<std::int16_t>(a_begin);
+  part.b_begin = static_cast<std::int16_t>(b_begin);
+  part.a_end = static_cast<std::int16_t>(a_end);
+  part.b_end = static_cast<std::int16_t>(b_end);
+  part.base += (a_begin - a_first) / faces +
+               static_cast<std::int64_t>(b_begin - b_first) / faces * request.stride_b;
 }
 
 // The tiles of all groups, those that need no other rank's data first.
@@ -217,7 +219,9 @@ void Tiling::write_lists(LevelHalo& halo) const {
       const Group& group = groups_[number];
       if (group.afar != afar) continue;
       const auto begin = static_cast<std::int32_t>(halo.tile_requests.size());
-      for (const FluxRequest& request : group.requests) halo.tile_requests.push_back(request);
+      halo.tile_requests.resize(begin + group.requests.size());
+      std::copy(group.requests.begin(), group.requests.end(),
+                halo.tile_requests.write(begin, group.requests.size()));
       for (Tile tile : group.tiles) {
         tile.request_begin += begin;
         tile.request_end += begin;

@@ -46,7 +46,7 @@ class Tiling {
                  std::int32_t* table) const;
   static bool reaches_afar(const Group& group, const LevelNeeds& needs);
   void write_tiles(int group, const BlockFluxRequests& requests);
-  void add_request(Group& group, FluxRequest request, const std::array<int, 3>& place,
+  void add_request(Group& group, const FluxRequest& request, const std::array<int, 3>& place,
                    const std::array<std::int16_t, 3>& origin) const;
   void write_lists(LevelHalo& halo) const;
 
