@@ -14,6 +14,8 @@
 #include "core/log.hpp"
 #include "decomp/partition.hpp"
 #include "driver/checkpoints.hpp"
+#include "hydro/diagnostics.hpp"
+#include "hydro/floors.hpp"
 #include "hydro/gas_cell.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/ramses_output.hpp"
@@ -134,6 +136,32 @@ double time_of(const RamsesFacts& facts, const cosmology::Universe* universe) {
   return differ(facts.time, time, 1e-11) ? time : facts.time;
 }
 
+// Variables that say what gas at rest would be, which RAMSES takes away before it steps
+// (strict_equilibrium); they come last, and are passed by.
+bool is_of_equilibrium(const std::string& variable) { return variable.starts_with("equilibrium_"); }
+
+void check_gas(const RamsesFacts& facts, const RamsesHead& head,
+               const hydro::HydroOptions& options) {
+  static const std::vector<std::string> expected{"density", "velocity_x", "velocity_y",
+                                                 "velocity_z", "pressure"};
+  const auto& names = facts.variables;
+  if (!names.empty() && std::ranges::search(names, expected).begin() != names.begin())
+    refuse(facts, fmt::format("its variables are {}; Octant goes on from {}, and scalars after "
+                              "them: it has neither magnetic fields nor other pressures",
+                              fmt::join(names, ", "), fmt::join(expected, ", ")));
+  if (std::abs(head.gamma - options.gamma) > 1e-6)
+    refuse(facts,
+           fmt::format("its gas has gamma = {}, but hydro.gamma is {}", head.gamma, options.gamma));
+  const auto scalars = static_cast<int>(options.scalars.size());
+  const auto further = head.variables - k_gas_fields -
+                       static_cast<int>(std::ranges::count_if(names, is_of_equilibrium));
+  if (further != scalars)
+    refuse(facts,
+           fmt::format("it has {} scalars beside density, velocity and pressure ({}), but the gas "
+                       "has {} here: set hydro.scalars = {}",
+                       further, fmt::join(names, ", "), scalars, further));
+}
+
 // What each domain's head must agree with.
 void check_head(const RamsesFacts& facts, const RamsesHead& head, const AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
@@ -148,20 +176,12 @@ void check_head(const RamsesFacts& facts, const RamsesHead& head, const AmrSimul
       refuse(facts, fmt::format("along {} its box {}, but mesh.boundary says otherwise",
                                 "xyz"[axis], walls ? "has walls" : "is periodic"));
   }
-  if (std::abs(head.time - facts.time) > 1e-9 * std::abs(facts.time))
+  constexpr double k_rounding = 1e-6;  // of single precision
+  if (std::abs(head.time - facts.time) > k_rounding * std::abs(facts.time))
     refuse(facts, fmt::format("a domain is at time {}, and info_{}.txt at {}: files of several "
                               "outputs are mixed",
                               head.time, facts.number, facts.time));
-  if (std::abs(head.gamma - options.hydro.gamma) > 1e-6)
-    refuse(facts, fmt::format("its gas has gamma = {}, but hydro.gamma is {}", head.gamma,
-                              options.hydro.gamma));
-  const auto scalars = static_cast<int>(options.hydro.scalars.size());
-  if (head.variables != k_gas_fields + scalars)
-    refuse(facts,
-           fmt::format("it has {} variables beside density, velocity and pressure ({}), but the "
-                       "gas has {} scalars here: set hydro.scalars = {}",
-                       head.variables - k_gas_fields, fmt::join(facts.variables, ", "), scalars,
-                       head.variables - k_gas_fields));
+  if (facts.has_gas) check_gas(facts, head, options.hydro);
 }
 
 constexpr std::int64_t k_octs_at_once = 1 << 12;  // that a rank sends
@@ -238,7 +258,11 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
           return shown(n) == value(n);
         };
         for (int d = 0; d < 3; ++d) adjust(hydro::k_momentum_x + d, hydro::k_velocity_x + d);
-        if (gas.dual_energy) adjust(hydro::k_entropy, hydro::k_pressure);
+        if (gas.dual_energy) {
+          adjust(hydro::k_entropy, hydro::k_pressure);
+          const double least = hydro::entropy_at(density, gas.pressure_floor, gas);
+          if (!(at[hydro::k_entropy] >= least)) at[hydro::k_entropy] = least;
+        }
         // Where no energy gives the pressure, it may with other momenta of the same velocities.
         const double momentum[3] = {at[1], at[2], at[3]};
         for (int choice = 0; choice < 27 && !adjust(hydro::k_energy, hydro::k_pressure); ++choice)
@@ -254,6 +278,23 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
   Kokkos::fence();
 }
 
+// Gives cells of a level without positive energy that of the pressure's floor.
+void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
+                    const std::vector<mesh::Cell>& cells) {
+  if (cells.empty()) return;
+  const auto broken = mesh::to_device("cells without energy", cells);
+  const hydro::Gas gas = options.gas();
+  const mesh::BlockLayout layout = mesh.layout();
+  double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
+  Kokkos::parallel_for(
+      "give cells energy", cells.size(), KOKKOS_LAMBDA(const std::int64_t n) {
+        const hydro::GasCell at(blocks + layout.offset(broken(n)), layout.stride_variable, gas);
+        const auto u = hydro::load_state<double>(&at[0], static_cast<int>(layout.stride_variable));
+        at[hydro::k_energy] = hydro::energy_at(u, gas.pressure_floor, gas);
+      });
+  Kokkos::fence();
+}
+
 class TreeReader {
  public:
   TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, Levels levels,
@@ -263,7 +304,8 @@ class TreeReader {
         facts_(facts),
         source_(source),
         levels_(levels),
-        variables_(k_gas_fields + std::ssize(simulation.options().hydro.scalars)) {
+        variables_(facts.has_gas ? k_gas_fields + std::ssize(simulation.options().hydro.scalars)
+                                 : 0) {
     const Communicator& ranks = mesh_.communicator();
     const std::vector<RamsesHead> heads = source.heads();
     finest_ = ranks.max(heads.empty() ? 0 : heads.front().levels);
@@ -293,6 +335,7 @@ class TreeReader {
                                    level + 1, levels_.of_mesh(level) + 1));
       refine(wanted);
     }
+    if (facts_.has_gas) raise_broken_cells();
     mesh_.restrict_all();
     simulation_.matter().adapt_to_mesh();
     report();
@@ -424,9 +467,24 @@ class TreeReader {
       }
     }
     // A file may have levels without octs beyond those of the mesh.
-    if (count > 0)
+    if (count > 0 && facts_.has_gas)
       write_octs(mesh_, simulation_.options().hydro, level, starts, values, source_.is_conserved());
     return refined;
+  }
+
+  // RAMSES floors pressures when it reads cells, not when it writes them: cold fast gas may have
+  // less energy than none.
+  void raise_broken_cells() {
+    std::int64_t raised = 0;
+    for (int level = 0; level <= mesh_.finest_level(); ++level) {
+      const auto cells = hydro::broken_cells(
+          mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now), mesh_.cells(level));
+      raise_to_floor(mesh_, simulation_.options().hydro, level, cells);
+      raised += std::ssize(cells);
+    }
+    if (const std::int64_t all = mesh_.communicator().sum(raised); all > 0)
+      log::warn("{}: {} cells of no positive total energy were raised to hydro.pressure_floor",
+                facts_.folder, all);
   }
 
   void report() const {
@@ -538,8 +596,9 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
 OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files) {
   const Communicator& ranks = simulation.mesh().communicator();
   const RamsesFacts facts = read_ramses_facts(ranks, path);
-  if (!simulation.options().hydro.enabled)
-    refuse(facts, "it holds gas, but hydro.enabled is false");
+  if (simulation.options().hydro.enabled != facts.has_gas)
+    refuse(facts, fmt::format("it holds {} (hydro_{}.out*), but hydro.enabled is {}",
+                              facts.has_gas ? "gas" : "no gas", facts.number, !facts.has_gas));
   check_physics(facts, simulation.options());
   const Levels levels = check_grid(facts, simulation);
   const auto source = open_ramses(ranks, facts, chunk_files);

@@ -1,4 +1,12 @@
-// The HDF5 output of cuRAMSES (its paper's fig. 6), as its version of 2026 writes it:
+#include "io/ramses_hdf5.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "io/hdf5_file.hpp"
+
+// As cuRAMSES's version of 2026 writes it:
 //
 //   /header               attributes: ncpu, nx, ny, nz, nlevelmax, levelmin, boxlen, nvar, gamma,
 //                         time, nstep_coarse, omega_m, omega_l, omega_k, omega_b, h0, aexp, ...
@@ -11,12 +19,6 @@
 //   /sinks                idsink, msink, xsink_1, ..., vsink_1, ..., tsink [sink]
 //
 // Levels, variables and axes count from 1. Octs and particles lie in the order of domains.
-#include <cmath>
-#include <numeric>
-
-#include "core/error.hpp"
-#include "io/hdf5_file.hpp"
-#include "io/ramses_output.hpp"
 
 namespace octant {
 

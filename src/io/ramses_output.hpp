@@ -1,129 +1,26 @@
-// Output folders of RAMSES (Teyssier 2002): output_NNNNN with text about the run and, of every
-// domain (a rank of the run that wrote it), one binary file of its octs, one of their gas, and one
-// of its particles.
-//
-// Octs of level l divide cells of level l - 1 into eight, ix + 2 iy + 4 iz; the cells of level l
-// are as wide as the box over 2^l. Files hold the octs level by level, of each level first those of
-// domain 1, then of 2, ...: beside its own a domain keeps copies of its neighbours'. Variables are
-// primitive: density, velocity, pressure, concentrations.
-//
-// cuRAMSES can write one HDF5 file instead, data_NNNNN.h5, with the octs that each domain owns, and
-// conserved variables: density, momentum, energy, densities of scalars (ramses_hdf5.cpp).
+// Outputs of RAMSES, output_NNNNN, whatever they hold: binary files of every domain
+// (ramses_folder.hpp), or the HDF5 file of cuRAMSES (ramses_hdf5.hpp).
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "comm/communicator.hpp"
-#include "io/fortran_file.hpp"
+#include "io/ramses_source.hpp"
 
 namespace octant {
-
-// What the texts of a folder say about the whole output.
-struct RamsesFacts {
-  std::string folder, number;  // number: "00080"
-  std::string hdf5_file;       // where the output is one; else empty
-  int domains = 0, coarsest_level = 0;
-  std::int64_t coarse_steps = 0;
-  double box_length = 0.0, time = 0.0;  // in code units
-  double scale_factor = 1.0, hubble = 1.0;
-  double omega_m = 1.0, omega_lambda = 0.0, omega_curvature = 0.0, omega_b = 0.045;
-  double unit_length = 1.0, unit_density = 1.0, unit_time = 1.0;  // cgs
-  std::vector<std::string> variables;        // of the gas, in order; empty if no text names them
-  std::vector<std::string> particle_fields;  // columns of particles, in order; empty without some
-  std::map<std::string, std::int64_t> families;  // of particles that there are: "DM", "star", ...
-  bool has_sinks = false;
-
-  bool is_cosmological() const { return scale_factor != 1.0 || hubble != 1.0; }
-};
 
 // Whether a path is a folder that RAMSES would call an output. Collective.
 bool is_ramses_output(const Communicator& communicator, const std::string& path);
 
-// Reads the texts. Throws InputError on every rank, naming the file, if one is missing or is not
-// what RAMSES writes. Collective.
+// Reads what is said about the whole. Throws InputError on every rank, naming the file, if one is
+// missing or is not what RAMSES writes. Collective.
 RamsesFacts read_ramses_facts(const Communicator& communicator, const std::string& path);
-
-// What the head of a file says of the run that wrote it.
-struct RamsesHead {
-  int levels = 0;     // RAMSES's levelmax
-  int variables = 0;  // of the gas
-  double gamma = 0.0, time = 0.0;
-  // By axis, cells of the coarse grid: 1, and one more for each wall.
-  std::array<std::int64_t, 3> coarse_cells{};
-};
-
-// Octs of one level.
-struct RamsesOcts {
-  std::vector<std::array<std::int64_t, 3>> places;  // in octs of the level, 0 .. 2^(level - 1) - 1
-  std::vector<std::uint8_t> refined;                // masks of cells with an oct of their own
-  std::vector<double> values;                       // [variable][cell of oct][oct]
-};
-
-// Particles, one entry each.
-struct RamsesParticles {
-  std::vector<std::array<double, 3>> position, velocity;  // position in the box, from 0 on
-  std::vector<double> mass;
-  std::map<std::string, std::vector<double>> columns;  // further ones: "birth_time", ...
-  std::vector<std::int64_t> identity;
-  std::vector<std::int8_t> family;  // 1 dark matter, 2 stars, ...
-
-  std::size_t size() const { return mass.size(); }
-};
-
-enum RamsesFamily : std::int8_t { k_ramses_dark = 1, k_ramses_star = 2, k_ramses_cloud = 3 };
-
-// The cells and particles of an output, which the ranks read together: the domains are dealt out to
-// them in turn, and a rank takes `chunk` of its own at a time (0: all). Throws InputError on every
-// rank, naming file and record or dataset.
-class RamsesSource {
- public:
-  virtual ~RamsesSource() = default;
-
-  // Of the files that this rank reads; they must agree.
-  virtual std::vector<RamsesHead> heads() const = 0;
-  // How often octs() and particles() are called, for each level and in all: 0, 1, ... in turn.
-  int rounds() const { return rounds_; }
-  // Whether variables are conserved ones.
-  virtual bool is_conserved() const = 0;
-
-  // Own octs of some domains, coarsest level first. Collective.
-  virtual RamsesOcts octs(int level, int round) = 0;
-  // Passes by a level. Collective.
-  virtual void skip(int level) = 0;
-  virtual RamsesParticles particles(int round) = 0;  // of some domains; collective
-
- protected:
-  RamsesSource(const Communicator& communicator, const RamsesFacts& facts, int chunk);
-
-  // The domains of this rank in a round, from 1.
-  std::vector<int> domains(int round) const;
-
-  Communicator communicator_;
-  const RamsesFacts& facts_;
-
- private:
-  int chunk_, rounds_;
-};
 
 // Opens an output. Collective; `facts` must outlive what it gives.
 std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
                                           const RamsesFacts& facts, int chunk);
-// The same of cuRAMSES's HDF5 file, and what its header says.
-std::unique_ptr<RamsesSource> open_ramses_hdf5(const Communicator& communicator,
-                                               const RamsesFacts& facts, int chunk);
-void read_ramses_hdf5_facts(const Communicator& communicator, RamsesFacts& facts);
 
 // All sinks, on the root. Collective.
 RamsesParticles read_ramses_sinks(const Communicator& communicator, const RamsesFacts& facts);
-RamsesParticles read_ramses_hdf5_sinks(const Communicator& communicator, const RamsesFacts& facts);
-
-// The place of an oct of a level along an axis, whose centre is given in coarse cells; -1 if no oct
-// can be there.
-std::int64_t ramses_oct_place(int level, double centre);
 
 }  // namespace octant

@@ -15,11 +15,13 @@ from ramses_files import (
     code_of,
     parameters,
     places,
+    plain_with_dark_matter,
     read_info,
     read_ramses,
     rewrite,
     write_hdf5,
 )
+from refusals import assert_refused
 from running import bits, leaf_cells, run, run_well
 
 pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
@@ -31,18 +33,10 @@ SINKS = """ # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform
 """
 
 
-def with_particles() -> Path:
-    """Any output that has some."""
-    folders = [folder for folder in OUTPUTS if read_ramses(folder).particles]
-    if not folders:
-        pytest.skip("needs an output with particles")
-    return folders[0]
-
-
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
     """Make one state in both formats, by Hilbert order and by cuRAMSES's k-section."""
-    source, place = with_particles(), tmp_path_factory.mktemp("table")
+    source, place = plain_with_dark_matter(), tmp_path_factory.mktemp("table")
     folders = {
         (kind, order): place / kind / order / source.name
         for kind in ("binary", "hdf5")
@@ -69,7 +63,7 @@ def reference(
     table: dict[tuple[str, str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
     """Read both formats on two ranks: the snapshots of what was read."""
-    text, place = parameters(with_particles(), 4), tmp_path_factory.mktemp("reference")
+    text, place = parameters(plain_with_dark_matter(), 4), tmp_path_factory.mktemp("reference")
     return {
         kind: run_well(
             place / kind, text, *QUICKLY, restart=table[kind, "hilbert"], ranks=2
@@ -90,7 +84,7 @@ def test_all_rows_of_the_paper_s_table_2(
     tmp_path: Path,
 ) -> None:
     """Files of either format and order, runs of either decomposition, any number of ranks."""
-    text = parameters(with_particles(), 4)
+    text = parameters(plain_with_dark_matter(), 4)
     decomposition = f'balance.decomposition="{run_order}"'
     for ranks in (1, 3, 5):
         outcome = run_well(
@@ -109,7 +103,7 @@ def test_hdf5_has_the_same_state_to_the_bit(
     table: dict[tuple[str, str], Path], tmp_path: Path
 ) -> None:
     """Conserved variables are stored as they are; all else is that of the binary files."""
-    text = parameters(with_particles(), 2)
+    text = parameters(plain_with_dark_matter(), 2)
     folder = table["hdf5", "ksection"]
     hdf5 = run_well(tmp_path / "hdf5", text, NOTHING_MORE, restart=folder, ranks=3)
     binary = run_well(tmp_path / "binary", text, NOTHING_MORE, restart=table["binary", "hilbert"])
@@ -119,9 +113,9 @@ def test_hdf5_has_the_same_state_to_the_bit(
     assert exact
     assert [key for key in exact if one[key] != other[key]] == []
     cells = leaf_cells(hdf5.last_snapshot)
-    level, place = places(hdf5.last_snapshot, with_particles())
+    level, place = places(hdf5.last_snapshot, plain_with_dark_matter())
     own = {code: n for n, code in enumerate(code_of(level, place).tolist())}
-    gamma = read_ramses(with_particles()).gamma
+    gamma = read_ramses(plain_with_dark_matter()).gamma
     compared = 0
     with h5py.File(next(folder.glob("data_*.h5"))) as file:
         for group, amr in file["amr"].items():
@@ -146,7 +140,7 @@ def test_hdf5_has_the_same_state_to_the_bit(
 
 def test_stars_and_sinks_come_along(tmp_path: Path) -> None:
     """From the text beside binary files, and from HDF5."""
-    source = with_particles()
+    source = plain_with_dark_matter()
     binary, hdf5 = tmp_path / "binary" / source.name, tmp_path / "hdf5" / source.name
     number = source.name.split("_")[1]
     shutil.copytree(source, binary)
@@ -181,11 +175,32 @@ def test_stars_and_sinks_come_along(tmp_path: Path) -> None:
     assert (first["mass"] == [2.5e-3, 1.5e-3]).all()
     for column in first:
         assert (first[column] == second[column]).all(), column
-    all_of_them = read_ramses(source).particles
+    all_of_them = read_ramses(source).particles["dark"]
     stars, dark = found["hdf5"]["stars"], found["hdf5"]["dark"]
     assert (stars["birth_time"] == 0.01).all()
     assert (stars["position"] == all_of_them["position"][::4]).all()
     assert len(stars["id"]) + len(dark["id"]) == len(all_of_them["id"])
+
+
+def test_dark_matter_alone_is_read(tmp_path: Path) -> None:
+    """Where there are no files of gas: and a run with gas refuses it."""
+    source = plain_with_dark_matter()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    for path in folder.glob("hydro_*"):
+        path.unlink()
+    text = parameters(source, 4)
+    refused = run(tmp_path / "gas", text, NOTHING_MORE, restart=folder, ranks=2)
+    assert_refused(refused, "hydro.enabled", "no gas")
+    alone = ("hydro.enabled=false", "gravity.enabled=true", "hydro.scalars=0")
+    text = text.replace("gradient_fields", "# ").replace("gradient =", "# ")
+    one = run_well(tmp_path / "one", text, *alone, NOTHING_MORE, restart=folder)
+    other = run_well(tmp_path / "other", text, *alone, NOTHING_MORE, restart=folder, ranks=3)
+    assert bits(one.last_snapshot) == bits(other.last_snapshot)
+    with h5py.File(one.last_snapshot) as file:
+        found, expected = file["particles/dark"], read_ramses(source).particles["dark"]
+        assert (found["position"][...] == expected["position"]).all()
+        assert "hydro" not in file
 
 
 @pytest.fixture(scope="module")

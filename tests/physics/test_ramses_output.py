@@ -1,6 +1,5 @@
 """Outputs of RAMSES that Octant writes: whole to RAMSES, to other readers, and to Octant."""
 
-import os
 from pathlib import Path
 
 import h5py
@@ -9,7 +8,14 @@ import pytest
 from numpy.typing import NDArray
 
 from cases import CLUMPY_BOX, DRIFTING_BLAST
-from ramses_files import assert_links_are_whole, domain_levels, read_info, read_ramses, read_tree
+from ramses_files import (
+    assert_links_are_whole,
+    domain_levels,
+    output_folders,
+    read_info,
+    read_ramses,
+    read_tree,
+)
 from refusals import assert_refused
 from running import LeafCells, Outcome, bits, contents, leaf_cells, octant, run, run_well
 
@@ -93,12 +99,7 @@ def test_links_are_whole(outcome: Outcome) -> None:
         assert (tree.total == np.sum(own, axis=0)).all()
 
 
-def real_outputs() -> list[Path]:
-    data = os.environ.get("OCTANT_DATA")
-    return sorted(Path(data, "ramses").glob("*/output_*")) if data else []
-
-
-@pytest.mark.parametrize("folder", real_outputs(), ids=lambda folder: folder.parent.name)
+@pytest.mark.parametrize("folder", output_folders(), ids=lambda folder: folder.parent.name)
 def test_links_of_ramses_itself_are_as_is_asked_of_ours(folder: Path) -> None:
     for number in range(1, int(read_info(folder)["ncpu"]) + 1):
         assert_links_are_whole(read_tree(folder, number))
@@ -115,9 +116,10 @@ def test_an_independent_reader_finds_what_the_snapshot_shows(outcome: Outcome) -
     assert state.info["time"] == cells.time
     for name, values in state.fields.items():
         assert (values[theirs] == cells[name][ours]).all(), name
-    for name in ("position", "velocity", "mass", "id") if state.particles else ():
+    for kind, particles in state.particles.items():
         with h5py.File(outcome.last_snapshot) as file:
-            assert (file[f"particles/dark/{name}"][...] == state.particles[name]).all()
+            for name in ("position", "velocity", "mass", "id"):
+                assert (file[f"particles/{kind}/{name}"][...] == particles[name]).all()
 
 
 def test_other_ranks_write_the_same_bytes(tmp_path: Path, blast: Outcome) -> None:

@@ -1,0 +1,527 @@
+#include "io/ramses_folder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "io/fortran_file.hpp"
+
+namespace octant {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int k_cells = 8;  // of an oct
+
+// A text on every rank, read by one; nothing if there is no such file.
+std::optional<std::string> shared_text(const Communicator& communicator, const std::string& path) {
+  std::string text;
+  bool found = false;
+  if (communicator.is_root()) {
+    std::ifstream file(path);
+    std::ostringstream content;
+    found = static_cast<bool>(file);
+    content << file.rdbuf();
+    text = content.str();
+  }
+  if (!communicator.any(found)) return std::nullopt;
+  communicator.broadcast(text);
+  return text;
+}
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+// The numbers of info_NNNNN.txt, one "key = value" a line.
+class Info {
+ public:
+  Info(std::string path, const std::string& text) : path_(std::move(path)) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto equals = line.find('=');
+      if (equals == std::string::npos) continue;
+      values_[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    }
+  }
+
+  double number(const std::string& key) const {
+    const auto found = values_.find(key);
+    if (found == values_.end())
+      throw InputError("'{}' has no line \"{} = ...\": it is not what RAMSES writes", path_, key);
+    char* end = nullptr;
+    const double value = std::strtod(found->second.c_str(), &end);
+    if (end == found->second.c_str() || *end != '\0' || !std::isfinite(value))
+      throw InputError("'{}': {} = {} is no number", path_, key, found->second);
+    return value;
+  }
+  std::int64_t count(const std::string& key) const {
+    const double value = number(key);
+    if (value != std::floor(value) || value < 0.0 || value > 1e15)
+      throw InputError("'{}': {} = {} is no number of things", path_, key, value);
+    return static_cast<std::int64_t>(value);
+  }
+
+ private:
+  std::string path_;
+  std::map<std::string, std::string> values_;
+};
+
+// The second words of the lines "1, density, d" of a descriptor.
+std::vector<std::string> names_in(const std::string& descriptor) {
+  static const std::regex line_of_field(R"(\s*\d+\s*,\s*(\w+)\s*,\s*\w\s*)");
+  std::vector<std::string> names;
+  std::istringstream lines(descriptor);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_match(line, match, line_of_field)) names.push_back(match[1]);
+  return names;
+}
+
+// Families of header_NNNNN.txt, "DM 2000" a line; there are several lines of one name for tracers.
+std::map<std::string, std::int64_t> families_in(const std::string& header) {
+  static const std::regex line_of_family(R"(\s*(\w+)\s+(\d+)\s*)");
+  std::map<std::string, std::int64_t> families;
+  std::istringstream lines(header);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("Particle fields") != std::string::npos) break;
+    if (!std::regex_match(line, match, line_of_family)) continue;
+    if (const std::int64_t count = std::stoll(match[2]); count > 0) families[match[1]] += count;
+  }
+  return families;
+}
+
+std::string group_folder(const RamsesFacts& facts, int group) {
+  return fmt::format("{}/group_{:05d}", facts.folder, group);
+}
+
+// Where the texts are.
+std::string text_folder(const RamsesFacts& facts) {
+  return facts.domains_of_group > 0 ? group_folder(facts, 1) : facts.folder;
+}
+
+std::string text_of(const RamsesFacts& facts, const char* kind, const char* ending) {
+  return fmt::format("{}/{}_{}{}", text_folder(facts), kind, facts.number, ending);
+}
+
+std::string file_of(const RamsesFacts& facts, const char* kind, int domain) {
+  const int size = facts.domains_of_group;
+  return fmt::format("{}/{}_{}.out{:05d}",
+                     size > 0 ? group_folder(facts, (domain - 1) / size + 1) : facts.folder, kind,
+                     facts.number, domain);
+}
+
+// Whether files lie in groups: the first one, if there are several, is full.
+void find_groups(const Communicator& communicator, RamsesFacts& facts) {
+  std::int64_t files = 0;
+  if (communicator.is_root() && fs::is_directory(group_folder(facts, 1)))
+    for (const auto& entry : fs::directory_iterator(group_folder(facts, 1)))
+      files += entry.path().filename().string().starts_with("amr_");
+  facts.domains_of_group = static_cast<int>(communicator.max(files));
+}
+
+// The octs that one domain owns, read level by level, coarsest first. Local.
+class RamsesDomain {
+ public:
+  RamsesDomain(const RamsesFacts& facts, int number);  // from 1
+
+  const RamsesHead& head() const { return head_; }
+  void next_level(RamsesOcts* octs);  // appends to them; null: passes by
+
+ private:
+  void read_amr_head();
+  void read_gas_head(const RamsesFacts& facts);
+  void next_level_of_gas(RamsesOcts* octs);
+  std::int64_t octs_in_list(int list) const;
+  void read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& octs) const;
+  void read_values(FortranFile& gas, std::int64_t count, RamsesOcts& octs) const;
+
+  std::string amr_path_, gas_path_;  // the latter empty without gas
+  RamsesHead head_;
+  int number_, domains_, lists_ = 0, level_ = 0;  // the level that was read last
+  std::vector<std::int64_t> in_lists_;            // octs, [level - 1][list]
+  RecordPlace amr_place_, gas_place_;
+};
+
+}  // namespace
+
+void read_ramses_texts(const Communicator& communicator, RamsesFacts& facts) {
+  find_groups(communicator, facts);
+  const std::string info_path = text_of(facts, "info", ".txt");
+  const auto info_text = shared_text(communicator, info_path);
+  if (!info_text)
+    throw InputError("'{}' is missing: the folder is no whole output of RAMSES", info_path);
+  const Info info(info_path, *info_text);
+  facts.domains = static_cast<int>(info.count("ncpu"));
+  if (info.count("ndim") != 3)
+    throw InputError("'{}': the run has {} dimensions; 3 are needed", info_path,
+                     info.count("ndim"));
+  facts.coarsest_level = static_cast<int>(info.count("levelmin"));
+  facts.coarse_steps = info.count("nstep_coarse");
+  facts.box_length = info.number("boxlen");
+  facts.time = info.number("time");
+  facts.scale_factor = info.number("aexp");
+  facts.hubble = info.number("H0");
+  facts.omega_m = info.number("omega_m");
+  facts.omega_lambda = info.number("omega_l");
+  facts.omega_curvature = info.number("omega_k");
+  facts.omega_b = info.number("omega_b");
+  facts.unit_length = info.number("unit_l");
+  facts.unit_density = info.number("unit_d");
+  facts.unit_time = info.number("unit_t");
+  if (facts.domains < 1 || !(facts.box_length > 0.0))
+    throw InputError("'{}': {} domains in a box of length {} make no sense", info_path,
+                     facts.domains, facts.box_length);
+  if (const auto text =
+          shared_text(communicator, text_folder(facts) + "/hydro_file_descriptor.txt"))
+    facts.variables = names_in(*text);
+  const auto header = shared_text(communicator, text_of(facts, "header", ".txt"));
+  if (header) facts.families = families_in(*header);
+  const std::string gas = file_of(facts, "hydro", 1);
+  facts.has_gas =
+      !facts.variables.empty() || communicator.any(communicator.is_root() && fs::exists(gas));
+  facts.has_sinks = shared_text(communicator, text_of(facts, "sink", ".csv")).has_value();
+  if (facts.families.empty()) return;
+  const std::string fields = text_folder(facts) + "/part_file_descriptor.txt";
+  const auto text = shared_text(communicator, fields);
+  if (!text)
+    throw InputError("'{}' is missing: without it nobody knows what the particles' files hold",
+                     fields);
+  facts.particle_fields = names_in(*text);
+}
+
+namespace {
+
+RamsesDomain::RamsesDomain(const RamsesFacts& facts, int number)
+    : amr_path_(file_of(facts, "amr", number)),
+      gas_path_(facts.has_gas ? file_of(facts, "hydro", number) : ""),
+      number_(number),
+      domains_(facts.domains) {
+  read_amr_head();
+  if (!gas_path_.empty()) read_gas_head(facts);
+}
+
+void RamsesDomain::read_amr_head() {
+  FortranFile amr(amr_path_);
+  const auto expect = [&](const char* what, std::int64_t found, std::int64_t expected) {
+    if (found != expected)
+      amr.refuse(what, fmt::format("{} where {} is expected: files of several runs are mixed",
+                                   found, expected));
+  };
+  expect("ncpu", amr.integer("ncpu"), domains_);
+  expect("ndim", amr.integer("ndim"), 3);
+  const auto coarse = amr.integers("nx, ny, nz", 3);
+  std::copy(coarse.begin(), coarse.end(), head_.coarse_cells.begin());
+  if (*std::min_element(coarse.begin(), coarse.end()) < 1 ||
+      *std::max_element(coarse.begin(), coarse.end()) > 3)
+    amr.refuse(
+        "nx, ny, nz",
+        fmt::format("a coarse grid of {} x {} x {}; one cell, and one more for each wall, can "
+                    "be read",
+                    coarse[0], coarse[1], coarse[2]));
+  head_.levels = static_cast<int>(amr.integer("nlevelmax"));
+  if (head_.levels < 1 || head_.levels > 60)
+    amr.refuse("nlevelmax", fmt::format("{} levels", head_.levels));
+  amr.skip("ngridmax");
+  const std::int64_t boundaries = amr.integer("nboundary");
+  if (boundaries < 0 || boundaries > 100)
+    amr.refuse("nboundary", fmt::format("{} regions of boundaries", boundaries));
+  lists_ = domains_ + static_cast<int>(boundaries);
+  amr.skip("ngrid_current");
+  amr.skip("boxlen");
+  amr.skip("noutput, iout, ifout");
+  amr.skip("tout, aout", 2);
+  head_.time = amr.real("t");
+  amr.skip("dtold to mass_sph", 7);
+  amr.skip("headl, taill", 2);
+  const auto own = amr.integers("numbl", std::int64_t{domains_} * head_.levels);
+  amr.skip("numbtot");
+  std::vector<std::int64_t> beyond;
+  if (boundaries > 0) {
+    amr.skip("headb, tailb", 2);
+    beyond = amr.integers("numbb", boundaries * head_.levels);
+  }
+  amr.skip("headf, tailf, numbf, used_mem, used_mem_tot");
+  const std::string ordering = amr.text("ordering");
+  const bool ksection = ordering == "ksection";  // of cuRAMSES
+  amr.skip("bounds of domains", ordering == "bisection" ? 5 : ksection ? 10 : 1);
+  amr.skip("son, flag1, cpu_map", 3);
+  amr_place_ = amr.place();
+  for (int level = 1; level <= head_.levels; ++level) {
+    for (int n = 0; n < domains_; ++n) in_lists_.push_back(own[(level - 1) * domains_ + n]);
+    for (int n = 0; n < boundaries; ++n) in_lists_.push_back(beyond[(level - 1) * boundaries + n]);
+  }
+  if (*std::min_element(in_lists_.begin(), in_lists_.end()) < 0)
+    amr.refuse("numbl, numbb", "a negative number of octs");
+}
+
+void RamsesDomain::read_gas_head(const RamsesFacts& facts) {
+  FortranFile gas(gas_path_);
+  const auto expect = [&](const char* what, std::int64_t expected) {
+    if (const std::int64_t found = gas.integer(what); found != expected)
+      gas.refuse(what, fmt::format("{} where '{}' has {}", found, amr_path_, expected));
+  };
+  expect("ncpu", domains_);
+  head_.variables = static_cast<int>(gas.integer("nvar"));
+  const auto named = static_cast<int>(facts.variables.size());
+  if (named > 0 && head_.variables != named)
+    gas.refuse("nvar", fmt::format("{} variables where hydro_file_descriptor.txt names {}",
+                                   head_.variables, named));
+  expect("ndim", 3);
+  expect("nlevelmax", head_.levels);
+  expect("nboundary", lists_ - domains_);
+  head_.gamma = gas.real("gamma");
+  gas_place_ = gas.place();
+}
+
+// Octs of the present level in the list of a domain or boundary, from 0.
+std::int64_t RamsesDomain::octs_in_list(int list) const {
+  return in_lists_[static_cast<std::size_t>(level_ - 1) * lists_ + list];
+}
+
+std::int64_t oct_place(const FortranFile& file, int level, double centre) {
+  const std::int64_t place = ramses_oct_place(level, centre);
+  if (place < 0)
+    file.refuse("octs' centres",
+                fmt::format("{} is no centre of an oct of level {}", centre, level));
+  return place;
+}
+
+// Null: passes by. Otherwise `octs` is filled.
+void RamsesDomain::next_level(RamsesOcts* octs) {
+  constexpr int k_amr_records = 3 + 3 + 1 + 6 + 3 * k_cells;  // of a list with octs
+  ++level_;
+  FortranFile amr(amr_path_, amr_place_);
+  for (int list = 0; list < lists_; ++list) {
+    const std::int64_t count = octs_in_list(list);
+    if (count > 0 && octs && list == number_ - 1) read_tree(amr, count, *octs);
+    else if (count > 0) amr.skip("octs of others", k_amr_records);
+  }
+  amr_place_ = amr.place();
+  if (level_ == head_.levels && !amr.at_end())
+    amr.refuse("the last one", "the file goes on behind it");
+  if (!gas_path_.empty()) next_level_of_gas(octs);
+}
+
+void RamsesDomain::next_level_of_gas(RamsesOcts* octs) {
+  FortranFile gas(gas_path_, gas_place_);
+  for (int list = 0; list < lists_; ++list) {
+    const std::int64_t count = octs_in_list(list);
+    if (const std::int64_t level = gas.integer("ilevel"); level != level_)
+      gas.refuse("ilevel", fmt::format("{} where {} is expected", level, level_));
+    if (const std::int64_t other = gas.integer("ncache"); other != count)
+      gas.refuse("ncache", fmt::format("{} octs of level {} in list {}, but '{}' has {}", other,
+                                       level_, list + 1, amr_path_, count));
+    if (count > 0 && octs && list == number_ - 1) read_values(gas, count, *octs);
+    else if (count > 0) gas.skip("variables of others", k_cells * head_.variables);
+  }
+  gas_place_ = gas.place();
+  if (level_ == head_.levels && !gas.at_end())
+    gas.refuse("the last one", "the file goes on behind it");
+}
+
+void RamsesDomain::read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& octs) const {
+  amr.skip("octs' indices, next and prev", 3);
+  octs.places.resize(count);
+  octs.refined.assign(count, 0);
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto centres = amr.reals("octs' centres", count);
+    for (std::int64_t n = 0; n < count; ++n)
+      octs.places[n][axis] = oct_place(amr, level_, centres[n]);
+  }
+  amr.skip("father and neighbours", 7);
+  for (int cell = 0; cell < k_cells; ++cell) {
+    const auto sons = amr.integers("son", count);
+    for (std::int64_t n = 0; n < count; ++n)
+      octs.refined[n] |= static_cast<std::uint8_t>((sons[n] > 0) << cell);
+  }
+  amr.skip("cpu_map and flag1", 2 * k_cells);
+}
+
+void RamsesDomain::read_values(FortranFile& gas, std::int64_t count, RamsesOcts& octs) const {
+  octs.values.resize(static_cast<std::size_t>(count) * k_cells * head_.variables);
+  for (int cell = 0; cell < k_cells; ++cell)
+    for (int n = 0; n < head_.variables; ++n) {
+      const auto values = gas.reals("a variable", count);
+      for (const double value : values)
+        if (!std::isfinite(value) || (n == 0 && !(value > 0.0)))
+          gas.refuse("a variable", fmt::format("a {} of {}", n == 0 ? "density" : "value", value));
+      std::copy(values.begin(), values.end(),
+                octs.values.begin() + (std::int64_t{n} * k_cells + cell) * count);
+    }
+}
+
+// --- particles and sinks -------------------------------------------------------------------------
+
+// Adds those of a domain.
+void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) {
+  FortranFile file(file_of(facts, "part", number));
+  if (const std::int64_t domains = file.integer("ncpu"); domains != facts.domains)
+    file.refuse("ncpu",
+                fmt::format("{} where info_{}.txt has {}", domains, facts.number, facts.domains));
+  if (file.integer("ndim") != 3) file.refuse("ndim", "3 are needed");
+  const std::int64_t count = file.integer("npart");
+  if (count < 0) file.refuse("npart", fmt::format("{} particles", count));
+  file.skip("localseed, nstar_tot, mstar_tot, mstar_lost, nsink", 5);
+  const std::size_t before = all.size();
+  all.position.resize(before + count);
+  all.velocity.resize(before + count);
+  const auto add = [](auto& column, const auto& values) {
+    column.insert(column.end(), values.begin(), values.end());
+  };
+  for (const std::string& field : facts.particle_fields) {
+    const char* what = field.c_str();
+    const auto axis = static_cast<std::size_t>(field.back() - 'x');
+    if (field.starts_with("position_") || field.starts_with("velocity_")) {
+      auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
+      const auto values = file.reals(what, count);
+      for (std::int64_t n = 0; n < count; ++n) vectors[before + n].at(axis) = values[n];
+    } else if (field == "mass") {
+      add(all.mass, file.reals(what, count));
+    } else if (field == "identity") {
+      add(all.identity, file.integers(what, count));
+    } else if (field == "family") {
+      add(all.family, file.bytes(what, count));
+    } else if (field == "levelp" || field == "tag" || field == "partp") {
+      file.skip(what);
+    } else {
+      add(all.columns[field], file.reals(what, count));
+    }
+  }
+  const auto whole = [&](const auto& column) { return column.size() == before + count; };
+  if (!whole(all.mass) || !whole(all.identity) || !whole(all.family))
+    throw InputError("'{}/part_file_descriptor.txt' names no mass, identity or family of particles",
+                     text_folder(facts));
+}
+
+// The sinks of sink_NNNNN.csv, whose first line names the columns.
+RamsesParticles sinks_in(const std::string& path, const std::string& text) {
+  const auto words_of = [](std::string line) {
+    std::erase_if(line, [](char c) { return c == '#' || c == '\r'; });
+    std::vector<std::string> words;
+    std::istringstream parts(line);
+    for (std::string word; std::getline(parts, word, ',');) words.push_back(trimmed(word));
+    return words;
+  };
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> names = words_of(line);
+  RamsesParticles sinks;
+  for (int number = 2; std::getline(lines, line); ++number) {
+    if (trimmed(line).empty() || trimmed(line).front() == '#') continue;
+    const std::vector<std::string> words = words_of(line);
+    const auto value = [&](const char* name) {
+      const auto column = std::find(names.begin(), names.end(), name) - names.begin();
+      const bool there = column < std::min(std::ssize(names), std::ssize(words));
+      const char* begin = there ? words[column].c_str() : "";
+      char* end = nullptr;
+      const double found = std::strtod(begin, &end);
+      if (end == begin || *end != '\0' || !std::isfinite(found))
+        throw InputError("'{}': line {} has no number in the column \"{}\"", path, number, name);
+      return found;
+    };
+    sinks.identity.push_back(static_cast<std::int64_t>(value("id")));
+    sinks.family.push_back(k_ramses_cloud);
+    sinks.mass.push_back(value("msink"));
+    sinks.position.push_back({value("x"), value("y"), value("z")});
+    sinks.velocity.push_back({value("vx"), value("vy"), value("vz")});
+    if (std::find(names.begin(), names.end(), "tform") != names.end())
+      sinks.columns["birth_time"].push_back(value("tform"));
+  }
+  return sinks;
+}
+
+// A folder with files of every domain.
+class RamsesFolder final : public RamsesSource {
+ public:
+  RamsesFolder(const Communicator& communicator, const RamsesFacts& facts, int chunk)
+      : RamsesSource(communicator, facts, chunk) {
+    communicator.agree([&] {
+      for (int round = 0; round < rounds(); ++round)
+        for (const int domain : domains(round)) {
+          files_.try_emplace(domain, facts, domain);
+        }
+    });
+  }
+
+  std::vector<RamsesHead> heads() const override {
+    std::vector<RamsesHead> heads;
+    for (const auto& [domain, file] : files_) heads.push_back(file.head());
+    return heads;
+  }
+  bool is_conserved() const override { return false; }
+
+  RamsesOcts octs(int /*level*/, int round) override {
+    std::vector<RamsesOcts> parts;
+    communicator_.agree([&] {
+      for (const int domain : domains(round)) files_.at(domain).next_level(&parts.emplace_back());
+    });
+    return joined(parts);
+  }
+
+  void skip(int /*level*/) override {
+    communicator_.agree([&] {
+      for (auto& [domain, file] : files_) file.next_level(nullptr);
+    });
+  }
+
+  RamsesParticles particles(int round) override {
+    RamsesParticles particles;
+    communicator_.agree([&] {
+      for (const int domain : domains(round)) read_particles(facts_, domain, particles);
+    });
+    return particles;
+  }
+
+ private:
+  // Takes the parts as it goes.
+  RamsesOcts joined(std::vector<RamsesOcts>& parts) const {
+    if (parts.size() == 1) return std::move(parts[0]);
+    RamsesOcts all;
+    if (parts.empty()) return all;
+    for (const RamsesOcts& part : parts) {
+      all.places.insert(all.places.end(), part.places.begin(), part.places.end());
+      all.refined.insert(all.refined.end(), part.refined.begin(), part.refined.end());
+    }
+    const auto columns =
+        static_cast<std::size_t>(files_.begin()->second.head().variables) * k_cells;
+    all.values.reserve(columns * all.places.size());
+    for (std::size_t column = 0; column < columns; ++column)
+      for (const RamsesOcts& part : parts) {
+        const auto begin = part.values.begin() + column * part.places.size();
+        all.values.insert(all.values.end(), begin, begin + part.places.size());
+      }
+    return all;
+  }
+
+  std::map<int, RamsesDomain> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<RamsesSource> open_ramses_folder(const Communicator& communicator,
+                                                 const RamsesFacts& facts, int chunk) {
+  return std::make_unique<RamsesFolder>(communicator, facts, chunk);
+}
+
+RamsesParticles read_ramses_sink_text(const Communicator& communicator, const RamsesFacts& facts) {
+  RamsesParticles sinks;
+  const std::string path = text_of(facts, "sink", ".csv");
+  const auto text = shared_text(communicator, path);
+  communicator.agree([&] {
+    if (text && communicator.is_root()) sinks = sinks_in(path, *text);
+  });
+  return sinks;
+}
+
+}  // namespace octant
