@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <span>
 #include <sstream>
-#include <tuple>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "decomp/partition.hpp"
 #include "driver/checkpoints.hpp"
+#include "driver/ramses_agreement.hpp"
 #include "hydro/diagnostics.hpp"
 #include "hydro/floors.hpp"
 #include "hydro/gas_cell.hpp"
@@ -30,8 +29,7 @@ using mesh::LevelFields;
 
 namespace {
 
-constexpr int k_cells = 8;       // of an oct
-constexpr int k_gas_fields = 5;  // of the file: density, velocity, pressure
+constexpr int k_cells = 8;  // of an oct
 
 // The kinds that an output can bring.
 std::vector<particles::Kind> known_kinds() {
@@ -44,144 +42,6 @@ std::vector<particles::Kind> kinds_of_families(const RamsesFacts& facts) {
   if (facts.families.contains("star")) kinds.push_back(subgrid::stars());
   if (facts.has_sinks) kinds.push_back(subgrid::sinks());
   return kinds;
-}
-
-// How the levels of the file and of the mesh go together.
-struct Levels {
-  int base = 0;  // RAMSES's level of the mesh's level 0
-  int of_mesh(int level) const { return level - base; }
-};
-
-[[noreturn]] void refuse(const RamsesFacts& facts, const std::string& what) {
-  throw InputError("--restart {}: {}", facts.folder, what);
-}
-
-Levels check_grid(const RamsesFacts& facts, const AmrSimulation& simulation) {
-  const mesh::MeshOptions& mesh = simulation.options().mesh;
-  const int cells = mesh.base_cells[0];
-  for (int axis = 0; axis < 3; ++axis) {
-    if (mesh.base_cells[axis] != cells || !std::has_single_bit(static_cast<unsigned>(cells)) ||
-        cells > std::ldexp(1.0, facts.coarsest_level))
-      refuse(facts, fmt::format("mesh.base_cells must be a power of two, the same along all axes, "
-                                "and at most 2^levelmin = {}",
-                                std::ldexp(1.0, facts.coarsest_level)));
-    const double length = mesh.upper[axis] - mesh.lower[axis];
-    if (std::abs(length - facts.box_length) > 1e-9 * facts.box_length)
-      refuse(facts, fmt::format("its box is {} long, but mesh.upper - mesh.lower is {}: "
-                                "set mesh.upper to mesh.lower + {}",
-                                facts.box_length, length, facts.box_length));
-  }
-  return {std::countr_zero(static_cast<unsigned>(cells))};
-}
-
-bool differ(double a, double b, double tolerance) {
-  return std::abs(a - b) > tolerance * std::abs(b);
-}
-
-void check_units(const RamsesFacts& facts, const AmrOptions& options) {
-  constexpr double k_tolerance = 1e-6;
-  const UnitOptions& units = options.physical;
-  if (units.given() && (differ(units.length, facts.unit_length, k_tolerance) ||
-                        differ(units.density, facts.unit_density, k_tolerance) ||
-                        differ(units.time, facts.unit_time, k_tolerance)))
-    refuse(facts, fmt::format("its units of length, density and time are {}, {} and {} (cgs), but "
-                              "[units] says {}, {} and {}",
-                              facts.unit_length, facts.unit_density, facts.unit_time, units.length,
-                              units.density, units.time));
-  if (options.gravity.enabled && differ(options.gravity.constant, 1.0, k_tolerance))
-    refuse(facts, fmt::format("in its units G is 1, but gravity.constant is {}",
-                              options.gravity.constant));
-}
-
-// Both codes have supercomoving units: the universe and the box are all that can differ. RAMSES's
-// constants of nature have three digits.
-void check_universe(const RamsesFacts& facts, const cosmology::Universe& universe) {
-  constexpr double k_megaparsec = 1e6 * constants::k_parsec, k_tolerance = 1e-3;
-  const cosmology::CosmologyOptions& o = universe.options();
-  const double box = facts.unit_length / facts.scale_factor / k_megaparsec * facts.hubble / 100.0;
-  const std::tuple<const char*, double, double> expected[] = {
-      {"omega_m", facts.omega_m, o.omega_m},
-      {"omega_lambda", facts.omega_lambda, o.omega_lambda},
-      {"omega_b", facts.omega_b, o.omega_b},
-      {"h", facts.hubble / 100.0, o.h},
-      {"box", box, o.box}};
-  for (const auto& [name, theirs, ours] : expected)
-    if (differ(theirs, ours, k_tolerance))
-      refuse(facts, fmt::format("its universe has {} = {:.6g}, but cosmology.{} is {}", name,
-                                theirs, name, ours));
-  if (facts.box_length != 1.0)
-    refuse(facts, fmt::format("the box of a universe has the length 1, not {}", facts.box_length));
-  const double time = universe.time(facts.scale_factor);
-  if (differ(facts.time, time, k_tolerance) && std::abs(facts.time - time) > k_tolerance)
-    refuse(facts, fmt::format("at a = {} this universe has the conformal time {}, the output {}: "
-                              "have they the same radiation and dark energy?",
-                              facts.scale_factor, time, facts.time));
-}
-
-void check_physics(const RamsesFacts& facts, const AmrOptions& options) {
-  if (facts.is_cosmological() == (options.universe != nullptr))
-    return options.universe ? check_universe(facts, *options.universe)
-                            : check_units(facts, options);
-  refuse(facts, fmt::format("its universe {}: it has aexp = {} and H0 = {}, but cosmology.enabled "
-                            "is {}",
-                            facts.is_cosmological() ? "expands" : "does not expand",
-                            facts.scale_factor, facts.hubble, options.universe != nullptr));
-}
-
-// In a universe the scale factor says when it is: RAMSES's tables of times are not as exact. Where
-// they are, the time is kept to the bit.
-double time_of(const RamsesFacts& facts, const cosmology::Universe* universe) {
-  if (!universe) return facts.time;
-  const double time = universe->time(facts.scale_factor);
-  return differ(facts.time, time, 1e-11) ? time : facts.time;
-}
-
-// Variables that say what gas at rest would be, which RAMSES takes away before it steps
-// (strict_equilibrium); they come last, and are passed by.
-bool is_of_equilibrium(const std::string& variable) { return variable.starts_with("equilibrium_"); }
-
-void check_gas(const RamsesFacts& facts, const RamsesHead& head,
-               const hydro::HydroOptions& options) {
-  static const std::vector<std::string> expected{"density", "velocity_x", "velocity_y",
-                                                 "velocity_z", "pressure"};
-  const auto& names = facts.variables;
-  if (!names.empty() && std::ranges::search(names, expected).begin() != names.begin())
-    refuse(facts, fmt::format("its variables are {}; Octant goes on from {}, and scalars after "
-                              "them: it has neither magnetic fields nor other pressures",
-                              fmt::join(names, ", "), fmt::join(expected, ", ")));
-  if (std::abs(head.gamma - options.gamma) > 1e-6)
-    refuse(facts,
-           fmt::format("its gas has gamma = {}, but hydro.gamma is {}", head.gamma, options.gamma));
-  const auto scalars = static_cast<int>(options.scalars.size());
-  const auto further = head.variables - k_gas_fields -
-                       static_cast<int>(std::ranges::count_if(names, is_of_equilibrium));
-  if (further != scalars)
-    refuse(facts,
-           fmt::format("it has {} scalars beside density, velocity and pressure ({}), but the gas "
-                       "has {} here: set hydro.scalars = {}",
-                       further, fmt::join(names, ", "), scalars, further));
-}
-
-// What each domain's head must agree with.
-void check_head(const RamsesFacts& facts, const RamsesHead& head, const AmrSimulation& simulation) {
-  const AmrOptions& options = simulation.options();
-  const mesh::Geometry& geometry = simulation.mesh().geometry();
-  for (int axis = 0; axis < 3; ++axis) {
-    if (head.coarse_cells[axis] < 1 || head.coarse_cells[axis] > 3)
-      refuse(facts, fmt::format("its coarse grid has {} cells along {}; one, and one more for each "
-                                "wall, can be read",
-                                head.coarse_cells[axis], "xyz"[axis]));
-    const bool walls = head.coarse_cells[axis] > 1;
-    if (walls == geometry.periodic(axis))
-      refuse(facts, fmt::format("along {} its box {}, but mesh.boundary says otherwise",
-                                "xyz"[axis], walls ? "has walls" : "is periodic"));
-  }
-  constexpr double k_rounding = 1e-6;  // of single precision
-  if (std::abs(head.time - facts.time) > k_rounding * std::abs(facts.time))
-    refuse(facts, fmt::format("a domain is at time {}, and info_{}.txt at {}: files of several "
-                              "outputs are mixed",
-                              head.time, facts.number, facts.time));
-  if (facts.has_gas) check_gas(facts, head, options.hydro);
 }
 
 constexpr std::int64_t k_octs_at_once = 1 << 12;  // that a rank sends
@@ -219,7 +79,7 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
   const int first_scalar = options.first_scalar();
   const int N = mesh.geometry().block_size();
   const std::int64_t stride = mesh.layout().stride_variable;
-  const std::int64_t variables = k_gas_fields + std::ssize(options.scalars);
+  const std::int64_t variables = k_ramses_gas_fields + std::ssize(options.scalars);
   double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
   Kokkos::parallel_for(
       "put octs into blocks", starts.size() * k_cells, KOKKOS_LAMBDA(const std::int64_t index) {
@@ -239,9 +99,9 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
         }
         at.set(density, velocity, pressure);
         if (conserved) {
-          for (int n = 1; n < k_gas_fields; ++n) at[n] = value(n);
-          for (std::int64_t n = k_gas_fields; n < variables; ++n)
-            at[first_scalar + static_cast<int>(n) - k_gas_fields] = value(n);
+          for (int n = 1; n < k_ramses_gas_fields; ++n) at[n] = value(n);
+          for (std::int64_t n = k_ramses_gas_fields; n < variables; ++n)
+            at[first_scalar + static_cast<int>(n) - k_ramses_gas_fields] = value(n);
           return;
         }
         // Variable n as it is shown.
@@ -271,8 +131,8 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
             if (rest % 3 > 0) own = Kokkos::nextafter(momentum[d], rest % 3 == 1 ? 1e300 : -1e300);
             if (shown(hydro::k_velocity_x + d) != value(1 + d) || rest % 3 == 0) own = momentum[d];
           }
-        for (std::int64_t n = k_gas_fields; n < variables; ++n)
-          at[first_scalar + static_cast<int>(n) - k_gas_fields] = value_shown_as(
+        for (std::int64_t n = k_ramses_gas_fields; n < variables; ++n)
+          at[first_scalar + static_cast<int>(n) - k_ramses_gas_fields] = value_shown_as(
               value(n), density * value(n), [&](double stored) { return stored / density; });
       });
   Kokkos::fence();
@@ -297,23 +157,25 @@ void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int le
 
 class TreeReader {
  public:
-  TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, Levels levels,
+  TreeReader(AmrSimulation& simulation, const RamsesFacts& facts, RamsesLevels levels,
              RamsesSource& source)
       : simulation_(simulation),
         mesh_(simulation.mesh()),
         facts_(facts),
         source_(source),
         levels_(levels),
-        variables_(facts.has_gas ? k_gas_fields + std::ssize(simulation.options().hydro.scalars)
-                                 : 0) {
+        variables_(facts.has_gas
+                       ? k_ramses_gas_fields + std::ssize(simulation.options().hydro.scalars)
+                       : 0) {
     const Communicator& ranks = mesh_.communicator();
     const std::vector<RamsesHead> heads = source.heads();
     finest_ = ranks.max(heads.empty() ? 0 : heads.front().levels);
     ranks.agree([&] {
       for (const RamsesHead& head : heads) {
-        check_head(facts, head, simulation);
+        check_ramses_head(facts, head, simulation);
         if (head.levels != finest_ || finest_ < levels.base)
-          refuse(facts, fmt::format("a domain has levels up to {}, another up to {}: files of "
+          refuse_ramses(facts,
+                        fmt::format("a domain has levels up to {}, another up to {}: files of "
                                     "several outputs are mixed",
                                     head.levels, finest_));
       }
@@ -331,8 +193,9 @@ class TreeReader {
       refined_cells_ += refined;
       if (refined == 0) continue;
       if (levels_.of_mesh(level) == mesh_.geometry().max_level())
-        refuse(facts_, fmt::format("it has octs of level {}: mesh.max_level must be at least {}",
-                                   level + 1, levels_.of_mesh(level) + 1));
+        refuse_ramses(facts_,
+                      fmt::format("it has octs of level {}: mesh.max_level must be at least {}",
+                                  level + 1, levels_.of_mesh(level) + 1));
       refine(wanted);
     }
     if (facts_.has_gas) raise_broken_cells();
@@ -396,10 +259,10 @@ class TreeReader {
     }
     ranks.sum_in_place(std::span<std::int64_t>(counts));
     if (counts[0] != expected)
-      refuse(facts_,
-             fmt::format("its domains own {} octs of level {}, but {} cells of level {} are "
-                         "refined: files are missing, or of several outputs",
-                         counts[0], level, expected, level - 1));
+      refuse_ramses(facts_,
+                    fmt::format("its domains own {} octs of level {}, but {} cells of level {} are "
+                                "refined: files are missing, or of several outputs",
+                                counts[0], level, expected, level - 1));
     return counts[1];
   }
 
@@ -433,9 +296,10 @@ class TreeReader {
     const auto owners = mesh_.tree().owners(levels_.of_mesh(level), keys);
     ranks.agree([&] {
       if (std::find(owners.begin(), owners.end(), -1) != owners.end())
-        refuse(facts_, fmt::format("an oct of level {} lies in no refined cell of level {}: files "
-                                   "are missing, or of several outputs",
-                                   level, level - 1));
+        refuse_ramses(facts_,
+                      fmt::format("an oct of level {} lies in no refined cell of level {}: files "
+                                  "are missing, or of several outputs",
+                                  level, level - 1));
     });
     return route_bytes(ranks, owners, items, item_bytes()).items;
   }
@@ -504,7 +368,7 @@ class TreeReader {
   mesh::Mesh& mesh_;
   const RamsesFacts& facts_;
   RamsesSource& source_;
-  Levels levels_;
+  RamsesLevels levels_;
   std::int64_t variables_;  // of the file
   int finest_ = 0;
   std::int64_t refined_cells_ = 0;  // of the file
@@ -558,7 +422,8 @@ void read_families(AmrSimulation& simulation, const RamsesFacts& facts, RamsesSo
   }
   for (const auto& [name, count] : found)
     if (const std::int64_t total = ranks.sum(count); total != facts.families.at(name))
-      refuse(facts, fmt::format("its files have {} particles of family {}, but header_{}.txt says "
+      refuse_ramses(facts,
+                    fmt::format("its files have {} particles of family {}, but header_{}.txt says "
                                 "{}: files are missing, or of several outputs",
                                 total, name, facts.number, facts.families.at(name)));
 }
@@ -596,16 +461,13 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
 OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files) {
   const Communicator& ranks = simulation.mesh().communicator();
   const RamsesFacts facts = read_ramses_facts(ranks, path);
-  if (simulation.options().hydro.enabled != facts.has_gas)
-    refuse(facts, fmt::format("it holds {} (hydro_{}.out*), but hydro.enabled is {}",
-                              facts.has_gas ? "gas" : "no gas", facts.number, !facts.has_gas));
-  check_physics(facts, simulation.options());
-  const Levels levels = check_grid(facts, simulation);
+  check_ramses_physics(facts, simulation.options());
+  const RamsesLevels levels = check_ramses_grid(facts, simulation);
   const auto source = open_ramses(ranks, facts, chunk_files);
   TreeReader(simulation, facts, levels, *source).read();
   read_families(simulation, facts, *source);
   read_sinks(simulation, facts);
-  const double time = time_of(facts, simulation.options().universe.get());
+  const double time = ramses_time(facts, simulation.options().universe.get());
   simulation.begin_from(time, facts.coarse_steps);
   return {.last_snapshot_time = time, .last_cutout_time = time};
 }
