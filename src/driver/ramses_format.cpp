@@ -71,8 +71,11 @@ class RamsesFolderWriter {
   void write() {
     for (int first = 0; first < domains_.count(); first += ranks_.size()) write_round(first);
     const std::int64_t most = ranks_.max(most_octs_);
+    const RamsesParticles sinks = particles_.has_sinks() ? particles_.sinks() : RamsesParticles{};
     ranks_.agree([&] {
-      if (ranks_.is_root()) write_ramses_texts(output_, most);
+      if (!ranks_.is_root()) return;
+      write_ramses_texts(output_, most);
+      if (particles_.has_sinks()) write_ramses_sinks(output_, sinks);
     });
   }
 

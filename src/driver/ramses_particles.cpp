@@ -1,6 +1,7 @@
 #include "driver/ramses_particles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -66,6 +67,11 @@ void RamsesParticleWriter::find_families() {
   for (const ParticleContents& particles : contents_.particles) {
     const bool dark = particles.name == "dark", stars = particles.name == "stars";
     const std::int64_t total = ranks_.sum(particles.count);
+    if (particles.name == "sinks" && total > 0) {
+      sinks_ = &particles;
+      output_.sinks = total;
+      continue;
+    }
     if (!dark && !stars && total > 0)
       log::warn("{}: particles of the kind {} are left out: RAMSES has no such family",
                 output_.facts.folder, particles.name);
@@ -82,7 +88,7 @@ void RamsesParticleWriter::find_families() {
     if (stars) stars_ = &particles;
     families_.push_back(std::move(family));
   }
-  if (families_.empty()) return;
+  if (!has_any()) return;
   output_.long_ids = ranks_.max(largest) > std::numeric_limits<std::int32_t>::max();
   name_columns();
 }
@@ -92,9 +98,10 @@ void RamsesParticleWriter::name_columns() {
   for (const char* what : {"position_", "velocity_"})
     for (const char axis : {'x', 'y', 'z'}) names.push_back(std::string(what) + axis);
   names.insert(names.end(), {"mass", "identity", "levelp", "family", "tag"});
+  // RAMSES reads these two, the second where there are metals, and nothing behind them.
+  if (stars_ || sinks_) names.push_back("birth_time");
   if (!stars_) return;
-  // RAMSES reads these two, and nothing behind them.
-  names.insert(names.end(), {"birth_time", "metallicity"});
+  names.push_back("metallicity");
   for (const ParticleColumn& column : stars_->columns)
     if (std::holds_alternative<ParticleColumn::Values<double>>(column.values) &&
         column.width == 1 && std::ranges::find(names, column.name) == names.end())
@@ -108,6 +115,45 @@ void RamsesParticleWriter::for_masses(
       for (const double mass : read_column<double>(*family.particles, "mass", own))
         visit(mass, family.particles == stars_);
     });
+}
+
+RamsesParticles RamsesParticleWriter::sinks() const {
+  struct Item {
+    std::int64_t identity;
+    std::array<double, 8> values;  // position, velocity, mass, time of birth
+  };
+  std::vector<std::int64_t> own(static_cast<std::size_t>(sinks_->count));
+  std::iota(own.begin(), own.end(), std::int64_t{0});
+  const auto ids = read_column<std::uint64_t>(*sinks_, "id", own);
+  const auto position = read_column<double>(*sinks_, "position", own);
+  const auto velocity = read_column<double>(*sinks_, "velocity", own);
+  const auto mass = read_column<double>(*sinks_, "mass", own);
+  auto birth = read_column<double>(*sinks_, "birth_time", own);
+  birth.resize(own.size(), 0.0);
+  std::vector<Item> items;
+  for (std::size_t n = 0; n < own.size(); ++n) {
+    Item& item = items.emplace_back(Item{identity_of(ids[n]), {}});
+    for (std::size_t d = 0; d < 3; ++d) {
+      item.values[d] = position[3 * n + d] - contents_.geometry.lower()[d];
+      item.values[3 + d] = velocity[3 * n + d];
+    }
+    item.values[6] = mass[n];
+    item.values[7] = birth[n];
+  }
+  const std::vector<int> root(items.size(), 0);
+  items = route(ranks_, root, std::span<const Item>(items)).items;
+  std::ranges::sort(items, {}, &Item::identity);
+  RamsesParticles all;
+  auto& births = all.columns["birth_time"];
+  for (const Item& item : items) {
+    const auto& v = item.values;
+    all.identity.push_back(item.identity);
+    all.position.push_back({v[0], v[1], v[2]});
+    all.velocity.push_back({v[3], v[4], v[5]});
+    all.mass.push_back(v[6]);
+    births.push_back(v[7]);
+  }
+  return all;
 }
 
 void RamsesParticleWriter::write(int first, int last, int domain, double mass_of_stars,

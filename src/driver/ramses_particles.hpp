@@ -21,7 +21,12 @@ class RamsesParticleWriter {
   RamsesParticleWriter(const MeshContents& contents, const RamsesDomains& domains,
                        RamsesOutput& output);
 
-  bool has_any() const { return !families_.empty(); }
+  // Also of none, but for sinks, RAMSES wants files.
+  bool has_any() const { return !families_.empty() || has_sinks(); }
+
+  bool has_sinks() const { return sinks_ != nullptr; }
+  // All of them in the order of their identities, on the root. Collective.
+  RamsesParticles sinks() const;
 
   // Of the masses of this rank's particles, one after the other.
   void for_masses(const std::function<void(double mass, bool is_star)>& visit) const;
@@ -51,7 +56,7 @@ class RamsesParticleWriter {
   const RamsesDomains& domains_;
   RamsesOutput& output_;
   std::vector<Family> families_;
-  const ParticleContents* stars_ = nullptr;
+  const ParticleContents *stars_ = nullptr, *sinks_ = nullptr;
 };
 
 }  // namespace octant::driver

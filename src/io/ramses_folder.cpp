@@ -397,6 +397,7 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
       add(all.columns[field], file.reals(what, count));
     }
   }
+  if (!file.at_end()) file.refuse("the last one", "the file goes on behind it");
   const auto whole = [&](const auto& column) { return column.size() == before + count; };
   if (!whole(all.mass) || !whole(all.identity) || !whole(all.family))
     throw InputError("'{}/part_file_descriptor.txt' names no mass, identity or family of particles",

@@ -58,7 +58,8 @@ std::string info_text(const RamsesOutput& output, std::int64_t most_octs) {
   return text;
 }
 
-std::string header_text(const RamsesFacts& facts) {
+std::string header_text(const RamsesOutput& output) {
+  const RamsesFacts& facts = output.facts;
   std::string text = fmt::format("#{:>12}{:>10}\n", "Family", "Count");
   for (const char* family :
        {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer", "other_tracer",
@@ -68,7 +69,9 @@ std::string header_text(const RamsesFacts& facts) {
         fmt::format("{:>13}{:10d}\n", family, found == facts.families.end() ? 0 : found->second);
   }
   text += " Particle fields\npos vel mass iord level family tag ";
-  return text + (facts.families.contains("star") ? "tform metal\n" : "\n");
+  return text + (facts.families.contains("star") ? "tform metal\n"
+                 : output.sinks > 0              ? "tform\n"
+                                                 : "\n");
 }
 
 std::string descriptor_text(const std::vector<std::string>& names, bool long_ids) {
@@ -105,11 +108,32 @@ void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs) {
   const RamsesFacts& facts = output.facts;
   write_text(path_in(output, fmt::format("info_{}.txt", facts.number)),
              info_text(output, most_octs));
-  write_text(path_in(output, fmt::format("header_{}.txt", facts.number)), header_text(facts));
+  write_text(path_in(output, fmt::format("header_{}.txt", facts.number)), header_text(output));
   write_text(path_in(output, "hydro_file_descriptor.txt"), descriptor_text(facts.variables, false));
   if (!facts.particle_fields.empty())
     write_text(path_in(output, "part_file_descriptor.txt"),
                descriptor_text(facts.particle_fields, output.long_ids));
+}
+
+void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks) {
+  // What Octant knows; the rest, of accretion, is 0.
+  std::string text =
+      " # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,vx_gas,"
+      "vy_gas,vz_gas,mbh,dmfsink,level \n"
+      " # 1,m,l,l,l,l t**-1,l t**-1,l t**-1,m l**2 t**-1,m l**2 t**-1,m l**2 t**-1,t,m t**-1,m,"
+      "m l**-3,l**2 t**-2,m l**2 t**-2,l t**-1,l t**-1,l t**-1,m,m,1\n";
+  const auto& births = sinks.columns.at("birth_time");
+  for (std::size_t n = 0; n < sinks.size(); ++n) {
+    const auto& [x, y, z] = sinks.position[n];
+    const auto& [u, v, w] = sinks.velocity[n];
+    const double mass = sinks.mass[n];
+    text += fmt::format("{:10d}", sinks.identity[n]);
+    for (const double value : {mass, x,   y,   z,   u,   v,   w,   0.0, 0.0,  0.0, births[n],
+                               0.0,  0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, mass, 0.0})
+      text += fmt::format(",{:21.14E}", value);
+    text += fmt::format(",{:10d}\n", output.levels);
+  }
+  write_text(path_in(output, fmt::format("sink_{}.csv", output.facts.number)), text);
 }
 
 RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
@@ -254,8 +278,8 @@ FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::
   if (output.long_ids) file.record(std::vector<std::int64_t>{all_stars});
   else file.integers({static_cast<std::int32_t>(all_stars)});
   file.reals({mass_of_stars});
-  file.reals({0.0});   // mass that stars have lost
-  file.integers({0});  // sinks
+  file.reals({0.0});  // mass that stars have lost
+  file.integers({static_cast<std::int32_t>(output.sinks)});
   return file;
 }
 

@@ -31,12 +31,17 @@ struct RamsesOutput {
   std::vector<double> bounds;
   std::vector<std::vector<std::int64_t>> octs;  // that each domain owns, [level - 1][domain]
   bool long_ids = false;
+  std::int64_t sinks = 0;
 
   int central_cell() const;  // the index of the coarse cell that is the box, from 1
 };
 
 // Local. Throws RunError.
 void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs);
+
+// The text of all sinks, in the columns and widths in which RAMSES reads it: numbers have fifteen
+// digits. Local; throws RunError.
+void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks);
 
 // Octs of a level that a domain holds, its own and those beside them, by owner.
 struct RamsesTreeLevel {

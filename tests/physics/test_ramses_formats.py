@@ -25,6 +25,7 @@ from refusals import assert_refused
 from running import bits, leaf_cells, run, run_well
 
 pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
+BOTH_FORMATS = ('output.formats=["octant", "ramses"]',)
 QUICKLY = (NOTHING_MORE, "telemetry.enabled=false", "output.final_checkpoint=false")
 SINKS = """ # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform
  # 1,m,l,l,l,l t**-1,l t**-1,l t**-1,m l**2 t**-1,m l**2 t**-1,m l**2 t**-1,t
@@ -170,6 +171,19 @@ def test_stars_and_sinks_come_along(tmp_path: Path) -> None:
         )
         with h5py.File(more.last_snapshot) as file:
             assert len(file["particles/sinks/id"]) == 2
+    written = run_well(
+        tmp_path / "written", text, NOTHING_MORE, *BOTH_FORMATS, restart=hdf5, ranks=2
+    )
+    [again] = written.directory.glob("output_*")
+    back = run_well(tmp_path / "back", text, NOTHING_MORE, restart=again, ranks=3)
+    with h5py.File(written.last_snapshot) as one, h5py.File(back.last_snapshot) as other:
+        for column in ("id", "mass", "position", "velocity", "birth_time"):
+            values = (file[f"particles/sinks/{column}"][...] for file in (other, one))
+            np.testing.assert_allclose(*values, rtol=1e-14)
+    widths = [
+        len(word) for word in (again / "sink_00001.csv").read_text().splitlines()[2].split(",")
+    ]
+    assert widths == [10, *[21] * 21, 10]
     first, second = found["binary"]["sinks"], found["hdf5"]["sinks"]
     assert (first["position"] == [[0.25, 0.5, 0.75], [0.15, 0.55, 0.7]]).all()
     assert (first["mass"] == [2.5e-3, 1.5e-3]).all()

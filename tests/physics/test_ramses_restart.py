@@ -470,6 +470,41 @@ def put_nans(folder: Path) -> str:
     return path.name
 
 
+def lengthen_a_file_of_particles(folder: Path) -> str:
+    path = sorted(folder.rglob("part_*.out*"))[-1]
+    path.write_bytes(path.read_bytes() + struct.pack("<3i", 4, 0, 4))
+    return path.name
+
+
+def truncate_a_file_of_particles(folder: Path) -> str:
+    path = sorted(folder.rglob("part_*.out*"))[-1]
+    path.write_bytes(path.read_bytes()[:-100])
+    return path.name
+
+
+def lose_a_file_of_particles(folder: Path) -> str:
+    path = sorted(folder.rglob("part_*.out*"))[-1]
+    path.unlink()
+    return path.name
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    "spoil",
+    [lengthen_a_file_of_particles, truncate_a_file_of_particles, lose_a_file_of_particles],
+)
+def test_spoiled_particles_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
+    source = plain_with_dark_matter()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    name = spoil(folder)
+    outcome = run(
+        tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
+    )
+    assert_refused(outcome, name)
+    assert not outcome.snapshots
+
+
 def say_other_levels(folder: Path) -> str:
     """As if the gas came from another run."""
     path = sorted(folder.rglob("hydro_*.out*"))[0]
