@@ -12,6 +12,7 @@ import csv
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -38,6 +39,7 @@ class Run:
     processor_seconds: float
     machine: str
     says: str  # the verdicts of its pictures, one a line
+    part: str = ""  # of the whole run, where it was not all of it
 
 
 def group(entry: Example) -> str:
@@ -63,6 +65,7 @@ def runs() -> dict[str, Run]:
                 float(row["processor_seconds"]),
                 row["machine"],
                 row["says"],
+                row.get("part") or "",
             )
             for row in csv.DictReader(lines)
         ]
@@ -88,8 +91,12 @@ def page(root: Path) -> str:
 
 def _card(entry: Example, run: Run | None) -> str:
     text = f"**[{entry.name}](../examples/{entry.name}.toml)**: {entry.said['Shows']}"
-    if run:
+    if not run:
+        text += f" Takes {entry.said['Takes']}: too long for this page to draw."
+    else:
         takes = f"{_duration(run.processor_seconds)} of processor time ({run.machine})"
+        if run.part:
+            takes += f" {run.part}, as drawn here"
         verdicts = f"\n\n```text\n{run.says}\n```" if run.says else ""
         text = f"![{entry.name}](gallery/{entry.name}.png)\n\n{text} Takes {takes}.{verdicts}"
     return f"\n::::{{container}} card\n{text}\n::::\n"
@@ -112,9 +119,12 @@ def renew(entry: Example, output: Path) -> Run:
         seconds = float(
             _said([octant, "sql", output, query, "--format", "csv"]).split()[-1]
         )
+    ran = tomllib.loads((output / "run.toml").read_text()).get("time", {}).get("end")
+    whole = entry.parameters.get("time", {}).get("end")
+    part = "" if ran == whole or whole is None else f"until t = {ran:g} of {whole:g}"
     _keep_picture(entry, output)
     verdicts = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
-    return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts))
+    return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts), part)
 
 
 def _said(words: list[str | Path]) -> str:

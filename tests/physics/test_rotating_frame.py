@@ -138,11 +138,11 @@ def test_a_free_cloud_goes_round_on_an_epicycle(
     outcome = run_well(tmp_path / "run", BOX, *CLOUD, *refined, *choose(scheme, reconstruction))
     x, y, xx, yy = moments(leaf_cells(outcome.last_snapshot))
     # After a quarter of a turn from (0.3, 0) - (0.3, -0.2); what was long along x is so along y.
-    assert (x, y) == pytest.approx(
-        turned_back(0.0, 0.2, 0.5 * np.pi), abs=6e-3
-    )  # a tenth of a cell
-    assert yy == pytest.approx(0.045, rel=0.2)
-    assert xx == pytest.approx(0.01125, rel=0.2)
+    # With 16, 32, 64 cells along a side the place is off by 8.9e-3, 4.7e-3, 3.2e-3 at most, the
+    # long square by 32, 9.3, 6.0 %, the short one by 131, 12.4, 1.7 %: a quarter more passes at 32.
+    assert (x, y) == pytest.approx(turned_back(0.0, 0.2, 0.5 * np.pi), abs=5.9e-3)
+    assert yy == pytest.approx(0.045, rel=0.12)
+    assert xx == pytest.approx(0.01125, rel=0.155)
     history = outcome.history()
     if levels:
         assert history["leaf_cells_1"][-1] > 0
@@ -197,14 +197,16 @@ def test_a_collapse_has_the_energies_of_one_in_an_inertial_frame(
     turning = collapse if solver == "fmm" else run_well(tmp_path / "turning", COLLAPSE, choice)
     still = run_well(tmp_path / "still", COLLAPSE, choice, "frame.angular_velocity=0")
     ours, theirs = turning.history(), still.history()
-    for name in ("kinetic", "internal", "potential"):
-        # In half a time unit the ball moves by cells in the frame, and is sampled anew.
+    # In half a time unit the ball moves by cells in the frame, and is sampled anew. With 8 and 16
+    # cells along a side changes of the kinetic and of the potential energy differ by 3.1 and 1.3 %
+    # (multigrid: 1.6 %), of the internal one, which are small, by 20 and 0.2 % (7 %).
+    for name, share in (("kinetic", 0.03), ("internal", 0.1), ("potential", 0.03)):
         change = theirs[name][-1] - theirs[name][0]
-        assert ours[name][-1] - ours[name][0] == pytest.approx(change, rel=0.1), name
-    total = [h["total_energy"] + h["potential"] for h in (ours, theirs)]
-    assert abs(total[0][-1] - total[0][0]) < abs(total[1][-1] - total[1][0]) + 2e-3 * abs(
-        ours["potential"][0]
-    )
+        assert ours[name][-1] - ours[name][0] == pytest.approx(change, rel=share), name
+    # The total energy drifts by 1.38 % of the potential one with 8 cells, 0.66 % with 16; on an
+    # inertial mesh by 1.34 and 0.64 %.
+    drift = [abs(h["total_energy"][-1] - h["total_energy"][0]) for h in (ours, theirs)]
+    assert drift[0] < 1.1 * drift[1]
     x, y, *_ = centre_of_mass(leaf_cells(turning.last_snapshot))
     assert (x, y) == pytest.approx(turned_back(0.25, -0.125, 0.5 * TURN), abs=5e-3)
 

@@ -22,6 +22,10 @@ def double_mach(run: Path) -> Findings:
     The unperturbed shock is at x = (y + 20 t) / sqrt(3), and 8 is the density behind it. What runs
     along the wall is a normal shock there: its speed, by self-similarity its place over the time,
     gives the pressure behind it (Rankine & Hugoniot).
+
+    With cells of 1/48 and 1/96 the density behind the shock is 7.875 and 7.903, and the
+    pressure is 6.0 and 5.6 % too high, which is not the cells' doing: theory is that of a straight
+    stem. A fifth more than the coarser cells' passes.
     """
     cells, time = last_cells(run), last_cells(run).header.time
     dx = float(cells["dx"].min())
@@ -36,12 +40,12 @@ def double_mach(run: Path) -> Findings:
     peak = float(pressure[(x > stem - 8 * dx) & (x < stem)].max())
     return [
         Number("shock at the upper boundary, x", shock, exact, 2.0 * dx),
-        Number("density behind it", float(behind.mean()), 8.0, 0.16),
+        Number("density behind it", float(behind.mean()), 8.0, 0.15),
         Number(
             f"pressure behind the Mach stem at x = {stem:.4g}",
             peak,
             (2.8 * mach**2 - 0.4) / 2.4,
-            0.08 * peak,
+            0.067 * peak,
         ),
     ]
 
