@@ -20,8 +20,8 @@ HEAD = """# All problems
 
 `./octant run examples/NAME.toml` runs an example and makes its pictures in `output/NAME`. What has
 `problem.name = "expression"` is written in its parameter file alone
-([expressions.md](expressions.md)): a problem of one's own begins as a copy of it. Times are for two
-cores of a workstation.
+([expressions.md](expressions.md)): a problem of one's own begins as a copy of it. Times with a
+machine's name are the processor time measured there; others are for two cores of a workstation.
 
 This page is written by `tests/problems_page.py`.
 """
