@@ -13,6 +13,7 @@ __all__ = ["EXAMPLES", "Findings", "Number"]
 
 EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "binary": gravity.star_at_rest,
+    "black_hole_binary": gravity.black_hole_binary,
     "bondi": gravity.bondi,
     "boundary_layer": flows.boundary_layer,
     "couette": flows.couette,
