@@ -283,7 +283,7 @@ def read_tree(folder: Path, number: int) -> OctLists:
     levels, ngridmax, boundaries, current = (int(amr.next("<i4")[0]) for _ in range(4))
     amr.skip(12)
     head, tail, own = (amr.next("<i4").reshape(levels, ncpu) for _ in range(3))
-    total = amr.next("<i4").reshape(levels, 10)[:, 0]
+    total = amr.numbers("i", 10 * levels).reshape(levels, 10)[:, 0]
     beyond = np.zeros((levels, 0), int)
     if boundaries:
         amr.skip(2)

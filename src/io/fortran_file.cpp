@@ -24,11 +24,11 @@ PosixFile open_records(const std::string& path) {
   }
 }
 
-template <class From, class To>
-std::vector<To> converted(const std::vector<std::byte>& bytes) {
-  std::vector<From> from(bytes.size() / sizeof(From));
-  std::memcpy(from.data(), bytes.data(), bytes.size());
-  return {from.begin(), from.end()};
+template <class Parts>
+std::int64_t bytes_of(const Parts& parts) {
+  std::int64_t bytes = 0;
+  for (const auto& part : parts) bytes += part.bytes;
+  return bytes;
 }
 
 }  // namespace
@@ -81,56 +81,65 @@ std::vector<FortranFile::Part> FortranFile::parts_of_next(const char* what) {
   return parts;
 }
 
-std::vector<std::byte> FortranFile::next(const char* what) {
-  std::vector<std::byte> bytes;
-  for (const Part& part : parts_of_next(what)) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + static_cast<std::size_t>(part.bytes));
-    file_.read_at(part.offset, std::span(bytes).subspan(before));
+void FortranFile::read(const std::vector<Part>& parts, std::span<std::byte> to) const {
+  for (const Part& part : parts) {
+    const auto bytes = static_cast<std::size_t>(part.bytes);
+    file_.read_at(part.offset, to.first(bytes));
+    to = to.subspan(bytes);
   }
-  return bytes;
+}
+
+template <class T>
+std::vector<T> FortranFile::values(const std::vector<Part>& parts) const {
+  std::vector<T> values(static_cast<std::size_t>(bytes_of(parts)) / sizeof(T));
+  read(parts, std::as_writable_bytes(std::span(values)));
+  return values;
 }
 
 void FortranFile::skip(const char* what, int records) {
   for (int n = 0; n < records; ++n) parts_of_next(what);
 }
 
-// A record of `count` numbers; `width` becomes the bytes of one.
-std::vector<std::byte> FortranFile::numbers(const char* what, std::int64_t count,
-                                            std::int64_t& width) {
-  std::vector<std::byte> bytes = next(what);
-  const std::int64_t size = std::ssize(bytes);
-  width = count > 0 && size == 8 * count ? 8 : 4;
+// The bytes of one of the `count` numbers that a record must hold.
+std::int64_t FortranFile::width_of(const char* what, const std::vector<Part>& parts,
+                                   std::int64_t count) const {
+  const std::int64_t size = bytes_of(parts), width = count > 0 && size == 8 * count ? 8 : 4;
   if (size != width * count)
     refuse(what, fmt::format("{} numbers of 4 or 8 bytes are expected, and {} bytes are there",
                              count, size));
-  return bytes;
+  return width;
+}
+
+void FortranFile::reals(const char* what, std::span<double> to) {
+  const auto parts = parts_of_next(what);
+  if (width_of(what, parts, std::ssize(to)) == 8) return read(parts, std::as_writable_bytes(to));
+  std::ranges::copy(values<float>(parts), to.begin());
 }
 
 std::vector<double> FortranFile::reals(const char* what, std::int64_t count) {
-  std::int64_t width = 0;
-  const std::vector<std::byte> bytes = numbers(what, count, width);
-  return width == 8 ? converted<double, double>(bytes) : converted<float, double>(bytes);
+  const auto parts = parts_of_next(what);
+  if (width_of(what, parts, count) == 8) return values<double>(parts);
+  const auto narrow = values<float>(parts);
+  return {narrow.begin(), narrow.end()};
 }
 
 std::vector<std::int64_t> FortranFile::integers(const char* what, std::int64_t count) {
-  std::int64_t width = 0;
-  const std::vector<std::byte> bytes = numbers(what, count, width);
-  return width == 8 ? converted<std::int64_t, std::int64_t>(bytes)
-                    : converted<std::int32_t, std::int64_t>(bytes);
+  const auto parts = parts_of_next(what);
+  if (width_of(what, parts, count) == 8) return values<std::int64_t>(parts);
+  const auto narrow = values<std::int32_t>(parts);
+  return {narrow.begin(), narrow.end()};
 }
 
 std::vector<std::int8_t> FortranFile::bytes(const char* what, std::int64_t count) {
-  const std::vector<std::byte> bytes = next(what);
-  if (std::ssize(bytes) != count)
-    refuse(what, fmt::format("{} bytes are expected, and {} are there", count, bytes.size()));
-  return converted<std::int8_t, std::int8_t>(bytes);
+  const auto parts = parts_of_next(what);
+  if (bytes_of(parts) != count)
+    refuse(what, fmt::format("{} bytes are expected, and {} are there", count, bytes_of(parts)));
+  return values<std::int8_t>(parts);
 }
 
 std::string FortranFile::text(const char* what) {
-  const std::vector<std::byte> bytes = next(what);
-  std::string text(bytes.size(), ' ');
-  std::memcpy(text.data(), bytes.data(), bytes.size());
+  const auto bytes = values<char>(parts_of_next(what));
+  const std::string text(bytes.begin(), bytes.end());
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <regex>
+#include <span>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -351,12 +352,13 @@ void RamsesDomain::read_values(FortranFile& gas, std::int64_t count, RamsesOcts&
   octs.values.resize(static_cast<std::size_t>(count) * k_cells * head_.variables);
   for (int cell = 0; cell < k_cells; ++cell)
     for (int n = 0; n < head_.variables; ++n) {
-      const auto values = gas.reals("a variable", count);
+      const auto values =
+          std::span(octs.values)
+              .subspan((std::int64_t{n} * k_cells + cell) * count, static_cast<std::size_t>(count));
+      gas.reals("a variable", values);
       for (const double value : values)
         if (!std::isfinite(value) || (n == 0 && !(value > 0.0)))
           gas.refuse("a variable", fmt::format("a {} of {}", n == 0 ? "density" : "value", value));
-      std::copy(values.begin(), values.end(),
-                octs.values.begin() + (std::int64_t{n} * k_cells + cell) * count);
     }
 }
 
@@ -373,8 +375,6 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
   if (count < 0) file.refuse("npart", fmt::format("{} particles", count));
   file.skip("localseed, nstar_tot, mstar_tot, mstar_lost, nsink", 5);
   const std::size_t before = all.size();
-  all.position.resize(before + count);
-  all.velocity.resize(before + count);
   const auto add = [](auto& column, const auto& values) {
     column.insert(column.end(), values.begin(), values.end());
   };
@@ -384,6 +384,7 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
     if (field.starts_with("position_") || field.starts_with("velocity_")) {
       auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
       const auto values = file.reals(what, count);
+      vectors.resize(before + count);
       for (std::int64_t n = 0; n < count; ++n) vectors[before + n].at(axis) = values[n];
     } else if (field == "mass") {
       add(all.mass, file.reals(what, count));
@@ -399,9 +400,12 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
   }
   if (!file.at_end()) file.refuse("the last one", "the file goes on behind it");
   const auto whole = [&](const auto& column) { return column.size() == before + count; };
-  if (!whole(all.mass) || !whole(all.identity) || !whole(all.family))
-    throw InputError("'{}/part_file_descriptor.txt' names no mass, identity or family of particles",
-                     text_folder(facts));
+  if (!whole(all.position) || !whole(all.velocity) || !whole(all.mass) || !whole(all.identity) ||
+      !whole(all.family))
+    throw InputError(
+        "'{}/part_file_descriptor.txt' lacks a position, velocity, mass, identity or family of "
+        "particles",
+        text_folder(facts));
 }
 
 // The sinks of sink_NNNNN.csv, whose first line names the columns.
