@@ -17,6 +17,7 @@ PICTURE_COMMANDS = (
     "phase",
     "halos",
     "sfr",
+    "kennicutt",
     "ledger",
     "expect",
     "ics",

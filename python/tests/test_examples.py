@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from octools.run import picture_command
+
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.toml"))
 
 
@@ -43,3 +45,8 @@ def test_output_is_named_after_the_example(example: Path) -> None:
     assert len(table.get("refine", {}).get("gradient_fields", [])) == len(
         table.get("refine", {}).get("gradient", [])
     )
+
+
+def test_pictures_are_those_of_commands_that_draw(example: Path) -> None:
+    for text in tomllib.loads(example.read_text())["output"].get("pictures", []):
+        assert picture_command(text, Path("run"))[1] == "run"
