@@ -12,7 +12,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "pencil/batched_solvers.hpp"
-#include "pencil/y_pass.hpp"
+#include "pencil/spectrum.hpp"
 
 namespace octant::bench {
 

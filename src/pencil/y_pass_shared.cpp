@@ -1,10 +1,8 @@
-// The passes of ranks that share the memory of a node: coefficients are written where another rank
-// will work on them.
-#include <algorithm>
+#include "pencil/y_pass_shared.hpp"
+
 #include <utility>
 
 #include "core/clock.hpp"
-#include "pencil/y_pass.hpp"
 
 namespace octant::pencil {
 
