@@ -102,6 +102,7 @@ struct MeshContents {
   Facts facts;
   std::vector<std::pair<std::string, Facts>> groups;  // more facts: "/processes/cooling"
   Precision precision = Precision::float64;
+  Compression compression = Compression::none;
   std::array<int, 3> block_cells;  // along x, y, z: all, or one across a slice
   std::vector<BlockLevel> levels;  // coarsest first
   std::vector<CellField> fields;
@@ -119,6 +120,7 @@ struct GridContents {
   FileOrigin origin;
   Facts facts;
   Precision precision = Precision::float64;
+  Compression compression = Compression::none;
   std::array<GridLine, 3> lines;
   std::vector<dns::StoredField> fields;
 };

@@ -39,6 +39,7 @@ GridContents all_contents(const DnsSimulation& simulation, const char* kind) {
                                    .parameters = options.resolved()},
                         .facts = {},
                         .precision = Precision::float64,
+                        .compression = Compression::none,
                         .lines = lines_of(grid),
                         .fields = dns::stored_fields(simulation.domain(), flow.state(),
                                                      flow.has_scalar() ? &flow.scalar() : nullptr)};
@@ -88,6 +89,7 @@ GridContents dns_snapshot_contents(const DnsSimulation& simulation) {
   const OutputOptions& output = simulation.options().output;
   GridContents contents = all_contents(simulation, "snapshot");
   contents.precision = output.precision;
+  contents.compression = output.compression;
   select_fields(contents, output.fields);
   return contents;
 }

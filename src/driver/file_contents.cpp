@@ -145,6 +145,7 @@ MeshContents contents_of_snapshot(const Communicator& communicator, const std::s
       .facts = {},
       .groups = {},
       .precision = options.output.precision,
+      .compression = options.output.compression,
       .block_cells = {N, N, N},
       .levels = {},
       .fields = {},

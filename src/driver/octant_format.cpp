@@ -109,7 +109,7 @@ void write_contents(Hdf5Writer& file, const MeshContents& contents) {
 
 std::string write_octant_file(const MeshContents& contents, const std::string& stem) {
   const std::string path = stem + ".h5";
-  Hdf5Writer file(contents.communicator, path);
+  Hdf5Writer file(contents.communicator, path, contents.compression);
   write_contents(file, contents);
   file.commit();
   return path;
@@ -231,7 +231,7 @@ void write_contents(Hdf5Writer& file, const GridContents& contents) {
 
 std::string write_octant_file(const GridContents& contents, const std::string& stem) {
   const std::string path = stem + ".h5";
-  Hdf5Writer file(contents.communicator, path);
+  Hdf5Writer file(contents.communicator, path, contents.compression);
   write_contents(file, contents);
   file.commit();
   if (contents.origin.kind == "snapshot") write_xdmf(contents, stem);

@@ -92,6 +92,9 @@ void declare(ParameterSchema& schema, OutputOptions& o) {
                          "none: all that there are"});
   schema.add("output.precision", o.precision,
              {.meaning = "Of real numbers in these, but positions, which stay double"});
+  schema.add("output.compression", o.compression,
+             {.meaning = "Of what is 64 KiB or larger in these: \"deflate\" takes time for space, "
+                         "and every HDF5 reads it"});
   schema.add("output.slices", o.slices,
              {.meaning = "Planes whose cells are written to files of their own: a list as "
                          "[\"z = 0.5\", \"x = 0\"]"});

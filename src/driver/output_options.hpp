@@ -8,6 +8,7 @@
 
 #include "core/named.hpp"
 #include "core/parameters.hpp"
+#include "io/hdf5_file.hpp"
 
 namespace octant::driver {
 
@@ -38,9 +39,10 @@ struct OutputOptions {
   std::vector<std::string> formats{"octant"};  // names of Formats
   std::vector<std::string> fields;             // of snapshots and cut-outs; empty: all
   Precision precision = Precision::float64;
-  std::vector<std::string> slices;  // as "z = 0.5"
-  int coarse_level = -1;            // of coarse cut-outs; -1: none
-  double cutout_interval = 0.0;     // 0: one with every snapshot
+  Compression compression = Compression::none;  // of the same
+  std::vector<std::string> slices;              // as "z = 0.5"
+  int coarse_level = -1;                        // of coarse cut-outs; -1: none
+  double cutout_interval = 0.0;                 // 0: one with every snapshot
 
   // The planes that `slices` names.
   std::vector<Plane> planes() const;

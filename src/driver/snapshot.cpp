@@ -91,6 +91,7 @@ MeshContents bare_contents(const AmrSimulation& simulation, const char* kind) {
                         .facts = facts_of(simulation),
                         .groups = {},
                         .precision = Precision::float64,
+                        .compression = Compression::none,
                         .block_cells = {N, N, N},
                         .levels = {},
                         .fields = {},
@@ -159,6 +160,7 @@ MeshContents snapshot_contents(const AmrSimulation& simulation) {
   const OutputOptions& output = simulation.options().output;
   MeshContents contents = bare_contents(simulation, "snapshot");
   contents.precision = output.precision;
+  contents.compression = output.compression;
   add_gas(contents, simulation, shown_fields(simulation.options().hydro), read_shown);
   for (int n = 0; simulation.gravity() && n < gravity::k_fields; ++n)
     if (gravity::k_stored_fields[n].is_shown) add_gravity(contents, simulation, n);

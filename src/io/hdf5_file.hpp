@@ -5,8 +5,8 @@
 // place in the file with the system's own calls. Parallel HDF5 is not used because on a full disk
 // it loses data silently, hangs in its flush, or crashes when the program ends: the failure becomes
 // known on one rank only, in the middle of a collective operation. Here every failure is that of a
-// plain system call, and the ranks agree on it after each operation. Datasets are therefore not
-// compressed.
+// plain system call, and the ranks agree on it after each operation. Compression is HDF5's own, in
+// chunks that every HDF5 reads (packed_rows.hpp).
 //
 // Every file holds checksums, of its datasets in batches of rows and of all the rest
 // (checksums.hpp), which are compared with all that is read. Files of other programs, without
@@ -16,6 +16,7 @@
 // absolute: "/mesh/level_0/key".
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -60,13 +61,18 @@ struct DatasetMeaning {
   std::string description;
 };
 
+// Of large datasets (64 KiB): nothing, or HDF5's filters shuffle, deflate and fletcher32.
+enum class Compression { none, deflate };
+constexpr auto names_of(Compression) { return std::array{"none", "deflate"}; }
+
 // A dataset of a file that is being written: where its rows lie.
 struct Hdf5Rows {
   std::string path;
   ElementType type;
   std::int64_t total = 0, row_bytes = 0;
+  bool is_packed = false;  // it will be compressed
   std::int64_t place = 0;  // of the first row, in bytes from the beginning of the file
-  int number = 0;          // among the file's checksums
+  int number = 0;          // among the file's checksums, unless it will be compressed
 };
 
 // Writes a new file. The file gets its name with commit() and is absent before (WholeFile).
@@ -75,7 +81,8 @@ struct Hdf5Rows {
 // given twice, rows that do not fit together. After that the file can only be destroyed.
 class Hdf5Writer {
  public:
-  Hdf5Writer(const Communicator& communicator, const std::string& path);
+  Hdf5Writer(const Communicator& communicator, const std::string& path,
+             Compression compression = Compression::none);
   ~Hdf5Writer();
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;
@@ -113,8 +120,9 @@ class Hdf5Writer {
     write(rows, range, element_type<T>(), std::as_bytes(data));
   }
 
-  // Writes the checksums, brings everything to the disk, checks that the file can be opened and has
-  // its full length, and gives it its name. Nothing can be written afterwards.
+  // Compresses what is to be, writes the checksums, brings everything to the disk, checks that the
+  // file can be opened and has its full length, and gives it its name. Nothing can be written
+  // afterwards.
   void commit();
 
  private:

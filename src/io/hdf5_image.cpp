@@ -14,6 +14,10 @@ namespace octant {
 
 void Hdf5Image::write(std::int64_t place, std::span<const std::byte> bytes) {
   size_ = std::max(size_, place + std::ssize(bytes));
+  if (bytes.data() == stand_in_) {
+    place_of_stand_in_ = place;
+    return;
+  }
   while (!bytes.empty()) {
     const std::int64_t within = place % k_page;
     const std::int64_t count = std::min(std::ssize(bytes), k_page - within);
@@ -140,6 +144,8 @@ Hdf5Handle access_to_image(Hdf5Image& image) {
   static const hid_t driver = H5FDregister(&functions);
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+  // Rows of compressed datasets shall follow each other, with few tables between them.
+  H5Pset_meta_block_size(access, 1 << 16);
   const Information information{&image};
   H5Pset_driver(access, driver, &information);
   return access;

@@ -15,11 +15,16 @@
 namespace octant {
 
 // Bytes at scattered places of a file: HDF5's tables between the rows of datasets, which are not
-// kept here. A write to memory cannot fail for want of disk space, which HDF5 does not survive: it
-// leaves the file half closed, and crashes when the program ends.
+// kept here, even if HDF5 is made to write them. A write to memory cannot fail for want of disk
+// space, which HDF5 does not survive: it leaves the file half closed, and crashes when the program
+// ends.
 class Hdf5Image {
  public:
   void write(std::int64_t place, std::span<const std::byte> bytes);
+  // HDF5 may be given bytes in place of rows that ranks will write themselves: it finds a place for
+  // them, and nothing is kept.
+  void stand_in(const std::byte* bytes) { stand_in_ = bytes; }
+  std::int64_t place_of_stand_in() const { return place_of_stand_in_; }
   void read(std::int64_t place,
             std::span<std::byte> bytes) const;  // zero where nothing was written
 
@@ -39,6 +44,8 @@ class Hdf5Image {
 
   std::map<std::int64_t, Page> pages_;  // by place / k_page
   std::int64_t size_ = 0;
+  const std::byte* stand_in_ = nullptr;
+  std::int64_t place_of_stand_in_ = 0;
 };
 
 // Makes HDF5 create its file in the image, which must live until the file is closed.

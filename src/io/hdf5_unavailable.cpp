@@ -16,7 +16,7 @@ namespace {
 }  // namespace
 
 struct Hdf5Writer::State {};
-Hdf5Writer::Hdf5Writer(const Communicator&, const std::string& path) { refuse(path); }
+Hdf5Writer::Hdf5Writer(const Communicator&, const std::string& path, Compression) { refuse(path); }
 Hdf5Writer::~Hdf5Writer() = default;
 void Hdf5Writer::group(const std::string&) {}
 void Hdf5Writer::attribute(const std::string&, const std::string&, const AttributeValue&) {}

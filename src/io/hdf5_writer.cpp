@@ -10,6 +10,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_image.hpp"
+#include "io/packed_rows.hpp"
 #include "io/posix_file.hpp"
 #include "io/whole_file.hpp"
 
@@ -21,6 +22,12 @@ hid_t checked(hid_t id, const std::string& attempt) {
   return id;
 }
 
+// Files of the same content have the same bytes, whenever they are written.
+const Hdf5Handle& without_times(const Hdf5Handle& properties) {
+  H5Pset_obj_track_times(properties, false);
+  return properties;
+}
+
 // The datasets' place in the file must be known as soon as they exist, and nobody else fills it.
 Hdf5Handle contiguous_layout() {
   Hdf5Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
@@ -30,10 +37,19 @@ Hdf5Handle contiguous_layout() {
   return layout;
 }
 
-Hdf5Handle with_groups_above() {
-  Hdf5Handle link(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(link, 1);
-  return link;
+// Makes those groups that lead to an object and are not there yet.
+void make_groups_above(hid_t file, const std::string& object) {
+  const Hdf5Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  without_times(properties);
+  for (std::size_t slash = object.find('/', 1); slash != std::string::npos;
+       slash = object.find('/', slash + 1)) {
+    const std::string path = object.substr(0, slash);
+    if (H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0) continue;
+    const Hdf5Handle group(
+        checked(H5Gcreate2(file, path.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT),
+                fmt::format("create the group '{}'", path)),
+        H5Gclose);
+  }
 }
 
 Hdf5Handle extents(const std::vector<std::int64_t>& shape) {
@@ -88,7 +104,8 @@ CoverageSums coverage_sums(RowRange range) {
 }  // namespace
 
 struct Hdf5Writer::State {
-  State(const Communicator& c, const std::string& path) : communicator(c), whole(c, path) {}
+  State(const Communicator& c, const std::string& path, Compression chosen)
+      : communicator(c), compression(chosen), whole(c, path), packed(c, path) {}
 
   // A step that only the root takes, and of which all ranks learn whether it failed.
   void on_root(const std::function<void()>& step) const {
@@ -108,22 +125,50 @@ struct Hdf5Writer::State {
     });
   }
 
+  // Lets HDF5 believe that it writes the chunks of a dataset.
+  std::vector<std::int64_t> allot(const PackedDataset& dataset,
+                                  std::span<const PackedChunk> chunks) {
+    const Hdf5Handle rows(checked(H5Dopen2(file, dataset.path.c_str(), H5P_DEFAULT),
+                                  fmt::format("find the dataset '{}'", dataset.path)),
+                          H5Dclose);
+    std::int64_t largest = 0;
+    for (const PackedChunk& chunk : chunks) largest = std::max(largest, chunk.size);
+    const std::vector<std::byte> blank(static_cast<std::size_t>(largest));
+    image.stand_in(blank.data());
+    std::vector<hsize_t> first(dataset.shape.size(), 0);
+    std::vector<std::int64_t> places;
+    for (const PackedChunk& chunk : chunks) {
+      checked(H5Dwrite_chunk(rows, H5P_DEFAULT, chunk.left_out, first.data(),
+                             static_cast<std::size_t>(chunk.size), blank.data()),
+              fmt::format("find a place for a chunk of '{}'", dataset.path));
+      places.push_back(image.place_of_stand_in());
+      first[0] += static_cast<hsize_t>(dataset.chunk_rows);
+    }
+    image.stand_in(nullptr);
+    return places;
+  }
+
   Communicator communicator;
+  Compression compression;
   WholeFile whole;
   std::optional<PosixFile> part;
   Hdf5Image image;  // on the root: what HDF5 has written
   Hdf5Handle file;  // on the root: HDF5's file, in the image
   ChecksumWriter checksums;
+  PackedRows packed;
 };
 
-Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path)
-    : state_(std::make_unique<State>(communicator, path)) {
+Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path,
+                       Compression compression)
+    : state_(std::make_unique<State>(communicator, path, compression)) {
   silence_hdf5();
   state_->on_root([&] {
-    state_->file = Hdf5Handle(
-        checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_to_image(state_->image)),
-                "create an HDF5 file in memory"),
-        H5Fclose);
+    const Hdf5Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    state_->file =
+        Hdf5Handle(checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, without_times(properties),
+                                     access_to_image(state_->image)),
+                           "create an HDF5 file in memory"),
+                   H5Fclose);
     const Hdf5Handle root(H5Oopen(state_->file, "/", H5P_DEFAULT), H5Oclose);
     write_attribute(root, k_checksums, "CRC-32C");
   });
@@ -134,10 +179,9 @@ Hdf5Writer::~Hdf5Writer() = default;
 
 void Hdf5Writer::group(const std::string& path) {
   state_->on_root([&] {
-    const Hdf5Handle group(checked(H5Gcreate2(state_->file, path.c_str(), with_groups_above(),
-                                              H5P_DEFAULT, H5P_DEFAULT),
-                                   fmt::format("create the group '{}'", path)),
-                           H5Gclose);
+    if (H5Lexists(state_->file, path.c_str(), H5P_DEFAULT) > 0)
+      throw RunError("cannot create the group '{}': it is there already", path);
+    make_groups_above(state_->file, path + "/");
   });
 }
 
@@ -167,24 +211,33 @@ std::int64_t Hdf5Writer::covered_rows(const std::string& path, RowRange range) c
 Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
                             const std::vector<std::int64_t>& row_shape, ElementType type,
                             const DatasetMeaning& meaning) {
-  Hdf5Rows rows{path, type, total};
+  Hdf5Rows rows{.path = path, .type = type, .total = total};
   rows.row_bytes =
       std::accumulate(row_shape.begin(), row_shape.end(),
                       static_cast<std::int64_t>(element_bytes(type)), std::multiplies<>());
+  rows.is_packed =
+      state_->compression == Compression::deflate && PackedRows::wants(rows.total * rows.row_bytes);
+  std::vector<std::int64_t> shape{total};
+  shape.insert(shape.end(), row_shape.begin(), row_shape.end());
   state_->on_root([&] {
     OCTANT_REQUIRE(!meaning.units.empty() && !meaning.description.empty(),
                    "'{}' needs units and a description", path);
-    std::vector<std::int64_t> shape{total};
-    shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+    make_groups_above(state_->file, path);
+    const Hdf5Handle layout =
+        rows.is_packed ? PackedDataset(path, type, shape).layout() : contiguous_layout();
     const Hdf5Handle dataset(
         checked(H5Dcreate2(state_->file, path.c_str(), native_type(type), extents(shape),
-                           with_groups_above(), contiguous_layout(), H5P_DEFAULT),
+                           H5P_DEFAULT, without_times(layout), H5P_DEFAULT),
                 fmt::format("create the dataset '{}'", path)),
         H5Dclose);
     write_attribute(dataset, "units", meaning.units);
     write_attribute(dataset, "description", meaning.description);
-    rows.place = static_cast<std::int64_t>(H5Dget_offset(dataset));
+    if (!rows.is_packed) rows.place = static_cast<std::int64_t>(H5Dget_offset(dataset));
   });
+  if (rows.is_packed) {
+    rows.place = state_->packed.add({path, type, shape});
+    return rows;
+  }
   state_->communicator.broadcast(rows.place);
   rows.number = state_->checksums.add_dataset(path, rows.place, total, rows.row_bytes);
   return rows;
@@ -200,6 +253,7 @@ void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
                    "'{}' has {} rows of {} bytes here, but {} bytes were given", rows.path,
                    range.count, rows.row_bytes, data.size());
     const std::int64_t offset = range.begin * rows.row_bytes;
+    if (rows.is_packed) return state_->packed.write_at(rows.place + offset, data);
     state_->checksums.add_bytes(rows.number, offset, data);
     state_->part->write_at(rows.place + offset, data);
   });
@@ -208,6 +262,9 @@ void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
 void Hdf5Writer::commit() {
   PosixFile& part = *state_->part;
   const Hdf5Image& image = state_->image;
+  state_->packed.store(part, state_->checksums, [&](const auto& dataset, auto chunks) {
+    return state_->allot(dataset, chunks);
+  });
   state_->on_root([&] {
     if (!state_->file.close()) throw RunError("cannot close the HDF5 file: {}", hdf5_reason());
     image.write_to(part);

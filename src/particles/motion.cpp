@@ -12,17 +12,40 @@ KOKKOS_FORCEINLINE_FUNCTION double between(double a, double b, double weight) {
   return a + weight * (b - a);
 }
 
-// Component d of a field at a cloud's centre, along one axis after the other: a constant comes out
-// to the last bit.
-KOKKOS_FORCEINLINE_FUNCTION double interpolated(const double* const (&cell)[8],
-                                                const std::int64_t (&stride)[8], int d,
-                                                const double (&weight)[3]) {
-  double g[4];
-  for (int c = 0; c < 4; ++c)
-    g[c] =
-        between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]], weight[0]);
-  return between(between(g[0], g[1], weight[1]), between(g[2], g[3], weight[1]), weight[2]);
-}
+// The eight cells around a particle, and what a field has there.
+struct CellsAround {
+  const double* cell[8];
+  std::int64_t stride[8];
+  double weight[3];
+
+  // Component d, along one axis after the other: a constant comes out to the last bit.
+  KOKKOS_FORCEINLINE_FUNCTION double interpolated(int d) const {
+    double g[4];
+    for (int c = 0; c < 4; ++c)
+      g[c] = between(cell[2 * c][d * stride[2 * c]], cell[2 * c + 1][d * stride[2 * c + 1]],
+                     weight[0]);
+    return between(between(g[0], g[1], weight[1]), between(g[2], g[3], weight[1]), weight[2]);
+  }
+};
+
+// A field around all particles of a level.
+struct FieldAround {
+  LevelFrame frame;
+  ParticleColumns p;
+  decltype(Neighbourhood::blocks) blocks;
+  decltype(Neighbourhood::places) places;
+  CellArrays<const double> fields;
+
+  KOKKOS_FORCEINLINE_FUNCTION CellsAround at(int n) const {
+    const std::int32_t home = p.home[n];
+    const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+    const Cloud cloud = cloud_of(frame, blocks(home), x);
+    CellsAround around;
+    for (int d = 0; d < 3; ++d) around.weight[d] = cloud.weight[d];
+    find_cells(cloud, home, places.data(), fields, frame.block_size, around.cell, around.stride);
+    return around;
+  }
+};
 
 }  // namespace
 
@@ -43,22 +66,13 @@ CellArrays<const double> Particles::fetch(int level, const VectorField& here,
 void Particles::kick(int level, const VectorField& here, const VectorField& coarser, double dt) {
   const Neighbourhood& near = *levels_[level].neighbourhood;
   DeviceArray<double> ghosts;
-  const CellArrays<const double> fields = fetch(level, here, coarser, 3, ghosts);
+  const auto fields = fetch(level, here, coarser, 3, ghosts);
   const ParticleColumns p = levels_[level].set.columns();
-  const auto blocks = near.blocks;
-  const auto places = near.places;
-  const LevelFrame frame(mesh_.geometry(), level);
-  const int N = frame.block_size;
+  const FieldAround force{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places, fields};
   Kokkos::parallel_for(
       "kick", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
-        const std::int32_t home = p.home[n];
-        const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
-        const Cloud cloud = cloud_of(frame, blocks(home), x);
-        const double* cell[8];
-        std::int64_t stride[8];
-        find_cells(cloud, home, places.data(), fields, N, cell, stride);
-        for (int d = 0; d < 3; ++d)
-          p.velocity[d][n] += dt * interpolated(cell, stride, d, cloud.weight);
+        const CellsAround around = force.at(n);
+        for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
   Kokkos::fence();
 }
@@ -66,23 +80,14 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
 void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
   const Neighbourhood& near = *levels_[level].neighbourhood;
   DeviceArray<double> ghosts;
-  const CellArrays<const double> fields = fetch(level, here, coarser, 4, ghosts);
+  const auto fields = fetch(level, here, coarser, 4, ghosts);
   const ParticleColumns p = levels_[level].set.columns();
-  const auto blocks = near.blocks;
-  const auto places = near.places;
-  const LevelFrame frame(mesh_.geometry(), level);
-  const int N = frame.block_size;
+  const FieldAround gas{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places, fields};
   Kokkos::parallel_for(
       "carry", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
-        const std::int32_t home = p.home[n];
-        const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
-        const Cloud cloud = cloud_of(frame, blocks(home), x);
-        const double* cell[8];
-        std::int64_t stride[8];
-        find_cells(cloud, home, places.data(), fields, N, cell, stride);
-        const double density = interpolated(cell, stride, 0, cloud.weight);
-        for (int d = 0; d < 3; ++d)
-          p.velocity[d][n] = interpolated(cell, stride, 1 + d, cloud.weight) / density;
+        const CellsAround around = gas.at(n);
+        const double density = around.interpolated(0);
+        for (int d = 0; d < 3; ++d) p.velocity[d][n] = around.interpolated(1 + d) / density;
       });
   Kokkos::fence();
 }
@@ -95,20 +100,12 @@ double Particles::mass_weighted_sum(const std::function<VectorField(int level)>&
     const auto fields = fetch(level, field(level), field(std::max(level - 1, 0)), 1, ghosts);
     const Neighbourhood& near = *levels_[level].neighbourhood;
     const ParticleColumns p = levels_[level].set.columns();
-    const auto blocks = near.blocks;
-    const auto places = near.places;
-    const LevelFrame frame(mesh_.geometry(), level);
-    const int N = frame.block_size;
+    const FieldAround around{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
+                             fields};
     const auto products = mesh::uninitialised<double>("products", levels_[level].set.count());
     Kokkos::parallel_for(
-        "mass times field", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
-          const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
-          const Cloud cloud = cloud_of(frame, blocks(p.home[n]), x);
-          const double* cell[8];
-          std::int64_t stride[8];
-          find_cells(cloud, p.home[n], places.data(), fields, N, cell, stride);
-          products(n) = p.mass[n] * interpolated(cell, stride, 0, cloud.weight);
-        });
+        "mass times field", levels_[level].set.count(),
+        KOKKOS_LAMBDA(int n) { products(n) = p.mass[n] * around.at(n).interpolated(0); });
     add_terms(
         sum, levels_[level].set.count(), KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
   }

@@ -86,12 +86,34 @@ def test_single_precision_rounds_fields_and_keeps_positions(tmp_path: Path, rank
     assert differing(*checkpoints) == []
 
 
+def test_compressed_files_are_smaller_and_hold_the_same(tmp_path: Path, ranks: int) -> None:
+    steps = ("time.max_steps=2", "mesh.base_cells=[24, 24, 24]", 'output.slices=["z = 0.5"]')
+    deflate = "output.compression=deflate"
+    plain = run_well(tmp_path / "plain", CLUMPY_BOX, *steps)
+    packed = run_well(tmp_path / "packed", CLUMPY_BOX, *steps, deflate, ranks=ranks)
+    names = [p.name for p in snapshots(plain.directory).values()]
+    assert len(names) == 2
+    for name in [*names, "slice_z0.5_00001.h5"]:
+        ours, theirs = packed.directory / name, plain.directory / name
+        sizes = [path.stat().st_size for path in (ours, theirs)]
+        assert sizes[0] < sizes[1] or "slice" in name  # which is small
+        assert differing(ours, theirs) == []
+        assert octant("info", "--verify", ours, ranks=ranks).code == 0
+    with h5py.File(packed.last_snapshot) as file:
+        density = file["hydro/level_0/density"]
+        assert (density.compression, density.shuffle, density.fletcher32) == ("gzip", True, True)
+    assert not list(packed.directory.glob("*.part"))
+    checkpoints = [o.directory / "checkpoint_00000.h5" for o in (packed, plain)]
+    assert differing(*checkpoints) == []
+
+
 @pytest.mark.parametrize(
     ("setting", "fragments"),
     [
         ('output.fields=["densty"]', ["output.fields", '"densty"', '"density"', "scalar_0"]),
         ('output.fields=["potential"]', ["output.fields", "no field", "velocity_x"]),
         ("output.precision=half", ["output.precision", '"double" or "single"']),
+        ("output.compression=zip", ["output.compression", '"none" or "deflate"']),
         ('output.formats=["silo"]', ["output.formats", '"octant"']),
         ("output.formats=[]", ["output.formats", "empty"]),
         ('output.slices=["z > 0.5"]', ["output.slices", "z > 0.5", "z = 0.5"]),
