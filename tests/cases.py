@@ -105,3 +105,27 @@ interval = 4
 end = 100.0
 max_steps = 24
 """
+
+
+def collapsing_ball(
+    centre: tuple[float, float, float], block_size: int, max_level: int, rest: str
+) -> str:
+    """Compose a collapsing ball of gas on 16^3 cells and finer ones, with open ends."""
+    return f"""
+[problem]
+name = "evrard"
+centre = {list(centre)}
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = {block_size}
+max_level = {max_level}
+lower = [-2.0, -2.0, -2.0]
+upper = [2.0, 2.0, 2.0]
+boundary_x = ["outflow", "outflow"]
+boundary_y = ["outflow", "outflow"]
+boundary_z = ["outflow", "outflow"]
+
+[hydro]
+gamma = 1.6666666666666667
+{rest}"""

@@ -29,6 +29,7 @@ void AmrSimulation::adapt() {
 
 // Takes potentials along, and solves for those of new blocks.
 void AmrSimulation::follow_mesh() {
+  potential_energy_.reset();
   update_density(0);
   if (!gravity_) return;
   const int first_changed = gravity_->adapt_to_mesh();

@@ -58,11 +58,15 @@ void AmrSimulation::measure() {
 }
 
 // In an expanding box, whose energy equation is about what forces do, less what they do not see.
+// Found once for a state.
 double AmrSimulation::potential_energy() {
-  const double energy = gravity_->potential_energy([this](int level) {
+  if (potential_energy_) return *potential_energy_;
+  double energy = gravity_->potential_energy([this](int level) {
     return matter_.gas_density(level);
   }) + particle_potential(0, time_);
-  return options_.universe ? energy + gravity_->unfelt_energy() : energy;
+  if (options_.universe) energy += gravity_->unfelt_energy();
+  potential_energy_ = energy;
+  return energy;
 }
 
 // Of the particles on levels from `coarsest` on, which are at that time. They feel the potential of

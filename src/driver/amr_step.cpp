@@ -47,6 +47,7 @@ void AmrSimulation::step(double dt) {
   std::fill(clocks_.begin(), clocks_.end(), time_);
   std::fill(level_steps_.begin(), level_steps_.end(), 0);
   measured_ = false;
+  potential_energy_.reset();
   middle_of_step_ = time_ + 0.5 * dt;
   interacted_ = false;
   meter_.begin_step();

@@ -5,32 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cases import collapsing_ball
 from running import Outcome, assert_same_run, run_well
 
-COLLAPSE = """
-[problem]
-name = "evrard"
-centre = [0.13, -0.21, 0.3]
-
+REST_OF_COLLAPSE = """
 [gravity]
 enabled = true
 solver = "fmm"
 
-[mesh]
-base_cells = [16, 16, 16]
-block_size = 8
-max_level = 2
-lower = [-2.0, -2.0, -2.0]
-upper = [2.0, 2.0, 2.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
-
 [refine]
 jeans = 8.0
-
-[hydro]
-gamma = 1.6666666666666667
 
 [balance]
 interval = 2
@@ -39,6 +23,7 @@ interval = 2
 subcycle = false
 end = 0.2
 """
+COLLAPSE = collapsing_ball((0.13, -0.21, 0.3), 8, 2, REST_OF_COLLAPSE)
 CHECKPOINTS = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from octools.exact import IsothermalBall
 
+from cases import collapsing_ball
 from running import ROOT, Outcome, assert_same_run, leaf_cells, run_well, uniform_grid
 
 AMPLITUDE = 1e-3
@@ -249,29 +250,13 @@ def test_the_bounce_conserves_total_energy(evrard: Outcome) -> None:
     assert np.abs(energy - energy[0]).max() < 0.01 * np.abs(energy[0])
 
 
-COLLAPSE = """
-[problem]
-name = "evrard"
-
+REST_OF_COLLAPSE = """
 [gravity]
 enabled = true
 tolerance = 1e-4
 
-[mesh]
-base_cells = [16, 16, 16]
-block_size = 4
-max_level = 2
-lower = [-2.0, -2.0, -2.0]
-upper = [2.0, 2.0, 2.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
-
 [refine]
 jeans = 4.0
-
-[hydro]
-gamma = 1.6666666666666667
 
 [balance]
 interval = 2
@@ -279,6 +264,7 @@ interval = 2
 [time]
 max_steps = 6
 """
+COLLAPSE = collapsing_ball((0.0, 0.0, 0.0), 4, 2, REST_OF_COLLAPSE)
 CHECKPOINTS = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cases import collapsing_ball
 from running import LeafCells, Outcome, assert_same_run, leaf_cells, run, run_well
 
 TURN = 0.8
@@ -149,11 +150,7 @@ def test_a_free_cloud_goes_round_on_an_epicycle(
 
 
 # A ball that collapses beside the axis, at rest among the stars.
-COLLAPSE = f"""
-[problem]
-name = "evrard"
-centre = [0.25, -0.125, 0.0]
-
+REST_OF_COLLAPSE = f"""
 [frame]
 angular_velocity = {TURN}
 
@@ -161,26 +158,14 @@ angular_velocity = {TURN}
 enabled = true
 solver = "fmm"
 
-[mesh]
-base_cells = [16, 16, 16]
-block_size = 8
-max_level = 1
-lower = [-2.0, -2.0, -2.0]
-upper = [2.0, 2.0, 2.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
-
 [refine]
 density = [0.5]
-
-[hydro]
-gamma = 1.6666666666666667
 
 [time]
 subcycle = false
 end = 0.5
 """
+COLLAPSE = collapsing_ball((0.25, -0.125, 0.0), 8, 1, REST_OF_COLLAPSE)
 
 
 @pytest.fixture(scope="module")
