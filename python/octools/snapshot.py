@@ -387,6 +387,10 @@ def _text(value: Any) -> str:
 
 
 def _read_header(file: h5py.File, path: Path) -> Header:
+    if "fields" in file and "mesh" not in file:
+        raise OctoolsError(
+            f'{path} is of an incompressible flow (model = "dns"); expected one of an adaptive mesh'
+        )
     for group in ("header", "mesh"):
         if group not in file:
             raise OctoolsError(f"{path} is not an Octant snapshot: it has no group /{group}")

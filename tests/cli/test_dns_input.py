@@ -1,7 +1,9 @@
 """Bad input for incompressible flow: one clear message, and exit code 2, before the first step."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
+import h5py
 import pytest
 
 from flows import SMALL_CAVITY, SMALL_CHANNEL
@@ -148,4 +150,23 @@ def test_check_and_info_describe_a_flow(tmp_path: Path) -> None:
     described = octant("info", outcome.last_snapshot)
     for text in ('problem "channel"', "24 x 15 x 13 cells", "step 12", "fields: p u v w"):
         assert text in described.text
-    assert (outcome.directory / "snap_00001.xdmf").is_file()
+    assert_xdmf_resolves(outcome.directory / "snap_00001.xdmf", ["u", "v", "w", "p"])
+
+
+def assert_xdmf_resolves(path: Path, fields: list[str]) -> None:
+    """Every array that an XDMF file refers to is there, with the shape and the type it says."""
+    root = ElementTree.fromstring(path.read_text())
+    assert [a.get("Name") for a in root.iter("Attribute")] == fields
+    with h5py.File(path.with_suffix(".h5")) as file:
+        assert float(root.find(".//Time").get("Value")) == file["header"].attrs["time"]
+        for grid in root.find("Domain/Grid").findall("Grid"):
+            shape = grid.find("Topology").get("Dimensions").split()
+            axes = [item.get("Dimensions") for item in grid.find("Geometry")]
+            assert axes == shape[::-1]
+            assert grid.find("Attribute/DataItem").get("Dimensions").split() == shape
+        for item in root.iter("DataItem"):
+            name, place = item.text.strip().split(":")
+            assert name == path.with_suffix(".h5").name
+            data = file[place]
+            assert " ".join(map(str, data.shape)) == item.get("Dimensions")
+            assert str(data.dtype.itemsize) == item.get("Precision")
