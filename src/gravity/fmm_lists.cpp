@@ -11,9 +11,9 @@ struct Near {
   bool operator()(int x, int y, int z) const { return x * x + y * y + z * z < bound; }
 };
 
-// The potential and force of a unit mass, from where it is.
-void set_field(double x, double y, double z, double* field) {
-  const double r2 = x * x + y * y + z * z, u = 1.0 / std::sqrt(r2), cube = u / r2;
+// The potential and force of a mass, from where it is.
+void set_field(double mass, double x, double y, double z, double* field) {
+  const double r2 = x * x + y * y + z * z, u = mass / std::sqrt(r2), cube = u / r2;
   field[0] = u;
   field[1] = x * cube;
   field[2] = y * cube;
@@ -43,7 +43,8 @@ Lists make_lists(double theta) {
               far.push_back({row, close(x, y, z), double(x), double(y), double(z)});
             if (x == 0 && y == 0 && z == 0) continue;
             PointSource point{((s * lists.span() + dx + H) * E * E + row) * k_parents, {}};
-            set_field(x, y, z, point.field);
+            const bool share_a_face = x * x + y * y + z * z == 1;
+            set_field(share_a_face ? k_contact : 1.0, x, y, z, point.field);
             points[t].push_back(point);
           }
         far_begin.push_back(static_cast<std::int32_t>(far.size()));
@@ -60,9 +61,12 @@ Lists make_lists(double theta) {
       for (int x = -H; x <= H; ++x) {
         if (!near(x, y, z) || (x == 0 && y == 0 && z == 0)) continue;
         NearCell cell{x, y, z, {}};
-        for (int s = 0; s < 8; ++s)
-          set_field(x + 0.5 * (s & 1) - 0.25, y + 0.5 * (s >> 1 & 1) - 0.25,
-                    z + 0.5 * (s >> 2) - 0.25, cell.field[s]);
+        for (int s = 0; s < 8; ++s) {
+          const double u = x + 0.5 * (s & 1) - 0.25, v = y + 0.5 * (s >> 1 & 1) - 0.25,
+                       w = z + 0.5 * (s >> 2) - 0.25;
+          const bool share_a_face = u * u + v * v + w * w == 0.6875;  // (3/4, 1/4, 1/4)
+          set_field(share_a_face ? k_contact_across : 1.0, u, v, w, cell.field[s]);
+        }
         near_cells.push_back(cell);
       }
   lists.far_pairs = std::int64_t{k_octet} * std::ssize(far);

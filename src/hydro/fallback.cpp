@@ -51,7 +51,9 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   return tiles;
 }
 
-// The mass and energy that a floored cell gains; NaN where a floor does not help. Where pressure
+// The mass and energy that a floored cell gains; NaN where a floor does not help. One that has no
+// mass left, but momentum, would need much energy to have a pressure beside its kinetic energy: it
+// is slowed down instead, so that the energy that it has suffices, if it has any. Where pressure
 // follows the entropy, that is raised, which adds to neither.
 KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
                                             double& mass, double& energy) {
@@ -62,6 +64,7 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   const State<double> before = next_state(a, offset, stride);
   State<double> u = before;
   u[k_mass] = max(u[k_mass], a.gas.density_floor);
+  if (u[k_mass] > before[k_mass]) slow_down(u, a.gas);
   if (follows_entropy(u, a.gas)) {
     double& entropy = a.sweep.next[offset + k_entropy * stride];
     const double least = entropy_at(u[k_mass], a.gas.pressure_floor, a.gas);

@@ -37,4 +37,15 @@ KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const 
   return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);
 }
 
+// Slows the gas of one cell down, if need be, until its energy leaves it the floor's pressure.
+KOKKOS_INLINE_FUNCTION void slow_down(State<double>& u, const Gas& gas) {
+  double volume;
+  const State<double> w = unfloored_primitive(u, gas, volume);
+  const double kinetic = 0.5 * momentum_dot_velocity(u, w);
+  const double most = max(u[k_energy] - gas.pressure_floor / (gas.gamma - 1.0), 0.0);
+  if (!(kinetic > most)) return;
+  const double factor = Kokkos::sqrt(most / kinetic);
+  for (int n = k_momentum_x; n <= k_momentum_z; ++n) u[n] *= factor;
+}
+
 }  // namespace octant::hydro

@@ -26,7 +26,6 @@ struct StarTerms {
   const double* blocks;
   mesh::CellRange cells;
   StarsInFrame stars;
-  double ambient;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
     const double* const gas = blocks + layout.offset(cell);
@@ -39,7 +38,8 @@ struct StarTerms {
       terms[moment + d] = gas[0] * x[d];
       terms[angular_momentum + d] = x[e] * p[f] - x[f] * p[e];
     }
-    const double expected = ambient + stars.mean(x[0], x[1], x[2], cells.cell_size).total();
+    const double expected =
+        stars.ambient(x[0], x[1], x[2]) + stars.mean(x[0], x[1], x[2], cells.cell_size).total();
     terms[density_error] = Kokkos::abs(gas[0] - expected);
   }
 };
@@ -52,7 +52,8 @@ void StarsInGas::declare(ParameterSchema& schema) {
              {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
   schema.add("problem.ambient_density", ambient_density_,
              {.unit = "density of the (first) star's centre",
-              .meaning = "Density of the gas around, which is as warm as the star's centre",
+              .meaning = "Density of the gas around at the star's surface; it is as warm as the "
+                         "star's centre, and thinner further out, where it floats at rest",
               .above = 0.0});
   schema.add("problem.model_file", model_file_,
              {.meaning = "HDF5 file that the equilibrium is read from if it exists, and written to "
@@ -63,6 +64,7 @@ void StarsInGas::prepare(const Setting& setting) {
   if (setting.G == 0.0)
     throw InputError("problem.name = \"{}\": stars need gravity.enabled = true", problem_);
   G_ = setting.G;
+  turning_ = setting.hydro.frame.angular_velocity;
   model_ = solve(G_);
   const auto lower = setting.geometry.lower(), upper = setting.geometry.upper();
   for (const PolytropeStar& star : model_.stars)
@@ -108,27 +110,35 @@ double StarsInGas::specific_pressure() const {
 // With the tables on the device, or on the host if there are none given.
 StarsInFrame StarsInGas::at_time(double time, const mesh::DeviceArray<const double>* tables) const {
   StarsInFrame frame{.count = static_cast<int>(model_.stars.size()),
-                     .cosine = std::cos(model_.angular_velocity * time),
-                     .sine = std::sin(model_.angular_velocity * time)};
+                     .cosine = std::cos((model_.angular_velocity - turning_) * time),
+                     .sine = std::sin((model_.angular_velocity - turning_) * time)};
   for (int s = 0; s < frame.count; ++s) {
     frame.stars[s] = model_.stars[s].on_host();
     if (tables) frame.stars[s].enthalpy = tables[s].data();
+    frame.attraction[s] = G_ * model_.stars[s].mass / specific_pressure();
   }
+  frame.ambient_density = ambient_density_ * model_.stars.front().central_density;
   for (int d = 0; d < 3; ++d) frame.axis[d] = centre_[d] + velocity_[d] * time;
   return frame;
 }
 
 GasState StarsInGas::initial_state(const Position& centre, double cell_size) const {
-  const auto mean = at_time(0.0, nullptr).mean(centre[0], centre[1], centre[2], cell_size);
+  const StarsInFrame stars = at_time(0.0, nullptr);
+  const auto mean = stars.mean(centre[0], centre[1], centre[2], cell_size);
+  const double ambient = stars.ambient(centre[0], centre[1], centre[2]);
   GasState gas;
-  gas.density = mean.total() + ambient_density();
-  gas.pressure = mean.pressure + ambient_density() * specific_pressure();
+  gas.density = mean.total() + ambient;
+  gas.pressure = mean.pressure + ambient * specific_pressure();
   const double rotation = model_.angular_velocity * mean.total() / gas.density;
   gas.velocity = {velocity_[0] - rotation * (centre[1] - centre_[1]),
                   velocity_[1] + rotation * (centre[0] - centre_[0]), velocity_[2]};
   for (std::size_t s = 0; s < model_.stars.size(); ++s)
     gas.scalars.push_back(mean.density[s] / gas.density);
   return gas;
+}
+
+GasState StarsInGas::inflow_state(const InflowPlace& place) const {
+  return initial_state(place.centre, 0.0);
 }
 
 // --- what is measured --------------------------------------------------------------------------
@@ -141,8 +151,7 @@ void StarsInGas::measure(const Present& present) {
     const StarTerms terms{.layout = mesh.layout(),
                           .blocks = mesh.fields(level).blocks(mesh::LevelFields::k_now),
                           .cells = cells,
-                          .stars = at_time(present.time, tables_.data()),
-                          .ambient = ambient_density()};
+                          .stars = at_time(present.time, tables_.data())};
     const double volume = mesh.geometry().cell_volume(level);
     for (const auto& of_block : mesh::block_totals("measure stars", cells, terms))
       for (int n = 0; n < StarTerms::sums; ++n) sums[n] += volume * of_block[n];

@@ -9,10 +9,14 @@
 
 namespace octant::problems {
 
-// A model's gas in the domain at one time, as kernels see it.
+// A model's gas in the domain at one time, as kernels see it, and the gas around: at rest, of one
+// temperature, and in equilibrium with the attraction of points in the stars' centres. (One of
+// constant density would fall upon the stars.)
 struct StarsInFrame {
   static constexpr int k_most = 2;
   PolytropeProfile stars[k_most];
+  double attraction[k_most] = {0.0, 0.0};  // G m of each star over p / rho of the gas around
+  double ambient_density = 0.0;            // at the first star's surface, and within it
   int count = 1;
   double axis[3] = {0.0, 0.0, 0.0};  // where its origin is
   double cosine = 1.0, sine = 0.0;   // of the angle by which it has turned
@@ -33,6 +37,20 @@ struct StarsInFrame {
       add(x + a * place - axis[0], y + b * place - axis[1], z + c * place - axis[2], weight, mean);
     }
     return mean;
+  }
+
+  // The density of the gas around, at the centre of a cell.
+  KOKKOS_INLINE_FUNCTION double ambient(double x, double y, double z) const {
+    const double along_x = x - axis[0], along_y = y - axis[1], dz = z - axis[2];
+    const double turned_x = cosine * along_x + sine * along_y,
+                 turned_y = cosine * along_y - sine * along_x;
+    double height = 0.0;  // in the potential, above the surfaces
+    for (int s = 0; s < count; ++s) {
+      const double dx = turned_x - stars[s].centre, reach = stars[s].reach;
+      const double r = Kokkos::sqrt(dx * dx + turned_y * turned_y + dz * dz);
+      if (r > reach) height += attraction[s] * (1.0 / reach - 1.0 / r);
+    }
+    return ambient_density * Kokkos::exp(-height);
   }
 
  private:
@@ -56,6 +74,7 @@ class StarsInGas : public Problem {
   void prepare(const Setting& setting) override;
   double begin(const Communicator& communicator) override;
   GasState initial_state(const Position& centre, double cell_size) const override;
+  GasState inflow_state(const InflowPlace& place) const override;
   void measure(const Present& present) override;
   void add_columns(Columns& columns) const override;
 
@@ -69,7 +88,6 @@ class StarsInGas : public Problem {
 
  private:
   StarsInFrame at_time(double time, const mesh::DeviceArray<const double>* tables) const;
-  double ambient_density() const { return ambient_density_ * model_.stars.front().central_density; }
   double specific_pressure() const;
   void use_model_file(const Communicator& communicator);
   void log_model() const;
@@ -81,6 +99,7 @@ class StarsInGas : public Problem {
   std::string model_file_;
 
   double G_ = 1.0;
+  double turning_ = 0.0;  // of the frame: model and mesh turn against each other by the rest
   StarModel model_;
   std::vector<mesh::DeviceArray<const double>> tables_;  // of the stars' enthalpies
   struct {

@@ -131,7 +131,6 @@ def test_the_potential_of_a_spheroid_is_found(tmp_path: Path) -> None:
             assert history["mass_force_error"][-1] < 1.0 / cells, (solver, cells)
             assert history["largest_potential_error"][-1] < 0.15, (solver, cells)
     for solver in ("fmm", "multigrid"):
-        # fmm lacks the potential of each cell in itself: second order.
         assert errors[solver, 32] < 0.01, errors
         assert errors[solver, 32] < 0.5 * errors[solver, 16], errors
 

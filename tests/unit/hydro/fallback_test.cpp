@@ -155,6 +155,8 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   ASSERT_EQ(floored.hopeless.size(), 1u);
   EXPECT_EQ(floored.hopeless[0].cell, cells[0].cell);
   EXPECT_DOUBLE_EQ(floored.mass[0], 0.5 + options.density_floor);
+  // What has no mass left is slowed down instead of given energy for its momentum.
+  EXPECT_NEAR(floored.energy[0], 0.0, 1e-13);
   EXPECT_GT(floored.energy[1], 1.0);
   EXPECT_EQ(find_bad_cells(options, arguments).size(), 1u);
 }
