@@ -188,10 +188,12 @@ def test_a_collapse_has_the_energies_of_one_in_an_inertial_frame(
     for name, share in (("kinetic", 0.03), ("internal", 0.1), ("potential", 0.03)):
         change = theirs[name][-1] - theirs[name][0]
         assert ours[name][-1] - ours[name][0] == pytest.approx(change, rel=share), name
-    # The total energy drifts by 1.38 % of the potential one with 8 cells, 0.66 % with 16; on an
-    # inertial mesh by 1.34 and 0.64 %.
-    drift = [abs(h["total_energy"][-1] - h["total_energy"][0]) for h in (ours, theirs)]
-    assert drift[0] < 1.1 * drift[1]
+    # With what left the domain the total energy drifts by 5.5e-4 and 0.6e-4 of the potential one
+    # (multigrid: 4.7e-3 and 0.9e-3); on an inertial mesh by 0.3e-4 and 1.9e-4 (4.7e-3, 1.2e-3).
+    for h in (ours, theirs):
+        total = h["total_energy"] + h["outflow_energy"]
+        drift = abs((total[-1] - total[0]) / h["potential"][0])
+        assert drift < {"fmm": 8e-4, "multigrid": 6e-3}[solver]
     x, y, *_ = centre_of_mass(leaf_cells(turning.last_snapshot))
     assert (x, y) == pytest.approx(turned_back(0.25, -0.125, 0.5 * TURN), abs=5e-3)
 
