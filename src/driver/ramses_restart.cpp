@@ -44,7 +44,9 @@ std::vector<particles::Kind> kinds_of_families(const RamsesFacts& facts) {
   return kinds;
 }
 
-constexpr std::int64_t k_octs_at_once = 1 << 12;  // that a rank sends
+// That a rank reads and sends. No power of two, or the columns of variables would fall into the
+// same sets of a cache.
+constexpr std::int64_t k_octs_at_once = 5000;
 
 // Octs under way to the owner of their block: a head, then eight cells of every variable.
 struct OctHead {
@@ -67,14 +69,21 @@ KOKKOS_INLINE_FUNCTION double value_shown_as(double wanted, double guess, const 
   return guess;
 }
 
-// Puts octs into blocks of a level: `starts` has where the first cell of each lies, `values` what
-// its cells hold, [oct][variable][cell]. Conserved variables are stored as they are; of primitive
-// ones, what is shown as they are, to the bit where there is such a thing.
-void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
-                const std::vector<std::int64_t>& starts, const std::vector<double>& values,
+// Octs that have come to the owner of their block: where the first cell of each lies, and what its
+// cells hold, [oct][variable][cell].
+struct ArrivedOcts {
+  mesh::DeviceTable<std::int64_t> first_cells{"octs"};
+  mesh::DeviceTable<double> values{"values of octs"};
+};
+
+// Puts octs into blocks of a level. Conserved variables are stored as they are; of primitive ones,
+// what is shown as they are, to the bit where there is such a thing.
+void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level, ArrivedOcts& octs,
                 bool conserved) {
-  const auto first_cells = mesh::to_device("octs", starts);
-  const auto from = mesh::to_device("values of octs", values);
+  octs.first_cells.upload();
+  octs.values.upload();
+  const auto first_cells = octs.first_cells.on_device();
+  const auto from = octs.values.on_device();
   const hydro::Gas gas = options.gas();
   const int first_scalar = options.first_scalar();
   const int N = mesh.geometry().block_size();
@@ -82,7 +91,8 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
   const std::int64_t variables = k_ramses_gas_fields + std::ssize(options.scalars);
   double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
   Kokkos::parallel_for(
-      "put octs into blocks", starts.size() * k_cells, KOKKOS_LAMBDA(const std::int64_t index) {
+      "put octs into blocks", first_cells.size() * k_cells,
+      KOKKOS_LAMBDA(const std::int64_t index) {
         const std::int64_t oct = index / k_cells, cell = index % k_cells;
         const std::int64_t inside = ((cell >> 2) * N + (cell >> 1 & 1)) * N + (cell & 1);
         const auto value = [&](std::int64_t n) {
@@ -183,7 +193,7 @@ class TreeReader {
   }
 
   void read() {
-    for (int level = 1; level < levels_.base; ++level) source_.skip(level);
+    for (int level = 1; level < levels_.base; ++level) source_.next_level();
     std::int64_t refined = 0;
     for (int level = levels_.base; level <= finest_; ++level) {
       const std::int64_t expected =
@@ -243,18 +253,15 @@ class TreeReader {
   // refined cells. Returns how many cells are refined, over all ranks.
   std::int64_t read_level(int level, std::int64_t expected, mesh::OctantMasks& wanted) {
     const Communicator& ranks = mesh_.communicator();
+    source_.next_level();
     std::int64_t counts[2] = {0, 0};  // octs, refined cells
     for (int round = 0; round < source_.rounds(); ++round) {
-      const RamsesOcts octs = source_.octs(level, round);
-      const std::int64_t count = std::ssize(octs.places), most = ranks.max(count);
+      const std::int64_t count = source_.count(round), most = ranks.max(count);
+      counts[0] += count;
       for (std::int64_t first = 0; first < most; first += k_octs_at_once) {
-        std::vector<std::byte> items;
-        std::vector<Key> keys;
-        for (auto oct = first; oct < std::min(first + k_octs_at_once, count); ++oct)
-          pack(octs, static_cast<std::size_t>(oct), keys, items);
-        counts[0] += std::ssize(keys);
-        counts[1] +=
-            store(send_to_owners(level, keys, std::move(items)), levels_.of_mesh(level), wanted);
+        const std::int64_t begin = std::min(first, count);
+        source_.read(round, {begin, std::min(k_octs_at_once, count - begin)}, octs_);
+        counts[1] += store(send_to_owners(level), levels_.of_mesh(level), wanted);
       }
     }
     ranks.sum_in_place(std::span<std::int64_t>(counts));
@@ -268,58 +275,62 @@ class TreeReader {
 
   std::size_t item_bytes() const { return sizeof(OctHead) + k_cells * variables_ * sizeof(double); }
 
-  void pack(const RamsesOcts& octs, std::size_t oct, std::vector<Key>& keys,
-            std::vector<std::byte>& items) const {
-    const int N = mesh_.geometry().block_size();
-    BlockCoordinates block;
-    std::array<int, 3> cell;
-    for (int axis = 0; axis < 3; ++axis) {
-      const std::int64_t first = 2 * octs.places[oct][axis];
-      block[axis] = static_cast<BlockCoordinate>(first / N);
-      cell[axis] = static_cast<int>(first % N);
-    }
-    const OctHead head{morton_encode(block), octs.refined[oct],
-                       (cell[2] * N + cell[1]) * N + cell[0]};
-    keys.push_back(head.block);
-    const std::size_t at = items.size();
-    items.resize(at + item_bytes());
-    std::memcpy(items.data() + at, &head, sizeof(OctHead));
-    std::byte* to = items.data() + at + sizeof(OctHead);
-    for (std::int64_t n = 0; n < variables_ * k_cells; ++n)
-      std::memcpy(to + n * sizeof(double), &octs.values[n * octs.places.size() + oct],
-                  sizeof(double));
-  }
-
-  std::vector<std::byte> send_to_owners(int level, const std::vector<Key>& keys,
-                                        std::vector<std::byte> items) const {
+  // Sends the octs that were read, and returns those that came.
+  std::vector<std::byte> send_to_owners(int level) {
     const Communicator& ranks = mesh_.communicator();
-    const auto owners = mesh_.tree().owners(levels_.of_mesh(level), keys);
+    const auto count = static_cast<std::size_t>(octs_.size());
+    std::vector<Key> blocks(count);
+    leaving_.resize(count * item_bytes());
+    for (std::size_t oct = 0; oct < count; ++oct) blocks[oct] = pack(oct);
+    const auto owners = mesh_.tree().owners(levels_.of_mesh(level), blocks);
     ranks.agree([&] {
-      if (std::find(owners.begin(), owners.end(), -1) != owners.end())
+      if (std::ranges::find(owners, -1) != owners.end())
         refuse_ramses(facts_,
                       fmt::format("an oct of level {} lies in no refined cell of level {}: files "
                                   "are missing, or of several outputs",
                                   level, level - 1));
     });
-    return route_bytes(ranks, owners, items, item_bytes()).items;
+    return route_bytes(ranks, owners, leaving_, item_bytes()).items;
+  }
+
+  // Returns the block.
+  Key pack(std::size_t oct) {
+    const int N = mesh_.geometry().block_size();
+    BlockCoordinates block;
+    std::array<int, 3> cell;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t first = 2 * octs_.places[oct][axis];
+      block[axis] = static_cast<BlockCoordinate>(first / N);
+      cell[axis] = static_cast<int>(first % N);
+    }
+    const OctHead head{morton_encode(block), octs_.refined[oct],
+                       (cell[2] * N + cell[1]) * N + cell[0]};
+    std::byte* to = leaving_.data() + oct * item_bytes();
+    std::memcpy(to, &head, sizeof(OctHead));
+    to += sizeof(OctHead);
+    const auto count = static_cast<std::size_t>(octs_.size());
+    for (std::int64_t n = 0; n < variables_ * k_cells; ++n)
+      std::memcpy(to + n * sizeof(double), &octs_.values[n * count + oct], sizeof(double));
+    return head.block;
   }
 
   // Returns how many cells of these octs are refined.
   std::int64_t store(const std::vector<std::byte>& items, int level, mesh::OctantMasks& wanted) {
     const std::size_t count = items.size() / item_bytes();
     const int N = mesh_.geometry().block_size(), half = N / 2;
-    std::vector<std::int64_t> starts;  // of the oct's first cell, in the level's blocks
-    std::vector<double> values;        // [oct][variable][cell]
+    const std::size_t width = item_bytes() - sizeof(OctHead);
+    arrived_.first_cells.resize(count);
+    arrived_.values.resize(count * width / sizeof(double));
+    std::int64_t* const starts = arrived_.first_cells.write(0, count);
+    double* const values = arrived_.values.write(0, arrived_.values.size());
     std::int64_t refined = 0;
     for (std::size_t n = 0; n < count; ++n) {
       OctHead head;
       const std::byte* from = items.data() + n * item_bytes();
       std::memcpy(&head, from, sizeof(OctHead));
       const int slot = mesh_.blocks(level).find(head.block)->slot;
-      starts.push_back(slot * mesh_.layout().stride_slot + head.first_cell);
-      const std::size_t at = values.size();
-      values.resize(at + variables_ * k_cells);
-      std::memcpy(values.data() + at, from + sizeof(OctHead), item_bytes() - sizeof(OctHead));
+      starts[n] = slot * mesh_.layout().stride_slot + head.first_cell;
+      std::memcpy(values + n * width / sizeof(double), from + sizeof(OctHead), width);
       refined += std::popcount(head.refined);
       for (int cell = 0; cell < k_cells; ++cell) {
         if (!(head.refined >> cell & 1)) continue;
@@ -332,7 +343,7 @@ class TreeReader {
     }
     // A file may have levels without octs beyond those of the mesh.
     if (count > 0 && facts_.has_gas)
-      write_octs(mesh_, simulation_.options().hydro, level, starts, values, source_.is_conserved());
+      write_octs(mesh_, simulation_.options().hydro, level, arrived_, source_.is_conserved());
     return refined;
   }
 
@@ -372,6 +383,10 @@ class TreeReader {
   std::int64_t variables_;  // of the file
   int finest_ = 0;
   std::int64_t refined_cells_ = 0;  // of the file
+  // Of the octs that are being read, kept from one time to the next.
+  RamsesOcts octs_;
+  std::vector<std::byte> leaving_;
+  ArrivedOcts arrived_;
 };
 
 // Those of a family, as particles of a kind.

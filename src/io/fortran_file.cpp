@@ -81,19 +81,34 @@ std::vector<FortranFile::Part> FortranFile::parts_of_next(const char* what) {
   return parts;
 }
 
-void FortranFile::read(const std::vector<Part>& parts, std::span<std::byte> to) const {
+// Fills `to` with what follows the first `skipped` bytes.
+void FortranFile::read(const std::vector<Part>& parts, std::int64_t skipped,
+                       std::span<std::byte> to) const {
   for (const Part& part : parts) {
-    const auto bytes = static_cast<std::size_t>(part.bytes);
-    file_.read_at(part.offset, to.first(bytes));
-    to = to.subspan(bytes);
+    const std::int64_t passed = std::min(skipped, part.bytes);
+    const auto bytes = std::min(part.bytes - passed, std::ssize(to));
+    skipped -= passed;
+    if (bytes == 0) continue;
+    file_.read_at(part.offset + passed, to.first(static_cast<std::size_t>(bytes)));
+    to = to.subspan(static_cast<std::size_t>(bytes));
   }
 }
 
 template <class T>
 std::vector<T> FortranFile::values(const std::vector<Part>& parts) const {
   std::vector<T> values(static_cast<std::size_t>(bytes_of(parts)) / sizeof(T));
-  read(parts, std::as_writable_bytes(std::span(values)));
+  read(parts, 0, std::as_writable_bytes(std::span(values)));
   return values;
+}
+
+// Numbers of `width` bytes, that of T or of Narrow.
+template <class Narrow, class T>
+void FortranFile::numbers(const std::vector<Part>& parts, std::int64_t width, std::int64_t first,
+                          std::span<T> to) const {
+  if (width == sizeof(T)) return read(parts, first * width, std::as_writable_bytes(to));
+  std::vector<Narrow> narrow(to.size());
+  read(parts, first * width, std::as_writable_bytes(std::span(narrow)));
+  std::ranges::copy(narrow, to.begin());
 }
 
 void FortranFile::skip(const char* what, int records) {
@@ -110,24 +125,32 @@ std::int64_t FortranFile::width_of(const char* what, const std::vector<Part>& pa
   return width;
 }
 
-void FortranFile::reals(const char* what, std::span<double> to) {
+void FortranFile::reals(const char* what, std::int64_t count, std::int64_t first,
+                        std::span<double> to) {
   const auto parts = parts_of_next(what);
-  if (width_of(what, parts, std::ssize(to)) == 8) return read(parts, std::as_writable_bytes(to));
-  std::ranges::copy(values<float>(parts), to.begin());
+  numbers<float>(parts, width_of(what, parts, count), first, to);
+}
+
+void FortranFile::integers(const char* what, std::int64_t count, std::int64_t first,
+                           std::span<std::int64_t> to) {
+  const auto parts = parts_of_next(what);
+  numbers<std::int32_t>(parts, width_of(what, parts, count), first, to);
 }
 
 std::vector<double> FortranFile::reals(const char* what, std::int64_t count) {
   const auto parts = parts_of_next(what);
-  if (width_of(what, parts, count) == 8) return values<double>(parts);
-  const auto narrow = values<float>(parts);
-  return {narrow.begin(), narrow.end()};
+  const std::int64_t width = width_of(what, parts, count);
+  std::vector<double> values(static_cast<std::size_t>(count));
+  numbers<float>(parts, width, 0, std::span(values));
+  return values;
 }
 
 std::vector<std::int64_t> FortranFile::integers(const char* what, std::int64_t count) {
   const auto parts = parts_of_next(what);
-  if (width_of(what, parts, count) == 8) return values<std::int64_t>(parts);
-  const auto narrow = values<std::int32_t>(parts);
-  return {narrow.begin(), narrow.end()};
+  const std::int64_t width = width_of(what, parts, count);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  numbers<std::int32_t>(parts, width, 0, std::span(values));
+  return values;
 }
 
 std::vector<std::int8_t> FortranFile::bytes(const char* what, std::int64_t count) {

@@ -32,9 +32,12 @@ class FortranFile {
   // Each reads the next record, which must hold `count` numbers; `what` names it in messages.
   // Reals have four or eight bytes in the file, integers likewise.
   std::vector<double> reals(const char* what, std::int64_t count);
-  void reals(const char* what, std::span<double> to);  // as many as there is room for
   std::vector<std::int64_t> integers(const char* what, std::int64_t count);
   std::vector<std::int8_t> bytes(const char* what, std::int64_t count);
+  // Some of them, from `first` on.
+  void reals(const char* what, std::int64_t count, std::int64_t first, std::span<double> to);
+  void integers(const char* what, std::int64_t count, std::int64_t first,
+                std::span<std::int64_t> to);
   double real(const char* what) { return reals(what, 1)[0]; }
   std::int64_t integer(const char* what) { return integers(what, 1)[0]; }
   std::string text(const char* what);  // without blanks at its end
@@ -55,7 +58,10 @@ class FortranFile {
   std::vector<Part> parts_of_next(const char* what);
   template <class T>
   std::vector<T> values(const std::vector<Part>& parts) const;
-  void read(const std::vector<Part>& parts, std::span<std::byte> to) const;
+  template <class Narrow, class T>
+  void numbers(const std::vector<Part>& parts, std::int64_t width, std::int64_t first,
+               std::span<T> to) const;
+  void read(const std::vector<Part>& parts, std::int64_t skipped, std::span<std::byte> to) const;
   std::int64_t width_of(const char* what, const std::vector<Part>& parts, std::int64_t count) const;
   std::int32_t marker_at(std::int64_t offset, const char* what) const;
 

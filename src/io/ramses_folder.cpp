@@ -130,27 +130,31 @@ void find_groups(const Communicator& communicator, RamsesFacts& facts) {
   facts.domains_of_group = static_cast<int>(communicator.max(files));
 }
 
-// The octs that one domain owns, read level by level, coarsest first. Local.
+// The octs that one domain owns, level by level, coarsest first. Local.
 class RamsesDomain {
  public:
   RamsesDomain(const RamsesFacts& facts, int number);  // from 1
 
   const RamsesHead& head() const { return head_; }
-  void next_level(RamsesOcts* octs);  // appends to them; null: passes by
+  void next_level();
+  std::int64_t count() const { return octs_in_list(number_ - 1); }  // of the present level
+  // Some of them, to where `octs` have room from `at` on.
+  void read(RowRange some, RamsesOcts& octs, std::int64_t at) const;
 
  private:
   void read_amr_head();
   void read_gas_head(const RamsesFacts& facts);
-  void next_level_of_gas(RamsesOcts* octs);
+  void next_level_of_gas();
   std::int64_t octs_in_list(int list) const;
-  void read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& octs) const;
-  void read_values(FortranFile& gas, std::int64_t count, RamsesOcts& octs) const;
+  void read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const;
+  void read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const;
 
   std::string amr_path_, gas_path_;  // the latter empty without gas
   RamsesHead head_;
-  int number_, domains_, lists_ = 0, level_ = 0;  // the level that was read last
+  int number_, domains_, lists_ = 0, level_ = 0;  // the present level
   std::vector<std::int64_t> in_lists_;            // octs, [level - 1][list]
-  RecordPlace amr_place_, gas_place_;
+  RecordPlace amr_place_, gas_place_;             // where the next level begins
+  RecordPlace own_octs_, own_values_;             // of the present level
 };
 
 }  // namespace
@@ -297,23 +301,21 @@ std::int64_t oct_place(const FortranFile& file, int level, double centre) {
   return place;
 }
 
-// Null: passes by. Otherwise `octs` is filled.
-void RamsesDomain::next_level(RamsesOcts* octs) {
+void RamsesDomain::next_level() {
   constexpr int k_amr_records = 3 + 3 + 1 + 6 + 3 * k_cells;  // of a list with octs
   ++level_;
   FortranFile amr(amr_path_, amr_place_);
   for (int list = 0; list < lists_; ++list) {
-    const std::int64_t count = octs_in_list(list);
-    if (count > 0 && octs && list == number_ - 1) read_tree(amr, count, *octs);
-    else if (count > 0) amr.skip("octs of others", k_amr_records);
+    if (list == number_ - 1) own_octs_ = amr.place();
+    if (octs_in_list(list) > 0) amr.skip("octs", k_amr_records);
   }
   amr_place_ = amr.place();
   if (level_ == head_.levels && !amr.at_end())
     amr.refuse("the last one", "the file goes on behind it");
-  if (!gas_path_.empty()) next_level_of_gas(octs);
+  if (!gas_path_.empty()) next_level_of_gas();
 }
 
-void RamsesDomain::next_level_of_gas(RamsesOcts* octs) {
+void RamsesDomain::next_level_of_gas() {
   FortranFile gas(gas_path_, gas_place_);
   for (int list = 0; list < lists_; ++list) {
     const std::int64_t count = octs_in_list(list);
@@ -322,40 +324,46 @@ void RamsesDomain::next_level_of_gas(RamsesOcts* octs) {
     if (const std::int64_t other = gas.integer("ncache"); other != count)
       gas.refuse("ncache", fmt::format("{} octs of level {} in list {}, but '{}' has {}", other,
                                        level_, list + 1, amr_path_, count));
-    if (count > 0 && octs && list == number_ - 1) read_values(gas, count, *octs);
-    else if (count > 0) gas.skip("variables of others", k_cells * head_.variables);
+    if (list == number_ - 1) own_values_ = gas.place();
+    if (count > 0) gas.skip("variables", k_cells * head_.variables);
   }
   gas_place_ = gas.place();
   if (level_ == head_.levels && !gas.at_end())
     gas.refuse("the last one", "the file goes on behind it");
 }
 
-void RamsesDomain::read_tree(FortranFile& amr, std::int64_t count, RamsesOcts& octs) const {
-  amr.skip("octs' indices, next and prev", 3);
-  octs.places.resize(count);
-  octs.refined.assign(count, 0);
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto centres = amr.reals("octs' centres", count);
-    for (std::int64_t n = 0; n < count; ++n)
-      octs.places[n][axis] = oct_place(amr, level_, centres[n]);
-  }
-  amr.skip("father and neighbours", 7);
-  for (int cell = 0; cell < k_cells; ++cell) {
-    const auto sons = amr.integers("son", count);
-    for (std::int64_t n = 0; n < count; ++n)
-      octs.refined[n] |= static_cast<std::uint8_t>((sons[n] > 0) << cell);
-  }
-  amr.skip("cpu_map and flag1", 2 * k_cells);
+void RamsesDomain::read(RowRange some, RamsesOcts& octs, std::int64_t at) const {
+  read_tree(some, octs, at);
+  if (!gas_path_.empty()) read_values(some, octs, at);
 }
 
-void RamsesDomain::read_values(FortranFile& gas, std::int64_t count, RamsesOcts& octs) const {
-  octs.values.resize(static_cast<std::size_t>(count) * k_cells * head_.variables);
+void RamsesDomain::read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const {
+  FortranFile amr(amr_path_, own_octs_);
+  amr.skip("octs' indices, next and prev", 3);
+  std::vector<double> centres(static_cast<std::size_t>(some.count));
+  for (int axis = 0; axis < 3; ++axis) {
+    amr.reals("octs' centres", count(), some.begin, centres);
+    for (std::int64_t n = 0; n < some.count; ++n)
+      octs.places[at + n][axis] = oct_place(amr, level_, centres[n]);
+  }
+  amr.skip("father and neighbours", 7);
+  std::vector<std::int64_t> sons(static_cast<std::size_t>(some.count));
+  for (int cell = 0; cell < k_cells; ++cell) {
+    amr.integers("son", count(), some.begin, sons);
+    for (std::int64_t n = 0; n < some.count; ++n)
+      octs.refined[at + n] |= static_cast<std::uint8_t>((sons[n] > 0) << cell);
+  }
+}
+
+void RamsesDomain::read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const {
+  FortranFile gas(gas_path_, own_values_);
   for (int cell = 0; cell < k_cells; ++cell)
     for (int n = 0; n < head_.variables; ++n) {
+      const std::int64_t column = (std::int64_t{n} * k_cells + cell) * octs.size() + at;
       const auto values =
           std::span(octs.values)
-              .subspan((std::int64_t{n} * k_cells + cell) * count, static_cast<std::size_t>(count));
-      gas.reals("a variable", values);
+              .subspan(static_cast<std::size_t>(column), static_cast<std::size_t>(some.count));
+      gas.reals("a variable", count(), some.begin, values);
       for (const double value : values)
         if (!std::isfinite(value) || (n == 0 && !(value > 0.0)))
           gas.refuse("a variable", fmt::format("a {} of {}", n == 0 ? "density" : "value", value));
@@ -454,7 +462,8 @@ class RamsesFolder final : public RamsesSource {
     communicator.agree([&] {
       for (int round = 0; round < rounds(); ++round)
         for (const int domain : domains(round)) {
-          files_.try_emplace(domain, facts, domain);
+          const auto [file, is_new] = files_.try_emplace(domain, facts, domain);
+          variables_ = file->second.head().variables;
         }
     });
   }
@@ -466,17 +475,17 @@ class RamsesFolder final : public RamsesSource {
   }
   bool is_conserved() const override { return false; }
 
-  RamsesOcts octs(int /*level*/, int round) override {
-    std::vector<RamsesOcts> parts;
+  void next_level() override {
     communicator_.agree([&] {
-      for (const int domain : domains(round)) files_.at(domain).next_level(&parts.emplace_back());
+      for (auto& [domain, file] : files_) file.next_level();
     });
-    return joined(parts);
   }
 
-  void skip(int /*level*/) override {
+  void read(int round, RowRange some, RamsesOcts& octs) override {
+    octs.resize(some.count, k_cells * variables_);
     communicator_.agree([&] {
-      for (auto& [domain, file] : files_) file.next_level(nullptr);
+      for (const auto& [domain, part, at] : pieces(round, some))
+        files_.at(domain).read(part, octs, at);
     });
   }
 
@@ -489,27 +498,10 @@ class RamsesFolder final : public RamsesSource {
   }
 
  private:
-  // Takes the parts as it goes.
-  RamsesOcts joined(std::vector<RamsesOcts>& parts) const {
-    if (parts.size() == 1) return std::move(parts[0]);
-    RamsesOcts all;
-    if (parts.empty()) return all;
-    for (const RamsesOcts& part : parts) {
-      all.places.insert(all.places.end(), part.places.begin(), part.places.end());
-      all.refined.insert(all.refined.end(), part.refined.begin(), part.refined.end());
-    }
-    const auto columns =
-        static_cast<std::size_t>(files_.begin()->second.head().variables) * k_cells;
-    all.values.reserve(columns * all.places.size());
-    for (std::size_t column = 0; column < columns; ++column)
-      for (const RamsesOcts& part : parts) {
-        const auto begin = part.values.begin() + column * part.places.size();
-        all.values.insert(all.values.end(), begin, begin + part.places.size());
-      }
-    return all;
-  }
+  std::int64_t octs_of(int domain) const override { return files_.at(domain).count(); }
 
   std::map<int, RamsesDomain> files_;
+  int variables_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "io/ramses_hdf5.hpp"
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -57,20 +58,25 @@ class RamsesHdf5 final : public RamsesSource {
   std::vector<RamsesHead> heads() const override { return {head_}; }
   bool is_conserved() const override { return true; }
 
-  RamsesOcts octs(int level, int round) override {
-    RamsesOcts octs;
-    const std::string amr = level_of("amr", level);
-    if (!file_.exists(amr)) return octs;
-    const auto counts =
-        as_integers(file_.read<std::int32_t>(amr + "/ngrid_per_cpu", {0, facts_.domains}));
-    const auto total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    require_rows(amr + "/xg_1", total);
-    require_rows(amr + "/son_flag", k_octants * total);
-    for (const RowRange rows : rows_of(counts, round)) append(level, rows, octs);
-    transpose(octs);
-    return octs;
+  void next_level() override {
+    const std::string amr = level_of("amr", ++level_);
+    first_rows_.assign(static_cast<std::size_t>(facts_.domains) + 1, 0);
+    if (!file_.exists(amr)) return;
+    const auto counts = file_.read<std::int32_t>(amr + "/ngrid_per_cpu", {0, facts_.domains});
+    std::partial_sum(counts.begin(), counts.end(), first_rows_.begin() + 1,
+                     std::plus<std::int64_t>());
+    require_rows(amr + "/xg_1", first_rows_.back());
+    require_rows(amr + "/son_flag", k_octants * first_rows_.back());
   }
-  void skip(int /*level*/) override {}
+
+  void read(int round, RowRange some, RamsesOcts& octs) override {
+    octs.resize(some.count, k_octants * head_.variables);
+    auto parts = pieces(round, some);
+    const std::int64_t most = communicator_.max(std::ssize(parts));
+    parts.resize(static_cast<std::size_t>(most), {.domain = 1, .octs = {}, .at = 0});
+    for (const auto& [domain, part, at] : parts)
+      read({first_rows_[domain - 1] + part.begin, part.count}, octs, at);
+  }
 
   RamsesParticles particles(int round) override {
     RamsesParticles all;
@@ -82,6 +88,10 @@ class RamsesHdf5 final : public RamsesSource {
   }
 
  private:
+  std::int64_t octs_of(int domain) const override {
+    return first_rows_[domain] - first_rows_[domain - 1];
+  }
+
   // Of the rows that belong to domains, those of a round: as many ranges on every rank, some empty.
   std::vector<RowRange> rows_of(const std::vector<std::int64_t>& counts, int round) const {
     const std::vector<int> numbers = domains(round);
@@ -99,19 +109,15 @@ class RamsesHdf5 final : public RamsesSource {
                        shape.empty() ? 0 : shape[0], rows);
   }
 
-  // Adds octs; values lie as [oct][variable][cell] until all are there.
-  void append(int level, RowRange rows, RamsesOcts& octs) const {
-    const std::string amr = level_of("amr", level), hydro = level_of("hydro", level);
-    const std::size_t before = octs.places.size();
-    const auto count = static_cast<std::size_t>(rows.count);
-    octs.places.resize(before + count);
-    octs.refined.resize(before + count, 0);
+  // Reads these rows of the present level to where `octs` have room from `at` on. Collective.
+  void read(RowRange rows, RamsesOcts& octs, std::int64_t at) const {
+    const std::string amr = level_of("amr", level_), hydro = level_of("hydro", level_);
     for (int axis = 0; axis < 3; ++axis) {
       const auto centres = file_.read<double>(fmt::format("{}/xg_{}", amr, axis + 1), rows);
       communicator_.agree([&] {
-        for (std::size_t n = 0; n < count; ++n) {
-          octs.places[before + n][axis] = ramses_oct_place(level, centres[n]);
-          if (octs.places[before + n][axis] < 0)
+        for (std::int64_t n = 0; n < rows.count; ++n) {
+          octs.places[at + n][axis] = ramses_oct_place(level_, centres[n]);
+          if (octs.places[at + n][axis] < 0)
             throw InputError("'{}': {}/xg_{}: {} is no centre of an oct", file_.path(), amr,
                              axis + 1, centres[n]);
         }
@@ -119,33 +125,21 @@ class RamsesHdf5 final : public RamsesSource {
     }
     const RowRange cells{rows.begin * k_octants, rows.count * k_octants};
     const auto sons = file_.read<std::int32_t>(amr + "/son_flag", cells);
-    for (std::size_t n = 0; n < sons.size(); ++n)
-      octs.refined[before + n / k_octants] |=
-          static_cast<std::uint8_t>((sons[n] > 0) << n % k_octants);
-    const std::int64_t width = head_.variables * k_octants;
-    octs.values.resize((before + count) * width);
+    for (std::int64_t n = 0; n < cells.count; ++n)
+      octs.refined[at + n / k_octants] |= static_cast<std::uint8_t>((sons[n] > 0) << n % k_octants);
     for (int v = 0; v < head_.variables; ++v) {
       const std::string name = fmt::format("{}/uold_{}", hydro, v + 1);
       const auto values = file_.read<double>(name, cells);
       communicator_.agree([&] {
-        for (std::size_t n = 0; n < values.size(); ++n) {
+        for (std::int64_t n = 0; n < cells.count; ++n) {
           if (!std::isfinite(values[n]) || (v == 0 && !(values[n] > 0.0)))
-            throw InputError("'{}': {}: row {} has {}", file_.path(), name,
-                             cells.begin + static_cast<std::int64_t>(n), values[n]);
-          octs.values[(before + n / k_octants) * width + v * k_octants + n % k_octants] = values[n];
+            throw InputError("'{}': {}: row {} has {}", file_.path(), name, cells.begin + n,
+                             values[n]);
+          octs.values[(v * k_octants + n % k_octants) * octs.size() + at + n / k_octants] =
+              values[n];
         }
       });
     }
-  }
-
-  // To [variable][cell][oct].
-  void transpose(RamsesOcts& octs) const {
-    const std::size_t count = octs.places.size(), width = head_.variables * k_octants;
-    std::vector<double> values(octs.values.size());
-    for (std::size_t oct = 0; oct < count; ++oct)
-      for (std::size_t n = 0; n < width; ++n)
-        values[n * count + oct] = octs.values[oct * width + n];
-    octs.values = std::move(values);
   }
 
   void append(RowRange rows, RamsesParticles& all) const {
@@ -182,6 +176,8 @@ class RamsesHdf5 final : public RamsesSource {
 
   Hdf5Reader file_;
   RamsesHead head_;
+  int level_ = 0;                         // the present one
+  std::vector<std::int64_t> first_rows_;  // of each domain's octs on it, and the end
 };
 
 }  // namespace

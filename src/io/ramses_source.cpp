@@ -5,6 +5,12 @@
 
 namespace octant {
 
+void RamsesOcts::resize(std::int64_t count, std::int64_t values_of_oct) {
+  places.resize(static_cast<std::size_t>(count));
+  refined.assign(static_cast<std::size_t>(count), 0);
+  values.resize(static_cast<std::size_t>(count * values_of_oct));
+}
+
 RamsesSource::RamsesSource(const Communicator& communicator, const RamsesFacts& facts, int chunk)
     : communicator_(communicator), facts_(facts) {
   const int most = (facts.domains + communicator.size() - 1) / communicator.size();
@@ -19,6 +25,25 @@ std::vector<int> RamsesSource::domains(int round) const {
         number <= facts_.domains)
       numbers.push_back(number);
   return numbers;
+}
+
+std::int64_t RamsesSource::count(int round) const {
+  std::int64_t octs = 0;
+  for (const int domain : domains(round)) octs += octs_of(domain);
+  return octs;
+}
+
+std::vector<RamsesSource::Piece> RamsesSource::pieces(int round, RowRange some) const {
+  std::vector<Piece> pieces;
+  std::int64_t before = 0;  // octs of the round's domains that come first
+  for (const int domain : domains(round)) {
+    const std::int64_t octs = octs_of(domain);
+    const std::int64_t begin = std::max(some.begin, before),
+                       end = std::min(some.end(), before + octs);
+    if (begin < end) pieces.push_back({domain, {begin - before, end - begin}, begin - some.begin});
+    before += octs;
+  }
+  return pieces;
 }
 
 std::int64_t ramses_oct_place(int level, double centre) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "io/row_range.hpp"
 
 namespace octant {
 
@@ -48,6 +49,10 @@ struct RamsesOcts {
   std::vector<std::array<std::int64_t, 3>> places;  // in octs of the level, 0 .. 2^(level - 1) - 1
   std::vector<std::uint8_t> refined;                // masks of cells with an oct of their own
   std::vector<double> values;                       // [variable][cell of oct][oct]
+
+  std::int64_t size() const { return std::ssize(places); }
+  // Makes room for so many, none of whose cells is refined yet.
+  void resize(std::int64_t count, std::int64_t values_of_oct);
 };
 
 // Particles, one entry each.
@@ -77,14 +82,24 @@ class RamsesSource {
   // Whether variables are conserved ones.
   virtual bool is_conserved() const = 0;
 
-  // Own octs of some domains, coarsest level first. Collective.
-  virtual RamsesOcts octs(int level, int round) = 0;
-  // Passes by a level. Collective.
-  virtual void skip(int level) = 0;
+  // Goes to the next level, first to level 1. Collective.
+  virtual void next_level() = 0;
+  // How many octs of the level the domains of a round own. Local.
+  std::int64_t count(int round) const;
+  // Some of these. Collective: a rank that has no more of them asks for none.
+  virtual void read(int round, RowRange some, RamsesOcts& octs) = 0;
   virtual RamsesParticles particles(int round) = 0;  // of some domains; collective
 
  protected:
   RamsesSource(const Communicator& communicator, const RamsesFacts& facts, int chunk);
+
+  // Octs of one domain, and where they come among those that were asked for.
+  struct Piece {
+    int domain;
+    RowRange octs;
+    std::int64_t at;
+  };
+  std::vector<Piece> pieces(int round, RowRange some) const;  // none is empty
 
   // The domains of this rank in a round, from 1.
   std::vector<int> domains(int round) const;
@@ -93,6 +108,9 @@ class RamsesSource {
   const RamsesFacts& facts_;
 
  private:
+  // How many octs of the present level a domain of this rank owns.
+  virtual std::int64_t octs_of(int domain) const = 0;
+
   int chunk_, rounds_;
 };
 

@@ -126,6 +126,12 @@ void Mesh::remove_children(const OctantMasks& wanted) {
 
 namespace {
 
+constexpr std::int64_t k_bytes_at_once = 4 << 20;  // that leave a rank
+
+struct Mover {
+  int target, slot;  // the rank that shall own the block in this slot
+};
+
 struct MovedBlock {
   Key key;
   std::uint8_t refined;
@@ -136,55 +142,66 @@ Region whole_block(int block_size) {
   return {{0, 0, 0}, {n, n, n}};
 }
 
+// Moves these blocks of a level, and lets in what other ranks send. Their slots are free for
+// those that arrive. Collective.
+void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::vector<Mover> movers,
+                 const DeviceArray<const CellBox>& boxes, TreeLevel& level, LevelFields& fields) {
+  const BlockLayout& layout = fields.layout();
+  const Region whole = whole_block(layout.block_size);
+  const std::int64_t values = whole.volume() * layout.variables;  // of a block
+  std::ranges::stable_sort(movers, {}, &Mover::target);
+  std::vector<MovedBlock> headers;
+  std::vector<int> targets;
+  std::vector<Segment> sends;
+  std::vector<PackTask> leaving;
+  for (const auto& [target, slot] : movers) {
+    leaving.push_back({slot, whole, std::ssize(leaving) * values});
+    headers.push_back({level.key(slot), level.refined(slot)});
+    targets.push_back(target);
+    count_items(sends, target);
+  }
+  const auto arrivals = route<MovedBlock>(communicator, targets, headers);
+  const ExchangePlan plan = ExchangePlan::from_sends(communicator, sends);
+  auto sent = uninitialised<double>("leaving blocks", plan.items_sent() * values);
+  auto received = uninitialised<double>("arriving blocks", plan.items_received() * values);
+  pack(to_device("leaving blocks", leaving), boxes, fields.blocks(LevelFields::k_now), sent.data(),
+       layout.variables);
+  Kokkos::fence();
+  exchanger.run<double>(plan, sent.data(), received.data(), static_cast<int>(values));
+
+  const int slots_before = level.slots();
+  for (const MovedBlock& header : headers) level.remove(header.key);
+  std::vector<PackTask> arriving;
+  for (const MovedBlock& block : arrivals.items) {
+    const int slot = level.insert(block.key, block.refined, communicator.rank());
+    arriving.push_back({slot, whole, std::ssize(arriving) * values});
+  }
+  fields.reserve(level.slots(), slots_before);
+  unpack_blocks(to_device("arriving blocks", arriving), layout, received.data(),
+                fields.blocks(LevelFields::k_now));
+  Kokkos::fence();
+}
+
 }  // namespace
 
+// Some blocks at a time, so that copies of what moves are small beside what is there. Ranks send to
+// those behind them first, and not all to the same one.
 void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
-  const int rank = communicator().rank();
-  const Region whole = whole_block(layout_.block_size);
-  const std::int64_t cells = whole.volume();
+  const int rank = communicator().rank(), ranks = communicator().size();
+  const std::int64_t block_bytes = layout_.stride_slot * static_cast<std::int64_t>(sizeof(double));
+  const auto at_once = std::max<std::int64_t>(k_bytes_at_once / block_bytes, 1);
   for (int l = 0; l <= tree_->max_level(); ++l) {
-    TreeLevel& level = tree_->level(l);
-    std::vector<std::pair<int, int>> movers;  // target, slot
-    for (std::size_t n = 0; n < level.own().size(); ++n)
-      if (owners[l][n] != rank) movers.emplace_back(owners[l][n], level.own()[n]);
-    std::stable_sort(movers.begin(), movers.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-
-    std::vector<MovedBlock> headers;
-    std::vector<int> targets;
-    std::vector<Segment> sends;
-    std::vector<PackTask> tasks;
-    for (const auto& [target, slot] : movers) {
-      tasks.push_back(
-          {slot, whole, static_cast<std::int64_t>(tasks.size()) * cells * layout_.variables});
-      headers.push_back({level.key(slot), level.refined(slot)});
-      targets.push_back(target);
-      count_items(sends, target);
+    std::vector<Mover> movers;
+    for (std::size_t n = 0; n < owners[l].size(); ++n)
+      if (owners[l][n] != rank) movers.push_back({owners[l][n], tree_->level(l).own()[n]});
+    std::ranges::stable_sort(movers, {},
+                             [&](const Mover& m) { return (m.target - rank + ranks) % ranks; });
+    const std::int64_t count = std::ssize(movers), most = communicator().max(count);
+    for (std::int64_t first = 0; first < most; first += at_once) {
+      const auto begin = std::min(first, count), end = std::min(first + at_once, count);
+      move_blocks(communicator(), migration_, {movers.begin() + begin, movers.begin() + end},
+                  halos_[l].tiles.boxes, tree_->level(l), fields_[l]);
     }
-    const auto arrivals = route<MovedBlock>(communicator(), targets, headers);
-    const ExchangePlan plan = ExchangePlan::from_sends(communicator(), sends);
-    auto sent =
-        uninitialised<double>("leaving blocks", plan.items_sent() * cells * layout_.variables);
-    auto received =
-        uninitialised<double>("arriving blocks", plan.items_received() * cells * layout_.variables);
-    pack(to_device("leaving blocks", tasks), halos_[l].tiles.boxes,
-         fields_[l].blocks(LevelFields::k_now), sent.data(), layout_.variables);
-    Kokkos::fence();
-    migration_.run<double>(plan, sent.data(), received.data(),
-                           static_cast<int>(cells) * layout_.variables);
-
-    const int slots_before = level.slots();
-    for (const MovedBlock& header : headers) level.remove(header.key);
-    std::vector<PackTask> arriving;
-    for (const MovedBlock& block : arrivals.items) {
-      const int slot = level.insert(block.key, block.refined, rank);
-      arriving.push_back(
-          {slot, whole, static_cast<std::int64_t>(arriving.size()) * cells * layout_.variables});
-    }
-    fields_[l].reserve(level.slots(), slots_before);
-    unpack_blocks(to_device("arriving blocks", arriving), layout_, received.data(),
-                  fields_[l].blocks(LevelFields::k_now));
-    Kokkos::fence();
   }
   rebuild();
 }

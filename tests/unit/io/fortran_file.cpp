@@ -43,6 +43,28 @@ TEST(FortranFile, a_record_of_several_parts_is_one) {
   EXPECT_TRUE(file.at_end());
 }
 
+TEST(FortranFile, some_numbers_of_a_record_are_read) {
+  Bytes bytes;
+  bytes.add(std::int32_t{-16}).add(1.5).add(2.5).add(std::int32_t{16});
+  bytes.add(std::int32_t{16}).add(3.5).add(4.5).add(std::int32_t{-16});
+  bytes.add(std::int32_t{12}).add(5.5F).add(6.5F).add(7.5F).add(std::int32_t{12});
+  bytes.add(std::int32_t{12}).add(8).add(9).add(10).add(std::int32_t{12});
+  FortranFile file(bytes.write(testing::TempDir() + "octant_some"));
+  std::vector<double> two(2);
+  file.reals("across parts", 4, 1, two);
+  EXPECT_EQ(two, (std::vector{2.5, 3.5}));
+  file.reals("single ones", 3, 1, two);
+  EXPECT_EQ(two, (std::vector{6.5, 7.5}));
+  std::vector<std::int64_t> last(1), none;
+  const RecordPlace before = file.place();
+  file.integers("the last", 3, 2, last);
+  EXPECT_EQ(last[0], 10);
+  EXPECT_TRUE(file.at_end());
+  FortranFile again(file.path(), before);
+  again.integers("none", 3, 3, none);
+  EXPECT_TRUE(again.at_end());
+}
+
 TEST(FortranFile, what_is_wrong_is_named) {
   Bytes bytes;
   bytes.add(std::int32_t{4}).add(std::int32_t{3}).add(std::int32_t{4});

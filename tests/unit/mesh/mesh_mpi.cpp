@@ -225,6 +225,27 @@ TEST(Mesh, migration_moves_every_block_with_its_cells) {
   }
 }
 
+// More than a rank sends at a time.
+TEST(Mesh, many_blocks_migrate_in_turns) {
+  MeshOptions options = small_box(16, 0, "periodic");
+  options.base_cells = {128, 128, 128};
+  options.upper = {2.0, 2.0, 2.0};
+  MeshFixture f(options, {2}, 16);
+  f.set(linear, other_linear);
+  const int ranks = f.mesh.communicator().size();
+  for (int round = 1; round < 4; ++round) {
+    std::vector<std::vector<int>> owners(1);
+    for (const int slot : f.mesh.blocks(0).own())
+      owners[0].push_back(static_cast<int>(f.mesh.blocks(0).key(slot) * round % 7) % ranks);
+    f.mesh.migrate(owners);
+    EXPECT_EQ(f.mesh.tree().global_counts()[0], 512);
+    f.for_own_cells(0, [&](const Point& x, double* cell) {
+      EXPECT_EQ(cell[0], linear(x));
+      EXPECT_EQ(cell[f.mesh.layout().stride_variable], other_linear(x));
+    });
+  }
+}
+
 TEST(Mesh, more_ranks_than_blocks_is_legal) {
   MeshOptions options = small_box(8, 1, "periodic");
   options.base_cells = {8, 8, 8};
