@@ -330,7 +330,6 @@ def assert_links_are_whole(tree: OctLists) -> None:
     nx, ny, _ = tree.coarse
     centre[1 : coarse + 1] = 0.5 + np.stack([place % nx, place // nx % ny, place // (nx * ny)], 1)
     offset = np.array([[cell & 1, cell >> 1 & 1, cell >> 2] for cell in range(CELLS)]) - 0.5
-    own_lists = {key: octs for key, octs in tree.lists.items() if key[1] <= tree.domains}
     used = np.concatenate([octs["index"] for octs in tree.lists.values()])
     assert len(set(used.tolist())) == len(used)
     assert used.min() == 1
@@ -342,24 +341,22 @@ def assert_links_are_whole(tree: OctLists) -> None:
             at = coarse + cell * tree.ngridmax + octs["index"]
             centre[at] = octs["centre"] + offset[cell] * 0.5**level
             son[at], owner[at] = octs["son"][:, cell], octs["owner"][:, cell]
-        if which > tree.domains:
-            continue
-        n = len(octs["index"])
-        assert tree.counts[level - 1, which - 1] == n
-        assert tree.heads[level - 1, which - 1] == octs["index"][0]
-        assert tree.tails[level - 1, which - 1] == octs["index"][-1]
+        if which <= tree.domains:
+            assert tree.counts[level - 1, which - 1] == len(octs["index"])
+            assert tree.heads[level - 1, which - 1] == octs["index"][0]
+            assert tree.tails[level - 1, which - 1] == octs["index"][-1]
         assert (octs["next"] == [*octs["index"][1:], 0]).all()
         assert (octs["prev"] == [0, *octs["index"][:-1]]).all()
     steps = np.repeat(np.eye(3), 2, axis=0) * np.tile([-1.0, 1.0], 3)[:, None]
-    for (level, which), octs in own_lists.items():
+    for (level, which), octs in tree.lists.items():
         father = octs["father"]
         assert (father > 0).all()
         assert (np.abs(centre[father] - octs["centre"]) < 1e-12).all()
         if level > 1:
             assert (son[father] == octs["index"]).all()
-            assert (owner[father] == which).all()
+            assert (owner[father] == (which if which <= tree.domains else 0)).all()
         there = octs["nbor"] > 0
-        if which == tree.domain and coarse == 1:
+        if which == tree.domain or which > tree.domains:
             assert there.all()
         for face in range(6):
             near = there[:, face]

@@ -15,10 +15,10 @@
 #include "comm/reproducible_sum.hpp"
 #include "comm/route.hpp"
 #include "core/error.hpp"
-#include "decomp/key_table.hpp"
 #include "driver/contents.hpp"
 #include "driver/format.hpp"
 #include "driver/ramses_domains.hpp"
+#include "driver/ramses_links.hpp"
 #include "driver/ramses_octs.hpp"
 #include "driver/ramses_particles.hpp"
 #include "io/ramses_writer.hpp"
@@ -28,27 +28,13 @@ namespace octant::driver {
 
 namespace {
 
-// Octs on their way to who writes a domain.
-struct OctItem {
-  Key key;
-  std::int32_t owner;
-  std::uint32_t refined;
-};
-
-// Which octs of a level this rank sends, and to whom.
+// Which octs of a level this rank sends, and to whom; and where those that come to it, in their
+// order, have their place among what its files list.
 struct OctRoute {
   std::vector<std::int64_t> octs;
   std::vector<int> ranks;
+  std::vector<std::int64_t> places;
 };
-
-// What the files of a domain list of a level, in their order: by owner, then by key.
-struct HeldLevel {
-  std::vector<OctItem> octs;
-  std::vector<std::int64_t> places;  // where each comes, in the order in which they arrive
-  std::int32_t first_number = 1;     // of the first oct, in the file
-};
-
-using Numbers = KeyTable<std::int32_t>;
 
 class RamsesFolderWriter {
  public:
@@ -144,12 +130,18 @@ class RamsesFolderWriter {
     RamsesLists lists;
     std::int32_t next = 1;
     for (const OctLevel& octs : tree_.levels()) {
-      routes.push_back(route_of(octs, first, last));
-      held.push_back(exchange_octs(octs, routes.back()));
-      held.back().first_number = next;
-      next += static_cast<std::int32_t>(held.back().octs.size());
-      auto& counts = lists.emplace_back(static_cast<std::size_t>(domains_.count()), 0);
-      for (const OctItem& oct : held.back().octs) ++counts[static_cast<std::size_t>(oct.owner)];
+      OctRoute& way = routes.emplace_back(route_of(octs, first, last));
+      HeldLevel& level = held.emplace_back();
+      level.number = static_cast<int>(held.size());
+      level.octs = exchange_octs(octs, way);
+      add_images(output_, level);
+      level.first_oct = next;
+      next += static_cast<std::int32_t>(level.size());
+      auto& counts = lists.emplace_back(
+          static_cast<std::size_t>(domains_.count() + output_.boundary_regions()), 0);
+      for (const OctItem& oct : level.octs) ++counts[static_cast<std::size_t>(oct.owner)];
+      for (const OctImage& image : level.images)
+        ++counts[static_cast<std::size_t>(domains_.count() + image.region)];
     }
     const std::int64_t most = RamsesTreeFile::most_octs(next - 1);
     most_octs_ = std::max(most_octs_, most);
@@ -177,7 +169,8 @@ class RamsesFolderWriter {
     return route;
   }
 
-  HeldLevel exchange_octs(const OctLevel& octs, const OctRoute& way) const {
+  // Those that come to this rank, by owner, then by key.
+  std::vector<OctItem> exchange_octs(const OctLevel& octs, OctRoute& way) const {
     std::vector<OctItem> items;
     for (const std::int64_t n : way.octs)
       items.push_back({octs.keys[n], octs.owners[n], octs.refined[n]});
@@ -186,77 +179,27 @@ class RamsesFolderWriter {
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::ranges::sort(order, {},
                       [&](std::int64_t n) { return std::pair(arrived[n].owner, arrived[n].key); });
-    HeldLevel held;
-    held.places.resize(order.size());
+    std::vector<OctItem> held;
+    way.places.resize(order.size());
     for (std::size_t place = 0; place < order.size(); ++place) {
-      held.octs.push_back(arrived[order[place]]);
-      held.places[order[place]] = static_cast<std::int64_t>(place);
+      held.push_back(arrived[order[place]]);
+      way.places[order[place]] = static_cast<std::int64_t>(place);
     }
     return held;
   }
 
-  static Numbers numbers_of(const HeldLevel& held) {
-    Numbers numbers;
-    numbers.reserve(held.octs.size());
-    std::int32_t next = held.first_number;
-    for (const OctItem& oct : held.octs) numbers.insert(oct.key, next++);
-    return numbers;
-  }
-
   void write_tree(int domain, const std::vector<HeldLevel>& held, const RamsesLists& lists,
                   std::int64_t most) const {
-    RamsesTreeFile file(output_, domain, lists, domains_.owner(0, {0, 0, 0}) + 1);
-    Numbers coarser, own = numbers_of(held[0]), finer;
-    for (int number = 1; number <= output_.levels; ++number) {
-      finer = number < output_.levels ? numbers_of(held[number]) : Numbers();
-      file.write_level(number, linked(number, held[number - 1], coarser, finer, most));
+    RamsesTreeFile file(output_, domain, lists, sons_of_coarse_cells(output_, held[0]),
+                        domains_.owner(0, {0, 0, 0}) + 1);
+    OctNumbers coarser, own(held[0]), finer;
+    for (const HeldLevel& level : held) {
+      finer = level.number < output_.levels ? OctNumbers(held[level.number]) : OctNumbers();
+      file.write_level(level.number, linked(output_, domains_, level, coarser, finer, most));
       coarser = std::move(own);
       own = std::move(finer);
     }
     file.finish();
-  }
-
-  // The octs of a level with their links, given the numbers of those on the levels beside it.
-  RamsesTreeLevel linked(int number, const HeldLevel& held, const Numbers& coarser,
-                         const Numbers& finer, std::int64_t most) const {
-    const auto& [nx, ny, nz] = output_.coarse_cells;
-    const std::int32_t coarse = nx * ny * nz, central = output_.central_cell();
-    const auto across = static_cast<BlockCoordinate>(1) << (number - 1);
-    std::array<bool, 3> periodic;
-    for (int d = 0; d < 3; ++d) periodic[d] = contents_.geometry.periodic(d);
-    const auto index_of = [&](Key cell) -> std::int32_t {
-      const std::int32_t* oct = coarser.find(parent_key(cell));
-      return oct ? static_cast<std::int32_t>(coarse + octant_of(cell) * most + *oct) : 0;
-    };
-    RamsesTreeLevel level;
-    for (const OctItem& oct : held.octs) {
-      const RamsesPlace place = place_of(oct.key);
-      for (int d = 0; d < 3; ++d)
-        level.centre[d].push_back(output_.cells_below[d] +
-                                  (static_cast<double>(place[d]) + 0.5) / across);
-      level.father.push_back(number == 1 ? central : index_of(oct.key));
-      for (int face = 0; face < 6; ++face) {
-        const int axis = face / 2, step = face % 2 == 0 ? -1 : 1;
-        std::array<int, 3> offset{0, 0, 0};
-        offset[axis] = step;
-        if (number == 1) {
-          const int stride = axis == 0 ? 1 : axis == 1 ? nx : nx * ny;
-          level.neighbour[face].push_back(periodic[axis] ? central : central + step * stride);
-        } else {
-          const auto cell = neighbour_key(oct.key, offset, {across, across, across}, periodic);
-          level.neighbour[face].push_back(cell ? index_of(*cell) : 0);
-        }
-      }
-      for (int c = 0; c < k_octants; ++c) {
-        const bool refined = oct.refined >> c & 1;
-        const Key cell = child_key(oct.key, c);
-        const std::int32_t* son = refined ? finer.find(cell) : nullptr;
-        level.son[c].push_back(son ? *son : 0);
-        level.owner[c].push_back(domains_.owner(number, place_of(cell)) + 1);
-        level.flag[c].push_back(refined);
-      }
-    }
-    return level;
   }
 
   void write_cells(RamsesCellFile::Kind kind, int domain, int first_variable, int count,
@@ -268,8 +211,8 @@ class RamsesFolderWriter {
     });
     for (std::size_t level = 0; level < held.size(); ++level)
       for (int n = 0; n < count; ++n) {
-        const auto values = exchange_values(tree_.levels()[level], first_variable + n,
-                                            routes[level], held[level].places);
+        auto values = exchange_values(tree_.levels()[level], first_variable + n, routes[level]);
+        mirror_values(held[level], first_variable + n, values);
         ranks_.agree([&] {
           if (file) file->write(static_cast<int>(level) + 1, n, values);
         });
@@ -279,8 +222,8 @@ class RamsesFolderWriter {
     });
   }
 
-  std::vector<double> exchange_values(const OctLevel& octs, int variable, const OctRoute& way,
-                                      const std::vector<std::int64_t>& places) const {
+  std::vector<double> exchange_values(const OctLevel& octs, int variable,
+                                      const OctRoute& way) const {
     std::vector<OctValues> arrived;
     {
       const auto own = tree_.values(octs, variable);
@@ -291,8 +234,23 @@ class RamsesFolderWriter {
     }
     std::vector<double> values(arrived.size() * k_octants);
     for (std::size_t n = 0; n < arrived.size(); ++n)
-      std::ranges::copy(arrived[n], values.begin() + places[n] * k_octants);
+      std::ranges::copy(arrived[n], values.begin() + way.places[n] * k_octants);
     return values;
+  }
+
+  // Values beyond walls are those before them, mirrored; along a wall's normal reflecting ones turn
+  // them round. RAMSES makes them anew when it goes on, by the kind that its boundaries have.
+  void mirror_values(const HeldLevel& level, int variable, std::vector<double>& values) const {
+    const int axis = tree_.variables().vector_axis(variable);
+    for (const OctImage& image : level.images) {
+      const bool turns = axis >= 0 && (image.mirrored >> axis & 1) != 0 &&
+                         contents_.geometry.boundary(axis, image.place[axis] < 0 ? 0 : 1) ==
+                             mesh::Boundary::reflecting;
+      for (unsigned c = 0; c < k_octants; ++c) {
+        const double value = values[image.of * k_octants + (c ^ image.mirrored)];
+        values.push_back(turns ? -value : value);
+      }
+    }
   }
 
   // The finest level of the domain's own octs in a cell.

@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* k_gravity_names[] = {"potential", "acceleration_x", "acceleration_y",
                                            "acceleration_z"};
-constexpr int k_density = 0, k_velocity = 1, k_pressure = 4;
+constexpr int k_density = 0, k_velocity = 1, k_pressure = 4;  // of the gas
+constexpr int k_acceleration = 1;                             // of gravity
 
 const CellField* find_field(const MeshContents& contents, const std::string& room,
                             const std::string& name) {
@@ -61,6 +62,11 @@ RamsesVariables::RamsesVariables(const MeshContents& contents) {
   if (gravity == std::ssize(k_gravity_names)) return;
   all.resize(static_cast<std::size_t>(gas));  // some were left out
   gravity = 0;
+}
+
+int RamsesVariables::vector_axis(int variable) const {
+  const int axis = variable < gas ? variable - k_velocity : variable - gas - k_acceleration;
+  return axis < 3 ? std::max(axis, -1) : -1;
 }
 
 std::vector<double> RamsesVariables::mean(const std::vector<double>& cells, double gamma) const {

@@ -33,6 +33,8 @@ struct RamsesVariables {
   explicit RamsesVariables(const MeshContents& contents);
 
   const CellField& density() const { return *all[0]; }
+  // The axis along which a variable is the component of a vector; -1: it is none.
+  int vector_axis(int variable) const;
   // What a cell holds that is divided into eight of these values, [variable][cell]: it has their
   // mass, momentum and energy.
   std::vector<double> mean(const std::vector<double>& cells, double gamma) const;

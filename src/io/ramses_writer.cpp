@@ -104,6 +104,10 @@ int RamsesOutput::central_cell() const {
   return 1 + cells_below[0] + coarse_cells[0] * (cells_below[1] + coarse_cells[1] * cells_below[2]);
 }
 
+int RamsesOutput::boundary_regions() const {
+  return 2 * static_cast<int>(std::ranges::count_if(coarse_cells, [](int n) { return n > 1; }));
+}
+
 void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs) {
   const RamsesFacts& facts = output.facts;
   write_text(path_in(output, fmt::format("info_{}.txt", facts.number)),
@@ -137,7 +141,7 @@ void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks
 }
 
 RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
-                               int root_owner)
+                               const std::vector<std::int32_t>& sons, int root_owner)
     : file_(domain_path(output, "amr", domain)), lists_(lists) {
   constexpr double k_huge = std::numeric_limits<double>::max();
   const RamsesFacts& f = output.facts;
@@ -153,7 +157,7 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
   file_.integers({nx, ny, nz});
   file_.integers({output.levels});
   file_.integers({static_cast<std::int32_t>(most)});
-  file_.integers({0});  // boundary regions
+  file_.integers({output.boundary_regions()});
   file_.integers({held_octs});
   file_.reals({f.box_length});
   file_.integers({1, 1, std::stoi(f.number) + 1});  // outputs that are asked for, and the next ones
@@ -176,14 +180,18 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
       std::sqrt(f.omega_m / (a * a * a) + f.omega_lambda + f.omega_curvature / (a * a));
   file_.reals({a, expands ? a * a * rate : 0.0, a, 0.0, 0.0});
   file_.reals({expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level) : 0.0});
-  std::vector<std::int32_t> heads, tails, counts, totals;
+  struct Lists {
+    std::vector<std::int32_t> heads, tails, counts;
+  } of_domains, of_regions;
+  std::vector<std::int32_t> totals;
   std::int32_t next = 1;
   for (std::size_t level = 0; level < levels; ++level) {
-    for (const std::int64_t count : lists[level]) {
-      const auto n = static_cast<std::int32_t>(count);
-      heads.push_back(n > 0 ? next : 0);
-      tails.push_back(n > 0 ? next + n - 1 : 0);
-      counts.push_back(n);
+    for (std::size_t list = 0; list < lists[level].size(); ++list) {
+      const auto n = static_cast<std::int32_t>(lists[level][list]);
+      Lists& all = static_cast<int>(list) < f.domains ? of_domains : of_regions;
+      all.heads.push_back(n > 0 ? next : 0);
+      all.tails.push_back(n > 0 ? next + n - 1 : 0);
+      all.counts.push_back(n);
       next += n;
     }
     const auto& own = output.octs[level];
@@ -193,17 +201,22 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
       totals.push_back(static_cast<std::int32_t>(n));
     totals.insert(totals.end(), 6, 0);
   }
-  for (const auto* values : {&heads, &tails, &counts, &totals}) file_.record(*values);
+  const auto write = [&](const Lists& all) {
+    for (const auto* values : {&all.heads, &all.tails, &all.counts}) file_.record(*values);
+  };
+  write(of_domains);
+  file_.record(totals);
+  if (output.boundary_regions() > 0) write(of_regions);
   file_.integers({held_octs + 1, static_cast<std::int32_t>(most), 1, held_octs, held_octs});
   file_.text("hilbert", 128);
   file_.record(output.bounds);
-  std::vector<std::int32_t> at_box(static_cast<std::size_t>(coarse), 0);
-  auto& box = at_box[static_cast<std::size_t>(output.central_cell() - 1)];
-  box = 1;
-  file_.record(at_box);  // its oct is the first one
-  file_.record(at_box);  // it stays refined
-  box = root_owner;
-  file_.record(at_box);
+  file_.record(sons);
+  std::vector<std::int32_t> at_cells;
+  for (const std::int32_t son : sons) at_cells.push_back(son > 0 ? 1 : 0);
+  file_.record(at_cells);  // they stay refined
+  at_cells.assign(sons.size(), 0);
+  at_cells[static_cast<std::size_t>(output.central_cell() - 1)] = root_owner;
+  file_.record(at_cells);
 }
 
 void RamsesTreeFile::write_level(int level, const RamsesTreeLevel& octs) {
@@ -238,7 +251,7 @@ RamsesCellFile::RamsesCellFile(const RamsesOutput& output, Kind kind, int domain
   file_.integers({variables});
   if (kind == Kind::gas) file_.integers({3});
   file_.integers({output.levels});
-  file_.integers({0});  // boundary regions
+  file_.integers({output.boundary_regions()});
   if (kind == Kind::gas) file_.reals({output.gamma});
   for (int level = 1; level <= output.levels; ++level) {
     auto& places = places_.emplace_back();

@@ -3,7 +3,7 @@
 //
 // What is written is all that RAMSES needs to go on with the same number of domains: octs are
 // numbered from 1 in the order of the file, level by level and within a level by the domain that
-// owns them. A cell's index is coarse cells + (cell of oct - 1) * ngridmax + number of the oct.
+// owns them; those beyond walls come last, by region. A cell's index is coarse cells + (cell of oct - 1) * ngridmax + number of the oct.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ struct RamsesOutput {
   bool long_ids = false;
   std::int64_t sinks = 0;
 
-  int central_cell() const;  // the index of the coarse cell that is the box, from 1
+  int central_cell() const;      // the index of the coarse cell that is the box, from 1
+  int boundary_regions() const;  // two for each axis with walls
 };
 
 // Local. Throws RunError.
@@ -43,7 +44,7 @@ void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs);
 // digits. Local; throws RunError.
 void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks);
 
-// Octs of a level that a domain holds, its own and those beside them, by owner.
+// Octs of a level that a domain holds, its own and those beside them, in the order of its lists.
 struct RamsesTreeLevel {
   std::array<std::vector<double>, 3> centre;  // of the oct, in coarse cells
   std::vector<std::int32_t> father;           // cell; 0, here and below, for what is not held
@@ -51,14 +52,16 @@ struct RamsesTreeLevel {
   std::array<std::vector<std::int32_t>, 8> son, owner, flag;  // of the oct's cells
 };
 
-// How many octs of each domain a domain's files hold, [level - 1][domain].
+// How many octs of each domain and boundary region a domain's files hold: [level - 1][domain], then
+// the regions.
 using RamsesLists = std::vector<std::vector<std::int64_t>>;
 
 // The file of a domain's octs. Local; throws RunError.
 class RamsesTreeFile {
  public:
-  // `root_owner` owns the octs of level 1.
-  RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists, int root_owner);
+  // `sons` are the octs that divide the coarse cells, `root_owner` owns that in the box.
+  RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
+                 const std::vector<std::int32_t>& sons, int root_owner);
   void write_level(int level, const RamsesTreeLevel& octs);  // in ascending order
   void finish() { file_.finish(); }
 

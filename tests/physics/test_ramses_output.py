@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cases import CLUMPY_BOX, DRIFTING_BLAST
 from ramses_files import (
+    Records,
     assert_links_are_whole,
     domain_levels,
     output_folders,
@@ -24,6 +25,11 @@ BOTH = ('output.formats=["octant", "ramses"]',)
 BLAST = ("mesh.base_cells=[16, 16, 16]", "time.max_steps=3", "mesh.lower=[-0.25, 0.0, 0.0]")
 SHIFTED = ("mesh.upper=[0.75, 1.0, 1.0]", "problem.centre=[0.06, 0.44, 0.62]")
 WALLS = ('mesh.boundary_y=["reflecting", "outflow"]',)
+SIX_WALLS = (
+    'mesh.boundary_x=["outflow", "outflow"]',
+    'mesh.boundary_z=["reflecting", "reflecting"]',
+)
+REFLECTING = {(1, False), (2, False), (2, True)}  # axis, and whether it is the upper side
 
 
 @pytest.fixture(scope="module")
@@ -169,15 +175,70 @@ def test_octant_goes_on_with_the_same_bits(tmp_path: Path, outcome: Outcome, ran
     assert again.history()["time"][-1] == outcome.history()["time"][-1]
 
 
-def test_walls_are_read_back(tmp_path: Path) -> None:
-    sets = ("mesh.base_cells=[16, 16, 16]", *WALLS)
-    walled = run_well(tmp_path / "run", DRIFTING_BLAST, *BOTH, *sets, "time.max_steps=2", ranks=2)
-    tree = read_tree(output_of(walled), 1)
-    assert tree.coarse == (1, 3, 1)
-    assert_links_are_whole(tree)
-    again = run_well(
-        tmp_path / "again", DRIFTING_BLAST, *sets, "time.max_steps=0", restart=output_of(walled)
+@pytest.fixture(scope="module", params=["two_walls", "six_walls"])
+def walled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run a blast beside reflecting and open walls, in three domains."""
+    sets = (*WALLS, *(SIX_WALLS if request.param == "six_walls" else ()))
+    return run_well(
+        tmp_path_factory.mktemp(request.param) / "run",
+        DRIFTING_BLAST,
+        *BOTH,
+        "mesh.base_cells=[16, 16, 16]",
+        *sets,
+        "time.max_steps=2",
+        "ramses.domains=3",
+        ranks=2,
     )
+
+
+def test_octs_beyond_walls_are_whole(walled: Outcome) -> None:
+    """They are images of those before them, and a reflecting wall turns the flow round."""
+    folder = output_of(walled)
+    walls = read_tree(folder, 1).coarse
+    for number in (1, 2, 3):
+        tree = read_tree(folder, number)
+        assert_links_are_whole(tree)
+        gas = Records(folder / f"hydro_00002.out{number:05d}")
+        gas.skip(4)
+        regions = int(gas.next("<i4")[0])
+        gas.skip(1)
+        assert regions == 2 * walls.count(3)
+        lists = 3 + regions
+        cells: dict[tuple[int, ...], NDArray] = {}  # by level and place, in quarters of cells
+        beyond: dict[tuple[int, ...], NDArray] = {}
+        while gas.at < len(gas.bytes):
+            for which in range(1, lists + 1):
+                level, count = int(gas.next("<i4")[0]), int(gas.next("<i4")[0])
+                if count == 0:
+                    continue
+                values = np.array([[gas.next("<f8") for _ in range(6)] for _ in range(8)])
+                centre = tree.lists[level, which]["centre"]
+                for cell in range(8):
+                    corner = np.array([cell & 1, cell >> 1 & 1, cell >> 2]) - 0.5
+                    places = np.rint((centre + corner * 0.5**level) * 2 ** (level + 1)).astype(int)
+                    found = beyond if which > 3 else cells
+                    for n, place in enumerate(places.tolist()):
+                        found[level, *place] = values[cell, :, n]
+        assert len(beyond) >= 8 * (6 if regions == 2 else 26)
+        for (level, *place), values in beyond.items():
+            side = 2 ** (level + 1)
+            image, expected = list(place), values.copy()
+            for axis, extent in enumerate(walls):
+                if extent == 1 or side < place[axis] < 2 * side:
+                    continue
+                is_above = place[axis] > side
+                image[axis] = (4 if is_above else 2) * side - place[axis]
+                if (axis, is_above) in REFLECTING:
+                    expected[1 + axis] *= -1.0
+            assert (cells[level, *image] == expected).all()
+
+
+def test_walls_are_read_back(tmp_path: Path, walled: Outcome) -> None:
+    """The rest of what the file lists is not in the way."""
+    text = walled.directory.with_suffix(".toml").read_text()
+    walls = SIX_WALLS if read_tree(output_of(walled), 1).coarse == (3, 3, 3) else ()
+    sets = ("mesh.base_cells=[16, 16, 16]", *WALLS, *walls, "time.max_steps=0")
+    again = run_well(tmp_path / "again", text, *sets, restart=output_of(walled))
     one, other = leaf_cells(walled.last_snapshot), leaf_cells(again.last_snapshot)
     assert (one.position == other.position).all()
     assert (one["density"] == other["density"]).all()
