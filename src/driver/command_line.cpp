@@ -169,11 +169,12 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     };
   });
 
-  auto* convert = app.add_subcommand("convert", "Write a snapshot in another format");
-  convert->add_option("file", arguments.file, "Snapshot")->required();
+  auto* convert =
+      app.add_subcommand("convert", "Write a snapshot, or a checkpoint's state, in another format");
+  convert->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
   convert->add_option("--to", arguments.format, "One of output.formats")->required();
   convert->add_option("--set", arguments.run.overrides, "section.key=value, as ramses.domains=8");
-  convert->add_option("--output", arguments.run.output, "Folder to write to (the snapshot's)");
+  convert->add_option("--output", arguments.run.output, "Folder to write to (the file's)");
   convert->callback([&] {
     action = [&] {
       const std::string folder =

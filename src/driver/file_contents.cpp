@@ -1,6 +1,7 @@
 #include "driver/file_contents.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -10,14 +11,28 @@
 
 #include "core/error.hpp"
 #include "driver/stored_blocks.hpp"
+#include "gravity/stored_potential.hpp"
+#include "hydro/field_access.hpp"
 #include "io/expectations.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::driver {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char* k_checkpoint = "checkpoint";  // kind of a file
+
 // Opened by each rank for itself.
 using OwnFile = std::shared_ptr<const Hdf5Reader>;
+
+// Empty where there is none.
+std::string text_of_header(const Hdf5Reader& file, const char* name) {
+  return file.exists("/header") && file.has_attribute("/header", name)
+             ? file.attribute<std::string>("/header", name)
+             : "";
+}
 
 // Some rows of a dataset, which need not lie together.
 template <class T>
@@ -54,15 +69,55 @@ BlockLevel read_blocks(const Hdf5Reader& file, const Communicator& ranks, int nu
   return level;
 }
 
-void add_fields(MeshContents& contents, const OwnFile& file) {
-  for (const std::string room : {"hydro", "gravity"}) {
+// Variable n of the gas as a snapshot shows it, in some blocks of a checkpoint.
+std::vector<double> shown_in_checkpoint(const Hdf5Reader& file, const AmrOptions& options,
+                                        int level, std::span<const int> rows, int n) {
+  const auto variables = options.hydro.variables();
+  const mesh::BlockLayout layout(options.mesh.block_size, static_cast<int>(variables.size()));
+  std::vector<mesh::OwnBlock> blocks(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    blocks[row].slot = static_cast<std::int32_t>(row);
+  const mesh::CellRange cells{.blocks = mesh::to_device("blocks of a file", blocks),
+                              .log2_block_size = std::countr_zero(unsigned(layout.block_size))};
+  const auto values =
+      mesh::uninitialised<double>("gas of a file", std::ssize(rows) * layout.stride_slot);
+  for (int m = 0; m < layout.variables; ++m) {
+    const std::string name = level_group("hydro", level) + "/" + variables[m].stored_field().name;
+    hydro::write_conserved(layout, values.data(), cells, m, read_rows<double>(file, name, rows));
+  }
+  return hydro::read_primitive(options.hydro, layout, values.data(), cells, n);
+}
+
+void add_gas_of_checkpoint(MeshContents& contents, const OwnFile& file, const AmrOptions& options) {
+  const auto variables = options.hydro.variables();
+  for (int n = 0; options.hydro.enabled && n < std::ssize(variables); ++n) {
+    const hydro::GasField shown = variables[n].shown_field();
+    contents.fields.push_back({"hydro",
+                               shown.name,
+                               {shown.unit, shown.description},
+                               [file, &options, n](int level, std::span<const int> rows) {
+                                 return shown_in_checkpoint(*file, options, level, rows, n);
+                               }});
+  }
+}
+
+// Those of some rooms as they are, but for what no snapshot shows.
+void add_fields(MeshContents& contents, const OwnFile& file,
+                const std::vector<std::string>& rooms) {
+  const auto is_hidden = [](const std::string& name) {
+    return std::ranges::any_of(gravity::k_stored_fields, [&](const gravity::StoredField& field) {
+      return !field.is_shown && field.name == name;
+    });
+  };
+  for (const std::string& room : rooms) {
     if (!file->exists("/" + room)) continue;
     for (const std::string& name : file->children(level_group(room, 0)))
-      contents.fields.push_back({room, name, meaning_of(*file, level_group(room, 0) + "/" + name),
-                                 [file, room, name](int level, std::span<const int> rows) {
-                                   return read_rows<double>(
-                                       *file, level_group(room, level) + "/" + name, rows);
-                                 }});
+      if (!is_hidden(name))
+        contents.fields.push_back({room, name, meaning_of(*file, level_group(room, 0) + "/" + name),
+                                   [file, room, name](int level, std::span<const int> rows) {
+                                     return read_rows<double>(
+                                         *file, level_group(room, level) + "/" + name, rows);
+                                   }});
   }
 }
 
@@ -110,15 +165,11 @@ void add_particles(MeshContents& contents, const OwnFile& file) {
 AmrOptions options_of_snapshot(const Communicator& communicator, const std::string& path,
                                const ParameterSchema::Overrides& overrides) {
   const Hdf5Reader file(communicator, path);
-  const auto text = [&](const char* name) {
-    return file.exists("/header") && file.has_attribute("/header", name)
-               ? file.attribute<std::string>("/header", name)
-               : "";
-  };
-  if (text("kind") != "snapshot" || text("model") != "amr")
+  const auto text = [&](const char* name) { return text_of_header(file, name); };
+  if ((text("kind") != "snapshot" && text("kind") != k_checkpoint) || text("model") != "amr")
     throw InputError(
-        "'{}': only snapshots of an adaptive mesh can be converted, not a {} of the model \"{}\"; "
-        "a run that goes on from a checkpoint writes any format (output.formats)",
+        "'{}': only snapshots and checkpoints of an adaptive mesh can be converted, not a {} of "
+        "the model \"{}\"",
         path, text("kind").empty() ? "file" : text("kind"), text("model"));
   AmrOptions options;
   communicator.agree([&] { options = AmrOptions::from_text(text("parameters"), path, overrides); });
@@ -135,7 +186,7 @@ MeshContents contents_of_snapshot(const Communicator& communicator, const std::s
   MeshContents contents{
       .communicator = communicator,
       .geometry = mesh::Geometry(options.mesh),
-      .origin = {.kind = text("kind"),
+      .origin = {.kind = "snapshot",
                  .model = text("model"),
                  .problem = text("problem"),
                  .time = number("time"),
@@ -156,7 +207,12 @@ MeshContents contents_of_snapshot(const Communicator& communicator, const std::s
     const auto finest = static_cast<int>(count_attribute(*file, "/header", "finest_level"));
     for (int level = 0; level <= finest; ++level)
       contents.levels.push_back(read_blocks(*file, communicator, level));
-    add_fields(contents, file);
+    if (text("kind") == k_checkpoint) {
+      add_gas_of_checkpoint(contents, file, options);
+      add_fields(contents, file, {"gravity"});
+    } else {
+      add_fields(contents, file, {"hydro", "gravity"});
+    }
     add_particles(contents, file);
   });
   return contents;
@@ -173,11 +229,13 @@ std::string convert_snapshot(const Communicator& communicator, const std::string
     formats.push_back(writer->name());
     if (writer->name() != format) continue;
     writer->check(contents.geometry, fields);
+    const fs::path stem = fs::path(path).stem();
+    const std::string kind = text_of_header(Hdf5Reader(communicator, path), "kind");
+    const fs::path place = kind == k_checkpoint ? folder / stem : fs::path(folder);
     communicator.agree([&] {
-      if (communicator.is_root()) std::filesystem::create_directories(folder);
+      if (communicator.is_root()) fs::create_directories(place);
     });
-    return writer->write(
-        contents, (std::filesystem::path(folder) / std::filesystem::path(path).stem()).string());
+    return writer->write(contents, (place / stem).string());
   }
   throw InputError("convert --to {}: there is no such format; there are {}", format,
                    fmt::join(formats, ", "));

@@ -1,4 +1,5 @@
-// A snapshot as formats take it, to write it once more in another one.
+// A snapshot as formats take it, to write it once more in another one; or what a snapshot would
+// show of the state in a checkpoint.
 #pragma once
 
 #include <string>
@@ -9,17 +10,18 @@
 
 namespace octant::driver {
 
-// The parameters of the run that wrote a snapshot, with others in their place. Throws InputError on
-// every rank if the file is no snapshot of an adaptive mesh. Collective.
+// The parameters of the run that wrote a file, with others in their place. Throws InputError on
+// every rank if it is no snapshot or checkpoint of an adaptive mesh. Collective.
 AmrOptions options_of_snapshot(const Communicator& communicator, const std::string& path,
                                const ParameterSchema::Overrides& overrides);
 
 // What it holds, shared out evenly among the ranks; read when it is asked for, by each rank for
-// itself. Of particles, numbers and columns of real numbers. Collective.
+// itself. Of particles, numbers and columns of real numbers. `options` must outlive it. Collective.
 MeshContents contents_of_snapshot(const Communicator& communicator, const std::string& path,
                                   const AmrOptions& options);
 
-// Writes a snapshot in the format of this name, below a folder, and returns the path. Collective.
+// Writes it in the format of this name, below a folder, and returns the path: that of a checkpoint
+// lies in a folder named as the file, for it may be the state of a snapshot. Collective.
 std::string convert_snapshot(const Communicator& communicator, const std::string& path,
                              const std::string& format, const std::string& folder,
                              const ParameterSchema::Overrides& overrides);

@@ -1,8 +1,8 @@
 // What the files of a domain list of a level of RAMSES's tree, and how these octs are linked.
 //
 // Beyond walls RAMSES keeps images of the octs that touch them, in regions with lists of their own
-// (its &BOUNDARY_PARAMS): two for each axis with walls, below and above, in the order of axes. Where
-// an image lies beyond several walls, it is in the region of the last axis.
+// (its &BOUNDARY_PARAMS): two for each axis with walls, below and above, in the order of axes. What
+// lies beyond several walls is in the region of the last axis.
 #pragma once
 
 #include <array>

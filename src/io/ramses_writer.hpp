@@ -3,7 +3,8 @@
 //
 // What is written is all that RAMSES needs to go on with the same number of domains: octs are
 // numbered from 1 in the order of the file, level by level and within a level by the domain that
-// owns them; those beyond walls come last, by region. A cell's index is coarse cells + (cell of oct - 1) * ngridmax + number of the oct.
+// owns them; those beyond walls come last, by region. A cell's index is
+// coarse cells + (cell of oct - 1) * ngridmax + number of the oct.
 #pragma once
 
 #include <array>

@@ -337,11 +337,35 @@ def test_snapshots_are_converted(tmp_path: Path, outcome: Outcome) -> None:
     assert contents(tmp_path / "new" / folder.name) == contents(folder)
 
 
-def test_only_snapshots_are_converted(tmp_path: Path, blast: Outcome) -> None:
-    [checkpoint] = blast.directory.glob("checkpoint_*.h5")
+def test_checkpoints_are_converted(tmp_path: Path, outcome: Outcome) -> None:
+    """Into the files that the snapshot of the same state gives."""
+    [*_, checkpoint] = sorted(outcome.directory.glob("checkpoint_*.h5"))
+    folder = output_of(outcome)
+    words = ("--set", f"ramses.domains={int(read_info(folder)['ncpu'])}", "--output", tmp_path)
+    converted = octant("convert", checkpoint, "--to", "ramses", *words, ranks=2)
+    assert converted.code == 0, converted.text
+    [written] = (tmp_path / checkpoint.stem).glob("output_*")
+    with h5py.File(checkpoint) as one, h5py.File(outcome.last_snapshot) as other:
+        assert one["header"].attrs["time"] == other["header"].attrs["time"]
+    number, other_number = written.name[-5:], folder.name[-5:]
+    ours = {
+        name.replace(f"_{number}.", f"_{other_number}."): data
+        for name, data in contents(written).items()
+    }
+    theirs = contents(folder)
+    assert set(ours) == set(theirs)
+    named = [name for name in ours if name.startswith("amr_")]  # they hold their number
+    for name in set(ours) - set(named):
+        assert ours[name] == theirs[name], name
+
+
+def test_other_files_are_not_converted(tmp_path: Path, blast: Outcome) -> None:
     output = ("--output", tmp_path)
-    assert_refused(octant("convert", checkpoint, "--to", "ramses", *output), "output.formats")
     assert_refused(octant("convert", blast.last_snapshot, "--to", "silo", *output), "ramses")
+    other = tmp_path / "other.h5"
+    with h5py.File(other, "w") as file:
+        file["x"] = 1.0
+    assert_refused(octant("convert", other, "--to", "ramses", *output), "other.h5", "snapshots")
 
 
 @pytest.mark.parametrize("name", ["output_{}", "output_{}.old", "output_{}.part"])
