@@ -169,7 +169,7 @@ class Repair {
       const int slot = blocks_.find(side.block)->slot;
       cells.push_back({slot * mesh_.layout().stride_slot + side.cell, side.difference,
                        side.side == 0 ? ratio : -ratio});
-      for (const mesh::FluxRequest& request : mesh_.flux_requests(level_)[slot])
+      for (const mesh::FluxRequest& request : mesh_.flux_requests(level_, slot))
         add_register_change(request, side, registers);
     }
     make_changes(mesh::to_device("cell changes", cells),

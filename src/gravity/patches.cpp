@@ -1,17 +1,15 @@
 #include "gravity/patches.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <tuple>
 
+#include "comm/ask.hpp"
 #include "comm/route.hpp"
 
 namespace octant::gravity {
 
 namespace {
-
-int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 
 std::vector<std::size_t> order_by(std::span<const int> ranks) {
   std::vector<std::size_t> order(ranks.size());
@@ -62,22 +60,10 @@ int PatchDirectory::home_of(Key key) const {
 std::vector<PatchFacts> PatchDirectory::ask(std::span<const Key> patches) const {
   std::vector<int> homes;
   for (const Key key : patches) homes.push_back(home_of(key));
-  const auto order = order_by(homes);
-  std::vector<int> targets;
-  std::vector<Key> questions;
-  for (const auto n : order) {
-    targets.push_back(homes[n]);
-    questions.push_back(patches[n]);
-  }
-  const auto asked = route<Key>(communicator_, targets, questions);
-  std::vector<PatchFacts> found(asked.items.size());
-  for (std::size_t n = 0; n < found.size(); ++n)
-    if (const PatchFacts* known = entries_.find(asked.items[n])) found[n] = *known;
-  // Answers arrive by home and then in the order of asking.
-  const auto answers = route<PatchFacts>(communicator_, asked.sources, found);
-  std::vector<PatchFacts> facts(patches.size());
-  for (std::size_t n = 0; n < order.size(); ++n) facts[order[n]] = answers.items[n];
-  return facts;
+  return octant::ask(communicator_, std::span<const int>(homes), patches, [this](Key key) {
+    const PatchFacts* known = entries_.find(key);
+    return known ? *known : PatchFacts{};
+  });
 }
 
 // --- patches -----------------------------------------------------------------------------------
@@ -88,7 +74,7 @@ LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
       side_(patch_side(tree.geometry(), level)),
       block_size_(tree.geometry().block_size()),
       piece_side_(std::min(side_, block_size_)),
-      shift_(log2_of(side_) - log2_of(block_size_)),
+      cubes_(block_size_, side_),
       registrations_(touched_patches(blocks_of(tree.level(level)))),
       directory_(communicator_, registrations_) {
   const BlockCoordinates blocks = tree.geometry().extent(level);
@@ -105,7 +91,7 @@ LevelPatches::LevelPatches(const LevelPatches& finer)
       side_(2),
       block_size_(1),
       piece_side_(1),
-      shift_(1),
+      cubes_(block_size_, side_),
       periodic_(finer.periodic_),
       registrations_(touched_patches(blocks_of(finer))),
       directory_(communicator_, registrations_) {
@@ -146,11 +132,9 @@ void LevelPatches::build(const std::vector<Block>& blocks) {
 std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
     const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
-  const int parts = shift_ < 0 ? 1 << (-3 * shift_) : 1;
   for (const auto& [slot, key] : blocks) {
-    const Key first = shift_ < 0 ? key << (-3 * shift_) : key >> (3 * shift_);
-    for (int n = 0; n < parts; ++n) {
-      const Key patch = first + static_cast<Key>(n);
+    for (int n = 0; n < cubes_.cubes_in_block(); ++n) {
+      const Key patch = cubes_.key_of(key, n);
       if (all.empty() || all.back().patch != patch) all.push_back({patch, key, 0});
       ++all.back().blocks;
     }
@@ -171,7 +155,7 @@ std::optional<Key> LevelPatches::neighbour(Key key, const std::array<int, 3>& of
 }
 
 void LevelPatches::fill_tables(const std::vector<PatchFacts>& own_facts) {
-  const int full = shift_ > 0 ? 1 << (3 * shift_) : 1;
+  const int full = cubes_.blocks_in_cube();
   KeyTable<std::int32_t> index;  // of other ranks' patches
   std::vector<Key> others;
   std::vector<std::uint32_t> directions;
@@ -248,17 +232,14 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
   std::vector<Piece> leaving;
   std::vector<int> owners;
   std::vector<Announcement> announcements;
-  const int parts = shift_ < 0 ? 1 << (-3 * shift_) : 1;
   std::size_t at = 0;  // in `touched`, which is in the order of this loop
   for (const auto& [slot, key] : blocks) {
-    for (int n = 0; n < parts; ++n) {
-      const Key patch =
-          shift_ < 0 ? (key << (-3 * shift_)) + static_cast<Key>(n) : key >> (3 * shift_);
+    for (int n = 0; n < cubes_.cubes_in_block(); ++n) {
+      const Key patch = cubes_.key_of(key, n);
       while (touched[at] != patch) ++at;
       Piece piece{slot, -1, {0, 0, 0}, {0, 0, 0}};
-      const BlockCoordinates in_block = morton_decode(static_cast<Key>(n));
-      const BlockCoordinates in_patch =
-          morton_decode(key & ((Key{1} << (3 * std::max(shift_, 0))) - 1));
+      const BlockCoordinates in_block = cubes_.place_in_block(n);
+      const BlockCoordinates in_patch = cubes_.place_in_cube(key);
       for (int d = 0; d < 3; ++d) {
         piece.in_block[d] = static_cast<std::int16_t>(in_block[d] * piece_side_);
         piece.in_patch[d] = static_cast<std::int16_t>(in_patch[d] * piece_side_);

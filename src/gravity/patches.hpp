@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "comm/exchanger.hpp"
+#include "mesh/cubes.hpp"
 #include "mesh/tiles.hpp"
 #include "mesh/tree.hpp"
 
@@ -131,7 +132,8 @@ class LevelPatches {
   std::vector<PatchDirectory::Registration> touched_patches(const std::vector<Block>& blocks) const;
 
   Communicator communicator_;
-  int level_, side_, block_size_, piece_side_, shift_;
+  int level_, side_, block_size_, piece_side_;
+  mesh::Cubes cubes_;  // the patches
   std::array<std::int64_t, 3> extent_;
   std::array<bool, 3> periodic_;
   std::vector<PatchDirectory::Registration> registrations_;

@@ -122,8 +122,10 @@ bool Geometry::wrap(int level, BlockCoordinates& block) const {
   const BlockCoordinates blocks = extent(level);
   bool inside = true;
   for (int axis = 0; axis < 3; ++axis) {
-    if (periodic(axis)) block[axis] = (block[axis] % blocks[axis] + blocks[axis]) % blocks[axis];
-    inside = inside && block[axis] >= 0 && block[axis] < blocks[axis];
+    BlockCoordinate& c = block[axis];
+    const bool is_inside = c >= 0 && c < blocks[axis];
+    if (!is_inside && periodic(axis)) c = (c % blocks[axis] + blocks[axis]) % blocks[axis];
+    inside = inside && (is_inside || periodic(axis));
   }
   return inside;
 }

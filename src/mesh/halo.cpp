@@ -1,7 +1,5 @@
 #include "mesh/halo.hpp"
 
-#include <bit>
-
 #include "comm/route.hpp"
 #include "mesh/needs.hpp"
 #include "mesh/tiling.hpp"
@@ -24,7 +22,7 @@ void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
   halo.inflow_cells = 0;
   for (const int n : needs.mirrored()) {
     const Need& need = needs.need_number(n);
-    BoundaryTask task = need.mirror;
+    BoundaryTask task = needs.mirror(n);
     task.target = needs.box_of(reference_to_need(n));
     task.source = task.inflow < 0 ? needs.box_of(task.source) : k_nowhere;
     if (task.inflow >= 0) {
@@ -58,37 +56,7 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
   halo.interpolations.upload();
 }
 
-// Tiles that hold a rank's blocks of one level.
-std::int64_t count_tiles(const TreeLevel& blocks, int blocks_per_patch) {
-  const int shift = 3 * std::countr_zero(static_cast<unsigned>(blocks_per_patch));
-  std::int64_t tiles = 0;
-  Key last = k_no_key;
-  for (const int slot : blocks.own()) {
-    tiles += blocks.key(slot) >> shift != last;
-    last = blocks.key(slot) >> shift;
-  }
-  return tiles;
-}
-
-// Large patches sweep a cell about 1.4 times as fast, but also the cells of blocks that are missing
-// in them. Results do not depend on the choice, so each rank makes its own.
-int choose_patch(const TreeLevel& blocks, int block_size) {
-  constexpr double k_gain_of_large_patches = 1.4;
-  if (block_size >= 16) return 16;
-  if (block_size == 2) return 8;
-  const auto large = static_cast<double>(count_tiles(blocks, 16 / block_size)) * 16 * 16 * 16;
-  const auto small = static_cast<double>(count_tiles(blocks, 8 / block_size)) * 8 * 8 * 8;
-  return large < k_gain_of_large_patches * small ? 16 : 8;
-}
-
 }  // namespace
-
-std::vector<FluxRequest>& BlockFluxRequests::rewrite(int slot) {
-  if (slot >= std::ssize(requests_)) requests_.resize(slot + 1);
-  changed_.push_back(slot);
-  requests_[slot].clear();
-  return requests_[slot];
-}
 
 struct Halos::Level {
   Level(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level)
@@ -114,7 +82,7 @@ int Halos::box_across(int level, int slot, int face) const {
   return needs.box_of(needs.around(slot)[k_face_neighbours[face]]);
 }
 
-void Halos::follow(const std::vector<BlockFluxRequests>& requests) {
+void Halos::follow(const std::vector<FluxRequests>& requests) {
   for (Level& level : levels_) level.needs.follow();
   for (int l = tree_.max_level(); l >= 0; --l)
     levels_[l].needs.resolve(l > 0 ? &levels_[l - 1].needs : nullptr);
@@ -123,8 +91,7 @@ void Halos::follow(const std::vector<BlockFluxRequests>& requests) {
     needs.place(halo);
     write_boundary_tasks(needs, halo);
     if (l > 0) write_interpolation_tasks(needs, levels_[l - 1].needs, layout_.block_size, halo);
-    tiling.follow(patch_ > 0 ? patch_ : choose_patch(tree_.level(l), layout_.block_size), needs,
-                  requests[l], halo);
+    tiling.follow(patch_, needs, requests[l], halo);
     halo.boxes.upload();
     halo.tiles.boxes = halo.boxes.on_device();
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -103,23 +104,10 @@ struct LevelHalo {
   std::int64_t inflow_cells = 0;  // of all of them
 };
 
-// Flux requests of own blocks, by slot, in cells of the block (see FluxRequest).
-class BlockFluxRequests {
- public:
-  std::span<const FluxRequest> operator[](int slot) const {
-    if (slot >= std::ssize(requests_)) return {};
-    return requests_[slot];
-  }
-
-  // A slot's list, emptied, to be written.
-  std::vector<FluxRequest>& rewrite(int slot);
-  // The slots that were written since the last time.
-  const std::vector<int>& changed() const { return changed_; }
-  void clear_changes() { changed_.clear(); }
-
- private:
-  std::vector<std::vector<FluxRequest>> requests_;
-  std::vector<int> changed_;
+// The flux requests of a level's own blocks, in cells of the block (see FluxRequest).
+struct FluxRequests {
+  std::function<void(int slot, std::vector<FluxRequest>& requests)> append;  // those of a slot
+  std::vector<int> changed;  // slots that have others than the last time, in any order
 };
 
 // The halos of all levels. They follow the tree: tables near changed blocks are written anew, the
@@ -132,9 +120,9 @@ class Halos {
   ~Halos();
   Halos(Halos&&) noexcept;
 
-  // Takes up the tree's changes since the last time. `requests[level]` are the flux requests.
+  // Takes up the tree's changes since the last time, and those of flux requests, by level.
   // Collective.
-  void follow(const std::vector<BlockFluxRequests>& requests);
+  void follow(const std::vector<FluxRequests>& requests);
 
   const LevelHalo& operator[](int level) const;
   // The box of what lies across a face of an own block: below and above in x, y, z.

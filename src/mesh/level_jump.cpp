@@ -1,6 +1,7 @@
 #include "mesh/level_jump.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
@@ -22,7 +23,7 @@ void LevelJump::SlotSet::add(int slot) {
 }
 
 void LevelJump::SlotSet::clear() {
-  for (const int slot : slots_) has_[slot] = false;
+  std::fill(has_.begin(), has_.end(), false);
   slots_.clear();
 }
 
@@ -49,13 +50,19 @@ void LevelJump::follow(std::int64_t coarse_begin) {
   find_touched();
   forget_received();
   for (const int slot : touched_fine_.slots()) release(slot);
+  for_changed_faces([this](int slot, int face) {
+    if (fine_blocks_[slot].faces[face] != -1 && !is_jump(slot, face)) release_face(slot, face);
+  });
   sent_faces_.clear();
   sent_children_.clear();
   const auto slots = static_cast<std::size_t>(fine().slots());
   for (std::size_t slot = own_restrictions_.size(); slot < slots; ++slot)
     own_restrictions_.push_back({-1, -1, 0, 0});
   for (const int slot : touched_fine_.slots())
-    if (slot < fine().slots() && fine().key(slot) != k_no_key) settle(slot);
+    if (has_block(slot)) settle(slot);
+  for_changed_faces([this](int slot, int face) {
+    if (fine_blocks_[slot].faces[face] == -1 && is_jump(slot, face)) settle_face(slot, face);
+  });
   announce_children();
   announce_faces();
   make_room();
@@ -69,28 +76,41 @@ void LevelJump::follow(std::int64_t coarse_begin) {
   tasks_.upload();
 }
 
-// Fine blocks that are not as they were, nor what is next to them or beneath; and those that share
-// a face or an octant with another rank, whose messages are planned anew.
+bool LevelJump::has_block(int slot) const {
+  return slot < fine().slots() && fine().key(slot) != k_no_key;
+}
+
+// Whether there is nothing but coarse cells across a face of a fine block.
+bool LevelJump::is_jump(int slot, int face) const {
+  if (fine().neighbours(slot)[k_face_neighbours[face]] != k_nobody) return false;
+  const Geometry& geometry = tree_.geometry();
+  const int axis = face / 2;
+  if (geometry.periodic(axis)) return true;
+  const BlockCoordinate last = geometry.extent(fine_level_)[axis] - 1;
+  return morton_decode(fine().key(slot))[axis] != (face % 2 == 0 ? 0 : last);
+}
+
+// Calls work(slot, face) where the neighbour across a face changed of a block that is not touched.
+template <class Work>
+void LevelJump::for_changed_faces(const Work& work) {
+  for (const int slot : fine().touched()) {
+    if (touched_fine_.has(slot)) continue;
+    const Positions changed = fine().changed_around(slot);
+    for (int face = 0; face < 6; ++face)
+      if (changed >> k_face_neighbours[face] & 1) work(slot, face);
+  }
+}
+
+// Fine blocks that came or went, or whose parent or coarse neighbour did; and those that share a
+// face or an octant with another rank, whose messages are planned anew.
 void LevelJump::find_touched() {
   fine_blocks_.resize(std::max(fine_blocks_.size(), static_cast<std::size_t>(fine().slots())));
   const auto coarse_slots =
       std::max(child_owners_.size(), static_cast<std::size_t>(coarse().slots()));
   child_owners_.resize(coarse_slots, {-1, -1, -1, -1, -1, -1, -1, -1});
   block_of_slot_.resize(coarse_slots, -1);
-  // The block that was there lasts, with level jumps at the same faces. (Beyond the domain there
-  // is nobody, and no jump: blocks there count as changed.)
-  const auto is_as_it_was = [this](int slot) {
-    if (slot >= fine().slots() || fine().key(slot) == k_no_key ||
-        fine_blocks_[slot].key != fine().key(slot))
-      return false;
-    for (int f = 0; f < 6; ++f) {
-      const bool is_missing = fine().neighbours(slot)[k_face_neighbours[f]] == k_nobody;
-      if (is_missing != (fine_blocks_[slot].faces[f] != -1)) return false;
-    }
-    return true;
-  };
   for (const int slot : fine().touched())
-    if (!is_as_it_was(slot)) touched_fine_.add(slot);
+    if (fine().is_new(slot)) touched_fine_.add(slot);
   for (const Key key : coarse().changed()) {
     const Node* node = coarse().find(key);
     if (node == nullptr || (node->slot >= 0 && coarse().refined(node->slot) == 0)) continue;
@@ -99,9 +119,9 @@ void LevelJump::find_touched() {
         touched_fine_.add(child->slot);
   }
   for (const int slot : coarse().touched()) {
-    if (slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0) continue;
+    if (!coarse().is_new(slot) || slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0)
+      continue;
     const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];
-    if (slot < coarse().slots() && coarse().key(slot) == block.key) continue;
     for (int n = 0; n < block.count; ++n)
       if (!block.faces[n].is_received) touched_fine_.add(own_faces_[block.faces[n].number].fine);
   }
@@ -124,13 +144,17 @@ void LevelJump::release(int slot) {
     child_owners_[block.parent][octant_of(block.key)] = -1;
     own_restrictions_.at(slot).child = -1;
   }
-  for (const std::int32_t number : block.faces) {
-    if (number != -1) rewritten_fine_.add(slot);
-    if (number < 0) continue;
-    remove_face(own_faces_[number].coarse, own_faces_[number].side);
-    free_faces_.push_back(number);
-  }
+  for (int face = 0; face < 6; ++face)
+    if (block.faces[face] != -1) release_face(slot, face);
   block = {};
+}
+
+void LevelJump::release_face(int slot, int face) {
+  rewritten_fine_.add(slot);
+  const std::int32_t number = std::exchange(fine_blocks_[slot].faces[face], -1);
+  if (number < 0) return;
+  remove_face(own_faces_[number].coarse, own_faces_[number].side);
+  free_faces_.push_back(number);
 }
 
 void LevelJump::settle(int slot) {
@@ -147,39 +171,42 @@ void LevelJump::settle(int slot) {
   } else {
     sent_children_.push_back({parent->owner, block.key, slot});
   }
-  settle_faces(slot);
+  for (int face = 0; face < 6; ++face)
+    if (is_jump(slot, face)) settle_face(slot, face);
 }
 
-void LevelJump::settle_faces(int slot) {
-  const Neighbours& holders = fine().neighbours(slot);
-  if (std::none_of(k_face_neighbours.begin(), k_face_neighbours.end(),
-                   [&](int n) { return holders[n] == k_nobody; }))
-    return;
-  const auto around = tree_.geometry().keys_around(fine_level_, fine_blocks_[slot].key);
-  for (int f = 0; f < 6; ++f) {
-    const Key key = around[k_face_neighbours[f]];
-    if (holders[k_face_neighbours[f]] != k_nobody || key == k_no_key) continue;
-    const Node* node = coarse().find(parent_key(key));
+void LevelJump::settle_face(int slot, int face) {
+  FineBlock& block = fine_blocks_[slot];
+  const int axis = face / 2, side = face % 2, octant = octant_of(block.key);
+  // Beyond the face is an octant of the parent or of the parent's neighbour.
+  Holder holder = block.parent;
+  if ((octant >> axis & 1) == side && is_own(holder))
+    holder = coarse().neighbours(holder)[k_face_neighbours[face]];
+  const Side seen{static_cast<std::int8_t>(axis), static_cast<std::int8_t>(side),
+                  static_cast<std::int8_t>(octant ^ 1 << axis)};
+  rewritten_fine_.add(slot);
+  if (!is_own(holder)) {
+    const auto around = tree_.geometry().keys_around(fine_level_, block.key);
+    const Key beside = parent_key(around[k_face_neighbours[face]]);
+    const Node* node = coarse().find(beside);
     OCTANT_REQUIRE(node, "mesh: a block of level {} has no block of level {} beside it",
                    fine_level_, fine_level_ - 1);
-    const Side side{static_cast<std::int8_t>(f / 2), static_cast<std::int8_t>(f % 2),
-                    static_cast<std::int8_t>(octant_of(key))};
-    rewritten_fine_.add(slot);
     if (node->slot < 0) {
-      sent_faces_.push_back({node->owner, parent_key(key), side, slot, f});
-      continue;
+      sent_faces_.push_back({node->owner, beside, seen, slot, face});
+      return;
     }
-    auto number = static_cast<std::int32_t>(own_faces_.size());
-    if (free_faces_.empty()) {
-      own_faces_.emplace_back();
-    } else {
-      number = free_faces_.back();
-      free_faces_.pop_back();
-    }
-    own_faces_[number] = {slot, node->slot, side};
-    fine_blocks_[slot].faces[f] = number;
-    add_face(node->slot, {side, false, number});
+    holder = node->slot;
   }
+  auto number = static_cast<std::int32_t>(own_faces_.size());
+  if (free_faces_.empty()) {
+    own_faces_.emplace_back();
+  } else {
+    number = free_faces_.back();
+    free_faces_.pop_back();
+  }
+  own_faces_[number] = {slot, holder, seen};
+  block.faces[face] = number;
+  add_face(holder, {seen, false, number});
 }
 
 void LevelJump::add_face(int coarse_slot, const CoarseFace& face) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -121,6 +122,7 @@ class LevelJump {
   class SlotSet {
    public:
     void add(int slot);
+    bool has(int slot) const { return slot < std::ssize(has_) && has_[slot]; }
     void clear();
     const std::vector<int>& slots() const { return slots_; }
 
@@ -133,11 +135,16 @@ class LevelJump {
   const TreeLevel& coarse() const { return tree_.level(fine_level_ - 1); }
   static constexpr std::int32_t sent_face(int place) { return -2 - place; }
 
+  bool has_block(int slot) const;
+  bool is_jump(int slot, int face) const;
+  template <class Work>
+  void for_changed_faces(const Work& work);
   void find_touched();
   void forget_received();
   void release(int slot);
+  void release_face(int slot, int face);
   void settle(int slot);
-  void settle_faces(int slot);
+  void settle_face(int slot, int face);
   void announce_children();
   void announce_faces();
   void add_face(int coarse_slot, const CoarseFace& face);
@@ -155,7 +162,7 @@ class LevelJump {
   int octant_values_, face_values_;  // doubles in a restricted octant, in a register
   bool alone_;                       // one rank: nothing needs to travel
 
-  SlotSet touched_fine_, touched_coarse_;
+  SlotSet touched_fine_, touched_coarse_;                  // all of whose faces are found anew
   SlotSet rewritten_fine_;                                 // those with faces, now or before
   std::vector<FineBlock> fine_blocks_;                     // by fine slot
   std::vector<std::array<std::int32_t, 8>> child_owners_;  // by coarse slot

@@ -46,7 +46,6 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       jumps_(geometry.max_level() + 1),
       registers_(geometry.max_level() + 1),
       domain_faces_(geometry.max_level() + 1),
-      flux_requests_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
       refreshed_(geometry.max_level() + 1, -1),
       migration_("migration", communicator, comm_options, -1, Buffers::of_device),
@@ -94,7 +93,9 @@ void Mesh::build_tables() {
   for (auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (Exchanger& exchanger : *group) exchanger.drain();
   update_jumps();
-  halos_.follow(flux_requests_);
+  std::vector<FluxRequests> requests;
+  for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
+  halos_.follow(requests);
 
   std::int64_t scratch = 0;
   for (int l = 0; l < levels; ++l) {
@@ -119,7 +120,6 @@ void Mesh::update_jumps() {
     if (l + 1 < levels) doubles += jumps_[l + 1]->coarse_doubles();
     DomainFaces& outward = domain_faces_[l];
     outward.update(*tree_, l, layout_, doubles);
-    update_flux_requests(l);
     const std::pair outwards(doubles, doubles + outward.doubles());
     if (outwards.second > static_cast<std::int64_t>(registers_[l].size()))
       registers_[l] = DeviceArray<double>("flux registers", outwards.second);
@@ -128,22 +128,30 @@ void Mesh::update_jumps() {
 }
 
 // Those towards the coarser level, the finer one, and the outside.
-void Mesh::update_flux_requests(int level) {
-  BlockFluxRequests& requests = flux_requests_[level];
-  requests.clear_changes();
-  const LevelJump* below = jumps_[level].get();
-  const LevelJump* above = level < tree_->max_level() ? jumps_[level + 1].get() : nullptr;
-  const auto rewrite = [&](int slot) {
-    std::vector<FluxRequest>& list = requests.rewrite(slot);
-    if (below) below->append_fine_requests(slot, list);
-    if (above) above->append_coarse_requests(slot, list);
-    domain_faces_[level].append_requests(slot, list);
+void Mesh::append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const {
+  if (level > 0) jumps_[level]->append_fine_requests(slot, requests);
+  if (level < tree_->max_level()) jumps_[level + 1]->append_coarse_requests(slot, requests);
+  domain_faces_[level].append_requests(slot, requests);
+}
+
+std::vector<FluxRequest> Mesh::flux_requests(int level, int slot) const {
+  std::vector<FluxRequest> requests;
+  append_flux_requests(level, slot, requests);
+  return requests;
+}
+
+FluxRequests Mesh::changed_flux_requests(int level) const {
+  FluxRequests requests;
+  requests.append = [this, level](int slot, std::vector<FluxRequest>& list) {
+    append_flux_requests(level, slot, list);
   };
-  if (below)
-    for (const int slot : below->rewritten_fine()) rewrite(slot);
-  if (above)
-    for (const int slot : above->rewritten_coarse()) rewrite(slot);
-  for (const int slot : domain_faces_[level].rewritten()) rewrite(slot);
+  const auto add = [&](const std::vector<int>& slots) {
+    requests.changed.insert(requests.changed.end(), slots.begin(), slots.end());
+  };
+  if (level > 0) add(jumps_[level]->rewritten_fine());
+  if (level < tree_->max_level()) add(jumps_[level + 1]->rewritten_coarse());
+  add(domain_faces_[level].rewritten());
+  return requests;
 }
 
 namespace {
@@ -158,13 +166,20 @@ OwnBlock own_block(const Geometry& geometry, const TreeLevel& blocks, int level,
 void Mesh::update_cells(int level) {
   const TreeLevel& level_blocks = blocks(level);
   DeviceTable<OwnBlock>&now = own_blocks_[level], &former = former_blocks_[level];
+  if (level_blocks.changed().empty()) {
+    for (std::size_t n = 0; n < now.size(); ++n)
+      if (const unsigned refined = level_blocks.refined(now[n].slot); refined != now[n].refined)
+        now.at(n).refined = refined;
+    now.upload();
+    return;
+  }
   std::swap(now, former);
   now.clear();
   now.resize(level_blocks.own().size());
   OwnBlock* block = now.write(0, now.size());
   std::size_t f = 0;
   for (const int slot : level_blocks.own()) {
-    if (level_blocks.is_touched(slot)) {
+    if (level_blocks.is_new(slot)) {
       *block++ = own_block(geometry(), level_blocks, level, slot);
       continue;
     }

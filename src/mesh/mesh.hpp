@@ -80,8 +80,8 @@ class Mesh {
   const std::vector<DomainFace>& domain_faces(int level) const {
     return domain_faces_[level].faces();
   }
-  // By slot, in cells of the block: which fluxes of own blocks count in the registers.
-  const BlockFluxRequests& flux_requests(int level) const { return flux_requests_[level]; }
+  // In cells of the block: which fluxes of an own block count in the registers.
+  std::vector<FluxRequest> flux_requests(int level, int slot) const;
 
   // What enters where a boundary is an inflow; until set_inflow_time() at time 0.
   void set_inflow(Inflow inflow) { inflow_ = std::move(inflow); }
@@ -135,7 +135,8 @@ class Mesh {
   void rebuild();
   void build_tables();
   void update_jumps();
-  void update_flux_requests(int level);
+  void append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const;
+  FluxRequests changed_flux_requests(int level) const;
   void update_cells(int level);
   void exchange_start(int level, int state);
   void finish_refresh(int level);
@@ -164,7 +165,6 @@ class Mesh {
   std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
   std::vector<DeviceArray<double>> registers_;
   std::vector<DomainFaces> domain_faces_;
-  std::vector<BlockFluxRequests> flux_requests_;
   DeviceArray<double> scratch_;
   std::vector<SendBuffers> send_buffers_;
   std::vector<int> refreshed_;  // by level: the state whose halo is under way by itself, or -1

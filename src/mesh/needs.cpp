@@ -67,9 +67,10 @@ LevelNeeds::LevelNeeds(const Tree& tree, const BlockLayout& layout, const GhostS
 }
 
 void LevelNeeds::follow() {
-  unsettle_near(tree_.level(level_).changed());
-  if (level_ > 0) unsettle_above(tree_.level(level_ - 1).changed());
   const TreeLevel& blocks = tree_.level(level_);
+  for (const Key key : blocks.changed())
+    if (const std::int32_t* n = index_.find(place_key(morton_decode(key))))
+      settled_[*n] = k_unsettled;
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(blocks.slots())));
   rewritten_.clear();
   const auto has_block = [&](int slot) {
@@ -79,44 +80,35 @@ void LevelNeeds::follow() {
     if (slot < std::ssize(rows_) && (!has_block(slot) || rows_[slot].key != blocks.key(slot)))
       release(rows_[slot]);
   for (const int slot : blocks.touched())
-    if (has_block(slot)) ask(slot);
-  for (Need& need : needs_) {
-    if (need.lost_asker) need.asked = asked_by(need.askers);
-    need.lost_asker = false;
-    need.region = need.asked;
-    need.beneath = false;
+    if (has_block(slot)) ask(slot, blocks.changed_around(slot) & read_);
+
+  open_.clear();
+  for (int n = 0; n < std::ssize(settled_); ++n) {
+    if (settled_[n] >= 0 && is_changed_beneath(settled_[n])) settled_[n] = k_unsettled;
+    if (settled_[n] == k_unsettled) open(n);
   }
+  for (const int n : changed_)
+    if (!needs_[n].is_open) open(n);
+  changed_.clear();
 }
 
-// Needs that got another holder.
-void LevelNeeds::unsettle_near(const std::vector<Key>& changed) {
-  if (changed.size() > needs_.size()) unsettle_all();
-  else
-    for (const Key key : changed) unsettle(morton_decode(key));
+// Whether anything changed where a settled need is interpolated from.
+bool LevelNeeds::is_changed_beneath(std::int32_t coarse_slot) const {
+  constexpr Positions k_sources = [] {
+    Positions sources = 1u << k_middle;
+    for (const int face : k_face_neighbours) sources |= 1u << face;
+    return sources;
+  }();
+  return (tree_.level(level_ - 1).changed_around(coarse_slot) & k_sources) != 0;
 }
 
-// Needs that are interpolated from blocks that changed: beneath them, or across their faces.
-void LevelNeeds::unsettle_above(const std::vector<Key>& changed_coarse) {
-  if (8 * changed_coarse.size() > needs_.size()) {
-    unsettle_all();
-    return;
-  }
-  for (const Key coarse : changed_coarse) {
-    for (int octant = 0; octant < 8; ++octant) unsettle(morton_decode(child_key(coarse, octant)));
-    const auto around = tree_.geometry().keys_around(level_ - 1, coarse);
-    for (int f = 0; f < 6; ++f)
-      if (const Key beside = around[k_face_neighbours[f]]; beside != k_no_key)
-        for (int octant = 0; octant < 8; ++octant)
-          if ((octant >> f / 2 & 1) != f % 2) unsettle(morton_decode(child_key(beside, octant)));
-  }
-}
-
-void LevelNeeds::unsettle_all() {
-  for (Need& need : needs_) need.settled = false;
-}
-
-void LevelNeeds::unsettle(const BlockCoordinates& position) {
-  if (const std::int32_t* n = index_.find(place_key(position))) needs_[*n].settled = false;
+// To be resolved anew.
+void LevelNeeds::open(int n) {
+  Need& need = needs_[n];
+  need.is_open = true;
+  need.is_changed = need.is_required = need.beneath = false;
+  need.region = asked_by(need.askers);
+  open_.push_back(n);
 }
 
 void LevelNeeds::release(Row& row) {
@@ -125,30 +117,37 @@ void LevelNeeds::release(Row& row) {
   for (int n = 0; n < 27; ++n) drop(row.around[n], n);
 }
 
-void LevelNeeds::drop(Reference r, int neighbour) {
-  if (!is_need(r)) return;
-  needs_[need_of(r)].askers &= ~(1u << neighbour);
-  needs_[need_of(r)].lost_asker = true;
+Need& LevelNeeds::change(Reference r) {
+  Need& need = needs_[need_of(r)];
+  if (!need.is_changed) changed_.push_back(need_of(r));
+  need.is_changed = true;
+  return need;
 }
 
-Region LevelNeeds::asked_by(std::uint32_t askers) const {
+void LevelNeeds::drop(Reference r, int neighbour) {
+  if (is_need(r)) change(r).askers &= ~(1u << neighbour);
+}
+
+Region LevelNeeds::asked_by(Positions askers) const {
   Region asked;
   for (; askers != 0; askers &= askers - 1) asked.merge(ghosts_[std::countr_zero(askers)]);
   return asked;
 }
 
-// States the ghost cells of an own block. No other cells are read by a sweep. A need of the block
-// stays what it is as long as its position is nobody's here.
-void LevelNeeds::ask(int slot) {
+// States the ghost cells of an own block, of which the holders at some positions changed. No other
+// cells are read by a sweep. A need of the block stays what it is as long as its position is
+// nobody's here.
+void LevelNeeds::ask(int slot, Positions positions) {
+  if (positions == 0) return;
   Row& row = rows_[slot];
   const Key key = tree_.level(level_).key(slot);
   if (row.key != key) row.around.fill(k_nowhere);
   row.key = key;
   const BlockCoordinates block = morton_decode(key);
   const Neighbours& holders = tree_.level(level_).neighbours(slot);
-  std::uint32_t changed = 0;
-  for (std::uint32_t rest = read_; rest != 0; rest &= rest - 1) {
-    const int n = std::countr_zero(rest);
+  Positions changed = 0;
+  for (; positions != 0; positions &= positions - 1) {
+    const int n = std::countr_zero(positions);
     Reference& r = row.around[n];
     if (is_own(holders[n]) ? r == holders[n] : is_need(r)) continue;
     changed |= 1u << n;
@@ -159,9 +158,7 @@ void LevelNeeds::ask(int slot) {
     for (int d = 0; d < 3; ++d) position[d] = block[d] + offset_of(n)[d];
     tree_.geometry().wrap(level_, position);
     r = number_of(position);
-    Need& need = needs_[need_of(r)];
-    need.askers |= 1u << n;
-    need.asked.merge(ghosts_[n]);
+    change(r).askers |= 1u << n;
   }
   if (changed != 0) rewritten_.push_back({slot, changed});
 }
@@ -173,13 +170,14 @@ Reference LevelNeeds::number_of(const BlockCoordinates& position) {
   auto n = static_cast<int>(needs_.size());
   if (free_.empty()) {
     needs_.emplace_back();
+    settled_.emplace_back();
   } else {
     n = free_.back();
     free_.pop_back();
     needs_[n] = {};
   }
+  settled_[n] = k_unsettled;
   index_.insert(key, n);
-  needs_[n].in_use = true;
   needs_[n].position = position;
   const BlockCoordinates extent = tree_.geometry().extent(level_);
   for (int d = 0; d < 3; ++d)
@@ -194,40 +192,46 @@ Reference LevelNeeds::require(BlockCoordinates position, const Region& region, b
     if (node && node->slot >= 0) return node->slot;
   }
   const Reference r = number_of(position);
+  if (!needs_[need_of(r)].is_open) open(need_of(r));
+  settled_[need_of(r)] = k_unsettled;
   Need& need = needs_[need_of(r)];
   need.region.merge(region);
+  need.is_required = true;
   need.beneath = need.beneath || beneath;
   return r;
 }
 
 void LevelNeeds::resolve(LevelNeeds* coarser) {
   // Mirrors first: they add to what is needed of places inside the domain.
-  for (std::size_t n = 0; n < needs_.size(); ++n)
-    if (needs_[n].is_outside && !needs_[n].region.empty()) resolve_mirror(static_cast<int>(n));
+  for (std::size_t n = 0; n < open_.size(); ++n)
+    if (const Need& need = needs_[open_[n]]; need.is_outside && !need.region.empty())
+      resolve_mirror(open_[n]);
 
-  for (std::size_t n = 0; n < needs_.size(); ++n) {
+  for (const int n : open_) {
     Need& need = needs_[n];
+    need.is_open = false;
     if (need.is_outside || need.region.empty()) continue;
-    const Node* node =
-        need.settled ? nullptr : tree_.level(level_).find(morton_encode(need.position));
-    need.scratch = node == nullptr;
-    if (node) {
-      need.origin = Origin::remote;
-      need.owner = node->owner;
-      continue;
-    }
-    OCTANT_REQUIRE(coarser && !need.beneath,
-                   "mesh: level {} has no block at ({}, {}, {}), though level {} needs it: the "
-                   "nesting of levels is broken",
-                   level_, need.position[0], need.position[1], need.position[2], level_ + 1);
-    need.origin = Origin::interpolated;
-    need.owner = -1;
-    resolve_interpolation(static_cast<int>(n), *coarser);
+    if (settled_[n] < 0) find_holder(n, coarser);
+    if (need.origin == Origin::interpolated) interpolate(n, *coarser);
   }
-  for (Need& need : needs_)
-    if (need.origin == Origin::mirrored)
-      need.scratch = is_need(need.mirror.source) &&
-                     needs_[need_of(need.mirror.source)].origin == Origin::interpolated;
+  for (const int n : open_)
+    if (needs_[n].origin == Origin::mirrored) {
+      const Reference source = mirrors_[n].source;
+      needs_[n].scratch = is_need(source) && needs_[need_of(source)].origin == Origin::interpolated;
+    }
+}
+
+// Who has a place inside the domain: another rank, or nobody.
+void LevelNeeds::find_holder(int n, LevelNeeds* coarser) {
+  Need& need = needs_[n];
+  const Node* node = tree_.level(level_).find(morton_encode(need.position));
+  need.origin = node ? Origin::remote : Origin::interpolated;
+  need.owner = node ? node->owner : -1;
+  need.scratch = node == nullptr;
+  OCTANT_REQUIRE(node || (coarser && !need.beneath),
+                 "mesh: level {} has no block at ({}, {}, {}), though level {} needs it: the "
+                 "nesting of levels is broken",
+                 level_, need.position[0], need.position[1], need.position[2], level_ + 1);
 }
 
 void LevelNeeds::resolve_mirror(int n) {
@@ -266,13 +270,14 @@ void LevelNeeds::resolve_mirror(int n) {
   }
   if (mirror.inflow < 0) mirror.source = require(position, source, needs_[n].beneath);
   needs_[n].origin = Origin::mirrored;
-  needs_[n].mirror = mirror;
+  mirrors_.resize(needs_.size());
+  mirrors_[n] = mirror;
 }
 
-void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
+// What it needs of the coarser level.
+void LevelNeeds::interpolate(int n, LevelNeeds& coarser) {
   Need& need = needs_[n];
   const int N = tree_.geometry().block_size(), half = N / 2;
-  const Region wanted = need.region;
   BlockCoordinates parent;
   Region cells;  // of the coarse block
   for (int d = 0; d < 3; ++d) {
@@ -284,13 +289,12 @@ void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
     cells.begin[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
     cells.end[d] = static_cast<std::int16_t>(corner + need.region.end[d] / 2);
   }
-  if (need.settled && need.settled_region == wanted) return;
   Region wider;  // one cell more on both sides along each axis, for the slopes
   for (int d = 0; d < 3; ++d) {
     wider.begin[d] = static_cast<std::int16_t>(std::max(cells.begin[d] - 1, 0));
     wider.end[d] = static_cast<std::int16_t>(std::min(cells.end[d] + 1, N));
   }
-  need.coarse[0] = coarser.require(parent, wider, true);
+  need.coarse[0] = settled_[n] >= 0 ? settled_[n] : coarser.require(parent, wider, true);
   for (int d = 0; d < 3; ++d) {
     for (int side = 0; side < 2; ++side) {
       const bool reaches_out = side == 0 ? cells.begin[d] == 0 : cells.end[d] == N;
@@ -312,13 +316,15 @@ void LevelNeeds::resolve_interpolation(int n, LevelNeeds& coarser) {
       need.coarse[1 + 2 * d + side] = coarser.require(next, edge, true);
     }
   }
-  need.settled = std::none_of(need.coarse.begin(), need.coarse.end(), is_need);
-  need.settled_region = wanted;
+  const bool is_settled =
+      !need.is_required && std::none_of(need.coarse.begin(), need.coarse.end(), is_need);
+  settled_[n] = is_settled ? need.coarse[0] : k_unsettled;
 }
 
 // A need that nothing reads any more, if it is not forgotten yet.
 void LevelNeeds::forget(int n) {
-  if (!needs_[n].in_use) return;
+  if (settled_[n] == k_unused) return;
+  settled_[n] = k_unused;
   index_.erase(place_key(needs_[n].position));
   free_.push_back(n);
   needs_[n] = {};
@@ -387,7 +393,7 @@ void LevelNeeds::write_slot_boxes(LevelHalo& halo) {
 bool LevelNeeds::comes_from_afar(Reference r) const {
   if (!is_need(r)) return false;
   const Need& n = need(r);
-  if (n.origin == Origin::mirrored) return comes_from_afar(n.mirror.source);
+  if (n.origin == Origin::mirrored) return comes_from_afar(mirrors_[need_of(r)].source);
   return n.origin == Origin::remote;
 }
 

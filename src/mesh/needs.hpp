@@ -18,30 +18,28 @@ constexpr Reference reference_to_need(int need) { return -2 - need; }
 constexpr bool is_need(Reference r) { return r <= -2; }
 constexpr int need_of(Reference r) { return -2 - r; }
 
-enum class Origin { remote, mirrored, interpolated };
+enum class Origin : std::uint8_t { remote, mirrored, interpolated };
 
 // A block position that is not an own block, of which cells are needed.
 struct Need {
-  bool in_use = false;
   BlockCoordinates position{};  // inside the domain, or outside along axes that are not periodic
+  Positions askers = 0;         // bit n: the own block whose neighbour n this is reads its cells
+  Region region;                // what they read, and what mirrors and the finer level do
   bool is_outside = false;
-  std::uint32_t askers = 0;  // bit n: the own block whose neighbour n this is reads its cells
-  Region asked;              // what the askers read
-  bool lost_asker = false;   // `asked` must be found anew
-  Region region;             // that, and what mirrors and the finer level read
+  bool is_changed = false;   // it has other askers
+  bool is_open = false;      // it is resolved anew this time
+  bool is_required = false;  // not by askers alone
   bool beneath = false;  // a finer level interpolates from it, so that it must exist on this level
   Origin origin = Origin::remote;
-  int owner = -1;                     // remote: the rank that sends it
-  BoundaryTask mirror{};              // mirrored: how (references in target and source)
   bool scratch = false;               // lies in the scratch, not in the halo
+  std::int32_t owner = -1;            // remote: the rank that sends it
   std::array<Reference, 7> coarse{};  // interpolated: references on the coarser level
-  bool settled = false;  // interpolated: `coarse` holds for this region, and all are own blocks
-  Region settled_region;
 };
 
 // The needs of one level: those of the level's own sweep, and of interpolation from the finer
 // level. They follow the tree: what is near changed blocks is looked up anew, and all that lasts
-// keeps its number.
+// keeps its number. A place that is interpolated from own blocks is settled, until something
+// changes there, at the coarse block beneath it, or across that block's faces.
 class LevelNeeds {
  public:
   LevelNeeds(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level);
@@ -64,20 +62,24 @@ class LevelNeeds {
   // positions (as bits).
   struct Rewritten {
     std::int32_t slot;
-    std::uint32_t positions;
+    Positions positions;
   };
   const std::vector<Rewritten>& rewritten() const { return rewritten_; }
+  Positions read_positions() const { return read_; }  // those that a sweep reads
 
   // Boxes begin with those of the slots, of which there may be more than there are blocks; then
   // they may come again, as borrowed ones; then come those of the needs. The numbers of all hold
   // until `first_need_box` changes.
   int box_of(Reference r) const { return is_need(r) ? first_need_box_ + need_of(r) : r; }
   int borrowed_box_of(int slot) const { return capacity_ + slot; }
+  bool is_box_of_slot(int box) const { return box >= 0 && box < capacity_; }
   bool may_borrow() const { return may_borrow_; }
   int first_need_box() const { return first_need_box_; }
 
   const Need& need(Reference r) const { return needs_[need_of(r)]; }
   const Need& need_number(int n) const { return needs_[n]; }
+  // Of a mirrored one, with references in target and source.
+  const BoundaryTask& mirror(int n) const { return mirrors_[n]; }
 
   // Numbers of needs, in their order, by origin.
   std::span<const int> remote() const { return std::span(placed_).first(remote_); }
@@ -97,16 +99,16 @@ class LevelNeeds {
 
   Reference require(BlockCoordinates position, const Region& region, bool beneath);
   Reference number_of(const BlockCoordinates& position);
-  void unsettle_near(const std::vector<Key>& changed);
-  void unsettle_above(const std::vector<Key>& changed_coarse);
-  void unsettle_all();
-  void unsettle(const BlockCoordinates& position);
   void release(Row& row);
+  Need& change(Reference r);
   void drop(Reference r, int neighbour);
-  void ask(int slot);
-  Region asked_by(std::uint32_t askers) const;
+  void ask(int slot, Positions positions);
+  Region asked_by(Positions askers) const;
+  bool is_changed_beneath(std::int32_t coarse_slot) const;
+  void open(int need);
+  void find_holder(int need, LevelNeeds* coarser);
   void resolve_mirror(int need);
-  void resolve_interpolation(int need, LevelNeeds& coarser);
+  void interpolate(int need, LevelNeeds& coarser);
   void forget(int need);
   void write_slot_boxes(LevelHalo& halo);
 
@@ -114,13 +116,17 @@ class LevelNeeds {
   BlockLayout layout_;
   int level_;
   std::array<Region, 27> ghosts_;  // of the neighbours of a block, what its sweep reads
-  std::uint32_t read_ = 0;         // bit n: that is something
+  Positions read_ = 0;             // where that is something
   bool may_borrow_;
   std::vector<Row> rows_;  // by slot
   std::vector<Rewritten> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<Need> needs_;
-  std::vector<int> free_, placed_;
+  // By need: of a settled one the slot of the coarse block beneath it; else one of these.
+  static constexpr std::int32_t k_unsettled = -1, k_unused = -2;
+  std::vector<std::int32_t> settled_;
+  std::vector<BoundaryTask> mirrors_;  // by need, where there are any
+  std::vector<int> changed_, open_, free_, placed_;
   std::size_t remote_ = 0, mirrored_ = 0;  // how many of the placed ones
   int capacity_ = 0, first_need_box_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "mesh/refinement_plan.hpp"
 
+#include <array>
+
 #include "comm/route.hpp"
 #include "core/error.hpp"
 #include "mesh/nesting.hpp"
@@ -22,6 +24,29 @@ constexpr auto octants_within(std::uint64_t flags) {
                                    (flags >> 37 & 3) << 4 | (flags >> 41 & 3) << 6);
 }
 
+// Flags of octants of the neighbour at position n of a block, and how far to the left they are
+// shifted to where those of the neighbour's own octants are in its flags.
+struct NeighbourFlags {
+  std::uint64_t mask = 0;
+  int shift = 0;
+};
+constexpr auto k_neighbour_flags = [] {
+  std::array<NeighbourFlags, 27> neighbours;
+  for (int bit = 0; bit < 64; ++bit) {
+    const int x = bit & 3, y = bit >> 2 & 3, z = bit >> 4;  // 0 below, 1-2 own, 3 above
+    const int n = (x + 1) / 2 + 3 * ((y + 1) / 2) + 9 * ((z + 1) / 2);
+    neighbours[n].mask |= std::uint64_t{1} << bit;
+  }
+  for (int n = 0; n < 27; ++n)
+    neighbours[n].shift = 2 * (1 - n % 3) + 8 * (1 - n / 3 % 3) + 32 * (1 - n / 9);
+  return neighbours;
+}();
+constexpr std::uint8_t octants_of_neighbour(std::uint64_t flags, int n) {
+  const auto [mask, shift] = k_neighbour_flags[n];
+  const std::uint64_t of_neighbour = flags & mask;
+  return octants_within(shift < 0 ? of_neighbour >> -shift : of_neighbour << shift);
+}
+
 class Planner {
  public:
   Planner(const Tree& tree, const FlagMasks& flags) : tree_(tree), wanted_(tree.max_level() + 1) {
@@ -42,30 +67,26 @@ class Planner {
   }
 
  private:
+  // Marks the octants of an own block and of its neighbours that its flagged cells touch.
   void spread_own_flags(int level, int slot, std::uint64_t flags) {
     wanted_[level][slot] |= octants_within(flags);
-    if (flags & ~k_within)
-      spread_flags(level, tree_.level(level).key(slot), &tree_.level(level).neighbours(slot),
-                   flags & ~k_within);
+    flags &= ~k_within;
+    if (flags == 0) return;
+    const Neighbours& holders = tree_.level(level).neighbours(slot);
+    for (int n = 0; n < 27; ++n) {
+      if (!is_own(holders[n]) || (flags & k_neighbour_flags[n].mask) == 0) continue;
+      wanted_[level][holders[n]] |= octants_of_neighbour(flags, n);
+      flags &= ~k_neighbour_flags[n].mask;
+    }
+    spread_flags(level, tree_.level(level).key(slot), flags);
   }
 
-  // Marks the octants of a block and of its neighbours that its flagged cells touch. Of own blocks
-  // the holders of these are known.
-  void spread_flags(int level, Key key, const Neighbours* holders, std::uint64_t flags) {
+  // The same around any block, one octant after the other.
+  void spread_flags(int level, Key key, std::uint64_t flags) {
     const BlockCoordinates block = morton_decode(key);
     for (; flags; flags &= flags - 1) {
       const int bit = __builtin_ctzll(flags);
       const int position[3] = {bit & 3, bit >> 2 & 3, bit >> 4};  // 0 below, 1-2 own, 3 above
-      int neighbour = 0, octant = 0;
-      for (int d = 2; d >= 0; --d) {
-        neighbour = 3 * neighbour + (position[d] + 1) / 2;
-        octant = 2 * octant + (position[d] + 1) % 2;
-      }
-      const Holder holder = holders ? (*holders)[neighbour] : k_nobody;
-      if (is_own(holder)) {
-        wanted_[level][holder] |= static_cast<std::uint8_t>(1 << octant);
-        continue;
-      }
       BlockCoordinates place;  // in octants of this level, that is in blocks of the next
       for (int d = 0; d < 3; ++d) place[d] = 2 * block[d] + position[d] - 1;
       mark(level, place);
@@ -101,7 +122,7 @@ class Planner {
       if (flags == 0) return;
       const Node* node = tree_.level(level - 1).find(parent);
       if (node != nullptr && node->slot >= 0) spread_own_flags(level - 1, node->slot, flags);
-      else spread_flags(level - 1, parent, nullptr, flags);
+      else spread_flags(level - 1, parent, flags);
       flags = 0;
     };
     for (const int slot : blocks.own()) {

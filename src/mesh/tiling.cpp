@@ -2,36 +2,68 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace octant::mesh {
 
 namespace {
 
-constexpr std::uint32_t k_all_positions = (1u << 27) - 1;
+std::array<int, 3> neighbour_of(const std::array<int, 3>& place, int n) {
+  return {place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
+}
 
 }  // namespace
+
+// Large patches sweep a cell about 1.4 times as fast, but also the cells of blocks that are missing
+// in them. To change the size writes all tables anew, so that a tenth must be gained. Results do
+// not depend on the choice, so each rank makes its own.
+int Tiling::faster_patch() const {
+  constexpr double k_gain_of_large_patches = 1.4, k_least_gain = 1.1;
+  const int block_size = tree_.geometry().block_size();
+  if (block_size >= 16) return 16;
+  if (block_size == 2) return 8;
+  const TreeLevel& blocks = tree_.level(level_);
+  if (patch_ > 0 && blocks.touched().empty()) return patch_;
+  const Cubes patches(block_size, 8);
+  std::int64_t small = 0, large = 0;  // patches that hold own blocks
+  Key last = k_no_key;
+  for (const int slot : blocks.own()) {
+    const Key patch = patches.key_of(blocks.key(slot));
+    if (patch == last) continue;
+    ++small;
+    large += last == k_no_key || parent_key(patch) != parent_key(last);
+    last = patch;
+  }
+  // Times to sweep them all, that of a small patch being 1.
+  const auto time_of_small = static_cast<double>(small);
+  const double time_of_large = 8.0 * static_cast<double>(large) / k_gain_of_large_patches;
+  if (patch_ == 16 && time_of_large < k_least_gain * time_of_small) return 16;
+  if (patch_ == 8 && time_of_small < k_least_gain * time_of_large) return 8;
+  return time_of_large < time_of_small ? 16 : 8;
+}
 
 void Tiling::begin_anew(int patch, int first_need_box) {
   patch_ = patch;
   first_need_box_ = first_need_box;
   block_size_ = tree_.geometry().block_size();
-  blocks_per_patch_ = std::max(1, patch / block_size_);
+  patches_ = Cubes(block_size_, patch);
+  blocks_per_patch_ = patches_.blocks_across();
   reach_ = blocks_per_patch_ + 2;
-  shift_ = 3 * std::countr_zero(static_cast<unsigned>(blocks_per_patch_));
   for (int n = 0; n < 27; ++n)
     steps_[n] = ((n / 9 - 1) * reach_ + n / 3 % 3 - 1) * reach_ + n % 3 - 1;
   origins_.clear();
-  const int parts = std::max(1, block_size_ / patch);
-  for (int n = 0; n < parts * parts * parts; ++n)
-    origins_.push_back({static_cast<std::int16_t>(n % parts * patch),
-                        static_cast<std::int16_t>(n / parts % parts * patch),
-                        static_cast<std::int16_t>(n / parts / parts * patch)});
+  for (int n = 0; n < patches_.cubes_in_block(); ++n) {
+    const auto [x, y, z] = patches_.place_in_block(n);
+    origins_.push_back({static_cast<std::int16_t>(x * patch), static_cast<std::int16_t>(y * patch),
+                        static_cast<std::int16_t>(z * patch)});
+  }
   places_.clear();
   groups_.clear();
   index_.clear();
   touched_.clear();
   free_.clear();
   order_.clear();
+  lost_.clear();
   for (const int slot : tree_.level(level_).own()) put(slot, tree_.level(level_).key(slot));
 }
 
@@ -51,18 +83,31 @@ void Tiling::update_places() {
 
 void Tiling::put(int slot, Key key) {
   if (slot >= std::ssize(places_)) places_.resize(slot + 1);
-  const int number = group_under(key >> shift_);
-  touch(number).is_retiled = true;
-  places_[slot] = {key, number};
-  std::vector<std::int32_t>& slots = groups_[number].slots;
+  const int number = group_under(patches_.cubes_in_block() == 1 ? patches_.key_of(key) : key);
+  Group& group = touch(number);
+  const BlockCoordinates c = patches_.place_in_cube(key);
+  places_[slot] = {key, number, {}};
+  for (int d = 0; d < 3; ++d) places_[slot].in_group[d] = static_cast<std::int8_t>(c[d]);
   const auto after = [this](Key k, std::int32_t other) { return k < places_[other].key; };
-  slots.insert(std::upper_bound(slots.begin(), slots.end(), key, after), slot);
+  const auto place = std::upper_bound(group.slots.begin(), group.slots.end(), key, after);
+  if (group.slots.empty()) group.counts.assign(origins_.size(), 0);
+  else group.counts.insert(group.counts.begin() + (place - group.slots.begin()), 0);
+  group.slots.insert(place, slot);
 }
 
 void Tiling::take(int slot) {
-  Group& group = touch(places_[slot].group);
-  group.is_remade = group.is_retiled = true;
-  std::erase(group.slots, slot);
+  const int number = places_[slot].group;
+  Group& group = touch(number);
+  lost_.push_back({number, group.ancestor, place_in_group(slot)});
+  const auto place = std::find(group.slots.begin(), group.slots.end(), slot);
+  const auto part = static_cast<int>(place - group.slots.begin());
+  replace_requests(group, part, {});
+  group.counts.erase(group.counts.begin() + part);
+  group.slots.erase(place);
+  if (group.slots.empty()) {
+    group.requests.clear();
+    group.is_new = true;  // should others come
+  }
   places_[slot] = {};
 }
 
@@ -89,7 +134,7 @@ int Tiling::group_under(Key ancestor) {
   index_.insert(ancestor, number);
   Group& group = groups_[number];
   group.ancestor = ancestor;
-  group.is_remade = true;
+  group.is_new = true;
   group.first = morton_decode(ancestor);
   for (auto& c : group.first) c *= blocks_per_patch_;
   order_.push_back(number);
@@ -112,17 +157,58 @@ void Tiling::forget_empty_groups() {
   std::inplace_merge(order_.begin(), sorted, order_.end(), by_key);
 }
 
-std::array<int, 3> Tiling::place_in_group(const Group& group, int slot) const {
-  const BlockCoordinates c = morton_decode(tree_.level(level_).key(slot));
-  return {static_cast<int>(c[0] - group.first[0]), static_cast<int>(c[1] - group.first[1]),
-          static_cast<int>(c[2] - group.first[2])};
+std::array<int, 3> Tiling::place_in_group(int slot) const {
+  const auto [x, y, z] = places_[slot].in_group;
+  return {x, y, z};
+}
+
+bool Tiling::is_central(const std::array<int, 3>& place) const {
+  return std::all_of(place.begin(), place.end(),
+                     [this](int c) { return c >= 0 && c < blocks_per_patch_; });
 }
 
 // Whether an own block among a tile's central ones is there only because a periodic axis wraps.
-bool Tiling::reaches_itself(const Group& group, int slot, const std::array<int, 3>& place) const {
-  return std::all_of(place.begin(), place.end(),
-                     [this](int c) { return c >= 0 && c < blocks_per_patch_; }) &&
-         place_in_group(group, slot) != place;
+bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& place) const {
+  return is_central(place) && (places_[slot].group != group || place_in_group(slot) != place);
+}
+
+// What changed in tables that last.
+void Tiling::write_rows(const LevelNeeds& needs, DeviceTable<std::int32_t>& tables) {
+  std::erase_if(lost_, [this](const Lost& lost) {
+    const Group& group = groups_[lost.group];
+    return group.ancestor != lost.ancestor || group.is_new;
+  });
+  for (const Lost& lost : lost_) table_of(lost.group, tables)[table_index(lost.place)] = k_nowhere;
+  for (const auto& [slot, positions] : needs.rewritten())
+    if (const int group = group_of(slot); group >= 0 && !groups_[group].is_new)
+      write_row(slot, positions, needs, table_of(group, tables));
+  for (const Lost& lost : lost_) clear_unread(lost, needs, table_of(lost.group, tables));
+  lost_.clear();
+}
+
+// Clears what nothing but a block that is lost read.
+void Tiling::clear_unread(const Lost& lost, const LevelNeeds& needs, std::int32_t* table) const {
+  for (Positions rest = needs.read_positions(); rest != 0; rest &= rest - 1) {
+    const std::array<int, 3> place = neighbour_of(lost.place, std::countr_zero(rest));
+    if (!is_read(place, needs, table)) table[table_index(place)] = k_nowhere;
+  }
+}
+
+// Whether a block of the group is at a place in its table, or its sweep reads it.
+bool Tiling::is_read(const std::array<int, 3>& place, const LevelNeeds& needs,
+                     const std::int32_t* table) const {
+  const auto first = [](int c) { return std::max(c - 1, 0); };
+  const auto end = [this](int c) { return std::min(c + 2, blocks_per_patch_); };
+  const auto [x, y, z] = place;
+  for (int k = first(z); k < end(z); ++k)
+    for (int j = first(y); j < end(y); ++j)
+      for (int i = first(x); i < end(x); ++i) {
+        const int n = 13 + 9 * (z - k) + 3 * (y - j) + x - i;
+        if ((needs.read_positions() >> n & 1) != 0 &&
+            needs.is_box_of_slot(table[table_index({i, j, k})]))
+          return true;
+      }
+  return false;
 }
 
 void Tiling::write_table(int number, const LevelNeeds& needs,
@@ -130,13 +216,14 @@ void Tiling::write_table(int number, const LevelNeeds& needs,
   const Group& group = groups_[number];
   std::int32_t* const table = table_of(number, tables);
   std::fill_n(table, entries(), k_nowhere);
-  for (const int slot : group.slots) write_row(group, slot, k_all_positions, needs, table);
+  for (const int slot : group.slots) write_row(slot, k_all_positions, needs, table);
 }
 
 // The entries of a block and, as its sweep reads them, of some positions around it.
-void Tiling::write_row(const Group& group, int slot, std::uint32_t positions,
-                       const LevelNeeds& needs, std::int32_t* table) const {
-  const std::array<int, 3> centre = place_in_group(group, slot);
+void Tiling::write_row(int slot, Positions positions, const LevelNeeds& needs,
+                       std::int32_t* table) const {
+  const std::array<int, 3> centre = place_in_group(slot);
+  const int group = places_[slot].group;
   std::int32_t* const own = table + table_index(centre);
   const std::array<Reference, 27>& around = needs.around(slot);
   for (; positions != 0; positions &= positions - 1) {
@@ -144,9 +231,7 @@ void Tiling::write_row(const Group& group, int slot, std::uint32_t positions,
     const Reference r = around[n];
     if (r == k_nowhere) continue;
     const bool is_borrowed =
-        r >= 0 && needs.may_borrow() &&
-        reaches_itself(group, r,
-                       {centre[0] + n % 3 - 1, centre[1] + n / 3 % 3 - 1, centre[2] + n / 9 - 1});
+        r >= 0 && needs.may_borrow() && reaches_itself(group, r, neighbour_of(centre, n));
     own[steps_[n]] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
   }
   *own = slot;
@@ -159,32 +244,38 @@ bool Tiling::reaches_afar(const Group& group, const LevelNeeds& needs) {
   });
 }
 
-void Tiling::write_tiles(int number, const BlockFluxRequests& requests) {
+// Those of a block in the tiles that it is in.
+void Tiling::write_requests(int slot, const FluxRequests& requests) {
+  const int number = group_of(slot);
+  if (number < 0) return;
   Group& group = groups_[number];
-  group.requests.clear();
-  group.tiles.clear();
+  const std::array<int, 3> place = place_in_group(slot);
+  of_block_.clear();
+  requests.append(slot, of_block_);
+  auto part = static_cast<int>(std::find(group.slots.begin(), group.slots.end(), slot) -
+                               group.slots.begin());
   for (const auto& origin : origins_) {
-    Tile tile{.table = number * entries(),
-              .request_begin = static_cast<std::int32_t>(group.requests.size()),
-              .request_end = 0,
-              .origin = {origin[0], origin[1], origin[2]},
-              .unused = 0,
-              .first = {}};
-    for (int d = 0; d < 3; ++d)
-      tile.first[d] = std::int64_t{group.first[d]} * block_size_ + origin[d];
-    for (const int slot : group.slots) {
-      if (requests[slot].empty()) continue;
-      const auto place = place_in_group(group, slot);
-      for (const FluxRequest& request : requests[slot]) add_request(group, request, place, origin);
-    }
-    tile.request_end = static_cast<std::int32_t>(group.requests.size());
-    group.tiles.push_back(tile);
+    of_tile_.clear();
+    for (const FluxRequest& request : of_block_) add_request(request, place, origin, of_tile_);
+    replace_requests(group, part++, of_tile_);
   }
 }
 
+void Tiling::replace_requests(Group& group, int part, std::span<const FluxRequest> requests) {
+  const auto begin =
+      group.requests.begin() +
+      std::accumulate(group.counts.begin(), group.counts.begin() + part, std::ptrdiff_t{0});
+  const std::ptrdiff_t count = group.counts[part], kept = std::min(count, std::ssize(requests));
+  std::copy_n(requests.begin(), kept, begin);
+  if (count > kept) group.requests.erase(begin + kept, begin + count);
+  else group.requests.insert(begin + kept, requests.begin() + kept, requests.end());
+  group.counts[part] = static_cast<int>(requests.size());
+}
+
 // Moves a request from block cells to patch cells and keeps the part inside the patch.
-void Tiling::add_request(Group& group, const FluxRequest& request, const std::array<int, 3>& place,
-                         const std::array<std::int16_t, 3>& origin) const {
+void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& place,
+                         const std::array<std::int16_t, 3>& origin,
+                         std::vector<FluxRequest>& requests) const {
   const int N = block_size_, M = patch_;
   const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
   const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
@@ -198,7 +289,7 @@ void Tiling::add_request(Group& group, const FluxRequest& request, const std::ar
   const int b_begin = std::max(b_first, 0), b_end = std::min(request.b_end + shift(b), M);
   if (a_begin >= a_end || b_begin >= b_end) return;
   const int faces = request.average ? 2 : 1;
-  FluxRequest& part = group.requests.emplace_back(request);
+  FluxRequest& part = requests.emplace_back(request);
   part.plane = static_cast<std::int16_t>(plane);
   part.a_begin = static_cast<std::int16_t>(a_begin);
   part.b_begin = static_cast<std::int16_t>(b_begin);
@@ -218,13 +309,21 @@ void Tiling::write_lists(LevelHalo& halo) const {
     for (const int number : order_) {
       const Group& group = groups_[number];
       if (group.afar != afar) continue;
-      const auto begin = static_cast<std::int32_t>(halo.tile_requests.size());
+      auto begin = static_cast<std::int32_t>(halo.tile_requests.size());
       halo.tile_requests.resize(begin + group.requests.size());
       std::copy(group.requests.begin(), group.requests.end(),
                 halo.tile_requests.write(begin, group.requests.size()));
-      for (Tile tile : group.tiles) {
-        tile.request_begin += begin;
-        tile.request_end += begin;
+      const std::int32_t end = begin + static_cast<std::int32_t>(group.requests.size());
+      for (std::size_t t = 0; t < origins_.size(); ++t) {
+        Tile tile{.table = number * entries(),
+                  .request_begin = begin,
+                  .request_end = origins_.size() == 1 ? end : begin + group.counts[t],
+                  .origin = {origins_[t][0], origins_[t][1], origins_[t][2]},
+                  .unused = 0,
+                  .first = {}};
+        for (int d = 0; d < 3; ++d)
+          tile.first[d] = std::int64_t{group.first[d]} * block_size_ + tile.origin[d];
+        begin = tile.request_end;
         halo.tile_list.push_back(tile);
         halo.tile_slots.insert(halo.tile_slots.end(), group.slots.begin(), group.slots.end());
         halo.tile_slot_begin.push_back(static_cast<std::int32_t>(halo.tile_slots.size()));
@@ -234,17 +333,17 @@ void Tiling::write_lists(LevelHalo& halo) const {
   }
 }
 
-void Tiling::follow(int patch, const LevelNeeds& needs, const BlockFluxRequests& requests,
+void Tiling::follow(int patch, const LevelNeeds& needs, const FluxRequests& requests,
                     LevelHalo& halo) {
-  if (patch != patch_ || needs.first_need_box() != first_need_box_)
-    begin_anew(patch, needs.first_need_box());
+  if (patch == 0) patch = faster_patch();
+  const bool begins_anew = patch != patch_ || needs.first_need_box() != first_need_box_;
+  if (begins_anew) begin_anew(patch, needs.first_need_box());
   update_places();
   halo.tile_table.resize(groups_.size() * entries());
-  for (const auto& [slot, positions] : needs.rewritten())
-    if (const int group = group_of(slot); group >= 0 && !groups_[group].is_remade)
-      write_row(groups_[group], slot, positions, needs, table_of(group, halo.tile_table));
-  for (const int slot : requests.changed())
-    if (const int group = group_of(slot); group >= 0) touch(group).is_retiled = true;
+  write_rows(needs, halo.tile_table);
+  const std::span<const int> own = tree_.level(level_).own();
+  for (const int slot : begins_anew ? own : std::span<const int>(requests.changed))
+    write_requests(slot, requests);
   // Other ranks' blocks may have become interpolated ones.
   const bool alone = tree_.communicator().size() == 1;
   if (!alone)
@@ -252,10 +351,9 @@ void Tiling::follow(int patch, const LevelNeeds& needs, const BlockFluxRequests&
       if (const int group = group_of(slot); group >= 0) touch(group);
   for (const int number : touched_) {
     Group& group = groups_[number];
-    if (group.is_remade) write_table(number, needs, halo.tile_table);
-    if (group.is_retiled) write_tiles(number, requests);
+    if (group.is_new) write_table(number, needs, halo.tile_table);
     group.afar = !alone && reaches_afar(group, needs);
-    group.touched = group.is_remade = group.is_retiled = false;
+    group.touched = group.is_new = false;
   }
   touched_.clear();
   write_lists(halo);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
+#include "comm/ask.hpp"
 #include "comm/route.hpp"
 
 namespace octant::mesh {
@@ -31,14 +31,14 @@ int TreeLevel::insert(Key key, std::uint8_t refined, int rank) {
     refined_[slot] = refined;
   }
   nodes_.insert(key, {rank, slot});
-  touch(slot);
+  touch(slot, k_all_positions);
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
     const Holder holder = around[n] == k_no_key ? k_nobody : holder_of(nodes_.find(around[n]));
     neighbours_[slot][n] = holder;
     if (!is_own(holder)) continue;
     neighbours_[holder][26 - n] = slot;
-    touch(holder);
+    touch(holder, 1u << (26 - n));
   }
   ++nodes_in_use_;
   unsorted_.push_back(slot);
@@ -50,12 +50,12 @@ void TreeLevel::remove(Key key) {
   const int slot = nodes_.find(key)->slot;
   keys_[slot] = k_no_key;
   nodes_.erase(key);
-  touch(slot);
+  touch(slot, k_all_positions);
   for (int n = 0; n < 27; ++n) {
     const Holder holder = neighbours_[slot][n];
     if (!is_own(holder)) continue;
     neighbours_[holder][26 - n] = k_nobody;
-    touch(holder);
+    touch(holder, 1u << (26 - n));
   }
   changed_.push_back(key);
   free_.push_back(slot);
@@ -66,7 +66,7 @@ void TreeLevel::remove(Key key) {
 void TreeLevel::clear() {
   std::copy_if(keys_.begin(), keys_.end(), std::back_inserter(changed_),
                [](Key key) { return key != k_no_key; });
-  for (int slot = 0; slot < slots(); ++slot) touch(slot);
+  for (int slot = 0; slot < slots(); ++slot) touch(slot, k_all_positions);
   nodes_.clear();
   keys_.clear();
   refined_.clear();
@@ -95,21 +95,20 @@ void TreeLevel::tell_neighbours(Key key, Holder holder) {
     const Node* node = around[n] == k_no_key ? nullptr : nodes_.find(around[n]);
     if (node == nullptr || node->slot < 0) continue;
     neighbours_[node->slot][26 - n] = holder;
-    touch(node->slot);
+    touch(node->slot, 1u << (26 - n));
   }
   changed_.push_back(key);
 }
 
-void TreeLevel::touch(int slot) {
-  if (slot >= std::ssize(is_touched_)) is_touched_.resize(slot + 1);
-  if (is_touched_[slot]) return;
-  is_touched_[slot] = true;
-  touched_.push_back(slot);
+void TreeLevel::touch(int slot, Positions positions) {
+  if (slot >= std::ssize(changed_around_)) changed_around_.resize(slot + 1);
+  if (changed_around_[slot] == 0) touched_.push_back(slot);
+  changed_around_[slot] |= positions;
 }
 
 void TreeLevel::clear_changes() {
   changed_.clear();
-  for (const int slot : touched_) is_touched_[slot] = false;
+  for (const int slot : touched_) changed_around_[slot] = 0;
   touched_.clear();
 }
 
@@ -139,6 +138,7 @@ void TreeLevel::sort() {
 std::size_t TreeLevel::bytes() const {
   return nodes_.size_bytes() + keys_.capacity() * sizeof(Key) + refined_.capacity() +
          neighbours_.capacity() * sizeof(Neighbours) +
+         changed_around_.capacity() * sizeof(Positions) +
          (free_.capacity() + own_.capacity()) * sizeof(int);
 }
 
@@ -231,21 +231,11 @@ std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) cons
   for (std::size_t n = 0; n < questions.size(); ++n)
     homes[n] = home_of(questions[n].level, questions[n].key, communicator_.size());
 
-  const auto received = route<Question>(communicator_, homes, questions);
-  std::vector<std::int32_t> owners(received.items.size());
-  for (std::size_t n = 0; n < owners.size(); ++n) {
-    const auto* owner = directory_[received.items[n].level].find(received.items[n].key);
-    owners[n] = owner ? *owner : -1;
-  }
-  // Answers arrive by home and then in the order of asking.
-  const auto arrived = route<std::int32_t>(communicator_, received.sources, owners);
-  std::vector<std::size_t> order(questions.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return homes[a] < homes[b]; });
-  std::vector<std::int32_t> answers(questions.size());
-  for (std::size_t n = 0; n < order.size(); ++n) answers[order[n]] = arrived.items[n];
-  return answers;
+  return octant::ask(communicator_, std::span<const int>(homes),
+                     std::span<const Question>(questions), [this](const Question& question) {
+                       const auto* owner = directory_[question.level].find(question.key);
+                       return owner ? *owner : -1;
+                     });
 }
 
 void Tree::discover() {

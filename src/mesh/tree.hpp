@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,11 @@ constexpr int rank_of(Holder other) { return -2 - other; }
 using Neighbours = std::array<Holder, 27>;
 // Those across a face: below and above in x, y, z.
 inline constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
+
+// Some of the 27 positions: bit n is set for position n.
+using Positions = std::uint32_t;
+inline constexpr Positions k_all_positions = (1u << 27) - 1;
+inline constexpr int k_middle = 13;  // the block itself
 
 // The blocks of one level that this rank owns, and the other ranks' blocks around them.
 class TreeLevel {
@@ -69,14 +75,18 @@ class TreeLevel {
   // Slots whose block came or went, or got another holder beside it, since then, each once. Some
   // may have no block any more, or lie beyond slots().
   const std::vector<int>& touched() const { return touched_; }
-  bool is_touched(int slot) const { return is_touched_[slot]; }
+  // At which positions around the slot's block the holder changed; all if the block came or went.
+  Positions changed_around(int slot) const {
+    return slot < std::ssize(changed_around_) ? changed_around_[slot] : 0;
+  }
+  bool is_new(int slot) const { return (changed_around(slot) >> k_middle & 1) != 0; }
   void clear_changes();
 
   std::size_t bytes() const;
 
  private:
   void tell_neighbours(Key key, Holder holder);
-  void touch(int slot);
+  void touch(int slot, Positions positions);
 
   Geometry geometry_;
   int level_;
@@ -84,7 +94,7 @@ class TreeLevel {
   std::vector<Neighbours> neighbours_;  // by slot
   std::vector<Key> changed_;
   std::vector<int> touched_;
-  std::vector<bool> is_touched_;            // by slot that was ever in use
+  std::vector<Positions> changed_around_;   // by slot that was ever in use
   std::vector<Key> keys_;                   // by slot; k_no_key where free
   std::vector<std::uint8_t> refined_;       // by slot
   std::vector<int> free_, own_, unsorted_;  // unsorted: inserted since the last sort
