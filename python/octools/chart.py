@@ -44,8 +44,8 @@ class Chart:
         Drawn as points, or as lines where there are many.
     expected
         Drawn as dark lines.
-    log
-        A logarithmic scale upwards.
+    log, log_x
+        A logarithmic scale upwards, and along.
     """
 
     x: str
@@ -53,6 +53,7 @@ class Chart:
     found: Sequence[Curve]
     expected: Sequence[Curve] = ()
     log: bool = False
+    log_x: bool = False
 
 
 def save_charts(charts: Sequence[Chart], title: str, path: Path) -> None:
@@ -69,6 +70,8 @@ def save_charts(charts: Sequence[Chart], title: str, path: Path) -> None:
                 axes.plot(curve.x, curve.y, color=colour, label=curve.name, **how)
             if chart.log:
                 axes.set_yscale("log")
+            if chart.log_x:
+                axes.set_xscale("log")
             axes.set(xlabel=chart.x, ylabel=chart.y)
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.02)

@@ -10,8 +10,8 @@ from octools.errors import OctoolsError
 from octools.exact import Bondi
 from octools.examples import read_example, read_examples
 from octools.expected import EXAMPLES
-from octools.expected.gas import field_rate
-from octools.expected.gravity import bardeen_spin
+from octools.expected.gas import behind_shock, field_rate
+from octools.expected.gravity import bardeen_spin, falling_ball
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
@@ -41,6 +41,20 @@ def test_gas_whose_cooling_grows_with_temperature_is_stable() -> None:
     assert field_rate(1.0, 1.5, 5 / 3, wave) < 0
     # Much slower than sound, at constant pressure: (1 - slope) (gamma - 1) / gamma.
     assert field_rate(1e-3, -0.5, 5 / 3, wave) == pytest.approx(1.5e-3 * 0.4, rel=1e-4)
+
+
+def test_a_strong_shock_heats_by_three_sixteenths_of_its_speed_squared() -> None:
+    # Gas of speed 3 meets a wall: the shock comes back at 1, and density rises to 4.
+    found = behind_shock(5 / 3, (1.0, 3.0, 1e-8), density=4.0, velocity=0.0)
+    assert found == pytest.approx(3 / 16 * 4.0**2, rel=1e-6)
+
+
+def test_a_ball_grows_as_linear_theory_says_and_collapses_at_1_69() -> None:
+    excess = 1e-4
+    radius = falling_ball(excess, 1.0, np.array([1.0, 10.0, 1.68e4, 1.70e4]))
+    assert (1 + excess) / radius[1] ** 3 - 1 == pytest.approx(10 * excess, rel=1e-2)
+    assert radius[2] < 0.1
+    assert np.isnan(radius[3])
 
 
 def test_charts_are_drawn(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "jeans": gravity.jeans,
     "moving_star": gravity.moving_star,
     "plummer": gravity.plummer,
+    "radiative_shock": gas.radiative_shock,
     "rayleigh_taylor": gas.rayleigh_taylor,
     "rotating_star": gravity.star_at_rest,
     "shu_osher": gas.shu_osher,
@@ -36,6 +37,7 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "square_duct": flows.square_duct,
     "taylor_green": flows.taylor_green,
     "thermal_instability": gas.thermal_instability,
+    "top_hat": gravity.top_hat,
     "two_blasts": gas.two_blasts,
     "vortices": flows.vortices,
 }

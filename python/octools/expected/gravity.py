@@ -124,12 +124,30 @@ def bondi(run: Path) -> Findings:
 
 
 def plummer(run: Path) -> Findings:
-    """Follow the balance of motion and gravity, 2 T + W = 0; twice its noise sqrt(2 / N) passes."""
-    history = read_history(run)
+    """Follow the balance of motion and gravity, 2 T + W = 0, and the density (Plummer 1911).
+
+    Twice the noise sqrt(2 / N) of the balance passes.
+    """
+    history, cells = read_history(run), last_cells(run)
     ratio = -2 * history["dark_kinetic"] / history["potential"]
     time = history["time"]
     late = time > 0.5 * time[-1]
     noise = 2 * float(np.sqrt(2 / history["dark_particles"][0]))
+    scale = float(cells.header.parameter("problem.radius", 1.0))
+    extent = float(cells.header.parameter("problem.extent", 10.0))
+    edges = np.geomspace(0.1, 0.9 * extent, 24) * scale
+    shells = 4 / 3 * np.pi * np.diff(edges**3)
+    middle = np.sqrt(edges[1:] * edges[:-1])
+
+    def density(path: Path) -> Array:
+        dark = CellData(path).particles("dark")
+        far = np.linalg.norm(dark["position"] - cells.header.parameter("problem.centre"), axis=1)
+        return np.histogram(far, edges, weights=dark["mass"])[0] / shells
+
+    mass = float(cells.header.parameter("problem.mass", 1.0))
+    inside = edges**3 / (edges**2 + scale**2) ** 1.5  # of all mass
+    share = extent**3 / (1 + extent**2) ** 1.5
+    found = snapshots(run)
     return [
         Number("twice the kinetic energy over -W", float(ratio[late].mean()), 1.0, noise),
         Chart(
@@ -137,6 +155,84 @@ def plummer(run: Path) -> Findings:
             "2 T / |W|",
             [Curve("Octant", time, ratio)],
             [Curve("in balance", time, np.ones_like(time))],
+        ),
+        Chart(
+            "radius [code length]",
+            "density [code density]",
+            [
+                Curve(f"t = {CellData(found[n]).header.time:g}", middle, density(found[n]))
+                for n in (min(found), max(found))
+            ],
+            [Curve("Plummer (1911)", middle, mass / share * np.diff(inside) / shells)],
+            log=True,
+            log_x=True,
+        ),
+    ]
+
+
+def falling_ball(overdensity: float, start: float, epochs: Array) -> Array:
+    """Give a ball's comoving radius over its first one, in a flat universe of matter.
+
+    It begins with the growing mode and moves as a closed universe does (Gunn & Gott 1972; Peebles
+    1980, section 19); NaN from its collapse on.
+
+    Parameters
+    ----------
+    overdensity
+        Of the ball at the scale factor `start`.
+    epochs
+        Scale factors, ascending, not before the start; shape (epochs,).
+    """
+
+    def pull(size: float, rate: float) -> float:
+        """Give the second derivative by ln a, where H goes as a^(-3/2)."""
+        return -0.5 * rate - 0.5 * ((1 + overdensity) / size**3 - 1) * size
+
+    log_a, h = np.linspace(np.log(start), np.log(epochs[-1]), 20001, retstep=True)
+    size, rate = 1.0, -overdensity / (3 * (1 + overdensity))
+    sizes = [size]
+    while len(sizes) < len(log_a) and size > 0.02:
+        middle, middle_rate = size + 0.5 * h * rate, rate + 0.5 * h * pull(size, rate)
+        size, rate = size + h * middle_rate, rate + h * pull(middle, middle_rate)
+        sizes.append(size)
+    return np.interp(np.log(epochs), log_a[: len(sizes)], np.array(sizes), right=np.nan)
+
+
+def top_hat(run: Path) -> Findings:
+    """Follow the radius of a ball that falls together: root mean square of its dark particles'.
+
+    At z = 2 2 % of it pass, as tests/physics/test_collapse.py asks.
+    """
+    epochs, radii = [], []
+    ball = np.array([], dtype=bool)
+    for path in snapshots(run).values():
+        cells = CellData(path)
+        header = cells.header
+        excess, radius = (
+            float(header.parameter(f"problem.{k}")) for k in ("overdensity", "radius")
+        )
+        away = cells.particles("dark")["position"] - header.parameter("problem.centre")
+        far = np.linalg.norm(away, axis=1)
+        if len(ball) == 0:
+            ball = far < radius
+        epochs.append(header.scale_factor)
+        radii.append(float(np.sqrt(np.mean(far[ball] ** 2))))
+    a, found = np.array(epochs), np.array(radii) / radii[0]
+    fine = np.geomspace(a[0], a[-1], 400)
+    at = int(np.searchsorted(a, 0.33))
+    expected = float(falling_ball(excess, a[0], a[: at + 1])[at])
+    return [
+        Number(
+            f"radius of the ball at z = {1 / a[at] - 1:.3g}, over the first",
+            float(found[at]),
+            expected,
+            0.02 * expected,
+        ),
+        Chart(
+            "scale factor",
+            "comoving radius of the ball, over the first",
+            [Curve("Octant", a, found)],
+            [Curve("closed universe", fine, falling_ball(excess, a[0], fine))],
         ),
     ]
 
