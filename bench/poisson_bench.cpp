@@ -66,7 +66,7 @@ mesh::FlagMasks clustered_flags(const mesh::Mesh& mesh) {
 
 // h^2 times a lumpy density, less its mean where the grid fills the periodic domain.
 gravity::DeviceArray<double> source(const gravity::PatchLevel& level,
-                                    const gravity::DeviceArray<double>& diagonal, double h,
+                                    const gravity::DeviceArray<std::uint8_t>& diagonal, double h,
                                     bool fills_domain) {
   const gravity::LevelPatches& patches = level.patches();
   const int T = patches.side();
@@ -170,7 +170,7 @@ class Solver {
   }
 
   const gravity::PatchLevel& level() const { return level_; }
-  const gravity::DeviceArray<double>& diagonal() const { return multigrid_.diagonal(); }
+  const gravity::DeviceArray<std::uint8_t>& diagonal() const { return multigrid_.diagonal(); }
 
   gravity::SolveReport solve(gravity::DeviceArray<double>& phi,
                              const gravity::DeviceArray<double>& f, double reference) {

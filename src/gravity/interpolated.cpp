@@ -57,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T
 }
 
 template <int T>
-void move_boundary(const PatchLevel& level, const double* diagonals, const double* boxes,
+void move_boundary(const PatchLevel& level, const std::uint8_t* diagonals, const double* boxes,
                    double* f) {
   const auto tables = level.tables();
   const auto masked = level.masked_patches();
@@ -157,15 +157,16 @@ template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
   DeviceArray<const std::uint8_t> masked;
-  const double *phi, *diagonals, *boxes;
+  const double *phi, *boxes;
+  const std::uint8_t* diagonals;
   const PatchRows* rows;
 
   PatchPotential(const PatchLevel& level, const Surroundings& around, const double* phi)
       : tables(level.tables()),
         masked(level.masked()),
         phi(phi),
-        diagonals(around.diagonal),
         boxes(around.boxes ? around.boxes->data() : nullptr),
+        diagonals(around.diagonal),
         rows(around.rows) {}
   static constexpr std::size_t bytes() { return 2 * PatchScratch<T, 2>::bytes(); }
 
@@ -260,8 +261,8 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
 
 }  // namespace
 
-void move_boundary_into(const PatchLevel& level, const double* diagonal, const CoarseBoxes& boxes,
-                        double* f) {
+void move_boundary_into(const PatchLevel& level, const std::uint8_t* diagonal,
+                        const CoarseBoxes& boxes, double* f) {
   if (level.masked_patches().size() == 0) return;
   with_side(level.patches(),
             [&](auto T) { move_boundary<T.value>(level, diagonal, boxes.data(), f); });

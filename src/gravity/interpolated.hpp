@@ -12,15 +12,15 @@ namespace octant::gravity {
 
 // Moves the values given in the cells next to the level's end into the right-hand side of own
 // patches: f -= sum of the masked neighbours' potentials. `diagonal` is 0 where cells are masked.
-void move_boundary_into(const PatchLevel& level, const double* diagonal, const CoarseBoxes& boxes,
-                        double* f);
+void move_boundary_into(const PatchLevel& level, const std::uint8_t* diagonal,
+                        const CoarseBoxes& boxes, double* f);
 
 // Sets all cells of own patches to the interpolated potential.
 void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, double* phi);
 
 // What a force needs to know of the cells beyond a level's end.
 struct Surroundings {
-  const double* diagonal = nullptr;  // 0 where cells are masked
+  const std::uint8_t* diagonal = nullptr;  // 0 where cells are masked
   const CoarseBoxes* boxes = nullptr;
   const PatchRows* rows = nullptr;  // of own patches, outside of which nothing is wanted
 };

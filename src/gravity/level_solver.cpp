@@ -37,19 +37,20 @@ void LevelSolver::build_grids(const CommOptions& options) {
     grid.near = finest ? &level_.halo() : grid.own_halo.get();
     if (patches_.any_masked()) {
       grid.near->run(cover.data());
-      grid.diagonal = diagonals(patches_, level_.tables(), side, finest, cover);
-      grid.near->run(grid.diagonal.data());
-      grid.rows = gravity::swept_rows(patches_, level_.tables(), side, grid.diagonal);
+      const auto diagonal = diagonals(patches_, level_.tables(), side, finest, cover);
+      grid.near->run(diagonal.data());
+      grid.rows = gravity::swept_rows(patches_, level_.tables(), side, diagonal);
+      if (finest) diagonal_ = finest_diagonal(diagonal);
+      else grid.diagonal = diagonal;
     }
     cover = coarsened_cover(patches_, side, cover);
     grids_.push_back(std::move(grid));
   }
   if (!grids_.empty()) {
     deep_halo_ = std::make_unique<HaloExchange>(patches_, patches_.side(), 3, options);
-    diagonal_ = grids_[0].diagonal;
   } else if (patches_.any_masked()) {
     level_.halo().run(cover.data());
-    diagonal_ = cover;  // 0 where masked, as a diagonal is
+    diagonal_ = finest_diagonal(cover);
   }
   bottom_ = std::make_unique<Bottom>(patches_, grids_.empty(), cover, options);
 }
@@ -62,6 +63,7 @@ GridView LevelSolver::view(const Grid& grid) const {
           .phi = grid.phi.data(),
           .next = grid.next.data(),
           .f = grid.f.data(),
+          .finest_diagonal = &grid == &grids_[0] ? diagonal_.data() : nullptr,
           .diagonal = grid.diagonal.data(),
           .rows = grid.rows.data()};
 }

@@ -15,7 +15,8 @@ class LevelSolver {
   // The level must outlive this, and stay where it is.
   LevelSolver(PatchLevel& level, const CommOptions& options);
 
-  const DeviceArray<double>& diagonal() const { return diagonal_; }  // empty if nothing is masked
+  // Of the finest grid, see finest_diagonal(); empty if nothing is masked.
+  const DeviceArray<std::uint8_t>& diagonal() const { return diagonal_; }
 
   // Of the finest grid; empty if nothing is masked, or the level has no coarser grid.
   DeviceArray<PatchRows> swept_rows() const {
@@ -32,7 +33,7 @@ class LevelSolver {
  private:
   struct Grid {
     int side = 0;
-    DeviceArray<double> diagonal;
+    DeviceArray<double> diagonal;  // of coarse grids
     DeviceArray<PatchRows> rows;
     HaloExchange* near = nullptr;  // to a depth of 2: the level's or its own
     std::unique_ptr<HaloExchange> own_halo;
@@ -52,7 +53,7 @@ class LevelSolver {
 
   PatchLevel& level_;
   const LevelPatches& patches_;
-  DeviceArray<double> diagonal_;
+  DeviceArray<std::uint8_t> diagonal_;
   // Own patches: [needs other ranks' cells][masked].
   DeviceArray<const std::int32_t> groups_[2][2];
   std::vector<Grid> grids_;

@@ -128,6 +128,15 @@ DeviceArray<double> diagonals(const LevelPatches& patches,
   return diagonal;
 }
 
+DeviceArray<std::uint8_t> finest_diagonal(const DeviceArray<double>& cells) {
+  const auto diagonal = mesh::uninitialised<std::uint8_t>("diagonal", cells.extent(0));
+  Kokkos::parallel_for(
+      "gravity: finest diagonal", Kokkos::RangePolicy<>(0, cells.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t n) { diagonal(n) = cells(n) > 0.0 ? 6 : 0; });
+  Kokkos::fence();
+  return diagonal;
+}
+
 DeviceArray<PatchRows> swept_rows(const LevelPatches& patches,
                                   const DeviceArray<const PatchTable>& tables, int side,
                                   const DeviceArray<double>& diagonal) {

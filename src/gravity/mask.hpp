@@ -41,6 +41,10 @@ DeviceArray<double> diagonals(const LevelPatches& patches,
                               const DeviceArray<const PatchTable>& tables, int side, bool finest,
                               const DeviceArray<double>& cover);
 
+// A finest grid's diagonal, 6 or 0 where masked, as bytes: it is kept between solves. `cells` are
+// positive where not masked, copies included.
+DeviceArray<std::uint8_t> finest_diagonal(const DeviceArray<double>& cells);
+
 // Rows along x of a patch, and of its surroundings to a depth of 2, with cells that are not masked:
 // bit j + 3 of planes[k + 3]. Passes over masked patches leave out all other rows.
 struct PatchRows {

@@ -56,6 +56,7 @@ class Multigrid final : public PotentialSolver {
   bool by_fourier(int level) const { return level == 0 && fourier_base_; }
   void connect(int level);
   SolveReport solve(int level, const Sources& sources);
+  SolveReport solve_potential(int level, const Sources& sources, DeviceArray<double>& phi);
   SolveReport solve_base(const Sources& sources, const DeviceArray<double>& f,
                          const DeviceArray<double>& phi);
   SolveReport solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
@@ -207,13 +208,7 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   constant_ = sources.constant;
   DeviceArray<double> phi =
       l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
-  const double h = mesh_.geometry().cell_size(level);
-  const double scale = 4.0 * M_PI * sources.constant * h * h;
-  const DeviceArray<double> f = l.patches->make_field(
-      "f", {.a = scale, .x = sources.density(level), .c = -scale * sources.mean});
-  const SolveReport report =
-      by_fourier(level) ? solve_base(sources, f, phi)
-                        : solve_by_cycles(level, k_smallest_source * scale * sources.mean, f, phi);
+  const SolveReport report = solve_potential(level, sources, phi);
   l.patches->transfer().to_blocks(phi.data(), stored().field(level, Field::potential));
   store_force(level, phi);
   if (l.boxes) l.boxes->release();
@@ -222,6 +217,18 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   s.cycles += report.cycles;
   s.most_cycles = std::max<std::int64_t>(s.most_cycles, report.cycles);
   return report;
+}
+
+// The right-hand side's memory is free for the force afterwards.
+SolveReport Multigrid::solve_potential(int level, const Sources& sources,
+                                       DeviceArray<double>& phi) {
+  const double h = mesh_.geometry().cell_size(level);
+  const double scale = 4.0 * M_PI * sources.constant * h * h;
+  const DeviceArray<double> f = levels_[level].patches->make_field(
+      "f", {.a = scale, .x = sources.density(level), .c = -scale * sources.mean});
+  return by_fourier(level)
+             ? solve_base(sources, f, phi)
+             : solve_by_cycles(level, k_smallest_source * scale * sources.mean, f, phi);
 }
 
 // The residual is rounding; it is not measured.

@@ -72,8 +72,8 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
   return i < 0 ? 0 : i < side ? 1 : 2;
 }
 
-template <int Count>
-KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
+template <int Count, class Value>
+KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const Value* from, double* to) {
   for (int n = 0; n < Count; ++n) to[n] = from ? from[n] : 0.0;
 }
 
@@ -83,9 +83,9 @@ struct EveryRow {
 
 // Fills the cells within `depth` of an own patch from the patches around it, of the rows that are
 // wanted(j, k); 0 where there is no patch.
-template <int T, int Depth, class Wanted = EveryRow>
+template <int T, int Depth, class Value, class Wanted = EveryRow>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
-                                        const double* field, int depth,
+                                        const Value* field, int depth,
                                         const PatchScratch<T, Depth>& to,
                                         const Wanted& wanted = {}) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
@@ -97,7 +97,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& tabl
     const auto line = [&](int side) {
       return slots[side] < 0 ? nullptr : field + slots[side] * cells + offset;
     };
-    const double *below = line(0), *here = line(1), *above = line(2);
+    const Value *below = line(0), *here = line(1), *above = line(2);
     for (int parity = 0; parity < 2; ++parity) {
       double* pairs = to.pairs(parity, j, k);
       const int from = parity * (T / 2);

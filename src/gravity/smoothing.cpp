@@ -26,6 +26,14 @@ struct Swept {
   }
 };
 
+template <int T, class Wanted>
+KOKKOS_FORCEINLINE_FUNCTION void gather_diagonal(const Team& team, const PatchTable& table,
+                                                 const GridView& grid, const PatchScratch<T, 2>& to,
+                                                 const Wanted& wanted) {
+  if (grid.finest_diagonal) gather(team, table, grid.finest_diagonal, 2, to, wanted);
+  else gather(team, table, grid.diagonal, 2, to, wanted);
+}
+
 // Over-relaxed Gauss-Seidel on the cells of one colour within `depth`.
 template <bool Masked, int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void relax(const Team& team, const Swept<Masked>& swept,
@@ -139,7 +147,7 @@ void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>
         gather(team, table, grid.f, 2, f, inside);
         if constexpr (Masked) {
           diagonal = PatchScratch<T, 2>(team);
-          gather(team, table, grid.diagonal, 2, diagonal, inside);
+          gather_diagonal(team, table, grid, diagonal, inside);
         }
         team.team_barrier();
         relax(team, swept, phi, f, diagonal, 2, 0);
@@ -222,7 +230,7 @@ void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>&
         gather_coarse<T>(team, swept, table, coarse_phi, box);
         if constexpr (Masked) {
           diagonal = PatchScratch<T, 2>(team);
-          gather(team, table, grid.diagonal, 2, diagonal, inside);
+          gather_diagonal(team, table, grid, diagonal, inside);
         }
         team.team_barrier();
         prolong(team, swept, CoarseBox<T>{box}, diagonal, phi);

@@ -1,5 +1,7 @@
 #include "particles/neighbourhood.hpp"
 
+#include <limits>
+
 #include "core/error.hpp"
 #include "mesh/device.hpp"
 
@@ -90,20 +92,24 @@ class Neighbourhood::Builder {
 
   Place place(const Finding& found, const RemoteCells& remote) const {
     Place p;
-    p.source = found.source;
-    p.shift = found.shift;
+    p.source = static_cast<std::int8_t>(found.source);
+    p.shift = static_cast<std::int8_t>(found.shift);
     p.slot = found.slot;
     if (found.source == Place::k_nowhere) return p;
     Region r;
     r.end.fill(static_cast<std::int16_t>(N_));
+    std::int64_t first = 0;
     if (found.source == k_ghost) {
       r = remote.region(found.box);
-      p.origin = remote.first_ghost(found.box);
+      first = remote.first_ghost(found.box);
     }
-    p.stride_j = r.end[0] - r.begin[0];
+    p.stride_j = static_cast<std::int16_t>(r.end[0] - r.begin[0]);
     p.stride_k = p.stride_j * (r.end[1] - r.begin[1]);
-    p.origin += std::int64_t{found.corner[2] - r.begin[2]} * p.stride_k +
-                (found.corner[1] - r.begin[1]) * p.stride_j + found.corner[0] - r.begin[0];
+    first += std::int64_t{found.corner[2] - r.begin[2]} * p.stride_k +
+             (found.corner[1] - r.begin[1]) * p.stride_j + found.corner[0] - r.begin[0];
+    OCTANT_REQUIRE(first <= std::numeric_limits<std::int32_t>::max(),
+                   "particles: level {} has more than 2^31 ghosts on a rank", level_);
+    p.origin = static_cast<std::int32_t>(first);
     return p;
   }
 

@@ -24,19 +24,21 @@ struct HomeBlock {
 // position's block, is number
 //   origin + (k >> shift) * stride_k + (j >> shift) * stride_j + (i >> shift).
 struct Place {
-  std::int32_t source = k_nowhere;
-  std::int32_t shift = 0;  // 1 in the coarser level
+  std::int8_t source = k_nowhere;
+  std::int8_t shift = 0;  // 1 in the coarser level
+  std::int16_t stride_j = 0;
+  std::int32_t stride_k = 0;
   std::int32_t slot = 0;
-  std::int32_t stride_j = 0, stride_k = 0;
-  std::int64_t origin = 0;
+  std::int32_t origin = 0;  // a rank has fewer ghosts than 2^31
 
-  static constexpr std::int32_t k_nowhere = -1;
+  static constexpr std::int8_t k_nowhere = -1;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t cell(int i, int j, int k) const {
     return origin + std::int64_t{k >> shift} * stride_k + std::int64_t{j >> shift} * stride_j +
            (i >> shift);
   }
 };
+static_assert(sizeof(Place) == 16, "there are 27 for every block");
 
 // The address, without the component, of a cell that is counted from the first cell of a home block
 // and lies at most k_depth cells beyond it. `places` are the 27 of that block.
