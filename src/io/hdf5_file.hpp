@@ -136,9 +136,9 @@ class Hdf5Writer {
   std::unique_ptr<State> state_;
 };
 
-// Reads an existing file; every rank opens it for itself.
-//
-// Any function throws InputError on all ranks when it fails on one: no such file, no permission,
+// Reads an existing file. The root reads what it holds and tells the others; of rows every rank
+// reads its own. The constructor and read() are collective, the others local.
+// A function throws InputError on all ranks when it fails on one: no such file, no permission,
 // not an HDF5 file, truncated, an object that is missing or of another kind than asked for, rows or
 // a description that do not agree with their checksums.
 class Hdf5Reader {
@@ -151,7 +151,7 @@ class Hdf5Reader {
   const std::string& path() const;
   const Communicator& communicator() const;
 
-  // Local. Without checksums nothing that is read was checked.
+  // Without checksums nothing that is read was checked.
   bool has_checksums() const;
   // It had checksums when it was written: it was changed or cut since, or opened for writing.
   bool lost_checksums() const;
