@@ -136,12 +136,27 @@ Archive::Shelf& Archive::shelf(const std::string& table) {
 
 void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
                     std::int64_t clock_error_ns) {
-  const std::vector<std::byte> all = ranks_.gather(own.packed());
+  metadata_["octant.clock_error_ns"] = fmt::to_string(clock_error_ns);
+  const double of_node = ranks_.max(static_cast<double>(own.bytes())) * ranks_.ranks_per_node;
+  const std::int64_t steps = std::max<std::int64_t>(1, last - first + 1);
+  const auto pieces =
+      std::min(steps, 1 + static_cast<std::int64_t>(of_node / double{k_most_gathered}));
+  if (pieces == 1) return write_piece(own, first, last);
+  for (std::int64_t n = 0; n < pieces; ++n) {
+    const std::int64_t begin = first + n * steps / pieces;
+    const std::int64_t end = first + (n + 1) * steps / pieces - 1;
+    write_piece(own.between(begin, end), begin, end);
+  }
+}
+
+void Archive::write_piece(const Window& own, std::int64_t first, std::int64_t last) {
+  const bool alone = ranks_.ranks_per_node == 1;
+  const auto all = alone ? std::vector<std::byte>() : ranks_.gather(own.packed());
   ranks_.agree([&] {
     if (!ranks_.writes) return;
-    Window rows;
-    rows.append_packed(all);
-    metadata_["octant.clock_error_ns"] = fmt::to_string(clock_error_ns);
+    Window gathered;
+    gathered.append_packed(all);
+    const Window& rows = alone ? own : gathered;
     metadata_["octant.events_dropped"] = fmt::to_string(rows.events_dropped);
     write_tables(rows, first, last);
   });

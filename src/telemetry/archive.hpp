@@ -25,6 +25,9 @@ struct RunFacts {
 // Functions are collective over the run and throw on all of its ranks.
 class Archive {
  public:
+  // Of a node's rows, that its writing rank takes at a time.
+  static constexpr std::int64_t k_most_gathered = std::int64_t{64} << 20;
+
   // Makes the folder. A new run removes the files that an earlier one left there; a restart goes on
   // with that one's identity as its next segment. Throws InputError if the folder cannot be made.
   Archive(const RunFacts& facts, const Ranks& ranks);
@@ -34,8 +37,9 @@ class Archive {
 
   std::int16_t segment() const { return segment_; }
 
-  // Writes the rows of all ranks for the steps first to last, a file per table and node. A table
-  // without rows gets none. Throws RunError.
+  // Writes the rows of all ranks for the steps first to last, a file per table and node; several
+  // of fewer steps each, down to one, where a node has more than k_most_gathered bytes of rows. A
+  // table without rows gets none. Throws RunError.
   void write(const Window& own, std::int64_t first, std::int64_t last, std::int64_t clock_error_ns);
 
   // Makes one file of those that were written since the last merge, for every table; at the end of
@@ -53,6 +57,7 @@ class Archive {
     std::vector<File> merged, fresh;
   };
   void find_identity(const std::vector<std::string>& present);
+  void write_piece(const Window& own, std::int64_t first, std::int64_t last);
   void write_tables(const Window& rows, std::int64_t first, std::int64_t last);
   void write_table(const std::string& table, std::size_t rows, std::vector<Column> columns,
                    std::int64_t first, std::int64_t last);

@@ -1,6 +1,8 @@
 #include "telemetry/window.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -50,6 +52,19 @@ class Unpacker {
 };
 
 template <class Row>
+std::vector<Row> between(const std::vector<Row>& rows, std::int64_t first, std::int64_t last) {
+  std::vector<Row> some;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(some),
+               [&](const Row& row) { return row.step >= first && row.step <= last; });
+  return some;
+}
+
+template <class Row>
+std::int64_t bytes_of(const std::vector<Row>& rows) {
+  return static_cast<std::int64_t>(rows.size() * sizeof(Row));
+}
+
+template <class Row>
 void add(std::vector<Row>& to, const std::vector<Row>& rows) {
   to.insert(to.end(), rows.begin(), rows.end());
 }
@@ -86,6 +101,24 @@ void Window::append(const Window& other) {
   add(placement, other.placement);
   add(events, other.events);
   events_dropped += other.events_dropped;
+}
+
+Window Window::between(std::int64_t first, std::int64_t last) const {
+  return {.names = names,
+          .steps = telemetry::between(steps, first, last),
+          .ranks = telemetry::between(ranks, first, last),
+          .phases = telemetry::between(phases, first, last),
+          .messages = telemetry::between(messages, first, last),
+          .copies = telemetry::between(copies, first, last),
+          .blocks = telemetry::between(blocks, first, last),
+          .placement = telemetry::between(placement, first, last),
+          .events = telemetry::between(events, first, last),
+          .events_dropped = events_dropped};
+}
+
+std::int64_t Window::bytes() const {
+  return bytes_of(steps) + bytes_of(ranks) + bytes_of(phases) + bytes_of(messages) +
+         bytes_of(copies) + bytes_of(blocks) + bytes_of(placement) + bytes_of(events);
 }
 
 std::vector<std::byte> Window::packed() const {

@@ -28,6 +28,10 @@ struct Window {
   // Adds the rows of another window with the same names.
   void append(const Window& other);
 
+  // The rows of the steps first to last alone, with the same names.
+  Window between(std::int64_t first, std::int64_t last) const;
+  std::int64_t bytes() const;  // of all rows
+
   // All rows and names as bytes, for another rank.
   std::vector<std::byte> packed() const;
   // Adds the windows of any number of ranks, packed and one after the other.

@@ -274,5 +274,20 @@ TEST(Window, packed_windows_add_up_with_their_own_names) {
   EXPECT_EQ(all.events_dropped, 5);
 }
 
+TEST(Window, parts_by_steps_hold_all_rows_once_and_know_their_names) {
+  Window whole;
+  const std::int32_t sweep = whole.names.number("sweep");
+  for (std::int64_t step = 3; step < 10; ++step) {
+    whole.phases.push_back({.step = step, .name = sweep});
+    whole.blocks.push_back({.step = step});
+  }
+  const Window early = whole.between(3, 5), late = whole.between(6, 9);
+  EXPECT_EQ(early.phases.size(), 3U);
+  EXPECT_EQ(late.phases.front().step, 6);
+  EXPECT_EQ(late.names.names()[late.phases.front().name], "sweep");
+  EXPECT_EQ(early.bytes() + late.bytes(), whole.bytes());
+  EXPECT_EQ(whole.bytes(), 7 * static_cast<std::int64_t>(sizeof(PhaseRow) + sizeof(BlockRow)));
+}
+
 }  // namespace
 }  // namespace octant::telemetry
