@@ -1,43 +1,57 @@
-#ifdef OCTANT_ARROW
-
 #include "telemetry/parquet_file.hpp"
-#include "telemetry/parquet_reader.hpp"
 
-#include <cstdio>
+#include <dlfcn.h>
+
+#include <array>
+#include <exception>
 #include <filesystem>
-#include <memory>
-
-#include <arrow/api.h>
-#include <arrow/io/file.h>
-#include <parquet/arrow/reader.h>
-#include <parquet/arrow/writer.h>
-#include <parquet/file_reader.h>
+#include <string>
 
 #include "core/error.hpp"
+#include "telemetry/parquet_library.hpp"
+#include "telemetry/parquet_reader.hpp"
 
 namespace octant::telemetry {
 
 namespace {
 
-constexpr std::int64_t k_rows_per_group = 1 << 20;
+#ifdef OCTANT_PARQUET_LIBRARY
 
-// Of windows, which are written while a run waits, and of merged files.
-constexpr auto k_fast = parquet::Compression::SNAPPY, k_small = parquet::Compression::ZSTD;
-
-// Arrow's own pools keep tens of megabytes that were used once; the system gets its memory back.
-arrow::MemoryPool* memory() { return arrow::system_memory_pool(); }
-
-using TablePointer = std::shared_ptr<arrow::Table>;
-
-void check(const arrow::Status& status) {
-  if (!status.ok()) throw RunError("{}", status.ToStringWithoutContextLines());
+// Beside the file that this code is in, where a system has its libraries, or where it was built.
+std::array<std::filesystem::path, 3> library_paths() {
+  const std::filesystem::path built(OCTANT_PARQUET_LIBRARY);
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(&parquet_is_available), &own);
+  std::filesystem::path here = own.dli_fname ? own.dli_fname : "";
+  if (!here.has_parent_path())  // a program that was found in the PATH
+    here = std::filesystem::read_symlink("/proc/self/exe");
+  const auto folder = std::filesystem::absolute(here).parent_path();
+  return {folder / built.filename(), folder / "../lib" / built.filename(), built};
 }
 
-template <class T>
-T value_of(arrow::Result<T> result) {
-  check(result.status());
-  return std::move(result).ValueUnsafe();
+const ParquetLibrary& load() {
+  std::string reason;
+  for (const std::filesystem::path& path : library_paths()) {
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    void* functions = library ? dlsym(library, "octant_parquet_library") : nullptr;
+    if (functions) return *reinterpret_cast<decltype(&octant_parquet_library)>(functions)();
+    reason += (reason.empty() ? "" : "; ") + std::string(dlerror());
+  }
+  throw RunError("the library that writes Parquet cannot be loaded ({})", reason);
 }
+
+const ParquetLibrary& library() {
+  static const ParquetLibrary& loaded = load();
+  return loaded;
+}
+
+#else
+
+const ParquetLibrary& library() {
+  throw RunError("this program was built without telemetry (OCTANT_TELEMETRY)");
+}
+
+#endif
 
 // Runs a step on a file; whatever it throws becomes a RunError that names the file.
 template <class Step>
@@ -52,178 +66,32 @@ auto on_file(const char* what, const std::string& path, const Step& step) {
   }
 }
 
-template <class T>
-std::shared_ptr<arrow::Array> array_of(const std::vector<T>& values) {
-  using Array = typename arrow::CTypeTraits<T>::ArrayType;
-  return std::make_shared<Array>(static_cast<std::int64_t>(values.size()),
-                                 arrow::Buffer::Wrap(values));
-}
-
-std::shared_ptr<arrow::Array> array_of(const std::vector<bool>& values) {
-  arrow::BooleanBuilder builder(memory());
-  check(builder.AppendValues(values));
-  return value_of(builder.Finish());
-}
-
-std::shared_ptr<arrow::Array> array_of(const Texts& texts) {
-  arrow::StringBuilder names(memory());
-  check(names.AppendValues(*texts.list));
-  return value_of(
-      arrow::DictionaryArray::FromArrays(array_of(texts.numbers), value_of(names.Finish())));
-}
-
-TablePointer table_of(std::span<const Column> columns) {
-  arrow::FieldVector fields;
-  arrow::ArrayVector arrays;
-  for (const Column& column : columns) {
-    arrays.push_back(
-        std::visit([](const auto& values) { return array_of(values); }, column.values));
-    fields.push_back(arrow::field(column.name, arrays.back()->type(), false));
-  }
-  return arrow::Table::Make(arrow::schema(fields), arrays);
-}
-
-// A file under way; gets its name at the end.
-class Output {
- public:
-  Output(const std::string& path, const std::shared_ptr<arrow::Schema>& schema,
-         const Metadata& metadata, parquet::Compression::type compression)
-      : path_(path) {
-    const std::filesystem::path whole(path);
-    part_ = fmt::format("{}/.{}.part", whole.parent_path().string(), whole.filename().string());
-    // Only texts have a dictionary: making one costs more than most windows have rows.
-    parquet::WriterProperties::Builder builder;
-    builder.compression(compression)->disable_statistics()->disable_dictionary();
-    builder.memory_pool(memory());
-    for (const auto& field : schema->fields())
-      if (!arrow::is_primitive(field->type()->id())) builder.enable_dictionary(field->name());
-    const auto properties = builder.build();
-    file_ = value_of(arrow::io::FileOutputStream::Open(part_));
-    writer_ = value_of(parquet::arrow::FileWriter::Open(*schema, memory(), file_, properties));
-    const auto pairs = std::make_shared<arrow::KeyValueMetadata>();
-    for (const auto& [key, value] : metadata) pairs->Append(key, value);
-    check(writer_->AddKeyValueMetadata(pairs));
-  }
-  ~Output() {
-    if (!done_) std::remove(part_.c_str());
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  void write(const arrow::Table& table) { check(writer_->WriteTable(table, k_rows_per_group)); }
-  void finish() {
-    check(writer_->Close());
-    check(file_->Close());
-    std::filesystem::rename(part_, path_);
-    done_ = true;
-  }
-
- private:
-  std::string path_, part_;
-  bool done_ = false;
-  std::shared_ptr<arrow::io::FileOutputStream> file_;
-  std::unique_ptr<parquet::arrow::FileWriter> writer_;
-};
-
-std::unique_ptr<parquet::arrow::FileReader> open(const std::string& path) {
-  const auto file = value_of(arrow::io::ReadableFile::Open(path, memory()));
-  return value_of(parquet::arrow::OpenFile(file, memory()));
-}
-
-TablePointer read_table(const std::string& path) { return value_of(open(path)->ReadTable()); }
-
-// Appends the numbers of a chunk, if they have this type.
-template <class T>
-bool append_as(const arrow::Array& chunk, Column& column) {
-  using Array = typename arrow::CTypeTraits<T>::ArrayType;
-  if (chunk.type_id() != arrow::CTypeTraits<T>::ArrowType::type_id) return false;
-  const auto& numbers = static_cast<const Array&>(chunk);
-  if (!std::holds_alternative<std::vector<T>>(column.values)) column.values = std::vector<T>();
-  auto& values = std::get<std::vector<T>>(column.values);
-  values.insert(values.end(), numbers.raw_values(), numbers.raw_values() + numbers.length());
-  return true;
-}
-
-Column numbers_of(const std::string& name, const arrow::ChunkedArray& chunks) {
-  Column column{name, {}};
-  for (const auto& chunk : chunks.chunks()) {
-    const bool known =
-        append_as<std::int8_t>(*chunk, column) || append_as<std::int16_t>(*chunk, column) ||
-        append_as<std::int32_t>(*chunk, column) || append_as<std::int64_t>(*chunk, column) ||
-        append_as<std::uint64_t>(*chunk, column) || append_as<float>(*chunk, column) ||
-        append_as<double>(*chunk, column);
-    if (!known) throw RunError("the column {} holds no numbers", name);
-  }
-  return column;
-}
-
 }  // namespace
 
-bool parquet_is_available() { return true; }
-
-std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names) {
-  return on_file("read", path, [&] {
-    const TablePointer table = read_table(path);
-    std::vector<Column> columns;
-    for (const std::string& name : names) {
-      const auto chunks = table->GetColumnByName(name);
-      if (!chunks) throw RunError("it has no column {}", name);
-      columns.push_back(numbers_of(name, *chunks));
-    }
-    return columns;
-  });
+bool parquet_is_available() {
+#ifdef OCTANT_PARQUET_LIBRARY
+  return true;
+#else
+  return false;
+#endif
 }
 
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata) {
-  on_file("write", path, [&] {
-    const TablePointer table = table_of(columns);
-    Output output(path, table->schema(), metadata, k_fast);
-    output.write(*table);
-    output.finish();
-  });
+  on_file("write", path, [&] { library().write(path, columns, metadata); });
 }
 
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata, std::int64_t rows_of_first) {
-  on_file("write", path, [&] {
-    std::vector<TablePointer> held;
-    std::int64_t rows = 0;
-    std::unique_ptr<Output> output;
-    const auto write_held = [&] {
-      if (!output)
-        output = std::make_unique<Output>(path, held.front()->schema(), metadata, k_small);
-      output->write(*value_of(arrow::ConcatenateTables(held, {}, memory())));
-      held.clear();
-      rows = 0;
-    };
-    std::int64_t left = rows_of_first;
-    for (const std::string& input : inputs) {
-      const auto reader = open(input);
-      for (int group = 0; group < reader->num_row_groups(); ++group) {
-        held.push_back(value_of(reader->ReadRowGroup(group))->Slice(0, left));
-        left -= held.back()->num_rows();
-        rows += held.back()->num_rows();
-        if (rows >= k_rows_per_group) write_held();
-      }
-      left = std::numeric_limits<std::int64_t>::max();
-    }
-    if (!held.empty()) write_held();
-    output->finish();
-  });
+  on_file("write", path, [&] { library().merge(inputs, path, metadata, rows_of_first); });
 }
 
 Metadata parquet_metadata(const std::string& path) {
-  return on_file("read", path, [&] {
-    const auto reader = parquet::ParquetFileReader::OpenFile(path);
-    Metadata result;
-    const auto pairs = reader->metadata()->key_value_metadata();
-    for (std::int64_t n = 0; pairs && n < pairs->size(); ++n)
-      result[pairs->key(n)] = pairs->value(n);
-    return result;
-  });
+  return on_file("read", path, [&] { return library().metadata(path); });
+}
+
+std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names) {
+  return on_file("read", path, [&] { return library().read(path, names); });
 }
 
 }  // namespace octant::telemetry
-
-#endif
