@@ -19,8 +19,6 @@ namespace {
 
 // Wall time that the rehearsals may take, in seconds.
 constexpr double k_rehearsal_seconds = 30.0;
-// What the rank that writes telemetry for a node needs for that, which rehearsals do not do.
-constexpr double k_recorder_bytes = 10e6;
 // A base grid of so many cells is no burden where it cannot be rehearsed with fewer.
 constexpr double k_small_base_cells = 64.0 * 64 * 64;
 
@@ -101,7 +99,7 @@ int check(const RunRequest& request) {
   } else {
     const double blocks = product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
     RunSize size = extrapolate(rehearsals, blocks);
-    if (options.telemetry.enabled) size.peak_bytes += k_recorder_bytes;
+    if (options.telemetry.enabled) size.peak_bytes += k_telemetry_bytes;
     report += describe(size);
     const RunSize& rehearsed = rehearsals.back().size;
     report +=
