@@ -135,3 +135,28 @@ def test_cold_gas_that_clumps_needs_no_floors(tmp_path: Path) -> None:
     assert history["floored_cells"][-1] == 0
     assert np.abs(history["mass"] / history["mass"][0] - 1.0).max() <= 1e-12
     assert leaf_cells(outcome.last_snapshot)["pressure"].min() > 0.0
+
+
+# A blast by 26 points that leaves less behind than the floor of the density allows.
+FLOORED = {
+    "hydro.reconstruction": "ppm26",
+    "hydro.scheme": "rk3",
+    "hydro.density_floor": 0.7,
+    "time.cfl": 0.4,
+    "time.max_steps": 12,
+    "problem.centre": [0.53, 0.47, 0.51],
+    "mesh.base_cells": [16, 16, 16],
+    "mesh.max_level": 1,
+    "refine.region_level": 1,
+    "refine.region_upper": [0.5, 1.0, 1.0],
+}
+
+
+def test_floors_are_the_same_on_any_number_of_ranks(tmp_path: Path) -> None:
+    changes = [f"{name}={json.dumps(value)}" for name, value in FLOORED.items()]
+    one, two, five = (
+        run_well(tmp_path / str(ranks), HARSH_BLAST, *changes, ranks=ranks) for ranks in (1, 2, 5)
+    )
+    assert one.history()["floored_cells"][-1] > 0
+    assert_same_run(two, one)
+    assert_same_run(five, one)
