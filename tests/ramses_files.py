@@ -2,6 +2,8 @@
 
 import os
 import struct
+import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -429,15 +431,22 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
             group["metallicity"] = np.linspace(0.0, 0.02, total)
 
 
-def output_folders() -> list[Path]:
-    """All outputs in OCTANT_DATA/ramses."""
-    data = os.environ.get("OCTANT_DATA")
-    folders = Path(data, "ramses").glob("*/output_*") if data else []
-    return sorted(folder for folder in folders if info_path(folder))
+def outputs_in(folder: Path) -> list[Path]:
+    """All outputs below a folder of runs."""
+    return sorted(path for path in folder.glob("*/output_*") if info_path(path))
 
 
-OUTPUTS = [folder for folder in output_folders() if can_go_on(folder)]
-OTHERS = [folder for folder in output_folders() if not can_go_on(folder)]
+# Small ones, of every kind; and those in OCTANT_DATA/ramses, or without them the small ones.
+_unpacked = tempfile.TemporaryDirectory()
+with tarfile.open(Path(__file__).parent / "data/ramses_outputs.tar.xz") as _archive:
+    _archive.extractall(_unpacked.name, filter="data")
+SMALL = outputs_in(Path(_unpacked.name))
+GIVEN = outputs_in(Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses") or SMALL
+
+OUTPUTS = [folder for folder in GIVEN if can_go_on(folder)]
+KINDS = [folder for folder in {*GIVEN, *SMALL} if can_go_on(folder)]
+KINDS.sort(key=lambda folder: folder.parent.name)
+OTHERS = [folder for folder in sorted({*GIVEN, *SMALL}) if not can_go_on(folder)]
 NOTHING_MORE = "time.max_steps=0"
 
 

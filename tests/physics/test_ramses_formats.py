@@ -11,20 +11,21 @@ from cases import CLUMPY_BOX
 from ramses_files import (
     FIELDS,
     NOTHING_MORE,
-    OUTPUTS,
+    OTHERS,
     code_of,
     parameters,
     places,
     plain_with_dark_matter,
     read_info,
+    read_particles,
     read_ramses,
     rewrite,
+    variables_of,
     write_hdf5,
 )
 from refusals import assert_refused
 from running import bits, leaf_cells, run, run_well
 
-pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
 BOTH_FORMATS = ('output.formats=["octant", "ramses"]',)
 QUICKLY = (NOTHING_MORE, "telemetry.enabled=false", "output.final_checkpoint=false")
 SINKS = """ # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform
@@ -215,6 +216,39 @@ def test_dark_matter_alone_is_read(tmp_path: Path) -> None:
         found, expected = file["particles/dark"], read_ramses(source).particles["dark"]
         assert (found["position"][...] == expected["position"]).all()
         assert "hydro" not in file
+
+
+GASLESS = [folder for folder in OTHERS if not variables_of(folder)]
+
+
+@pytest.mark.parametrize("source", GASLESS, ids=lambda folder: folder.parent.name)
+def test_outputs_without_gas_are_read(source: Path, tmp_path: Path) -> None:
+    """As RAMSES itself writes them, on any number of ranks."""
+    info = read_info(source)
+    cells, length = int(2 ** info["levelmin"]), info["boxlen"]
+    text = f"""
+[problem]
+name = "sedov"
+[mesh]
+base_cells = [{cells}, {cells}, {cells}]
+upper = [{length}, {length}, {length}]
+block_size = 2
+max_level = {int(info["levelmax"] - info["levelmin"])}
+[hydro]
+enabled = false
+[gravity]
+enabled = true
+"""
+    expected = read_particles(source, int(info["ncpu"]))["dark"]
+    for ranks in (1, 3):
+        outcome = run_well(
+            tmp_path / f"on_{ranks}", text, NOTHING_MORE, restart=source, ranks=ranks
+        )
+        with h5py.File(outcome.last_snapshot) as file:
+            found = file["particles/dark"]
+            assert (found["id"][...] == expected["id"].astype(np.uint64)).all()
+            for name in ("position", "velocity", "mass"):
+                assert (found[name][...] == expected[name]).all(), name
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from cases import CLUMPY_BOX, DRIFTING_BLAST
 from ramses_files import (
+    KINDS,
+    OTHERS,
     Records,
     assert_links_are_whole,
     domain_levels,
-    output_folders,
     read_info,
     read_ramses,
     read_tree,
@@ -105,7 +106,7 @@ def test_links_are_whole(outcome: Outcome) -> None:
         assert (tree.total == np.sum(own, axis=0)).all()
 
 
-@pytest.mark.parametrize("folder", output_folders(), ids=lambda folder: folder.parent.name)
+@pytest.mark.parametrize("folder", [*KINDS, *OTHERS], ids=lambda folder: folder.parent.name)
 def test_links_of_ramses_itself_are_as_is_asked_of_ours(folder: Path) -> None:
     for number in range(1, int(read_info(folder)["ncpu"]) + 1):
         assert_links_are_whole(read_tree(folder, number))

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from ramses_files import (
     FIELDS,
+    KINDS,
     NOTHING_MORE,
     OTHERS,
     OUTPUTS,
+    SMALL,
     RamsesState,
     Records,
     code_of,
@@ -30,8 +32,6 @@ from ramses_files import (
 from refusals import assert_refused
 from running import LeafCells, bits, leaf_cells, run, run_well
 
-pytestmark = pytest.mark.skipif(not OUTPUTS, reason="OCTANT_DATA names no folder with ramses/")
-
 
 def refined_and_periodic() -> Path:
     """Find the last output without walls that has several levels and nothing but gas."""
@@ -45,6 +45,12 @@ def refined_and_periodic() -> Path:
 
 @pytest.fixture(params=OUTPUTS, ids=lambda folder: folder.parent.name)
 def output(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+@pytest.fixture(params=KINDS, ids=lambda folder: folder.parent.name)
+def kind(request: pytest.FixtureRequest) -> Path:
+    """Give an output, small ones of all kinds included."""
     return request.param
 
 
@@ -75,7 +81,8 @@ def conserved_of(fields: dict[str, NDArray], gamma: float) -> dict[str, NDArray]
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 5])
-def test_blocks_of_two_cells_hold_the_octs(output: Path, ranks: int, tmp_path: Path) -> None:
+def test_blocks_of_two_cells_hold_the_octs(kind: Path, ranks: int, tmp_path: Path) -> None:
+    output = kind
     outcome = run_well(
         tmp_path / "run", parameters(output, 2), NOTHING_MORE, restart=output, ranks=ranks
     )
@@ -128,7 +135,14 @@ def assert_check_values(output: Path, cells: LeafCells, state: RamsesState) -> N
     )
 
 
-@pytest.mark.parametrize("block_size", [2, 4, 8])
+BLOCKS_OF = [
+    pytest.param(folder, block_size, id=f"{folder.parent.name}-{block_size}")
+    for folder in KINDS
+    for block_size in ((4,) if folder in SMALL else (2, 4, 8))
+]
+
+
+@pytest.mark.parametrize(("output", "block_size"), BLOCKS_OF)
 def test_means_in_the_cells_of_the_file_are_kept(
     output: Path, block_size: int, tmp_path: Path
 ) -> None:
@@ -145,10 +159,12 @@ def test_means_in_the_cells_of_the_file_are_kept(
         assert (np.abs(found[name] - values) <= 1e-13 * scale).all(), name
 
 
+WITH_PARTICLES = [folder for folder in KINDS if read_ramses(folder).particles]
+
+
+@pytest.mark.parametrize("output", WITH_PARTICLES, ids=lambda folder: folder.parent.name)
 def test_particles_are_there_once(output: Path, tmp_path: Path) -> None:
     particles = read_ramses(output).particles
-    if not particles:
-        pytest.skip("an output without particles")
     outcome = run_well(
         tmp_path / "run", parameters(output, 4), NOTHING_MORE, restart=output, ranks=3
     )
@@ -168,6 +184,11 @@ def test_particles_are_there_once(output: Path, tmp_path: Path) -> None:
             assert ((apart == 0.0) | (expected["position"] == length)).all()
             first = 1 << 62 if kind == "stars" else 0
             assert (found["id"][...] == expected["id"].astype(np.uint64) + np.uint64(first)).all()
+        for path in output.rglob("sink_*.csv"):
+            sinks = np.atleast_2d(np.loadtxt(path, delimiter=",", comments=" #"))
+            assert (file["particles/sinks/mass"][...] == sinks[:, 1]).all()
+            assert (file["particles/sinks/position"][...] == sinks[:, 2:5]).all()
+            assert (file["particles/sinks/velocity"][...] == sinks[:, 5:8]).all()
 
 
 def test_ranks_and_chunks_do_not_matter(output: Path, tmp_path: Path) -> None:
@@ -351,18 +372,19 @@ def test_levels_without_octs_do_not_matter(tmp_path: Path) -> None:
     assert bits(one.last_snapshot) == bits(other.last_snapshot)
 
 
-@pytest.mark.parametrize("source", OTHERS, ids=lambda folder: folder.parent.name)
+WITH_OTHER_GAS = [folder for folder in OTHERS if variables_of(folder)]
+
+
+@pytest.mark.parametrize("source", WITH_OTHER_GAS, ids=lambda folder: folder.parent.name)
 def test_what_octant_has_no_physics_for_is_refused(source: Path, tmp_path: Path) -> None:
     """Magnetic fields, or pressures beside the gas's."""
     names = variables_of(source)
-    if not names:
-        pytest.skip("an output without gas")
     info = read_info(source)
     cells, length = int(2 ** info["levelmin"]), info["boxlen"]
     text = f"[problem]\nname = 'sedov'\n[mesh]\nbase_cells = [{cells}, {cells}, {cells}]\n"
-    text += f"upper = [{length}, {length}, {length}]\n"
+    text += f"upper = [{length}, {length}, {length}]\nblock_size = 2\n"
     outcome = run(tmp_path / "run", text, NOTHING_MORE, restart=source, ranks=2)
-    assert_refused(outcome, names[5])
+    assert_refused(outcome, names[4])
 
 
 def test_other_variables_are_refused(tmp_path: Path) -> None:
