@@ -443,9 +443,9 @@ void read_families(AmrSimulation& simulation, const RamsesFacts& facts, RamsesSo
                                 total, name, facts.number, facts.families.at(name)));
 }
 
-void read_sinks(AmrSimulation& simulation, const RamsesFacts& facts) {
+void read_sinks(AmrSimulation& simulation, const RamsesFacts& facts, RamsesSource& source) {
   if (!facts.has_sinks) return;
-  const RamsesParticles all = read_ramses_sinks(simulation.mesh().communicator(), facts);
+  const RamsesParticles all = source.sinks();
   particles::Particles& kind = *simulation.matter().kind("sinks");
   kind.add(batch_of(all, k_ramses_cloud, kind.kind(), simulation.mesh().geometry()));
 }
@@ -481,7 +481,7 @@ OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, i
   const auto source = open_ramses(ranks, facts, chunk_files);
   TreeReader(simulation, facts, levels, *source).read();
   read_families(simulation, facts, *source);
-  read_sinks(simulation, facts);
+  read_sinks(simulation, facts, *source);
   const double time = ramses_time(facts, simulation.options().universe.get());
   simulation.begin_from(time, facts.coarse_steps);
   return {.last_snapshot_time = time, .last_cutout_time = time};

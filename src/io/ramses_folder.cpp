@@ -1,5 +1,11 @@
-#include "io/ramses_folder.hpp"
-
+// Output folders of RAMSES (Teyssier 2002): output_NNNNN with text about the run and, of every
+// domain (a rank of the run that wrote it), one binary file of its octs, one of their gas, and one
+// of its particles. They lie in the folder itself, or in group_00001, group_00002, ..., of which
+// the first has the texts (IOGROUPSIZEREP).
+//
+// Files hold the octs level by level, of each level first those of domain 1, then of 2, ...: beside
+// its own a domain keeps copies of its neighbours'; behind them come those beyond the walls.
+// Variables are primitive: density, velocity, pressure, concentrations.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "io/fortran_file.hpp"
+#include "io/ramses_kinds.hpp"
 
 namespace octant {
 
@@ -159,7 +166,7 @@ class RamsesDomain {
 
 }  // namespace
 
-void read_ramses_texts(const Communicator& communicator, RamsesFacts& facts) {
+void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
   find_groups(communicator, facts);
   const std::string info_path = text_of(facts, "info", ".txt");
   const auto info_text = shared_text(communicator, info_path);
@@ -172,17 +179,7 @@ void read_ramses_texts(const Communicator& communicator, RamsesFacts& facts) {
                      info.count("ndim"));
   facts.coarsest_level = static_cast<int>(info.count("levelmin"));
   facts.coarse_steps = info.count("nstep_coarse");
-  facts.box_length = info.number("boxlen");
-  facts.time = info.number("time");
-  facts.scale_factor = info.number("aexp");
-  facts.hubble = info.number("H0");
-  facts.omega_m = info.number("omega_m");
-  facts.omega_lambda = info.number("omega_l");
-  facts.omega_curvature = info.number("omega_k");
-  facts.omega_b = info.number("omega_b");
-  facts.unit_length = info.number("unit_l");
-  facts.unit_density = info.number("unit_d");
-  facts.unit_time = info.number("unit_t");
+  for (const auto& [name, number] : k_ramses_numbers) facts.*number = info.number(name);
   if (facts.domains < 1 || !(facts.box_length > 0.0))
     throw InputError("'{}': {} domains in a box of length {} make no sense", info_path,
                      facts.domains, facts.box_length);
@@ -497,6 +494,16 @@ class RamsesFolder final : public RamsesSource {
     return particles;
   }
 
+  RamsesParticles sinks() override {
+    RamsesParticles sinks;
+    const std::string path = text_of(facts_, "sink", ".csv");
+    const auto text = shared_text(communicator_, path);
+    communicator_.agree([&] {
+      if (text && communicator_.is_root()) sinks = sinks_in(path, *text);
+    });
+    return sinks;
+  }
+
  private:
   std::int64_t octs_of(int domain) const override { return files_.at(domain).count(); }
 
@@ -506,19 +513,9 @@ class RamsesFolder final : public RamsesSource {
 
 }  // namespace
 
-std::unique_ptr<RamsesSource> open_ramses_folder(const Communicator& communicator,
-                                                 const RamsesFacts& facts, int chunk) {
+std::unique_ptr<RamsesSource> open_folder(const Communicator& communicator,
+                                          const RamsesFacts& facts, int chunk) {
   return std::make_unique<RamsesFolder>(communicator, facts, chunk);
-}
-
-RamsesParticles read_ramses_sink_text(const Communicator& communicator, const RamsesFacts& facts) {
-  RamsesParticles sinks;
-  const std::string path = text_of(facts, "sink", ".csv");
-  const auto text = shared_text(communicator, path);
-  communicator.agree([&] {
-    if (text && communicator.is_root()) sinks = sinks_in(path, *text);
-  });
-  return sinks;
 }
 
 }  // namespace octant

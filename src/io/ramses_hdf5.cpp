@@ -1,11 +1,12 @@
-#include "io/ramses_hdf5.hpp"
-
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
 #include "core/error.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/ramses_kinds.hpp"
 
 // As cuRAMSES's version of 2026 writes it:
 //
@@ -85,6 +86,29 @@ class RamsesHdf5 final : public RamsesSource {
         as_integers(file_.read<std::int32_t>("/particles/npart_per_cpu", {0, facts_.domains}));
     for (const RowRange rows : rows_of(counts, round)) append(rows, all);
     return all;
+  }
+
+  RamsesParticles sinks() override {
+    RamsesParticles sinks;
+    if (!file_.exists("/sinks/msink")) return sinks;
+    const std::int64_t total = file_.shape("/sinks/msink").at(0);
+    const RowRange rows{0, communicator_.is_root() ? total : 0};
+    sinks.mass = file_.read<double>("/sinks/msink", rows);
+    sinks.identity = as_integers(file_.read<std::int32_t>("/sinks/idsink", rows));
+    sinks.family.assign(sinks.mass.size(), k_ramses_cloud);
+    sinks.position.resize(sinks.mass.size());
+    sinks.velocity.resize(sinks.mass.size());
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto x = file_.read<double>(fmt::format("/sinks/xsink_{}", axis + 1), rows);
+      const auto v = file_.read<double>(fmt::format("/sinks/vsink_{}", axis + 1), rows);
+      for (std::size_t n = 0; n < sinks.mass.size(); ++n) {
+        sinks.position[n][axis] = x[n];
+        sinks.velocity[n][axis] = v[n];
+      }
+    }
+    if (file_.exists("/sinks/tsink"))
+      sinks.columns["birth_time"] = file_.read<double>("/sinks/tsink", rows);
+    return sinks;
   }
 
  private:
@@ -182,7 +206,7 @@ class RamsesHdf5 final : public RamsesSource {
 
 }  // namespace
 
-void read_ramses_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
+void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
   const Hdf5Reader file(communicator, facts.hdf5_file);
   const auto number = [&](const char* name) { return file.attribute<double>("/header", name); };
   const auto count = [&](const char* name) {
@@ -191,14 +215,11 @@ void read_ramses_hdf5_facts(const Communicator& communicator, RamsesFacts& facts
   facts.domains = static_cast<int>(count("ncpu"));
   facts.coarsest_level = static_cast<int>(count("levelmin"));
   facts.coarse_steps = count("nstep_coarse");
-  facts.box_length = number("boxlen");
-  facts.time = number("time");
-  facts.scale_factor = number("aexp");
-  facts.hubble = number("h0");
-  facts.omega_m = number("omega_m");
-  facts.omega_lambda = number("omega_l");
-  facts.omega_curvature = number("omega_k");
-  facts.omega_b = number("omega_b");
+  for (const auto& [name, value] : k_ramses_numbers) {
+    std::string own = name;  // in small letters
+    std::ranges::transform(own, own.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (!own.starts_with("unit_")) facts.*value = number(own.c_str());
+  }
   if (facts.is_cosmological()) {
     const double a = facts.scale_factor, h = facts.hubble / 100.0;
     facts.unit_length = number("boxlen_ini") * a * k_megaparsec / h;
@@ -228,33 +249,9 @@ void read_ramses_hdf5_facts(const Communicator& communicator, RamsesFacts& facts
     if (found[family] > 0) facts.families[name] = found[family];
 }
 
-std::unique_ptr<RamsesSource> open_ramses_hdf5(const Communicator& communicator,
-                                               const RamsesFacts& facts, int chunk) {
+std::unique_ptr<RamsesSource> open_hdf5(const Communicator& communicator, const RamsesFacts& facts,
+                                        int chunk) {
   return std::make_unique<RamsesHdf5>(communicator, facts, chunk);
-}
-
-RamsesParticles read_ramses_hdf5_sinks(const Communicator& communicator, const RamsesFacts& facts) {
-  RamsesParticles sinks;
-  const Hdf5Reader file(communicator, facts.hdf5_file);
-  if (!file.exists("/sinks/msink")) return sinks;
-  const std::int64_t total = file.shape("/sinks/msink").at(0);
-  const RowRange rows{0, communicator.is_root() ? total : 0};
-  sinks.mass = file.read<double>("/sinks/msink", rows);
-  sinks.identity = as_integers(file.read<std::int32_t>("/sinks/idsink", rows));
-  sinks.family.assign(sinks.mass.size(), k_ramses_cloud);
-  sinks.position.resize(sinks.mass.size());
-  sinks.velocity.resize(sinks.mass.size());
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto x = file.read<double>(fmt::format("/sinks/xsink_{}", axis + 1), rows);
-    const auto v = file.read<double>(fmt::format("/sinks/vsink_{}", axis + 1), rows);
-    for (std::size_t n = 0; n < sinks.mass.size(); ++n) {
-      sinks.position[n][axis] = x[n];
-      sinks.velocity[n][axis] = v[n];
-    }
-  }
-  if (file.exists("/sinks/tsink"))
-    sinks.columns["birth_time"] = file.read<double>("/sinks/tsink", rows);
-  return sinks;
 }
 
 }  // namespace octant

@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "io/ramses_folder.hpp"
-#include "io/ramses_hdf5.hpp"
+#include "io/ramses_kinds.hpp"
 
 namespace octant {
 
@@ -44,22 +43,16 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
   const bool is_hdf5 = communicator.any(communicator.is_root() && fs::is_regular_file(hdf5));
   if (is_hdf5) {
     facts.hdf5_file = hdf5;
-    read_ramses_hdf5_facts(communicator, facts);
+    read_hdf5_facts(communicator, facts);
   } else {
-    read_ramses_texts(communicator, facts);
+    read_folder_facts(communicator, facts);
   }
   return facts;
 }
 
 std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
                                           const RamsesFacts& facts, int chunk) {
-  return facts.hdf5_file.empty() ? open_ramses_folder(communicator, facts, chunk)
-                                 : open_ramses_hdf5(communicator, facts, chunk);
-}
-
-RamsesParticles read_ramses_sinks(const Communicator& communicator, const RamsesFacts& facts) {
-  return facts.hdf5_file.empty() ? read_ramses_sink_text(communicator, facts)
-                                 : read_ramses_hdf5_sinks(communicator, facts);
+  return (facts.hdf5_file.empty() ? open_folder : open_hdf5)(communicator, facts, chunk);
 }
 
 }  // namespace octant

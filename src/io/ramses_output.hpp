@@ -1,5 +1,5 @@
-// Outputs of RAMSES, output_NNNNN, whatever they hold: binary files of every domain
-// (ramses_folder.hpp), or the HDF5 file of cuRAMSES (ramses_hdf5.hpp).
+// Outputs of RAMSES, output_NNNNN, whatever they hold: binary files of every domain, or the HDF5
+// file of cuRAMSES.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,5 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
 // Opens an output. Collective; `facts` must outlive what it gives.
 std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
                                           const RamsesFacts& facts, int chunk);
-
-// All sinks, on the root. Collective.
-RamsesParticles read_ramses_sinks(const Communicator& communicator, const RamsesFacts& facts);
 
 }  // namespace octant

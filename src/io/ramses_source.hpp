@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -34,6 +35,15 @@ struct RamsesFacts {
 
   bool is_cosmological() const { return scale_factor != 1.0 || hubble != 1.0; }
 };
+
+// What files call the numbers among these, in the order in which they have them.
+inline constexpr std::pair<const char*, double RamsesFacts::*> k_ramses_numbers[] = {
+    {"boxlen", &RamsesFacts::box_length},       {"time", &RamsesFacts::time},
+    {"aexp", &RamsesFacts::scale_factor},       {"H0", &RamsesFacts::hubble},
+    {"omega_m", &RamsesFacts::omega_m},         {"omega_l", &RamsesFacts::omega_lambda},
+    {"omega_k", &RamsesFacts::omega_curvature}, {"omega_b", &RamsesFacts::omega_b},
+    {"unit_l", &RamsesFacts::unit_length},      {"unit_d", &RamsesFacts::unit_density},
+    {"unit_t", &RamsesFacts::unit_time}};
 
 // What the head of a file says of the run that wrote it.
 struct RamsesHead {
@@ -89,6 +99,7 @@ class RamsesSource {
   // Some of these. Collective: a rank that has no more of them asks for none.
   virtual void read(int round, RowRange some, RamsesOcts& octs) = 0;
   virtual RamsesParticles particles(int round) = 0;  // of some domains; collective
+  virtual RamsesParticles sinks() = 0;               // all of them, on the root; collective
 
  protected:
   RamsesSource(const Communicator& communicator, const RamsesFacts& facts, int chunk);

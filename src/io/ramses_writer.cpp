@@ -41,15 +41,8 @@ std::string info_text(const RamsesOutput& output, std::int64_t most_octs) {
                                                          {"nstep_coarse", f.coarse_steps}};
   for (const auto& [name, count] : counts) text += fmt::format("{:<12}={:11d}\n", name, count);
   text += "\n";
-  const std::pair<const char*, double> numbers[] = {
-      {"boxlen", f.box_length},       {"time", f.time},
-      {"aexp", f.scale_factor},       {"H0", f.hubble},
-      {"omega_m", f.omega_m},         {"omega_l", f.omega_lambda},
-      {"omega_k", f.omega_curvature}, {"omega_b", f.omega_b},
-      {"unit_l", f.unit_length},      {"unit_d", f.unit_density},
-      {"unit_t", f.unit_time}};
-  for (const auto& [name, number] : numbers)
-    text += fmt::format("{:<12}={:24.16E}\n", name, number);
+  for (const auto& [name, number] : k_ramses_numbers)
+    text += fmt::format("{:<12}={:24.16E}\n", name, f.*number);
   text += fmt::format("\nordering type={:<80}\n", "hilbert");
   text += "   DOMAIN   ind_min                 ind_max\n";
   for (int domain = 1; domain <= f.domains; ++domain)

@@ -1,4 +1,4 @@
-// Writes output folders of RAMSES (ramses_folder.hpp): texts about the whole, and of every domain a
+// Writes output folders of RAMSES (ramses_folder.cpp): texts about the whole, and of every domain a
 // file of its octs, one for each kind of values in their cells, and one of its particles.
 //
 // What is written is all that RAMSES needs to go on with the same number of domains: octs are

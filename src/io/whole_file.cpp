@@ -13,7 +13,7 @@
 namespace octant {
 
 WholeFile::WholeFile(const Communicator& communicator, std::string path)
-    : communicator_(communicator), path_(std::move(path)), part_path_(path_ + ".part") {
+    : WholePath(communicator, std::move(path)) {
   communicator_.agree([&] {
     if (communicator_.is_root()) PosixFile(part_path_, PosixFile::Mode::create);
   });
@@ -58,7 +58,7 @@ std::string old_of(const std::string& folder) { return folder + ".old"; }
 }  // namespace
 
 WholeFolder::WholeFolder(const Communicator& communicator, std::string path)
-    : communicator_(communicator), path_(std::move(path)), part_path_(path_ + ".part") {
+    : WholePath(communicator, std::move(path)) {
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
     for (const std::string& folder : {path_, part_path_, old_of(path_)}) require_own(folder);
