@@ -118,7 +118,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
   const auto places = mesh::to_device("bad cells", cells, Cargo::lists);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
-  scheme_kernels(options).fall_back(options, a, places.data(), count, result.data());
+  sweep_kernels(options).fall_back(options, a, places.data(), count, result.data());
   return to_vector(Cargo::lists, result);
 }
 

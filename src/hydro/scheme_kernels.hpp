@@ -45,25 +45,13 @@ void run_fallback(const HydroOptions& options, const KernelArguments& arguments,
 // the options ask for.
 template <class Family>
 SchemeKernels kernels_of_family() {
-  return {Family::name,
-          Family::predicts,
-          [](const HydroOptions& options) {
-            mesh::GhostShape ghosts;
-            Family::with(options, [&]<class Scheme>() { ghosts = ghosts_of<Scheme>(); });
-            return ghosts;
-          },
-          [](const HydroOptions& options, const KernelArguments& arguments) {
-            double fastest = 0.0;
-            Family::with(options,
-                         [&]<class Scheme>() { fastest = run_sweep<Scheme>(options, arguments); });
-            return fastest;
-          },
-          Family::batches(),
-          [](const HydroOptions& options, const KernelArguments& arguments, const BadCell* cells,
-             int count, double* result) {
+  return {Family::name, Family::predicts, [](const HydroOptions& options) {
+            SweepKernels chosen{};
             Family::with(options, [&]<class Scheme>() {
-              run_fallback<Scheme>(options, arguments, cells, count, result);
+              chosen = {ghosts_of<Scheme>(), run_sweep<Scheme>, run_fallback<Scheme>,
+                        Family::batches()};
             });
+            return chosen;
           }};
 }
 

@@ -53,6 +53,10 @@ const SchemeKernels& scheme_kernels(const HydroOptions& options) {
   throw RunError("there is no Riemann solver \"{}\"", options.riemann);
 }
 
-mesh::GhostShape HydroOptions::ghosts() const { return scheme_kernels(*this).ghosts(*this); }
+SweepKernels sweep_kernels(const HydroOptions& options) {
+  return scheme_kernels(options).choose(options);
+}
+
+mesh::GhostShape HydroOptions::ghosts() const { return sweep_kernels(*this).ghosts; }
 
 }  // namespace octant::hydro

@@ -26,18 +26,22 @@ struct BatchKernels {
   void (*fluxes)(const HydroOptions& options, const KernelArguments& arguments, const Batch& batch);
 };
 
-// What is compiled once per scheme, or per Riemann solver for all reconstructions that the options
-// may ask for.
-struct SchemeKernels {
-  const char* name;
-  bool predicts;  // whether it may be run with Hancock's predictor
-  mesh::GhostShape (*ghosts)(const HydroOptions& options);
+// The kernels of one scheme: of Godunov's, with one profile, limiter, solver and integrator.
+struct SweepKernels {
+  mesh::GhostShape ghosts;
   // A sweep by the schedule for cores; returns the largest signal speed.
   double (*sweep)(const HydroOptions& options, const KernelArguments& arguments);
-  BatchKernels batches;
   // Computes fallback_differences into device memory for cells in device memory.
   void (*fall_back)(const HydroOptions& options, const KernelArguments& arguments,
                     const BadCell* cells, int count, double* result);
+  BatchKernels batches;
+};
+
+// What is compiled once per scheme, or per Riemann solver for all that the options may ask for.
+struct SchemeKernels {
+  const char* name;
+  bool predicts;  // whether it may be run with Hancock's predictor
+  SweepKernels (*choose)(const HydroOptions& options);
 };
 
 // What hydro.reconstruction may be: profiles for Godunov's scheme, or another scheme; and what
@@ -47,6 +51,7 @@ std::vector<std::string> riemann_solver_names();
 
 // Throws RunError for names that are none of them.
 const SchemeKernels& scheme_kernels(const HydroOptions& options);
+SweepKernels sweep_kernels(const HydroOptions& options);
 
 // Each scheme's file has the first, `template SchemeKernels scheme_kernels_of<DonorCell>();`, each
 // Riemann solver's the second.

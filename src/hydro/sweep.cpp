@@ -12,8 +12,8 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   const int tiles = arguments.tiles.count();
   OCTANT_REQUIRE(arguments.tiles.patch == 8 || arguments.tiles.patch == 16,
                  "hydro sweeps tiles of 8^3 or 16^3 cells, not {}^3", arguments.tiles.patch);
-  const SchemeKernels& scheme = scheme_kernels(options);
-  const int ghosts = scheme.ghosts(options).reach;
+  const SweepKernels scheme = sweep_kernels(options);
+  const int ghosts = scheme.ghosts.reach;
   OCTANT_REQUIRE(arguments.tiles.block_size >= ghosts,
                  "hydro.reconstruction needs {} ghost cells: more than a block of {}^3 cells has",
                  ghosts, arguments.tiles.block_size);
