@@ -17,6 +17,8 @@ void AmrSimulation::adapt() {
   const bool may_regrid = mesh_.geometry().max_level() > 0 && is_due(options_.refine.interval);
   const bool counts = gravity_ && options_.universe && energy_.begun;
   const double before = may_regrid && counts ? potential_energy() : 0.0;
+  const bool overwrites = options_.hydro.dual_energy == hydro::DualEnergy::overwrite;
+  if (may_regrid && counts && overwrites && !measured_) measure_cells();
   regridded_ = may_regrid && regrid();
   rebalanced_ = step_ > 0 && is_due(options_.balance.interval) && rebalance();
   if (!regridded_) energy_.resolution += energy_.unsolved;
@@ -24,7 +26,9 @@ void AmrSimulation::adapt() {
   if (!regridded_ && !rebalanced_) return;
   measured_ = false;
   follow_mesh();
-  if (regridded_ && counts) energy_.resolution += potential_energy() - before;
+  if (!regridded_ || !counts) return;
+  energy_.resolution += potential_energy() - before;
+  if (overwrites) energy_before_regrid_ = totals_.total_energy;
 }
 
 // Takes potentials along, and solves for those of new blocks.

@@ -45,6 +45,8 @@ void AmrSimulation::measure() {
   if (measured_) return;
   const auto timing = timers_.time("measure", Phase::compute);
   measure_cells();
+  if (energy_before_regrid_) energy_.refine_gas(totals_.total_energy - *energy_before_regrid_);
+  energy_before_regrid_.reset();
   for (std::size_t n = 0; n < totals_.particles.size(); ++n)
     totals_.particles[n] = matter_.kinds()[n].totals();
   measure_integrals();

@@ -35,7 +35,7 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
 AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions& options)
     : options_(options),
       mesh_(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
-            hydro::make_interpolation()),
+            hydro::make_interpolation(options.hydro)),
       gravity_(options.gravity.enabled
                    ? std::make_unique<gravity::Gravity>(options.gravity, mesh_, options.comm)
                    : nullptr),

@@ -232,9 +232,11 @@ class AmrSimulation {
   std::optional<Unjudged> unjudged_;
   bool measured_ = false;                   // nothing has changed since
   std::optional<double> potential_energy_;  // of this state, once it has been found
-  bool interacted_ = false;                 // gas has changed since gravity was solved for
-  std::vector<double> clocks_, level_dt_;   // by level: time reached, and the last step
-  std::vector<std::int64_t> level_steps_;   // by level: begun in this coarse step
+  // The gas's, while it is not known what a regrid has made of it.
+  std::optional<double> energy_before_regrid_;
+  bool interacted_ = false;                // gas has changed since gravity was solved for
+  std::vector<double> clocks_, level_dt_;  // by level: time reached, and the last step
+  std::vector<std::int64_t> level_steps_;  // by level: begun in this coarse step
   double time_ = 0.0, middle_of_step_ = 0.0;
   std::int64_t step_ = 0, cell_updates_ = 0;
   bool regridded_ = false, rebalanced_ = false;

@@ -12,7 +12,8 @@ namespace octant::driver {
 // What is left of the difference of both sides since the beginning is the error, but for what
 // processes have added, and for what a change of resolution does to the potential: where cells are
 // refined or joined, and where particles change to a level of other cells, the same matter at the
-// same places has another discrete potential energy, which no force has worked for.
+// same places has another discrete potential energy, which no force has worked for. So has the gas
+// of new cells with dual energy that overwrites, whose motion the cells before could not show.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the beginning
@@ -26,6 +27,12 @@ struct EnergyBudget {
   // The state at scale factor a, and what processes have added since the beginning. Between two of
   // them the potential is taken for a power of a, but for the changes of resolution at the end.
   void update(double a, double kinetic_and_internal, double new_potential, double added_so_far);
+
+  // The gas has got more energy by a regrid.
+  void refine_gas(double gain) {
+    resolution += gain;
+    resolution_before += gain;  // of the potential's path nothing
+  }
 
   // The error in units of the present potential energy.
   double error() const;

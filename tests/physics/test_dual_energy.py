@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from octools.exact import Riemann
 
+from cases import CLUMPY_BOX
 from running import Outcome, leaf_cells, run_well
 
 OVERWRITE = "hydro.dual_energy=overwrite"
@@ -183,3 +184,45 @@ def test_a_blast_in_cold_gas_crosses_a_level_jump(tmp_path: Path, scheme: str, s
         radii.append(np.average(radius, weights=swept))
         assert abs(drift(outcome)) < 5e-3
     assert radii[1] == pytest.approx(radii[0], rel=2e-3)
+
+
+def test_cold_gas_stays_cold_where_cells_are_refined(tmp_path: Path) -> None:
+    """New cells keep the slopes of the velocity: steps in it would be shocks."""
+    pressure = 1e-8
+    streams = f"""
+    problem.name = "expression"
+    problem.velocity = ["sin(2*pi*(x + y))", "0.5*sin(2*pi*(y + z))", "0.3*cos(2*pi*(z - x))"]
+    problem.pressure = "{pressure}"
+    mesh.base_cells = [16, 16, 16]
+    mesh.block_size = 4
+    mesh.max_level = 1
+    refine.where = "level < 1 && t > 0.01"
+    hydro.gamma = {5 / 3}
+    time.end = 0.04
+    """
+    outcome = run_well(tmp_path / "run", streams, OVERWRITE)
+    cells, history = leaf_cells(outcome.last_snapshot), outcome.history()
+    mass = cells["density"] * cells.volume
+    heated = cells["pressure"] > 2 * pressure * cells["density"] ** (5 / 3)
+    assert history["leaf_cells_1"][-1] > 0
+    assert mass[heated].sum() < 0.2 * mass.sum()  # 0.9 where all children of a cell are alike
+    assert np.abs(history["mass"] / history["mass"][0] - 1.0).max() < 1e-13
+    for axis in "xyz":
+        change = history[f"momentum_{axis}"] - history[f"momentum_{axis}"][0]
+        assert np.abs(change).max() < 1e-13 * history["absolute_momentum"][0]
+
+
+def test_refinement_beside_clumps_empties_no_cells(tmp_path: Path) -> None:
+    """The slopes of children end at shocks and edges: with all of them this box breaks."""
+    outcome = run_well(
+        tmp_path / "run",
+        CLUMPY_BOX,
+        "initial.seed=5",
+        'cosmology.end="a = 0.3"',
+        "time.max_steps=60",
+    )
+    history = outcome.history()
+    assert history["a"][-1] == pytest.approx(0.3)
+    assert history["dt"][2:-2].min() > 0.03
+    assert history["floored_cells"][-1] == 0
+    assert np.abs(history["econs"][2:]).max() < 0.03
