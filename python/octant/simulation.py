@@ -111,7 +111,7 @@ class Simulation:
         self.close()
 
     def close(self) -> None:
-        """Give memory and files back. Arrays of its memory must be gone."""
+        """Give files back, and memory. Arrays of it stay whole, and their memory with them."""
         self._core.close()
 
     # --- going on ---
@@ -129,7 +129,7 @@ class Simulation:
         while self.time < latest * (1.0 - 1e-14 * math.copysign(1.0, latest)):
             if not self._step(latest):
                 break
-        if until is None or self.time >= self._core.end:
+        if until is None or self.time >= self._core.end_time:
             self.finish()
 
     def finish(self) -> None:
@@ -256,7 +256,8 @@ class Level:
 
     ``level["density"]`` is the memory of a stored variable, of shape (slots, N, N, N) as
     [slot][k][j][i], without a copy: what is conserved, that is densities of mass, momentum and
-    total energy. `slots` says which are this rank's blocks, in the order of their keys.
+    total energy. `slots` says which are this rank's blocks, in the order of their keys. An array
+    that is held over a step keeps what it showed before, and is then no part of the run.
     ``level.read("pressure")`` is a copy of a field as snapshots have it, (blocks, N, N, N).
     """
 
@@ -382,5 +383,5 @@ def _alone_or_none(callback: Callable[[Simulation], object], simulation: Simulat
 def _stop() -> None:
     """End all simulations, and then what they stand on, before Python does."""
     for core in list(_living):
-        core.close()
+        core.end()
     _octant.stop()

@@ -51,6 +51,13 @@ void Definitions::evaluate() const {
   for (std::size_t n = 0; n < compiled_.size(); ++n) values_[n] = compiled_[n].value();
 }
 
+void Definitions::visit_terms(const TermVisitor& visit) const {
+  for (std::size_t n = 0; n < compiled_.size(); ++n) {
+    const auto [name, text] = split_definition(section_, terms_[n]);
+    visit(name, text, &values_[n]);
+  }
+}
+
 bool Definitions::uses(const std::string& variable) const {
   return std::ranges::any_of(
       compiled_, [&](const Expression& expression) { return expression.uses(variable); });

@@ -1,6 +1,7 @@
 // What a section of the parameter file defines by name for its expressions.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ class Definitions {
 
   // Whether a term uses a variable.
   bool uses(const std::string& variable) const;
+
+  // The terms in their order, with where expressions read the value of that name.
+  using TermVisitor =
+      std::function<void(const std::string& name, const std::string& text, double* value)>;
+  void visit_terms(const TermVisitor& visit) const;
 
  private:
   void compile_constants(ExpressionNames& names) const;

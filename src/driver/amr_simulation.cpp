@@ -30,6 +30,17 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
           .spares = options.hydro.integrator == hydro::Integrator::muscl_hancock ? 1 : 2};
 }
 
+// Stores what the problem lets in.
+mesh::Inflow::States enter_gas(const AmrOptions& options, int boundary, const Lattice& centres) {
+  return [&gas = options.hydro, cells = centres.points(),
+          states = options.problem->inflow_states(boundary / 2, boundary % 2, centres)](
+             double time, double* values) {
+    states(time, [&](std::int64_t cell, const problems::GasState& state) {
+      problems::store_state(state, gas, values + cell, cells);
+    });
+  };
+}
+
 }  // namespace
 
 AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions& options)
@@ -62,14 +73,11 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
         options.gravity.transfer, options.universe ? options.universe->options().box : 1.0));
   if (gravity_) gravity_->set_attracting([this](int level) { return matter_.density(level); });
   if (!options.problem) return;
-  mesh_.set_inflow(
-      {.state =
-           [&options](int boundary, const problems::Position& centre, double time, double* values) {
-             const auto gas =
-                 options.problem->inflow_state({boundary / 2, boundary % 2, centre, time});
-             problems::store_state(gas, options.hydro, values, 1);
-           },
-       .moves = options.problem->inflow_moves()});
+  mesh_.set_inflow({.states =
+                        [&options](int boundary, const Lattice& centres) {
+                          return enter_gas(options, boundary, centres);
+                        },
+                    .moves = options.problem->inflow_moves()});
 }
 
 double AmrSimulation::least_bytes(const AmrOptions& options) {

@@ -66,6 +66,11 @@ class LevelFields {
   // where no history is needed, between coarse steps.
   void reserve(int slots, int slots_in_use);
 
+  // The memory of the present state, for those who look at it for longer than the mesh does.
+  const DeviceArray<double>& present() const { return states_[k_now].blocks; }
+  // Where others hold that memory, leaves it to them as it is, and goes on in a copy.
+  void leave_shared(int slots_in_use);
+
   // Makes the halo of every state `doubles` long. Its contents are lost.
   void resize_halo(std::int64_t doubles);
 
@@ -76,6 +81,8 @@ class LevelFields {
   struct State {
     DeviceArray<double> blocks, halo;
   };
+  void move_present(std::int64_t doubles, int slots_in_use);
+
   BlockLayout layout_;
   std::vector<State> states_;
   int old_ = 1, capacity_ = 0;

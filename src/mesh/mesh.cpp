@@ -108,7 +108,10 @@ void Mesh::build_tables() {
     scratch_ = {};
     scratch_ = allocate_with_margin("scratch", scratch);
   }
-  for (InflowValues& inflow : inflow_values_) inflow.known = false;
+  for (InflowValues& inflow : inflow_values_) {
+    inflow.known = false;
+    inflow.states.clear();
+  }
   tree_->clear_changes();
 }
 
@@ -217,29 +220,31 @@ void Mesh::set_inflow_time(int level, double time) {
 }
 
 // Centres are counted from the domain's corner: they have the same bits in blocks of any size.
+Inflow::States Mesh::inflow_states(int level, const InflowBox& box) const {
+  const std::array<double, 3> lower = geometry().lower();
+  const double N = layout_.block_size, dx = geometry().cell_size(level);
+  Lattice centres;
+  for (int d = 0; d < 3; ++d)
+    for (int i = box.region.begin[d]; i < box.region.end[d]; ++i)
+      centres.along[d].push_back(lower[d] + (static_cast<double>(box.block[d]) * N + i + 0.5) * dx);
+  return inflow_.states(box.boundary, centres);
+}
+
 void Mesh::evaluate_inflow(int level) {
   const LevelHalo& halo = halos_[level];
-  const int N = layout_.block_size;
-  const std::array<double, 3> lower = geometry().lower();
-  const double dx = geometry().cell_size(level);
   InflowValues& inflow = inflow_values_[level];
   const std::int64_t doubles = halo.inflow_cells * layout_.variables;
   if (static_cast<std::int64_t>(inflow.values.size()) != doubles)
     inflow.values = uninitialised<double>("inflow", doubles);
+  if (inflow.states.empty())
+    for (const InflowBox& box : halo.inflow_boxes)
+      inflow.states.push_back(inflow_states(level, box));
   const auto values = Kokkos::create_mirror_view(Kokkos::HostSpace{}, inflow.values);
-  std::vector<double> state(layout_.variables);
-  for (const auto& [boundary, block, region, first] : halo.inflow_boxes)
-    for (std::int64_t cell = 0; cell < region.volume(); ++cell) {
-      const auto index = region.cell(cell);
-      std::array<double, 3> centre;
-      for (int d = 0; d < 3; ++d)
-        centre[d] = lower[d] + (static_cast<double>(block[d]) * N + index[d] + 0.5) * dx;
-      inflow_.state(boundary, centre, inflow.time, state.data());
-      for (int n = 0; n < layout_.variables; ++n)
-        values(first * layout_.variables + n * region.volume() + cell) = state[n];
-    }
+  for (std::size_t n = 0; n < inflow.states.size(); ++n)
+    inflow.states[n](inflow.time, values.data() + halo.inflow_boxes[n].first * layout_.variables);
   copy_to_device(Cargo::numbers, inflow.values, values);
   inflow.known = true;
+  if (!inflow_.moves) inflow.states.clear();
 }
 
 void Mesh::exchange_start(int level, int state) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/exchanger.hpp"
+#include "core/lattice.hpp"
 #include "mesh/domain_faces.hpp"
 #include "mesh/interpolation.hpp"
 #include "mesh/level_jump.hpp"
@@ -34,12 +35,13 @@ using OctantMasks = std::vector<std::vector<std::uint8_t>>;
 // By level and slot, the octants that flagged cells touch: see flag masks in hydro/refinement.hpp.
 using FlagMasks = std::vector<std::vector<std::uint64_t>>;
 
-// What enters through inflow boundaries: all variables (conserved) of a cell beyond boundary
-// 2 * axis + side, by its centre and the time. A pure function, which every rank asks.
+// What enters through inflow boundaries: given the centres of a box of cells beyond boundary
+// 2 * axis + side, a function that sets all their variables (conserved), [variable][k][j][i], for a
+// time. Both are pure, and every rank asks. The function is kept as long as the mesh stays as it
+// is.
 struct Inflow {
-  std::function<void(int boundary, const std::array<double, 3>& centre, double time,
-                     double* values)>
-      state;
+  using States = std::function<void(double time, double* values)>;
+  std::function<States(int boundary, const Lattice& centres)> states;
   bool moves = false;  // whether it changes with time
 };
 
@@ -146,6 +148,7 @@ class Mesh {
                           const DeviceArray<const InterpolationTask>& tasks);
   DeviceArray<const InterpolationTask> interpolations_around(int level,
                                                              const std::vector<int>& slots) const;
+  Inflow::States inflow_states(int level, const InflowBox& box) const;
   void evaluate_inflow(int level);
   void fill_level_boundaries(int level, int state, const DeviceArray<const BoundaryTask>& tasks);
   void add_children(int level, const std::vector<std::uint8_t>& wanted);
@@ -177,6 +180,7 @@ class Mesh {
     double time = 0.0;
     bool known = false;  // at that time, for the present structure
     DeviceArray<double> values;
+    std::vector<Inflow::States> states;  // of the level's inflow boxes, or none yet
   };
   std::vector<InflowValues> inflow_values_;  // by level
 };

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/definitions.hpp"
 #include "core/error.hpp"
-#include "core/expression.hpp"
+#include "core/lattice_expressions.hpp"
 #include "core/parameters.hpp"
 #include "problems/factories.hpp"
 #include "problems/random_field.hpp"
@@ -57,29 +58,49 @@ class ExpressionProblem final : public Problem {
           "problem.scalars has {} expressions, but there are {} scalars (hydro.scalars)",
           scalars_.size(), passive_scalars(setting.hydro));
 
-    ExpressionNames names = point_.names();
-    names.add_constant("problem", "gamma", setting.hydro.gamma);
-    add_random_fields(names, setting.geometry);
-    definitions_.compile(names);
-    compile_quantities(names);
+    formulas_.set_centre(centre_);
+    formulas_.names().add_constant("problem", "gamma", setting.hydro.gamma);
+    add_random_fields(setting.geometry);
+    definitions_.compile(formulas_.names());
+    formulas_.add_terms(definitions_);
+    add_quantities();
   }
 
   GasState initial_state(const Position& centre, double cell_size) const override {
-    const Position place = on_lattice(centre, cell_size);
-    return samples_ == 1 ? state_at(place, 0.0) : mean_around(place, cell_size);
-  }
-
-  GasState inflow_state(const InflowPlace& place) const override {
-    return state_at(place.centre, place.time);
-  }
-  bool inflow_moves() const override {
-    const auto moves = [](const Expression& expression) { return expression.uses("t"); };
-    return definitions_.uses("t") || std::ranges::any_of(quantities_, moves);
+    GasState found;
+    const auto one = [](double place) { return std::vector{place}; };
+    initial_states({{one(centre[0]), one(centre[1]), one(centre[2])}}, cell_size,
+                   [&](std::int64_t, const GasState& gas) { found = gas; });
+    return found;
   }
 
   // What an expression gives may be no gas, on one rank alone.
   void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive) override {
-    mesh.communicator().agree([&] { Problem::initial_level(mesh, level, receive); });
+    const int N = mesh.layout().block_size;
+    const double dx = mesh.geometry().cell_size(level);
+    mesh.communicator().agree([&] {
+      for (const int slot : mesh.blocks(level).own()) {
+        const auto corner =
+            mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
+        Lattice centres;
+        for (int d = 0; d < 3; ++d)
+          for (int i = 0; i < N; ++i) centres.along[d].push_back(corner[d] + (i + 0.5) * dx);
+        initial_states(centres, dx, [&](std::int64_t cell, const GasState& gas) {
+          receive(slot, static_cast<int>(cell), gas);
+        });
+      }
+    });
+  }
+
+  LatticeStates inflow_states(int, int, const Lattice& centres) const override {
+    return
+        [this, values = LatticeValues(centres)](double time, const PointReceiver& receive) mutable {
+          give_states(values, time, receive);
+        };
+  }
+  bool inflow_moves() const override {
+    const auto moves = [&](int quantity) { return formulas_.moves(quantity); };
+    return std::ranges::any_of(quantities_, moves);
   }
 
  private:
@@ -104,79 +125,101 @@ class ExpressionProblem final : public Problem {
       kelvin_ = units.temperature();
   }
 
-  void add_random_fields(ExpressionNames& names, const mesh::Geometry& geometry) {
-    random_values_.resize(random_.size());
-    for (std::size_t n = 0; n < random_.size(); ++n) {
-      const auto [name, text] = split_definition("problem.random", random_[n]);
+  void add_random_fields(const mesh::Geometry& geometry) {
+    for (const std::string& definition : random_) {
+      const auto [name, text] = split_definition("problem.random", definition);
       const std::string parameter = "problem.random." + name;
-      random_fields_.emplace_back(parameter, text, geometry);
-      names.add_variable(parameter, name, &random_values_[n]);
+      formulas_.add_function(
+          parameter, name, [field = RandomField(parameter, text, geometry)](const Position& place) {
+            return field.value(place);
+          });
     }
   }
 
-  void compile_quantities(const ExpressionNames& names) {
-    quantities_.emplace_back("problem.density", density_, names);
-    if (is_hot_) quantities_.emplace_back("problem.temperature", temperature_, names);
-    else quantities_.emplace_back("problem.pressure", pressure_, names);
-    for (std::size_t n = 0; n < 3; ++n)
-      quantities_.emplace_back(fmt::format("problem.velocity[{}]", n), velocity_[n], names);
+  void add_quantities() {
+    const auto add = [&](const std::string& parameter, const std::string& text) {
+      quantities_.push_back(formulas_.add(parameter, text));
+    };
+    add("problem.density", density_);
+    if (is_hot_) add("problem.temperature", temperature_);
+    else add("problem.pressure", pressure_);
+    for (std::size_t n = 0; n < 3; ++n) add(fmt::format("problem.velocity[{}]", n), velocity_[n]);
     for (std::size_t n = 0; n < scalars_.size(); ++n)
-      quantities_.emplace_back(fmt::format("problem.scalars[{}]", n), scalars_[n], names);
+      add(fmt::format("problem.scalars[{}]", n), scalars_[n]);
   }
 
-  // A centre that comes from the corner of its block is rounded as that is. This one has the same
-  // bits in blocks of any size.
-  Position on_lattice(const Position& centre, double cell_size) const {
-    Position place;
-    for (int axis = 0; axis < 3; ++axis) {
-      const double cell = std::floor((centre[axis] - lower_[axis]) / cell_size);
-      place[axis] = lower_[axis] + (cell + 0.5) * cell_size;
+  // Of cells with these centres. Such a centre is rounded as the corner of its block is; where the
+  // expressions are asked has the same bits in blocks of any size.
+  void initial_states(Lattice centres, double cell_size, const PointReceiver& receive) const {
+    for (int axis = 0; axis < 3; ++axis)
+      for (double& place : centres.along[axis]) {
+        const double cell = std::floor((place - lower_[axis]) / cell_size);
+        place = lower_[axis] + (cell + 0.5) * cell_size;
+      }
+    if (samples_ == 1) {
+      LatticeValues values(std::move(centres));
+      give_states(values, 0.0, receive);
+      return;
     }
-    return place;
+    for (std::int64_t cell = 0; cell < centres.points(); ++cell)
+      receive(cell, mean_around(centres.place(cell), cell_size));
   }
 
-  GasState state_at(const Position& place, double time) const {
-    point_.set(place, centre_, time);
-    for (std::size_t n = 0; n < random_fields_.size(); ++n)
-      random_values_[n] = random_fields_[n].value(place);
-    definitions_.evaluate();
+  void give_states(LatticeValues& values, double time, const PointReceiver& receive) const {
+    formulas_.evaluate(values, time);
+    std::vector<const LatticeValues::Table*> tables;
+    for (const int quantity : quantities_) tables.push_back(&values[quantity]);
+    const auto& along = values.lattice().along;
     GasState gas;
+    gas.scalars.resize(scalars_.size());
+    std::int64_t point = 0;
+    std::array<std::size_t, 3> index;
+    const auto checked = [&](std::size_t quantity, double above, const char* expected) {
+      const double value = tables[quantity]->at(index);
+      if (value > above && value < std::numeric_limits<double>::infinity()) return value;
+      const auto [x, y, z] = values.lattice().place(point);
+      throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
+                       formulas_[quantities_[quantity]].description(), value, x, y, z, time,
+                       expected);
+    };
+    for (index[2] = 0; index[2] < along[2].size(); ++index[2])
+      for (index[1] = 0; index[1] < along[1].size(); ++index[1])
+        for (index[0] = 0; index[0] < along[0].size(); ++index[0], ++point) {
+          set_state(gas, checked);
+          receive(point, gas);
+        }
+  }
+
+  // From quantities, each of which is asked for once and must be above a bound.
+  template <class Quantity>
+  void set_state(GasState& gas, const Quantity& checked) const {
+    const auto positive = [&](std::size_t n) { return checked(n, 0.0, "above zero"); };
+    const auto finite = [&](std::size_t n) {
+      return checked(n, -std::numeric_limits<double>::infinity(), "a finite number");
+    };
     gas.density = positive(k_density);
     gas.pressure = is_hot_ ? gas.density * positive(k_pressure) / kelvin_ : positive(k_pressure);
     for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] = finite(k_velocity + axis);
-    for (std::size_t n = k_scalars; n < quantities_.size(); ++n) gas.scalars.push_back(finite(n));
-    return gas;
-  }
-
-  double positive(std::size_t quantity) const { return checked(quantity, 0.0, "above zero"); }
-  double finite(std::size_t quantity) const {
-    return checked(quantity, -std::numeric_limits<double>::infinity(), "a finite number");
-  }
-  double checked(std::size_t quantity, double above, const char* expected) const {
-    const double value = quantities_[quantity].value();
-    if (std::isfinite(value) && value > above) return value;
-    throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
-                     quantities_[quantity].description(), value, point_.x, point_.y, point_.z,
-                     point_.t, expected);
+    for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = finite(k_scalars + n);
   }
 
   // Of mass, momentum, energy and the mass of scalars.
   GasState mean_around(const Position& centre, double cell_size) const {
+    const int n = samples_;
+    Lattice points;
+    for (int axis = 0; axis < 3; ++axis)
+      for (int i = 0; i < n; ++i)
+        points.along[axis].push_back(centre[axis] + ((i + 0.5) / n - 0.5) * cell_size);
     GasState sum{.density = 0.0, .pressure = 0.0};
     sum.scalars.resize(scalars_.size());
-    const int n = samples_;
-    for (int point = 0; point < n * n * n; ++point) {
-      const std::array<int, 3> index{point % n, point / n % n, point / n / n};
-      Position place;
-      for (int axis = 0; axis < 3; ++axis)
-        place[axis] = centre[axis] + ((index[axis] + 0.5) / n - 0.5) * cell_size;
-      const GasState gas = state_at(place, 0.0);
+    LatticeValues values(std::move(points));
+    give_states(values, 0.0, [&](std::int64_t, const GasState& gas) {
       sum.density += gas.density;
       for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
       sum.pressure += gas.pressure * per_pressure_ + kinetic_energy(gas);
       for (std::size_t s = 0; s < scalars_.size(); ++s)
         sum.scalars[s] += gas.density * gas.scalars[s];
-    }
+    });
     for (double& velocity : sum.velocity) velocity /= sum.density;
     for (double& scalar : sum.scalars) scalar /= sum.density;
     sum.pressure = (sum.pressure - kinetic_energy(sum)) / per_pressure_ / (n * n * n);
@@ -198,11 +241,8 @@ class ExpressionProblem final : public Problem {
   Position lower_{};
   double per_pressure_ = 1.0, kelvin_ = 1.0;
   bool is_hot_ = false;  // the temperature is given
-  std::vector<Expression> quantities_;
-  std::vector<RandomField> random_fields_;
-  // What the names in expressions stand for.
-  mutable ExpressionPoint point_;
-  mutable std::vector<double> random_values_;
+  LatticeExpressions formulas_;
+  std::vector<int> quantities_;  // of the formulas
 };
 
 }  // namespace

@@ -35,6 +35,9 @@ class GivenState final : public Problem {
   GasState inflow_state(const InflowPlace& place) const override {
     return problem_->inflow_state(place);
   }
+  LatticeStates inflow_states(int axis, int side, const Lattice& centres) const override {
+    return problem_->inflow_states(axis, side, centres);
+  }
   bool inflow_moves() const override { return problem_->inflow_moves(); }
   void flag_cells(const mesh::Mesh& mesh, int level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const override {

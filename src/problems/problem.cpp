@@ -18,6 +18,13 @@ void Problem::initial_level(const mesh::Mesh& mesh, int level, const StateReceiv
   }
 }
 
+LatticeStates Problem::inflow_states(int axis, int side, const Lattice& centres) const {
+  return [this, axis, side, centres](double time, const PointReceiver& receive) {
+    for (std::int64_t point = 0; point < centres.points(); ++point)
+      receive(point, inflow_state({axis, side, centres.place(point), time}));
+  };
+}
+
 void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
                  std::int64_t stride) {
   const hydro::Gas gas = options.gas();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/code_units.hpp"
+#include "core/lattice.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
 #include "hydro/hydro_options.hpp"
@@ -55,6 +56,10 @@ struct InflowPlace {
   Position centre;
   double time;
 };
+
+// The gas of the points of a lattice, at a time: gives it to `receive`, point by point.
+using PointReceiver = std::function<void(std::int64_t point, const GasState&)>;
+using LatticeStates = std::function<void(double time, const PointReceiver& receive)>;
 
 // What a problem may look at when it prepares itself.
 struct Setting {
@@ -107,6 +112,8 @@ class Problem {
   // The gas that enters through inflow boundaries, and whether it changes with time. Must depend on
   // the argument alone.
   virtual GasState inflow_state(const InflowPlace&) const { return {}; }
+  // The same of all cells of a box: those with these centres.
+  virtual LatticeStates inflow_states(int axis, int side, const Lattice& centres) const;
   virtual bool inflow_moves() const { return false; }
 
   // Flags cells of a level to be refined, in addition to the criteria of [refine]: see

@@ -124,7 +124,25 @@ subgrid::SourceFunction source_function(const nb::object& given) {
   };
 }
 
-// A run that Python steps. Arrays of its memory hold it, and count themselves.
+// What an array holds on to. What Python never let go of stays when the runtime has ended, without
+// which it could not be given back.
+template <class Held, class... Arguments>
+nb::capsule kept_by_python(Arguments&&... arguments) {
+  return {new Held(std::forward<Arguments>(arguments)...), [](void* held) noexcept {
+            if (g_runtime) delete static_cast<Held*>(held);
+          }};
+}
+
+// Memory of the host, or of a GPU, as an array.
+nb::object array_on(bool host, double* data, const std::vector<std::size_t>& shape,
+                    const std::vector<std::int64_t>& strides, const nb::capsule& owner) {
+  if (host) return nb::cast(Shown(data, shape.size(), shape.data(), owner, strides.data()));
+  return nb::cast(nb::ndarray<double>(data, shape.size(), shape.data(), owner, strides.data(),
+                                      nb::dtype<double>(), nb::device::cuda::value, 0));
+}
+
+// A run that Python steps. Arrays of a flow hold it, and count themselves; arrays of a mesh hold
+// their memory alone.
 class Simulation {
  public:
   Simulation(const std::string& file, const std::vector<std::string>& overrides,
@@ -148,16 +166,23 @@ class Simulation {
     });
   }
 
-  // What ends before Python does; arrays of the memory are then arrays of nothing.
+  // Memory of a flow goes with the last array of it.
   void close() {
     run_.reset();
+    is_closed_ = true;
+    if (flow_arrays_ == 0) opened_ = {};
+  }
+  // When Python ends, and nobody looks at arrays any more.
+  void end() {
+    close();
     opened_ = {};
   }
 
   bool step(double latest) {
-    require_no_views();
     return together(communicator_, [&] {
       const nb::gil_scoped_release others;
+      run();
+      if (opened_.amr != nullptr) leave_shared(opened_.amr->mesh());
       return run().step(latest);
     });
   }
@@ -183,7 +208,7 @@ class Simulation {
   }
 
   double time() { return model().time(); }
-  double end() { return model().settings().end; }
+  double end_time() { return model().settings().end; }
   std::int64_t step_count() { return model().step_count(); }
   std::string directory() { return model().settings().output.directory; }
   std::string parameters() { return model().settings().resolved; }
@@ -200,47 +225,44 @@ class Simulation {
     throw InputError("model = \"amr\" has no fields of one grid: see level(l)");
   }
 
-  // Memory of the simulation as an array that keeps it alive.
-  nb::object view(double* data, const std::vector<std::size_t>& shape,
-                  const std::vector<std::int64_t>& strides, bool on_host) {
+  // Memory of the flow as an array that keeps the simulation alive.
+  nb::object flow_array(double* data, const std::vector<std::size_t>& shape,
+                        const std::vector<std::int64_t>& strides) {
     struct Lease {
-      nb::object simulation;
-      int& count;
+      nb::object keeps_alive;
+      Simulation& simulation;
+      Lease(nb::object object, Simulation& of) : keeps_alive(std::move(object)), simulation(of) {
+        ++simulation.flow_arrays_;
+      }
+      ~Lease() {
+        --simulation.flow_arrays_;
+        if (simulation.is_closed_) simulation.close();
+      }
     };
-    ++views_;
-    auto* lease = new Lease{nb::find(*this), views_};
-    const nb::capsule owner(lease, [](void* p) noexcept {
-      auto* ended = static_cast<Lease*>(p);
-      --ended->count;
-      delete ended;
-    });
-    if (on_host) return nb::cast(Shown(data, shape.size(), shape.data(), owner, strides.data()));
-    return nb::cast(nb::ndarray<double>(data, shape.size(), shape.data(), owner, strides.data(),
-                                        nb::dtype<double>(), nb::device::cuda::value, 0));
+    return array_on(true, data, shape, strides, kept_by_python<Lease>(nb::find(*this), *this));
   }
 
  private:
   driver::Model& model() {
-    if (!opened_.model) throw RunError("this simulation is closed");
+    if (is_closed_) throw RunError("this simulation is closed");
     return *opened_.model;
   }
   driver::Run& run() {
     if (!run_) throw RunError("this run is over");
     return *run_;
   }
-  void require_no_views() const {
-    if (views_ > 0 && opened_.amr != nullptr)
-      throw RunError(
-          "{} array(s) of Simulation.level() are still in use, and a step may move what they show: "
-          "copy them, or delete them before the step",
-          views_);
+  // Arrays that are held keep what they show.
+  static void leave_shared(mesh::Mesh& mesh) {
+    for (int level = 0; level <= mesh.geometry().max_level(); ++level)
+      mesh.fields(level).leave_shared(mesh.blocks(level).slots());
   }
 
   driver::RunRequest request_;
   Communicator communicator_;
   driver::OpenModel opened_;
   std::unique_ptr<driver::Run> run_;
-  int views_ = 0;
+  int flow_arrays_ = 0;
+  bool is_closed_ = false;
 };
 
 // --- adaptive meshes ---
@@ -290,11 +312,12 @@ nb::object stored(Simulation& simulation, int level, int n) {
   const mesh::TreeLevel& blocks = blocks_of(simulation, level);
   const mesh::BlockLayout& layout = simulation.amr().mesh().layout();
   const auto N = static_cast<std::size_t>(layout.block_size);
-  double* data = simulation.amr().mesh().fields(level).blocks(mesh::LevelFields::k_now);
+  const auto& memory = simulation.amr().mesh().fields(level).present();
   const auto stride = static_cast<std::int64_t>(N);
-  return simulation.view(data + std::int64_t{n} * layout.stride_variable,
-                         {static_cast<std::size_t>(blocks.slots()), N, N, N},
-                         {layout.stride_slot, stride * stride, stride, 1}, k_on_host);
+  return array_on(k_on_host, memory.data() + std::int64_t{n} * layout.stride_variable,
+                  {static_cast<std::size_t>(blocks.slots()), N, N, N},
+                  {layout.stride_slot, stride * stride, stride, 1},
+                  kept_by_python<mesh::DeviceArray<double>>(memory));
 }
 
 std::vector<std::string> shown_names(Simulation& simulation) {
@@ -328,9 +351,9 @@ nb::object flow_field(Simulation& simulation, const std::string& name) {
                       : name == "p" ? state.p
                                     : state.velocity(static_cast<int>(names.find(name)));
   const auto extent = [](int cells) { return static_cast<std::size_t>(cells); };
-  return simulation.view(field.row(0, 0),
-                         {extent(field.nz()), extent(field.ny()), extent(field.nx())},
-                         {field.plane_stride(), field.row_stride(), 1}, true);
+  return simulation.flow_array(field.row(0, 0),
+                               {extent(field.nz()), extent(field.ny()), extent(field.nx())},
+                               {field.plane_stride(), field.row_stride(), 1});
 }
 
 // This rank's cells along x, y, z, counted in the whole grid.
@@ -378,7 +401,8 @@ NB_MODULE(_octant, module) {
              return nb::make_tuple(names, values);
            })
       .def_prop_ro("time", &Simulation::time)
-      .def_prop_ro("end", &Simulation::end)
+      .def("end", &Simulation::end)
+      .def_prop_ro("end_time", &Simulation::end_time)
       .def_prop_ro("step_count", &Simulation::step_count)
       .def_prop_ro("directory", &Simulation::directory)
       .def_prop_ro("parameters", &Simulation::parameters)

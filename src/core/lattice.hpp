@@ -1,0 +1,26 @@
+// Points whose coordinates along x, y and z are chosen each for itself, such as the cells of a box.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace octant {
+
+// Point (i, j, k) has number (k n_y + j) n_x + i and lies at along[0][i], along[1][j], along[2][k].
+struct Lattice {
+  std::array<std::vector<double>, 3> along;
+
+  std::int64_t points() const {
+    std::int64_t count = 1;
+    for (const auto& coordinates : along) count *= static_cast<std::int64_t>(coordinates.size());
+    return count;
+  }
+  std::array<double, 3> place(std::int64_t point) const {
+    const auto n = static_cast<std::size_t>(point);
+    const std::size_t nx = along[0].size(), ny = along[1].size();
+    return {along[0][n % nx], along[1][n / nx % ny], along[2][n / nx / ny]};
+  }
+};
+
+}  // namespace octant

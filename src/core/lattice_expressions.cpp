@@ -1,0 +1,152 @@
+#include "core/lattice_expressions.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace octant {
+
+namespace {
+
+// Where the parenthesis closes that opens at a place.
+std::size_t closing(const std::string& text, std::size_t place) {
+  int depth = 0;
+  for (;; ++place) {
+    depth += (text[place] == '(') - (text[place] == ')');
+    if (depth == 0) return place;
+  }
+}
+
+// The name of a function that a text ends with, or nothing.
+std::string function_before(const std::string& text) {
+  const auto is_part = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return {std::find_if_not(text.rbegin(), text.rend(), is_part).base(), text.end()};
+}
+
+}  // namespace
+
+void LatticeExpressions::Change::add(const Change& other) {
+  for (int d = 0; d < 3; ++d) along[d] = along[d] || other.along[d];
+  with_time = with_time || other.with_time;
+}
+
+bool LatticeExpressions::Change::is_less_than(const Change& other) const {
+  bool is_less = other.with_time && !with_time, is_more = with_time && !other.with_time;
+  for (int d = 0; d < 3; ++d) {
+    is_less = is_less || (other.along[d] && !along[d]);
+    is_more = is_more || (along[d] && !other.along[d]);
+  }
+  return is_less && !is_more;
+}
+
+void LatticeExpressions::add_function(const std::string& parameter, const std::string& name,
+                                      PlaceFunction value) {
+  double* result = &results_.emplace_back(0.0);
+  names_.add_variable(parameter, name, result);
+  nodes_.push_back({.name = name,
+                    .value =
+                        [this, value = std::move(value)] {
+                          return value({point_.x, point_.y, point_.z});
+                        },
+                    .result = result,
+                    .change = {{true, true, true}, false}});
+}
+
+void LatticeExpressions::add_terms(const Definitions& definitions) {
+  names_and_parts_ = names_;
+  definitions.visit_terms([&](const std::string& name, const std::string& text, double* result) {
+    add_node(name, text, Expression(name, text, names_), result);
+  });
+}
+
+int LatticeExpressions::add(const std::string& parameter, const std::string& text) {
+  const Expression& whole = wholes_.emplace_back(parameter, text, names_);
+  add_node("", text, whole, nullptr);
+  nodes_.back().whole = &whole;
+  return static_cast<int>(nodes_.size()) - 1;
+}
+
+LatticeExpressions::Change LatticeExpressions::change_of(const Expression& expression) const {
+  Change change{.with_time = expression.uses("t")};
+  const char* const axes[] = {"x", "y", "z"};
+  for (int d = 0; d < 3; ++d) change.along[d] = expression.uses(axes[d]) || expression.uses("r");
+  for (const Node& node : nodes_)
+    if (!node.name.empty() && expression.uses(node.name)) change.add(node.change);
+  return change;
+}
+
+void LatticeExpressions::add_node(const std::string& name, const std::string& text,
+                                  const Expression& whole, double* result) {
+  Node node{.name = name, .value = {}, .result = result, .change = change_of(whole)};
+  const Expression& rest =
+      rests_.emplace_back(name, without_parts(text, node.change), names_and_parts_);
+  node.value = [&rest] { return rest.value(); };
+  node.uses_distance = rest.uses("r");
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    if (!nodes_[n].name.empty() && rest.uses(nodes_[n].name))
+      node.uses.push_back(static_cast<int>(n));
+  nodes_.push_back(std::move(node));
+}
+
+// A text in which the names of parts take the place of those that change less than the whole.
+std::string LatticeExpressions::without_parts(const std::string& text, const Change& whole) {
+  std::string rest;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    if (text[n] != '(') {
+      rest += text[n];
+      continue;
+    }
+    const std::size_t end = closing(text, n);
+    const std::string function = function_before(rest);
+    const std::string group = function + text.substr(n, end + 1 - n);
+    rest.resize(rest.size() - function.size());
+    const Expression expression("", group, names_and_parts_);
+    if (change_of(expression).is_less_than(whole)) rest += add_part(group, expression);
+    else rest += function + '(' + without_parts(text.substr(n + 1, end - n - 1), whole) + ')';
+    n = end;
+  }
+  return rest;
+}
+
+std::string LatticeExpressions::add_part(const std::string& text, const Expression& expression) {
+  double* result = &results_.emplace_back(0.0);
+  const auto taken = names_and_parts_.all();
+  std::string name = fmt::format("part{}", results_.size());
+  while (std::ranges::find(taken, name) != taken.end()) name += '_';
+  add_node(name, text, expression, result);
+  names_and_parts_.add_variable("", name, result);
+  return name;
+}
+
+void LatticeExpressions::evaluate(LatticeValues& values, double time) const {
+  const bool begins = values.tables_.empty();
+  values.tables_.resize(nodes_.size());
+  point_.t = time;
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    if (begins || nodes_[n].change.with_time) evaluate(nodes_[n], values, values.tables_[n]);
+}
+
+void LatticeExpressions::evaluate(const Node& node, LatticeValues& values,
+                                  LatticeValues::Table& table) const {
+  const auto& along = values.lattice_.along;
+  std::array<std::size_t, 3> count;
+  for (int d = 0; d < 3; ++d) count[d] = node.change.along[d] ? along[d].size() : 1;
+  const std::array<std::size_t, 3> product{1, count[0], count[0] * count[1]};
+  for (int d = 0; d < 3; ++d) table.stride[d] = node.change.along[d] ? product[d] : 0;
+  table.values.resize(product[2] * count[2]);
+  double* next = table.values.data();
+  std::array<std::size_t, 3> index;
+  for (index[2] = 0; index[2] < count[2]; ++index[2])
+    for (index[1] = 0; index[1] < count[1]; ++index[1])
+      for (index[0] = 0; index[0] < count[0]; ++index[0]) {
+        const std::array place{along[0][index[0]], along[1][index[1]], along[2][index[2]]};
+        if (node.uses_distance) point_.set(place, centre_, point_.t);
+        else point_.x = place[0], point_.y = place[1], point_.z = place[2];
+        for (const int used : node.uses) *nodes_[used].result = values[used].at(index);
+        *next++ = node.value();
+      }
+}
+
+}  // namespace octant
