@@ -97,9 +97,19 @@ void AmrSimulation::set_initial_state(int level) {
   const int cells = layout.block_size * layout.block_size * layout.block_size;
   std::vector<double> values(layout.stride_slot, 1.0);
   const auto host = host_view(values);
+  const int spin = options_.hydro.spin(), N = layout.block_size;
+  const double dx = mesh_.geometry().cell_size(level);
+  const auto with_spin = [&](int slot, int cell, problems::GasState gas) {
+    auto centre = mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(slot)));
+    const int index[3] = {cell % N, cell / N % N, cell / N / N};
+    for (int d = 0; d < 3; ++d) centre[d] += (index[d] + 0.5) * dx;
+    problems::add_spin(*options_.problem, spin, centre, dx, gas);
+    return gas;
+  };
   options_.problem->initial_level(
       mesh_, level, [&](int slot, int cell, const problems::GasState& gas) {
-        problems::store_state(gas, options_.hydro, values.data() + cell, layout.stride_variable);
+        problems::store_state(spin < 0 ? gas : with_spin(slot, cell, gas), options_.hydro,
+                              values.data() + cell, layout.stride_variable);
         if (cell + 1 < cells) return;
         const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
             mesh_.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot,

@@ -69,7 +69,7 @@ void AmrSimulation::collect_outflow() {
   const bool is_endless = geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2);
   if (!options_.hydro.enabled || is_endless) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level)
-    driver::collect_outflow(mesh_, level, flown_out_);
+    driver::collect_outflow(mesh_, level, options_.hydro.spin(), flown_out_);
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out_));
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out_[n].to_double();
   flown_out_ = {};

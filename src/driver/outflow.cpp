@@ -24,7 +24,7 @@ struct SumOfFaces {
   mesh::DeviceArray<const mesh::DomainFace> faces;
   mesh::DeviceArray<FaceTotals> totals;
   double* registers;
-  int half, variables;
+  int half, variables, spin;
   double dx;
 
   KOKKOS_INLINE_FUNCTION void operator()(int n) const {
@@ -45,6 +45,7 @@ struct SumOfFaces {
         sum[Outflow::momentum + d] += of(hydro::k_momentum_x + d);
         sum[Outflow::angular_momentum + d] +=
             x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
+        if (spin >= 0) sum[Outflow::angular_momentum + d] += of(spin + d);
       }
       for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
     }
@@ -54,7 +55,7 @@ struct SumOfFaces {
 
 }  // namespace
 
-void collect_outflow(mesh::Mesh& mesh, int level,
+void collect_outflow(mesh::Mesh& mesh, int level, int spin,
                      std::array<ReproducibleSum, Outflow::terms>& terms) {
   const auto faces = mesh::to_device("domain faces", mesh.domain_faces(level));
   const int count = static_cast<int>(faces.extent(0));
@@ -63,7 +64,7 @@ void collect_outflow(mesh::Mesh& mesh, int level,
   Kokkos::parallel_for(
       "outflow", count,
       SumOfFaces{faces, totals, mesh.registers(level), mesh.layout().block_size / 2,
-                 mesh.layout().variables, mesh.geometry().cell_size(level)});
+                 mesh.layout().variables, spin, mesh.geometry().cell_size(level)});
   const auto of_faces = on_host(Cargo::numbers, totals);
   for (int n = 0; n < count; ++n)
     for (int t = 0; t < Outflow::terms; ++t) terms[t] += of_faces(n)[t];

@@ -33,10 +33,11 @@ struct RegisterChange {
   double weight;
 };
 
-// A change of one cell: factor times the flux difference.
+// A change of one cell: factor times the flux difference, through a face along an axis.
 struct CellChange {
   std::int64_t index, difference;
   double factor;
+  int axis;
 };
 
 // Makes all changes of every variable, one after the other. (Within a private function of a class,
@@ -44,7 +45,7 @@ struct CellChange {
 void make_changes(const mesh::DeviceArray<const CellChange>& cells,
                   const mesh::DeviceArray<const RegisterChange>& registers,
                   const mesh::DeviceArray<const double>& differences, int variables, int stride,
-                  const hydro::SweepArguments& arguments) {
+                  const hydro::SweepArguments& arguments, int spin) {
   double* const next = arguments.next;
   double* const values = arguments.registers;
   Kokkos::parallel_for(
@@ -56,6 +57,22 @@ void make_changes(const mesh::DeviceArray<const CellChange>& cells,
           values[registers(r).index +
                  static_cast<std::int64_t>(n) * registers(r).stride_variable] +=
               registers(r).weight * differences(registers(r).difference + n);
+      });
+  Kokkos::fence();
+  if (spin < 0) return;
+  // Momentum that passes a face is angular momentum about the cell's centre: see CellUpdate::spin.
+  const double half_step = 0.5 * arguments.a1 * arguments.dt;
+  Kokkos::parallel_for(
+      "repair spin", 1, KOKKOS_LAMBDA(int) {
+        for (std::size_t c = 0; c < cells.extent(0); ++c) {
+          const int b = (cells(c).axis + 1) % 3, d = (cells(c).axis + 2) % 3;
+          const auto of = [&](int axis) {
+            return differences(cells(c).difference + hydro::k_momentum_x + axis);
+          };
+          double* const to = next + cells(c).index + static_cast<std::int64_t>(spin) * stride;
+          to[static_cast<std::int64_t>(b) * stride] += half_step * of(d);
+          to[static_cast<std::int64_t>(d) * stride] -= half_step * of(b);
+        }
       });
   Kokkos::fence();
 }
@@ -168,14 +185,14 @@ class Repair {
     for (const FaceSide& side : sides_) {
       const int slot = blocks_.find(side.block)->slot;
       cells.push_back({slot * mesh_.layout().stride_slot + side.cell, side.difference,
-                       side.side == 0 ? ratio : -ratio});
+                       side.side == 0 ? ratio : -ratio, side.axis});
       for (const mesh::FluxRequest& request : mesh_.flux_requests(level_, slot))
         add_register_change(request, side, registers);
     }
     make_changes(mesh::to_device("cell changes", cells),
                  mesh::to_device("register changes", registers),
                  mesh::to_device("flux differences", differences_), variables_,
-                 mesh_.layout().stride_variable, arguments_);
+                 mesh_.layout().stride_variable, arguments_, options_.spin());
   }
 
   // A register of the block that counts this face changes with it: once, though both cells of a

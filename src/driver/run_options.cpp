@@ -220,6 +220,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   hydro = hydro_parameters.options();
   const mesh::Geometry geometry(mesh);
   hydro.frame = frame.frame(geometry);
+  check_spin(geometry);
   SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
   refine.places.compile();
@@ -250,6 +251,23 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   resolved_ = schema.resolved_toml();
   finish_processes();
   for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
+}
+
+// Blocks of other levels and mirror images of cells would have to take their part.
+void AmrOptions::check_spin(const mesh::Geometry& geometry) const {
+  if (hydro.spin() < 0) return;
+  if (mesh.max_level > 0)
+    throw InputError(
+        "hydro.angular_momentum = true keeps angular momentum on one level: expected "
+        "mesh.max_level = 0, but it is {}",
+        mesh.max_level);
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side)
+      if (geometry.boundary(axis, side) == mesh::Boundary::reflecting)
+        throw InputError(
+            "hydro.angular_momentum = true: walls take angular momentum, but mesh.boundary_{} is "
+            "\"reflecting\"; expected \"outflow\", \"inflow\" or \"periodic\"",
+            static_cast<char>('x' + axis));
 }
 
 // Pressures in voids are down to 1e-5 of those of the mean density.

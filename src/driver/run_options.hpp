@@ -170,6 +170,7 @@ class AmrOptions {
   void read(const ParameterReader& read, const ParameterSchema::Overrides& overrides);
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
+  void check_spin(const mesh::Geometry& geometry) const;
   void finish_cosmology();
   void add_process_variables();
   void check_output(const mesh::Geometry& geometry) const;

@@ -102,6 +102,7 @@ class CellUpdate {
     }
     for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
       Q::store(to + n * stride, next_scalar(n));
+    if (a_.spin >= 0) spin(from, k, j, i, top, stride, to);
     store_state(to, stride, u);
     judge(u, entropy, k, j, i, outcome);
     if (!a_.sweep.mass_flow) return;
@@ -148,6 +149,45 @@ class CellUpdate {
     const W shrink = W(1.0) / (W(1.0) + angle * angle);
     u[k_momentum_x] = shrink * (x + angle * y);
     u[k_momentum_y] = shrink * (y - angle * x);
+  }
+
+  // What momentum that passes from the middle of one face to that of another takes out of a cell's
+  // angular momentum about its centre, so that the sum of x times momentum and spin is that of
+  // fluxes at faces, x_face x F: d_t spin = -sum of e_axis x (F below + F above) / 2 beside what
+  // moves with the gas. Where the frame turns, momentum turns about the origin, too.
+  template <class W>
+  KOKKOS_FORCEINLINE_FUNCTION void spin(const double* from, int k, int j, int i,
+                                        const State<W>& top, int stride, double* to) const {
+    using Q = PackTraits<W>;
+    Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // per dt
+#pragma GCC unroll 3
+    for (int axis = 0; axis < 3; ++axis) {
+      const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+      const auto both = [&](int d) OCTANT_INLINE_LAMBDA {
+        const int n = k_momentum_x + d;
+        const double* below = s_.flux(axis, k).at(j, i) + n * FacePlane::stride;
+        const W above = axis == 2 ? top[n] : Q::load(below + (axis == 0 ? 1 : FacePlane::row));
+        return W(Q::load(below) + above);
+      };
+      gain[b] = gain[b] + W(0.5) * both(c);
+      gain[c] = gain[c] - W(0.5) * both(b);
+    }
+    if (a_.frame.turns()) {
+      const auto now = [&](int n) OCTANT_INLINE_LAMBDA { return Q::load(from + n * stride); };
+      const Vector<W> x = view_.place<W>(a_.sweep, k, j, i);
+      const W along_x = a_.frame.velocity_x(x[1]), along_y = a_.frame.velocity_y(x[0]);
+      const W turning(a_.frame.angular_velocity);
+      const W sx = now(k_momentum_x), sy = now(k_momentum_y), sz = now(k_momentum_z);
+      gain[0] = gain[0] + (turning * now(a_.spin + 1) - sz * along_y);
+      gain[1] = gain[1] - (turning * now(a_.spin) - sz * along_x);
+      gain[2] = gain[2] + (sx * along_y - sy * along_x);
+    }
+    const W dt(a_.sweep.a1 * a_.sweep.dt);
+#pragma GCC unroll 3
+    for (int d = 0; d < 3; ++d) {
+      double* const value = to + (a_.spin + d) * stride;
+      Q::store(value, Q::load(value) + dt * gain[d]);
+    }
   }
 
   // Takes note of the new state's signal speed on the mesh, and of a state below the floors (or no

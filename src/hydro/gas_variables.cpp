@@ -64,6 +64,17 @@ GasVariables passive_scalars(int count) {
   return scalars;
 }
 
+GasVariables spin_variables() {
+  GasVariables spin;
+  for (const char axis : {'x', 'y', 'z'})
+    spin.push_back({.name = fmt::format("spin_{}", axis),
+                    .unit = "length^2 / time",
+                    .description = fmt::format(
+                        "angular momentum about {} of the gas in a cell about its centre", axis),
+                    .role = GasRole::tracer});
+  return spin;
+}
+
 std::vector<std::string> shown_names(const GasVariables& variables) {
   std::vector<std::string> names;
   for (const GasVariable& variable : variables) names.push_back(variable.name);

@@ -43,6 +43,9 @@ using GasVariables = std::vector<GasVariable>;
 std::string passive_scalar_name(int number);
 GasVariables passive_scalars(int count);
 
+// The angular momentum of the gas of a cell about its centre: spin_x, spin_y, spin_z.
+GasVariables spin_variables();
+
 // The names of what snapshots show, in order.
 std::vector<std::string> shown_names(const GasVariables& variables);
 

@@ -46,7 +46,8 @@ struct HydroOptions {
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
-  GasVariables scalars = {};  // without the entropy: the user's, then those of processes
+  // Without the entropy: the user's, spin_variables() if there are, then those of processes.
+  GasVariables scalars = {};
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
   std::array<double, 3> acceleration{};  // uniform, in code units
@@ -59,6 +60,8 @@ struct HydroOptions {
   int first_scalar() const { return k_hydro_variables + has_dual_energy(); }
   // Where among them one of this name is, such as "density", "velocity_x" or a scalar's.
   std::optional<int> place(const std::string& name) const;
+  // The first of spin_variables(); -1: angular momentum within cells is not carried.
+  int spin() const { return place("spin_x").value_or(-1); }
   // Cells around a block that a sweep reads.
   mesh::GhostShape ghosts() const;
   Gas gas() const {

@@ -33,6 +33,10 @@ void HydroParameters::declare(ParameterSchema& schema) {
                   "the mean density has that was never heated",
        .min = 0});
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
+  schema.add("hydro.angular_momentum", angular_momentum,
+             {.meaning = "Carry the angular momentum of the gas within cells, spin_x, spin_y and "
+                         "spin_z: with it the total is conserved, and it shapes the velocities in "
+                         "them (ppm26 with rk3 or rk2 on one level)"});
   schema.add("hydro.dual_energy", dual_energy,
              {.meaning = "Carry entropy beside total energy, for cold fast flows; overwrite also "
                          "resets total energy where it may be truncation error, which is not "
@@ -57,6 +61,15 @@ HydroOptions HydroParameters::options() const {
   options.density_floor = density_floor;
   if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
   options.scalars = passive_scalars(scalars);
+  if (angular_momentum) {
+    if (!reconstruction.starts_with("ppm26"))
+      throw InputError(
+          "hydro.angular_momentum = true: hydro.reconstruction = \"{}\" knows of no rotation "
+          "within cells; expected \"ppm26\"",
+          reconstruction);
+    const GasVariables spin = spin_variables();
+    options.scalars.insert(options.scalars.end(), spin.begin(), spin.end());
+  }
   options.dual_energy = dual_energy;
   options.dual_energy_threshold = dual_energy_threshold;
   options.acceleration = acceleration;

@@ -16,6 +16,7 @@ struct HydroParameters {
   std::string reconstruction = "plm", limiter = "mc", riemann = "hllc";
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;
+  bool angular_momentum = false;
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
   std::array<double, 3> acceleration{};

@@ -10,6 +10,7 @@ struct KernelArguments {
       : sweep(a),
         gas(options.gas()),
         variables(options.variable_count()),
+        spin(options.spin()),
         hancock(options.integrator == Integrator::muscl_hancock),
         frame(options.frame),
         sources(options, a),
@@ -23,6 +24,7 @@ struct KernelArguments {
   SweepArguments sweep;
   Gas gas;
   int variables;
+  int spin;  // the first of spin_variables(), or -1
   bool hancock;
   mesh::Frame frame;
   PointSources sources;

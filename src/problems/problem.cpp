@@ -41,4 +41,21 @@ void store_state(const GasState& state, const hydro::HydroOptions& options, doub
     stored[other] = state.density * concentration;
 }
 
+void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,
+              GasState& gas) {
+  std::array<std::array<double, 3>, 3> across;  // [along][component], over two cells
+  for (int axis = 0; axis < 3; ++axis) {
+    Position above = centre, below = centre;
+    above[axis] += cell_size;
+    below[axis] -= cell_size;
+    const auto upper = problem.initial_state(above, cell_size).velocity,
+               lower = problem.initial_state(below, cell_size).velocity;
+    for (int d = 0; d < 3; ++d) across[axis][d] = upper[d] - lower[d];
+  }
+  for (int d = 0; d < 3; ++d) {
+    const int e = (d + 1) % 3, f = (d + 2) % 3;
+    gas.others.emplace_back(spin + d, cell_size / 24.0 * (across[e][f] - across[f][e]));
+  }
+}
+
 }  // namespace octant::problems

@@ -129,6 +129,11 @@ class Problem {
   virtual void add_columns(Columns& /*columns*/) const {}
 };
 
+// Adds to the gas of a cell, from `spin` on, the angular momentum about its centre, per mass, if it
+// turns as the initial states around it do: h^2 / 12 times the curl, as that of a rigid cube.
+void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,
+              GasState& gas);
+
 // The problem of this name. Throws InputError that lists the names, the nearest one first.
 std::unique_ptr<Problem> make_problem(const std::string& name);
 

@@ -26,6 +26,7 @@ struct StarTerms {
   const double* blocks;
   mesh::CellRange cells;
   StarsInFrame stars;
+  int spin;  // variable, or -1
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
     const double* const gas = blocks + layout.offset(cell);
@@ -37,6 +38,7 @@ struct StarTerms {
       const int e = (d + 1) % 3, f = (d + 2) % 3;
       terms[moment + d] = gas[0] * x[d];
       terms[angular_momentum + d] = x[e] * p[f] - x[f] * p[e];
+      if (spin >= 0) terms[angular_momentum + d] += gas[(spin + d) * layout.stride_variable];
     }
     const double expected =
         stars.ambient(x[0], x[1], x[2]) + stars.mean(x[0], x[1], x[2], cells.cell_size).total();
@@ -64,6 +66,7 @@ void StarsInGas::prepare(const Setting& setting) {
   if (setting.G == 0.0)
     throw InputError("problem.name = \"{}\": stars need gravity.enabled = true", problem_);
   G_ = setting.G;
+  spin_ = setting.hydro.spin();
   turning_ = setting.hydro.frame.angular_velocity;
   model_ = solve(G_);
   const auto lower = setting.geometry.lower(), upper = setting.geometry.upper();
@@ -151,7 +154,8 @@ void StarsInGas::measure(const Present& present) {
     const StarTerms terms{.layout = mesh.layout(),
                           .blocks = mesh.fields(level).blocks(mesh::LevelFields::k_now),
                           .cells = cells,
-                          .stars = at_time(present.time, tables_.data())};
+                          .stars = at_time(present.time, tables_.data()),
+                          .spin = spin_};
     const double volume = mesh.geometry().cell_volume(level);
     for (const auto& of_block : mesh::block_totals("measure stars", cells, terms))
       for (int n = 0; n < StarTerms::sums; ++n) sums[n] += volume * of_block[n];

@@ -14,7 +14,7 @@ namespace octant::problems {
 // constant density would fall upon the stars.)
 struct StarsInFrame {
   static constexpr int k_most = 2;
-  PolytropeProfile stars[k_most];
+  PolytropeProfile stars[k_most] = {};
   double attraction[k_most] = {0.0, 0.0};  // G m of each star over p / rho of the gas around
   double ambient_density = 0.0;            // at the first star's surface, and within it
   int count = 1;
@@ -99,6 +99,7 @@ class StarsInGas : public Problem {
   std::string model_file_;
 
   double G_ = 1.0;
+  int spin_ = -1;         // the first of hydro::spin_variables(), if there are
   double turning_ = 0.0;  // of the frame: model and mesh turn against each other by the rest
   StarModel model_;
   std::vector<mesh::DeviceArray<const double>> tables_;  // of the stars' enthalpies
