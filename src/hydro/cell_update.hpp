@@ -102,7 +102,9 @@ class CellUpdate {
     }
     for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
       Q::store(to + n * stride, next_scalar(n));
-    if (a_.spin >= 0) spin(from, k, j, i, top, stride, to);
+    if constexpr (Planes::knows_spin) {
+      if (a_.spin >= 0) spin(from, k, j, i, top, stride, to);
+    }
     store_state(to, stride, u);
     judge(u, entropy, k, j, i, outcome);
     if (!a_.sweep.mass_flow) return;

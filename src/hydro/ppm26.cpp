@@ -59,6 +59,7 @@ class CellSurface {
  public:
   static constexpr int planes = 17 + 2 * 9;
   static constexpr int stride = planes * Plane::stride;
+  static constexpr bool knows_spin = true;
 
   KOKKOS_FORCEINLINE_FUNCTION CellSurface(const Planes& s, int k)
       : first_(s.surface(0, k).at(0, 0)), above_((17 + 9 * (k & 1) - k_above) * Plane::stride) {}

@@ -66,6 +66,7 @@ class FaceCentres {
   static constexpr int stride = Planes::FacePlane::stride;  // from variable to variable
   // Planes of all variables, beside those of fluxes.
   static constexpr int planes = 4;
+  static constexpr bool knows_spin = false;  // whether states at points may turn about the centre
 
   KOKKOS_FORCEINLINE_FUNCTION FaceCentres(const Planes& s, int k)
       : faces_{s.flux(0, k),    s.surface(2, k), s.flux(1, k),

@@ -37,6 +37,7 @@ template <int M>
 class BatchFluxes {
  public:
   static constexpr int patch = M, width = PackTraits<Pack>::width;
+  static constexpr bool knows_spin = true;  // these fluxes may be of any scheme
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
 

@@ -51,6 +51,7 @@ class SweepScratch {
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
   using Surface = typename Scheme::template Surface<SweepScratch>;
+  static constexpr bool knows_spin = Surface::knows_spin;
 
   // Bytes for a number of variables, with room to align.
   static std::size_t bytes(int variables) {
