@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -69,8 +70,16 @@ def octant_command(*arguments: object, ranks: int = 1) -> list[str]:
 
 
 def octant_environment(threads: int = 1) -> dict[str, str]:
-    """Environment for tests that share few cores, also as root."""
+    """Environment for tests that share few cores, also as root.
+
+    Each worker has a folder of its own for Open MPI, which takes one away that another run of the
+    same user is about to use.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw")
+    own = Path(tempfile.gettempdir()) / f"octant-{os.getuid()}-{worker}"
+    own.mkdir(exist_ok=True)
     return os.environ | {
+        "OMPI_MCA_orte_tmpdir_base": str(own),
         "OMP_NUM_THREADS": str(threads),
         "OMP_PROC_BIND": "false",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",

@@ -25,7 +25,7 @@ until [[ $1 == */octant ]]; do shift; done
 rows() { cat run/history.csv 2> /dev/null | wc -l; }
 if [[ $0 == */srun ]]; then
   before=$(rows)
-  (while (($(rows) < before + 2)) && kill -0 $$; do sleep 0.02; done; kill -s USR1 $PPID) &
+  (while (($(rows) < before + 2)); do sleep 0.02; kill -0 $$ || exit; done; kill -s USR1 $PPID) &
 fi
 exec "$@"
 """

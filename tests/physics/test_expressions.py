@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from octools.expected.findings import Number
 from octools.expected.gas import double_mach, two_blasts
 
 from running import (
@@ -397,7 +398,9 @@ def test_a_double_mach_reflection_meets_its_shocks(tmp_path: Path) -> None:
 def test_two_blasts_meet_the_literature(tmp_path: Path) -> None:
     text = (ROOT / "examples/two_blasts.toml").read_text()
     outcome = run_well(tmp_path / "two_blasts", text)
-    for number in two_blasts(outcome.directory):
+    numbers = [item for item in two_blasts(outcome.directory) if isinstance(item, Number)]
+    assert numbers
+    for number in numbers:
         assert number.passes, str(number)
     mass = outcome.history()["mass"]
     assert mass == pytest.approx(mass[0], rel=1e-12)
