@@ -79,7 +79,7 @@ struct Cloud {
 };
 
 // Beyond a wall a cloud goes on in the last cell before it.
-KOKKOS_INLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
+KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
                                       const double (&position)[3]) {
   Cloud cloud;
   for (int d = 0; d < 3; ++d) {
@@ -106,7 +106,7 @@ KOKKOS_INLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& 
 // The addresses of a cloud's eight cells, x first, and the distances to their next components.
 // `places` are those of all blocks, by slot.
 template <class T>
-KOKKOS_INLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home, const Place* places,
+KOKKOS_FORCEINLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home, const Place* places,
                                        const CellArrays<T>& arrays, int block_size, T* (&cell)[8],
                                        std::int64_t (&stride_component)[8]) {
   const int N = block_size;
