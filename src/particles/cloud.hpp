@@ -80,7 +80,7 @@ struct Cloud {
 
 // Beyond a wall a cloud goes on in the last cell before it.
 KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
-                                      const double (&position)[3]) {
+                                           const double (&position)[3]) {
   Cloud cloud;
   for (int d = 0; d < 3; ++d) {
     const double centre = frame.in_cells(d, position[d]) - 0.5;
@@ -106,9 +106,10 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBl
 // The addresses of a cloud's eight cells, x first, and the distances to their next components.
 // `places` are those of all blocks, by slot.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home, const Place* places,
-                                       const CellArrays<T>& arrays, int block_size, T* (&cell)[8],
-                                       std::int64_t (&stride_component)[8]) {
+KOKKOS_FORCEINLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home,
+                                            const Place* places, const CellArrays<T>& arrays,
+                                            int block_size, T* (&cell)[8],
+                                            std::int64_t (&stride_component)[8]) {
   const int N = block_size;
   if (cloud.inside(N)) {
     const CellArray<T>& own = arrays.source[k_here];
