@@ -81,4 +81,5 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),
     "two_blasts": ("mesh.base_cells=[80,4,4]", "mesh.upper=[1.0,0.05,0.05]"),
     "vortices": ("grid.cells=[16,4,16]",),
+    "zoom": (CUBE,),
 }

@@ -36,6 +36,7 @@ SETTINGS = (
     "mesh.max_level=0",
     "refine.region_level=0",
     "output.pictures=[]",
+    'hydro.dual_energy="overwrite"',
 )
 LABELS = ("density over the mean", "temperature [K]", "entropy over the mean's")
 

@@ -40,4 +40,5 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "top_hat": gravity.top_hat,
     "two_blasts": gas.two_blasts,
     "vortices": flows.vortices,
+    "zoom": gas.zoom,
 }

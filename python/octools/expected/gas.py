@@ -6,6 +6,7 @@ import numpy as np
 
 from octools.chart import Chart, Curve
 from octools.errors import OctoolsError
+from octools.exact import Sedov
 from octools.expected.findings import Findings, Number, crossing, last_cells, on_line
 from octools.flow_figures import REFERENCES, read_table
 from octools.history import read_history
@@ -72,6 +73,33 @@ def rayleigh_taylor(run: Path) -> Findings:
         log=True,
     )
     return [Number("growth rate", float(found), float(rate), 0.05 * float(rate)), chart]
+
+
+def zoom(run: Path) -> Findings:
+    """Hold a point explosion against Sedov's, over all of its history.
+
+    The front is that where the pressure is a fifth of what is behind a strong shock. It lies on the
+    shock's smeared foot, half a cell or so outside: one of the last cells, 1/96, passes. As the
+    cells grow with the blast, the power of time by which it does is hardly touched by that.
+    """
+    history = read_history(run)
+    later = history["time"] > 0.01 * history["time"][-1]
+    time, volume = history["time"][later], history["swept"][later]
+    radius = np.cbrt(3 * volume / (4 * np.pi))
+    exact = np.array([Sedov(1.0, 1.0, 1.4).radius(t) for t in time])
+    power = float(np.polyfit(np.log(time), np.log(radius), 1)[0])
+    return [
+        Number("radius at the end", float(radius[-1]), float(exact[-1]), 1 / 96),
+        Number("power of time by which it grows", power, 0.4, 0.01),
+        Chart(
+            "time [code time]",
+            "radius [code length]",
+            [Curve("Octant", time, radius)],
+            [Curve("Sedov (1959)", time, exact)],
+            log=True,
+            log_x=True,
+        ),
+    ]
 
 
 def two_blasts(run: Path) -> Findings:
