@@ -375,11 +375,12 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
     """Write an output as cuRAMSES does in HDF5; every fourth particle is a star if birth is not 0.
 
     The layout is that of its paper's figure 6 and of its program (patch/cuda/backup_hdf5.f90).
+    Domains of k-section, of which there are at most three, are slabs along x.
     """
     info = read_info(source)
     ncpu, name = int(info["ncpu"]), source.name.split("_")[1]
     target.mkdir(parents=True)
-    octs: dict[int, list[tuple[NDArray, ...]]] = {}
+    octs: dict[int, list[tuple]] = {}
     counts: dict[int, NDArray] = {}
     gamma, coarse = 0.0, np.ones(3, int)
     for number in range(1, ncpu + 1):
@@ -389,8 +390,16 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
             kinetic = 0.5 * rho * (velocity**2).sum(axis=1)
             momentum = [rho * velocity[:, axis] for axis in range(3)]
             energy = pressure / (gamma - 1.0) + kinetic
-            octs.setdefault(level, []).append((centres, sons, [rho, *momentum, energy]))
-            counts.setdefault(level, np.zeros(ncpu, "<i4"))[number - 1] = len(centres)
+            owners = np.full(len(centres), number - 1)
+            if ordering == "ksection":
+                across = centres[:, 0] - np.floor(centres[:, 0])
+                owners = np.minimum((across * ncpu).astype(int), ncpu - 1)
+            counts.setdefault(level, np.zeros(ncpu, "<i4"))
+            counts[level] += np.bincount(owners, minlength=ncpu).astype("<i4")
+            for owner in range(ncpu):
+                here = owners == owner
+                values = [value[:, here] for value in (rho, *momentum, energy)]
+                octs.setdefault(level, []).append((owner, centres[here], sons[here], values))
     with h5py.File(target / f"data_{name}.h5", "w") as file:
         header = file.create_group("header").attrs
         for key in ("ncpu", "ndim", "levelmin", "nstep_coarse"):
@@ -408,6 +417,7 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
         for level, parts in octs.items():
             amr, hydro = (file.create_group(f"{room}/level_{level}") for room in ("amr", "hydro"))
             amr["ngrid_per_cpu"] = counts[level]
+            parts = [part[1:] for part in sorted(parts, key=lambda part: part[0])]
             centres = np.concatenate([part[0] for part in parts])
             for axis in range(3):
                 amr[f"xg_{axis + 1}"] = centres[:, axis]

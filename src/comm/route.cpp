@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "comm/forwarding.hpp"
 #include "comm/payload.hpp"
+#include "comm/router.hpp"
 #include "core/error.hpp"
 
 namespace octant {
@@ -31,12 +33,24 @@ std::vector<std::size_t> order_by_destination(std::span<const int> destinations)
 
 }  // namespace
 
-Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
-                              std::span<const std::byte> items, std::size_t item_bytes) {
-  check_destinations(communicator, destinations);
-  const Observed observed(Phase::wait, "route");
+struct Router::Buffers {
+  std::vector<std::byte> sorted;
+  Forwarder forwarder{mpi::k_setup_tag};
+  Routed<std::byte> routed;
+};
 
-  std::vector<std::byte> sorted(items.size());
+Router::Router(const Communicator& communicator)
+    : communicator_(communicator), buffers_(std::make_unique<Buffers>()) {}
+
+Router::~Router() = default;
+
+Routed<std::byte>& Router::route(std::span<const int> destinations,
+                                 std::span<const std::byte> items, std::size_t item_bytes) {
+  check_destinations(communicator_, destinations);
+  const Observed observed(Phase::wait, "route");
+  auto& [sorted, forwarder, routed] = *buffers_;
+
+  sorted.resize(items.size());
   std::byte* place = sorted.data();
   std::vector<Segment> sends;
   for (const std::size_t n : order_by_destination(destinations)) {
@@ -47,19 +61,23 @@ Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const 
     ++sends.back().count;
   }
 
-  const ForwardingSchedule schedule(communicator, sends);
-  Routed<std::byte> routed;
+  const ForwardingSchedule schedule(communicator_, sends);
+  routed.sources.clear();
   for (const Segment& segment : schedule.receives())
     routed.sources.insert(routed.sources.end(), segment.count, segment.rank);
   routed.items.resize(routed.sources.size() * item_bytes);
 
   MessageLog log;
   log.begin();
-  Forwarder forwarder(mpi::k_setup_tag);
-  forwarder.start(communicator, schedule, sorted.data(), routed.items.data(), item_bytes, log);
+  forwarder.start(communicator_, schedule, sorted.data(), routed.items.data(), item_bytes, log);
   forwarder.finish();
   log.report("route", -1);
   return routed;
+}
+
+Routed<std::byte> route_bytes(const Communicator& communicator, std::span<const int> destinations,
+                              std::span<const std::byte> items, std::size_t item_bytes) {
+  return std::move(Router(communicator).route(destinations, items, item_bytes));
 }
 
 }  // namespace octant

@@ -7,7 +7,7 @@
 #include <span>
 #include <sstream>
 
-#include "comm/route.hpp"
+#include "comm/router.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "decomp/partition.hpp"
@@ -55,18 +55,23 @@ struct OctHead {
   std::int32_t first_cell;  // of the block: the oct's lower corner
 };
 
-// Of the stored values around `guess`, the one that is shown as `wanted`; `guess` if none is.
+// Makes `stored` that of the values around it which is shown as `wanted`; whether there is one.
+// Where not, it stays.
 template <class Shown>
-KOKKOS_INLINE_FUNCTION double value_shown_as(double wanted, double guess, const Shown& shown) {
+KOKKOS_INLINE_FUNCTION bool store_as_shown(double wanted, double& stored, const Shown& shown) {
   constexpr int k_tries = 4;
+  const double guess = stored;
   double above = guess, below = guess;
   for (int n = 0; n < k_tries; ++n) {
-    if (shown(above) == wanted) return above;
-    if (shown(below) == wanted) return below;
+    stored = above;
+    if (shown() == wanted) return true;
+    stored = below;
+    if (shown() == wanted) return true;
     above = Kokkos::nextafter(above, 1e300);
     below = Kokkos::nextafter(below, -1e300);
   }
-  return guess;
+  stored = guess;
+  return false;
 }
 
 // Octs that have come to the owner of their block: where the first cell of each lies, and what its
@@ -121,11 +126,7 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
         };
         // Makes it what the file has, by what is stored as m; whether that is possible.
         const auto adjust = [&](int m, int n) {
-          at[m] = value_shown_as(value(n), at[m], [&](double tried) {
-            at[m] = tried;
-            return shown(n);
-          });
-          return shown(n) == value(n);
+          return store_as_shown(value(n), at[m], [&] { return shown(n); });
         };
         for (int d = 0; d < 3; ++d) adjust(hydro::k_momentum_x + d, hydro::k_velocity_x + d);
         if (gas.dual_energy) {
@@ -141,9 +142,11 @@ void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
             if (rest % 3 > 0) own = Kokkos::nextafter(momentum[d], rest % 3 == 1 ? 1e300 : -1e300);
             if (shown(hydro::k_velocity_x + d) != value(1 + d) || rest % 3 == 0) own = momentum[d];
           }
-        for (std::int64_t n = k_ramses_gas_fields; n < variables; ++n)
-          at[first_scalar + static_cast<int>(n) - k_ramses_gas_fields] = value_shown_as(
-              value(n), density * value(n), [&](double stored) { return stored / density; });
+        for (std::int64_t n = k_ramses_gas_fields; n < variables; ++n) {
+          double& stored = at[first_scalar + static_cast<int>(n) - k_ramses_gas_fields];
+          stored = density * value(n);
+          store_as_shown(value(n), stored, [&] { return stored / density; });
+        }
       });
   Kokkos::fence();
 }
@@ -176,7 +179,8 @@ class TreeReader {
         levels_(levels),
         variables_(facts.has_gas
                        ? k_ramses_gas_fields + std::ssize(simulation.options().hydro.scalars)
-                       : 0) {
+                       : 0),
+        router_(mesh_.communicator()) {
     const Communicator& ranks = mesh_.communicator();
     const std::vector<RamsesHead> heads = source.heads();
     finest_ = ranks.max(heads.empty() ? 0 : heads.front().levels);
@@ -193,6 +197,7 @@ class TreeReader {
   }
 
   void read() {
+    share_out_base();
     for (int level = 1; level < levels_.base; ++level) source_.next_level();
     std::int64_t refined = 0;
     for (int level = levels_.base; level <= finest_; ++level) {
@@ -239,14 +244,28 @@ class TreeReader {
       }
     mesh_.regrid(flags);
     std::vector<std::vector<int>> owners(wanted.size());
-    for (int level = 0; level <= mesh_.finest_level(); ++level) {
-      std::vector<CostItem> items;
-      for (const int slot : mesh_.blocks(level).own())
-        items.push_back({morton_decode(mesh_.blocks(level).key(slot)), level, 1.0});
-      owners[level] = partition(Decomposition::ksection, mesh_.communicator(),
-                                {mesh_.geometry().extent(0)}, items);
-    }
+    for (int level = 0; level <= mesh_.finest_level(); ++level) owners[level] = even_owners(level);
     mesh_.migrate(owners);
+  }
+
+  // Who shall own these blocks of this rank, for the same number on all ranks. What the run itself
+  // shares out in the end is the same where blocks cost the same: they need not move again.
+  std::vector<int> even_owners(int level) const {
+    std::vector<CostItem> items;
+    for (const int slot : mesh_.blocks(level).own())
+      items.push_back({morton_decode(mesh_.blocks(level).key(slot)), level, 1.0});
+    return partition(simulation_.options().balance.decomposition, mesh_.communicator(),
+                     {mesh_.geometry().extent(0)}, items);
+  }
+
+  // Shares out the base level while its blocks are empty.
+  void share_out_base() {
+    std::vector<Key> keys;
+    for (const int slot : mesh_.blocks(0).own()) keys.push_back(mesh_.blocks(0).key(slot));
+    auto own = route<Key>(mesh_.communicator(), even_owners(0), keys).items;
+    std::ranges::sort(own);
+    const std::vector<std::uint8_t> refined(own.size(), 0);
+    mesh_.replace_blocks({{std::move(own), refined}});
   }
 
   // Reads the octs of a level, puts their values into blocks, and adds the octants that hold
@@ -276,21 +295,27 @@ class TreeReader {
   std::size_t item_bytes() const { return sizeof(OctHead) + k_cells * variables_ * sizeof(double); }
 
   // Sends the octs that were read, and returns those that came.
-  std::vector<std::byte> send_to_owners(int level) {
-    const Communicator& ranks = mesh_.communicator();
+  const std::vector<std::byte>& send_to_owners(int level) {
     const auto count = static_cast<std::size_t>(octs_.size());
-    std::vector<Key> blocks(count);
+    std::vector<Key> blocks;  // of octs that follow each other, once
+    std::vector<std::size_t> block_of(count);
     leaving_.resize(count * item_bytes());
-    for (std::size_t oct = 0; oct < count; ++oct) blocks[oct] = pack(oct);
+    for (std::size_t oct = 0; oct < count; ++oct) {
+      const Key block = pack(oct);
+      if (blocks.empty() || block != blocks.back()) blocks.push_back(block);
+      block_of[oct] = blocks.size() - 1;
+    }
     const auto owners = mesh_.tree().owners(levels_.of_mesh(level), blocks);
-    ranks.agree([&] {
+    mesh_.communicator().agree([&] {
       if (std::ranges::find(owners, -1) != owners.end())
         refuse_ramses(facts_,
                       fmt::format("an oct of level {} lies in no refined cell of level {}: files "
                                   "are missing, or of several outputs",
                                   level, level - 1));
     });
-    return route_bytes(ranks, owners, leaving_, item_bytes()).items;
+    std::vector<int> targets(count);
+    for (std::size_t oct = 0; oct < count; ++oct) targets[oct] = owners[block_of[oct]];
+    return router_.route(targets, leaving_, item_bytes()).items;
   }
 
   // Returns the block.
@@ -386,6 +411,7 @@ class TreeReader {
   // Of the octs that are being read, kept from one time to the next.
   RamsesOcts octs_;
   std::vector<std::byte> leaving_;
+  Router router_;
   ArrivedOcts arrived_;
 };
 

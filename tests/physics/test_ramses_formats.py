@@ -35,51 +35,99 @@ SINKS = """ # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform
 """
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
-    """Make one state in both formats, by Hilbert order and by cuRAMSES's k-section."""
-    source, place = plain_with_dark_matter(), tmp_path_factory.mktemp("table")
-    folders = {
-        (kind, order): place / kind / order / source.name
-        for kind in ("binary", "hdf5")
-        for order in ("hilbert", "ksection")
-    }
-    for (kind, order), folder in folders.items():
-        if kind == "hdf5":
-            write_hdf5(source, folder, order)
-        else:
-            shutil.copytree(source, folder)
+DOMAINS = (1, 2, 3)  # of files
+KINDS_OF_FILES = ("binary", "hdf5")
+ORDERS = ("hilbert", "ksection")
+Table = dict[tuple[str, str, int], Path]
+
+
+def say_ksection(folder: Path) -> None:
+    """Give binary files the ordering of cuRAMSES, with its ten records of walls."""
 
     def ksection(number: int, record: bytes) -> list[bytes]:
         if number == 24:
             return [b"ksection".ljust(128)]
         return [b"\0" * 8] * 10 if number == 25 else [record]
 
-    for path in sorted(folders["binary", "ksection"].glob("amr_*.out*")):
+    for path in sorted(folder.glob("amr_*.out*")):
         rewrite(path, ksection)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    """Make one state in both formats, by Hilbert order and by k-section, in 1, 2, 3 domains.
+
+    That of two domains is RAMSES's own; it has been written anew in one and in three.
+    """
+    source, place = plain_with_dark_matter(), tmp_path_factory.mktemp("table")
+    own = int(read_info(source)["ncpu"])
+    folders = {}
+    for domains in DOMAINS:
+        of_ramses = source
+        if domains != own:
+            written = run_well(
+                place / f"in_{domains}",
+                parameters(source, 4),
+                *QUICKLY,
+                *BOTH_FORMATS,
+                f"ramses.domains={domains}",
+                restart=source,
+            )
+            [of_ramses] = written.directory.glob("output_*")
+        for kind in KINDS_OF_FILES:
+            for order in ORDERS:
+                folder = place / kind / order / str(domains) / of_ramses.name
+                folders[kind, order, domains] = folder
+                if kind == "hdf5":
+                    write_hdf5(of_ramses, folder, order)
+                    continue
+                shutil.copytree(of_ramses, folder)
+                if order == "ksection":
+                    say_ksection(folder)
     return folders
 
 
 @pytest.fixture(scope="module")
-def reference(
-    table: dict[tuple[str, str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
+def reference(table: Table, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple, Path]:
     """Read both formats on two ranks: the snapshots of what was read."""
     text, place = parameters(plain_with_dark_matter(), 4), tmp_path_factory.mktemp("reference")
     return {
-        kind: run_well(
-            place / kind, text, *QUICKLY, restart=table[kind, "hilbert"], ranks=2
+        (kind, domains): run_well(
+            place / f"{kind}_{domains}",
+            text,
+            *QUICKLY,
+            restart=table[kind, "hilbert", domains],
+            ranks=2,
         ).last_snapshot
-        for kind in ("binary", "hdf5")
+        for kind in KINDS_OF_FILES
+        for domains in DOMAINS
     }
 
 
-@pytest.mark.parametrize("run_order", ["hilbert", "ksection"])
-@pytest.mark.parametrize("file_order", ["hilbert", "ksection"])
-@pytest.mark.parametrize("kind", ["binary", "hdf5"])
+def test_the_number_of_domains_does_not_matter(reference: dict[tuple, Path]) -> None:
+    """One and three domains, which were written from one state, hold the same bits.
+
+    RAMSES's own two domains hold the same tree, particles and densities.
+    """
+    for kind in KINDS_OF_FILES:
+        one, two, three = (bits(reference[kind, domains]) for domains in DOMAINS)
+        assert one == three
+        kept = [key for key in one if key.endswith("/density") or not key.startswith("hydro")]
+        kept = [key for key in kept if key.startswith(("hydro", "mesh", "particles"))]
+        assert len(kept) > 10
+        assert [key for key in kept if one[key] != two[key]] == []
+
+
+# Ranks that read, and domains in the file: all of both, fewer, as many and more than the others.
+READERS = ((1, 1), (1, 3), (3, 2), (3, 3), (5, 1), (5, 3))
+
+
+@pytest.mark.parametrize("run_order", ORDERS)
+@pytest.mark.parametrize("file_order", ORDERS)
+@pytest.mark.parametrize("kind", KINDS_OF_FILES)
 def test_all_rows_of_the_paper_s_table_2(
-    table: dict[tuple[str, str], Path],
-    reference: dict[str, Path],
+    table: Table,
+    reference: dict[tuple, Path],
     kind: str,
     file_order: str,
     run_order: str,
@@ -88,27 +136,27 @@ def test_all_rows_of_the_paper_s_table_2(
     """Files of either format and order, runs of either decomposition, any number of ranks."""
     text = parameters(plain_with_dark_matter(), 4)
     decomposition = f'balance.decomposition="{run_order}"'
-    for ranks in (1, 3, 5):
+    for ranks, domains in READERS:
         outcome = run_well(
-            tmp_path / f"on_{ranks}",
+            tmp_path / f"on_{ranks}_from_{domains}",
             text,
             *QUICKLY,
             decomposition,
             "io.chunk_files=1",
-            restart=table[kind, file_order],
+            restart=table[kind, file_order, domains],
             ranks=ranks,
         )
-        assert bits(outcome.last_snapshot) == bits(reference[kind])
+        assert bits(outcome.last_snapshot) == bits(reference[kind, domains])
 
 
 def test_hdf5_has_the_same_state_to_the_bit(
-    table: dict[tuple[str, str], Path], tmp_path: Path
+    table: Table, tmp_path: Path
 ) -> None:
     """Conserved variables are stored as they are; all else is that of the binary files."""
     text = parameters(plain_with_dark_matter(), 2)
-    folder = table["hdf5", "ksection"]
+    folder = table["hdf5", "ksection", 2]
     hdf5 = run_well(tmp_path / "hdf5", text, NOTHING_MORE, restart=folder, ranks=3)
-    binary = run_well(tmp_path / "binary", text, NOTHING_MORE, restart=table["binary", "hilbert"])
+    binary = run_well(tmp_path / "binary", text, NOTHING_MORE, restart=table["binary", "hilbert", 2])
     one, other = bits(hdf5.last_snapshot), bits(binary.last_snapshot)
     assert one.keys() == other.keys()
     exact = [key for key in one if key.endswith("/density") or not key.startswith("hydro")]
