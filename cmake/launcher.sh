@@ -100,7 +100,7 @@ prepare_python() {
 }
 
 python_description() { cat "$root/python/pyproject.toml" "$root/python/requirements.txt"; }
-install_pinned() { pip_install --require-hashes --requirement "$root/python/$1"; }
+install_pinned() { pip_install --require-hashes --requirement "$root/python/$1" "${@:2}"; }
 pip_install() {
   "$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check "$@" < /dev/null
 }
@@ -111,11 +111,21 @@ pip_install() {
 prepare_readers() {
   local wanted=$root/python/requirements-readers.txt got=$venv/readers
   prepare_python
+  prepare_oldest_readers
   ! cmp -s "$wanted" "$got" || return 0
   install_packages chromium-headless-shell || true
   install_packages libsiloh5-0 || true
   if install_pinned requirements-readers.txt; then
     cp "$wanted" "$got"
+  fi
+}
+
+# Gets the oldest VTK that there is for this Python, beside the newest.
+prepare_oldest_readers() {
+  local wanted=$root/python/requirements-oldest.txt got=$venv/oldest
+  ! cmp -s "$wanted" "$got/pinned" || return 0
+  if install_pinned requirements-oldest.txt --no-deps --upgrade --target "$got"; then
+    cp "$wanted" "$got/pinned"
   fi
 }
 

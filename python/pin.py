@@ -4,7 +4,8 @@
 Writes requirements.txt (the tools and their tests), requirements-readers.txt (other readers of what
 Octant writes, for some tests) and requirements-manual.txt (the manual's site) beside this file,
 with the newest versions that pyproject.toml allows, for CPython 3.11 to 3.14 on Linux on x86_64 and
-aarch64. Run it with a Python that has uv:
+aarch64; and requirements-oldest.txt, the oldest VTK that there is for each of these Pythons. Run it
+with a Python that has uv:
 
     pip install uv && python python/pin.py
 """
@@ -21,6 +22,7 @@ FILES = {
     "requirements-readers.txt": ["test", "readers"],
     "requirements-manual.txt": ["test", "manual"],
 }
+OLDEST = "vtk>=9.2.4"  # the first that reads VTKHDF's meshes
 BUILDS = ["setuptools>=61"]  # that octools itself is installed with
 PYTHONS = r"(?:cp31[1-4]-cp31[1-4]|cp3\d+-abi3|(?:py2\.)?py3-none)"
 MACHINES = r"(?:any|\S*manylinux\S*_(?:x86_64|aarch64))"
@@ -61,9 +63,20 @@ def pinned(requirements: str, usable: set[str]) -> str:
     return HEADING + "\n".join(lines) + "\n"
 
 
+def oldest(minor: int, folder: str) -> str:
+    """Pin the oldest VTK for Python 3.minor."""
+    (Path(folder) / "oldest.in").write_text(OLDEST)
+    words = "pip compile --no-deps --no-header --no-annotate --generate-hashes --resolution lowest"
+    words += f" --only-binary :all: --python-version 3.{minor} oldest.in"
+    name, rest = uv(*words.split(), folder=folder).split(" ", 1)
+    return f"{name} ; python_version == '3.{minor}' {rest}"
+
+
 def main() -> None:
     """Resolve, and write the files."""
     with tempfile.TemporaryDirectory() as folder:
+        lines = [oldest(minor, folder) for minor in range(11, 15)]
+        (HERE / "requirements-oldest.txt").write_text(HEADING + "".join(lines))
         project = (HERE / "pyproject.toml").read_text()
         needs = "".join(f'  "{need}",\n' for need in BUILDS)
         project = project.replace("dependencies = [\n", "dependencies = [\n" + needs, 1)

@@ -1,6 +1,9 @@
 """VTKHDF files: what VTK finds in them is what the snapshots hold."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +109,51 @@ def test_leaf_cells_lie_in_vtk_where_they_are(
     assert found["volume"].sum() == pytest.approx(size.prod(), rel=1e-13)
     assert found["density"] == pytest.approx(wave(*found["centre"].T), rel=1e-13)
     assert found["velocity"].shape == (sum(fine), 3)
+
+
+# For a VTK without numpy: prints its version, the number of leaf cells, and their mass.
+COUNT_LEAVES = """
+import sys, vtk
+reader = vtk.vtkHDFReader()
+reader.SetMaximumLevelsToReadByDefaultForAMR(0)
+reader.SetFileName(sys.argv[1])
+reader.Update()
+boxes = reader.GetOutputDataObject(0).NewIterator()
+boxes.InitTraversal()
+cells, mass = 0, 0.0
+while not boxes.IsDoneWithTraversal():
+    box = boxes.GetCurrentDataObject()
+    ghost, density = map(box.GetCellData().GetArray, ("vtkGhostType", "density"))
+    dx, dy, dz = box.GetSpacing()
+    leaf = [n for n in range(box.GetNumberOfCells()) if ghost.GetTuple1(n) == 0]
+    cells += len(leaf)
+    mass += sum(map(density.GetTuple1, leaf)) * dx * dy * dz
+    boxes.GoToNextItem()
+print(vtk.VTK_VERSION, cells, mass)
+"""
+
+
+def test_the_oldest_vtk_finds_the_same(tmp_path: Path, vtk: Any) -> None:
+    """It is that of requirements-oldest.txt, in a folder of its own."""
+    oldest = Path(sys.prefix) / "oldest"
+    if not (oldest / "vtk.py").is_file():
+        pytest.skip("no old VTK; ./octant test python gets it")
+    path = tmp_path / "snap.vtkhdf"
+    with Snapshot(partly_refined(block_size=4, **DOMAIN).write(tmp_path / "snap.h5")) as snapshot:
+        write_mesh(snapshot, path)
+    run = subprocess.run(
+        [sys.executable, "-c", COUNT_LEAVES, path],
+        env=os.environ | {"PYTHONPATH": str(oldest)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    version, cells, mass = run.stdout.split()
+    assert version in (oldest / "pinned").read_text()
+    assert version != vtk.VTK_VERSION
+    found = leaves(opened(vtk, path))
+    assert int(cells) == len(found["density"])
+    assert float(mass) == pytest.approx((found["density"] * found["volume"]).sum(), rel=1e-13)
 
 
 def test_a_picture_of_vtk_shows_the_field(tmp_path: Path, vtk: Any) -> None:

@@ -149,12 +149,6 @@ void check_ramses_head(const RamsesFacts& facts, const RamsesHead& head,
       refuse_ramses(facts, fmt::format("along {} its box {}, but mesh.boundary says otherwise",
                                        "xyz"[axis], walls ? "has walls" : "is periodic"));
   }
-  constexpr double k_rounding = 1e-6;  // of single precision
-  if (std::abs(head.time - facts.time) > k_rounding * std::abs(facts.time))
-    refuse_ramses(facts,
-                  fmt::format("a domain is at time {}, and info_{}.txt at {}: files of several "
-                              "outputs are mixed",
-                              head.time, facts.number, facts.time));
   if (facts.has_gas) check_gas(facts, head, options.hydro);
 }
 

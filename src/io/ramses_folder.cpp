@@ -149,7 +149,7 @@ class RamsesDomain {
   void read(RowRange some, RamsesOcts& octs, std::int64_t at) const;
 
  private:
-  void read_amr_head();
+  void read_amr_head(const RamsesFacts& facts);
   void read_gas_head(const RamsesFacts& facts);
   void next_level_of_gas();
   std::int64_t octs_in_list(int list) const;
@@ -208,11 +208,11 @@ RamsesDomain::RamsesDomain(const RamsesFacts& facts, int number)
       gas_path_(facts.has_gas ? file_of(facts, "hydro", number) : ""),
       number_(number),
       domains_(facts.domains) {
-  read_amr_head();
+  read_amr_head(facts);
   if (!gas_path_.empty()) read_gas_head(facts);
 }
 
-void RamsesDomain::read_amr_head() {
+void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
   FortranFile amr(amr_path_);
   const auto expect = [&](const char* what, std::int64_t found, std::int64_t expected) {
     if (found != expected)
@@ -242,7 +242,12 @@ void RamsesDomain::read_amr_head() {
   amr.skip("boxlen");
   amr.skip("noutput, iout, ifout");
   amr.skip("tout, aout", 2);
-  head_.time = amr.real("t");
+  constexpr double k_rounding = 1e-6;  // of single precision
+  if (const double time = amr.real("t");
+      !(std::abs(time - facts.time) <= k_rounding * std::abs(facts.time)))
+    amr.refuse("t", fmt::format("a domain at time {}, where info_{}.txt has {}: files of several "
+                                "outputs are mixed",
+                                time, facts.number, facts.time));
   amr.skip("dtold to mass_sph", 7);
   amr.skip("headl, taill", 2);
   const auto own = amr.integers("numbl", std::int64_t{domains_} * head_.levels);

@@ -52,7 +52,6 @@ class RamsesHdf5 final : public RamsesSource {
     head_.levels = static_cast<int>(count("nlevelmax"));
     head_.variables = static_cast<int>(count("nvar"));
     head_.gamma = file_.attribute<double>("/header", "gamma");
-    head_.time = file_.attribute<double>("/header", "time");
     head_.coarse_cells = {count("nx"), count("ny"), count("nz")};
   }
 
@@ -66,8 +65,11 @@ class RamsesHdf5 final : public RamsesSource {
     const auto counts = file_.read<std::int32_t>(amr + "/ngrid_per_cpu", {0, facts_.domains});
     std::partial_sum(counts.begin(), counts.end(), first_rows_.begin() + 1,
                      std::plus<std::int64_t>());
-    require_rows(amr + "/xg_1", first_rows_.back());
-    require_rows(amr + "/son_flag", k_octants * first_rows_.back());
+    const std::int64_t octs = first_rows_.back();
+    for (int axis = 0; axis < 3; ++axis) require_rows(fmt::format("{}/xg_{}", amr, axis + 1), octs);
+    require_rows(amr + "/son_flag", k_octants * octs);
+    for (int v = 0; v < head_.variables; ++v)
+      require_rows(fmt::format("{}/uold_{}", level_of("hydro", level_), v + 1), k_octants * octs);
   }
 
   void read(int round, RowRange some, RamsesOcts& octs) override {
@@ -84,6 +86,9 @@ class RamsesHdf5 final : public RamsesSource {
     if (!file_.exists("/particles/mass")) return all;
     const auto counts =
         as_integers(file_.read<std::int32_t>("/particles/npart_per_cpu", {0, facts_.domains}));
+    const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    for (const char* column : {"x_1", "x_2", "x_3", "v_1", "v_2", "v_3", "mass", "identity"})
+      require_rows(fmt::format("/particles/{}", column), total);
     for (const RowRange rows : rows_of(counts, round)) append(rows, all);
     return all;
   }

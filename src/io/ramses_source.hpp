@@ -49,7 +49,7 @@ inline constexpr std::pair<const char*, double RamsesFacts::*> k_ramses_numbers[
 struct RamsesHead {
   int levels = 0;     // RAMSES's levelmax
   int variables = 0;  // of the gas
-  double gamma = 0.0, time = 0.0;
+  double gamma = 0.0;
   // By axis, cells of the coarse grid: 1, and one more for each wall.
   std::array<std::int64_t, 3> coarse_cells{};
 };

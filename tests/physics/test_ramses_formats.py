@@ -188,6 +188,111 @@ def test_hdf5_has_the_same_state_to_the_bit(
     assert compared > 0.9 * len(own)
 
 
+def cut_hdf5(path: Path) -> tuple[str, ...]:
+    path.write_bytes(path.read_bytes()[:-1000])
+    return (path.name,)
+
+
+def write_over_hdf5(path: Path) -> tuple[str, ...]:
+    content = bytearray(path.read_bytes())
+    content[:64] = bytes(range(64))
+    path.write_bytes(bytes(content))
+    return (path.name,)
+
+
+def finest_of(file: h5py.File) -> str:
+    return max(file["amr"], key=lambda name: int(name.split("_")[1]))
+
+
+def put_nan(path: Path) -> tuple[str, ...]:
+    with h5py.File(path, "a") as file:
+        name = f"/hydro/{finest_of(file)}/uold_1"
+        file[name][-1] = np.nan
+    return path.name, name, "nan"
+
+
+def lose_a_dataset(path: Path) -> tuple[str, ...]:
+    with h5py.File(path, "a") as file:
+        name = f"/hydro/{finest_of(file)}/uold_3"
+        del file[name]
+    return path.name, name
+
+
+def lose_a_domain(path: Path) -> tuple[str, ...]:
+    """Its octs are still there, but nobody's."""
+    with h5py.File(path, "a") as file:
+        name = f"/amr/{finest_of(file)}"
+        file[f"{name}/ngrid_per_cpu"][-1] = 0
+    return path.name, f"{name}/xg_1", "rows"
+
+
+def take_other_gas(path: Path) -> tuple[str, ...]:
+    """As if a variable came from another run, which had more octs on this level."""
+    with h5py.File(path, "a") as file:
+        name = f"/hydro/{finest_of(file)}/uold_5"
+        values = file[name][...]
+        del file[name]
+        file[name] = np.concatenate([values, values])
+    return path.name, name, "rows"
+
+
+def take_other_particles(path: Path) -> tuple[str, ...]:
+    with h5py.File(path, "a") as file:
+        values = file["particles/mass"][...]
+        del file["particles/mass"]
+        file["particles/mass"] = values[:-10]
+    return path.name, "/particles/mass", "rows"
+
+
+def lose_particles_of_a_domain(path: Path) -> tuple[str, ...]:
+    with h5py.File(path, "a") as file:
+        file["particles/npart_per_cpu"][-1] = 0
+    return path.name, "/particles/x_1", "rows"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        cut_hdf5,
+        write_over_hdf5,
+        put_nan,
+        lose_a_dataset,
+        lose_a_domain,
+        take_other_gas,
+        take_other_particles,
+        lose_particles_of_a_domain,
+    ],
+)
+def test_spoiled_hdf5_is_refused(table: Table, spoil, ranks: int, tmp_path: Path) -> None:
+    """In one message, which names file and dataset; nothing is written."""
+    folder = tmp_path / table["hdf5", "hilbert", 2].name
+    shutil.copytree(table["hdf5", "hilbert", 2], folder)
+    words = spoil(next(folder.glob("data_*.h5")))
+    text = parameters(plain_with_dark_matter(), 4)
+    outcome = run(tmp_path / "run", text, *QUICKLY, restart=folder, ranks=ranks)
+    assert_refused(outcome, *words)
+    assert not list(outcome.directory.rglob("*.h5"))
+
+
+def test_hdf5_of_other_byte_orders_is_read(
+    table: Table, reference: dict[tuple, Path], tmp_path: Path
+) -> None:
+    """Datasets say which they have: there is nothing to refuse."""
+    folder = tmp_path / table["hdf5", "hilbert", 2].name
+    shutil.copytree(table["hdf5", "hilbert", 2], folder)
+    with h5py.File(next(folder.glob("data_*.h5")), "a") as file:
+        names: list[str] = []
+        file.visititems(lambda n, item: names.append(n) if isinstance(item, h5py.Dataset) else None)
+        for name in names:
+            values = file[name][...]
+            del file[name]
+            file[name] = values.astype(values.dtype.newbyteorder(">"))
+    text = parameters(plain_with_dark_matter(), 4)
+    outcome = run_well(tmp_path / "run", text, *QUICKLY, restart=folder, ranks=3)
+    assert bits(outcome.last_snapshot) == bits(reference["hdf5", 2])
+
+
 def test_stars_and_sinks_come_along(tmp_path: Path) -> None:
     """From the text beside binary files, and from HDF5."""
     source = plain_with_dark_matter()

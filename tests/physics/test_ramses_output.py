@@ -176,12 +176,10 @@ def test_octant_goes_on_with_the_same_bits(tmp_path: Path, outcome: Outcome, ran
     assert again.history()["time"][-1] == outcome.history()["time"][-1]
 
 
-@pytest.fixture(scope="module", params=["two_walls", "six_walls"])
-def walled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def beside_walls(place: Path, *sets: str) -> Outcome:
     """Run a blast beside reflecting and open walls, in three domains."""
-    sets = (*WALLS, *(SIX_WALLS if request.param == "six_walls" else ()))
     return run_well(
-        tmp_path_factory.mktemp(request.param) / "run",
+        place / "run",
         DRIFTING_BLAST,
         *BOTH,
         "mesh.base_cells=[16, 16, 16]",
@@ -190,6 +188,26 @@ def walled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         "ramses.domains=3",
         ranks=2,
     )
+
+
+@pytest.fixture(scope="module")
+def two_walls(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return beside_walls(tmp_path_factory.mktemp("two_walls"), *WALLS)
+
+
+@pytest.fixture(scope="module")
+def six_walls(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return beside_walls(tmp_path_factory.mktemp("six_walls"), *WALLS, *SIX_WALLS)
+
+
+@pytest.fixture(params=["two_walls", "six_walls"])
+def walled(request: pytest.FixtureRequest) -> Outcome:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["blast", "universe", "two_walls", "six_walls"])
+def any_outcome(request: pytest.FixtureRequest) -> Outcome:
+    return request.getfixturevalue(request.param)
 
 
 def test_octs_beyond_walls_are_whole(walled: Outcome) -> None:
@@ -245,7 +263,8 @@ def test_walls_are_read_back(tmp_path: Path, walled: Outcome) -> None:
     assert (one["density"] == other["density"]).all()
 
 
-def test_yt_finds_cells_and_particles(outcome: Outcome) -> None:
+def test_yt_finds_cells_and_particles(any_outcome: Outcome) -> None:
+    outcome = any_outcome
     yt = pytest.importorskip("yt", reason="no yt; ./octant test python gets it")
     if "universe" in str(outcome.directory):
         pytest.importorskip("scipy", reason="no scipy, which yt reads ages of universes with")
@@ -281,7 +300,8 @@ def test_yt_finds_cells_and_particles(outcome: Outcome) -> None:
         assert len(order) == len(dark["id"])
 
 
-def test_osyris_finds_cells_and_particles(outcome: Outcome) -> None:
+def test_osyris_finds_cells_and_particles(any_outcome: Outcome) -> None:
+    outcome = any_outcome
     osyris = pytest.importorskip("osyris", reason="no osyris; ./octant test python gets it")
     folder = output_of(outcome)
     data = osyris.RamsesDataset(int(folder.name[-5:]), path=str(folder.parent)).load()

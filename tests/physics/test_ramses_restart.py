@@ -30,7 +30,7 @@ from ramses_files import (
     variables_of,
 )
 from refusals import assert_refused
-from running import LeafCells, bits, leaf_cells, run, run_well
+from running import LeafCells, Outcome, bits, leaf_cells, run, run_well
 
 
 def refined_and_periodic() -> Path:
@@ -450,90 +450,110 @@ def test_cold_gas_without_energy_is_raised_to_the_floor(tmp_path: Path) -> None:
     assert (pressure < 1e-8).sum() > 0
 
 
-# What spoils a folder, the file that the message must name, and a word of what is wrong.
-def truncate(folder: Path) -> str:
-    path = sorted(folder.rglob("hydro_*.out*"))[-1]
+# What spoils a folder, and what the one line of the message must name: the file, and the record
+# where there is one.
+def truncate(folder: Path, kind: str = "hydro") -> tuple[str, ...]:
+    path = sorted(folder.rglob(f"{kind}_*.out*"))[-1]
     path.write_bytes(path.read_bytes()[:-100])
-    return path.name
+    return path.name, "record", "truncated"
 
 
-def break_a_marker(folder: Path) -> str:
+def break_a_marker(folder: Path) -> tuple[str, ...]:
     path = sorted(folder.rglob("amr_*.out*"))[0]
     content = bytearray(path.read_bytes())
     content[8:12] = struct.pack("<i", 5)
     path.write_bytes(bytes(content))
-    return path.name
+    return path.name, "record 1 (ncpu)", "damaged"
 
 
-def swap_bytes(folder: Path) -> str:
-    path = sorted(folder.rglob("amr_*.out*"))[0]
+def swap_bytes(folder: Path, kind: str = "amr") -> tuple[str, ...]:
+    path = sorted(folder.rglob(f"{kind}_*.out*"))[0]
     content = path.read_bytes()
     words = np.frombuffer(content[: len(content) // 4 * 4], "<u4").byteswap().tobytes()
     path.write_bytes(words)
-    return path.name
+    return path.name, "first record", "big-endian"
 
 
-def lose_a_domain(folder: Path) -> str:
-    path = sorted(folder.rglob("amr_*.out*"))[-1]
+def swap_bytes_of_gas(folder: Path) -> tuple[str, ...]:
+    return swap_bytes(folder, "hydro")
+
+
+def lose_a_file(folder: Path, kind: str = "amr") -> tuple[str, ...]:
+    path = sorted(folder.rglob(f"{kind}_*.out*"))[-1]
     path.unlink()
-    return path.name
+    return (path.name,)
 
 
-def lose_the_info(folder: Path) -> str:
+def lose_the_gas_of_a_domain(folder: Path) -> tuple[str, ...]:
+    return lose_a_file(folder, "hydro")
+
+
+def lose_the_info(folder: Path) -> tuple[str, ...]:
     [path] = folder.rglob("info_*.txt")
     path.unlink()
-    return path.name
+    return (path.name,)
 
 
-def put_nans(folder: Path) -> str:
+def put_nans(folder: Path) -> tuple[str, ...]:
     path = sorted(folder.rglob("hydro_*.out*"))[-1]
     nan = struct.pack("<d", float("nan"))
     rewrite(path, lambda n, record: [record if len(record) <= 8 else len(record) // 8 * nan])
-    return path.name
+    return path.name, "record"
 
 
-def lengthen_a_file_of_particles(folder: Path) -> str:
+def lengthen_a_file_of_particles(folder: Path) -> tuple[str, ...]:
     path = sorted(folder.rglob("part_*.out*"))[-1]
     path.write_bytes(path.read_bytes() + struct.pack("<3i", 4, 0, 4))
-    return path.name
+    return path.name, "record"
 
 
-def truncate_a_file_of_particles(folder: Path) -> str:
-    path = sorted(folder.rglob("part_*.out*"))[-1]
-    path.write_bytes(path.read_bytes()[:-100])
-    return path.name
+def truncate_a_file_of_particles(folder: Path) -> tuple[str, ...]:
+    return truncate(folder, "part")
 
 
-def lose_a_file_of_particles(folder: Path) -> str:
-    path = sorted(folder.rglob("part_*.out*"))[-1]
-    path.unlink()
-    return path.name
+def swap_bytes_of_particles(folder: Path) -> tuple[str, ...]:
+    return swap_bytes(folder, "part")
+
+
+def lose_a_file_of_particles(folder: Path) -> tuple[str, ...]:
+    return lose_a_file(folder, "part")
+
+
+def assert_nothing_was_written(outcome: Outcome) -> None:
+    """Neither snapshots nor checkpoints nor outputs."""
+    assert not list(outcome.directory.rglob("*.h5"))
+    assert not list(outcome.directory.glob("output_*"))
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize(
     "spoil",
-    [lengthen_a_file_of_particles, truncate_a_file_of_particles, lose_a_file_of_particles],
+    [
+        lengthen_a_file_of_particles,
+        truncate_a_file_of_particles,
+        swap_bytes_of_particles,
+        lose_a_file_of_particles,
+    ],
 )
 def test_spoiled_particles_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
     source = plain_with_dark_matter()
     folder = tmp_path / source.name
     shutil.copytree(source, folder)
-    name = spoil(folder)
+    words = spoil(folder)
     outcome = run(
         tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
     )
-    assert_refused(outcome, name)
-    assert not outcome.snapshots
+    assert_refused(outcome, *words)
+    assert_nothing_was_written(outcome)
 
 
-def say_other_levels(folder: Path) -> str:
+def say_other_levels(folder: Path) -> tuple[str, ...]:
     """As if the gas came from another run."""
     path = sorted(folder.rglob("hydro_*.out*"))[0]
     content = bytearray(path.read_bytes())
     content[40:44] = struct.pack("<i", 9)
     path.write_bytes(bytes(content))
-    return path.name
+    return path.name, "record 4 (nlevelmax)"
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -543,7 +563,9 @@ def say_other_levels(folder: Path) -> str:
         truncate,
         break_a_marker,
         swap_bytes,
-        lose_a_domain,
+        swap_bytes_of_gas,
+        lose_a_file,
+        lose_the_gas_of_a_domain,
         lose_the_info,
         put_nans,
         say_other_levels,
@@ -553,28 +575,46 @@ def test_spoiled_outputs_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
     source = refined_and_periodic()
     folder = tmp_path / source.name
     shutil.copytree(source, folder)
-    name = spoil(folder)
+    words = spoil(folder)
     outcome = run(
         tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
     )
-    assert outcome.code == 2, outcome.text
-    assert name in outcome.text
-    assert not outcome.snapshots
+    assert_refused(outcome, *words)
+    assert_nothing_was_written(outcome)
 
 
-def test_files_of_two_outputs_are_not_mixed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("kinds", [("amr", "hydro"), ("hydro",)], ids="+".join)
+def test_files_of_two_outputs_are_not_mixed(
+    kinds: tuple[str, ...], ranks: int, tmp_path: Path
+) -> None:
     of_two = [f for f in OUTPUTS if read_info(f)["ncpu"] == 2 and not list(f.glob("group_*"))]
     if len(of_two) < 2:
         pytest.skip("needs two outputs of two domains")
     one, other = of_two[:2]
     folder = tmp_path / one.name
     shutil.copytree(one, folder)
-    for kind in ("amr", "hydro"):
+    for kind in kinds:
         [path] = other.rglob(f"{kind}_*.out00002")
         shutil.copy(path, folder / f"{kind}_{one.name.split('_')[1]}.out00002")
-    outcome = run(tmp_path / "run", parameters(one, 4), NOTHING_MORE, restart=folder)
-    assert outcome.code == 2, outcome.text
-    assert not outcome.snapshots
+    outcome = run(tmp_path / "run", parameters(one, 4), NOTHING_MORE, restart=folder, ranks=ranks)
+    assert_refused(outcome, "_" + one.name.split("_")[1])
+    assert_nothing_was_written(outcome)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files_of_two_times_are_not_mixed(ranks: int, tmp_path: Path) -> None:
+    """Of one run, so that nothing but the time tells them apart."""
+    source = refined_and_periodic()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    path = sorted(folder.rglob("amr_*.out*"))[-1]
+    later = struct.pack("<d", 2.0 * read_info(source)["time"])
+    rewrite(path, lambda n, record: [later if n == 11 else record])
+    text = parameters(source, 4)
+    outcome = run(tmp_path / "run", text, NOTHING_MORE, restart=folder, ranks=ranks)
+    assert_refused(outcome, path.name, "record 12 (t)", "several outputs are mixed")
+    assert_nothing_was_written(outcome)
 
 
 @pytest.mark.parametrize(
