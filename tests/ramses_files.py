@@ -473,6 +473,16 @@ def plain_with_dark_matter() -> Path:
     pytest.skip("needs an output with dark matter")
 
 
+def refined_and_periodic() -> Path:
+    """Find the last output without walls that has several levels and nothing but gas."""
+    for folder in reversed(OUTPUTS):
+        state = read_ramses(folder)
+        levels = set(state.level)
+        if not any(state.walls) and len(levels) > 1 and not state.particles:
+            return folder
+    pytest.skip("needs an output of gas in a periodic box, of several levels")
+
+
 UNIVERSE = """
 [cosmology]
 enabled = true

@@ -149,14 +149,14 @@ def test_all_rows_of_the_paper_s_table_2(
         assert bits(outcome.last_snapshot) == bits(reference[kind, domains])
 
 
-def test_hdf5_has_the_same_state_to_the_bit(
-    table: Table, tmp_path: Path
-) -> None:
+def test_hdf5_has_the_same_state_to_the_bit(table: Table, tmp_path: Path) -> None:
     """Conserved variables are stored as they are; all else is that of the binary files."""
     text = parameters(plain_with_dark_matter(), 2)
     folder = table["hdf5", "ksection", 2]
     hdf5 = run_well(tmp_path / "hdf5", text, NOTHING_MORE, restart=folder, ranks=3)
-    binary = run_well(tmp_path / "binary", text, NOTHING_MORE, restart=table["binary", "hilbert", 2])
+    binary = run_well(
+        tmp_path / "binary", text, NOTHING_MORE, restart=table["binary", "hilbert", 2]
+    )
     one, other = bits(hdf5.last_snapshot), bits(binary.last_snapshot)
     assert one.keys() == other.keys()
     exact = [key for key in one if key.endswith("/density") or not key.startswith("hydro")]

@@ -1,0 +1,207 @@
+"""Outputs of RAMSES that cannot be gone on from: one message, exit 2 on every rank, no file."""
+
+import shutil
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ramses_files import (
+    NOTHING_MORE,
+    OUTPUTS,
+    parameters,
+    plain_with_dark_matter,
+    read_info,
+    refined_and_periodic,
+    rewrite,
+)
+from refusals import assert_refused
+from running import Outcome, run
+
+
+# What spoils a folder, and what the one line of the message must name: the file, and the record
+# where there is one.
+def truncate(folder: Path, kind: str = "hydro") -> tuple[str, ...]:
+    path = sorted(folder.rglob(f"{kind}_*.out*"))[-1]
+    path.write_bytes(path.read_bytes()[:-100])
+    return path.name, "record", "truncated"
+
+
+def break_a_marker(folder: Path) -> tuple[str, ...]:
+    path = sorted(folder.rglob("amr_*.out*"))[0]
+    content = bytearray(path.read_bytes())
+    content[8:12] = struct.pack("<i", 5)
+    path.write_bytes(bytes(content))
+    return path.name, "record 1 (ncpu)", "damaged"
+
+
+def swap_bytes(folder: Path, kind: str = "amr") -> tuple[str, ...]:
+    path = sorted(folder.rglob(f"{kind}_*.out*"))[0]
+    content = path.read_bytes()
+    words = np.frombuffer(content[: len(content) // 4 * 4], "<u4").byteswap().tobytes()
+    path.write_bytes(words)
+    return path.name, "first record", "big-endian"
+
+
+def swap_bytes_of_gas(folder: Path) -> tuple[str, ...]:
+    return swap_bytes(folder, "hydro")
+
+
+def lose_a_file(folder: Path, kind: str = "amr") -> tuple[str, ...]:
+    path = sorted(folder.rglob(f"{kind}_*.out*"))[-1]
+    path.unlink()
+    return (path.name,)
+
+
+def lose_the_gas_of_a_domain(folder: Path) -> tuple[str, ...]:
+    return lose_a_file(folder, "hydro")
+
+
+def lose_the_info(folder: Path) -> tuple[str, ...]:
+    [path] = folder.rglob("info_*.txt")
+    path.unlink()
+    return (path.name,)
+
+
+def put_nans(folder: Path) -> tuple[str, ...]:
+    path = sorted(folder.rglob("hydro_*.out*"))[-1]
+    nan = struct.pack("<d", float("nan"))
+    rewrite(path, lambda n, record: [record if len(record) <= 8 else len(record) // 8 * nan])
+    return path.name, "record"
+
+
+def lengthen_a_file_of_particles(folder: Path) -> tuple[str, ...]:
+    path = sorted(folder.rglob("part_*.out*"))[-1]
+    path.write_bytes(path.read_bytes() + struct.pack("<3i", 4, 0, 4))
+    return path.name, "record"
+
+
+def truncate_a_file_of_particles(folder: Path) -> tuple[str, ...]:
+    return truncate(folder, "part")
+
+
+def swap_bytes_of_particles(folder: Path) -> tuple[str, ...]:
+    return swap_bytes(folder, "part")
+
+
+def lose_a_file_of_particles(folder: Path) -> tuple[str, ...]:
+    return lose_a_file(folder, "part")
+
+
+def assert_nothing_was_written(outcome: Outcome) -> None:
+    """Neither snapshots nor checkpoints nor outputs."""
+    assert not list(outcome.directory.rglob("*.h5"))
+    assert not list(outcome.directory.glob("output_*"))
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lengthen_a_file_of_particles,
+        truncate_a_file_of_particles,
+        swap_bytes_of_particles,
+        lose_a_file_of_particles,
+    ],
+)
+def test_spoiled_particles_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
+    source = plain_with_dark_matter()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    words = spoil(folder)
+    outcome = run(
+        tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
+    )
+    assert_refused(outcome, *words)
+    assert_nothing_was_written(outcome)
+
+
+def say_other_levels(folder: Path) -> tuple[str, ...]:
+    """As if the gas came from another run."""
+    path = sorted(folder.rglob("hydro_*.out*"))[0]
+    content = bytearray(path.read_bytes())
+    content[40:44] = struct.pack("<i", 9)
+    path.write_bytes(bytes(content))
+    return path.name, "record 4 (nlevelmax)"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        truncate,
+        break_a_marker,
+        swap_bytes,
+        swap_bytes_of_gas,
+        lose_a_file,
+        lose_the_gas_of_a_domain,
+        lose_the_info,
+        put_nans,
+        say_other_levels,
+    ],
+)
+def test_spoiled_outputs_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
+    source = refined_and_periodic()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    words = spoil(folder)
+    outcome = run(
+        tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
+    )
+    assert_refused(outcome, *words)
+    assert_nothing_was_written(outcome)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("kinds", [("amr", "hydro"), ("hydro",)], ids="+".join)
+def test_files_of_two_outputs_are_not_mixed(
+    kinds: tuple[str, ...], ranks: int, tmp_path: Path
+) -> None:
+    of_two = [f for f in OUTPUTS if read_info(f)["ncpu"] == 2 and not list(f.glob("group_*"))]
+    if len(of_two) < 2:
+        pytest.skip("needs two outputs of two domains")
+    one, other = of_two[:2]
+    folder = tmp_path / one.name
+    shutil.copytree(one, folder)
+    for kind in kinds:
+        [path] = other.rglob(f"{kind}_*.out00002")
+        shutil.copy(path, folder / f"{kind}_{one.name.split('_')[1]}.out00002")
+    outcome = run(tmp_path / "run", parameters(one, 4), NOTHING_MORE, restart=folder, ranks=ranks)
+    assert_refused(outcome, "_" + one.name.split("_")[1])
+    assert_nothing_was_written(outcome)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files_of_two_times_are_not_mixed(ranks: int, tmp_path: Path) -> None:
+    """Of one run, so that nothing but the time tells them apart."""
+    source = refined_and_periodic()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    path = sorted(folder.rglob("amr_*.out*"))[-1]
+    later = struct.pack("<d", 2.0 * read_info(source)["time"])
+    rewrite(path, lambda n, record: [later if n == 11 else record])
+    text = parameters(source, 4)
+    outcome = run(tmp_path / "run", text, NOTHING_MORE, restart=folder, ranks=ranks)
+    assert_refused(outcome, path.name, "record 12 (t)", "several outputs are mixed")
+    assert_nothing_was_written(outcome)
+
+
+@pytest.mark.parametrize(
+    ("override", "word"),
+    [
+        ("hydro.gamma=1.3", "hydro.gamma"),
+        ("mesh.max_level=0", "mesh.max_level must be at least"),
+        ("mesh.base_cells=[64,64,64]", "mesh.base_cells"),
+        ("mesh.upper=[2.0,2.0,2.0]", "mesh.upper"),
+        ("hydro.scalars=9", "set hydro.scalars = "),
+        ('mesh.boundary_y=["outflow","outflow"]', "mesh.boundary"),
+        ("hydro.enabled=false", "hydro.enabled"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(override: str, word: str, tmp_path: Path) -> None:
+    source = refined_and_periodic()
+    outcome = run(tmp_path / "run", parameters(source, 4), NOTHING_MORE, override, restart=source)
+    assert outcome.code == 2, outcome.text
+    assert word in outcome.text
+    assert not outcome.snapshots
