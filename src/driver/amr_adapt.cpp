@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/residency.hpp"
 #include "driver/amr_simulation.hpp"
+#include "hydro/diagnostics.hpp"
 #include "hydro/refinement.hpp"
 #include "mesh/flagging.hpp"
 
@@ -55,8 +57,23 @@ bool AmrSimulation::regrid() {
     copy_to_host(Cargo::numbers, host_view(flags[level]), masks);
   }
   if (!mesh_.regrid(flags)) return false;
+  check_jumps();
   matter_.adapt_to_mesh();
   return true;
+}
+
+// Where the gas does not change along an axis, the size of cells must not.
+void AmrSimulation::check_jumps() {
+  if (options_.hydro.dimensions == 3) return;
+  mesh_.communicator().agree([&] {
+    for (int level = 0; level <= mesh_.finest_level(); ++level)
+      if (hydro::has_jumps_across(options_.hydro, mesh_.halo(level).tiles))
+        throw InputError(
+            "step {}, time {}: hydro.dimensions = {}, but refinement changes along {}: see "
+            "refine.where and refine.region_*",
+            step_, time_, options_.hydro.dimensions,
+            options_.hydro.dimensions == 2 ? "z" : "y or z");
+  });
 }
 
 // The finest level that there may be. With refine.holdback the proper size of the finest cells

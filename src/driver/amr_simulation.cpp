@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "core/error.hpp"
 #include "core/residency.hpp"
 #include "gravity/transfer_table.hpp"
+#include "hydro/diagnostics.hpp"
 #include "hydro/gas_interpolation.hpp"
 
 namespace octant::driver {
@@ -133,8 +135,33 @@ void AmrSimulation::initialise() {
     rebalance();
   }
   mesh_.restrict_all();
+  check_dimensions();
   follow_mesh();
   options_.problem->end_of_beginning();
+}
+
+// Where hydro.dimensions says that the gas does not change along an axis, the state that a run
+// begins with must not.
+void AmrSimulation::check_dimensions() {
+  const int dimensions = options_.hydro.dimensions;
+  if (!options_.hydro.enabled || dimensions == 3) return;
+  mesh_.communicator().agree([&] {
+    for (int level = 0; level <= mesh_.finest_level(); ++level) {
+      const mesh::CellRange cells = mesh_.cells(level);
+      const auto found = hydro::varying_cells(
+          options_.hydro, mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now), cells);
+      if (found.empty()) continue;
+      const mesh::Cell& cell = found.front();
+      auto place =
+          mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(cell.slot)));
+      for (int d = 0; d < 3; ++d)
+        place[d] += (cells.coordinate(cell.index, d) + 0.5) * cells.cell_size;
+      throw InputError(
+          "hydro.dimensions = {}: the gas at x = {}, y = {}, z = {} on level {} is not that of its "
+          "neighbours along {}",
+          dimensions, place[0], place[1], place[2], level, dimensions == 2 ? "z" : "y or z");
+    }
+  });
 }
 
 void AmrSimulation::resume(const RunState& state) {
@@ -146,6 +173,7 @@ void AmrSimulation::resume(const RunState& state) {
   outflow_ = state.outflow;
   energy_ = state.energy;
   ledgers_ = state.ledgers;
+  check_dimensions();
   const bool moved = rebalance();
   update_density(0);
   if (!gravity_) return;
@@ -158,6 +186,7 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   options_.problem->begin(mesh_.communicator());
   time_ = time;
   step_ = step;
+  check_dimensions();
   rebalance();
   follow_mesh();
   options_.problem->end_of_beginning();

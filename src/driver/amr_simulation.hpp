@@ -137,6 +137,7 @@ class AmrSimulation {
 
   // amr_simulation.cpp
   void set_initial_state(int level);
+  void check_dimensions();
   void update_density(int coarsest);
   BlockCounts particle_counts() const;
 
@@ -185,6 +186,7 @@ class AmrSimulation {
 
   // amr_adapt.cpp
   bool regrid();
+  void check_jumps();
   void flag_cells(int level, const mesh::DeviceArray<std::uint64_t>& masks);
   void flag_massive_cells(int level, int buffer, const mesh::DeviceArray<std::uint64_t>& masks);
   int finest_allowed() const;

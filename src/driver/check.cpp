@@ -90,6 +90,8 @@ int check(const RunRequest& request) {
   AmrOptions options;
   communicator.agree([&] { options = AmrOptions::from_file(request.file, request.overrides); });
   std::string report = options.resolved() + "\n";
+  if (const std::string about = options.about_dimensions(); !about.empty())
+    report += fmt::format("# {}\n", about);
   double bytes = 0.0;
   const auto rehearsals =
       rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);

@@ -82,6 +82,8 @@ class AmrModel final : public Model {
     if (std::int64_t{extent[0]} * extent[1] * extent[2] < communicator().size())
       log::warn("{} base blocks for {} ranks: some ranks are idle until the mesh refines",
                 extent[0] * extent[1] * extent[2], communicator().size());
+    if (const std::string about = options_.about_dimensions(); !about.empty())
+      log::info("{}", about);
     if (options_.universe) log_universe();
     if (!options_.of_preset.empty())
       log::info("subgrid.preset = \"{}\" stands for {}", name_of(options_.preset),

@@ -221,6 +221,8 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   const mesh::Geometry geometry(mesh);
   hydro.frame = frame.frame(geometry);
   check_spin(geometry);
+  if (const std::string reason = against_dimensions(hydro.dimensions); !reason.empty())
+    throw InputError("hydro.dimensions = {}: {}", hydro.dimensions, reason);
   SyntheticLoad(debug.synthetic_load);  // checks it
   refine.region.check(geometry);
   refine.places.compile();
@@ -268,6 +270,42 @@ void AmrOptions::check_spin(const mesh::Geometry& geometry) const {
             "hydro.angular_momentum = true: walls take angular momentum, but mesh.boundary_{} is "
             "\"reflecting\"; expected \"outflow\", \"inflow\" or \"periodic\"",
             static_cast<char>('x' + axis));
+}
+
+// Why the gas may not be said to change along so few axes; empty if it may.
+std::string AmrOptions::against_dimensions(int dimensions) const {
+  const mesh::Geometry geometry(mesh);
+  for (int axis = dimensions; axis < 3; ++axis) {
+    const char name = static_cast<char>('x' + axis);
+    if (!geometry.periodic(axis))
+      return fmt::format("mesh.boundary_{} must be [\"periodic\", \"periodic\"]", name);
+    if (geometry.extent(0)[axis] != 1)
+      return fmt::format("mesh.base_cells[{}] = {}: expected one block, {} cells", axis,
+                         mesh.base_cells[axis], mesh.block_size);
+  }
+  if (dimensions == 3) return {};
+  if (dimensions == 1 && hydro.frame.turns()) return "frame.angular_velocity turns x and y";
+  if (gravity.enabled) return "gravity's solvers work in three dimensions (gravity.enabled)";
+  for (const auto& process : processes)
+    if (process->is_wanted())
+      return fmt::format("it is for gas that nothing acts on, but there is [{}]", process->name());
+  return {};
+}
+
+std::string AmrOptions::about_dimensions() const {
+  if (!hydro.enabled || against_dimensions(2) != "") return {};
+  const int fewest = against_dimensions(1).empty() ? 1 : 2;
+  if (hydro.dimensions > fewest)
+    return fmt::format(
+        "the domain is one block across: if the gas changes {}, hydro.dimensions = {} gives the "
+        "same bits sooner",
+        fewest == 1 ? "along x alone" : "along x and y alone", fewest);
+  if (execution.in_batches())
+    return fmt::format("hydro.dimensions = {} saves nothing where tiles are swept in batches",
+                       hydro.dimensions);
+  return fmt::format("{}: fluxes are found for one {} of cells, which stands for all",
+                     hydro.dimensions == 1 ? "one dimension" : "two dimensions",
+                     hydro.dimensions == 1 ? "row" : "layer");
 }
 
 // Pressures in voids are down to 1e-5 of those of the mean density.

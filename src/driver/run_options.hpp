@@ -159,6 +159,9 @@ class AmrOptions {
   // The mass that refine.mass counts in.
   double mass_unit() const;
 
+  // A sentence about the axes along which the gas does not change, or may not; empty if there is
+  // nothing to say.
+  std::string about_dimensions() const;
   // Every parameter with its value, as TOML.
   std::string resolved() const;
 
@@ -171,6 +174,7 @@ class AmrOptions {
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
   void check_spin(const mesh::Geometry& geometry) const;
+  std::string against_dimensions(int dimensions) const;
   void finish_cosmology();
   void add_process_variables();
   void check_output(const mesh::Geometry& geometry) const;

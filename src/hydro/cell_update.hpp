@@ -23,16 +23,25 @@ class CellUpdate {
 
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellUpdate(const KernelArguments& arguments, const TileView& view,
-                                         const Planes& planes)
-      : a_(arguments), view_(view), s_(planes) {}
+                                         const Planes& planes, int dimensions = 3)
+      : a_(arguments), view_(view), s_(planes), dimensions_(dimensions) {}
 
   // The pack of cells that begins with (i, j, k), where the fluxes of planes k and k + 1 are known;
-  // `top` are those through the upper z faces.
+  // `top` are those through the upper z faces. In fewer than three dimensions with those of all
+  // other planes, or rows, which these fluxes stand for.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int k, int j, int i, const State<Pack>& top,
                                               Outcome<Pack>& outcome) const {
-    const BlockRow row = view_.block_row(j, k);
-    if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) update(row, k, j, i, top, outcome);
-    else one_by_one(row, k, j, i, outcome);
+    const int last_plane = dimensions_ < 3 ? Planes::patch : k + 1;
+    const int last_row = dimensions_ < 2 ? Planes::patch : j + 1;
+    for (int plane = k; plane < last_plane; ++plane)
+      for (int row = j; row < last_row; ++row) {
+        const BlockRow cells = view_.block_row(row, plane);
+        if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) {
+          update(cells, k, j, i, top, outcome);
+        } else {
+          one_by_one(cells, k, j, i, outcome);
+        }
+      }
   }
 
  private:
@@ -207,6 +216,7 @@ class CellUpdate {
   const KernelArguments& a_;
   const TileView& view_;
   const Planes& s_;
+  int dimensions_;
 };
 
 }  // namespace octant::hydro

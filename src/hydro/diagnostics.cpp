@@ -104,4 +104,30 @@ double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layo
   return max(fastest, 0.0);
 }
 
+std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                      const double* blocks, const mesh::CellRange& cells) {
+  const int variables = options.variable_count();
+  const int first_of = 1 << options.dimensions * cells.log2_block_size;
+  return mesh::find_cells(
+      "cells that vary", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        const double* const here = blocks + layout.offset(cell);
+        const double* const first =
+            blocks + layout.offset({cell.place, cell.slot, cell.index % first_of});
+        bool varies = false;
+        for (int n = 0; n < variables; ++n)
+          varies |= here[n * layout.stride_variable] != first[n * layout.stride_variable];
+        return varies;
+      });
+}
+
+bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles) {
+  const int dimensions = options.dimensions;
+  const auto requests = tiles.requests;
+  int across = 0;
+  Kokkos::parallel_reduce(
+      "hydro::jumps", requests.extent(0),
+      KOKKOS_LAMBDA(int n, int& count) { count += requests(n).axis >= dimensions; }, across);
+  return across > 0;
+}
+
 }  // namespace octant::hydro

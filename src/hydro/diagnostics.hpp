@@ -29,4 +29,13 @@ std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const doub
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells);
 
+// --- gas that does not change along some axes (HydroOptions::dimensions) -------------------------
+
+// The cells that differ from the first of their block along such an axis, in the range's order.
+std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                      const double* blocks, const mesh::CellRange& cells);
+
+// Whether cells of two sizes meet along such an axis in these tiles.
+bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles);
+
 }  // namespace octant::hydro

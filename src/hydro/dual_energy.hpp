@@ -79,18 +79,18 @@ KOKKOS_FORCEINLINE_FUNCTION void keep_truncation(const Planes& planes, int k, in
   PackTraits<V>::store(to + Planes::InnerPlane::stride, error.steady());
 }
 
-// Finds it for plane k - 1 of a schedule that goes from plane to plane. Planes that have left the
-// ring are remembered.
+// Finds it for some rows of plane k - 1 of a schedule that goes from plane to plane. Planes that
+// have left the ring are remembered.
 template <class Planes, class Member>
 KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const Planes& planes,
-                                                     int k) {
+                                                     int rows, int k) {
   using V = Pack;
   using P = PackTraits<V>;
   using Inner = typename Planes::InnerPlane;
   using Primitive = typename Planes::PrimitivePlane;
   constexpr int M = Planes::patch;
   const Inner past = planes.past_velocity(k - 2), long_past = planes.past_velocity(k - 3);
-  for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+  for_packs<0, M>(team, 0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
     const double* const here = planes.primitive(k - 1).at(j, i);
     const double* const next = planes.primitive(k).at(j, i);
     const double* const after = planes.primitive(k + 1).at(j, i);

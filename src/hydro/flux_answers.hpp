@@ -11,15 +11,16 @@ template <class Planes>
 class FluxAnswers {
  public:
   KOKKOS_FORCEINLINE_FUNCTION FluxAnswers(const KernelArguments& arguments, const TileView& view,
-                                          const Planes& planes)
-      : a_(arguments), view_(view), s_(planes) {}
+                                          const Planes& planes, int dimensions = 3)
+      : a_(arguments), view_(view), s_(planes), dimensions_(dimensions) {}
 
   KOKKOS_FORCEINLINE_FUNCTION bool requested() const {
     return view_.tile().request_begin < view_.tile().request_end;
   }
 
   // Answers what concerns plane k once its fluxes are complete: the z faces below it, the x and y
-  // faces in it, or in it and the plane before where an average takes two planes.
+  // faces in it, or in it and the plane before where an average takes two planes. In fewer than
+  // three dimensions the x and y faces in plane 0 are those of all planes.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void plane(const Member& team, int k) const {
     for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
@@ -28,6 +29,8 @@ class FluxAnswers {
       int b_first = request.b_begin, b_last = request.b_end;
       if (request.axis == 2) {
         if (request.plane != k) continue;
+      } else if (dimensions_ < 3) {
+        if (k != 0) continue;
       } else {
         const int b = k + 1 - step;  // first of the planes that end with this one
         if (k == Planes::patch || b < b_first || b >= b_last || (b - b_first) % step != 0) continue;
@@ -50,8 +53,9 @@ class FluxAnswers {
                                      int k) const {
     const int m = v * Planes::FacePlane::stride;
     const auto face = [&](int da, int db) {
-      if (request.axis == 0) return s_.flux(0, b + db).at(a + da, request.plane)[m];
-      if (request.axis == 1) return s_.flux(1, b + db).at(request.plane, a + da)[m];
+      const int plane = dimensions_ < 3 ? 0 : b + db, row = dimensions_ < 2 ? 0 : a + da;
+      if (request.axis == 0) return s_.flux(0, plane).at(row, request.plane)[m];
+      if (request.axis == 1) return s_.flux(1, plane).at(request.plane, a + da)[m];
       return s_.flux(2, k).at(b + db, a + da)[m];
     };
     if (!request.average) return face(0, 0);
@@ -61,6 +65,7 @@ class FluxAnswers {
   const KernelArguments& a_;
   const TileView& view_;
   const Planes& s_;
+  int dimensions_;
 };
 
 }  // namespace octant::hydro

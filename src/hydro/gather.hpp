@@ -27,8 +27,8 @@ class Gather {
       : a_(arguments), scheme_(scheme), view_(view), s_(planes) {}
 
   // Pieces of a plane that threads may take: rows of packs, or cells.
-  static constexpr int across = M + 2 * g;
-  static constexpr int pieces = width > 1 ? across : across* across;
+  static constexpr int across = M + 2 * g, pieces_per_row = width > 1 ? 1 : across;
+  static constexpr int pieces = across * pieces_per_row;
 
   // A state that stands for cells which no box holds. Before any plane; ends with a barrier.
   template <class Member>
@@ -37,10 +37,11 @@ class Gather {
     team.team_barrier();
   }
 
-  // Plane k of the patch, ghost cells of the scheme's shape included.
+  // Some rows of plane k of the patch, ghost cells of the scheme's shape around them included.
   template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void plane(const Member& team, int k) const {
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, pieces), [&](int n) { piece(k, n); });
+  KOKKOS_FORCEINLINE_FUNCTION void plane(const Member& team, int rows, int k) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, (rows + 2 * g) * pieces_per_row),
+                         [&](int n) { piece(k, n); });
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void piece(int k, int n) const {

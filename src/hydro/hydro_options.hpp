@@ -50,6 +50,9 @@ struct HydroOptions {
   GasVariables scalars = {};
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
+  // Along which the gas changes: 2: not along z, 1: along x alone. Then all cells along the others
+  // hold the same bits, and fluxes are found for the first of them.
+  int dimensions = 3;
   std::array<double, 3> acceleration{};  // uniform, in code units
   mesh::Frame frame;                     // in which the mesh rests
 

@@ -46,6 +46,12 @@ void HydroParameters::declare(ParameterSchema& schema) {
       {.meaning = "Share of internal in total energy below which pressures are the entropy's",
        .above = 0.0,
        .below = 1.0});
+  schema.add("hydro.dimensions", dimensions,
+             {.meaning = "Along how many axes the gas changes: 2: not along z, 1: along x alone. "
+                         "Fluxes are found once along the others, whose boundaries are periodic "
+                         "and where the domain is one block across",
+              .min = 1,
+              .max = 3});
   schema.add("hydro.acceleration", acceleration,
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
 }
@@ -72,6 +78,7 @@ HydroOptions HydroParameters::options() const {
   }
   options.dual_energy = dual_energy;
   options.dual_energy_threshold = dual_energy_threshold;
+  options.dimensions = dimensions;
   options.acceleration = acceleration;
   if (integrator == Integrator::muscl_hancock && !scheme_kernels(options).predicts)
     throw InputError(

@@ -19,6 +19,7 @@ struct HydroParameters {
   bool angular_momentum = false;
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
+  int dimensions = 3;
   std::array<double, 3> acceleration{};
 
   // Binds the parameters to this object, which must outlive every read of the schema.

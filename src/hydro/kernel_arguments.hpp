@@ -11,6 +11,7 @@ struct KernelArguments {
         gas(options.gas()),
         variables(options.variable_count()),
         spin(options.spin()),
+        dimensions(options.dimensions),
         hancock(options.integrator == Integrator::muscl_hancock),
         frame(options.frame),
         sources(options, a),
@@ -24,7 +25,8 @@ struct KernelArguments {
   SweepArguments sweep;
   Gas gas;
   int variables;
-  int spin;  // the first of spin_variables(), or -1
+  int spin;        // the first of spin_variables(), or -1
+  int dimensions;  // along which the gas changes; batches of tiles take no notice
   bool hancock;
   mesh::Frame frame;
   PointSources sources;

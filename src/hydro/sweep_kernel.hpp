@@ -12,6 +12,9 @@
 //   ------- barrier
 //
 // and, for tiles with flux requests, a pass over the plane's fluxes and a third barrier.
+//
+// Where the gas does not change along z, or along y and z (HydroOptions::dimensions), the patch has
+// one plane, or one row, whose fluxes are those of all others.
 #pragma once
 
 #include "core/cycles.hpp"
@@ -49,30 +52,32 @@ class SweepKernel {
     const std::uint64_t begun = cycle_count();
     const TileView view(a_.sweep.tiles, team.league_rank());
     const Planes planes(team, a_.variables);
+    const int dimensions = view.dimensions(a_.dimensions);
+    const int rows = dimensions > 1 ? M : 1, last = dimensions > 2 ? M : 1;
     const Gather<Planes, Scheme> gather(a_, scheme_, view, planes);
-    const CellUpdate<Planes> update(a_, view, planes);
-    const FluxAnswers<Planes> answers(a_, view, planes);
+    const CellUpdate<Planes> update(a_, view, planes, dimensions);
+    const FluxAnswers<Planes> answers(a_, view, planes, dimensions);
     Outcome<V> outcome;
     gather.make_safe_cell(team);
-    for (int k = -g; k < g - 1; ++k) gather.plane(team, k);
+    for (int k = -g; k < g - 1; ++k) gather.plane(team, rows, k);
     team.team_barrier();
-    for (int k = -1; k <= M; ++k) {
-      const bool inside = k >= 0 && k < M;
-      if (inside) reconstruct<true>(team, view, planes, k);
-      else reconstruct<false>(team, view, planes, k);
-      if (a_.guards_entropy) estimate_truncation(team, planes, k);
+    for (int k = -1; k <= last; ++k) {
+      const bool inside = k >= 0 && k < last;
+      if (inside) reconstruct<true>(team, view, planes, rows, k);
+      else reconstruct<false>(team, view, planes, rows, k);
+      if (a_.guards_entropy) estimate_truncation(team, planes, rows, k);
       team.team_barrier();
       if (k >= 0 && a_.frame.turns()) {
-        finish_plane_in_frame(team, view, planes, k, update, outcome);
+        finish_plane_in_frame(team, view, planes, rows, k, update, outcome);
       } else if (k >= 0) {
-        for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+        for_packs<0, M>(team, 0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
           const State<V> top = flux<2>(planes, k, j, i);
           if (k > 0) update(k - 1, j, i, top, outcome);
         });
       }
-      if (inside) xy_fluxes(team, planes, k);
-      if (inside && a_.frame.turns()) xy_leave_frame(team, view, planes, k);
-      if (k + g < M + g) gather.plane(team, k + g);
+      if (inside) xy_fluxes(team, planes, rows, k);
+      if (inside && a_.frame.turns()) xy_leave_frame(team, view, planes, rows, k);
+      if (k < last) gather.plane(team, rows, k + g);
       team.team_barrier();
       if (k >= 0 && answers.requested()) {
         answers.plane(team, k);
@@ -88,12 +93,13 @@ class SweepKernel {
  private:
   template <bool Inside>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Member& team, const TileView& view,
-                                               const Planes& planes, int k) const {
+                                               const Planes& planes, int rows, int k) const {
     constexpr int extra = Inside ? 1 : 0;
     const Surface surface(planes, k);
-    for_packs<-extra, M + extra, -extra, M + extra>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-      reconstruct_cells<Inside>(scheme_, a_, view, planes, surface, k, j, i);
-    });
+    for_packs<-extra, M + extra>(
+        team, -extra, rows + extra, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+          reconstruct_cells<Inside>(scheme_, a_, view, planes, surface, k, j, i);
+        });
   }
 
   template <int Axis>
@@ -101,32 +107,31 @@ class SweepKernel {
     return flux_through<Axis>(scheme_, planes, k, j, i);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const Planes& planes,
+  KOKKOS_FORCEINLINE_FUNCTION void xy_fluxes(const Member& team, const Planes& planes, int rows,
                                              int k) const {
-    for_packs<0, M, 0, M + 1>(team,
-                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(planes, k, j, i); });
-    for_packs<0, M + 1, 0, M>(team,
-                              [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(planes, k, j, i); });
+    for_packs<0, M + 1>(team, 0, rows,
+                        [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(planes, k, j, i); });
+    for_packs<0, M>(team, 0, rows + 1,
+                    [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(planes, k, j, i); });
   }
 
   // The same where the frame turns; out of line, so that other runs do not feel it.
-  [[gnu::noinline]] KOKKOS_FUNCTION void finish_plane_in_frame(const Member& team,
-                                                               const TileView& view,
-                                                               const Planes& planes, int k,
-                                                               const CellUpdate<Planes>& update,
-                                                               Outcome<V>& outcome) const {
-    for_packs<0, M, 0, M>(team, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+  [[gnu::noinline]] KOKKOS_FUNCTION void finish_plane_in_frame(
+      const Member& team, const TileView& view, const Planes& planes, int rows, int k,
+      const CellUpdate<Planes>& update, Outcome<V>& outcome) const {
+    for_packs<0, M>(team, 0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
       flux<2>(planes, k, j, i);
       const State<V> top = leave_frame<2>(a_, view, planes, k, j, i);
       if (k > 0) update(k - 1, j, i, top, outcome);
     });
   }
   [[gnu::noinline]] KOKKOS_FUNCTION void xy_leave_frame(const Member& team, const TileView& view,
-                                                        const Planes& planes, int k) const {
-    for_packs<0, M, 0, M + 1>(team,
-                              [&](int j, int i) { leave_frame<0>(a_, view, planes, k, j, i); });
-    for_packs<0, M + 1, 0, M>(team,
-                              [&](int j, int i) { leave_frame<1>(a_, view, planes, k, j, i); });
+                                                        const Planes& planes, int rows,
+                                                        int k) const {
+    for_packs<0, M + 1>(team, 0, rows,
+                        [&](int j, int i) { leave_frame<0>(a_, view, planes, k, j, i); });
+    for_packs<0, M>(team, 0, rows + 1,
+                    [&](int j, int i) { leave_frame<1>(a_, view, planes, k, j, i); });
   }
 
   KernelArguments a_;

@@ -21,12 +21,13 @@ struct ScratchPlane {
 constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // body(j, i) for packs that begin at columns i_first, i_first + width, ... and cover [i_first,
-// i_last) of rows [j_first, j_last): rows of packs on a CPU, one cell per thread on a GPU (extents
+// i_last) of rows [j_first, j_last): rows of packs on a CPU, one cell per thread on a GPU (columns
 // are compile-time: the division is a multiply and a shift).
-template <int j_first, int j_last, int i_first, int i_last, class Member, class Body>
-KOKKOS_FORCEINLINE_FUNCTION void for_packs(const Member& team, const Body& body) {
-  constexpr int rows = j_last - j_first, columns = i_last - i_first;
-  constexpr int width = PackTraits<Pack>::width;
+template <int i_first, int i_last, class Member, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_packs(const Member& team, int j_first, int j_last,
+                                           const Body& body) {
+  constexpr int columns = i_last - i_first, width = PackTraits<Pack>::width;
+  const int rows = j_last - j_first;
   if constexpr (width > 1) {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int n) {
       for (int i = i_first; i < i_last; i += width) body(j_first + n, i);

@@ -27,10 +27,22 @@ class TileView {
         boxes_(set.boxes.data()),
         size_(set.block_size),
         shift_(set.log2_block_size),
-        reach_(set.reach) {}
+        reach_(set.reach),
+        blocks_(set.blocks_per_patch) {}
 
   KOKKOS_FORCEINLINE_FUNCTION const mesh::Tile& tile() const { return *tile_; }
   KOKKOS_FORCEINLINE_FUNCTION const mesh::CellBox& box(int entry) const { return boxes_[entry]; }
+
+  // Along how many axes this tile's fluxes must be found, where the gas changes along so many. The
+  // first of some blocks side by side has those of all, if this rank owns it.
+  KOKKOS_INLINE_FUNCTION int dimensions(int of_gas) const {
+    if (of_gas == 3 || blocks_ == 1) return of_gas;
+    for (int kb = 0; kb < blocks_; ++kb)
+      for (int jb = 0; jb < blocks_; ++jb)
+        for (int ib = 0; ib < blocks_; ++ib)
+          if (is_own(kb, jb, ib) && !is_own(0, of_gas == 1 ? 0 : jb, ib)) return 3;
+    return of_gas;
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION BlockRow block_row(int j, int k) const {
     const int from_j = position(1, j), from_k = position(2, k);
@@ -79,6 +91,11 @@ class TileView {
   }
 
  private:
+  // Whether this rank owns a block of the patch.
+  KOKKOS_INLINE_FUNCTION bool is_own(int kb, int jb, int ib) const {
+    const int holder = table_[((kb + 1) * reach_ + jb + 1) * reach_ + ib + 1];
+    return holder >= 0 && boxes_[holder].buffer == mesh::k_own;
+  }
   // Distance of patch cell `index` from the first cell of the first block position of the table.
   KOKKOS_FORCEINLINE_FUNCTION int position(int axis, int index) const {
     return index + tile_->origin[axis] + size_;
@@ -87,7 +104,7 @@ class TileView {
   const mesh::Tile* tile_;
   const std::int32_t* table_;
   const mesh::CellBox* boxes_;
-  int size_, shift_, reach_;
+  int size_, shift_, reach_, blocks_;
 };
 
 }  // namespace octant::hydro

@@ -125,6 +125,62 @@ TEST(Sweep, batches_give_the_same_bits_with_scalars_and_dual_energy) {
     }
 }
 
+// Flows that do not change along z, or along y and z.
+std::array<double, 5> planar(double x, double y, double) {
+  auto w = stirred(x, y, 0.0);
+  w[k_pressure] = blast(x, y, 0.5)[k_pressure];
+  return w;
+}
+std::array<double, 5> linear(double x, double, double) { return planar(x, 0.4, 0.0); }
+
+void expect_same_bits_in_fewer_dimensions(HydroOptions options) {
+  for (const int dimensions : {1, 2}) {
+    const PrimitiveAt initial = dimensions == 1 ? linear : planar;
+    const int across = dimensions == 1 ? 16 : 32;
+    options.dimensions = 3;
+    const auto reference = after_steps(options, {{32, across, 16}, 8, 8}, 4, initial);
+    options.dimensions = dimensions;
+    for (const auto& [block, patch] : {std::pair{2, 8}, {4, 16}, {8, 8}, {8, 16}, {16, 8}}) {
+      if (block < options.ghosts().reach) continue;
+      const auto found = after_steps(options, {{32, across, 16}, block, patch}, 4, initial);
+      EXPECT_EQ(differing(reference, found), 0)
+          << dimensions << " dimensions, " << options.reconstruction << ", blocks of " << block
+          << ", patches of " << patch;
+    }
+  }
+}
+
+TEST(Sweep, fewer_dimensions_give_the_same_bits) {
+  expect_same_bits_in_fewer_dimensions(with(Integrator::muscl_hancock, "plm"));
+  expect_same_bits_in_fewer_dimensions(with(Integrator::rk3, "ppm"));
+  expect_same_bits_in_fewer_dimensions(with(Integrator::rk2, "ppm26"));
+  for (const DualEnergy dual_energy : {DualEnergy::on, DualEnergy::overwrite}) {
+    HydroOptions options = with(Integrator::rk2, "plm");
+    options.scalars = passive_scalars(2);
+    options.dual_energy = dual_energy;
+    options.dual_energy_threshold = 0.7;
+    options.acceleration = {0.1, -0.2, 0.3};
+    expect_same_bits_in_fewer_dimensions(options);
+  }
+}
+
+// Whatever blocks of a tile are another rank's.
+TEST(Sweep, fewer_dimensions_leave_out_no_block_of_this_rank) {
+  HydroOptions options = with(Integrator::muscl_hancock, "plm");
+  const BoxShape shape{{16, 16, 16}, 4, 8};
+  const auto with_one_given_away = [&](int dimensions, int slot) {
+    options.dimensions = dimensions;
+    UniformBlocks box(options, shape);
+    box.set(linear);
+    box.give_away(slot);
+    sweep(options, box.arguments(box.state(), box.next(), k_hancock_stages[0], 1e-3));
+    return std::vector<double>(box.next().data(), box.next().data() + box.next().extent(0));
+  };
+  for (const int slot : {0, 5, 21})
+    EXPECT_EQ(differing(with_one_given_away(3, slot), with_one_given_away(1, slot)), 0)
+        << "slot " << slot;
+}
+
 TEST(Sweep, scalars_do_not_change_the_gas) {
   HydroOptions options = with(Integrator::muscl_hancock, "plm");
   auto without = after_steps(options, {{32, 32, 32}, 8, 16}, 8, blast);
@@ -315,6 +371,34 @@ TEST(FluxRequests, registers_hold_the_flux_of_batches_through_their_surface) {
     expect_registers_to_balance(8, 8, average, Integrator::rk2, "plm", &batches);
     expect_registers_to_balance(4, 16, average, Integrator::muscl_hancock, "plm", &batches);
   }
+}
+
+TEST(FluxRequests, registers_are_the_same_in_fewer_dimensions) {
+  const auto registers = [](int block, int dimensions, bool average, int axis) {
+    HydroOptions options = with(Integrator::muscl_hancock, "plm");
+    options.dimensions = dimensions;
+    UniformBlocks box(options, {{16, 8, 8}, block, 8});
+    box.set(axis == 0 ? linear : planar);
+    mesh::FluxRequest request{};
+    request.axis = static_cast<std::int8_t>(axis);
+    request.average = average;
+    request.plane = 4;
+    request.a_begin = request.b_begin = 4, request.a_end = request.b_end = 8;
+    request.stride_b = average ? 2 : 4;
+    request.stride_variable = request.stride_b * request.stride_b;
+    box.request(0, request, static_cast<std::size_t>(5) * request.stride_variable);
+    box.step(1e-3);
+    const auto found = box.registers();
+    return std::vector<double>(found.data(), found.data() + found.extent(0));
+  };
+  for (const int block : {4, 8})
+    for (const bool average : {false, true}) {
+      const auto along_x = registers(block, 3, average, 0);
+      EXPECT_NE(along_x, std::vector<double>(along_x.size()));
+      EXPECT_EQ(differing(along_x, registers(block, 1, average, 0)), 0);
+      EXPECT_EQ(differing(along_x, registers(block, 2, average, 0)), 0);
+      EXPECT_EQ(differing(registers(block, 3, average, 1), registers(block, 2, average, 1)), 0);
+    }
 }
 
 }  // namespace
