@@ -1,6 +1,7 @@
 #include "gravity/mask.hpp"
 
 #include <type_traits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "gravity/patch_scratch.hpp"
@@ -74,6 +75,16 @@ void with_patch_side(int side, const Write& write) {
   }
 }
 
+// A value for each cell of all patches: zero in copies of other ranks' patches, whereas own ones
+// are yet to be written.
+DeviceArray<double> cells_to_write(const char* label, const LevelPatches& patches, int side) {
+  const auto cells = mesh::uninitialised<double>(label, patches.slots() * cells_of(side));
+  const std::pair<std::int64_t, std::int64_t> copies(patches.own() * cells_of(side),
+                                                     patches.slots() * cells_of(side));
+  Kokkos::deep_copy(Kokkos::subview(cells, copies), 0.0);
+  return cells;
+}
+
 }  // namespace
 
 DeviceArray<double> covered_cells(const LevelPatches& patches) {
@@ -99,7 +110,7 @@ DeviceArray<double> covered_cells(const LevelPatches& patches) {
 DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
                                     const DeviceArray<double>& cover) {
   const int C = side / 2;
-  const DeviceArray<double> coarse("cover", patches.slots() * cells_of(C));
+  const auto coarse = cells_to_write("cover", patches, C);
   Kokkos::parallel_for(
       "gravity: coarsen cover", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
       KOKKOS_LAMBDA(const std::int64_t n) {
@@ -120,7 +131,7 @@ DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
 DeviceArray<double> diagonals(const LevelPatches& patches,
                               const DeviceArray<const PatchTable>& tables, int side, bool finest,
                               const DeviceArray<double>& cover) {
-  const DeviceArray<double> diagonal("diagonal", patches.slots() * cells_of(side));
+  const auto diagonal = cells_to_write("diagonal", patches, side);
   if (patches.own() == 0) return diagonal;
   with_patch_side(side, [&](auto T) {
     write_diagonals<T.value>(patches.own(), tables, finest, cover.data(), diagonal.data());
