@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/residency.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -81,7 +82,7 @@ DeviceArray<double> cells_to_write(const char* label, const LevelPatches& patche
   const auto cells = mesh::uninitialised<double>(label, patches.slots() * cells_of(side));
   const std::pair<std::int64_t, std::int64_t> copies(patches.own() * cells_of(side),
                                                      patches.slots() * cells_of(side));
-  Kokkos::deep_copy(Kokkos::subview(cells, copies), 0.0);
+  fill(Kokkos::subview(cells, copies), 0.0);
   return cells;
 }
 
