@@ -23,28 +23,34 @@ class CellUpdate {
 
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellUpdate(const KernelArguments& arguments, const TileView& view,
-                                         const Planes& planes, int dimensions = 3)
-      : a_(arguments), view_(view), s_(planes), dimensions_(dimensions) {}
+                                         const Planes& planes)
+      : a_(arguments), view_(view), s_(planes) {}
 
   // The pack of cells that begins with (i, j, k), where the fluxes of planes k and k + 1 are known;
-  // `top` are those through the upper z faces. In fewer than three dimensions with those of all
-  // other planes, or rows, which these fluxes stand for.
+  // `top` are those through the upper z faces.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int k, int j, int i, const State<Pack>& top,
                                               Outcome<Pack>& outcome) const {
-    const int last_plane = dimensions_ < 3 ? Planes::patch : k + 1;
-    const int last_row = dimensions_ < 2 ? Planes::patch : j + 1;
-    for (int plane = k; plane < last_plane; ++plane)
-      for (int row = j; row < last_row; ++row) {
-        const BlockRow cells = view_.block_row(row, plane);
-        if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) {
-          update(cells, k, j, i, top, outcome);
-        } else {
-          one_by_one(cells, k, j, i, outcome);
-        }
-      }
+    update_row(view_.block_row(j, k), k, j, i, top, outcome);
+  }
+
+  // The packs of all other planes, in one dimension of all other rows, too, which the fluxes of
+  // pack (i, j, 0) stand for.
+  KOKKOS_FORCEINLINE_FUNCTION void others(int dimensions, int j, int i,
+                                          Outcome<Pack>& outcome) const {
+    const int rows = dimensions == 1 ? Planes::patch : 1;
+    const auto top = load_state<Pack>(s_.flux(2, 1).at(j, i), FacePlane::stride);
+    for (int n = 1; n < Planes::patch * rows; ++n)
+      update_row(view_.block_row(j + n % rows, n / rows), 0, j, i, top, outcome);
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION void update_row(const BlockRow& row, int k, int j, int i,
+                                              const State<Pack>& top,
+                                              Outcome<Pack>& outcome) const {
+    if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) update(row, k, j, i, top, outcome);
+    else one_by_one(row, k, j, i, outcome);
+  }
+
   // Blocks narrower than a pack.
   KOKKOS_INLINE_FUNCTION void one_by_one(const BlockRow& row, int k, int j, int first,
                                          Outcome<Pack>& outcome) const {
@@ -216,7 +222,6 @@ class CellUpdate {
   const KernelArguments& a_;
   const TileView& view_;
   const Planes& s_;
-  int dimensions_;
 };
 
 }  // namespace octant::hydro

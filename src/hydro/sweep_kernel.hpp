@@ -55,7 +55,7 @@ class SweepKernel {
     const int dimensions = view.dimensions(a_.dimensions);
     const int rows = dimensions > 1 ? M : 1, last = dimensions > 2 ? M : 1;
     const Gather<Planes, Scheme> gather(a_, scheme_, view, planes);
-    const CellUpdate<Planes> update(a_, view, planes, dimensions);
+    const CellUpdate<Planes> update(a_, view, planes);
     const FluxAnswers<Planes> answers(a_, view, planes, dimensions);
     Outcome<V> outcome;
     gather.make_safe_cell(team);
@@ -84,6 +84,7 @@ class SweepKernel {
         team.team_barrier();
       }
     }
+    if (dimensions < 3) update_others(team, dimensions, rows, update, outcome);
     if (any(outcome.bad)) a_.sweep.bad_tiles[team.league_rank()] = 1;
     fastest = max(fastest, largest(outcome.fastest));
     if (a_.sweep.tile_cycles && team.team_rank() == 0)
@@ -113,6 +114,15 @@ class SweepKernel {
                         [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<0>(planes, k, j, i); });
     for_packs<0, M>(team, 0, rows + 1,
                     [&](int j, int i) OCTANT_INLINE_LAMBDA { flux<1>(planes, k, j, i); });
+  }
+
+  // What one plane, or row, stands for; out of line, as what follows.
+  [[gnu::noinline]] KOKKOS_FUNCTION void update_others(const Member& team, int dimensions, int rows,
+                                                       const CellUpdate<Planes>& update,
+                                                       Outcome<V>& outcome) const {
+    for_packs<0, M>(team, 0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+      update.others(dimensions, j, i, outcome);
+    });
   }
 
   // The same where the frame turns; out of line, so that other runs do not feel it.
