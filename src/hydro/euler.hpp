@@ -84,7 +84,19 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& g
   return w;
 }
 
-// The same without a floor for the pressure. Without dual energy `entropy` is not read.
+// All primitive variables: those behind the hydrodynamic ones are concentrations.
+// load(n) is conserved variable n, store(n, value) keeps a primitive one.
+template <class V, class Load, class Store>
+KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store& store,
+                                                   const Gas& gas, int variables) {
+  V volume;
+  const State<V> w = to_primitive(load, gas, volume);
+#pragma GCC unroll 8
+  for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
+  for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
+}
+
+// Primitive variables without a floor for the pressure. Without dual energy `entropy` is not read.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
                                                     const Gas& gas) {

@@ -55,11 +55,7 @@ class Godunov : public GodunovFluxes<RiemannSolver> {
 
   template <class V, class Load, class Store>
   KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
-    V volume;
-    const State<V> w = to_primitive(load, gas_, volume);
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
-    for (int n = k_hydro_variables; n < variables_; ++n) store(n, load(n) * volume);
+    to_all_primitives<V>(load, store, gas_, variables_);
   }
 
  protected:
