@@ -46,6 +46,12 @@ if(OCTANT_HDF5)
   target_compile_definitions(octant_hdf5 INTERFACE OCTANT_HDF5)
 endif()
 
+add_library(octant_zlib INTERFACE)
+if(OCTANT_ZLIB)
+  find_package(ZLIB REQUIRED)
+  target_link_libraries(octant_zlib INTERFACE ZLIB::ZLIB)
+endif()
+
 # The one-dimensional transforms: FFTW on CPUs, else the library of the GPU.
 add_library(octant_fft INTERFACE)
 if(OCTANT_FFTW)

@@ -153,8 +153,8 @@ announce() {
   (($#)) || folders+=(bench tests)
   [[ "$*" != *octant-bench* ]] || folders+=(bench)
   sources=$(cd "$root" && find "${folders[@]}" -name '*.cpp' | wc -l)
-  echo "First build in build/$preset: gets what is missing of Debian packages, Apache Arrow and" \
-    "Kokkos, then compiles $sources sources. This takes about" \
+  echo "First build in build/$preset: gets what is missing of Debian packages and Kokkos," \
+    "then compiles $sources sources. This takes about" \
     "$(((before + sources * each) / jobs / 60 + 1)) minutes on $jobs cores, once." >&2
 }
 

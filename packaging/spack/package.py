@@ -16,7 +16,6 @@ class Octant(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("python@3.11:", type="build")
     depends_on("py-pip", type="build")
-    depends_on("arrow@16: +parquet")
     depends_on("cli11")
     depends_on("fftw@3 ~mpi")
     depends_on("fmt@9:")
@@ -26,6 +25,7 @@ class Octant(CMakePackage):
     depends_on("muparser")
     depends_on("spdlog")
     depends_on("tomlplusplus")
+    depends_on("zlib")
 
     generator("ninja")
 

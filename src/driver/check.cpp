@@ -100,8 +100,7 @@ int check(const RunRequest& request) {
     report += describe_base(communicator, options, bytes);
   } else {
     const double blocks = product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
-    RunSize size = extrapolate(rehearsals, blocks);
-    if (options.telemetry.enabled) size.peak_bytes += k_telemetry_bytes;
+    const RunSize size = extrapolate(rehearsals, blocks);
     report += describe(size);
     const RunSize& rehearsed = rehearsals.back().size;
     report +=

@@ -85,8 +85,7 @@ int check_dns(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
   DnsOptions options;
   communicator.agree([&] { options = DnsOptions::from_file(request.file, request.overrides); });
-  Need need = estimate_need(communicator, options, request);
-  if (options.telemetry.enabled) need.bytes += k_telemetry_bytes;
+  const Need need = estimate_need(communicator, options, request);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
   const std::string table = memory_table(communicator, need.measured_cells, "# ");

@@ -14,7 +14,6 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "telemetry/parquet_file.hpp"
-#include "telemetry/parquet_reader.hpp"
 
 namespace octant::driver {
 
@@ -123,7 +122,6 @@ void EventLog<Event>::add(const std::vector<Event>& events, std::int64_t step, d
 
 template <class Event>
 void EventLog<Event>::write(const Communicator& communicator, const std::string& directory) {
-  if (!telemetry::parquet_is_available()) return rows_.clear();
   constexpr auto k_none = std::numeric_limits<std::uint64_t>::max();
   sort_by_place(rows_);
   std::vector<std::string> parts;
@@ -185,7 +183,7 @@ void EventLog<Event>::go_on(const Communicator& communicator, const std::string&
   bool is_there = false;
   communicator.agree([&] {
     if (!communicator.is_root()) return;
-    is_there = telemetry::parquet_is_available() && std::filesystem::is_regular_file(path);
+    is_there = std::filesystem::is_regular_file(path);
     if (!is_there) return;
     const std::string wanted[] = {"step"};
     const auto columns = telemetry::read_parquet(path, wanted);

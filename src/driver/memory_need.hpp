@@ -7,10 +7,6 @@
 
 namespace octant::driver {
 
-// Bytes of the rank that writes telemetry for a node: Arrow, which is loaded for that, and what it
-// writes at a time. Rehearsals write nothing.
-inline constexpr double k_telemetry_bytes = 28e6;
-
 // Refuses what does not fit: throws InputError on every rank if the ranks of any node need more
 // than that node has. `rank_bytes` is the need of this rank; `what` names what needs it, and
 // `smaller` the parameters that make it less. Collective.

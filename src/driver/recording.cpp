@@ -40,10 +40,6 @@ std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communica
                                                    const std::string& directory, bool restart,
                                                    const Machine& machine) {
   if (!settings.telemetry.enabled) return nullptr;
-  if (!telemetry::parquet_is_available()) {
-    log::debug("this program was built without telemetry");
-    return nullptr;
-  }
   const NodePlace place = place_on_node(communicator, settings.debug);
   const Communicator neighbours = communicator.split_by_node();
   const telemetry::Ranks ranks{

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
-#include "telemetry/parquet_reader.hpp"
+#include "telemetry/parquet_file.hpp"
 
 namespace octant::telemetry {
 

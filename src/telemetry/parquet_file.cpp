@@ -1,57 +1,21 @@
 #include "telemetry/parquet_file.hpp"
 
-#include <dlfcn.h>
-
-#include <array>
+#include <algorithm>
 #include <exception>
-#include <filesystem>
-#include <string>
 
 #include "core/error.hpp"
-#include "telemetry/parquet_library.hpp"
-#include "telemetry/parquet_reader.hpp"
+#include "telemetry/parquet_input.hpp"
+#include "telemetry/parquet_output.hpp"
+#include "telemetry/parquet_values.hpp"
 
 namespace octant::telemetry {
 
 namespace {
 
-#ifdef OCTANT_PARQUET_LIBRARY
+// Of windows, which are written while a run waits, and of merged files.
+constexpr int k_fast = 1, k_small = 6;
 
-// Beside the file that this code is in, where a system has its libraries, or where it was built.
-std::array<std::filesystem::path, 3> library_paths() {
-  const std::filesystem::path built(OCTANT_PARQUET_LIBRARY);
-  Dl_info own{};
-  dladdr(reinterpret_cast<const void*>(&parquet_is_available), &own);
-  std::filesystem::path here = own.dli_fname ? own.dli_fname : "";
-  if (!here.has_parent_path())  // a program that was found in the PATH
-    here = std::filesystem::read_symlink("/proc/self/exe");
-  const auto folder = std::filesystem::absolute(here).parent_path();
-  return {folder / built.filename(), folder / "../lib" / built.filename(), built};
-}
-
-const ParquetLibrary& load() {
-  std::string reason;
-  for (const std::filesystem::path& path : library_paths()) {
-    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    void* functions = library ? dlsym(library, "octant_parquet_library") : nullptr;
-    if (functions) return *reinterpret_cast<decltype(&octant_parquet_library)>(functions)();
-    reason += (reason.empty() ? "" : "; ") + std::string(dlerror());
-  }
-  throw RunError("the library that writes Parquet cannot be loaded ({})", reason);
-}
-
-const ParquetLibrary& library() {
-  static const ParquetLibrary& loaded = load();
-  return loaded;
-}
-
-#else
-
-const ParquetLibrary& library() {
-  throw RunError("this program was built without telemetry (OCTANT_TELEMETRY)");
-}
-
-#endif
+constexpr std::int64_t k_rows_at_once = 1 << 20;
 
 // Runs a step on a file; whatever it throws becomes a RunError that names the file.
 template <class Step>
@@ -66,32 +30,77 @@ auto on_file(const char* what, const std::string& path, const Step& step) {
   }
 }
 
-}  // namespace
+// Rows of several files, on their way into one.
+class Merger {
+ public:
+  explicit Merger(const std::string& path) : output_(path, k_small) {}
 
-bool parquet_is_available() {
-#ifdef OCTANT_PARQUET_LIBRARY
-  return true;
-#else
-  return false;
-#endif
-}
+  void add(const std::string& input, std::int64_t rows) {
+    parquet::Input file(input);
+    if (held_.empty()) held_ = file.schema();
+    for (std::size_t group = 0; group < file.groups(); ++group) {
+      const std::vector<Column> columns = file.columns(group);
+      const std::int64_t some = std::min(rows, parquet::rows_of(columns.front()));
+      hold(columns, some);
+      rows -= some;
+    }
+  }
+  void finish(const Metadata& metadata) {
+    write_held();
+    output_.finish(metadata);
+  }
+
+ private:
+  void hold(const std::vector<Column>& columns, std::int64_t rows) {
+    if (columns.size() != held_.size())
+      throw RunError("{} columns after {}", columns.size(), held_.size());
+    for (std::size_t n = 0; n < columns.size(); ++n)
+      parquet::append_rows(held_[n], columns[n], rows);
+    if (parquet::rows_of(held_.front()) >= k_rows_at_once) write_held();
+  }
+  void write_held() {
+    output_.write(held_);
+    for (Column& column : held_) column = parquet::empty_column(column.name, column.values.index());
+  }
+  parquet::Output output_;
+  std::vector<Column> held_;
+};
+
+}  // namespace
 
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata) {
-  on_file("write", path, [&] { library().write(path, columns, metadata); });
+  on_file("write", path, [&] {
+    parquet::Output output(path, k_fast);
+    output.write(columns);
+    output.finish(metadata);
+  });
 }
 
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata, std::int64_t rows_of_first) {
-  on_file("write", path, [&] { library().merge(inputs, path, metadata, rows_of_first); });
+  on_file("write", path, [&] {
+    Merger merger(path);
+    std::int64_t rows = rows_of_first;
+    for (const std::string& input : inputs) {
+      merger.add(input, rows);
+      rows = std::numeric_limits<std::int64_t>::max();
+    }
+    merger.finish(metadata);
+  });
 }
 
 Metadata parquet_metadata(const std::string& path) {
-  return on_file("read", path, [&] { return library().metadata(path); });
+  return on_file("read", path, [&] { return parquet::Input(path).metadata(); });
 }
 
 std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names) {
-  return on_file("read", path, [&] { return library().read(path, names); });
+  return on_file("read", path, [&] {
+    parquet::Input file(path);
+    std::vector<Column> columns;
+    for (const std::string& name : names) columns.push_back(file.column(name));
+    return columns;
+  });
 }
 
 }  // namespace octant::telemetry

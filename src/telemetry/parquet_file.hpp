@@ -1,4 +1,4 @@
-// Parquet files, without Arrow's types: its headers are heavy, and a build may be without it.
+// Parquet files: tables of columns that any data base reads. github.com/apache/parquet-format
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace octant::telemetry {
 // Texts out of a list, by their numbers in it.
 struct Texts {
   std::vector<std::int32_t> numbers;
-  const std::vector<std::string>* list = nullptr;
+  std::vector<std::string> list;
+  bool operator==(const Texts&) const = default;
 };
 
 struct Column {
@@ -23,15 +24,13 @@ struct Column {
                std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<std::uint64_t>,
                std::vector<float>, std::vector<double>, Texts>
       values;
+  bool operator==(const Column&) const = default;
 };
 
 using Metadata = std::map<std::string, std::string>;
 
-// Whether this program was built with Arrow. Without it, the functions below throw RunError.
-bool parquet_is_available();
-
-// Writes columns of equal length. The file has its name only when it is complete: it is written as
-// ".NAME.part" beside. Throws RunError that names the file and the reason.
+// Writes columns of equal length, at least one. The file has its name only when it is complete: it
+// is written as ".NAME.part" beside. Throws RunError that names the file and the reason.
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata);
 
@@ -41,6 +40,8 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata,
                    std::int64_t rows_of_first = std::numeric_limits<std::int64_t>::max());
 
+// Of files that the functions above have written.
 Metadata parquet_metadata(const std::string& path);
+std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names);
 
 }  // namespace octant::telemetry

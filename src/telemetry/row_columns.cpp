@@ -18,7 +18,7 @@ template <class Row>
 Column text_column(const char* name, const std::vector<Row>& rows, std::int32_t Row::*field,
                    const Names& names) {
   return {name,
-          Texts{std::get<std::vector<std::int32_t>>(column(name, rows, field).values), &names}};
+          Texts{std::get<std::vector<std::int32_t>>(column(name, rows, field).values), names}};
 }
 
 // Of an enumeration with so many values, which to_string() names.
@@ -29,7 +29,7 @@ Column kind_column(const char* name, const std::vector<Row>& rows, Kind Row::*fi
     for (int n = 0; n < count; ++n) names.emplace_back(to_string(static_cast<Kind>(n)));
     return names;
   }();
-  Texts texts{{}, &k_names};
+  Texts texts{{}, k_names};
   for (const Row& row : rows) texts.numbers.push_back(static_cast<std::int32_t>(row.*field));
   return {name, std::move(texts)};
 }
@@ -41,7 +41,7 @@ Column phase_column(const std::vector<Row>& rows) {
 
 Column direction_column(const std::vector<MessageRow>& rows) {
   static const Names k_names{"send", "receive"};
-  Texts texts{{}, &k_names};
+  Texts texts{{}, k_names};
   for (const MessageRow& row : rows) texts.numbers.push_back(row.received ? 1 : 0);
   return {"direction", std::move(texts)};
 }

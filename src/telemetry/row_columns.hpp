@@ -9,7 +9,7 @@
 
 namespace octant::telemetry {
 
-// `names` is what the rows' names count in; it must outlive the columns.
+// `names` is what the rows' names count in.
 using Names = std::vector<std::string>;
 
 std::vector<Column> columns(const std::vector<StepRow>& rows, const Names& names);

@@ -6,7 +6,10 @@ import subprocess
 import time
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from cases import DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CHANNEL
@@ -42,6 +45,21 @@ def test_there_is_a_row_for_every_step_rank_and_block(blast: Outcome) -> None:
     assert ask_one(blast, updates) == 0.0
     history = blast.history()
     assert ask_one(blast, "select max(time) from steps") == history["time"][-2]
+
+
+def test_other_programs_read_the_documented_types_and_the_same_values(blast: Outcome) -> None:
+    (file, *_) = (blast.directory / "telemetry").glob("phases-*.parquet")
+    table = parquet.read_table(file)
+    number, text = pa.int64(), pa.string()
+    assert dict(zip(table.schema.names, table.schema.types, strict=True)) == {
+        **{"segment": pa.int16(), "step": number, "rank": pa.int32(), "level": pa.int8()},
+        **{"phase": text, "name": text, "calls": pa.int32(), "start_ns": number},
+        **{"total_ns": number, "self_ns": number, "cpu_ns": number},
+        **{"cells": number, "bytes": number},
+    }
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    assert rows == duckdb.sql(f"select * from '{file}'").fetchall()
+    assert table.schema.metadata[b"octant.model"] == b"amr"
 
 
 def test_the_times_of_a_step_add_up(blast: Outcome) -> None:
