@@ -144,6 +144,9 @@ void initialize(int& argc, char**& argv) {
   // Open MPI would start a daemon beside a program that no mpirun has started, in case it wants to
   // start others: half of the time that a short run takes.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // Such a program looks at the machine itself, by plugins of hwloc: X11, OpenCL and a large XML
+  // library, 3 MB, to find screens. It keeps the plugin for PCI, by which messages find their card.
+  setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", 0);
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
     throw RunError("this MPI library does not allow threads: MPI_THREAD_FUNNELED is needed");
