@@ -2,13 +2,15 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import Call, partly_refined, wave
@@ -111,13 +113,26 @@ def test_leaf_cells_lie_in_vtk_where_they_are(
     assert found["velocity"].shape == (sum(fine), 3)
 
 
-# For a VTK without numpy: prints its version, the number of leaf cells, and their mass.
-COUNT_LEAVES = """
+# For a VTK without numpy: opens a file; prints its version, how many leaf cells there are, and
+# their mass.
+OPEN_WITH_VTK = """
 import sys, vtk
+version = vtk.VTK_VERSION
 reader = vtk.vtkHDFReader()
 reader.SetMaximumLevelsToReadByDefaultForAMR(0)
 reader.SetFileName(sys.argv[1])
 reader.Update()
+"""
+OPEN_WITH_PARAVIEW = """
+import sys
+from paraview import simple
+version = f"{simple.GetParaViewVersion().major}.{simple.GetParaViewVersion().minor}"
+source = simple.OpenDataFile(sys.argv[1])
+source.MaximumLevelsToReadByDefaultForAMR = 0
+source.UpdatePipeline()
+reader = source.GetClientSideObject()
+"""
+COUNT_LEAVES = """
 boxes = reader.GetOutputDataObject(0).NewIterator()
 boxes.InitTraversal()
 cells, mass = 0, 0.0
@@ -129,7 +144,7 @@ while not boxes.IsDoneWithTraversal():
     cells += len(leaf)
     mass += sum(map(density.GetTuple1, leaf)) * dx * dy * dz
     boxes.GoToNextItem()
-print(vtk.VTK_VERSION, cells, mass)
+print(version, cells, mass)
 """
 
 
@@ -142,7 +157,7 @@ def test_the_oldest_vtk_finds_the_same(tmp_path: Path, vtk: Any) -> None:
     with Snapshot(partly_refined(block_size=4, **DOMAIN).write(tmp_path / "snap.h5")) as snapshot:
         write_mesh(snapshot, path)
     run = subprocess.run(
-        [sys.executable, "-c", COUNT_LEAVES, path],
+        [sys.executable, "-c", OPEN_WITH_VTK + COUNT_LEAVES, path],
         env=os.environ | {"PYTHONPATH": str(oldest)},
         capture_output=True,
         text=True,
@@ -154,6 +169,74 @@ def test_the_oldest_vtk_finds_the_same(tmp_path: Path, vtk: Any) -> None:
     found = leaves(opened(vtk, path))
     assert int(cells) == len(found["density"])
     assert float(mass) == pytest.approx((found["density"] * found["volume"]).sum(), rel=1e-13)
+
+
+@pytest.fixture
+def pvpython(tmp_path: Path) -> Callable[..., str]:
+    """Give what runs a script with ParaView, off any screen, and returns what it prints."""
+    command = shutil.which("pvpython")
+    if not command:
+        pytest.skip("no ParaView; Debian's package python3-paraview has pvpython")
+
+    def call(text: str, *arguments: object, display: tuple[str, ...] = ()) -> str:
+        script = tmp_path / "script.py"
+        script.write_text(text)
+        words = [*display, command, "--force-offscreen-rendering", str(script)]
+        environment = {n: v for n, v in os.environ.items() if not n.startswith("PYTHON")}
+        run = subprocess.run(
+            [*words, *map(str, arguments)], env=environment, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+        return run.stdout
+
+    return call
+
+
+def test_paraview_finds_the_same(tmp_path: Path, pvpython: Callable[..., str]) -> None:
+    """ParaView 5.11, as Debian has it, knows the file by the ending .hdf."""
+    path = tmp_path / "snap.hdf"
+    with Snapshot(partly_refined(block_size=4, **DOMAIN).write(tmp_path / "snap.h5")) as snapshot:
+        write_mesh(snapshot, path)
+        leaf = [level.leaf_cells(slice(None)) for level in snapshot.levels]
+        fine = sum(map(np.count_nonzero, leaf))
+        mass = sum(
+            level.cell_size.prod() * level.read("density", slice(None))[here].sum()
+            for level, here in zip(snapshot.levels, leaf, strict=True)
+        )
+    _, cells, found = pvpython(OPEN_WITH_PARAVIEW + COUNT_LEAVES, path).split()
+    assert int(cells) == fine
+    assert float(found) == pytest.approx(mass, rel=1e-12)
+
+
+DRAW_WITH_PARAVIEW = """
+view = simple.CreateView("RenderView")
+view.ViewSize, view.OrientationAxesVisibility = [200, 200], 0
+cut = simple.Slice(Input=source)
+cut.SliceType.Origin, cut.SliceType.Normal = [0.5, 0.5, 0.501], [0, 0, 1]
+shown = simple.Show(cut, view)
+simple.ColorBy(shown, ("CELLS", "density"))
+shown.SetScalarBarVisibility(view, False)
+shown.Ambient, shown.Diffuse = 1.0, 0.0
+colours = simple.GetColorTransferFunction("density")
+colours.ColorSpace, colours.RGBPoints = "RGB", [1.0, 0, 0, 0, 3.6, 1, 1, 1]
+view.CameraParallelProjection, view.CameraParallelScale = 1, 0.5
+view.CameraFocalPoint, view.CameraPosition = [0.5, 0.5, 0.5], [0.5, 0.5, 2.0]
+simple.SaveScreenshot(sys.argv[2], view)
+"""
+
+
+def test_a_picture_of_paraview_shows_the_field(
+    tmp_path: Path, pvpython: Callable[..., str]
+) -> None:
+    """Debian's ParaView draws on a display of X alone, which xvfb-run gives it."""
+    display = shutil.which("xvfb-run")
+    if not display:
+        pytest.skip("no xvfb-run, and ParaView draws on a display alone")
+    path, picture = tmp_path / "snap.hdf", tmp_path / "cut.png"
+    with Snapshot(partly_refined().write(tmp_path / "snap.h5")) as snapshot:
+        write_mesh(snapshot, path)
+    pvpython(OPEN_WITH_PARAVIEW + DRAW_WITH_PARAVIEW, path, picture, display=(display, "-a"))
+    assert_shows_the_wave(plt.imread(picture)[::-1, :, 0] * 2.6 + 1.0)
 
 
 def test_a_picture_of_vtk_shows_the_field(tmp_path: Path, vtk: Any) -> None:
@@ -197,7 +280,11 @@ def test_a_picture_of_vtk_shows_the_field(tmp_path: Path, vtk: Any) -> None:
     grabbed.SetInput(window)
     grabbed.Update()
     picture = as_arrays(grabbed.GetOutput().GetPointData())["ImageScalars"]
-    shown = picture.reshape(200, 200, -1)[..., 0] / 255 * 2.6 + 1.0
+    assert_shows_the_wave(picture.reshape(200, 200, -1)[..., 0] / 255 * 2.6 + 1.0)
+
+
+def assert_shows_the_wave(shown: Array) -> None:
+    """Compare a picture of a cut, shape (200, 200), with the density."""
     middle = (np.arange(200) + 0.5) / 200
     expected = wave(middle[None, :], middle[:, None], 0.5)
     assert np.abs(shown - expected).mean() < 0.1  # cells of 1/16 against points
