@@ -10,7 +10,8 @@
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
-#include "gravity/fourier_solver.hpp"
+#include "gravity/base_fourier.hpp"
+#include "gravity/green_function.hpp"
 #include "gravity/level_solver.hpp"
 #include "mesh/mesh.hpp"
 
@@ -167,6 +168,8 @@ class Solver {
     fourier_ =
         std::make_unique<gravity::BaseFourier>(mesh.geometry(), mesh.communicator(), CommOptions{});
     fourier_->connect(level_.patches());
+    green_.of = gravity::GreenFunction(fourier_->cells(), fourier_->cell_size(),
+                                       gravity::Laplacian::discrete);
   }
 
   const gravity::PatchLevel& level() const { return level_; }
@@ -175,9 +178,7 @@ class Solver {
   gravity::SolveReport solve(gravity::DeviceArray<double>& phi,
                              const gravity::DeviceArray<double>& f, double reference) {
     if (!fourier_) return multigrid_.solve(phi, f, reference, tolerance_, 50);
-    const gravity::GreenFunction green(fourier_->cells(), fourier_->cell_size(),
-                                       gravity::Laplacian::discrete);
-    gravity::solve_by_fourier(*fourier_, green, f, phi);
+    fourier_->solve(green_, f, phi);
     return {};
   }
 
@@ -186,6 +187,7 @@ class Solver {
   gravity::PatchLevel level_;
   gravity::LevelSolver multigrid_;
   std::unique_ptr<gravity::BaseFourier> fourier_;
+  gravity::ModeFactors green_;
   double tolerance_;
 };
 

@@ -1,6 +1,8 @@
 #include "gravity/base_grid.hpp"
 
 #include "core/error.hpp"
+#include "gravity/green_function.hpp"
+#include "gravity/isolated_green.hpp"
 
 namespace octant::gravity {
 
@@ -36,20 +38,29 @@ BaseFourier& BaseGrid::fourier() {
   return *fourier_;
 }
 
+ModeFactors& BaseGrid::green(Laplacian laplacian) {
+  ModeFactors& green = greens_[laplacian];
+  if (green.of) return green;
+  const pencil::Cells& cells = fourier().cells();
+  if (mesh_.geometry().periodic(0)) {
+    green.of = GreenFunction(cells, fourier().cell_size(), laplacian);
+  } else {
+    green.of = [isolated = std::make_shared<IsolatedGreen>(cells)](const pencil::Mode& mode) {
+      return (*isolated)(mode);
+    };
+  }
+  return green;
+}
+
 void BaseGrid::solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
                      const DeviceArray<double>& phi) {
-  const pencil::Cells& cells = fourier().cells();
-  if (!mesh_.geometry().periodic(0)) {
-    if (!isolated_green_) isolated_green_ = std::make_unique<IsolatedGreen>(cells);
-    return solve_by_fourier(fourier(), std::ref(*isolated_green_), f, phi);
-  }
-  const GreenFunction green(cells, fourier().cell_size(), laplacian);
-  if (!factor) return solve_by_fourier(fourier(), green, f, phi);
-  const auto multiplied = [&](const pencil::Mode& mode) {
+  if (!factor) return fourier().solve(green(laplacian), f, phi);
+  const GreenFunction green(fourier().cells(), fourier().cell_size(), laplacian);
+  ModeFactors multiplied{[&](const pencil::Mode& mode) {
     const double k = green.wave_number(mode);
     return k > 0.0 ? green(mode) * factor(k) : 0.0;
-  };
-  solve_by_fourier(fourier(), multiplied, f, phi);
+  }};
+  fourier().solve(multiplied, f, phi);
 }
 
 PowerSpectrum BaseGrid::power_spectrum(const BlockField& density, const BlockField* means) {

@@ -2,10 +2,11 @@
 // and the spectrum of what is on it.
 #pragma once
 
+#include <map>
 #include <memory>
 
-#include "gravity/fourier_solver.hpp"
-#include "gravity/isolated_green.hpp"
+#include "gravity/base_fourier.hpp"
+#include "gravity/gravity_options.hpp"
 #include "gravity/patch_level.hpp"
 #include "gravity/power_spectrum.hpp"
 #include "mesh/mesh.hpp"
@@ -38,14 +39,15 @@ class BaseGrid {
 
  private:
   BaseFourier& fourier();
+  ModeFactors& green(Laplacian laplacian);
 
   const mesh::Mesh& mesh_;
   CommOptions options_;
   FieldPool& pool_;
   std::unique_ptr<PatchLevel> level_;
   std::unique_ptr<BaseFourier> fourier_;
-  bool connected_ = false;  // fourier_ to level_
-  std::unique_ptr<IsolatedGreen> isolated_green_;
+  bool connected_ = false;                   // fourier_ to level_
+  std::map<Laplacian, ModeFactors> greens_;  // isolated ones where the domain is not periodic
 };
 
 }  // namespace octant::gravity

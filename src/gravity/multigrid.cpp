@@ -99,8 +99,9 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
-// Throws InputError where Fourier transforms are asked for and cannot be done. On a GPU they pass
-// through the host's memory and are slower than multigrid.
+// Throws InputError where Fourier transforms are asked for and cannot be done. On GPUs of several
+// ranks they pass through the host's memory and are slower than multigrid; results may not depend
+// on the number of ranks.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   constexpr bool on_host =
       Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;

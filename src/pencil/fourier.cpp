@@ -34,15 +34,20 @@ std::size_t size_of(const Layout& layout, int axis) {
   return static_cast<std::size_t>(layout.box[3 - axis].count()) * layout.stride[3 - axis];
 }
 
+int wave_number(int n, int cells) { return 2 * n <= cells ? n : n - cells; }
+
+}  // namespace
+
 Cells padded(Cells cells, Padding padding) {
   if (padding == Padding::doubled)
     for (int& n : cells) n *= 2;
   return cells;
 }
 
-int wave_number(int n, int cells) { return 2 * n <= cells ? n : n - cells; }
-
-}  // namespace
+Mode mode_at(int x, int y, int z, const Cells& lengths) {
+  const bool is_own_mirror = x == 0 || 2 * x == lengths[0];
+  return {x, wave_number(y, lengths[1]), wave_number(z, lengths[2]), is_own_mirror ? 1 : 2};
+}
 
 struct PeriodicFourier::State {
   State(const PencilGrid& grid, TransposeBackend backend, Padding padding);
@@ -170,10 +175,7 @@ void PeriodicFourier::for_each_mode(
   for (int y = 0; y < box[1].count(); ++y)
     for (int x = 0; x < box[0].count(); x += 2)
       for (int z = 0; z < s.n[2]; ++z) {
-        const int kx = (box[0].begin + x) / 2;
-        const bool is_own_mirror = kx == 0 || 2 * kx == s.n[0];
-        const Mode mode{kx, wave_number(box[1].begin + y, s.n[1]), wave_number(z, s.n[2]),
-                        is_own_mirror ? 1 : 2};
+        const Mode mode = mode_at((box[0].begin + x) / 2, box[1].begin + y, z, s.n);
         double* pair = s.by_z.data() + s.z_layout.at(x, y, z);
         std::complex<double> coefficient(pair[0], pair[1]);
         visit(mode, coefficient);

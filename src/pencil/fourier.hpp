@@ -23,6 +23,11 @@ struct Mode {
 // around (Hockney & Eastwood, Computer Simulation Using Particles, 1981, section 6-5-4).
 enum class Padding { none, doubled };
 
+// The lengths of the array that is transformed.
+Cells padded(Cells cells, Padding padding);
+// The mode in that place of all modes of an array of these lengths, along x of half of them.
+Mode mode_at(int x, int y, int z, const Cells& lengths);
+
 // Values are an x-pencil without ghosts, C order [z][y][x], of this rank's box.
 class PeriodicFourier {
  public:

@@ -2,7 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "core/observer.hpp"
 #include "core/random.hpp"
+#include "core/residency.hpp"
+#include "gravity/base_fourier.hpp"
+#include "gravity/green_function.hpp"
+#include "gravity/isolated_green.hpp"
 #include "tests/unit/gravity/gravity_fixture.hpp"
 
 namespace octant::gravity::test {
@@ -105,6 +110,71 @@ TEST(BaseLevel, potentials_have_the_same_bits_on_any_number_of_ranks) {
     return fingerprint(gas, solved(gas, {.base = BaseSolver::fft}));
   };
   EXPECT_EQ(bits(Communicator::world()), bits(alone()));
+}
+
+// Notes what a step would copy to and from a GPU.
+class CopiedFields : public Observer {
+ public:
+  CopiedFields() { set_current(this); }
+  ~CopiedFields() override { set_current(nullptr); }
+
+  void enter(Phase, std::string_view, int) override {}
+  void leave() override {}
+  void lap(Phase, std::string_view) override {}
+  void count(std::int64_t, std::int64_t) override {}
+  void messages(std::string_view, int, std::span<const MessageReport>) override {}
+  void copied(Cargo cargo, Way, std::int64_t bytes) override {
+    if (cargo == Cargo::fields) total += bytes;
+  }
+
+  std::int64_t total = 0;
+};
+
+// The base level's patches of one rank, a field on them, and its potential.
+struct BaseOfOneRank {
+  explicit BaseOfOneRank(const std::string& boundary)
+      : gas(box({32, 16, 64}, 8, 0, boundary), alone()),
+        level(gas.mesh.tree(), 0, CommOptions{}, pool) {
+    gas.set_density(lumps);
+    field = level.make_field("density", {.x = {gas.mesh.fields(0).blocks(mesh::LevelFields::k_now),
+                                               gas.mesh.layout().stride_slot}});
+  }
+
+  std::vector<double> potential(BaseFourier::Solves solves) {
+    const bool periodic = gas.mesh.geometry().periodic(0);
+    BaseFourier fourier(gas.mesh.geometry(), gas.mesh.communicator(), {}, solves);
+    fourier.connect(level.patches());
+    ModeFactors green;
+    if (periodic) green.of = GreenFunction(fourier.cells(), 1.0, Laplacian::discrete);
+    else green.of = std::ref(isolated.emplace(fourier.cells()));
+    const DeviceArray<double> phi("potential", field.size());
+    for (int time = 0; time < 2; ++time)  // nothing may be left over from a solve before
+      fourier.solve(green, field, phi);
+    return to_vector(Cargo::numbers, phi);
+  }
+
+  Gas gas;
+  FieldPool pool;
+  PatchLevel level;
+  DeviceArray<double> field;
+  std::optional<IsolatedGreen> isolated;
+};
+
+TEST(BaseLevel, is_solved_where_fields_lie_to_round_off_and_none_travels) {
+  for (const char* boundary : {"periodic", "outflow"}) {
+    BaseOfOneRank base(boundary);
+    const CopiedFields copied;
+    const auto host = base.potential(BaseFourier::Solves::where_fields_are_fast);
+    const auto device = base.potential(BaseFourier::Solves::where_fields_lie);
+    double most = 0.0, apart = 0.0;
+    for (std::size_t n = 0; n < host.size(); ++n) {
+      most = std::max(most, std::abs(host[n]));
+      apart = std::max(apart, std::abs(device[n] - host[n]));
+    }
+    EXPECT_GT(most, 0.0);
+    EXPECT_LT(apart, 1e-13 * most) << boundary;
+    EXPECT_EQ(copied.total, 0) << boundary;
+  }
 }
 
 // --- power spectrum ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-#include "gravity/fourier_solver.hpp"
+#include "gravity/green_function.hpp"
 
 #include <cmath>
 
@@ -18,15 +18,6 @@ GreenFunction::GreenFunction(const pencil::Cells& cells, double cell_size, Lapla
 
 double GreenFunction::wave_number(const pencil::Mode& mode) const {
   return std::hypot(mode.x * fundamental_[0], mode.y * fundamental_[1], mode.z * fundamental_[2]);
-}
-
-void solve_by_fourier(BaseFourier& fourier, const ModeFactor& green, const DeviceArray<double>& f,
-                      const DeviceArray<double>& phi) {
-  fourier.forward(f);
-  fourier.for_each_mode([&](const pencil::Mode& mode, std::complex<double>& coefficient) {
-    coefficient *= green(mode);
-  });
-  fourier.backward(phi);
 }
 
 }  // namespace octant::gravity

@@ -1,19 +1,15 @@
-// The Poisson equation of the base level, mode by mode.
+// The Green function of a periodic base level, mode by mode.
 #pragma once
 
 #include <array>
-#include <functional>
 #include <vector>
 
-#include "gravity/base_fourier.hpp"
 #include "gravity/gravity_options.hpp"
+#include "pencil/fourier.hpp"
 
 namespace octant::gravity {
 
-// What a mode of f is multiplied by to become that of phi.
-using ModeFactor = std::function<double(const pencil::Mode&)>;
-
-// In a periodic domain, where laplacian(phi) h^2 = f. 0 for the mean.
+// The factor of a mode in a periodic domain, where laplacian(phi) h^2 = f. 0 for the mean.
 class GreenFunction {
  public:
   GreenFunction(const pencil::Cells& cells, double cell_size, Laplacian laplacian);
@@ -31,9 +27,5 @@ class GreenFunction {
   std::array<std::vector<double>, 3> eigenvalues_;  // times h^2, of modes 0 .. n/2
   std::array<double, 3> fundamental_;
 };
-
-// Sets phi of own patches from f (7-point form: sum(neighbours) - 6 phi = f). Collective.
-void solve_by_fourier(BaseFourier& fourier, const ModeFactor& green, const DeviceArray<double>& f,
-                      const DeviceArray<double>& phi);
 
 }  // namespace octant::gravity
