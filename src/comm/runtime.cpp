@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
+#include "comm/communicator.hpp"
+#include "comm/devices.hpp"
 #include "comm/mpi_layer.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
@@ -57,6 +59,17 @@ void refuse_to_be_one_of_many_alone() {
   }
 }
 
+// Ends the program, with the exit code of a failed run, if any rank has no GPU to run kernels on.
+void refuse_to_run_without_a_device() {
+  const std::string message = why_no_device();
+  const Communicator world = Communicator::world();
+  const int first = world.min(message.empty() ? world.size() : world.rank());
+  if (first == world.size()) return;
+  if (world.rank() == first) fmt::print(stderr, "{}\n", message);
+  mpi::finalize();
+  std::exit(1);
+}
+
 // By the hooks of its tools, unless a tool has these.
 void count_arrays_of_kokkos() {
   if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
@@ -72,7 +85,12 @@ void count_arrays_of_kokkos() {
 
 void start_kokkos() {
   // Its warnings are advice on binding threads, repeated by every rank.
-  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
+  const bool is_chosen = std::getenv("KOKKOS_DEVICE_ID") != nullptr ||
+                         std::getenv("KOKKOS_MAP_DEVICE_ID_BY") != nullptr;
+  const auto device = device_of(Communicator::world().split_by_node().rank());
+  if (device && !is_chosen) settings.set_device_id(*device);
+  Kokkos::initialize(settings);
   count_arrays_of_kokkos();
 }
 
@@ -83,6 +101,7 @@ Runtime::Runtime(int& argc, char**& argv) {
   mpi::initialize(argc, argv);
   refuse_to_be_one_of_many_alone();
   refuse_more_threads_than_kokkos_holds();
+  refuse_to_run_without_a_device();
   start_kokkos();
 }
 
@@ -93,6 +112,7 @@ Runtime::Runtime(std::optional<int> fortran_communicator) {
   if (fortran_communicator) mpi::run_on(*fortran_communicator);
   if (const std::string message = about_too_many_threads(); !message.empty())
     throw InputError("{}", message);
+  if (const std::string message = why_no_device(); !message.empty()) throw RunError("{}", message);
   start_kokkos();
 }
 

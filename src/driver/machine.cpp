@@ -52,14 +52,22 @@ std::string name_of_processor() {
   return "";
 }
 
+std::string describe(const Devices& devices) {
+  if (devices.count == 0) return "";
+  return fmt::format("; kernels on {} GPU(s) ({}, {:.1f} GB each), ranks on each in turn",
+                     devices.count, devices.name,
+                     1e-9 * static_cast<double>(devices.bytes_of_each));
+}
+
 }  // namespace
 
 std::string Machine::describe() const {
   return fmt::format(
-      "{}{}: {} rank(s) per node, {} thread(s) per rank, {} processors, {}",
+      "{}{}: {} rank(s) per node, {} thread(s) per rank, {} processors, {}{}",
       name.empty() ? "machine" : name, processor.empty() ? "" : fmt::format(" ({})", processor),
       ranks_per_node, threads_per_rank, processors,
-      is_bound() ? fmt::format("ranks bound to {}", processors_per_rank) : "ranks not bound");
+      is_bound() ? fmt::format("ranks bound to {}", processors_per_rank) : "ranks not bound",
+      driver::describe(devices));
 }
 
 Machine machine_of(const Communicator& communicator) {
@@ -72,7 +80,9 @@ Machine machine_of(const Communicator& communicator) {
                   .ranks_per_node = node.size(),
                   .threads_per_rank = Kokkos::DefaultHostExecutionSpace().concurrency(),
                   .processors = count(processors),
-                  .processors_per_rank = own};
+                  .processors_per_rank = own,
+                  .devices = devices_of(node)};
+  communicator.broadcast(machine.devices.name);
   communicator.broadcast(machine.name);
   communicator.broadcast(machine.processor);
   const double crowd =
@@ -80,7 +90,7 @@ Machine machine_of(const Communicator& communicator) {
   const bool is_fullest = crowd == communicator.max(crowd);
   const int there = communicator.min(is_fullest ? communicator.rank() : communicator.size());
   for (int* number : {&machine.ranks_per_node, &machine.threads_per_rank, &machine.processors,
-                      &machine.processors_per_rank})
+                      &machine.processors_per_rank, &machine.devices.count})
     communicator.broadcast(*number, there);
   return machine;
 }

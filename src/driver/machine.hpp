@@ -4,6 +4,7 @@
 #include <string>
 
 #include "comm/communicator.hpp"
+#include "comm/devices.hpp"
 
 namespace octant::driver {
 
@@ -14,8 +15,11 @@ struct Machine {
   int ranks_per_node = 1, threads_per_rank = 1;
   int processors = 1;           // of the node
   int processors_per_rank = 1;  // fewer than the node's: ranks are bound
+  Devices devices;              // of the node, where kernels run on GPUs
 
   bool is_bound() const { return processors_per_rank < processors; }
+  // Whether several ranks have one GPU, and take turns.
+  bool shares_devices() const { return devices.count > 0 && ranks_per_node > devices.count; }
   // Whether threads outnumber processors, and take turns.
   bool is_crowded() const {
     return ranks_per_node * threads_per_rank > processors || threads_per_rank > processors_per_rank;

@@ -25,6 +25,7 @@ namespace {
 telemetry::Metadata circumstances_of(const Machine& machine) {
   return {{"octant.machine", machine.name},
           {"octant.processor", machine.processor},
+          {"octant.gpu", machine.devices.name},
           {"octant.processors_per_node", fmt::to_string(machine.processors)},
           {"octant.processors_per_rank", fmt::to_string(machine.processors_per_rank)},
           {"octant.threads_per_rank", fmt::to_string(machine.threads_per_rank)},

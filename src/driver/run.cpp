@@ -137,6 +137,11 @@ class Run::Course {
 
   static void log_machine(const Machine& machine) {
     log::info("{}", machine.describe());
+    if (machine.shares_devices())
+      log::warn(
+          "{} rank(s) on {} GPU(s): they take turns, and each holds its own part of the memory; "
+          "one rank for each GPU is faster",
+          machine.ranks_per_node, machine.devices.count);
     if (machine.is_crowded())
       log::warn(
           "{} rank(s) of {} thread(s) on {} processor(s){}: they take turns, and wait for each "

@@ -30,5 +30,17 @@ TEST(Machine, is_crowded_where_threads_take_turns) {
   EXPECT_TRUE(machine.is_crowded());
 }
 
+TEST(Machine, says_which_ranks_share_a_gpu) {
+  Machine machine{.ranks_per_node = 2, .processors = 8, .processors_per_rank = 8};
+  EXPECT_FALSE(machine.shares_devices());  // on cores
+  EXPECT_EQ(machine.describe().find("GPU"), std::string::npos);
+  machine.devices = {.count = 2, .name = "NVIDIA H100", .bytes_of_each = 80'000'000'000};
+  EXPECT_FALSE(machine.shares_devices());
+  EXPECT_TRUE(machine.describe().ends_with(
+      "; kernels on 2 GPU(s) (NVIDIA H100, 80.0 GB each), ranks on each in turn"));
+  machine.ranks_per_node = 3;
+  EXPECT_TRUE(machine.shares_devices());
+}
+
 }  // namespace
 }  // namespace octant::driver
