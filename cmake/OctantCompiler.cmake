@@ -9,22 +9,26 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 
-# Kokkos puts its own launcher before the compiler of a CUDA build.
 find_program(OCTANT_CCACHE ccache)
-if(OCTANT_CCACHE AND NOT OCTANT_CUDA)
+if(OCTANT_CCACHE)
   # It trusts the compiler's list of headers, and does not preprocess a source to know them.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${OCTANT_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 # Contraction into fused multiply-adds is off because compilers place it differently in different
 # inlinings: without it every block size, tile, pack width and thread count gives the same bits.
 add_library(octant_flags INTERFACE)
+set(OCTANT_HOST_FLAGS -Wall -Wextra -ffp-contract=off -fno-math-errno -fno-trapping-math)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND OCTANT_HOST_FLAGS
+    -Wno-stringop-overflow   # g++ 12 sees one inside fmt::join
+    -Wno-subobject-linkage)  # the sources of a batch are no main files to it
+endif()
+list(JOIN OCTANT_HOST_FLAGS "," OCTANT_HOST_FLAGS_OF_NVCC)
 target_compile_options(octant_flags INTERFACE
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -ffp-contract=off -fno-math-errno
-    -fno-trapping-math>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:
-    -Wno-stringop-overflow    # g++ 12 sees one inside fmt::join
-    -Wno-subobject-linkage>)  # the sources of a batch are no main files to it
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:${OCTANT_HOST_FLAGS}>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OCTANT_HOST_FLAGS_OF_NVCC}>)
 if(OCTANT_KEY128)
   target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
 endif()

@@ -1,6 +1,18 @@
 # Finds Kokkos, or builds it: the one that the environment variable OCTANT_KOKKOS points to, else an
 # installed one, else version 4.5.1 built once into the user's cache. Its processor is Octant's: a
 # portable build takes its own.
+if(OCTANT_CUDA)
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 has nvcc know C++17 at most
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
+endif()
+
 if(NOT OCTANT_PORTABLE)
   if(DEFINED ENV{OCTANT_KOKKOS})
     set(Kokkos_ROOT $ENV{OCTANT_KOKKOS})
@@ -8,10 +20,13 @@ if(NOT OCTANT_PORTABLE)
   find_package(Kokkos 4.5 QUIET)
 endif()
 
-# An installed Kokkos without CUDA is of no use to a CUDA build.
-if(Kokkos_FOUND AND OCTANT_CUDA AND NOT "CUDA" IN_LIST Kokkos_DEVICES)
-  message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without CUDA. Point OCTANT_KOKKOS to "
-                      "one with CUDA, or hide this one to have one built.")
+# An installed Kokkos without CUDA is of no use to a CUDA build, and neither is one that sends all
+# sources to nvcc by its wrapper.
+if(Kokkos_FOUND AND OCTANT_CUDA AND NOT Kokkos_COMPILE_LANGUAGE STREQUAL "CUDA")
+  message(FATAL_ERROR
+    "The Kokkos in ${Kokkos_DIR} was built without CUDA, or with nvcc_wrapper. Point OCTANT_KOKKOS "
+    "to one with Kokkos_ENABLE_CUDA and Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE, or hide this one "
+    "to have one built.")
 endif()
 
 if(NOT Kokkos_FOUND)
@@ -30,12 +45,15 @@ if(NOT Kokkos_FOUND)
   find_package(Kokkos 4.5 REQUIRED PATHS ${prefix} NO_DEFAULT_PATH)
 endif()
 
-# Whoever links to this is compiled for the device.
 add_library(octant_kokkos INTERFACE)
 target_link_libraries(octant_kokkos INTERFACE Kokkos::kokkos)
 if(OCTANT_CUDA)
-  target_compile_options(octant_kokkos INTERFACE
-    -fmad=false                             # the device's own contraction
+  set(CMAKE_CUDA_ARCHITECTURES ${Kokkos_CUDA_ARCHITECTURES}-real)
+  set(options
     --expt-relaxed-constexpr                # kernels may call constexpr functions,
     --Werror=cross-execution-space-call)    # and no other functions of the host
+  if(OCTANT_SAME_BITS_AS_HOST)
+    list(APPEND options -fmad=false)        # the device's own contraction
+  endif()
+  target_compile_options(octant_kokkos INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:${options}>)
 endif()

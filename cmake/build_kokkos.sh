@@ -10,9 +10,10 @@ kind=$1 compiler=$2
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${OCTANT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/octant}
 
-# Kokkos is built for the very processor and compiler, which may differ between users of one cache.
+# Kokkos is built for the very processor and compilers, which may differ between users of one cache.
 machine=$({
   "$compiler" --version | sed 's/^[^ ]* //;q'
+  [[ $kind != cuda ]] || nvcc --version
   uname -m
   grep -m 1 flags /proc/cpuinfo || true
 } | sha256sum | cut -c 1-8)
@@ -31,23 +32,25 @@ trap 'rm -rf "$work"' EXIT
 echo "Building Kokkos 4.5.1 ($kind) into $prefix; this takes about half a minute, once." >&2
 "${PYTHON:-python3}" "$here/fetch_kokkos.py" "$work/source"
 
+# Without headers that Octant does not use, which saves time in every source.
 options=(-DKokkos_ENABLE_SERIAL=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20
-  -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib)
+  -DKokkos_ENABLE_IMPL_MDSPAN=OFF -DKokkos_ENABLE_DEPRECATED_CODE_4=OFF
+  -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_LIBDIR=lib
+  -DCMAKE_CXX_COMPILER="$compiler")
 if [[ $kind == cuda ]]; then
   if (($(nvcc --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p') >= 13)); then
     patch --silent -p1 -d "$work/source" < "$here/patches/kokkos-4.5.1-cuda13.patch"
   fi
-  options+=(-DKokkos_ENABLE_CUDA=ON -DKokkos_ARCH_HOPPER90=ON)
-  options+=(-DCMAKE_CXX_COMPILER="$work/source/bin/nvcc_wrapper")
-  export NVCC_WRAPPER_DEFAULT_COMPILER=$compiler
+  # As CMake's language CUDA, so that nvcc gets the sources with kernels and no others.
+  options+=(-DKokkos_ENABLE_CUDA=ON -DKokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE=ON)
+  options+=(-DKokkos_ARCH_HOPPER90=ON -DCMAKE_CUDA_STANDARD=20)
+  options+=(-DCMAKE_CUDA_HOST_COMPILER="$compiler")
 else
   architecture=NATIVE
   [[ $kind != portable ]] || architecture=HSW
   options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_$architecture=ON)
-  # In two batches of sources, and without headers that Octant does not use: both save time.
+  # In two batches of sources, which saves time.
   options+=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=10)
-  options+=(-DKokkos_ENABLE_IMPL_MDSPAN=OFF -DKokkos_ENABLE_DEPRECATED_CODE_4=OFF)
-  options+=(-DCMAKE_CXX_COMPILER="$compiler")
 fi
 
 build() {

@@ -49,7 +49,8 @@ install_with() {
 packages() {
   awk -v names="$1" -v preset="$preset" '
     $2 == "for" { for (n = 3; n <= NF; ++n) if ($n == names) column = n - 1 }
-    !/^#/ && $column != "-" && ($1 == "all" || preset != "cuda") { print $column }' \
+    !/^#/ && $column != "-" && ($1 == "all" || preset !~ /^cuda/ ||
+      $1 == "rest" && preset != "cuda-alone") { print $column }' \
     "$root/cmake/packages.txt"
 }
 
@@ -226,7 +227,8 @@ prepare_run() {
   launch=("$program")
   [[ $ranks ]] || return 0
 
-  [[ $preset != cuda ]] || fail "the cuda preset runs on one rank"
+  [[ $preset != cuda-alone ]] ||
+    fail "the preset cuda-alone goes without MPI, on one rank; the preset cuda takes several"
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   launch=(mpirun -n "$ranks")
   if mpirun --version | grep -q 'Open MPI'; then
