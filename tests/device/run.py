@@ -71,7 +71,9 @@ class Session:
 
     def run(self, *words: object, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
         """Run the program with some words."""
+        carried = [str(self.program.parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
         environment = os.environ | {
+            "LD_LIBRARY_PATH": ":".join(filter(None, carried)),  # by pack.sh
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         }
@@ -274,6 +276,10 @@ def main() -> int:
     if not asked.program.is_file():
         parser.error(f"there is no program {asked.program}: build it (docs/gpu.md)")
     session = Session(asked.program.resolve(), asked.json, asked.quick)
+    begun = session.run("--version")
+    if begun.returncode != 0:
+        message = (begun.stdout + begun.stderr).strip()
+        parser.error(f"{asked.program} does not run here: {message}")
     for part in asked.parts or PARTS:
         PARTS[part](session)
     verdicts = [
