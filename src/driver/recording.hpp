@@ -19,8 +19,8 @@ struct NodePlace {
 };
 NodePlace place_on_node(const Communicator& communicator, const DebugOptions& debug);
 
-// Records into a run's directory. Null if nothing is to be recorded, or this program was built
-// without telemetry. Throws InputError. Collective.
+// Records into a run's directory. Null if nothing is to be recorded. Throws InputError.
+// Collective.
 std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communicator,
                                                    const RunSettings& settings,
                                                    const std::string& directory, bool restart,

@@ -30,41 +30,42 @@ auto on_file(const char* what, const std::string& path, const Step& step) {
   }
 }
 
-// Rows of several files, on their way into one.
-class Merger {
- public:
-  explicit Merger(const std::string& path) : output_(path, k_small) {}
-
-  void add(const std::string& input, std::int64_t rows) {
-    parquet::Input file(input);
-    if (held_.empty()) held_ = file.schema();
-    for (std::size_t group = 0; group < file.groups(); ++group) {
-      const std::vector<Column> columns = file.columns(group);
-      const std::int64_t some = std::min(rows, parquet::rows_of(columns.front()));
-      hold(columns, some);
-      rows -= some;
-    }
-  }
-  void finish(const Metadata& metadata) {
-    write_held();
-    output_.finish(metadata);
-  }
-
- private:
-  void hold(const std::vector<Column>& columns, std::int64_t rows) {
-    if (columns.size() != held_.size())
-      throw RunError("{} columns after {}", columns.size(), held_.size());
-    for (std::size_t n = 0; n < columns.size(); ++n)
-      parquet::append_rows(held_[n], columns[n], rows);
-    if (parquet::rows_of(held_.front()) >= k_rows_at_once) write_held();
-  }
-  void write_held() {
-    output_.write(held_);
-    for (Column& column : held_) column = parquet::empty_column(column.name, column.values.index());
-  }
-  parquet::Output output_;
-  std::vector<Column> held_;
+// Rows of a file that go into another: the first ones of a group.
+struct Part {
+  const parquet::Input* file;
+  std::size_t group;
+  std::int64_t rows;
 };
+
+// Parts become a group of rows.
+void write_group(std::span<const Part> parts, parquet::Output& output) {
+  std::int64_t rows = 0;
+  for (const Part& part : parts) rows += part.rows;
+  const std::vector<Column>& schema = parts.front().file->schema();
+  output.begin_group(rows);
+  for (std::size_t place = 0; place < schema.size(); ++place) {
+    Column column = schema[place];
+    for (const Part& part : parts) part.file->append(column, place, part.group, part.rows);
+    output.add(column);
+  }
+  output.end_group();
+}
+
+std::vector<Part> parts_of(const std::vector<parquet::Input>& files, std::int64_t rows_of_first) {
+  std::vector<Part> parts;
+  std::int64_t left = rows_of_first;
+  for (const parquet::Input& file : files) {
+    if (file.schema().size() != files.front().schema().size())
+      throw RunError("its files have {} and {} columns", files.front().schema().size(),
+                     file.schema().size());
+    for (std::size_t group = 0; group < file.groups(); ++group) {
+      parts.push_back({&file, group, std::min(left, file.rows(group))});
+      left -= parts.back().rows;
+    }
+    left = std::numeric_limits<std::int64_t>::max();
+  }
+  return parts;
+}
 
 }  // namespace
 
@@ -72,7 +73,9 @@ void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata) {
   on_file("write", path, [&] {
     parquet::Output output(path, k_fast);
-    output.write(columns);
+    output.begin_group(parquet::rows_of(columns.front()));
+    for (const Column& column : columns) output.add(column);
+    output.end_group();
     output.finish(metadata);
   });
 }
@@ -80,13 +83,22 @@ void write_parquet(const std::string& path, std::span<const Column> columns,
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata, std::int64_t rows_of_first) {
   on_file("write", path, [&] {
-    Merger merger(path);
-    std::int64_t rows = rows_of_first;
-    for (const std::string& input : inputs) {
-      merger.add(input, rows);
-      rows = std::numeric_limits<std::int64_t>::max();
+    const std::vector<parquet::Input> files(inputs.begin(), inputs.end());
+    parquet::Output output(path, k_small);
+    std::vector<Part> held;
+    std::int64_t rows = 0;
+    for (const Part& part : parts_of(files, rows_of_first)) {
+      if (rows > 0 && rows + part.rows > k_rows_at_once) {
+        write_group(held, output);
+        held.clear();
+        rows = 0;
+      }
+      held.push_back(part);
+      rows += part.rows;
     }
-    merger.finish(metadata);
+    if (held.empty()) throw RunError("there is nothing to write");
+    write_group(held, output);
+    output.finish(metadata);
   });
 }
 
@@ -96,7 +108,7 @@ Metadata parquet_metadata(const std::string& path) {
 
 std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names) {
   return on_file("read", path, [&] {
-    parquet::Input file(path);
+    const parquet::Input file(path);
     std::vector<Column> columns;
     for (const std::string& name : names) columns.push_back(file.column(name));
     return columns;

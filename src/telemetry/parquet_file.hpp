@@ -35,7 +35,7 @@ void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata);
 
 // The rows of files of one table, in their order, as one file, with new metadata; of the first file
-// no more than so many. Holds about a million rows at a time.
+// no more than so many. Holds one column of about a million rows at a time.
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata,
                    std::int64_t rows_of_first = std::numeric_limits<std::int64_t>::max());

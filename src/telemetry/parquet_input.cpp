@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,37 @@
 namespace octant::telemetry::parquet {
 
 namespace {
+
+std::ifstream opened(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw RunError("{}", std::strerror(errno));
+  return file;
+}
+
+std::vector<std::byte> bytes_at(std::ifstream& file, std::int64_t offset, std::int64_t count) {
+  const std::int64_t size = file.seekg(0, std::ios::end).tellg();
+  if (offset < 0 || count < 0 || offset > size - count)
+    throw RunError("it is no Parquet file, or not whole");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+  file.seekg(offset).read(reinterpret_cast<char*>(bytes.data()), count);
+  if (!file) throw RunError("{}", std::strerror(errno));
+  return bytes;
+}
+
+// What a file says about itself, at its end.
+Thrift description_of(const std::string& path) {
+  std::ifstream file = opened(path);
+  const std::int64_t size = file.seekg(0, std::ios::end).tellg();
+  constexpr auto k_end = static_cast<std::int64_t>(sizeof(std::uint32_t) + k_magic.size());
+  const auto end = bytes_at(file, size - k_end, k_end);
+  if (std::memcmp(end.data() + sizeof(std::uint32_t), k_magic.data(), k_magic.size()) != 0)
+    throw RunError("it is no Parquet file, or not whole");
+  std::uint32_t length = 0;
+  std::memcpy(&length, end.data(), sizeof length);
+  const auto bytes = bytes_at(file, size - k_end - length, length);
+  std::span<const std::byte> left = bytes;
+  return read_thrift(left);
+}
 
 // A page of a chunk, whose bytes it is taken from.
 struct PageInFile {
@@ -45,80 +77,59 @@ Column column_of(const Thrift& element) {
 
 }  // namespace
 
-Input::Input(const std::string& path) : file_(path, std::ios::binary) {
-  if (!file_) throw RunError("{}", std::strerror(errno));
-  size_ = file_.seekg(0, std::ios::end).tellg();
-  constexpr auto k_end = static_cast<std::int64_t>(sizeof(std::uint32_t) + k_magic.size());
-  const auto end = bytes_at(size_ - k_end, k_end);
-  if (std::memcmp(end.data() + sizeof(std::uint32_t), k_magic.data(), k_magic.size()) != 0)
-    throw RunError("it is no Parquet file, or not whole");
-  std::uint32_t length = 0;
-  std::memcpy(&length, end.data(), sizeof length);
-  const auto bytes = bytes_at(size_ - k_end - length, length);
-  std::span<const std::byte> left = bytes;
-  description_ = read_thrift(left);
-  const Thrift::List& schema = description_.at(file::schema).list();
+Input::Input(const std::string& path) : path_(path) {
+  const Thrift description = description_of(path);
+  const Thrift::List& schema = description.at(file::schema).list();
   for (std::size_t n = 1; n < schema.size(); ++n) schema_.push_back(column_of(schema[n]));
-}
-
-std::vector<std::byte> Input::bytes_at(std::int64_t offset, std::int64_t count) {
-  if (offset < 0 || count < 0 || offset + count > size_)
-    throw RunError("it is no Parquet file, or not whole");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
-  file_.seekg(offset).read(reinterpret_cast<char*>(bytes.data()), count);
-  if (!file_) throw RunError("{}", std::strerror(errno));
-  return bytes;
-}
-
-Metadata Input::metadata() const {
-  Metadata metadata;
-  if (const Thrift* pairs = description_.find(file::metadata))
+  for (const Thrift& in_file : description.at(file::groups).list()) {
+    Group group{in_file.at(group::rows).integer(), {}};
+    for (const Thrift& chunk : in_file.at(group::columns).list())
+      group.chunks.push_back(chunk_of(chunk.at(chunk::contents)));
+    groups_.push_back(std::move(group));
+  }
+  if (const Thrift* pairs = description.find(file::metadata))
     for (const Thrift& pair : pairs->list())
-      metadata[pair.at(pair::key).text()] = pair.at(pair::value).text();
-  return metadata;
+      metadata_[pair.at(pair::key).text()] = pair.at(pair::value).text();
 }
 
-std::size_t Input::groups() const { return description_.at(file::groups).list().size(); }
-
-std::vector<Column> Input::columns(std::size_t group) {
-  std::vector<Column> columns = schema_;
-  for (std::size_t n = 0; n < columns.size(); ++n) append_chunk(columns[n], group, n);
-  return columns;
+Input::Chunk Input::chunk_of(const Thrift& contents) {
+  const Thrift* list = contents.find(contents::dictionary_page);
+  return {.offset = (list ? *list : contents.at(contents::data_page)).integer(),
+          .bytes = contents.at(contents::compressed_bytes).integer(),
+          .codec = contents.at(contents::codec).integer(),
+          .has_list = list != nullptr};
 }
 
-Column Input::column(const std::string& name) {
+Column Input::column(const std::string& name) const {
   const auto found = std::find_if(schema_.begin(), schema_.end(),
                                   [&](const Column& column) { return column.name == name; });
   if (found == schema_.end()) throw RunError("it has no column {}", name);
   Column column = *found;
-  for (std::size_t n = 0; n < groups(); ++n) append_chunk(column, n, found - schema_.begin());
+  for (std::size_t n = 0; n < groups(); ++n) append(column, found - schema_.begin(), n, rows(n));
   return column;
 }
 
-void Input::append_chunk(Column& column, std::size_t group, std::size_t place) {
-  const Thrift& all = description_.at(file::groups).list().at(group);
-  const Thrift& about = all.at(group::columns).list().at(place).at(chunk::contents);
-  const std::int64_t codec = about.at(contents::codec).integer();
-  if (codec != k_uncompressed && codec != k_gzip)
+void Input::append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const {
+  const Chunk& chunk = groups_.at(group).chunks.at(place);
+  if (chunk.codec != k_uncompressed && chunk.codec != k_gzip)
     throw RunError("it is compressed in a way that this program does not read (not by gzip)");
-  const Thrift* list = about.find(contents::dictionary_page);
-  const std::int64_t begin = (list ? *list : about.at(contents::data_page)).integer();
-  const auto bytes = bytes_at(begin, about.at(contents::compressed_bytes).integer());
+  std::ifstream file = opened(path_);
+  const auto bytes = bytes_at(file, chunk.offset, chunk.bytes);
   std::span<const std::byte> left = bytes;
-  Column chunk = empty_column(column.name, column.values.index());
-  if (list) {
-    const auto [header, values] = next_page(left, codec);
+  Column all = schema_.at(place);
+  if (chunk.has_list) {
+    const auto [header, values] = next_page(left, chunk.codec);
     const std::int64_t count = header.at(page::dictionary).at(page_values::count).integer();
-    std::get<Texts>(chunk.values).list = list_in(values, count);
+    std::get<Texts>(all.values).list = list_in(values, count);
   }
-  const auto [header, values] = next_page(left, codec);
-  const Thrift& of_values = header.at(page::data);
-  const std::int64_t rows = all.at(group::rows).integer();
-  if (of_values.at(page_values::encoding).integer() != (list ? k_dictionary : k_plain) ||
-      of_values.at(page_values::count).integer() != rows)
+  const auto [header, values] = next_page(left, chunk.codec);
+  const Thrift& about = header.at(page::data);
+  const int encoding = chunk.has_list ? k_dictionary : k_plain;
+  if (about.at(page_values::encoding).integer() != encoding ||
+      about.at(page_values::count).integer() != this->rows(group))
     throw RunError("it is encoded in a way that this program does not read");
-  append_values(chunk, values, rows);
-  append_rows(column, chunk, rows);
+  append_values(all, values, this->rows(group));
+  append_rows(column, all, rows);
 }
 
 }  // namespace octant::telemetry::parquet

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -14,25 +13,38 @@ namespace octant::telemetry::parquet {
 
 class Input {
  public:
-  // Functions throw RunError that tells the reason.
+  // Reads the file's description, and lets go of it. Functions throw RunError that tells the
+  // reason.
   explicit Input(const std::string& path);
 
-  Metadata metadata() const;
+  const Metadata& metadata() const { return metadata_; }
   const std::vector<Column>& schema() const { return schema_; }  // columns without rows
 
-  // Rows are stored in groups; columns of one of them, and of all.
-  std::size_t groups() const;
-  std::vector<Column> columns(std::size_t group);
-  Column column(const std::string& name);
+  // Rows are stored in groups.
+  std::size_t groups() const { return groups_.size(); }
+  std::int64_t rows(std::size_t group) const { return groups_.at(group).rows; }
+
+  // Appends some rows of a group, the first ones, of the column at this place of the schema.
+  void append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const;
+
+  // All rows of a column.
+  Column column(const std::string& name) const;
 
  private:
-  void append_chunk(Column& column, std::size_t group, std::size_t place);
-  std::vector<std::byte> bytes_at(std::int64_t offset, std::int64_t count);
+  struct Chunk {  // of a column in a group
+    std::int64_t offset, bytes, codec;
+    bool has_list;
+  };
+  struct Group {
+    std::int64_t rows;
+    std::vector<Chunk> chunks;
+  };
+  static Chunk chunk_of(const Thrift& contents);
 
-  std::ifstream file_;
-  std::int64_t size_ = 0;
-  Thrift description_;
+  std::string path_;
+  Metadata metadata_;
   std::vector<Column> schema_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace octant::telemetry::parquet

@@ -21,8 +21,6 @@ namespace octant::telemetry::parquet {
 
 namespace {
 
-constexpr std::int64_t k_rows_per_group = 1 << 20;
-
 std::string hidden_beside(const std::string& path) {
   const std::filesystem::path whole(path);
   return (whole.parent_path() / fmt::format(".{}.part", whole.filename().string())).string();
@@ -34,20 +32,14 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 
 int codec() { return deflate_is_available() ? k_gzip : k_uncompressed; }
 
-// What a file's description calls its table, and what is in it.
-Thrift::List schema_of(std::span<const Column> columns) {
-  const auto count = static_cast<std::int32_t>(columns.size());
-  Thrift::List schema{
-      {Thrift::Structure{{element::name, {std::string("table")}}, {element::children, {count}}}}};
-  for (const Column& column : columns) {
-    const Type type = k_types.at(column.values.index());
-    Thrift::Structure fields{{element::type, {type.physical}},
-                             {element::repetition, {k_required}},
-                             {element::name, {column.name}}};
-    if (type.converted >= 0) fields.push_back({element::converted, {type.converted}});
-    schema.push_back({std::move(fields)});
-  }
-  return schema;
+// How a file's description says what is in a column.
+Thrift element_of(const Column& column) {
+  const Type type = k_types.at(column.values.index());
+  Thrift::Structure fields{{element::type, {type.physical}},
+                           {element::repetition, {k_required}},
+                           {element::name, {column.name}}};
+  if (type.converted >= 0) fields.push_back({element::converted, {type.converted}});
+  return {std::move(fields)};
 }
 
 Thrift::List pairs_of(const Metadata& metadata) {
@@ -75,29 +67,30 @@ void Output::write_bytes(std::span<const std::byte> bytes) {
   bytes_ += static_cast<std::int64_t>(bytes.size());
 }
 
-void Output::write(std::span<const Column> columns) {
-  if (schema_.empty()) schema_ = schema_of(columns);
-  const std::int64_t rows = rows_of(columns.front());
-  for (std::int64_t first = 0; first < rows; first += k_rows_per_group)
-    write_group(columns, first, std::min(k_rows_per_group, rows - first));
+void Output::begin_group(std::int64_t rows) {
+  group_rows_ = rows;
+  uncompressed_ = 0;
+  chunks_.clear();
 }
 
-void Output::write_group(std::span<const Column> columns, std::int64_t first, std::int64_t rows) {
-  const std::int64_t before = uncompressed_;
-  Thrift::List chunks;
-  for (const Column& column : columns) {
-    const std::int64_t offset = bytes_;
-    chunks.push_back({Thrift::Structure{{chunk::offset, {offset}},
-                                        {chunk::contents, {write_chunk(column, first, rows)}}}});
-  }
-  groups_.push_back({Thrift::Structure{{group::columns, {std::move(chunks)}},
-                                       {group::bytes, {uncompressed_ - before}},
-                                       {group::rows, {rows}}}});
-  rows_ += rows;
+void Output::add(const Column& column) {
+  OCTANT_REQUIRE(rows_of(column) == group_rows_, "{} rows of {}, not {}", rows_of(column),
+                 column.name, group_rows_);
+  if (groups_.empty()) schema_.push_back(element_of(column));
+  const std::int64_t offset = bytes_;
+  chunks_.push_back(
+      {Thrift::Structure{{chunk::offset, {offset}}, {chunk::contents, {write_chunk(column)}}}});
+}
+
+void Output::end_group() {
+  groups_.push_back({Thrift::Structure{{group::columns, {std::move(chunks_)}},
+                                       {group::bytes, {uncompressed_}},
+                                       {group::rows, {group_rows_}}}});
+  rows_ += group_rows_;
 }
 
 // A page with the list, where there is one, and a page with all values.
-Thrift::Structure Output::write_chunk(const Column& column, std::int64_t first, std::int64_t rows) {
+Thrift::Structure Output::write_chunk(const Column& column) {
   const std::int64_t begin = bytes_, uncompressed = uncompressed_;
   const Texts* texts = std::get_if<Texts>(&column.values);
   if (texts)
@@ -105,14 +98,14 @@ Thrift::Structure Output::write_chunk(const Column& column, std::int64_t first, 
                list_bytes(texts->list));
   const std::int64_t values = bytes_;
   const int encoding = texts ? k_dictionary : k_plain;
-  write_page(k_data_page, encoding, rows, value_bytes(column, first, rows));
+  write_page(k_data_page, encoding, group_rows_, value_bytes(column));
   Thrift::List encodings{{encoding}};
   if (texts) encodings.push_back({k_plain});
   Thrift::Structure fields{{contents::type, {k_types.at(column.values.index()).physical}},
                            {contents::encodings, {std::move(encodings)}},
                            {contents::path, {Thrift::List{{column.name}}}},
                            {contents::codec, {codec()}},
-                           {contents::values, {rows}},
+                           {contents::values, {group_rows_}},
                            {contents::bytes, {uncompressed_ - uncompressed}},
                            {contents::compressed_bytes, {bytes_ - begin}},
                            {contents::data_page, {values}}};
@@ -140,6 +133,10 @@ void Output::write_page(int type, int encoding, std::int64_t count,
 }
 
 void Output::finish(const Metadata& metadata) {
+  // The root of the schema comes first.
+  const auto count = static_cast<std::int32_t>(schema_.size());
+  schema_.insert(schema_.begin(), {Thrift::Structure{{element::name, {std::string("table")}},
+                                                     {element::children, {count}}}});
   const auto description = thrift_bytes({{file::version, {k_version}},
                                          {file::schema, {std::move(schema_)}},
                                          {file::rows, {rows_}},

@@ -21,21 +21,25 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Columns of equal length; the second time, of the same names and types in the same order.
-  void write(std::span<const Column> columns);
+  // A group of rows: its columns, one after the other, so that no more than one need be there at a
+  // time; those of all groups have the same names and types in the same order.
+  void begin_group(std::int64_t rows);
+  void add(const Column& column);
+  void end_group();
+
   void finish(const Metadata& metadata);
 
  private:
-  void write_group(std::span<const Column> columns, std::int64_t first, std::int64_t rows);
-  Thrift::Structure write_chunk(const Column& column, std::int64_t first, std::int64_t rows);
+  Thrift::Structure write_chunk(const Column& column);
   void write_page(int type, int encoding, std::int64_t count, std::span<const std::byte> values);
   void write_bytes(std::span<const std::byte> bytes);
 
   std::string path_, part_;
   int effort_;
   std::ofstream file_;
-  std::int64_t rows_ = 0, bytes_ = 0, uncompressed_ = 0;  // so far
-  Thrift::List schema_, groups_;
+  std::int64_t rows_ = 0, bytes_ = 0;               // so far
+  std::int64_t group_rows_ = 0, uncompressed_ = 0;  // of the group under way
+  Thrift::List schema_, groups_, chunks_;
   bool done_ = false;
 };
 

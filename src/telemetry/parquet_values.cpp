@@ -33,23 +33,19 @@ std::span<const std::byte> take(std::span<const std::byte>& bytes, std::size_t c
 }
 
 template <class T>
-Bytes plain_bytes(const std::vector<T>& values, std::int64_t first, std::int64_t count) {
-  Bytes bytes(count * sizeof(Stored<T>));
-  if constexpr (std::is_same_v<T, Stored<T>>) {
-    if (count > 0) std::memcpy(bytes.data(), values.data() + first, bytes.size());
-  } else {
-    for (std::int64_t n = 0; n < count; ++n) {
-      const Stored<T> value = values[first + n];
-      std::memcpy(bytes.data() + n * sizeof value, &value, sizeof value);
-    }
+Bytes plain_bytes(const std::vector<T>& values) {
+  Bytes bytes(values.size() * sizeof(Stored<T>));
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const Stored<T> value = values[n];
+    std::memcpy(bytes.data() + n * sizeof value, &value, sizeof value);
   }
   return bytes;
 }
 
-Bytes plain_bytes(const std::vector<bool>& values, std::int64_t first, std::int64_t count) {
-  Bytes bytes((count + 7) / 8);
-  for (std::int64_t n = 0; n < count; ++n)
-    if (values[first + n]) bytes[n / 8] |= std::byte{1} << (n % 8);
+Bytes plain_bytes(const std::vector<bool>& values) {
+  Bytes bytes((values.size() + 7) / 8);
+  for (std::size_t n = 0; n < values.size(); ++n)
+    if (values[n]) bytes[n / 8] |= std::byte{1} << (n % 8);
   return bytes;
 }
 
@@ -58,12 +54,13 @@ constexpr std::byte k_number_bits{32};
 
 std::size_t rounded_up(std::int64_t count) { return (count + 7) / 8 * 8; }
 
-Bytes plain_bytes(const Texts& texts, std::int64_t first, std::int64_t count) {
+Bytes plain_bytes(const Texts& texts) {
+  const auto count = static_cast<std::int64_t>(texts.numbers.size());
   Bytes bytes{k_number_bits};
   std::uint64_t header = rounded_up(count) / 8 << 1 | 1;
   for (; header >= 128; header >>= 7) bytes.push_back(static_cast<std::byte>(header | 128));
   bytes.push_back(static_cast<std::byte>(header));
-  append(bytes, texts.numbers.data() + first, count * sizeof(std::int32_t));
+  append(bytes, texts.numbers.data(), count * sizeof(std::int32_t));
   bytes.resize(bytes.size() + (rounded_up(count) - count) * sizeof(std::int32_t));
   return bytes;
 }
@@ -140,9 +137,8 @@ Column empty_column(const std::string& name, std::size_t type) {
                std::make_index_sequence<std::variant_size_v<decltype(Column::values)>>());
 }
 
-std::vector<std::byte> value_bytes(const Column& column, std::int64_t first, std::int64_t count) {
-  return std::visit([&](const auto& values) { return plain_bytes(values, first, count); },
-                    column.values);
+std::vector<std::byte> value_bytes(const Column& column) {
+  return std::visit([](const auto& values) { return plain_bytes(values); }, column.values);
 }
 
 std::vector<std::byte> list_bytes(const std::vector<std::string>& list) {

@@ -17,8 +17,8 @@ std::int64_t rows_of(const Column& column);
 // A column without rows, of the type at this place of Column::values.
 Column empty_column(const std::string& name, std::size_t type);
 
-// Rows of a column: numbers as they are, texts as numbers in their list.
-std::vector<std::byte> value_bytes(const Column& column, std::int64_t first, std::int64_t count);
+// The rows of a column: numbers as they are, texts as numbers in their list.
+std::vector<std::byte> value_bytes(const Column& column);
 std::vector<std::byte> list_bytes(const std::vector<std::string>& list);
 
 // Append to a column what the functions above made. Throw RunError if bytes are missing.

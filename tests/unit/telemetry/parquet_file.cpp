@@ -95,17 +95,17 @@ TEST_F(ParquetFiles, of_which_no_row_is_taken_still_have_columns) {
   EXPECT_EQ(ParquetTable(path("c")).rows(), 3);
 }
 
-TEST_F(ParquetFiles, many_rows_are_stored_in_groups_and_merged_piece_by_piece) {
-  constexpr int k_rows = (1 << 20) + 5;
+TEST_F(ParquetFiles, are_merged_into_groups_of_a_million_rows_a_column_at_a_time) {
+  constexpr int k_rows = 400'000;
   std::vector<std::int32_t> numbers(k_rows);
   for (int n = 0; n < k_rows; ++n) numbers[n] = n;
   write_parquet(path("a"), std::vector<Column>{{"n", numbers}}, {});
-  EXPECT_EQ(parquet::Input(path("a")).groups(), 2U);
-  merge_parquet(std::vector{path("a"), path("a")}, path("b"), {});
+  merge_parquet(std::vector(3, path("a")), path("b"), {});
+  EXPECT_EQ(parquet::Input(path("b")).groups(), 2U);
   const ParquetTable table(path("b"));
-  ASSERT_EQ(table.rows(), 2 * k_rows);
-  EXPECT_EQ(table.number("n", k_rows - 1), k_rows - 1);
-  EXPECT_EQ(table.number("n", k_rows), 0);
+  ASSERT_EQ(table.rows(), 3 * k_rows);
+  for (const int n : {0, k_rows - 1, k_rows, 2 * k_rows, 3 * k_rows - 1})
+    EXPECT_EQ(table.number("n", n), n % k_rows);
 }
 
 TEST_F(ParquetFiles, are_refused_where_they_are_damaged_or_something_else) {
@@ -117,7 +117,9 @@ TEST_F(ParquetFiles, are_refused_where_they_are_damaged_or_something_else) {
   const auto read = [&](const std::string& bytes) {
     std::ofstream(path("b"), std::ios::binary) << bytes;
     try {
-      const auto columns = parquet::Input(path("b")).columns(0);
+      std::vector<Column> columns;
+      const parquet::Input input(path("b"));
+      for (const Column& column : input.schema()) columns.push_back(input.column(column.name));
       return columns == written ? Outcome::same : Outcome::other;
     } catch (const std::exception&) {
       return Outcome::refused;

@@ -8,7 +8,7 @@
 namespace octant::telemetry {
 
 ParquetTable::ParquetTable(const std::string& path) {
-  parquet::Input file(path);
+  const parquet::Input file(path);
   metadata_ = file.metadata();
   for (const Column& described : file.schema()) {
     const Column column = file.column(described.name);
