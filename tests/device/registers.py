@@ -47,8 +47,9 @@ def embedded(path: Path) -> bytes:
         found = b""
         for item in objects:
             section = Path(folder) / "section"
-            command = ["objcopy", "-O", "binary", "--only-section=.nv_fatbin", "--set-section-flags"]
-            subprocess.run([*command, ".nv_fatbin=alloc", item, section], check=True)
+            command = ["objcopy", "-O", "binary", "--only-section", ".nv_fatbin"]
+            command += ["--set-section-flags", ".nv_fatbin=alloc"]
+            subprocess.run([*command, item, section], check=True)
             found += section.read_bytes() if section.exists() else b""
         return found
 
