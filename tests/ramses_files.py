@@ -127,10 +127,20 @@ def read_bounds(amr: Records) -> Array:
     return np.zeros(0)
 
 
-def domain_levels(folder: Path, number: int, ncpu: int) -> Iterator[tuple]:
-    """Give, level by level, the own octs of a domain: level, centres, sons, values."""
+def last_steps(folder: Path) -> Array:
+    """Last steps of the levels, from level 1 on."""
+    amr = Records(file_of(folder, "amr", 1))
+    amr.skip(13)
+    return amr.next("<f8")
+
+
+def domain_levels(folder: Path, number: int, ncpu: int, kind: str = "hydro") -> Iterator[tuple]:
+    """Give, level by level, the own octs of a domain: level, centres, sons, values.
+
+    These are the gas's, or of kind "grav": potential and force.
+    """
     amr = Records(file_of(folder, "amr", number))
-    gas = Records(file_of(folder, "hydro", number))
+    gas = Records(file_of(folder, kind, number))
     amr.skip(2)
     coarse = amr.next("<i4")
     levels = int(amr.next("<i4")[0])
@@ -148,8 +158,8 @@ def domain_levels(folder: Path, number: int, ncpu: int) -> Iterator[tuple]:
     amr.skip(3)
     gas.skip(1)
     variables = int(gas.next("<i4")[0])
-    gas.skip(3)
-    gamma = float(gas.numbers("f", 1)[0])
+    gas.skip(3 if kind == "hydro" else 2)
+    gamma = float(gas.numbers("f", 1)[0]) if kind == "hydro" else 0.0
     for level in range(1, levels + 1):
         for which, count in enumerate([*own[level - 1], *beyond[level - 1]], start=1):
             gas.skip(2)
@@ -201,6 +211,18 @@ def read_ramses(folder: Path) -> RamsesState:
         refined,
         read_particles(folder, ncpu),
     )
+
+
+def read_forces(folder: Path) -> Array:
+    """Read the forces in the leaf cells, in the order that these have in the state."""
+    ncpu = int(read_info(folder)["ncpu"])
+    forces = [
+        values[cell, -3:, sons[:, cell] == 0]
+        for number in range(1, ncpu + 1)
+        for _, _, sons, values, *_ in domain_levels(folder, number, ncpu, "grav")
+        for cell in range(CELLS)
+    ]
+    return np.concatenate(forces)
 
 
 PRESSURE_FLOOR = 1e-30
@@ -382,9 +404,14 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
     target.mkdir(parents=True)
     octs: dict[int, list[tuple]] = {}
     counts: dict[int, NDArray] = {}
+    has_forces = file_of(source, "grav", 1).is_file()
     gamma, coarse = 0.0, np.ones(3, int)
     for number in range(1, ncpu + 1):
-        for level, centres, sons, shaped, found, grid in domain_levels(source, number, ncpu):
+        forces = domain_levels(source, number, ncpu, "grav" if has_forces else "hydro")
+        for own, (*_, of_gravity, _, _) in zip(
+            domain_levels(source, number, ncpu), forces, strict=True
+        ):
+            level, centres, sons, shaped, found, grid = own
             gamma, coarse = found, grid
             rho, velocity, pressure = shaped[:, 0], shaped[:, 1:4], shaped[:, 4]
             kinetic = 0.5 * rho * (velocity**2).sum(axis=1)
@@ -398,13 +425,15 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
             counts[level] += np.bincount(owners, minlength=ncpu).astype("<i4")
             for owner in range(ncpu):
                 here = owners == owner
-                values = [value[:, here] for value in (rho, *momentum, energy)]
+                force = of_gravity[:, -3:].transpose(1, 0, 2)
+                values = [value[:, here] for value in (rho, *momentum, energy, *force)]
                 octs.setdefault(level, []).append((owner, centres[here], sons[here], values))
     with h5py.File(target / f"data_{name}.h5", "w") as file:
         header = file.create_group("header").attrs
         for key in ("ncpu", "ndim", "levelmin", "nstep_coarse"):
             header[key] = np.int32(info[key])
         header.update({"nlevelmax": np.int32(info["levelmax"]), "nvar": np.int32(5)})
+        header["dtnew"] = last_steps(source)
         header.update(
             {axis: np.int32(n) for axis, n in zip(("nx", "ny", "nz"), coarse, strict=True)}
         )
@@ -424,8 +453,12 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
             amr["son_flag"] = np.concatenate([(part[1] > 0).ravel() for part in parts]).astype(
                 "<i4"
             )
-            for n in range(5):
-                hydro[f"uold_{n + 1}"] = np.concatenate([part[2][n].T.ravel() for part in parts])
+            columns = [f"uold_{n + 1}" for n in range(5)] + [f"f_{n + 1}" for n in range(3)]
+            for n, column in enumerate(columns):
+                if column.startswith("f") and not has_forces:
+                    continue
+                room = hydro if n < 5 else file.require_group(f"gravity/level_{level}")
+                room[column] = np.concatenate([part[2][n].T.ravel() for part in parts])
         particles = read_particles(source, ncpu).get("dark")
         if not particles:
             return
@@ -436,6 +469,7 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
             group[f"x_{axis + 1}"] = particles["position"][:, axis]
             group[f"v_{axis + 1}"] = particles["velocity"][:, axis]
         group["mass"], group["identity"] = particles["mass"], particles["id"].astype("<i8")
+        group["levelp"] = particles["levelp"].astype("<i4")
         if birth:
             group["birth_epoch"] = np.where(np.arange(total) % 4 == 0, birth, 0.0)
             group["metallicity"] = np.linspace(0.0, 0.02, total)
@@ -455,7 +489,7 @@ GIVEN = outputs_in(Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses") or
 
 OUTPUTS = [folder for folder in GIVEN if can_go_on(folder)]
 KINDS = [folder for folder in {*GIVEN, *SMALL} if can_go_on(folder)]
-KINDS.sort(key=lambda folder: folder.parent.name)
+KINDS.sort(key=lambda folder: (folder.parent.name, folder.name))
 OTHERS = [folder for folder in sorted({*GIVEN, *SMALL}) if not can_go_on(folder)]
 NOTHING_MORE = "time.max_steps=0"
 

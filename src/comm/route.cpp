@@ -34,7 +34,7 @@ std::vector<std::size_t> order_by_destination(std::span<const int> destinations)
 }  // namespace
 
 struct Router::Buffers {
-  std::vector<std::byte> sorted;
+  std::vector<std::byte> sorted;  // where they do not come so
   Forwarder forwarder{mpi::k_setup_tag};
   Routed<std::byte> routed;
 };
@@ -50,15 +50,22 @@ Routed<std::byte>& Router::route(std::span<const int> destinations,
   const Observed observed(Phase::wait, "route");
   auto& [sorted, forwarder, routed] = *buffers_;
 
-  sorted.resize(items.size());
-  std::byte* place = sorted.data();
   std::vector<Segment> sends;
-  for (const std::size_t n : order_by_destination(destinations)) {
-    if (sends.empty() || sends.back().rank != destinations[n])
-      sends.push_back({destinations[n], 0});
-    copy_payload(place, items.data() + n * item_bytes, item_bytes);
-    place += item_bytes;
+  const auto add = [&](int rank) {
+    if (sends.empty() || sends.back().rank != rank) sends.push_back({rank, 0});
     ++sends.back().count;
+  };
+  const bool are_sorted = std::ranges::is_sorted(destinations);
+  if (are_sorted) {
+    for (const int rank : destinations) add(rank);
+  } else {
+    sorted.resize(items.size());
+    std::byte* place = sorted.data();
+    for (const std::size_t n : order_by_destination(destinations)) {
+      add(destinations[n]);
+      copy_payload(place, items.data() + n * item_bytes, item_bytes);
+      place += item_bytes;
+    }
   }
 
   const ForwardingSchedule schedule(communicator_, sends);
@@ -69,7 +76,8 @@ Routed<std::byte>& Router::route(std::span<const int> destinations,
 
   MessageLog log;
   log.begin();
-  forwarder.start(communicator_, schedule, sorted.data(), routed.items.data(), item_bytes, log);
+  forwarder.start(communicator_, schedule, are_sorted ? items.data() : sorted.data(),
+                  routed.items.data(), item_bytes, log);
   forwarder.finish();
   log.report("route", -1);
   return routed;

@@ -69,6 +69,8 @@ class AmrSimulation {
   // longest stable step. Throws RunError, naming level, position and values, if a density or energy
   // is NaN or not positive.
   void measure();
+  // The caller has changed gas or particles, but not where they are.
+  void measure_anew() { measured_ = false; }
 
   // One coarse step of length dt, on all levels.
   void step(double dt);

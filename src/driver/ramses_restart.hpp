@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/amr_simulation.hpp"
+#include "driver/owed_kick.hpp"
 #include "driver/run.hpp"
 
 namespace octant::driver {
@@ -30,6 +31,10 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
 // rank reads `chunk_files` of them at a time (0: all its own), one level after the other, and octs
 // go to the owners of their blocks. Throws InputError on every rank, naming what differs, if the
 // parameters do not fit the output, and naming file and record if a file is damaged. Collective.
-OutputProgress read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files);
+struct RamsesRestart {
+  OutputProgress progress;
+  OwedKick owed;  // to be given before the first step; the state is what the files say until then
+};
+RamsesRestart read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files);
 
 }  // namespace octant::driver

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -92,8 +93,11 @@ class AmrModel final : public Model {
 
   void initialise() override { simulation_.initialise(); }
   OutputProgress read_checkpoint(const std::string& path) override {
-    if (is_ramses_output(communicator(), path))
-      return read_ramses(simulation_, path, options_.input.chunk_files);
+    if (is_ramses_output(communicator(), path)) {
+      RamsesRestart restart = read_ramses(simulation_, path, options_.input.chunk_files);
+      owed_.emplace(std::move(restart.owed));
+      return restart.progress;
+    }
     const OutputProgress progress = driver::read_checkpoint(simulation_, path);
     simulation_.births().go_on(communicator(), folder_of(path), simulation_.step_count());
     simulation_.mergers().go_on(communicator(), folder_of(path), simulation_.step_count());
@@ -109,6 +113,7 @@ class AmrModel final : public Model {
   }
   std::int64_t step_count() const override { return simulation_.step_count(); }
   void prepare_step() override {
+    give_what_is_owed();
     simulation_.adapt();
     simulation_.measure();
   }
@@ -176,6 +181,7 @@ class AmrModel final : public Model {
     return paths;
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
+    give_what_is_owed();
     write_logs(folder_of(stem));
     driver::write_checkpoint(simulation_, progress, stem);
   }
@@ -227,8 +233,15 @@ class AmrModel final : public Model {
         o.box, o.omega_m, o.omega_lambda, o.omega_b, o.h, cosmology::redshift(a), 1e3 * cell);
   }
 
+  // Steps, and checkpoints that they go on from, begin with all kicks given.
+  void give_what_is_owed() {
+    if (owed_) owed_->give();
+    owed_.reset();
+  }
+
   AmrOptions options_;
   AmrSimulation simulation_;
+  std::optional<OwedKick> owed_;  // after another code's output
 };
 
 }  // namespace

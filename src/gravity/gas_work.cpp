@@ -152,6 +152,10 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   begin_work(own, frame_, dt, acceleration, work(level), gas(level));
 }
 
+void GasWork::push(int level, const VectorField& change) {
+  kick_blocks(mesh_.cells(level), 1.0, change, gas(level));
+}
+
 void GasWork::take_share(int level, const VectorField& acceleration) {
   if (levels_[level].kicking) add_half_of_work(mesh_.cells(level), acceleration, work(level));
 }

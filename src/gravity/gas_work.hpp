@@ -44,6 +44,9 @@ class GasWork {
   void take_share(int level, const VectorField& acceleration);
   double* mass_flow(int level) { return levels_[level].flow.data(); }
 
+  // Changes the velocity of a level's gas, which keeps its heat.
+  void push(int level, const VectorField& change);
+
   // Whether that is so (the default), or energy changes by what the kicks change of the kinetic
   // energy: better for gas that falls cold, whose flow and momentum differ by more than its heat.
   void set_on_flow(bool on) { on_flow_ = on; }

@@ -56,6 +56,8 @@ class Gravity {
   void kick(int level, double dt, Half half) {
     gas_.kick(level, dt, half, stored_->acceleration(level));
   }
+  // Changes the velocity of a level's gas, which keeps its heat.
+  void push(int level, const VectorField& change) { gas_.push(level, change); }
   double* mass_flow(int level) { return gas_.mass_flow(level); }
   void set_work_on_flow(bool on) { gas_.set_on_flow(on); }
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }

@@ -44,6 +44,11 @@ class FortranFile {
 
   void skip(const char* what, int records = 1);
 
+  // Lets the system fetch all up to a place while others work.
+  void fetch_ahead(RecordPlace end) const {
+    file_.fetch_ahead(place_.offset, end.offset - place_.offset);
+  }
+
   RecordPlace place() const { return place_; }
   bool at_end() const { return place_.offset == bytes_; }
   const std::string& path() const { return file_.path(); }

@@ -73,6 +73,11 @@ void PosixFile::read_at(std::int64_t offset, std::span<std::byte> bytes) const {
   }
 }
 
+void PosixFile::fetch_ahead(std::int64_t offset, std::int64_t bytes) const {
+  // It is advice alone: a system that does not take it reads no less.
+  ::posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_WILLNEED);
+}
+
 void PosixFile::resize(std::int64_t bytes) {
   if (::ftruncate(descriptor_, bytes) != 0) {
     throw RunError("cannot give '{}' a length of {} bytes: {}", path_, bytes, system_reason());

@@ -30,6 +30,9 @@ class PosixFile {
   // Fills `bytes` from `offset` on. Fails if the file ends before.
   void read_at(std::int64_t offset, std::span<std::byte> bytes) const;
 
+  // Lets the system fetch bytes that will be read soon, in any order, while others work.
+  void fetch_ahead(std::int64_t offset, std::int64_t bytes) const;
+
   // Cuts the file to this length, or extends it with zeros.
   void resize(std::int64_t bytes);
 

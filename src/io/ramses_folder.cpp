@@ -140,7 +140,7 @@ void find_groups(const Communicator& communicator, RamsesFacts& facts) {
 // The octs that one domain owns, level by level, coarsest first. Local.
 class RamsesDomain {
  public:
-  RamsesDomain(const RamsesFacts& facts, int number);  // from 1
+  RamsesDomain(const RamsesFacts& facts, RamsesCells cells, int number);  // from 1
 
   const RamsesHead& head() const { return head_; }
   void next_level();
@@ -151,17 +151,22 @@ class RamsesDomain {
  private:
   void read_amr_head(const RamsesFacts& facts);
   void read_gas_head(const RamsesFacts& facts);
-  void next_level_of_gas();
+  void read_force_head();
+  void expect(FortranFile& values, const char* what, std::int64_t expected) const;
+  void next_level_of_values();
   std::int64_t octs_in_list(int list) const;
   void read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const;
   void read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const;
 
-  std::string amr_path_, gas_path_;  // the latter empty without gas
+  RamsesCells cells_;
+  std::string amr_path_, values_path_;  // the latter empty without gas
   RamsesHead head_;
+  int passed_ = 0;                                // variables of a cell before those wanted
   int number_, domains_, lists_ = 0, level_ = 0;  // the present level
   std::vector<std::int64_t> in_lists_;            // octs, [level - 1][list]
-  RecordPlace amr_place_, gas_place_;             // where the next level begins
+  RecordPlace amr_place_, values_place_;          // where the next level begins
   RecordPlace own_octs_, own_values_;             // of the present level
+  RecordPlace end_of_octs_, end_of_values_;
 };
 
 }  // namespace
@@ -191,6 +196,8 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
   const std::string gas = file_of(facts, "hydro", 1);
   facts.has_gas =
       !facts.variables.empty() || communicator.any(communicator.is_root() && fs::exists(gas));
+  facts.has_forces =
+      communicator.any(communicator.is_root() && fs::exists(file_of(facts, "grav", 1)));
   facts.has_sinks = shared_text(communicator, text_of(facts, "sink", ".csv")).has_value();
   if (facts.families.empty()) return;
   const std::string fields = text_folder(facts) + "/part_file_descriptor.txt";
@@ -203,13 +210,16 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
 
 namespace {
 
-RamsesDomain::RamsesDomain(const RamsesFacts& facts, int number)
-    : amr_path_(file_of(facts, "amr", number)),
-      gas_path_(facts.has_gas ? file_of(facts, "hydro", number) : ""),
+RamsesDomain::RamsesDomain(const RamsesFacts& facts, RamsesCells cells, int number)
+    : cells_(cells),
+      amr_path_(file_of(facts, "amr", number)),
       number_(number),
       domains_(facts.domains) {
+  if (cells == RamsesCells::forces) values_path_ = file_of(facts, "grav", number);
+  else if (facts.has_gas) values_path_ = file_of(facts, "hydro", number);
   read_amr_head(facts);
-  if (!gas_path_.empty()) read_gas_head(facts);
+  if (cells == RamsesCells::forces) read_force_head();
+  else if (facts.has_gas) read_gas_head(facts);
 }
 
 void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
@@ -248,7 +258,12 @@ void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
     amr.refuse("t", fmt::format("a domain at time {}, where info_{}.txt has {}: files of several "
                                 "outputs are mixed",
                                 time, facts.number, facts.time));
-  amr.skip("dtold to mass_sph", 7);
+  amr.skip("dtold");
+  head_.last_steps = amr.reals("dtnew", head_.levels);
+  for (const double step : head_.last_steps)
+    if (!(step >= 0.0) || !std::isfinite(step))
+      amr.refuse("dtnew", fmt::format("a step of length {}", step));
+  amr.skip("nstep to mass_sph", 5);
   amr.skip("headl, taill", 2);
   const auto own = amr.integers("numbl", std::int64_t{domains_} * head_.levels);
   amr.skip("numbtot");
@@ -271,23 +286,40 @@ void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
     amr.refuse("numbl, numbb", "a negative number of octs");
 }
 
+// The next number of a file of cells' values must be that of the tree's.
+void RamsesDomain::expect(FortranFile& values, const char* what, std::int64_t expected) const {
+  if (const std::int64_t found = values.integer(what); found != expected)
+    values.refuse(what, fmt::format("{} where '{}' has {}", found, amr_path_, expected));
+}
+
 void RamsesDomain::read_gas_head(const RamsesFacts& facts) {
-  FortranFile gas(gas_path_);
-  const auto expect = [&](const char* what, std::int64_t expected) {
-    if (const std::int64_t found = gas.integer(what); found != expected)
-      gas.refuse(what, fmt::format("{} where '{}' has {}", found, amr_path_, expected));
-  };
-  expect("ncpu", domains_);
+  FortranFile gas(values_path_);
+  expect(gas, "ncpu", domains_);
   head_.variables = static_cast<int>(gas.integer("nvar"));
   const auto named = static_cast<int>(facts.variables.size());
   if (named > 0 && head_.variables != named)
     gas.refuse("nvar", fmt::format("{} variables where hydro_file_descriptor.txt names {}",
                                    head_.variables, named));
-  expect("ndim", 3);
-  expect("nlevelmax", head_.levels);
-  expect("nboundary", lists_ - domains_);
+  expect(gas, "ndim", 3);
+  expect(gas, "nlevelmax", head_.levels);
+  expect(gas, "nboundary", lists_ - domains_);
   head_.gamma = gas.real("gamma");
-  gas_place_ = gas.place();
+  values_place_ = gas.place();
+}
+
+void RamsesDomain::read_force_head() {
+  FortranFile forces(values_path_);
+  expect(forces, "ncpu", domains_);
+  // Before the force come the potential and, with -DOUTPUT_PARTICLE_DENSITY, a density.
+  const std::int64_t found = forces.integer("ndim + 1");
+  if (found != 4 && found != 5)
+    forces.refuse("ndim + 1",
+                  fmt::format("{} variables of a cell; a potential and a force are 4", found));
+  passed_ = static_cast<int>(found) - k_ramses_force_fields;
+  head_.variables = k_ramses_force_fields;
+  expect(forces, "nlevelmax", head_.levels);
+  expect(forces, "nboundary", lists_ - domains_);
+  values_place_ = forces.place();
 }
 
 // Octs of the present level in the list of a domain or boundary, from 0.
@@ -310,37 +342,40 @@ void RamsesDomain::next_level() {
   for (int list = 0; list < lists_; ++list) {
     if (list == number_ - 1) own_octs_ = amr.place();
     if (octs_in_list(list) > 0) amr.skip("octs", k_amr_records);
+    if (list == number_ - 1) end_of_octs_ = amr.place();
   }
   amr_place_ = amr.place();
   if (level_ == head_.levels && !amr.at_end())
     amr.refuse("the last one", "the file goes on behind it");
-  if (!gas_path_.empty()) next_level_of_gas();
+  if (!values_path_.empty()) next_level_of_values();
 }
 
-void RamsesDomain::next_level_of_gas() {
-  FortranFile gas(gas_path_, gas_place_);
+void RamsesDomain::next_level_of_values() {
+  FortranFile values(values_path_, values_place_);
   for (int list = 0; list < lists_; ++list) {
     const std::int64_t count = octs_in_list(list);
-    if (const std::int64_t level = gas.integer("ilevel"); level != level_)
-      gas.refuse("ilevel", fmt::format("{} where {} is expected", level, level_));
-    if (const std::int64_t other = gas.integer("ncache"); other != count)
-      gas.refuse("ncache", fmt::format("{} octs of level {} in list {}, but '{}' has {}", other,
-                                       level_, list + 1, amr_path_, count));
-    if (list == number_ - 1) own_values_ = gas.place();
-    if (count > 0) gas.skip("variables", k_cells * head_.variables);
+    if (const std::int64_t level = values.integer("ilevel"); level != level_)
+      values.refuse("ilevel", fmt::format("{} where {} is expected", level, level_));
+    if (const std::int64_t other = values.integer("ncache"); other != count)
+      values.refuse("ncache", fmt::format("{} octs of level {} in list {}, but '{}' has {}", other,
+                                          level_, list + 1, amr_path_, count));
+    if (list == number_ - 1) own_values_ = values.place();
+    if (count > 0) values.skip("variables", k_cells * (passed_ + head_.variables));
+    if (list == number_ - 1) end_of_values_ = values.place();
   }
-  gas_place_ = gas.place();
-  if (level_ == head_.levels && !gas.at_end())
-    gas.refuse("the last one", "the file goes on behind it");
+  values_place_ = values.place();
+  if (level_ == head_.levels && !values.at_end())
+    values.refuse("the last one", "the file goes on behind it");
 }
 
 void RamsesDomain::read(RowRange some, RamsesOcts& octs, std::int64_t at) const {
   read_tree(some, octs, at);
-  if (!gas_path_.empty()) read_values(some, octs, at);
+  if (!values_path_.empty()) read_values(some, octs, at);
 }
 
 void RamsesDomain::read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const {
   FortranFile amr(amr_path_, own_octs_);
+  if (some.begin == 0) amr.fetch_ahead(end_of_octs_);
   amr.skip("octs' indices, next and prev", 3);
   std::vector<double> centres(static_cast<std::size_t>(some.count));
   for (int axis = 0; axis < 3; ++axis) {
@@ -358,18 +393,24 @@ void RamsesDomain::read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) c
 }
 
 void RamsesDomain::read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const {
-  FortranFile gas(gas_path_, own_values_);
-  for (int cell = 0; cell < k_cells; ++cell)
+  FortranFile file(values_path_, own_values_);
+  if (some.begin == 0) file.fetch_ahead(end_of_values_);
+  const bool begins_with_density = cells_ == RamsesCells::gas;
+  for (int cell = 0; cell < k_cells; ++cell) {
+    file.skip("potential", passed_);
     for (int n = 0; n < head_.variables; ++n) {
       const std::int64_t column = (std::int64_t{n} * k_cells + cell) * octs.size() + at;
       const auto values =
           std::span(octs.values)
               .subspan(static_cast<std::size_t>(column), static_cast<std::size_t>(some.count));
-      gas.reals("a variable", count(), some.begin, values);
+      file.reals("a variable", count(), some.begin, values);
+      const bool is_density = begins_with_density && n == 0;
       for (const double value : values)
-        if (!std::isfinite(value) || (n == 0 && !(value > 0.0)))
-          gas.refuse("a variable", fmt::format("a {} of {}", n == 0 ? "density" : "value", value));
+        if (!std::isfinite(value) || (is_density && !(value > 0.0)))
+          file.refuse("a variable",
+                      fmt::format("a {} of {}", is_density ? "density" : "value", value));
     }
+  }
 }
 
 // --- particles and sinks -------------------------------------------------------------------------
@@ -402,7 +443,9 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
       add(all.identity, file.integers(what, count));
     } else if (field == "family") {
       add(all.family, file.bytes(what, count));
-    } else if (field == "levelp" || field == "tag" || field == "partp") {
+    } else if (field == "levelp") {
+      add(all.level, file.integers(what, count));
+    } else if (field == "tag" || field == "partp") {
       file.skip(what);
     } else {
       add(all.columns[field], file.reals(what, count));
@@ -459,12 +502,13 @@ RamsesParticles sinks_in(const std::string& path, const std::string& text) {
 // A folder with files of every domain.
 class RamsesFolder final : public RamsesSource {
  public:
-  RamsesFolder(const Communicator& communicator, const RamsesFacts& facts, int chunk)
+  RamsesFolder(const Communicator& communicator, const RamsesFacts& facts, int chunk,
+               RamsesCells cells)
       : RamsesSource(communicator, facts, chunk) {
     communicator.agree([&] {
       for (int round = 0; round < rounds(); ++round)
         for (const int domain : domains(round)) {
-          const auto [file, is_new] = files_.try_emplace(domain, facts, domain);
+          const auto [file, is_new] = files_.try_emplace(domain, facts, cells, domain);
           variables_ = file->second.head().variables;
         }
     });
@@ -519,8 +563,8 @@ class RamsesFolder final : public RamsesSource {
 }  // namespace
 
 std::unique_ptr<RamsesSource> open_folder(const Communicator& communicator,
-                                          const RamsesFacts& facts, int chunk) {
-  return std::make_unique<RamsesFolder>(communicator, facts, chunk);
+                                          const RamsesFacts& facts, int chunk, RamsesCells cells) {
+  return std::make_unique<RamsesFolder>(communicator, facts, chunk, cells);
 }
 
 }  // namespace octant

@@ -11,13 +11,16 @@
 // As cuRAMSES's version of 2026 writes it:
 //
 //   /header               attributes: ncpu, nx, ny, nz, nlevelmax, levelmin, boxlen, nvar, gamma,
-//                         time, nstep_coarse, omega_m, omega_l, omega_k, omega_b, h0, aexp, ...
+//                         time, nstep_coarse, omega_m, omega_l, omega_k, omega_b, h0, aexp, ...;
+//                         dtnew [level]
 //   /amr/level_L          xg_1, xg_2, xg_3 [oct]: centres in coarse cells; son_flag [oct * 8];
 //                         ngrid_per_cpu [domain]
 //   /hydro/level_L        uold_1, uold_2, ... [oct * 8]: conserved variables
-//   /particles            x_1, ..., v_1, ..., mass, identity [particle]; birth_epoch, metallicity
-//                         where there are stars or sinks: stars were born at another epoch than 0,
-//                         and the clouds of sinks have negative identities; npart_per_cpu [domain]
+//   /gravity/level_L      f_1, f_2, f_3 [oct * 8]: its force, where there is some
+//   /particles            x_1, ..., v_1, ..., mass, identity, levelp [particle]; birth_epoch,
+//                         metallicity where there are stars or sinks: stars were born at another
+//                         epoch than 0, and the clouds of sinks have negative identities;
+//                         npart_per_cpu [domain]
 //   /sinks                idsink, msink, xsink_1, ..., vsink_1, ..., tsink [sink]
 //
 // Levels, variables and axes count from 1. Octs and particles lie in the order of domains.
@@ -44,13 +47,22 @@ RamsesFamily family_of(std::int64_t identity, double birth) {
 
 class RamsesHdf5 final : public RamsesSource {
  public:
-  RamsesHdf5(const Communicator& communicator, const RamsesFacts& facts, int chunk)
-      : RamsesSource(communicator, facts, chunk), file_(communicator, facts.hdf5_file) {
+  RamsesHdf5(const Communicator& communicator, const RamsesFacts& facts, int chunk,
+             RamsesCells cells)
+      : RamsesSource(communicator, facts, chunk),
+        cells_(cells),
+        file_(communicator, facts.hdf5_file) {
     const auto count = [&](const char* name) {
       return file_.attribute<std::int64_t>("/header", name);
     };
     head_.levels = static_cast<int>(count("nlevelmax"));
-    head_.variables = static_cast<int>(count("nvar"));
+    head_.variables =
+        cells == RamsesCells::forces ? k_ramses_force_fields : static_cast<int>(count("nvar"));
+    if (file_.has_attribute("/header", "dtnew"))
+      head_.last_steps = file_.attribute<std::vector<double>>("/header", "dtnew");
+    for (const double step : head_.last_steps)
+      if (!(step >= 0.0) || !std::isfinite(step))
+        throw InputError("'{}': /header: dtnew: a step of length {}", file_.path(), step);
     head_.gamma = file_.attribute<double>("/header", "gamma");
     head_.coarse_cells = {count("nx"), count("ny"), count("nz")};
   }
@@ -68,8 +80,7 @@ class RamsesHdf5 final : public RamsesSource {
     const std::int64_t octs = first_rows_.back();
     for (int axis = 0; axis < 3; ++axis) require_rows(fmt::format("{}/xg_{}", amr, axis + 1), octs);
     require_rows(amr + "/son_flag", k_octants * octs);
-    for (int v = 0; v < head_.variables; ++v)
-      require_rows(fmt::format("{}/uold_{}", level_of("hydro", level_), v + 1), k_octants * octs);
+    for (int v = 0; v < head_.variables; ++v) require_rows(variable(v), k_octants * octs);
   }
 
   void read(int round, RowRange some, RamsesOcts& octs) override {
@@ -89,6 +100,7 @@ class RamsesHdf5 final : public RamsesSource {
     const std::int64_t total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     for (const char* column : {"x_1", "x_2", "x_3", "v_1", "v_2", "v_3", "mass", "identity"})
       require_rows(fmt::format("/particles/{}", column), total);
+    if (file_.exists("/particles/levelp")) require_rows("/particles/levelp", total);
     for (const RowRange rows : rows_of(counts, round)) append(rows, all);
     return all;
   }
@@ -117,6 +129,13 @@ class RamsesHdf5 final : public RamsesSource {
   }
 
  private:
+  // The dataset of a variable on the present level.
+  std::string variable(int number) const {
+    return cells_ == RamsesCells::forces
+               ? fmt::format("{}/f_{}", level_of("gravity", level_), number + 1)
+               : fmt::format("{}/uold_{}", level_of("hydro", level_), number + 1);
+  }
+
   std::int64_t octs_of(int domain) const override {
     return first_rows_[domain] - first_rows_[domain - 1];
   }
@@ -140,7 +159,7 @@ class RamsesHdf5 final : public RamsesSource {
 
   // Reads these rows of the present level to where `octs` have room from `at` on. Collective.
   void read(RowRange rows, RamsesOcts& octs, std::int64_t at) const {
-    const std::string amr = level_of("amr", level_), hydro = level_of("hydro", level_);
+    const std::string amr = level_of("amr", level_);
     for (int axis = 0; axis < 3; ++axis) {
       const auto centres = file_.read<double>(fmt::format("{}/xg_{}", amr, axis + 1), rows);
       communicator_.agree([&] {
@@ -157,11 +176,12 @@ class RamsesHdf5 final : public RamsesSource {
     for (std::int64_t n = 0; n < cells.count; ++n)
       octs.refined[at + n / k_octants] |= static_cast<std::uint8_t>((sons[n] > 0) << n % k_octants);
     for (int v = 0; v < head_.variables; ++v) {
-      const std::string name = fmt::format("{}/uold_{}", hydro, v + 1);
+      const std::string name = variable(v);
+      const bool is_density = cells_ == RamsesCells::gas && v == 0;
       const auto values = file_.read<double>(name, cells);
       communicator_.agree([&] {
         for (std::int64_t n = 0; n < cells.count; ++n) {
-          if (!std::isfinite(values[n]) || (v == 0 && !(values[n] > 0.0)))
+          if (!std::isfinite(values[n]) || (is_density && !(values[n] > 0.0)))
             throw InputError("'{}': {}: row {} has {}", file_.path(), name, cells.begin + n,
                              values[n]);
           octs.values[(v * k_octants + n % k_octants) * octs.size() + at + n / k_octants] =
@@ -193,6 +213,8 @@ class RamsesHdf5 final : public RamsesSource {
     const auto identity = file_.read<std::int64_t>("/particles/identity", rows);
     add(all.identity, identity);
     add(all.mass, column("mass"));
+    if (file_.exists("/particles/levelp"))
+      add(all.level, file_.read<std::int32_t>("/particles/levelp", rows));
     std::vector<double> birth(count, 0.0);
     if (file_.exists("/particles/birth_epoch")) {
       birth = column("birth_epoch");
@@ -203,6 +225,7 @@ class RamsesHdf5 final : public RamsesSource {
     for (std::size_t n = 0; n < count; ++n) all.family.push_back(family_of(identity[n], birth[n]));
   }
 
+  RamsesCells cells_;
   Hdf5Reader file_;
   RamsesHead head_;
   int level_ = 0;                         // the present one
@@ -235,6 +258,7 @@ void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
     throw InputError(
         "'{}': /header: {} dimensions, {} domains and a box of length {} make no sense",
         facts.hdf5_file, count("ndim"), facts.domains, facts.box_length);
+  facts.has_forces = file.exists("/gravity");
   facts.has_sinks = file.exists("/sinks/msink");
   if (!file.exists("/particles/mass")) return;
   // Every rank counts those of some rows.
@@ -255,8 +279,8 @@ void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
 }
 
 std::unique_ptr<RamsesSource> open_hdf5(const Communicator& communicator, const RamsesFacts& facts,
-                                        int chunk) {
-  return std::make_unique<RamsesHdf5>(communicator, facts, chunk);
+                                        int chunk, RamsesCells cells) {
+  return std::make_unique<RamsesHdf5>(communicator, facts, chunk, cells);
 }
 
 }  // namespace octant

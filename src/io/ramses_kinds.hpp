@@ -15,7 +15,8 @@ void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts);
 
 // Each opens what holds cells and particles. Collective; `facts` must outlive what it gives.
 using OpenRamses = std::unique_ptr<RamsesSource>(const Communicator& communicator,
-                                                 const RamsesFacts& facts, int chunk);
+                                                 const RamsesFacts& facts, int chunk,
+                                                 RamsesCells cells);
 OpenRamses open_folder, open_hdf5;
 
 }  // namespace octant

@@ -51,8 +51,8 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
 }
 
 std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
-                                          const RamsesFacts& facts, int chunk) {
-  return (facts.hdf5_file.empty() ? open_folder : open_hdf5)(communicator, facts, chunk);
+                                          const RamsesFacts& facts, int chunk, RamsesCells cells) {
+  return (facts.hdf5_file.empty() ? open_folder : open_hdf5)(communicator, facts, chunk, cells);
 }
 
 }  // namespace octant

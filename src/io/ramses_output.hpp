@@ -18,6 +18,7 @@ RamsesFacts read_ramses_facts(const Communicator& communicator, const std::strin
 
 // Opens an output. Collective; `facts` must outlive what it gives.
 std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
-                                          const RamsesFacts& facts, int chunk);
+                                          const RamsesFacts& facts, int chunk,
+                                          RamsesCells cells = RamsesCells::gas);
 
 }  // namespace octant

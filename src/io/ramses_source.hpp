@@ -32,6 +32,7 @@ struct RamsesFacts {
   std::vector<std::string> particle_fields;  // columns of particles, in order; empty without some
   std::map<std::string, std::int64_t> families;  // of particles that there are: "DM", "star", ...
   bool has_gas = true, has_sinks = false;
+  bool has_forces = false;  // of gravity
 
   bool is_cosmological() const { return scale_factor != 1.0 || hubble != 1.0; }
 };
@@ -52,7 +53,13 @@ struct RamsesHead {
   double gamma = 0.0;
   // By axis, cells of the coarse grid: 1, and one more for each wall.
   std::array<std::int64_t, 3> coarse_cells{};
+  // The last step of every level, from 1 on (RAMSES's dtnew); none if the file does not say.
+  std::vector<double> last_steps;
 };
+
+// What is read of the cells: the gas's variables, or the force of gravity.
+enum class RamsesCells { gas, forces };
+inline constexpr int k_ramses_force_fields = 3;
 
 // Octs of one level.
 struct RamsesOcts {
@@ -72,6 +79,7 @@ struct RamsesParticles {
   std::map<std::string, std::vector<double>> columns;  // further ones: "birth_time", ...
   std::vector<std::int64_t> identity;
   std::vector<std::int8_t> family;  // 1 dark matter, 2 stars, ...
+  std::vector<std::int64_t> level;  // that they stepped on last; none if the file does not say
 
   std::size_t size() const { return mass.size(); }
 };

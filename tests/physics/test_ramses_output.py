@@ -322,8 +322,14 @@ def test_osyris_finds_cells_and_particles(any_outcome: Outcome) -> None:
     assert np.abs(position[ours] - centres[theirs]).max() < 1e-12
     np.testing.assert_allclose(density[theirs], cells["density"][ours], rtol=1e-14)
     with h5py.File(outcome.last_snapshot) as file:
-        if "dark" in file.get("particles", {}):
-            assert len(data["part"]["mass"].values) == len(file["particles/dark/id"])
+        if "dark" not in file.get("particles", {}):
+            return
+        particles, dark = data["part"], file["particles/dark"]
+        assert len(particles["mass"].values) == len(dark["id"])
+        order = np.argsort(np.asarray(particles["identity"].values))
+        for n, axis in enumerate("xyz"):
+            x = np.asarray(getattr(particles["position"], axis).values)[order] / info["unit_l"]
+            np.testing.assert_allclose(x, dark["position"][:, n], rtol=1e-14)
 
 
 @pytest.mark.parametrize(
