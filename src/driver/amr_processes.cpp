@@ -57,6 +57,7 @@ void AmrSimulation::interact(int coarsest) {
                        .seconds = [this](double at) { return options_.seconds(at); },
                        .levels = {},
                        .steps = {}};
+  if (coarsest > 0) scene.arrived -= (clocks_[coarsest - 1] - time) / level_dt_[coarsest - 1];
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
     scene.levels.push_back(
         gas_level(level, clocks_[level] - 0.5 * level_dt_[level], middle_of_step_));

@@ -72,6 +72,8 @@ struct Table<StarBirth> {
     table.add("metallicity", [](const Row& row) { return row.event.metallicity; });
     table.add("hydrogen_density", [](const Row& row) { return row.event.hydrogen; });
     table.add("temperature_over_mu", [](const Row& row) { return row.event.temperature; });
+    table.add("virial_parameter", [](const Row& row) { return row.event.virial_parameter; });
+    table.add("mach", [](const Row& row) { return row.event.mach; });
   }
 };
 

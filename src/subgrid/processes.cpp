@@ -31,6 +31,11 @@ int Setting::variable(const std::string& scalar) const {
   return hydro::k_hydro_variables + gas.dual_energy + static_cast<int>(found - scalars.begin());
 }
 
+void Scene::fill_ghosts(std::size_t n) const {
+  mesh.set_inflow_time(levels[n].number, time);
+  mesh.fill_ghosts(levels[n].number, mesh::LevelFields::k_now, n == 0 ? arrived : 1.0);
+}
+
 particles::Particles& Scene::kind(const std::string& name) const {
   const auto found =
       std::find_if(kinds.begin(), kinds.end(),

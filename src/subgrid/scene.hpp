@@ -20,8 +20,9 @@ struct StarBirth {
   std::int32_t level = 0;
   std::array<double, 3> position{}, velocity{};
   double mass = 0.0, metallicity = 0.0;
-  double hydrogen = 0.0;     // nuclei in cm^-3
-  double temperature = 0.0;  // over the mean molecular weight, in K
+  double hydrogen = 0.0;          // nuclei in cm^-3
+  double temperature = 0.0;       // over the mean molecular weight, in K
+  double virial_parameter, mach;  // of turbulence in the cell; NaN where it was not looked at
 };
 
 // A hole that has merged with the heaviest of its group, for the log of mergers: in code units, the
@@ -43,6 +44,8 @@ struct Scene {
   std::function<double(double time)> seconds;  // proper time that has gone by at a time of the code
   std::vector<GasLevel> levels;                // from `coarsest` on
   std::vector<double> steps;                   // that they have made: in the order of `levels`
+  // Where that time lies between the coarser level's old (0) and present (1) states.
+  double arrived = 1.0;
 
   // On this rank, for processes to add to.
   std::vector<StarBirth> births{};
@@ -50,6 +53,10 @@ struct Scene {
 
   // The particles of a kind. Throws RunError if there are none such.
   particles::Particles& kind(const std::string& name) const;
+
+  // Fills the ghost cells of levels[n] with the present state: valid until those of another level
+  // are filled, with that of levels[n - 1] before it. Collective.
+  void fill_ghosts(std::size_t n) const;
 };
 
 }  // namespace octant::subgrid

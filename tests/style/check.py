@@ -43,6 +43,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 DRAWN = {
     ("io", "comm"),
     ("subgrid", "hydro/gas_cell.hpp"),
+    ("subgrid", "hydro/gas_gradients.hpp"),
     ("subgrid", "particles/kind.hpp"),
     ("subgrid", "particles/particle_halo.hpp"),
     ("subgrid", "particles/particles.hpp"),

@@ -26,7 +26,7 @@ KOKKOS_INLINE_FUNCTION double mean_of_quanta(double efficiency, double gas_mass,
 
 // What turbulence makes of the gas inside a cell: its state is that of the cell's mean.
 struct TurbulentGas {
-  double virial_parameter;  // 5 sigma^2 / (pi G rho dx^2), sigma with sound speed where meant
+  double virial_parameter;  // 5 sigma^2 / (pi G rho dx^2)
   double mach;              // velocity dispersion over sound speed
 };
 
@@ -85,7 +85,8 @@ KOKKOS_INLINE_FUNCTION double hopkins_efficiency(double divergence, double curl,
   return squares < 2.0 * gravity * density ? 1.0 : 0.0;
 }
 
-// All or nothing: whether a cell is bound, and densest at its centre.
+// All or nothing: whether a cell is bound, with its dispersion and sound speed together, and
+// densest at its centre.
 KOKKOS_INLINE_FUNCTION double virial_efficiency(double virial_parameter,
                                                 double laplacian_of_density) {
   return virial_parameter < 1.0 && laplacian_of_density < 0.0 ? 1.0 : 0.0;

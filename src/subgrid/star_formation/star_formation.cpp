@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
@@ -12,13 +14,11 @@
 #include "subgrid/process.hpp"
 #include "subgrid/star_formation/efficiency.hpp"
 #include "subgrid/star_formation/stars.hpp"
+#include "subgrid/star_formation/turbulence_in_cell.hpp"
 
 namespace octant::subgrid {
 
 namespace star_formation {
-
-enum class Model { schmidt, pressure_law };
-constexpr auto names_of(Model) { return std::array{"schmidt", "pressure_law"}; }
 
 struct Options {
   bool enabled = false;
@@ -35,11 +35,14 @@ struct Options {
 void Options::declare(ParameterSchema& schema) {
   schema.add("stars.enabled", enabled, {.meaning = "Stars form in dense, cold gas"});
   schema.add("stars.model", model,
-             {.meaning = "How much of the gas forms stars: stars.efficiency of it in a free-fall "
-                         "time, or as its pressure says (Schaye & Dalla Vecchia 2008), from a "
-                         "density that falls with its metallicity"});
+             {.meaning = "How much of the gas forms stars in a free-fall time: stars.efficiency of "
+                         "it (schmidt), that times what turbulence in the cell leaves to collapse, "
+                         "or as its pressure says (Schaye & Dalla Vecchia 2008), from a density "
+                         "that falls with its metallicity"});
   schema.add("stars.efficiency", efficiency,
-             {.meaning = "Share of the gas that forms stars in a free-fall time", .min = 0});
+             {.meaning = "Share of the gas that forms stars in a free-fall time; a factor of what "
+                         "models with turbulence give",
+              .min = 0});
   schema.add("stars.density", density,
              {.unit = "cm^-3", .meaning = "Hydrogen nuclei above which stars form", .above = 0.0});
   schema.add("stars.overdensity", overdensity,
@@ -71,7 +74,7 @@ struct Law {
   double efficiency, gravity, least_density;
   bool density_of_metals;  // whether the least density falls with the metallicity
   double hottest;          // internal energy per mass
-  double quantum, gas_limit, step, seconds, gamma;
+  double quantum, gas_limit, step, seconds, gamma, dx;
   GasUnits units;
   cooling::PressureFloor floor;
   int metals, variables;
@@ -92,13 +95,21 @@ struct Law {
     return thermal_energy(cell) < hottest;
   }
 
-  // The mean number of quanta that form in a cell of this volume.
-  KOKKOS_INLINE_FUNCTION double mean(const hydro::GasCell& cell, double volume) const {
+  KOKKOS_INLINE_FUNCTION TurbulenceInCell turbulence(const hydro::GasCell& cell,
+                                                     const hydro::GasGradients& around) const {
+    const double thermal = thermal_energy(cell);
+    return {around, cell.density(), Kokkos::sqrt(gamma * (gamma - 1.0) * thermal), dx, gravity};
+  }
+
+  // The mean number of quanta that form in a cell of this volume, whose efficiency has a factor.
+  KOKKOS_INLINE_FUNCTION double mean(const hydro::GasCell& cell, double volume,
+                                     double factor) const {
     const double density = cell.density(), gas_mass = density * volume;
     if (model == Model::pressure_law)
       return pressure_law_rate({}, gamma, cell.pressure() * units.density * units.energy) *
              seconds * gas_mass / quantum;
-    return mean_of_quanta(efficiency, gas_mass, free_fall_time(density, gravity), quantum, step);
+    return mean_of_quanta(efficiency * factor, gas_mass, free_fall_time(density, gravity), quantum,
+                          step);
   }
 };
 
@@ -115,6 +126,15 @@ struct Outcome {
   double expected, capped;  // mass, in the mean; that was drawn beyond the limit
   double mass, metals, thermal, momentum[3], kinetic;
   double position[3], velocity[3], density, temperature;
+  TurbulentGas turbulence;
+};
+
+// Cells of a level that may form stars, and for models that ask for it what lies around them.
+struct Nursery {
+  GasLevel level;
+  Law law;
+  std::vector<mesh::Cell> cells;
+  mesh::DeviceArray<const hydro::GasGradients> around{};
 };
 
 struct Form {
@@ -122,6 +142,7 @@ struct Form {
   Law law;
   std::uint64_t seed;
   mesh::DeviceArray<const mesh::Cell> cells;
+  mesh::DeviceArray<const hydro::GasGradients> around;  // none where the model needs none
   mesh::DeviceArray<Outcome> outcomes;
   double lower[3];
 
@@ -142,7 +163,15 @@ struct Form {
     const RandomStream random(seed, key(centre),
                               static_cast<std::uint32_t>(level.moment.coarse_step));
     const auto draw = k_draws * static_cast<std::uint32_t>(level.moment.step_within);
-    const double mean = law.mean(cell, volume);
+    constexpr double k_unknown = std::numeric_limits<double>::quiet_NaN();
+    TurbulentGas moving{k_unknown, k_unknown};
+    double factor = 1.0;
+    if (around.extent(0) > 0) {
+      const TurbulenceInCell turbulence = law.turbulence(cell, around(n));
+      moving = turbulence.gas();
+      factor = turbulence.efficiency(law.model);
+    }
+    const double mean = law.mean(cell, volume, factor);
     const auto drawn = static_cast<double>(poisson(random, draw, mean));
     const double most = Kokkos::floor(law.gas_limit * gas_mass / law.quantum);
     const double quanta = drawn < most ? drawn : most;
@@ -154,6 +183,7 @@ struct Form {
     if (quanta == 0.0) return;
     outcome.mass = quanta * law.quantum;
     outcome.metals = law.metallicity(cell);
+    outcome.turbulence = moving;
     outcome.density = cell.density();
     outcome.temperature = law.thermal_energy(cell) * (law.gamma - 1.0) * law.units.temperature;
     for (int d = 0; d < 3; ++d) {
@@ -210,8 +240,8 @@ class StarFormation final : public Process {
   bool interact(Scene& scene, Ledger& ledger) const override {
     particles::ParticleBatch born;
     std::vector<double> times, scale_factors, metallicities, masses;
-    for (std::size_t n = 0; n < scene.levels.size(); ++n)
-      form(scene, n, ledger, born, metallicities);
+    for (const star_formation::Nursery& nursery : find_nurseries(scene))
+      form(nursery, scene, ledger, born, metallicities);
     times.assign(born.size(), scene.time);
     scale_factors.assign(born.size(), scene.scale_factor);
     born.columns = {{"birth_time", std::move(times)},
@@ -254,20 +284,41 @@ class StarFormation final : public Process {
         .step = step,
         .seconds = step * units.time,
         .gamma = gamma,
+        .dx = level.cells.cell_size,
         .units = units,
         .floor = level.floor,
         .metals = metals_,
         .variables = scene.mesh.layout().variables};
   }
 
-  // Forms the stars of a level, and adds them to those that are born.
-  void form(Scene& scene, std::size_t n, Ledger& ledger, particles::ParticleBatch& born,
-            std::vector<double>& metallicities) const {
+  // By level. What lies around cells is found before any star takes gas from them.
+  std::vector<star_formation::Nursery> find_nurseries(const Scene& scene) const {
     using namespace star_formation;
-    const GasLevel& level = scene.levels[n];
-    const Law law = this->law(scene, level, scene.steps[n]);
-    const auto cells =
-        mesh::find_cells("gas that may form stars", level.cells, Eligible{level, law});
+    std::vector<Nursery> nurseries;
+    int levels = 0;  // up to the finest one in which stars may form
+    for (std::size_t n = 0; n < scene.levels.size(); ++n) {
+      const GasLevel& level = scene.levels[n];
+      const Law law = this->law(scene, level, scene.steps[n]);
+      nurseries.push_back(
+          {level, law,
+           mesh::find_cells("gas that may form stars", level.cells, Eligible{level, law})});
+      if (!nurseries.back().cells.empty()) levels = static_cast<int>(n) + 1;
+    }
+    if (!depends_on_turbulence(options_.model)) return nurseries;
+    levels = scene.mesh.communicator().max(levels);
+    for (int n = 0; n < levels; ++n) {
+      scene.fill_ghosts(n);
+      nurseries[n].around =
+          hydro::gas_gradients(scene.mesh, scene.levels[n].number, nurseries[n].cells);
+    }
+    return nurseries;
+  }
+
+  // Forms the stars of a level, and adds them to those that are born.
+  void form(const star_formation::Nursery& nursery, Scene& scene, Ledger& ledger,
+            particles::ParticleBatch& born, std::vector<double>& metallicities) const {
+    using namespace star_formation;
+    const auto& [level, law, cells, around] = nursery;
     if (cells.empty()) return;
     const auto count = static_cast<std::int64_t>(cells.size());
     const auto& lower = scene.mesh.geometry().lower();
@@ -278,6 +329,7 @@ class StarFormation final : public Process {
                       law,
                       seed,
                       mesh::to_device("gas that may form stars", cells),
+                      around,
                       mesh::uninitialised<Outcome>("stars", count),
                       {lower[0], lower[1], lower[2]}};
     Kokkos::parallel_for("form stars",
@@ -313,7 +365,9 @@ class StarFormation final : public Process {
         .mass = outcome.mass,
         .metallicity = outcome.metals,
         .hydrogen = law.units.hydrogen * outcome.density,
-        .temperature = outcome.temperature};
+        .temperature = outcome.temperature,
+        .virial_parameter = outcome.turbulence.virial_parameter,
+        .mach = outcome.turbulence.mach};
     born.position.push_back(birth.position);
     born.velocity.push_back(birth.velocity);
     born.mass.push_back(birth.mass);

@@ -1,0 +1,208 @@
+"""Star formation that depends on turbulence in cells: rates by the equations, bits, refusals."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from numpy.typing import NDArray
+
+from cases import CLUMPY_BOX
+from cooling_cells import MEGAYEAR, PROTON, X
+from refusals import assert_refused
+from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, run, run_well
+
+Array = NDArray[np.float64]
+PARSEC, GRAVITY, BOLTZMANN = 3.0856775814913673e18, 6.67430e-8, 1.380649e-16
+G = GRAVITY * PROTON / X * MEGAYEAR**2  # in code units
+MODELS = ["multi_freefall_km", "multi_freefall_pn", "padoan", "hopkins", "virial"]
+
+# Gas of about 100 hydrogen nuclei per cm^3 in cells of 10 pc, with waves of velocity that shear,
+# turn and squeeze it. Units: pc, Myr, one hydrogen per cm^3.
+SIDE, CELLS, SPEED, TEMPERATURE = 160.0, 16, 6.0, 30.0
+VELOCITIES = [
+    f"{SPEED}*sin(2*k*y) + 7",
+    f"{SPEED}*cos(k*y)*sin(k*z) - 3",
+    f"{SPEED}*sin(k*x)",
+]
+WAVES = f"""
+[problem]
+name = "expression"
+density = "100*(1 + 0.5*sin(k*x)*cos(k*y))"
+velocity = ["{SPEED}*sin(2*k*y) + 7", "{SPEED}*cos(k*y)*sin(k*z) - 3", "{SPEED}*sin(k*x)"]
+temperature = "{TEMPERATURE}"
+
+[problem.constants]
+k = "2*pi/{SIDE}"
+
+[mesh]
+base_cells = [{CELLS}, {CELLS}, {CELLS}]
+block_size = 8
+upper = [{SIDE}, {SIDE}, {SIDE}]
+boundary_x = ["periodic", "periodic"]
+boundary_y = ["periodic", "periodic"]
+boundary_z = ["periodic", "periodic"]
+
+[hydro]
+gamma = 1.6666666666666667
+
+[units]
+length = {PARSEC!r}
+density = {PROTON / X!r}
+time = {MEGAYEAR!r}
+
+[gravity]
+enabled = true
+constant = {G!r}
+
+[stars]
+enabled = true
+efficiency = 0.5
+density = 70.0
+mass = 1.0
+
+[time]
+end = 1e-6
+max_steps = 1
+
+[output]
+final_checkpoint = false
+
+[telemetry]
+enabled = false
+"""
+
+
+def state() -> tuple[Array, list[Array]]:
+    """Evaluate density and velocity at the centres of cells, shape (x, y, z)."""
+    k = 2.0 * math.pi / SIDE
+    centre = (np.arange(CELLS) + 0.5) * SIDE / CELLS
+    x, y, z = np.meshgrid(centre, centre, centre, indexing="ij")
+    density = 100.0 * (1.0 + 0.5 * np.sin(k * x) * np.cos(k * y))
+    v = [np.sin(2.0 * k * y), np.cos(k * y) * np.sin(k * z), np.sin(k * x)]
+    return density, [SPEED * component for component in v]
+
+
+def efficiency(model: str, density: Array, v: list[Array]) -> Array:
+    """Find the share of gas that forms stars in a free-fall time, by the papers' equations."""
+    dx = SIDE / CELLS
+    slope = [
+        [(np.roll(u, -1, axis) - np.roll(u, 1, axis)) / (2.0 * dx) for axis in range(3)] for u in v
+    ]
+    squared = dx**2 * sum(slope[i][j] ** 2 for i in range(3) for j in range(3))
+    sound = 5.0 / 3.0 * BOLTZMANN * TEMPERATURE / PROTON * (MEGAYEAR / PARSEC) ** 2
+    virial = 5.0 * squared / (math.pi * G * density * dx**2)
+    mach = squared / sound
+    variance = np.log(1.0 + 0.4**2 * mach)
+    erf = np.vectorize(math.erf)
+    free_fall = np.sqrt(3.0 * math.pi / (32.0 * G * density))
+    if model == "padoan":
+        return np.exp(-1.6 * free_fall * 2.0 * np.sqrt(squared + sound) / dx)
+    if model == "hopkins":
+        divergence = sum(slope[i][i] for i in range(3))
+        turns = [
+            slope[(i + 2) % 3][(i + 1) % 3] - slope[(i + 1) % 3][(i + 2) % 3] for i in range(3)
+        ]
+        both = divergence**2 + sum(turn**2 for turn in turns)
+        return np.where(both < 2.0 * G * density, 1.0, 0.0)
+    if model == "virial":
+        bound = 5.0 * (squared + sound) / (math.pi * G * density * dx**2) < 1.0
+        around = sum(np.roll(density, s, axis) for s in (-1, 1) for axis in range(3))
+        return np.where(bound & (around < 6.0 * density), 1.0, 0.0)
+    critical = {
+        "multi_freefall_km": np.log(math.pi**2 / 5.0 * 0.19**2 * virial * mach),
+        "multi_freefall_pn": np.log(0.067 / 0.97**2 * virial * mach),
+    }[model]
+    reach = (variance - critical) / np.sqrt(2.0 * variance)
+    return 0.5 * 0.49 * np.exp(0.375 * variance) * (1.0 + erf(reach))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_rates_are_those_of_the_equations(tmp_path: Path, model: str) -> None:
+    strength = {"virial": 0.2, "hopkins": 0.6, "padoan": 0.3}.get(model, 1.0)
+    weaker = [
+        f"problem.velocity=[{', '.join(repr(f'{strength}*({v})') for v in VELOCITIES)}]",
+        f"stars.model={model}",
+    ]
+    outcome = run_well(tmp_path / "run", WAVES, *weaker)
+    density, velocity = state()
+    factor = efficiency(model, density, [strength * v for v in velocity])
+    dense = density > 70.0
+    if model in {"hopkins", "virial"}:
+        assert 0.05 < factor[dense].mean() < 0.95
+    free_fall = np.sqrt(3.0 * math.pi / (32.0 * G * density))
+    mass = density * (SIDE / CELLS) ** 3
+    expected = (0.5 * factor * mass * 1e-6 / free_fall)[dense].sum()
+    assert outcome.history()["stars_expected"][-1] == pytest.approx(expected, rel=1e-4)
+
+
+def births(outcome: Outcome) -> dict[str, Array]:
+    table = pq.read_table(outcome.directory / "stars_formed.parquet")
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+MANY = ["stars.mass=1e-4", "stars.model=multi_freefall_pn"]
+
+
+@pytest.mark.parametrize(("block_size", "ranks"), [(4, 1), (16, 1), (8, 2), (4, 3)])
+def test_the_same_stars_in_blocks_of_any_size(tmp_path: Path, block_size: int, ranks: int) -> None:
+    reference = run_well(tmp_path / "reference", WAVES, *MANY)
+    outcome = run_well(tmp_path / "run", WAVES, *MANY, f"mesh.block_size={block_size}", ranks=ranks)
+    one, two = births(reference), births(outcome)
+    assert len(one["id"]) > 100
+    assert np.isfinite(one["mach"]).all() and (one["virial_parameter"] > 0.0).all()
+    for name, values in one.items():
+        assert values.tobytes() == two[name].tobytes(), name
+
+
+BOX = """
+[cooling]
+enabled = true
+method = "original"
+initial_metallicity = 0.1
+
+[stars]
+enabled = true
+model = "multi_freefall_km"
+efficiency = 5.0
+density = 1e-6
+overdensity = 2.0
+mass = 3e6
+"""
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Run a small universe with several levels on one rank."""
+    folder = tmp_path_factory.mktemp("turbulent")
+    return run_well(folder / "run", CLUMPY_BOX + BOX, *CHECKPOINT_EVERY_STEP)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_same_stars_on_more_ranks(tmp_path: Path, box: Outcome, ranks: int) -> None:
+    log = births(box)
+    assert len(np.unique(log["level"])) >= 2
+    outcome = run_well(tmp_path / "run", CLUMPY_BOX + BOX, "balance.cost=measured", ranks=ranks)
+    assert_same_run(outcome, box)
+    again = births(outcome)
+    for name, values in log.items():
+        assert values.tobytes() == again[name].tobytes(), name
+
+
+def test_the_same_stars_across_a_restart(tmp_path: Path, box: Outcome) -> None:
+    log = births(box)
+    step = int(log["step"][len(log["step"]) // 2])
+    checkpoint = box.directory / f"checkpoint_{step - 1:05d}.h5"
+    outcome = run_well(tmp_path / "run", CLUMPY_BOX + BOX, ranks=2, restart=checkpoint)
+    assert_same_run(outcome, box, first_step=step)
+
+
+def test_other_models_look_at_no_turbulence(tmp_path: Path) -> None:
+    outcome = run_well(tmp_path / "run", WAVES, "stars.mass=1e-4", "stars.model=schmidt")
+    assert np.isnan(births(outcome)["mach"]).all()
+
+
+def test_a_model_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    refused = run(tmp_path / "run", WAVES, "stars.model=multi_freefall")
+    assert_refused(refused, "stars.model", "multi_freefall_km")
