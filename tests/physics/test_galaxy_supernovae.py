@@ -400,3 +400,139 @@ def test_metals_are_those_of_stars(tmp_path: Path) -> None:
     before, after = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
     changed = after["metals"] != before["metals"]
     assert np.count_nonzero(changed) == 1  # its own cell alone
+
+
+# --- populations by a table -----------------------------------------------------------------------
+
+
+def write_population(path: Path, **changes: object) -> dict[str, Array]:
+    """Write a table of stars that give back mass, metals and supernovae between 10 and 90 yr."""
+    age = 1e-5 * np.array([1.0, 2.0, 4.0, 7.0, 9.0])
+    grows = np.array([0.0, 0.1, 0.6, 0.6, 1.0])  # not at all for a while
+    richer = np.array([1.0, 2.0])[:, None]
+    table = {
+        "age": age,
+        "metallicity": np.array([0.0, 0.04]),
+        "ejected_mass": 0.2 * grows * richer,
+        "ejected_metals": 0.02 * grows**2 * richer,
+        "supernovae": 0.012 * np.sqrt(grows) * richer,
+    }
+    table |= {name: np.asarray(values, dtype=float) for name, values in changes.items()}
+    with h5py.File(path, "w") as file:
+        for name, values in table.items():
+            file[name] = values
+    return table
+
+
+def returned(table: dict[str, Array], age: float, metallicity: float) -> dict[str, float]:
+    """Interpolate the table: per mass with which stars formed."""
+    share = metallicity / 0.04
+    log_age = np.log(table["age"])
+    return {
+        name: float(
+            np.interp(np.log(age), log_age, (1.0 - share) * table[name][0] + share * table[name][1])
+        )
+        for name in ("ejected_mass", "ejected_metals", "supernovae")
+    }
+
+
+@pytest.mark.parametrize("least", [0.0, 0.05])
+@pytest.mark.parametrize("mode", ["thermal", "mechanical"])
+def test_stars_give_back_what_their_table_says(tmp_path: Path, mode: str, least: float) -> None:
+    path = tmp_path / "stars.h5"
+    table = write_population(path)
+    steps, end = 40, 8e-5
+    outcome = explode(
+        tmp_path / "run",
+        mode,
+        "beside another one",
+        "supernovae.population=table",
+        f'supernovae.table="{path}"',
+        f"supernovae.least_ejecta={least}",
+        f"time.largest_step={end / steps!r}",
+        f"time.end={end!r}",
+    )
+    history = outcome.history()
+    assert len(history["step"]) == steps + 1
+    formed = 3 * 50.0
+    with h5py.File(outcome.last_snapshot) as file:
+        metallicity = float(file["particles/stars/metallicity"][0])
+    assert 0.0 < metallicity < 0.04
+    gained = change(history, "supernovae_mass") * UNIT_MASS / formed
+    due = returned(table, end, metallicity)
+    if least == 0.0:
+        assert gained == pytest.approx(due["ejected_mass"], rel=1e-12)
+    else:
+        assert due["ejected_mass"] - least < gained < due["ejected_mass"]
+    # Whatever the steps, metals and supernovae are those until the age that the mass belongs to.
+    ages = np.geomspace(1e-5, end, 4000)
+    masses = [returned(table, age, metallicity)["ejected_mass"] for age in ages]
+    until = ages[np.searchsorted(masses, gained * (1.0 - 1e-9))] if least else end
+    then = returned(table, until, metallicity)
+    metals = change(history, "supernovae_metals") * UNIT_MASS / formed
+    number = change(history, "supernovae_number") / formed
+    accuracy = 2e-3 if least else 1e-9
+    assert metals == pytest.approx(then["ejected_metals"], rel=accuracy)
+    assert number == pytest.approx(then["supernovae"], rel=accuracy)
+    nominal = change(history, "supernovae_nominal") * UNIT_ENERGY
+    assert nominal == pytest.approx(number * formed * 1e51, rel=1e-9)
+    mass = history["mass"] + history["stars_mass"]
+    assert np.abs(mass / mass[0] - 1.0).max() < 1e-12
+
+
+def test_a_table_gives_the_same_bits_on_more_ranks_and_across_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "stars.h5"
+    write_population(path)
+    settings = [
+        "supernovae.population=table",
+        f'supernovae.table="{path}"',
+        "time.largest_step=4e-6",
+        "time.end=8e-5",
+    ]
+    one = explode(tmp_path / "one", "mechanical", "among many", *settings, *CHECKPOINT_EVERY_STEP)
+    three = explode(tmp_path / "three", "mechanical", "among many", *settings, ranks=3)
+    assert_same_run(three, one)
+    again = explode(
+        tmp_path / "again",
+        "mechanical",
+        "among many",
+        *settings,
+        restart=one.directory / "checkpoint_00009.h5",
+    )
+    assert_same_run(again, one, first_step=10)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"age": [3.0, 2.0, 4.0, 5.0, 6.0]}, ["age holds 2", "ascending"]),
+        ({"ejected_mass": np.full((2, 5), 0.95)}, ["ejected_mass reaches 0.95"]),
+        ({"ejected_metals": np.full((2, 5), 0.1)}, ["ejected_metals holds 0.1"]),
+        ({"supernovae": [[0, 1, 2, 3, 2], [0, 0, 0, 0, 0]]}, ["supernovae holds 2", "fall"]),
+        ({"supernovae": np.full((2, 5), np.nan)}, ["supernovae holds nan"]),
+        ({"supernovae": np.zeros((5, 2))}, ["supernovae", "2 x 5"]),
+    ],
+)
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_bad_tables_are_refused(
+    tmp_path: Path, changes: dict[str, object], complaint: list[str], ranks: int
+) -> None:
+    path = tmp_path / "stars.h5"
+    write_population(path, **changes)
+    by_table = ["supernovae.population=table", f'supernovae.table="{path}"']
+    assert_refused(run(tmp_path / "run", SWARM, *by_table, ranks=ranks), str(path), *complaint)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        (["supernovae.population=table"], ["needs supernovae.table"]),
+        (['supernovae.table="stars.h5"'], ['supernovae.population = "table" alone']),
+        (["supernovae.population=table", 'supernovae.table="none.h5"'], ["none.h5"]),
+        (["supernovae.least_ejecta=1.0"], ["supernovae.least_ejecta"]),
+    ],
+)
+def test_populations_and_tables_must_fit(
+    tmp_path: Path, overrides: list[str], complaint: list[str]
+) -> None:
+    assert_refused(run(tmp_path / "run", SWARM, *overrides), *complaint)

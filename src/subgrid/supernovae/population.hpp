@@ -8,9 +8,10 @@
 
 namespace octant::subgrid {
 
-// Which stars explode, and when: a share of the mass all at once, or one after the other.
-enum class Population { single, discrete };
-constexpr auto names_of(Population) { return std::array{"single", "discrete"}; }
+// Which stars explode, and when: a share of the mass all at once, one after the other, or as a
+// table says (population_table.hpp).
+enum class Population { single, discrete, table };
+constexpr auto names_of(Population) { return std::array{"single", "discrete", "table"}; }
 
 // Core collapses at constant rates from 3.401 to 10.37 and to 37.53 Myr, and then white dwarfs
 // (Hopkins et al. 2018, MNRAS 480, 800, appendix A): numbers per solar mass.

@@ -14,6 +14,7 @@
 #include "subgrid/supernovae/kinetic_blast.hpp"
 #include "subgrid/supernovae/mechanical_blast.hpp"
 #include "subgrid/supernovae/population.hpp"
+#include "subgrid/supernovae/population_table.hpp"
 #include "subgrid/supernovae/stochastic_blast.hpp"
 
 namespace octant::subgrid {
@@ -34,6 +35,8 @@ constexpr double k_most_ejected = 0.9;
 struct Options {
   Mode mode = Mode::none;
   Population population = Population::single;
+  std::string table;
+  double least_ejecta = 1e-3;
   double fraction = 0.2, energy = 1e51, mass = 10.0, yield = 0.1, delay = 10.0;
   double radius = 2.0, least_radius = 0.0;
   double kinetic_fraction = 1.0;
@@ -48,9 +51,19 @@ void Options::declare(ParameterSchema& schema) {
              {.meaning = "What gas gets from stars that explode: momentum and heat that are right "
                          "in coarse cells as well, the velocities of a Sedov blast, heat, or heat "
                          "in few cells by chance"});
-  schema.add("supernovae.population", population,
-             {.meaning = "Which stars explode: a share of each one's mass at one age, or one after "
-                         "the other at the rates of Hopkins et al. (2018)"});
+  schema.add(
+      "supernovae.population", population,
+      {.meaning = "Which stars explode: a share of each one's mass at one age, one after the "
+                  "other at the rates of Hopkins et al. (2018), or as supernovae.table "
+                  "says"});
+  schema.add(
+      "supernovae.table", table,
+      {.meaning = "HDF5 file of what stars have ejected at an age, of a table's population"});
+  schema.add("supernovae.least_ejecta", least_ejecta,
+             {.meaning = "Share of its first mass that a star of a table's population gathers "
+                         "before it gives it back",
+              .min = 0,
+              .below = 1.0});
   schema.add("supernovae.fraction", fraction,
              {.meaning = "Share of a star's mass that explodes, of a single population",
               .above = 0.0,
@@ -145,10 +158,22 @@ class Supernovae final : public Process {
       throw InputError(
           "supernovae.mode = \"mechanical\" and cooling.delayed = true exclude each other: the "
           "terminal momentum is that of a blast that cools");
+    const bool by_table = options_.population == Population::table;
+    if (by_table && options_.table.empty())
+      throw InputError(
+          "supernovae.population = \"table\" needs supernovae.table: a file of what stars eject");
+    if (!by_table && !options_.table.empty())
+      throw InputError(
+          "supernovae.table = \"{}\" is read with supernovae.population = \"table\" alone",
+          options_.table);
     gas_ = setting.gas;
     metals_ = setting.variable("metals");
     delayed_ = delays ? setting.variable("delayed") : -1;
     search_ = setting.event_search;
+  }
+
+  void begin(const Communicator& communicator) override {
+    if (!options_.table.empty()) table_ = PopulationTable(communicator, options_.table);
   }
 
   bool interact(Scene& scene, Ledger& ledger) const override {
@@ -156,13 +181,11 @@ class Supernovae final : public Process {
     particles::Particles& stars = scene.kind("stars");
     std::vector<Supernova> events;
     std::vector<supernovae::Exploding> exploding;
-    double number = 0.0;
     for (int level = 0; level <= scene.mesh.finest_level(); ++level)
-      exploding.push_back(find(scene, stars, level, events, number));
+      exploding.push_back(find(scene, stars, level, events, ledger));
     const Communicator& communicator = scene.mesh.communicator();
     if (!communicator.any(!events.empty())) return false;
     communicator.agree([&] { check_reach(scene, events); });
-    ledger["number"] += number;
     // Ejecta bring the energy of their motion from the stars: no new one.
     for (const Supernova& event : events) {
       ledger["nominal"] += event.energy;
@@ -179,36 +202,69 @@ class Supernovae final : public Process {
   }
 
  private:
-  // What a star has to give since the last step, in solar masses.
-  struct Ejecta {
-    double number = 0.0, mass = 0.0, of_white_dwarfs = 0.0;
+  // A star at the end of a step, in solar masses and Myr.
+  struct Star {
+    std::uint64_t id;
+    double age, initial_mass, mass, metallicity;
   };
 
-  Ejecta single(double age, double solar_masses) const {
-    if (age < options_.delay) return {};
-    const double mass = options_.fraction * solar_masses;
-    return {mass / options_.mass, mass, 0.0};
+  // What it has to give then: supernovae, solar masses, and the metals' share of these.
+  struct Ejecta {
+    double number = 0.0, mass = 0.0, metals = 0.0;
+  };
+
+  double metals_of_cores(const Star& star) const {
+    return options_.yield + (1.0 - options_.yield) * star.metallicity;
+  }
+
+  Ejecta single(const Star& star) const {
+    if (star.age < options_.delay) return {};
+    const double mass = options_.fraction * star.initial_mass;
+    return {mass / options_.mass, mass, metals_of_cores(star)};
   }
 
   // Numbers are Poisson's, with those that are due since the last step as their means.
-  Ejecta discrete(double age, double step, double solar_masses, std::uint64_t id,
-                  std::int64_t coarse_step) const {
-    const SupernovaCounts now = supernovae_until(age), before = supernovae_until(age - step);
-    const RandomStream random(static_cast<std::uint64_t>(options_.seed), id,
+  Ejecta discrete(const Star& star, double step, std::int64_t coarse_step) const {
+    const SupernovaCounts now = supernovae_until(star.age),
+                          before = supernovae_until(star.age - step);
+    const RandomStream random(static_cast<std::uint64_t>(options_.seed), star.id,
                               static_cast<std::uint32_t>(coarse_step));
     const auto draw = [&](std::uint32_t first, double mean) {
-      return static_cast<double>(poisson(random, first, solar_masses * mean));
+      return static_cast<double>(poisson(random, first, star.initial_mass * mean));
     };
     constexpr std::uint32_t k_apart = 1 << 16;
     const double cores = draw(0, now.core_collapses - before.core_collapses);
     const double dwarfs = draw(k_apart, now.white_dwarfs - before.white_dwarfs);
     const double of_dwarfs = dwarfs * supernovae::k_white_dwarf;
-    return {cores + dwarfs, cores * options_.mass + of_dwarfs, of_dwarfs};
+    const double mass = cores * options_.mass + of_dwarfs;
+    if (mass == 0.0) return {};
+    const double share = of_dwarfs / mass;  // which is all metals
+    return {cores + dwarfs, mass, share + (1.0 - share) * metals_of_cores(star)};
+  }
+
+  // Until when a star has given back follows from what is left of it.
+  Ejecta tabulated(const Star& star) const {
+    const double given = 1.0 - star.mass / star.initial_mass;
+    const Returned now = table_.until(star.age, star.metallicity);
+    const double due = now.mass - given;
+    if (due <= PopulationTable::k_rounding || due < options_.least_ejecta) return {};
+    const Returned before = table_.until(table_.age_of(given, star.metallicity), star.metallicity);
+    return {star.initial_mass * (now.supernovae - before.supernovae), star.initial_mass * due,
+            std::min((now.metals - before.metals) / due, 1.0)};
+  }
+
+  Ejecta ejecta(const Star& star, double step, std::int64_t coarse_step) const {
+    switch (options_.population) {
+      case Population::single: return single(star);
+      case Population::discrete: return discrete(star, step, coarse_step);
+      case Population::table: return tabulated(star);
+    }
+    return {};
   }
 
   // The stars of a level that explode, as events.
   supernovae::Exploding find(const Scene& scene, particles::Particles& stars, int level,
-                             std::vector<Supernova>& events, double& number) const {
+                             std::vector<Supernova>& events, Ledger& ledger) const {
     const particles::Kind& kind = stars.kind();
     const particles::ParticleSet& set = stars.set(level);
     const auto real = [&](const char* name) {
@@ -238,27 +294,27 @@ class Supernovae final : public Process {
                  options_.least_radius * constants::k_parsec / scene.units.length);
     supernovae::Exploding exploding;
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      const double age = (now - scene.seconds(births[n])) / supernovae::k_megayear;
-      const double solar_masses = initials[n] / solar_mass;
-      const Ejecta ejecta = once ? single(age, solar_masses)
-                                 : discrete(age, step / supernovae::k_megayear, solar_masses,
-                                            ids[n], scene.levels.front().moment.coarse_step);
-      if (ejecta.number == 0.0) continue;
+      const Star star{.id = ids[n],
+                      .age = (now - scene.seconds(births[n])) / supernovae::k_megayear,
+                      .initial_mass = initials[n] / solar_mass,
+                      .mass = masses[n] / solar_mass,
+                      .metallicity = metallicities[n]};
+      const Ejecta given =
+          ejecta(star, step / supernovae::k_megayear, scene.levels.front().moment.coarse_step);
+      if (given.mass == 0.0) continue;
       const double ejected =
-          std::min(ejecta.mass * solar_mass, supernovae::k_most_ejected * masses[n]);
-      const double dwarfs = ejecta.of_white_dwarfs / ejecta.mass;
-      const double of_cores = options_.yield + (1.0 - options_.yield) * metallicities[n];
+          std::min(given.mass * solar_mass, supernovae::k_most_ejected * masses[n]);
       Supernova event{{.id = ids[n], .radius = radius, .level = level, .slot = homes[n]},
                       {},
                       ejected,
-                      ejecta.number * options_.energy / scene.units.energy(),
-                      dwarfs + (1.0 - dwarfs) * of_cores};
+                      given.number * options_.energy / scene.units.energy(),
+                      given.metals};
       for (int d = 0; d < 3; ++d) {
         event.place.centre[d] = motion[d][n];
         event.velocity[d] = motion[3 + d][n];
       }
       events.push_back(event);
-      number += ejecta.number;
+      ledger["number"] += given.number;
       exploding.rows.push_back(rows[n]);
       exploding.mass_left.push_back(masses[n] - ejected);
     }
@@ -334,6 +390,7 @@ class Supernovae final : public Process {
   }
 
   supernovae::Options options_;
+  PopulationTable table_;
   hydro::Gas gas_{};
   int metals_ = -1, delayed_ = -1;
   EventSearch search_ = EventSearch::blocks;
