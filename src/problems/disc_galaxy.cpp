@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "io/row_range.hpp"
 #include "problems/factories.hpp"
@@ -44,9 +45,9 @@ struct StellarDisc {
            (length * R * R + (sum + 2.0 * root) * sum * sum) /
            (std::pow(square, 2.5) * root * root * root);
   }
-  // The square of the circular speed in the plane, over G.
-  double speed_squared(double R) const {
-    const double sum = length + height;
+  // The square of the circular speed at a height, over G.
+  double speed_squared(double R, double z) const {
+    const double sum = length + std::sqrt(z * z + height * height);
     return mass * R * R / std::pow(R * R + sum * sum, 1.5);
   }
 };
@@ -58,12 +59,14 @@ struct GasDisc {
     return mass / (4.0 * k_pi * length * length * height) *
            std::exp(-R / length - std::abs(z) / height);
   }
-  // Of a thin disc (Freeman 1970), as above.
-  double speed_squared(double R) const {
+  // Of a thin disc (Freeman 1970), as above, less what its thickness takes from waves of the wave
+  // number 1 / length.
+  double speed_squared(double R, double z) const {
     const double y = 0.5 * R / length;
     const double bessel = std::cyl_bessel_i(0.0, y) * std::cyl_bessel_k(0.0, y) -
                           std::cyl_bessel_i(1.0, y) * std::cyl_bessel_k(1.0, y);
-    return 2.0 * mass / length * y * y * bessel;
+    const double kept = std::exp(-std::abs(z) / length) / (1.0 + height / length);
+    return 2.0 * mass / length * y * y * bessel * kept;
   }
 };
 
@@ -120,6 +123,13 @@ class DiscGalaxy final : public Problem {
     if (std::abs(setting.G / known - 1.0) > 1e-3)
       throw InputError("gravity.constant = {}: in the units of [units] Newton's constant is {:.6g}",
                        setting.G, known);
+    for (int d = 0; d < 3; ++d)
+      if (setting.geometry.periodic(d))
+        log::warn(
+            "problem.name = \"disc_galaxy\" with mesh.boundary_{} = [\"periodic\", \"periodic\"]: "
+            "images of the galaxy and a mean density weaken its gravity by some per cent; give "
+            "[\"outflow\", \"outflow\"]",
+            "xyz"[d]);
     kiloparsec_ = 1e3 * constants::k_parsec / setting.units.length;
     solar_mass_ = constants::k_solar_mass / setting.units.mass;
     const subgrid::GasUnits units(setting.units);
@@ -158,7 +168,7 @@ class DiscGalaxy final : public Problem {
       gas.pressure = outside;
       return gas;
     }
-    const double square = circular_speed_squared(R) - sound * R / gas_.length;
+    const double square = circular_speed_squared(R, z) - sound * R / gas_.length;
     if (R > 0.0 && square > 0.0) {
       const double speed = std::sqrt(square);
       gas.velocity = {-speed * y / R, speed * x / R, 0.0};
@@ -192,10 +202,12 @@ class DiscGalaxy final : public Problem {
  private:
   static constexpr double k_weight = 0.6;  // mean molecular weight
 
-  // In code units, at a radius in kpc.
-  double circular_speed_squared(double R) const {
-    const double spheres = R > 0.0 ? (halo_.within(R) + bulge_.within(R)) / R : 0.0;
-    return gravity_ * (spheres + stars_.speed_squared(R) + gas_.speed_squared(R));
+  // In code units, at a place in kpc: R times the force towards the axis.
+  double circular_speed_squared(double R, double z) const {
+    const double r = std::hypot(R, z);
+    const double spheres =
+        r > 0.0 ? (halo_.within(r) + bulge_.within(r)) * (R / r) * (R / r) / r : 0.0;
+    return gravity_ * (spheres + stars_.speed_squared(R, z) + gas_.speed_squared(R, z));
   }
 
   // One of `count` shells, with its mass in one place. Their widths grow with the radius.

@@ -29,6 +29,9 @@ block_size = 4
 max_level = 3
 lower = [-40.0, -40.0, -40.0]
 upper = [40.0, 40.0, 40.0]
+boundary_x = ["outflow", "outflow"]
+boundary_y = ["outflow", "outflow"]
+boundary_z = ["outflow", "outflow"]
 
 [refine]
 region_lower = [-13.0, -13.0, -1.0]
