@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from octools.figure import INK, SERIES, STYLE, save
+from octools.figure import INK, SERIES, STYLE, label_logarithms, save
 from octools.snapshot import Array
 
 MANY = 40  # points: more of them are drawn without a line between
@@ -41,9 +41,9 @@ class Chart:
     x, y
         What the axes say, with units.
     found
-        Drawn as points, or as lines where there are many.
+        Drawn as points, or as wide lines where there are many.
     expected
-        Drawn as dark lines.
+        Drawn as dark lines, thin enough to leave what is found beside them to be seen.
     log, log_x
         A logarithmic scale upwards, and along.
     """
@@ -63,15 +63,18 @@ def save_charts(charts: Sequence[Chart], title: str, path: Path) -> None:
         panels = figure.subplots(len(charts), 1, squeeze=False)[:, 0]
         for axes, chart in zip(panels, charts, strict=True):
             for curve in chart.expected:
-                axes.plot(curve.x, curve.y, color=INK, lw=1.1, label=curve.name)
+                axes.plot(curve.x, curve.y, color=INK, lw=1.0, label=curve.name, zorder=3)
             for curve, colour in zip(chart.found, SERIES, strict=False):
                 many = len(curve.x) > MANY
-                how = {"lw": 1.5} if many else {"ls": "none", "marker": "o", "ms": 4.0}
+                wide = 3.0 if chart.expected else 1.5
+                how = {"lw": wide} if many else {"ls": "none", "marker": "o", "ms": 4.0}
                 axes.plot(curve.x, curve.y, color=colour, label=curve.name, **how)
             if chart.log:
                 axes.set_yscale("log")
+                label_logarithms(axes.yaxis)
             if chart.log_x:
                 axes.set_xscale("log")
+                label_logarithms(axes.xaxis)
             axes.set(xlabel=chart.x, ylabel=chart.y)
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.02)

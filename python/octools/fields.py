@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from octools.errors import OctoolsError, unknown_name
 from octools.snapshot import Array, Batch, Header, Snapshot
+from octools.units import HYDROGEN_MASS, shown_units, times_length
 
-HYDROGEN_MASS = 1.67262192e-24  # g, of the proton
 BOLTZMANN_CONSTANT = 1.380649e-16  # erg / K
 LABELS = {"temperature": "temperature / $\\mu$", "overdensity": "density / mean density"}
 VELOCITY = ("velocity_x", "velocity_y", "velocity_z")
@@ -109,10 +109,10 @@ _THERMAL = ("density", "pressure")
 DERIVED = {
     field.name: field
     for field in (
-        Field("speed", VELOCITY, _speed),
-        Field("sound_speed", _THERMAL, _sound_speed),
+        Field("speed", VELOCITY, _speed, "length / time"),
+        Field("sound_speed", _THERMAL, _sound_speed, "length / time"),
         Field("mach", (*VELOCITY, *_THERMAL), _mach),
-        Field("internal_energy", _THERMAL, _internal_energy),
+        Field("internal_energy", _THERMAL, _internal_energy, "length^2 / time^2"),
         Field("entropy", _THERMAL, _entropy),
         Field("temperature", _THERMAL, _temperature, "K", applies=lambda header: header.has_units),
         Field(
@@ -154,6 +154,17 @@ def find_field(snapshot: Snapshot, name: str) -> Field:
     if not name.isidentifier():
         return expression_field(snapshot, name)
     raise unknown_name("field", name, [*stored, *derived], str(snapshot.path))
+
+
+def as_shown(field: Field, header: Header, integrated: bool = False) -> Field:
+    """Give a field in the units that pictures show; `integrated` if they add it up over length."""
+    units = times_length(field.units) if integrated else field.units
+    name, size = (units, 1.0) if header.expands else shown_units(units, header.units)
+    if size == 1.0:
+        return replace(field, units=name)
+    return replace(
+        field, units=name, compute=lambda batch, header: size * field.compute(batch, header)
+    )
 
 
 # What an expression may call, and how it may join numbers.

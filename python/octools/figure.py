@@ -8,15 +8,16 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from octools.errors import OctoolsError, unknown_name
-from octools.fields import VELOCITY, Field, find_field, with_units
+from octools.fields import VELOCITY, Field, as_shown, find_field, with_units
 from octools.gradients import GRADIENTS, SIGNED, gradient_image
 from octools.raster import (
     MAX_PIXELS,
@@ -28,9 +29,10 @@ from octools.raster import (
     make_view,
 )
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
+from octools.units import shown_units
 
 DPI = 160
-LABELLED_RANGE = 30.0  # of a colour bar: where it is longer, only powers of ten are labelled
+LABELLED_RANGE = 30.0  # of a logarithmic scale: where it is longer, powers of ten are labelled
 INK = "#22262b"
 SERIES = ("#1f5a94", "#c8553d", "#3f7d58", "#8a5a9e", "#b8860b", "#4b5563")
 LEVELS = ("#9aa7b8", "#4cc3ff", "#6fe36f", "#ffe14d", "#ff9a5c", "#ff6fae", "#c79bff", "#ffffff")
@@ -100,11 +102,11 @@ class Picture:
         if header.plane is None:
             return filled
         axis, position = header.plane
-        return replace(filled, axis=AXES[axis], position=position * header.shown_length)
+        return replace(filled, axis=AXES[axis], position=position * header.shown_lengths[1])
 
     def view(self, snapshot: Snapshot) -> View:
         """Say in code lengths where the picture looks."""
-        unit = snapshot.header.shown_length
+        unit = snapshot.header.shown_lengths[1]
         position = None if self.position is None else self.position / unit
         x, y, z = self.centre or (0.0, 0.0, 0.0)
         centre = None if self.centre is None else (x / unit, y / unit, z / unit)
@@ -118,13 +120,15 @@ def picture_field(snapshot: Snapshot, picture: Picture) -> Field:
         units = "1 / time^2" if picture.field == "q_criterion" else "1 / time"
         return Field(picture.field, VELOCITY, _nothing, units, picture.field in SIGNED)
     if picture.field not in snapshot.particle_kinds:
-        return find_field(snapshot, picture.field)
+        field = find_field(snapshot, picture.field)
+        integrated = picture.kind == "projection" and not (picture.mean or field.relative)
+        return as_shown(field, snapshot.header, integrated)
     if picture.kind != "projection":
         raise OctoolsError(f"{picture.field} are particles: draw them with --kind projection")
     label = f"column density of {picture.field.replace('_', ' ')} particles"
     if snapshot.header.expands:
         return Field(f"{label} / mean", (), _nothing, relative=True)
-    return Field(label, (), _nothing, "mass / length^2")
+    return as_shown(Field(label, (), _nothing, "mass / length^2"), snapshot.header)
 
 
 def _nothing(batch: Batch, _: Header) -> Array:
@@ -181,6 +185,8 @@ def _column_of_particles(snapshot: Snapshot, kind: str, view: View) -> Image:
     values /= ((upper - lower) / pixels).prod()
     if header.expands:
         values /= mass.sum() / header.size[across].prod()
+    else:
+        values *= shown_units("mass / length^2", header.units)[1]
     return Image(view, values, (lower[0], upper[0], lower[1], upper[1]))
 
 
@@ -189,7 +195,7 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
     figure.clear()
     with mpl.rc_context(STYLE):
         axes = figure.add_subplot()
-        unit = snapshot.header.shown_length
+        length, unit = snapshot.header.shown_lengths
         colours = mpl.colormaps[_colour_map(picture, field)]
         colours = colours.with_extremes(bad=colours(0.0))  # what has no logarithm
         shown = axes.imshow(
@@ -206,10 +212,7 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
         if picture.outlines:
             _draw_outlines(axes, block_outlines(snapshot, image.view), unit)
         right, up = image.view.across
-        units = snapshot.length_units
-        if snapshot.header.expands:
-            units = "comoving Mpc/h"
-        axes.set(xlabel=with_units(AXES[right], units), ylabel=with_units(AXES[up], units))
+        axes.set(xlabel=with_units(AXES[right], length), ylabel=with_units(AXES[up], length))
         axes.set_title(_title(snapshot, picture, image.view), loc="left")
         if _is_wide(snapshot, image.view):
             bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=60, fraction=0.1)
@@ -266,6 +269,16 @@ def save(figure: Figure, path: Path) -> None:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
 
 
+def label_logarithms(axis: Axis) -> None:
+    """Label a logarithmic axis in plain numbers where these are short, and nowhere too densely."""
+    low, high = axis.get_view_interval()
+    steps = (1, 2, 5) if high < LABELLED_RANGE * low else (1,)
+    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_minor_formatter(NullFormatter())
+    if low >= 1e-3 and high <= 1e5:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
 def _colour_map(picture: Picture, field: Field) -> str:
     if picture.colours is None:
         return "berlin" if field.signed else "inferno"
@@ -297,10 +310,10 @@ def _norm(picture: Picture, field: Field, image: Image) -> Normalize:
 def _title(snapshot: Snapshot, picture: Picture, view: View) -> str:
     where = f"projection along {picture.axis}"
     if view.position is not None:
-        position = view.position * snapshot.header.shown_length
-        where = f"slice at {picture.axis} = {position:.4g}"
-        if snapshot.header.expands:
-            where += " Mpc/h"
+        length, unit = snapshot.header.shown_lengths
+        where = f"slice at {picture.axis} = {view.position * unit:.4g}"
+        if length != "length":
+            where += f" {length.removeprefix('comoving ')}"
     return f"{snapshot.header.name(snapshot.path)}   {snapshot.header.when}   {where}"
 
 
@@ -313,7 +326,9 @@ def _bar_label(snapshot: Snapshot, picture: Picture, field: Field) -> str:
         return field.label
     if field.relative:
         return f"{field.label}, mean along {picture.axis}"
-    return f"{field.label}, integrated over length"
+    if picture.field == "density":
+        return f"column {field.label}"
+    return f"{field.label}, integrated along {picture.axis}"
 
 
 def _draw_outlines(axes: mpl.axes.Axes, levels: list[Outlines], unit: float) -> None:

@@ -24,6 +24,7 @@ FLUCTUATIONS = ("u_rms", "v_rms", "w_rms")
 PLANE_MEANS = ("z", *COMPONENTS, *FLUCTUATIONS)  # columns of profiles.csv
 STRESSES = ("uw", "total_stress")
 CHANNEL_REFERENCE = ("y_over_h", "yplus", "Uplus", "urms_plus", "vrms_plus", "wrms_plus")
+CAVITY = "Albensoeder & Kuhlmann (2005)"  # of whose box centre_line_references knows
 WIDE = 0.6  # slices whose height is less of their width
 REFERENCES = Path(__file__).parent / "references"
 
@@ -103,9 +104,17 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
         bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=50)
     else:
         bar = figure.colorbar(shown, cax=axes.inset_axes((1.03, 0, 0.04, 1)))
-    bar.set_label(what.field.replace("_", " "))
+    bar.set_label(_label(snapshot, what.field))
     bar.outline.set_linewidth(0.5)  # type: ignore[operator]
     return values
+
+
+def _label(snapshot: FlowSnapshot, name: str) -> str:
+    if name in COMPONENTS:
+        return f"velocity {name}"
+    if name == "t":
+        return "temperature" if snapshot.section("scalar").get("buoyancy") else "scalar"
+    return {"p": "pressure"}.get(name, name.replace("_", " "))
 
 
 def flow_title(snapshot: FlowSnapshot) -> str:
@@ -358,7 +367,7 @@ def save_centre_lines(
             axes.plot(lines[f"{name}_place"], lines[name], color=SERIES[0], label="Octant")
             if name in references:
                 place, values = references[name]
-                axes.plot(place, values, "o", ms=3.5, mfc="none", color=INK, label="reference")
+                axes.plot(place, values, "o", ms=3.5, mfc="none", color=INK, label=CAVITY)
                 inside = (place > lines[f"{name}_place"][0]) & (place < lines[f"{name}_place"][-1])
                 ours = np.interp(place[inside], lines[f"{name}_place"], lines[name])
                 errors[name] = float(np.abs(ours - values[inside]).max())

@@ -100,7 +100,7 @@ def sinks(
     """List the black holes of a snapshot, the heaviest first; write them and mergers as CSV."""
     from octools.sinks import black_holes, mergers
     from octools.snapshot import Snapshot
-    from octools.stars import SOLAR_MASS
+    from octools.units import SOLAR_MASS
     from octools.table import write_table
 
     path = resolve(target, snapshot)

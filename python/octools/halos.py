@@ -381,7 +381,8 @@ def shown_units(header: Header, kind: str, units: str) -> Shown:
             return theory.heavier_halos(masses, header.scale_factor)
 
     label = "mass M of all matter  [M$_\\odot$/h]"
-    return Shown(header.shown_length, mass, "comoving Mpc/h", label, heavier)
+    length, size = header.shown_lengths
+    return Shown(size, mass, length, label, heavier)
 
 
 def save_picture(particles: Particles, halos: Halos, shown: Shown, title: str, path: Path) -> None:

@@ -17,6 +17,7 @@ from octools.errors import OctoolsError
 from octools.figure import SERIES, STYLE, save
 from octools.linear import LinearTheory, Spectrum
 from octools.snapshot import AXES, Array, Snapshot
+from octools.units import PARSEC
 
 HEADER = np.dtype(
     [
@@ -31,7 +32,6 @@ HEADER = np.dtype(
         ("after", "<i4"),
     ]
 )
-MEGAPARSEC = 3.0856775814913673e24  # cm
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def base_overdensity(snapshot: Snapshot) -> tuple[Universe, Array]:
     for batch in snapshot.batches(["density"], snapshot.levels[0]):
         for (x, y, z), values in zip(batch.corner, batch.values["density"], strict=True):
             density[z : z + n, y : y + n, x : x + n] = values
-    box = header.size[0] * header.units["length"] / header.scale_factor / MEGAPARSEC * h
+    box = header.size[0] * header.units["length"] / header.scale_factor / (1e6 * PARSEC) * h
     universe = Universe(header.scale_factor, omega_m, omega_lambda, h, float(box))
     return universe, density / density.mean() - 1.0
 

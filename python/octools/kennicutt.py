@@ -13,9 +13,9 @@ from octools.errors import OctoolsError
 from octools.figure import INK, SERIES, STYLE, save
 from octools.raster import View
 from octools.snapshot import AXES, Array, Header, Snapshot
-from octools.stars import SOLAR_MASS, YEAR, cosmic_time
+from octools.stars import cosmic_time
+from octools.units import PARSEC, SOLAR_MASS, YEAR
 
-PARSEC = 3.0856775814913673e18  # cm
 
 
 @dataclass(frozen=True)

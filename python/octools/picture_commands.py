@@ -186,7 +186,7 @@ def phase(
     output: Output = None,
 ) -> None:
     """Draw how much of the gas has which density and temperature, or other fields."""
-    from octools.fields import find_field
+    from octools.fields import as_shown, find_field
     from octools.phase import phase_diagram, save_phase
     from octools.snapshot import Snapshot
 
@@ -195,7 +195,8 @@ def phase(
         header = data.header
         x = x or ("overdensity" if header.expands else "density")
         y = y or ("temperature" if header.has_units else "internal_energy")
-        found = phase_diagram(data, find_field(data, x), find_field(data, y), weight.value)
+        fields = [as_shown(find_field(data, name), header) for name in (x, y)]
+        found = phase_diagram(data, *fields, weight.value)
     words = "_".join(file_word(field) for field in (x, y))
     destination = output or output_path(target, f"{path.stem}_phase_{words}.png")
     save_phase(found, f"{header.name(path)}   {header.when}", destination)

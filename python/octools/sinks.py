@@ -8,7 +8,7 @@ import numpy as np
 
 from octools.errors import OctoolsError
 from octools.snapshot import Array, Snapshot
-from octools.stars import SOLAR_MASS, YEAR
+from octools.units import SOLAR_MASS, YEAR
 
 FIRST_ID = np.uint64(1 << 63)  # of a run's black holes
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError, reading, unknown_name
+from octools.units import LENGTHS, TIMES, named
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
@@ -96,17 +97,25 @@ class Header:
         """Whether the code's units are told in cgs."""
         return any(unit != 1.0 for unit in self.units.values())
 
-    @property
-    def shown_length(self) -> float:
-        """How many units of length of pictures a code length is: comoving Mpc/h, or itself."""
-        return float(self.parameter("cosmology.box")) / self.size.max() if self.expands else 1.0
+    @cached_property
+    def shown_lengths(self) -> tuple[str, float]:
+        """In which unit pictures show lengths, and how many of it a code length is."""
+        if self.expands:
+            return "comoving Mpc/h", float(self.parameter("cosmology.box")) / self.size.max()
+        if not self.has_units:
+            return "length", 1.0
+        return named(LENGTHS, self.units["length"], self.size.max())
 
     @property
     def when(self) -> str:
         """The time as pictures tell it: the redshift where space expands."""
-        if not self.expands:
+        if self.expands:
+            return f"z = {round(abs(1 / self.scale_factor - 1), 9):.4g}"
+        if not self.has_units:
             return f"t = {self.time:.4g}"
-        return f"z = {round(abs(1 / self.scale_factor - 1), 9):.4g}"
+        end = float(self.parameter("time.end", self.time))
+        unit, size = named(TIMES, self.units["time"], end)
+        return f"t = {size * self.time:.4g} {unit}"
 
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:

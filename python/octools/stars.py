@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from octools.errors import OctoolsError
 from octools.figure import SERIES, STYLE, save
 from octools.snapshot import Array, Header, Snapshot
+from octools.units import SOLAR_MASS, YEAR
 
-SOLAR_MASS, YEAR = 1.988409870698051e33, 3.15576e7  # g, s
 HUBBLE_TIME = 3.0856775814913673e17  # s, for h = 1
 
 

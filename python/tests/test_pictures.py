@@ -11,6 +11,7 @@ from synthetic import Array, Synthetic, around
 from octools.errors import OctoolsError
 from octools.exact import Sedov
 from octools.fields import find_field
+from octools.fields import as_shown, find_field
 from octools.figure import Picture, picture_field, render
 from octools.flow_spectra import read_spectra
 from octools.gradients import GRADIENTS
@@ -142,11 +143,52 @@ def test_gradients_wrap_around_where_space_does(tmp_path: Path) -> None:
     assert np.abs(values - exact[:, None]).max() < 0.05
 
 
+PARSEC, SOLAR_MASS, YEAR = 3.0856775814913673e18, 1.988409870698051e33, 3.15576e7
+
+
+def with_units(path: Path, length: float, mass: float, time: float) -> Path:
+    """Write a snapshot at t = 1 of a run whose units are known in cgs."""
+    partly_refined().write(path)
+    with h5py.File(path, "r+") as file:
+        file["header"].attrs.update(time=1.0, unit_length=length, unit_mass=mass, unit_time=time)
+    return path
+
+
+def test_runs_with_units_are_drawn_in_those_of_astronomers(tmp_path: Path) -> None:
+    kiloparsec = with_units(tmp_path / "a.h5", 1e3 * PARSEC, 1e6 * SOLAR_MASS, 1e6 * YEAR)
+    with Snapshot(kiloparsec) as snapshot:
+        assert snapshot.header.shown_lengths == ("kpc", pytest.approx(1.0, rel=1e-12))
+        assert snapshot.header.when == "t = 1 Myr"
+        stored = find_field(snapshot, "density")
+        batch = next(snapshot.batches(["density"], snapshot.levels[0]))
+        shown = as_shown(stored, snapshot.header)
+        atoms = 1e6 * SOLAR_MASS / (1e3 * PARSEC) ** 3 / 1.67262192e-24
+        assert shown.units == "m$_H$ / cm^3"
+        found = shown.compute(batch, snapshot.header)
+        assert found == pytest.approx(atoms * batch.values["density"])
+        # 1e6 Msun per kpc^2 are one per pc^2.
+        column = picture_field(snapshot, Picture("density", "projection"))
+        assert column.units == "M$_\\odot$ / pc^2"
+        assert column.compute(batch, snapshot.header) == pytest.approx(batch.values["density"])
+    # A box of a code length of 100 pc, whose unit has no name; gas as dense as a star's.
+    odd = with_units(tmp_path / "b.h5", 100 * PARSEC, SOLAR_MASS * 1e30, 3e13)
+    with Snapshot(odd) as snapshot:
+        assert snapshot.header.shown_lengths == ("pc", pytest.approx(100.0))
+        assert as_shown(find_field(snapshot, "density"), snapshot.header).units == "g / cm^3"
+
+
+def test_projections_without_units_are_columns(snapshot_path: Path) -> None:
+    with Snapshot(snapshot_path) as snapshot:
+        assert picture_field(snapshot, Picture("density", "projection")).units == "mass / length^2"
+        assert picture_field(snapshot, Picture("pressure", "projection")).units == "mass / time^2"
+        assert picture_field(snapshot, Picture("level", "projection")).units == ""
+
+
 def test_cosmology_is_drawn_in_its_own_units(tmp_path: Path, octools: Call) -> None:
     path = universe(tmp_path / "snap_00000.h5")
     with Snapshot(path) as snapshot:
         header = snapshot.header
-        assert (header.when, header.shown_length) == ("z = 1", 50.0)
+        assert (header.when, header.shown_lengths) == ("z = 1", ("comoving Mpc/h", 50.0))
         density = image_of(snapshot, field="density")
         assert image_of(snapshot) == pytest.approx(density * 5)
         part = image_of(snapshot, centre=(15.0, 20.0, 25.0), width=12.5)

@@ -20,8 +20,9 @@ from octools.errors import OctoolsError
 from octools.exports.targets import whole_file
 from octools.fields import VELOCITY, find_field
 from octools.snapshot import Header, Snapshot
+from octools.units import PARSEC, SOLAR_MASS
 
-KPC, SOLAR_MASS, KM = 3.0856775814913673e21, 1.988409870698051e33, 1e5  # cgs, IAU 2015
+KPC, KM = 1e3 * PARSEC, 1e5  # cm
 GAS = 0
 TYPES = {"dark": 1, "stars": 4, "sinks": 5}
 OTHER_TYPES = (2, 3)
