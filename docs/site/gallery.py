@@ -13,8 +13,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from octools.examples import Example, read_examples
 from PIL import Image
@@ -119,12 +121,24 @@ def renew(entry: Example, output: Path) -> Run:
         seconds = float(
             _said([octant, "sql", output, query, "--format", "csv"]).split()[-1]
         )
-    ran = tomllib.loads((output / "run.toml").read_text()).get("time", {}).get("end")
-    whole = entry.parameters.get("time", {}).get("end")
-    part = "" if ran == whole or whole is None else f"until t = {ran:g} of {whole:g}"
+    ran = tomllib.loads((output / "run.toml").read_text())
+    part = " ".join(_differences(entry.parameters, ran))
     _keep_picture(entry, output)
     verdicts = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
     return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts), part)
+
+
+def _differences(whole: Mapping[str, Any], ran: Mapping[str, Any]) -> Iterator[str]:
+    """Say how a run was shorter or coarser than the example's own."""
+    for section in ("mesh", "grid"):
+        for name in ("base_cells", "cells"):
+            cells = ran.get(section, {}).get(name)
+            if name in whole.get(section, {}) and cells != whole[section][name]:
+                yield f"on {'x'.join(map(str, cells))} cells"
+    end = whole.get("time", {}).get("end")
+    until = ran.get("time", {}).get("end")
+    if end is not None and until != end:
+        yield f"until t = {until:g} of {end:g}"
 
 
 def _said(words: list[str | Path]) -> str:
@@ -140,7 +154,7 @@ def _keep_picture(entry: Example, output: Path) -> None:
         small = picture.convert("RGB")
         small.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
         ENTRIES.mkdir(exist_ok=True)
-        small.quantize(128).save(ENTRIES / f"{entry.name}.png", optimize=True)
+        small.quantize(256, Image.Quantize.MAXCOVERAGE).save(ENTRIES / f"{entry.name}.png", optimize=True)
 
 
 def _processor() -> str:

@@ -67,7 +67,9 @@ def save_charts(charts: Sequence[Chart], title: str, path: Path) -> None:
             for curve, colour in zip(chart.found, SERIES, strict=False):
                 many = len(curve.x) > MANY
                 wide = 3.0 if chart.expected else 1.5
-                how = {"lw": wide} if many else {"ls": "none", "marker": "o", "ms": 4.0}
+                how = (
+                    {"lw": wide, "alpha": 0.6} if many else {"ls": "none", "marker": "o", "ms": 4.0}
+                )
                 axes.plot(curve.x, curve.y, color=colour, label=curve.name, **how)
             if chart.log:
                 axes.set_yscale("log")

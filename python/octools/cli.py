@@ -15,7 +15,13 @@ from octools.errors import OctoolsError
 from octools.options import console
 from octools.run import picture_command, wanted_pictures
 
-HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+# Help without boxes: to draw them takes longer than all the rest.
+PLAIN: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 
 
 @dataclass(frozen=True)
@@ -73,20 +79,12 @@ class Commands(TyperGroup):
 
 
 def _command_of(entry: Entry) -> Any:
-    one = typer.Typer(
-        add_completion=False, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS
-    )
+    one = typer.Typer(**PLAIN)
     one.command(entry.name)(entry.function())
     return typer.main.get_command(one)
 
 
-app = typer.Typer(
-    cls=Commands,
-    help="Look at what Octant wrote.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings=HELP_OPTIONS,
-)
+app = typer.Typer(cls=Commands, help="Look at what Octant wrote.", **PLAIN)
 
 
 @app.callback()

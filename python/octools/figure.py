@@ -272,7 +272,7 @@ def save(figure: Figure, path: Path) -> None:
 def label_logarithms(axis: Axis) -> None:
     """Label a logarithmic axis in plain numbers where these are short, and nowhere too densely."""
     low, high = axis.get_view_interval()
-    steps = (1, 2, 5) if high < LABELLED_RANGE * low else (1,)
+    steps = (1, 2, 5) if high < 100 * low else (1,)
     axis.set_major_locator(LogLocator(subs=steps))
     axis.set_minor_formatter(NullFormatter())
     if low >= 1e-3 and high <= 1e5:

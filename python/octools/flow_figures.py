@@ -358,7 +358,7 @@ def save_centre_lines(
     snapshot: FlowSnapshot, references: dict[str, tuple[Array, Array]], path: Path
 ) -> dict[str, float]:
     """Draw velocities on the centre lines, with reference points; return how far they are off."""
-    lines, errors = centre_lines(snapshot), {}
+    lines = centre_lines(snapshot)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 6.5), layout="constrained")
         for axes, (name, along) in zip(
@@ -368,12 +368,22 @@ def save_centre_lines(
             if name in references:
                 place, values = references[name]
                 axes.plot(place, values, "o", ms=3.5, mfc="none", color=INK, label=CAVITY)
-                inside = (place > lines[f"{name}_place"][0]) & (place < lines[f"{name}_place"][-1])
-                ours = np.interp(place[inside], lines[f"{name}_place"], lines[name])
-                errors[name] = float(np.abs(ours - values[inside]).max())
             axes.set(xlabel=along, ylabel=f"{name} on the centre line along {along}")
             _tidy(axes)
         save(figure, path)
+    return centre_line_errors(lines, references)
+
+
+def centre_line_errors(
+    lines: dict[str, Array], references: dict[str, tuple[Array, Array]]
+) -> dict[str, float]:
+    """Measure how far u and w on the centre lines are from reference points between our own."""
+    errors = {}
+    for name, (place, values) in references.items():
+        ours = lines[f"{name}_place"]
+        inside = (place > ours[0]) & (place < ours[-1])
+        found = np.interp(place[inside], ours, lines[name])
+        errors[name] = float(np.abs(found - values[inside]).max())
     return errors
 
 

@@ -100,8 +100,8 @@ def sinks(
     """List the black holes of a snapshot, the heaviest first; write them and mergers as CSV."""
     from octools.sinks import black_holes, mergers
     from octools.snapshot import Snapshot
-    from octools.units import SOLAR_MASS
     from octools.table import write_table
+    from octools.units import SOLAR_MASS
 
     path = resolve(target, snapshot)
     with Snapshot(path) as data:

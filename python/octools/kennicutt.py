@@ -17,7 +17,6 @@ from octools.stars import cosmic_time
 from octools.units import PARSEC, SOLAR_MASS, YEAR
 
 
-
 @dataclass(frozen=True)
 class Kennicutt:
     """Columns of gas, and of stars that formed of late, in squares seen along an axis.

@@ -11,7 +11,7 @@ from octools.exact import Bondi
 from octools.examples import read_example, read_examples
 from octools.expected import EXAMPLES
 from octools.expected.gas import behind_shock, field_rate
-from octools.expected.gravity import bardeen_spin, falling_ball
+from octools.expected.gravity import bardeen_spin, falling_ball, maclaurin_potential
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
@@ -34,6 +34,17 @@ def test_a_hole_that_has_grown_by_the_root_of_six_has_the_greatest_spin() -> Non
     assert spin[0] == 0.0
     assert np.all(np.diff(spin[:3]) > 0)
     assert spin[3] == 0.998
+
+
+def test_potentials_of_spheroids_are_those_of_their_limits() -> None:
+    r = np.array([0.0, 0.5, 0.999, 1.001, 3.0])
+    ball = np.where(r < 1, -2 * np.pi * (1 - r**2 / 3), -4 * np.pi / 3 / np.maximum(r, 0.1))
+    for distance, height in ((r, 0 * r), (0 * r, r)):
+        assert maclaurin_potential(distance, height, 1.0, 1.0, 1.0) == pytest.approx(ball, rel=1e-9)
+    # The centre that examples/maclaurin.toml tells of; far away only the mass matters.
+    far = np.array([0.0, 1e3])
+    found = maclaurin_potential(far, 0 * far, 1.0, 0.75, 1.0)
+    assert found == pytest.approx([-5.14909, -np.pi * 1e-3], rel=1e-6)
 
 
 def test_gas_whose_cooling_grows_with_temperature_is_stable() -> None:

@@ -10,7 +10,6 @@ from synthetic import Array, Synthetic, around
 
 from octools.errors import OctoolsError
 from octools.exact import Sedov
-from octools.fields import find_field
 from octools.fields import as_shown, find_field
 from octools.figure import Picture, picture_field, render
 from octools.flow_spectra import read_spectra

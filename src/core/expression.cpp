@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 
 #include <muParser.h>
 
@@ -82,6 +83,27 @@ void forbid_assignment(const std::string& parameter, const std::string& text) {
   }
 }
 
+// muParser would read x**2 as x times nothing.
+void forbid_double_stars(const std::string& parameter, const std::string& text) {
+  const std::size_t place = text.find("**");
+  if (place != std::string::npos) refuse(parameter, text, place, "a power is written x^2");
+}
+
+// How what other languages have is written here; empty if there is nothing of that name.
+std::string written_here(const std::string& name) {
+  static const std::map<std::string, std::string> others{{"pow", "x^y"},
+                                                         {"fabs", "abs"},
+                                                         {"and", "&&"},
+                                                         {"or", "||"},
+                                                         {"not", "== 0"},
+                                                         {"true", "1"},
+                                                         {"false", "0"},
+                                                         {"if", "condition ? this : that"},
+                                                         {"where", "condition ? this : that"}};
+  const auto found = others.find(name);
+  return found == others.end() ? "" : found->second;
+}
+
 std::string fault_of(const mu::ParserError& error, const ExpressionNames& names) {
   std::string token = error.GetToken();
   token.erase(token.find_last_not_of(' ') + 1);
@@ -98,6 +120,8 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
       const auto functions = function_names();
       if (contains(functions, token) || names.is_table(token))
         return fmt::format("the function {} needs parentheses", token);
+      if (const std::string ours = written_here(token); !ours.empty())
+        return fmt::format("\"{}\" is written {}", token, ours);
       known.insert(known.end(), functions.begin(), functions.end());
       return fmt::format("unknown name \"{}\"; the nearest is \"{}\"", token,
                          nearest_name(token, known));
@@ -199,6 +223,7 @@ Expression::Expression(const std::string& parameter, const std::string& text,
                        const ExpressionNames& names)
     : compiled_(std::make_unique<Compiled>()), parameter_(parameter), text_(text) {
   forbid_assignment(parameter, text_);
+  forbid_double_stars(parameter, text_);
   mu::Parser& parser = compiled_->parser;
   try {
     // Else a x + b x may become (a + b) x.

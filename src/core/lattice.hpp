@@ -16,10 +16,14 @@ struct Lattice {
     for (const auto& coordinates : along) count *= static_cast<std::int64_t>(coordinates.size());
     return count;
   }
-  std::array<double, 3> place(std::int64_t point) const {
+  std::array<std::size_t, 3> index(std::int64_t point) const {
     const auto n = static_cast<std::size_t>(point);
     const std::size_t nx = along[0].size(), ny = along[1].size();
-    return {along[0][n % nx], along[1][n / nx % ny], along[2][n / nx / ny]};
+    return {n % nx, n / nx % ny, n / nx / ny};
+  }
+  std::array<double, 3> place(std::int64_t point) const {
+    const auto [i, j, k] = index(point);
+    return {along[0][i], along[1][j], along[2][k]};
   }
 };
 

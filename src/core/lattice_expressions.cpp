@@ -144,7 +144,7 @@ void LatticeExpressions::evaluate(const Node& node, LatticeValues& values,
         const std::array place{along[0][index[0]], along[1][index[1]], along[2][index[2]]};
         if (node.uses_distance) point_.set(place, centre_, point_.t);
         else point_.x = place[0], point_.y = place[1], point_.z = place[2];
-        for (const int used : node.uses) *nodes_[used].result = values[used].at(index);
+        for (const int used : node.uses) *nodes_[used].result = *values[used].from(index);
         *next++ = node.value();
       }
 }

@@ -26,8 +26,8 @@ class LatticeValues {
     std::vector<double> values;
     std::array<std::size_t, 3> stride{};
 
-    double at(const std::array<std::size_t, 3>& index) const {
-      return values[index[0] * stride[0] + index[1] * stride[1] + index[2] * stride[2]];
+    const double* from(const std::array<std::size_t, 3>& index) const {
+      return &values[index[0] * stride[0] + index[1] * stride[1] + index[2] * stride[2]];
     }
   };
   const Table& operator[](int expression) const { return tables_[expression]; }

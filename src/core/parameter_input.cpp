@@ -106,7 +106,10 @@ void ParameterInput::collect_file(const std::string& text) {
   try {
     tables_.push_back(toml::parse(text));
   } catch (const toml::parse_error& failure) {
-    throw InputError("{}: not valid TOML: {}", place(failure.source()), failure.description());
+    // Which toml++ says, too, where a line ends within a text.
+    const bool may_be_open = failure.description().find("control char") != std::string_view::npos;
+    throw InputError("{}: not valid TOML: {}{}", place(failure.source()), failure.description(),
+                     may_be_open ? "; does the text end with its quotation mark?" : "");
   }
   // toml++ keeps keys in alphabetical order; messages are about the first line that is wrong.
   std::vector<std::pair<toml::source_position, GivenValue>> found;

@@ -167,40 +167,49 @@ class ExpressionProblem final : public Problem {
 
   void give_states(LatticeValues& values, double time, const PointReceiver& receive) const {
     formulas_.evaluate(values, time);
-    std::vector<const LatticeValues::Table*> tables;
-    for (const int quantity : quantities_) tables.push_back(&values[quantity]);
+    for (std::size_t n = 0; n < quantities_.size(); ++n) require_gas(values, n, time);
     const auto& along = values.lattice().along;
+    std::vector<const double*> row(quantities_.size());
+    std::vector<std::size_t> step;
+    for (const int quantity : quantities_) step.push_back(values[quantity].stride[0]);
     GasState gas;
     gas.scalars.resize(scalars_.size());
     std::int64_t point = 0;
-    std::array<std::size_t, 3> index;
-    const auto checked = [&](std::size_t quantity, double above, const char* expected) {
-      const double value = tables[quantity]->at(index);
-      if (value > above && value < std::numeric_limits<double>::infinity()) return value;
+    for (std::size_t k = 0; k < along[2].size(); ++k)
+      for (std::size_t j = 0; j < along[1].size(); ++j) {
+        for (std::size_t n = 0; n < quantities_.size(); ++n)
+          row[n] = values[quantities_[n]].from({0, j, k});
+        for (std::size_t i = 0; i < along[0].size(); ++i, ++point) {
+          set_state(gas, [&](std::size_t n) { return row[n][i * step[n]]; });
+          receive(point, gas);
+        }
+      }
+  }
+
+  template <class Quantity>
+  void set_state(GasState& gas, const Quantity& value) const {
+    gas.density = value(k_density);
+    gas.pressure = is_hot_ ? gas.density * value(k_pressure) / kelvin_ : value(k_pressure);
+    for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] = value(k_velocity + axis);
+    for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = value(k_scalars + n);
+  }
+
+  // Densities, pressures and temperatures must be above zero, and all finite.
+  void require_gas(const LatticeValues& values, std::size_t quantity, double time) const {
+    const bool is_positive = quantity == k_density || quantity == k_pressure;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double least = is_positive ? 0.0 : -infinity;
+    const auto is_gas = [&](double value) { return value > least && value < infinity; };
+    const LatticeValues::Table& table = values[quantities_[quantity]];
+    if (std::ranges::all_of(table.values, is_gas)) return;
+    for (std::int64_t point = 0;; ++point) {
+      const double value = *table.from(values.lattice().index(point));
+      if (is_gas(value)) continue;
       const auto [x, y, z] = values.lattice().place(point);
       throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
                        formulas_[quantities_[quantity]].description(), value, x, y, z, time,
-                       expected);
-    };
-    for (index[2] = 0; index[2] < along[2].size(); ++index[2])
-      for (index[1] = 0; index[1] < along[1].size(); ++index[1])
-        for (index[0] = 0; index[0] < along[0].size(); ++index[0], ++point) {
-          set_state(gas, checked);
-          receive(point, gas);
-        }
-  }
-
-  // From quantities, each of which is asked for once and must be above a bound.
-  template <class Quantity>
-  void set_state(GasState& gas, const Quantity& checked) const {
-    const auto positive = [&](std::size_t n) { return checked(n, 0.0, "above zero"); };
-    const auto finite = [&](std::size_t n) {
-      return checked(n, -std::numeric_limits<double>::infinity(), "a finite number");
-    };
-    gas.density = positive(k_density);
-    gas.pressure = is_hot_ ? gas.density * positive(k_pressure) / kelvin_ : positive(k_pressure);
-    for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] = finite(k_velocity + axis);
-    for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = finite(k_scalars + n);
+                       is_positive ? "above zero" : "a finite number");
+    }
   }
 
   // Of mass, momentum, energy and the mass of scalars.

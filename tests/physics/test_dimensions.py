@@ -103,5 +103,15 @@ def test_refuses_what_changes(tmp_path: Path, changes: tuple[str, ...], complain
     assert complaint in outcome.text
 
 
+def test_blocks_side_by_side_must_be_alike(tmp_path: Path) -> None:
+    """Each of them uniform: the cells below them tell that they differ."""
+    gas = ('problem.name="expression"', 'problem.density="z < 0.03125 ? 1 : 2"', 'refine.where="1"')
+    for ranks in (1, 3):
+        how = ("hydro.dimensions=2", "mesh.max_level=1", *gas)
+        outcome = run(tmp_path / str(ranks), TUBE, *how, ranks=ranks)
+        assert outcome.code == 2
+        assert "on level 0 is not that of its neighbours along z" in outcome.text
+
+
 def test_is_not_offered_where_the_domain_is_deep(tmp_path: Path) -> None:
     assert "hydro.dimensions" not in run_well(tmp_path / "run", TINY_BLAST).text

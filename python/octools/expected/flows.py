@@ -8,6 +8,7 @@ import numpy as np
 from octools.chart import Chart, Curve
 from octools.expected.findings import Findings, Number, middle_profile
 from octools.flow import FlowSnapshot
+from octools.flow_figures import centre_line_errors, centre_line_references, centre_lines
 from octools.history import read_history
 from octools.run import snapshots
 
@@ -32,6 +33,21 @@ def nusselt(run: Path) -> float:
     # Of second order: a parabola through the wall and two cells.
     slope = (8 * 0.5 - 9 * scalar[:, :, 0] + scalar[:, :, 1]) * cells / 3
     return float(np.average(slope.mean(axis=1), weights=heights))
+
+
+def cavity(run: Path) -> Findings:
+    """Hold velocities on the centre lines against those of a spectral calculation.
+
+    Of second order: TODO
+    """
+    tables = [Path(f"albensoeder2005_{table}.csv") for table in ("T5", "T6")]
+    found = snapshots(run)
+    lines = centre_lines(FlowSnapshot.read(found[max(found)]))
+    errors = centre_line_errors(lines, centre_line_references(tables))
+    return [
+        Number(f"{name} on the centre line, largest difference", error, 0.0, 0.04)
+        for name, error in errors.items()
+    ]
 
 
 def square_duct(run: Path) -> Findings:

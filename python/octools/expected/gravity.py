@@ -237,6 +237,68 @@ def top_hat(run: Path) -> Findings:
     ]
 
 
+def maclaurin_potential(
+    distance: Array, height: Array, radius: float, polar: float, density: float
+) -> Array:
+    """Give the potential of a uniform spheroid, G = 1 (Chandrasekhar 1969, chapter 3).
+
+    The integral over confocal spheroids, by s = (polar^2 + u)^(-1/2), which is 1 / polar at the
+    spheroid and beyond it that of the spheroid through the point.
+
+    Parameters
+    ----------
+    distance, height
+        From the axis and above the equator, shape (points,).
+    radius, polar
+        Of the equator, and of the poles.
+    density
+        Of the spheroid.
+    """
+    flat = radius**2 - polar**2
+    # Of lambda^2 + b lambda + c = 0, the spheroid through a point.
+    b = radius**2 + polar**2 - distance**2 - height**2
+    c = (radius * polar) ** 2 - (polar * distance) ** 2 - (radius * height) ** 2
+    outside = np.where(c < 0, 0.5 * (np.sqrt(b**2 - 4 * np.minimum(c, 0.0)) - b), 0.0)
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    last = (polar**2 + outside) ** -0.5
+    s = 0.5 * last * (1 + nodes[:, None])
+    spread = 1 + flat * s**2
+    inside = (1 - (distance * s) ** 2 / spread - (height * s) ** 2) / spread
+    return -2 * np.pi * density * radius**2 * polar * (0.5 * last * (weights @ inside))
+
+
+def maclaurin(run: Path) -> Findings:
+    """Hold the potential of a spheroid against the exact one, in all cells.
+
+    Steps of cells at the surface err by 0.0055 with 16 cells along a side, 0.0019 with 32: a third
+    more passes.
+    """
+    cells = last_cells(run)
+    x, y, z = (cells[axis] for axis in "xyz")
+    radius, flattening, density = (
+        float(cells.header.parameter(f"problem.{k}")) for k in ("radius", "axis_ratio", "density")
+    )
+    exact = maclaurin_potential(np.hypot(x, y), z, radius, flattening * radius, density)
+    off = np.abs(cells["potential"] / exact - 1)
+
+    def along(axis: str, others: str, name: str) -> Chart:
+        beside = [(cells[o] > 0) & (cells[o] < cells["dx"]) for o in others]
+        place, first = np.unique(cells[axis][np.all(beside, axis=0)], return_index=True)
+        on = np.flatnonzero(np.all(beside, axis=0))[first]
+        return Chart(
+            f"{name} [code length]",
+            "potential [code length$^2$ / time$^2$]",
+            [Curve("Octant", place, cells["potential"][on])],
+            [Curve("Maclaurin", place, exact[on])],
+        )
+
+    return [
+        Number("potential, largest relative error", float(off.max()), 0.0, 0.0025),
+        along("x", "yz", "x, in the plane of the equator"),
+        along("z", "xy", "z, on the axis"),
+    ]
+
+
 def star_at_rest(run: Path) -> Findings:
     """Draw how far the density of a star has moved from equilibrium, of which no theory tells."""
     history = read_history(run)

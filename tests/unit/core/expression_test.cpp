@@ -66,6 +66,10 @@ TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
   EXPECT_EQ(fault("1, 2"), "problem.density: one value is expected, not several\n  1, 2\n   ^");
   EXPECT_EQ(fault("2 * exp"),
             "problem.density: the function exp needs parentheses\n  2 * exp\n      ^");
+  EXPECT_EQ(fault("x**2"), "problem.density: a power is written x^2\n  x**2\n   ^");
+  EXPECT_EQ(fault("pow(x, 2)"), "problem.density: \"pow\" is written x^y\n  pow(x, 2)\n  ^");
+  EXPECT_EQ(fault("x > 0 and x < 1"),
+            "problem.density: \"and\" is written &&\n  x > 0 and x < 1\n        ^");
   EXPECT_EQ(fault(""), "problem.density: the expression is empty\n  \n  ^");
 }
 

@@ -207,6 +207,9 @@ TEST(ParameterSchema, an_unknown_choice_lists_the_choices) {
 
 TEST(ParameterSchema, a_syntax_error_names_its_line) {
   EXPECT_EQ(reading_error("[hydro]\ngamma = \n").substr(0, 25), "a.toml:2: not valid TOML:");
+  EXPECT_NE(reading_error("[hydro]\nscheme = \"rk2\ngamma = 1.4\n")
+                .find("; does the text end with its quotation mark?"),
+            std::string::npos);
   EXPECT_EQ(reading_error("", {"gamma"}), "--set gamma: expected section.key=value");
 }
 
