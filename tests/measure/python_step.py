@@ -38,9 +38,6 @@ end = 1e9
 
 [telemetry]
 enabled = false
-
-[output]
-snapshot_at_start = false
 """
 SCRIPTS = {
     "sim.run()": "sim.run()",

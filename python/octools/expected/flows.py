@@ -38,14 +38,15 @@ def nusselt(run: Path) -> float:
 def cavity(run: Path) -> Findings:
     """Hold velocities on the centre lines against those of a spectral calculation.
 
-    Of second order: TODO
+    With 16, 24 and 48 cells along a side u is off by 0.055, 0.052 and 0.022, w by 0.15, 0.10 and
+    0.029: a third more passes.
     """
     tables = [Path(f"albensoeder2005_{table}.csv") for table in ("T5", "T6")]
     found = snapshots(run)
     lines = centre_lines(FlowSnapshot.read(found[max(found)]))
     errors = centre_line_errors(lines, centre_line_references(tables))
     return [
-        Number(f"{name} on the centre line, largest difference", error, 0.0, 0.04)
+        Number(f"{name} on the centre line, largest difference", error, 0.0, 0.038)
         for name, error in errors.items()
     ]
 

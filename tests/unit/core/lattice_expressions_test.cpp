@@ -41,7 +41,7 @@ TEST_F(LatticeExpressionsTest, has_the_bits_of_one_point_after_the_other) {
           for (std::size_t i = 0; i < 3; ++i) {
             const auto& along = lattice.along;
             point.set({along[0][i], along[1][j], along[2][k]}, centre, time);
-            EXPECT_EQ(values[numbers[n]].at({i, j, k}), alone.value())
+            EXPECT_EQ(*values[numbers[n]].from({i, j, k}), alone.value())
                 << texts[n] << " at " << i << ", " << j << ", " << k << ", t = " << time;
           }
     }
@@ -62,7 +62,7 @@ TEST_F(LatticeExpressionsTest, keeps_what_does_not_change_with_time) {
   EXPECT_EQ(asked, lattice.points());
   expressions.evaluate(values, 2.0);
   EXPECT_EQ(asked, lattice.points());
-  EXPECT_EQ(values[moving].at({2, 1, 3}), 2.0 * std::pow(-0.7 + 10 * 1.7, 2));
+  EXPECT_EQ(*values[moving].from({2, 1, 3}), 2.0 * std::pow(-0.7 + 10 * 1.7, 2));
 }
 
 }  // namespace
