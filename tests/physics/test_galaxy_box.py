@@ -78,8 +78,11 @@ def test_mass_and_metals_are_where_the_ledger_says(reference: Outcome) -> None:
 
 
 def same_births(outcome: Outcome, other: Outcome) -> None:
+    """Compare logs of births; of turbulence this model says in both that it knows nothing."""
     one, two = (pq.read_table(o.directory / "stars_formed.parquet") for o in (outcome, other))
-    assert one.equals(two)
+    assert one.schema == two.schema
+    for name in one.column_names:
+        np.testing.assert_array_equal(one[name], two[name], err_msg=name)
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
