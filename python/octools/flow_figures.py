@@ -141,7 +141,9 @@ def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
 
 
 def _is_signed(what: FlowSlice, low: float, high: float) -> bool:
-    return what.field not in ("speed", "t", "vorticity") and low < 0 < high
+    """Whether values go both ways, by more than the eddies that turn back in a stream."""
+    both = low < 0 < high and min(-low, high) > 0.1 * max(-low, high)
+    return what.field not in ("speed", "t", "vorticity") and both
 
 
 def _plane_of(what: FlowSlice) -> tuple[int, int]:

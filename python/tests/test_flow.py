@@ -21,6 +21,7 @@ from octools.flow_figures import (
     read_table,
     save_channel,
     save_slice,
+    slice_limits,
 )
 from octools.inputs import codes
 from octools.inputs.conversion import LOST
@@ -303,6 +304,11 @@ def write_vortices(path: Path, n: int = 32) -> FlowSnapshot:
         for name, values in (("u", u), ("v", v), ("w", 0 * u), ("p", 0 * u)):
             file[f"fields/{name}"] = np.broadcast_to(values, (4, n, n))
     return FlowSnapshot.read(path)
+
+
+def test_a_stream_with_eddies_has_no_colours_of_two_signs() -> None:
+    assert slice_limits(FlowSlice("u"), -0.5, 27.0) == (None, None)
+    assert slice_limits(FlowSlice("w"), -2.0, 3.0) == (-3.0, 3.0)
 
 
 def test_gradients_of_vortices(tmp_path: Path) -> None:
