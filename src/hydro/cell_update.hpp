@@ -26,11 +26,9 @@ class CellUpdate {
                                          const Planes& planes)
       : a_(arguments), view_(view), s_(planes) {}
 
-  // The pack of cells that begins with (i, j, k), where the fluxes of planes k and k + 1 are known;
-  // `top` are those through the upper z faces.
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(int k, int j, int i, const State<Pack>& top,
-                                              Outcome<Pack>& outcome) const {
-    update_row(view_.block_row(j, k), k, j, i, top, outcome);
+  // The pack of cells that begins with (i, j, k), where the fluxes of planes k and k + 1 are known.
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int k, int j, int i, Outcome<Pack>& outcome) const {
+    update_row(view_.block_row(j, k), k, j, i, outcome);
   }
 
   // The packs of all other planes, in one dimension of all other rows, too, which the fluxes of
@@ -38,16 +36,14 @@ class CellUpdate {
   KOKKOS_FORCEINLINE_FUNCTION void others(int dimensions, int j, int i,
                                           Outcome<Pack>& outcome) const {
     const int rows = dimensions == 1 ? Planes::patch : 1;
-    const auto top = load_state<Pack>(s_.flux(2, 1).at(j, i), FacePlane::stride);
     for (int n = 1; n < Planes::patch * rows; ++n)
-      update_row(view_.block_row(j + n % rows, n / rows), 0, j, i, top, outcome);
+      update_row(view_.block_row(j + n % rows, n / rows), 0, j, i, outcome);
   }
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION void update_row(const BlockRow& row, int k, int j, int i,
-                                              const State<Pack>& top,
                                               Outcome<Pack>& outcome) const {
-    if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) update(row, k, j, i, top, outcome);
+    if (a_.sweep.tiles.block_size >= PackTraits<Pack>::width) update(row, k, j, i, outcome);
     else one_by_one(row, k, j, i, outcome);
   }
 
@@ -55,8 +51,7 @@ class CellUpdate {
   KOKKOS_INLINE_FUNCTION void one_by_one(const BlockRow& row, int k, int j, int first,
                                          Outcome<Pack>& outcome) const {
     Outcome<double> each;
-    for (int i = first; i < first + PackTraits<Pack>::width; ++i)
-      update(row, k, j, i, load_state<double>(s_.flux(2, k + 1).at(j, i), FacePlane::stride), each);
+    for (int i = first; i < first + PackTraits<Pack>::width; ++i) update(row, k, j, i, each);
     outcome.fastest = max(outcome.fastest, Pack(each.fastest));
     outcome.bad = outcome.bad || typename PackTraits<Pack>::Mask(each.bad);
   }
@@ -64,7 +59,7 @@ class CellUpdate {
   // Cells that belong to this rank; others stay as they are.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void update(const BlockRow& row, int k, int j, int i,
-                                          const State<W>& top, Outcome<W>& outcome) const {
+                                          Outcome<W>& outcome) const {
     using Q = PackTraits<W>;
     const int entry = view_.entry(row, i);
     if (entry < 0 || view_.box(entry).buffer != mesh::k_own) return;
@@ -77,11 +72,11 @@ class CellUpdate {
     const double* fy = s_.flux(1, k).at(j, i);
     const double* fz = s_.flux(2, k).at(j, i);
     const double* fz_top = s_.flux(2, k + 1).at(j, i);
-    const auto advanced = [&](int n, const W& u, const W& out) OCTANT_INLINE_LAMBDA {
+    const auto advanced = [&](int n, const W& u) OCTANT_INLINE_LAMBDA {
       const int m = n * FacePlane::stride;
       const W x = Q::load(fx + m) - Q::load(fx + m + 1);
       const W y_in = Q::load(fy + m), y_out = Q::load(fy + m + FacePlane::row);
-      const W total = (((Q::load(fz + m) + x) + y_in) - y_out) - out;
+      const W total = (((Q::load(fz + m) + x) + y_in) - y_out) - Q::load(fz_top + m);
       return W(u + W(a_.dt_over_dx) * total);
     };
     const auto blended = [&](int n, const W& u) OCTANT_INLINE_LAMBDA {
@@ -94,14 +89,13 @@ class CellUpdate {
     const State<W> before = load_state<W>(from, stride);
     State<W> u;
 #pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) u[n] = advanced(n, before[n], top[n]);
+    for (int n = 0; n < k_hydro_variables; ++n) u[n] = advanced(n, before[n]);
     if (a_.sources.any()) accelerate(before, view_.place<W>(a_.sweep, k, j, i), u);
     if (a_.frame.turns()) turn(before, u);
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
     const auto next_scalar = [&](int n) OCTANT_INLINE_LAMBDA {
-      return blended(
-          n, advanced(n, Q::load(from + n * stride), Q::load(fz_top + n * FacePlane::stride)));
+      return blended(n, advanced(n, Q::load(from + n * stride)));
     };
     W entropy = W(0.0);
     if (a_.gas.dual_energy) {
@@ -117,9 +111,7 @@ class CellUpdate {
     }
     for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
       Q::store(to + n * stride, next_scalar(n));
-    if constexpr (Planes::knows_spin) {
-      if (a_.spin >= 0) spin(from, k, j, i, top, stride, to);
-    }
+    if (a_.spin >= 0) spin<W>(from, k, j, i, stride, to);
     store_state(to, stride, u);
     judge(u, entropy, k, j, i, outcome);
     if (!a_.sweep.mass_flow) return;
@@ -131,7 +123,7 @@ class CellUpdate {
     };
     add(Q::load(fx), Q::load(fx + 1));
     add(Q::load(fy), Q::load(fy + FacePlane::row));
-    add(Q::load(fz), top[k_mass]);
+    add(Q::load(fz), Q::load(fz_top));
   }
 
   // Adds the point sources. Hancock's step is centred in time; in a Runge-Kutta stage sources are
@@ -173,8 +165,8 @@ class CellUpdate {
   // fluxes at faces, x_face x F: d_t spin = -sum of e_axis x (F below + F above) / 2 beside what
   // moves with the gas. Where the frame turns, momentum turns about the origin, too.
   template <class W>
-  KOKKOS_FORCEINLINE_FUNCTION void spin(const double* from, int k, int j, int i,
-                                        const State<W>& top, int stride, double* to) const {
+  KOKKOS_FORCEINLINE_FUNCTION void spin(const double* from, int k, int j, int i, int stride,
+                                        double* to) const {
     using Q = PackTraits<W>;
     Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // per dt
 #pragma GCC unroll 3
@@ -183,8 +175,10 @@ class CellUpdate {
       const auto both = [&](int d) OCTANT_INLINE_LAMBDA {
         const int n = k_momentum_x + d;
         const double* below = s_.flux(axis, k).at(j, i) + n * FacePlane::stride;
-        const W above = axis == 2 ? top[n] : Q::load(below + (axis == 0 ? 1 : FacePlane::row));
-        return W(Q::load(below) + above);
+        const double* above = axis == 2   ? s_.flux(2, k + 1).at(j, i) + n * FacePlane::stride
+                              : axis == 1 ? below + FacePlane::row
+                                          : below + 1;
+        return W(Q::load(below) + Q::load(above));
       };
       gain[b] = gain[b] + W(0.5) * both(c);
       gain[c] = gain[c] - W(0.5) * both(b);

@@ -81,19 +81,18 @@ KOKKOS_FORCEINLINE_FUNCTION void keep_truncation(const Planes& planes, int k, in
 
 // Finds it for some rows of plane k - 1 of a schedule that goes from plane to plane. Planes that
 // have left the ring are remembered.
-template <class Planes, class Member>
-KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const Planes& planes,
-                                                     int rows, int k) {
+template <int M, mesh::GhostShape ghosts>
+KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const SweepCells<M, ghosts>& cells,
+                                                     const SweepFaces<M>& faces, int rows, int k) {
   using V = Pack;
   using P = PackTraits<V>;
-  using Inner = typename Planes::InnerPlane;
-  using Primitive = typename Planes::PrimitivePlane;
-  constexpr int M = Planes::patch;
-  const Inner past = planes.past_velocity(k - 2), long_past = planes.past_velocity(k - 3);
-  for_packs<0, M>(team, 0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-    const double* const here = planes.primitive(k - 1).at(j, i);
-    const double* const next = planes.primitive(k).at(j, i);
-    const double* const after = planes.primitive(k + 1).at(j, i);
+  using Inner = typename SweepCells<M, ghosts>::InnerPlane;
+  using Primitive = typename SweepCells<M, ghosts>::PrimitivePlane;
+  const Inner past = cells.past_velocity(k - 2), long_past = cells.past_velocity(k - 3);
+  for_packs<0, M>(0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+    const double* const here = cells.primitive(k - 1).at(j, i);
+    const double* const next = cells.primitive(k).at(j, i);
+    const double* const after = cells.primitive(k + 1).at(j, i);
     const double* const before = past.at(j, i);
     double* const long_before = long_past.at(j, i);
     const auto velocity = [&](int d, int x, int y, int z) OCTANT_INLINE_LAMBDA {
@@ -103,7 +102,7 @@ KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const Member& team, const P
                                : after) +
                      (k_velocity_x + d) * Primitive::stride + y * Primitive::row + x);
     };
-    keep_truncation(planes, k - 1, j, i, truncation_around<V>(velocity));
+    keep_truncation(faces, k - 1, j, i, truncation_around<V>(velocity));
 #pragma GCC unroll 3
     for (int d = 0; d < 3; ++d) P::store(long_before + d * Inner::stride, velocity(d, 0, 0, 0));
   });

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "hydro/floors.hpp"
-#include "hydro/kernel_arguments.hpp"
+#include "hydro/lone_cells.hpp"
+#include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
-#include "hydro/tile_view.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro {
@@ -80,6 +80,24 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   store_state(a.sweep.next + offset, stride, u);
 }
 
+// Makes of the sweep's fluxes through a face of a cell the first-order ones less those.
+template <int Axis>
+KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
+                               double* difference) {
+  const LoneCells from(a, cell.tile);
+  const CellPlace right = cell_around(cell, 0).shifted(Axis, side), left = right.shifted(Axis, -1);
+  const State<double> low = Llf::flux<Axis>(from.gas(left), from.gas(right), a.gas);
+  State<double> change;
+  for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];
+  if (a.frame.turns())
+    change =
+        from.view().out_of_frame<Axis>(a.frame, a.sweep, change, right.index[1], right.index[0]);
+  store_state(difference, 1, change);
+  for (int n = k_hydro_variables; n < a.variables; ++n)
+    difference[n] =
+        scalar_flux(low[k_mass], from.primitive(left, n), from.primitive(right, n)) - difference[n];
+}
+
 }  // namespace
 
 std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArguments& arguments) {
@@ -113,12 +131,31 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
 std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells) {
+  constexpr int k_at_a_time = 1024;  // surfaces with many points take memory
   const KernelArguments a(options, arguments);
+  const SweepKernels scheme = sweep_kernels(options);
   const int count = static_cast<int>(cells.size());
   const auto places = mesh::to_device("bad cells", cells, Cargo::lists);
+  const auto surfaces = mesh::uninitialised<double>(
+      "surfaces", std::int64_t(std::min(count, k_at_a_time)) * k_cells_around * a.variables *
+                      scheme.states.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
-  sweep_kernels(options).fall_back(options, a, places.data(), count, result.data());
+  for (int first = 0; first < count; first += k_at_a_time) {
+    const BadCell* const these = places.data() + first;
+    const int now = std::min(k_at_a_time, count - first);
+    double* const differences = result.data() + std::int64_t(6) * first * a.variables;
+    scheme.states.of_cells(a, these, now, surfaces.data());
+    scheme.fluxes.of_cells(a, now, surfaces.data(), differences);
+    Kokkos::parallel_for(
+        "hydro::fall_back", 6 * now, KOKKOS_LAMBDA(int f) {
+          double* const difference = differences + std::int64_t(f) * a.variables;
+          const int axis = f % 6 / 2;
+          if (axis == 0) fall_back<0>(a, these[f / 6], f % 2, difference);
+          if (axis == 1) fall_back<1>(a, these[f / 6], f % 2, difference);
+          if (axis == 2) fall_back<2>(a, these[f / 6], f % 2, difference);
+        });
+  }
   return to_vector(Cargo::lists, result);
 }
 

@@ -1,4 +1,4 @@
-// Gathers planes of a tile's patch and its ghost cells, as a scheme's primitive variables.
+// Gathers planes of a tile's patch and its ghost cells, as primitive variables.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
@@ -14,7 +14,7 @@ KOKKOS_INLINE_FUNCTION void write_safe_cell(const KernelArguments& a, double* ce
   cell[k_energy] = 1.0 / (a.gas.gamma - 1.0);
 }
 
-template <class Planes, class Scheme>
+template <class Planes>
 class Gather {
   using V = Pack;
   using P = PackTraits<V>;
@@ -22,28 +22,15 @@ class Gather {
   static constexpr int M = Planes::patch, g = Planes::ghosts.reach, width = P::width;
 
  public:
-  KOKKOS_FORCEINLINE_FUNCTION Gather(const KernelArguments& arguments, const Scheme& scheme,
-                                     const TileView& view, const Planes& planes)
-      : a_(arguments), scheme_(scheme), view_(view), s_(planes) {}
+  KOKKOS_FORCEINLINE_FUNCTION Gather(const KernelArguments& arguments, const TileView& view,
+                                     const Planes& planes)
+      : a_(arguments), view_(view), s_(planes) {}
 
   // Pieces of a plane that threads may take: rows of packs, or cells.
   static constexpr int across = M + 2 * g, pieces_per_row = width > 1 ? 1 : across;
   static constexpr int pieces = across * pieces_per_row;
 
-  // A state that stands for cells which no box holds. Before any plane; ends with a barrier.
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void make_safe_cell(const Member& team) const {
-    Kokkos::single(Kokkos::PerTeam(team), [&] { write_safe_cell(a_, s_.safe_cell()); });
-    team.team_barrier();
-  }
-
-  // Some rows of plane k of the patch, ghost cells of the scheme's shape around them included.
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION void plane(const Member& team, int rows, int k) const {
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, (rows + 2 * g) * pieces_per_row),
-                         [&](int n) { piece(k, n); });
-  }
-
+  // One of plane k of the patch, ghost cells of the scheme's shape around it included.
   KOKKOS_FORCEINLINE_FUNCTION void piece(int k, int n) const {
     if constexpr (width > 1) {
       const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
@@ -121,10 +108,11 @@ class Gather {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void pack(const double* from, int from_stride, double* to) const {
-    scheme_.template primitives<V>(
-        [&](int n) OCTANT_INLINE_LAMBDA { return P::load(from + n * from_stride); },
-        [&](int n, const V& value)
-            OCTANT_INLINE_LAMBDA { P::store(to + n * Plane::stride, value); });
+    to_all_primitives<V>([&](int n)
+                             OCTANT_INLINE_LAMBDA { return P::load(from + n * from_stride); },
+                         [&](int n, const V& value)
+                             OCTANT_INLINE_LAMBDA { P::store(to + n * Plane::stride, value); },
+                         a_.gas, a_.variables);
   }
 
   // `count` cells anywhere in a row: cell(lane) is where one is read, column(lane) where it goes.
@@ -139,7 +127,7 @@ class Gather {
       if (!from[lane].from) from[lane] = {s_.safe_cell(), 1};
       to[lane] = plane.at(j, column(n));
     }
-    scheme_.template primitives<V>(
+    to_all_primitives<V>(
         [&](int n) OCTANT_INLINE_LAMBDA {
           return P::generate([&](int lane) OCTANT_INLINE_LAMBDA {
             return from[lane].from[n * from[lane].stride];
@@ -148,11 +136,11 @@ class Gather {
         [&](int n, const V& value) OCTANT_INLINE_LAMBDA {
           for (int lane = 0; lane < count; ++lane)
             to[lane][n * Plane::stride] = P::lane(value, lane);
-        });
+        },
+        a_.gas, a_.variables);
   }
 
   const KernelArguments& a_;
-  const Scheme& scheme_;
   const TileView& view_;
   const Planes& s_;
 };

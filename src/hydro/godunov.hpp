@@ -1,5 +1,6 @@
 // Godunov's scheme of second order or more: profiles inside cells, which end in a state on each
-// side of every face, and a Riemann problem between the two. A star's stencils.
+// side of every face, and a Riemann problem between the two (GodunovFluxes in flux_kernels.hpp). A
+// star's stencils.
 //
 // Hancock's scheme takes the states on to the middle of the step, for which it needs the profiles
 // of all variables at once. A stage of a Runge-Kutta scheme takes them as they are, one variable
@@ -7,56 +8,21 @@
 #pragma once
 
 #include "hydro/half_step.hpp"
-#include "hydro/riemann.hpp"
 #include "hydro/scheme.hpp"
 
 namespace octant::hydro {
 
-// Fluxes, which know nothing of how the states on both sides were found.
-template <class RiemannSolver>
-class GodunovFluxes {
+// What all of Godunov's schemes have in common: all but the reconstruction and the fluxes.
+template <class Reconstruction>
+class GodunovStates {
  public:
-  static constexpr int points = 6;
+  static constexpr int reach = Reconstruction::reach, points = 6;
+  static constexpr auto shape = mesh::GhostShape::Kind::star;
   template <class Planes>
   using Surface = FaceCentres<Planes>;
 
-  GodunovFluxes(const HydroOptions&, const KernelArguments& a)
+  KOKKOS_FUNCTION explicit GodunovStates(const KernelArguments& a)
       : gas_(a.gas), variables_(a.variables) {}
-
-  template <int Axis, class V, class Left, class Right, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const Left& left, const Right& right,
-                                            const Put& put) const {
-    State<V> l, r;
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) {
-      l[n] = left(upper_face(Axis), n);
-      r[n] = right(lower_face(Axis), n);
-    }
-    const State<V> out = RiemannSolver::template flux<Axis>(l, r, gas_);
-#pragma GCC unroll 8
-    for (int n = 0; n < k_hydro_variables; ++n) put(n, out[n]);
-    for (int n = k_hydro_variables; n < variables_; ++n)
-      put(n, scalar_flux(out[k_mass], left(upper_face(Axis), n), right(lower_face(Axis), n)));
-    return out;
-  }
-
- protected:
-  Gas gas_;
-  int variables_;
-};
-
-// What all of Godunov's schemes have in common: all but the reconstruction.
-template <class Reconstruction, class RiemannSolver>
-class Godunov : public GodunovFluxes<RiemannSolver> {
- public:
-  static constexpr int reach = Reconstruction::reach;
-  static constexpr auto shape = mesh::GhostShape::Kind::star;
-  using GodunovFluxes<RiemannSolver>::GodunovFluxes;
-
-  template <class V, class Load, class Store>
-  KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
-    to_all_primitives<V>(load, store, gas_, variables_);
-  }
 
  protected:
   // A value at a face: densities and pressures are no less than `floor`.
@@ -69,14 +35,15 @@ class Godunov : public GodunovFluxes<RiemannSolver> {
     return n == k_density ? gas_.density_floor : gas_.pressure_floor;
   }
 
-  using GodunovFluxes<RiemannSolver>::gas_, GodunovFluxes<RiemannSolver>::variables_;
+  Gas gas_;
+  int variables_;
 };
 
 // The states of a stage of a Runge-Kutta scheme.
-template <class Reconstruction, class RiemannSolver>
-class RungeKutta : public Godunov<Reconstruction, RiemannSolver> {
+template <class Reconstruction>
+class RungeKutta : public GodunovStates<Reconstruction> {
  public:
-  using Godunov<Reconstruction, RiemannSolver>::Godunov;
+  using GodunovStates<Reconstruction>::GodunovStates;
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
@@ -106,14 +73,14 @@ class RungeKutta : public Godunov<Reconstruction, RiemannSolver> {
 };
 
 // The states of Hancock's scheme, in the middle of the step.
-template <class Reconstruction, class RiemannSolver>
-class MusclHancock : public Godunov<Reconstruction, RiemannSolver> {
-  using Base = Godunov<Reconstruction, RiemannSolver>;
+template <class Reconstruction>
+class MusclHancock : public GodunovStates<Reconstruction> {
+  using Base = GodunovStates<Reconstruction>;
   using Base::gas_, Base::variables_;
 
  public:
-  MusclHancock(const HydroOptions& options, const KernelArguments& a)
-      : Base(options, a), h_(0.5 * a.dt_over_dx), sources_(a.sources) {}
+  KOKKOS_FUNCTION explicit MusclHancock(const KernelArguments& a)
+      : Base(a), h_(0.5 * a.dt_over_dx), sources_(a.sources) {}
 
   // Profiles along the axes around the state half a step on.
   template <bool Inside, class V, class Cell, class Place, class Put>

@@ -8,6 +8,7 @@ namespace octant::hydro {
 struct KernelArguments {
   KernelArguments(const HydroOptions& options, const SweepArguments& a)
       : sweep(a),
+        patch(a.tiles.patch == 8 ? 0 : 1),
         gas(options.gas()),
         variables(options.variable_count()),
         spin(options.spin()),
@@ -23,6 +24,7 @@ struct KernelArguments {
                         a.tiles.block_size) {}
 
   SweepArguments sweep;
+  int patch;  // which of the kernels for tiles of 8^3 and 16^3 cells
   Gas gas;
   int variables;
   int spin;        // the first of spin_variables(), or -1

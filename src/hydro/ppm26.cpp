@@ -19,6 +19,7 @@
 //
 // The lines along the axes keep smooth extrema, which the diagonal ones clip: their points are too
 // far apart to tell an extremum from a blast.
+#include "hydro/reconstruction.hpp"
 #include "hydro/scheme_kernels.hpp"
 
 namespace octant::hydro {
@@ -59,7 +60,6 @@ class CellSurface {
  public:
   static constexpr int planes = 17 + 2 * 9;
   static constexpr int stride = planes * Plane::stride;
-  static constexpr bool knows_spin = true;
 
   KOKKOS_FORCEINLINE_FUNCTION CellSurface(const Planes& s, int k)
       : first_(s.surface(0, k).at(0, 0)), above_((17 + 9 * (k & 1) - k_above) * Plane::stride) {}
@@ -84,17 +84,12 @@ class ThirteenLines {
   template <class Planes>
   using Surface = CellSurface<Planes>;
 
-  ThirteenLines(const HydroOptions&, const KernelArguments& a)
+  KOKKOS_FUNCTION explicit ThirteenLines(const KernelArguments& a)
       : gas_(a.gas),
         variables_(a.variables),
         spin_(a.spin),
         spin_to_turn_(3.0 / a.sweep.dx),
         turn_of_frame_(0.5 * a.sweep.dx * a.frame.angular_velocity) {}
-
-  template <class V, class Load, class Store>
-  KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
-    to_all_primitives<V>(load, store, gas_, variables_);
-  }
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
@@ -134,8 +129,8 @@ class ThirteenLines {
   // - a-) and right = 1 - left, and the flux being U v_n and what pressure adds to it,
   //   F = (left v_L - d) U_L + (right v_R + d) U_R + left P_L + right P_R,  d = left a-.
   template <int Axis, class V, class Left, class Right, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const Left& left, const Right& right,
-                                            const Put& put) const {
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
+                                        const Put& put) const {
     State<V> sum;
     V mass_l[9], mass_r[9];
 #pragma GCC unroll 8
@@ -160,7 +155,6 @@ class ThirteenLines {
       }
       put(n, scalar);
     }
-    return sum;
   }
 
  private:

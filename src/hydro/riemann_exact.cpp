@@ -1,6 +1,5 @@
 // The flux of the exact solution of the Riemann problem (Toro 2009, ch. 4), for any Pack.
-#include "hydro/riemann.hpp"
-#include "hydro/scheme_kernels.hpp"
+#include "hydro/flux_kernels.hpp"
 
 namespace octant::hydro {
 

@@ -11,7 +11,7 @@
 // A scheme has *bodies*: functions of one pack of cells or faces that neither know where their
 // values lie nor in what order they are called. A *schedule* has the loops, the barriers and the
 // places: that of sweep_kernel.hpp takes planes through the cache, that of sweep_batches.hpp takes
-// many whole tiles at once, and the repair of broken cells one face (face_flux.hpp). Bodies are
+// many whole tiles at once, and a repair takes the broken cells alone (lone_cells.hpp). Bodies are
 // templates on the pack V, double included, and all schedules give the same bits.
 //
 //   class Scheme {
@@ -22,10 +22,7 @@
 //                                                     // with hydro.scheme = "muscl_hancock"
 //     template <class Planes> using Surface;          // where schedules keep the states
 //
-//     Scheme(const HydroOptions&, const KernelArguments&);  // on the host, once per sweep
-//
-//     // Primitive variables from conserved ones: load(n) is variable n, store(n, value) keeps one.
-//     template <class V> void primitives(load, store) const;
+//     explicit Scheme(const KernelArguments&);
 //
 //     // The states on a cell's surface: put(point, n, value). cell(n, x, y, z) is primitive
 //     // variable n of the cell that lies so many cells away, place() the cell's centre. Where not
@@ -34,14 +31,13 @@
 //
 //     // The flux through a face with this normal. left(point, n) and right(point, n) are the
 //     // states on the surfaces of the cells below and above it, put(n, value) keeps the flux of
-//     // variable n: where states n on the right cell's lower face may lie, but no others. Gives
-//     // the fluxes of the hydrodynamic variables, too.
-//     template <int Axis, class V> State<V> flux(left, right, put) const;
+//     // variable n: where states n on the right cell's lower face may lie, but no others.
+//     template <int Axis, class V> void flux(left, right, put) const;
 //   };
 //
-// Variables are those of HydroOptions: five, the entropy if there is dual energy, then scalars.
-// There are as many primitive ones, among which dual energy looks for velocities (Primitive). A
-// cell is broken, and repaired by first-order fluxes, by the same measures for all schemes.
+// Variables are those of HydroOptions: five, the entropy if there is dual energy, then scalars; the
+// primitive ones are those of euler.hpp. A cell is broken, and repaired by first-order fluxes, by
+// the same measures for all schemes.
 //
 // The file of a scheme ends with `template SchemeKernels scheme_kernels_of<Scheme>();`, which
 // compiles all that calls it, and its name is put into the list of schemes.cpp. It is what
@@ -66,7 +62,6 @@ class FaceCentres {
   static constexpr int stride = Planes::FacePlane::stride;  // from variable to variable
   // Planes of all variables, beside those of fluxes.
   static constexpr int planes = 4;
-  static constexpr bool knows_spin = false;  // whether states at points may turn about the centre
 
   KOKKOS_FORCEINLINE_FUNCTION FaceCentres(const Planes& s, int k)
       : faces_{s.flux(0, k),    s.surface(2, k), s.flux(1, k),

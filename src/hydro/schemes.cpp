@@ -54,9 +54,10 @@ const SchemeKernels& scheme_kernels(const HydroOptions& options) {
 }
 
 SweepKernels sweep_kernels(const HydroOptions& options) {
-  return scheme_kernels(options).choose(options);
+  const SchemeKernels& scheme = scheme_kernels(options);
+  return {scheme.states(options), scheme.fluxes};
 }
 
-mesh::GhostShape HydroOptions::ghosts() const { return sweep_kernels(*this).ghosts; }
+mesh::GhostShape HydroOptions::ghosts() const { return sweep_kernels(*this).states.ghosts; }
 
 }  // namespace octant::hydro

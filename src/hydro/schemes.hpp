@@ -2,12 +2,14 @@
 // reconstruction and Riemann solver, and others that bring fluxes of their own.
 //
 // Adding one takes one file in hydro/, with what hydro/scheme.hpp or hydro/riemann.hpp asks for and
-// the line that compiles its kernels (hydro/scheme_kernels.hpp), and its name in a list of
-// schemes.cpp.
+// the line that compiles its kernels (hydro/scheme_kernels.hpp, hydro/flux_kernels.hpp), and its
+// name in a list of schemes.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "hydro/hydro_options.hpp"
@@ -17,31 +19,54 @@ namespace octant::hydro {
 struct BadCell;
 struct Batch;
 struct KernelArguments;
+template <int M>
+class SweepFaces;
 
-// What a sweep in batches asks of a scheme (hydro/sweep_batches.hpp).
-struct BatchKernels {
-  // Memory that a tile takes.
-  std::int64_t (*tile_doubles)(const HydroOptions& options, const KernelArguments& arguments);
-  void (*states)(const HydroOptions& options, const KernelArguments& arguments, const Batch& batch);
-  void (*fluxes)(const HydroOptions& options, const KernelArguments& arguments, const Batch& batch);
+// The fluxes through the lower faces along an axis of some rows of plane k, for the schedule for
+// cores (sweep_kernel.hpp).
+template <int M>
+using PlaneFluxes = void (*)(const KernelArguments& arguments, SweepFaces<M> faces, int axis,
+                             int rows, int k);
+// What is done to a batch of tiles, for the schedule for devices (sweep_batches.hpp).
+using BatchKernel = void (*)(const KernelArguments& arguments, const Batch& batch);
+
+// What passes faces between states: of a Riemann solver, wherever the states come from, or of a
+// scheme that brings fluxes of its own. Pairs are for tiles of 8^3 and 16^3 cells.
+struct FluxKernels {
+  std::tuple<PlaneFluxes<8>, PlaneFluxes<16>> of_plane;
+  std::array<BatchKernel, 2> of_batch;
+  // For a repair: through the six faces of each cell, from the states on its surface and on those
+  // around it. result[(6 cell + 2 axis + side) variables + n]; all of it in device memory.
+  void (*of_cells)(const KernelArguments& arguments, int count, const double* surfaces,
+                   double* result);
 };
 
-// The kernels of one scheme: of Godunov's, with one profile, limiter, solver and integrator.
-struct SweepKernels {
+// The states on the surfaces of cells, wherever they go: of Godunov's scheme with one profile,
+// limiter and integrator, or of another scheme.
+struct StateKernels {
   mesh::GhostShape ghosts;
+  int points;  // on a surface
   // A sweep by the schedule for cores; returns the largest signal speed.
-  double (*sweep)(const HydroOptions& options, const KernelArguments& arguments);
-  // Computes fallback_differences into device memory for cells in device memory.
-  void (*fall_back)(const HydroOptions& options, const KernelArguments& arguments,
-                    const BadCell* cells, int count, double* result);
-  BatchKernels batches;
+  std::array<double (*)(const KernelArguments& arguments, const FluxKernels& fluxes), 2> sweep;
+  std::array<std::int64_t (*)(int variables), 2> tile_doubles;  // memory that one takes in a batch
+  std::array<BatchKernel, 2> of_batch;
+  // For a repair: states on the surfaces of a cell and the six around it,
+  // surfaces[((7 cell + number) variables + n) points + point]: see lone_cells.hpp.
+  void (*of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
+                   double* surfaces);
+};
+
+struct SweepKernels {
+  StateKernels states;
+  FluxKernels fluxes;
 };
 
 // What is compiled once per scheme, or per Riemann solver for all that the options may ask for.
 struct SchemeKernels {
   const char* name;
   bool predicts;  // whether it may be run with Hancock's predictor
-  SweepKernels (*choose)(const HydroOptions& options);
+  StateKernels (*states)(const HydroOptions& options);
+  FluxKernels fluxes;
 };
 
 // What hydro.reconstruction may be: profiles for Godunov's scheme, or another scheme; and what
@@ -52,6 +77,9 @@ std::vector<std::string> riemann_solver_names();
 // Throws RunError for names that are none of them.
 const SchemeKernels& scheme_kernels(const HydroOptions& options);
 SweepKernels sweep_kernels(const HydroOptions& options);
+
+// Of the profile, limiter and integrator that the options ask for.
+StateKernels godunov_states(const HydroOptions& options);
 
 // Each scheme's file has the first, `template SchemeKernels scheme_kernels_of<DonorCell>();`, each
 // Riemann solver's the second.

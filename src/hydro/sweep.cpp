@@ -13,7 +13,7 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   OCTANT_REQUIRE(arguments.tiles.patch == 8 || arguments.tiles.patch == 16,
                  "hydro sweeps tiles of 8^3 or 16^3 cells, not {}^3", arguments.tiles.patch);
   const SweepKernels scheme = sweep_kernels(options);
-  const int ghosts = scheme.ghosts.reach;
+  const int ghosts = scheme.states.ghosts.reach;
   OCTANT_REQUIRE(arguments.tiles.block_size >= ghosts,
                  "hydro.reconstruction needs {} ghost cells: more than a block of {}^3 cells has",
                  ghosts, arguments.tiles.block_size);
@@ -22,8 +22,8 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   fill(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
-  result.fastest = arguments.batches ? sweep_in_batches(options, scheme.batches, kernel)
-                                     : scheme.sweep(options, kernel);
+  result.fastest = arguments.batches ? sweep_in_batches(scheme, kernel)
+                                     : scheme.states.sweep[kernel.patch](kernel, scheme.fluxes);
   Kokkos::parallel_reduce(
       "hydro::count_bad_tiles", tiles, KOKKOS_LAMBDA(int t, int& count) { count += bad(t); },
       result.bad_tiles);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "hydro/cell_update.hpp"
 #include "hydro/flux_answers.hpp"
+#include "hydro/gather.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro {
@@ -23,10 +25,8 @@ void update_batch(const KernelArguments& a, const Batch& batch, const Fastest& f
         const TileView view(a.sweep.tiles, batch.first + tile);
         const Planes planes(batch, tile, a.variables);
         const CellUpdate<Planes> update(a, view, planes);
-        const double* const top = planes.flux(2, k + 1).at(Inner::j(m), Inner::i(m));
         Outcome<Pack> outcome;
-        update(k, Inner::j(m), Inner::i(m), load_state<Pack>(top, Planes::FacePlane::stride),
-               outcome);
+        update(k, Inner::j(m), Inner::i(m), outcome);
         if (any(outcome.bad)) a.sweep.bad_tiles[batch.first + tile] = 1;
         largest_yet = max(largest_yet, largest(outcome.fastest));
       },
@@ -63,11 +63,10 @@ double* BatchBuffer::hold(std::int64_t doubles) {
   return memory_.data();
 }
 
-double sweep_in_batches(const HydroOptions& options, const BatchKernels& scheme,
-                        const KernelArguments& a) {
+double sweep_in_batches(const SweepKernels& scheme, const KernelArguments& a) {
   const int tiles = a.sweep.tiles.count();
   if (tiles == 0) return 0.0;
-  const std::int64_t per_tile = scheme.tile_doubles(options, a);
+  const std::int64_t per_tile = scheme.states.tile_doubles[a.patch](a.variables);
   const auto at_a_time =
       static_cast<int>(std::clamp<std::int64_t>(a.sweep.batches->doubles() / per_tile, 1, tiles));
   const int batches = (tiles + at_a_time - 1) / at_a_time;
@@ -79,9 +78,9 @@ double sweep_in_batches(const HydroOptions& options, const BatchKernels& scheme,
   for (int n = 0; n < batches; ++n) {
     const int first = n * at_a_time;
     const Batch batch{first, std::min(at_a_time, tiles - first), memory, per_tile, safe_cell};
-    scheme.states(options, a, batch);
-    scheme.fluxes(options, a, batch);
-    if (a.sweep.tiles.patch == 8) finish_batch<8>(a, batch, Fastest(fastest + n));
+    scheme.states.of_batch[a.patch](a, batch);
+    scheme.fluxes.of_batch[a.patch](a, batch);
+    if (a.patch == 0) finish_batch<8>(a, batch, Fastest(fastest + n));
     else finish_batch<16>(a, batch, Fastest(fastest + n));
   }
   if (a.sweep.tile_cycles)

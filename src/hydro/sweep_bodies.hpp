@@ -1,19 +1,19 @@
 // What both schedules of a sweep do to a pack of cells or of faces: a scheme's bodies, with values
-// that lie in planes. `Planes` has them: SweepScratch in the scratch of a team, SweepBatch in a
-// buffer for many tiles at once.
+// that lie in planes. `Planes` has them: SweepScratch in the scratch of a thread, BatchCells
+// in a buffer for many tiles at once.
 #pragma once
 
+#include "hydro/kernel_arguments.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {
 
 // The states on the surfaces of the pack of cells that begins with (i, j, k). Outside the patch
 // only the z faces of the cells above or below it are needed.
-template <bool Inside, class Scheme, class Planes>
+template <bool Inside, class Scheme, class Planes, class Surface>
 KOKKOS_FORCEINLINE_FUNCTION void reconstruct_cells(const Scheme& scheme, const KernelArguments& a,
                                                    const TileView& view, const Planes& planes,
-                                                   const typename Planes::Surface& surface, int k,
-                                                   int j, int i) {
+                                                   const Surface& surface, int k, int j, int i) {
   using P = PackTraits<Pack>;
   using PrimitivePlane = typename Planes::PrimitivePlane;
   constexpr int reach = Planes::reach;
@@ -25,20 +25,19 @@ KOKKOS_FORCEINLINE_FUNCTION void reconstruct_cells(const Scheme& scheme, const K
                        x);
       },
       [&]() OCTANT_INLINE_LAMBDA { return view.place<Pack>(a.sweep, k, j, i); },
-      [&](int point, int n, const Pack& value) OCTANT_INLINE_LAMBDA {
-        P::store(surface.at(point, j, i) + n * Planes::Surface::stride, value);
-      });
+      [&](int point, int n, const Pack& value)
+          OCTANT_INLINE_LAMBDA { P::store(surface.at(point, j, i) + n * Surface::stride, value); });
 }
 
 // Through the lower faces along an axis of the pack of cells that begins with (i, j, k).
 template <int Axis, class Scheme, class Planes>
-KOKKOS_FORCEINLINE_FUNCTION State<Pack> flux_through(const Scheme& scheme, const Planes& planes,
-                                                     int k, int j, int i) {
+KOKKOS_FORCEINLINE_FUNCTION void flux_through(const Scheme& scheme, const Planes& planes, int k,
+                                              int j, int i) {
   using P = PackTraits<Pack>;
-  using Surface = typename Planes::Surface;
+  using Surface = typename Scheme::template Surface<Planes>;
   const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
   double* const to = planes.flux(Axis, k).at(j, i);
-  return scheme.template flux<Axis, Pack>(
+  scheme.template flux<Axis, Pack>(
       [&](int point, int n) OCTANT_INLINE_LAMBDA {
         return P::load(below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i) +
                        n * Surface::stride);
@@ -52,15 +51,14 @@ KOKKOS_FORCEINLINE_FUNCTION State<Pack> flux_through(const Scheme& scheme, const
 // Makes of these fluxes, found in a frame that turns, those that are seen against the stars. A pass
 // of its own: asked for each flux, whether the frame turns would cost a tenth of a sweep.
 template <int Axis, class Planes>
-KOKKOS_FORCEINLINE_FUNCTION State<Pack> leave_frame(const KernelArguments& a, const TileView& view,
-                                                    const Planes& planes, int k, int j, int i) {
+KOKKOS_FORCEINLINE_FUNCTION void leave_frame(const KernelArguments& a, const TileView& view,
+                                             const Planes& planes, int k, int j, int i) {
   double* const flux = planes.flux(Axis, k).at(j, i);
   State<Pack> found;
   for (int n = 0; n < k_hydro_variables; ++n)
     found[n] = PackTraits<Pack>::load(flux + n * Planes::FacePlane::stride);
-  const State<Pack> seen = view.out_of_frame<Axis>(a.frame, a.sweep, found, j, i);
-  store_state(flux, Planes::FacePlane::stride, seen);
-  return seen;
+  store_state(flux, Planes::FacePlane::stride,
+              view.out_of_frame<Axis>(a.frame, a.sweep, found, j, i));
 }
 
 }  // namespace octant::hydro

@@ -13,16 +13,8 @@ class DonorCell {
   template <class Planes>
   using Surface = FaceCentres<Planes>;
 
-  DonorCell(const HydroOptions&, const KernelArguments& arguments)
+  KOKKOS_FUNCTION explicit DonorCell(const KernelArguments& arguments)
       : gas_(arguments.gas), variables_(arguments.variables) {}
-
-  template <class V, class Load, class Store>
-  KOKKOS_FORCEINLINE_FUNCTION void primitives(const Load& load, const Store& store) const {
-    V volume;
-    const State<V> w = to_primitive(load, gas_, volume);
-    for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
-    for (int n = k_hydro_variables; n < variables_; ++n) store(n, load(n) * volume);
-  }
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
@@ -33,8 +25,8 @@ class DonorCell {
 
   // F = (F_L + F_R) / 2 - s (U_R - U_L) / 2,  s = max(|u_L| + c_L, |u_R| + c_R).
   template <int Axis, class V, class Left, class Right, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> flux(const Left& left, const Right& right,
-                                            const Put& put) const {
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
+                                        const Put& put) const {
     const auto of_left = [&](int n) { return V(left(upper_face(Axis), n)); };
     const auto of_right = [&](int n) { return V(right(lower_face(Axis), n)); };
     State<V> w_l, w_r, flux;
@@ -47,7 +39,6 @@ class DonorCell {
     }
     for (int n = k_hydro_variables; n < variables_; ++n)
       put(n, scalar_flux(flux[k_mass], of_left(n), of_right(n)));
-    return flux;
   }
 
  private:

@@ -1,7 +1,6 @@
 // A worked example of a Riemann solver: that of Harten, Lax & van Leer with the signal speeds of
 // Einfeldt (1988, SIAM J. Numer. Anal. 25, 294), which keeps densities and pressures positive.
-#include "hydro/riemann.hpp"
-#include "hydro/scheme_kernels.hpp"
+#include "hydro/flux_kernels.hpp"
 
 namespace octant::hydro {
 

@@ -1,8 +1,11 @@
 #include "hydro/riemann.hpp"
-#include "hydro/scheme_kernels.hpp"
+
+#include "hydro/flux_kernels.hpp"
 
 namespace octant::hydro {
 
 template SchemeKernels riemann_kernels_of<Llf>();
+template SchemeKernels riemann_kernels_of<Hll>();
+template SchemeKernels riemann_kernels_of<Hllc>();
 
 }  // namespace octant::hydro

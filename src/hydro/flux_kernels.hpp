@@ -1,0 +1,118 @@
+// Compiles the kernels that find fluxes, for every schedule: included by the files of Riemann
+// solvers, which end with
+//   template SchemeKernels riemann_kernels_of<Hllc>();
+// and through scheme_kernels.hpp by schemes that bring their own fluxes. A solver is a struct with
+// `name`, as in parameter files, and flux<Axis>(left, right, gas); see riemann.hpp.
+#pragma once
+
+#include "hydro/lone_cells.hpp"
+#include "hydro/riemann.hpp"
+#include "hydro/schemes.hpp"
+#include "hydro/sweep_batches.hpp"
+#include "hydro/sweep_scratch.hpp"
+
+namespace octant::hydro {
+
+// The fluxes of Godunov's scheme, which know nothing of how the states on both sides were found.
+template <class RiemannSolver>
+class GodunovFluxes {
+ public:
+  static constexpr int points = 6;
+  template <class Planes>
+  using Surface = FaceCentres<Planes>;
+
+  KOKKOS_FUNCTION explicit GodunovFluxes(const KernelArguments& a)
+      : gas_(a.gas), variables_(a.variables) {}
+
+  template <int Axis, class V, class Left, class Right, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
+                                        const Put& put) const {
+    State<V> l, r;
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) {
+      l[n] = left(upper_face(Axis), n);
+      r[n] = right(lower_face(Axis), n);
+    }
+    const State<V> out = RiemannSolver::template flux<Axis>(l, r, gas_);
+#pragma GCC unroll 8
+    for (int n = 0; n < k_hydro_variables; ++n) put(n, out[n]);
+    for (int n = k_hydro_variables; n < variables_; ++n)
+      put(n, scalar_flux(out[k_mass], left(upper_face(Axis), n), right(lower_face(Axis), n)));
+  }
+
+ private:
+  Gas gas_;
+  int variables_;
+};
+
+template <int M, class Scheme>
+void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, int axis, int rows, int k) {
+  const Scheme scheme(a);
+  const auto through = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
+    for_packs<0, M + (Axis == 0)>(0, rows + (Axis == 1), [&](int j, int i) OCTANT_INLINE_LAMBDA {
+      flux_through<Axis>(scheme, faces, k, j, i);
+    });
+  };
+  if (axis == 0) through.template operator()<0>();
+  else if (axis == 1) through.template operator()<1>();
+  else through.template operator()<2>();
+}
+
+template <int M, class Scheme>
+void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
+  using Planes = SurfacesInBatch<M, Scheme>;
+  using X = PackGrid<0, M, 0, M + 1>;
+  using Y = PackGrid<0, M + 1, 0, M>;
+  using Z = PackGrid<0, M, 0, M>;
+  constexpr int x_end = M * X::packs, y_end = x_end + M * Y::packs;
+  const Scheme scheme(a);
+  for_tile_items<y_end + (M + 1) * Z::packs>(
+      "hydro::fluxes", batch, KOKKOS_LAMBDA(int tile, int n) {
+        const TileView view(a.sweep.tiles, batch.first + tile);
+        const Planes planes(batch, tile, a.variables);
+        const auto through = [&]<int Axis, class Grid>(int m) {
+          const int k = m / Grid::packs, j = Grid::j(m % Grid::packs), i = Grid::i(m % Grid::packs);
+          flux_through<Axis>(scheme, planes, k, j, i);
+          if (a.frame.turns()) leave_frame<Axis>(a, view, planes, k, j, i);
+        };
+        if (n < x_end) through.template operator()<0, X>(n);
+        else if (n < y_end) through.template operator()<1, Y>(n - x_end);
+        else through.template operator()<2, Z>(n - y_end);
+      });
+}
+
+// For a repair: through the six faces of each cell.
+template <class Scheme>
+void fluxes_of_cells(const KernelArguments& a, int count, const double* surfaces, double* result) {
+  const Scheme scheme(a);
+  const int surface = a.variables * Scheme::points;
+  Kokkos::parallel_for(
+      "hydro::fluxes_of_cells", 6 * count, KOKKOS_LAMBDA(int f) {
+        const double* const cell = surfaces + std::int64_t(f / 6) * k_cells_around * surface;
+        const double* const beyond = cell + (1 + f % 6) * surface;
+        const bool is_upper = f % 2 == 1;
+        double* const to = result + std::int64_t(f) * a.variables;
+        const auto state = [](const double* of) {
+          return [of](int point, int n) { return of[n * Scheme::points + point]; };
+        };
+        const auto left = state(is_upper ? cell : beyond), right = state(is_upper ? beyond : cell);
+        const auto put = [&](int n, double flux) { to[n] = flux; };
+        if (f % 6 / 2 == 0) scheme.template flux<0, double>(left, right, put);
+        else if (f % 6 / 2 == 1) scheme.template flux<1, double>(left, right, put);
+        else scheme.template flux<2, double>(left, right, put);
+      });
+}
+
+template <class Scheme>
+FluxKernels flux_kernels() {
+  return {{fluxes_of_plane<8, Scheme>, fluxes_of_plane<16, Scheme>},
+          {fluxes_of_batch<8, Scheme>, fluxes_of_batch<16, Scheme>},
+          fluxes_of_cells<Scheme>};
+}
+
+template <class Solver>
+SchemeKernels riemann_kernels_of() {
+  return {Solver::name, true, godunov_states, flux_kernels<GodunovFluxes<Solver>>()};
+}
+
+}  // namespace octant::hydro

@@ -1,0 +1,71 @@
+// Single cells of a tile's patch and its ghosts, read from the boxes around the tile: what a repair
+// computes again, by the same bodies of the scheme as in a sweep, hence with the same bits.
+#pragma once
+
+#include "hydro/fallback.hpp"
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/tile_view.hpp"
+
+namespace octant::hydro {
+
+struct CellPlace {
+  int index[3];
+
+  KOKKOS_FORCEINLINE_FUNCTION CellPlace shifted(int axis, int by) const {
+    CellPlace other = *this;
+    other.index[axis] += by;
+    return other;
+  }
+};
+
+// A cell and its neighbours: number 0 is the cell itself, 1 + 2 axis + side the one across a face.
+inline constexpr int k_cells_around = 7;
+KOKKOS_FORCEINLINE_FUNCTION CellPlace cell_around(const BadCell& cell, int number) {
+  const CellPlace centre{{cell.i, cell.j, cell.k}};
+  if (number == 0) return centre;
+  return centre.shifted((number - 1) / 2, (number - 1) % 2 == 0 ? -1 : 1);
+}
+
+class LoneCells {
+ public:
+  KOKKOS_FUNCTION LoneCells(const KernelArguments& arguments, int tile)
+      : a_(arguments), view_(arguments.sweep.tiles, tile) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const TileView& view() const { return view_; }
+
+  // The conserved variables, by number.
+  KOKKOS_FUNCTION auto conserved(const CellPlace& c) const {
+    const CellPointer p =
+        view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
+    return [p](int n) { return p.from[n * p.stride]; };
+  }
+  // A primitive one, as the scheme sees it.
+  KOKKOS_FUNCTION double primitive(const CellPlace& c, int variable) const {
+    double value = 0.0;
+    to_all_primitives<double>(
+        conserved(c),
+        [&](int n, double w) {
+          if (n == variable) value = w;
+        },
+        a_.gas, a_.variables);
+    if (variable == k_velocity_x)
+      value -= a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, c.index[1]));
+    if (variable == k_velocity_y)
+      value -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, c.index[0]));
+    return value;
+  }
+  KOKKOS_FUNCTION State<double> gas(const CellPlace& c) const {
+    State<double> w;
+    for (int n = 0; n < k_hydro_variables; ++n) w[n] = primitive(c, n);
+    return w;
+  }
+  KOKKOS_FUNCTION Vector<double> place(const CellPlace& c) const {
+    return view_.place<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
+  }
+
+ private:
+  const KernelArguments& a_;
+  TileView view_;
+};
+
+}  // namespace octant::hydro

@@ -1,0 +1,51 @@
+#include "hydro/sweep_planes.hpp"
+
+#include "hydro/flux_answers.hpp"
+#include "hydro/sweep_bodies.hpp"
+
+namespace octant::hydro {
+
+template <int M>
+void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces faces, int axis,
+                                int rows, int k) {
+  const auto leave = [&]<int Axis>() {
+    for_packs<0, M + (Axis == 0)>(0, rows + (Axis == 1), [&](int j, int i) {
+      hydro::leave_frame<Axis>(a, view, faces, k, j, i);
+    });
+  };
+  if (axis == 0) leave.template operator()<0>();
+  else if (axis == 1) leave.template operator()<1>();
+  else leave.template operator()<2>();
+}
+
+template <int M>
+void FacePlanes<M>::update(const KernelArguments& a, TileView view, Faces faces, int rows, int k,
+                           Outcome<Pack>& outcome) {
+  const CellUpdate<Faces> cells(a, view, faces);
+  for_packs<0, M>(0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA { cells(k, j, i, outcome); });
+}
+
+template <int M>
+void FacePlanes<M>::update_others(const KernelArguments& a, TileView view, Faces faces,
+                                  int dimensions, Outcome<Pack>& outcome) {
+  const CellUpdate<Faces> cells(a, view, faces);
+  for_packs<0, M>(0, dimensions > 1 ? M : 1,
+                  [&](int j, int i) { cells.others(dimensions, j, i, outcome); });
+}
+
+template <int M>
+void FacePlanes<M>::answer_requests(const CoreTeam& team, const KernelArguments& a, TileView view,
+                                    Faces faces, int dimensions, int k) {
+  FluxAnswers<Faces>(a, view, faces, dimensions).plane(team, k);
+}
+
+template struct CellPlanes<8, k_star_2>;
+template struct CellPlanes<8, k_star_3>;
+template struct CellPlanes<8, k_cube_3>;
+template struct CellPlanes<16, k_star_2>;
+template struct CellPlanes<16, k_star_3>;
+template struct CellPlanes<16, k_cube_3>;
+template struct FacePlanes<8>;
+template struct FacePlanes<16>;
+
+}  // namespace octant::hydro
