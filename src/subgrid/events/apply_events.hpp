@@ -21,17 +21,13 @@
 // results have the same bits on any number of ranks and with every search.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
-#include "comm/route.hpp"
 #include "mesh/device.hpp"
-#include "subgrid/events/touches.hpp"
+#include "subgrid/events/event_exchange.hpp"
 #include "subgrid/leaf_cells.hpp"
 
 namespace octant::subgrid {
@@ -81,6 +77,13 @@ struct SumTouches {
   }
 };
 
+// What became of an event's sums.
+template <class Law>
+struct Fate {
+  typename Law::Blast blast{};
+  std::uint8_t alone = 0;  // whether no cell takes part
+};
+
 // Gives the cells of each touched block their gains, and says what they got, [block][sum]. A team
 // per block: it collects the gains of all cells, event after event, and then changes the gas.
 template <class Law>
@@ -95,8 +98,7 @@ struct ShareOut {
   Periods periods;
   mesh::DeviceArray<const std::int32_t> begins, numbers;
   mesh::DeviceArray<const typename Law::Event> events;
-  mesh::DeviceArray<const typename Law::Blast> blasts;
-  mesh::DeviceArray<const std::uint8_t> alone;  // events without cells within their radius
+  mesh::DeviceArray<const Fate<Law>> fates;
   mesh::DeviceArray<double> got;
 
   std::size_t scratch_bytes() const { return sizeof(Gain) * cells.cells_per_block(); }
@@ -158,7 +160,7 @@ struct ShareOut {
   KOKKOS_INLINE_FUNCTION void collect(const Member& team, int number, int place,
                                       const mesh::OwnBlock& block, Gain* gains) const {
     const typename Law::Event& event = events(number);
-    if (alone(number)) {
+    if (fates(number).alone) {
       if (event.place.level != level_number || event.place.slot != block.slot) return;
       Kokkos::single(Kokkos::PerTeam(team), [&] {
         const mesh::Cell host{place, block.slot, host_cell(event.place, block, cells)};
@@ -172,7 +174,7 @@ struct ShareOut {
       for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
                      bounds.last[0], j, k, [&](int index, const CellAround& around) {
                        if (block.refined >> cells.octant_of(index) & 1) return;
-                       gains[index] += law.share(event, blasts(number), around,
+                       gains[index] += law.share(event, fates(number).blast, around,
                                                  level.at({place, block.slot, index}));
                      });
     });
@@ -205,98 +207,12 @@ struct ShareOut {
   }
 };
 
-// A rank's part of an event's sums, from one block.
-template <int count>
-struct Part {
-  std::int32_t number, level;  // of the event on its owner
-  Key key;
-  double sums[count];
-};
-
-// What the owner of an event answers to all that had a part in it.
-template <class Blast>
-struct Answer {
-  std::int32_t number;
-  std::uint8_t alone;
-  Blast blast;
-};
-
-// Events that reach cells of this rank's, in the order of ids.
+// The sums over the cells of this rank's blocks, for the owners of the events.
 template <class Law>
-struct Reaching {
-  std::vector<typename Law::Event> events;
-  std::vector<int> owners;
-  std::vector<std::int32_t> numbers;  // on their owners
-  std::vector<mesh::Met> met;         // with items that count in `events`
-
-  Reaching(const mesh::Mesh& mesh, std::span<const typename Law::Event> own) {
-    std::vector<mesh::Sphere> spheres;
-    for (const auto& event : own) {
-      const EventPlace& p = event.place;
-      spheres.push_back({{p.centre[0], p.centre[1], p.centre[2]}, p.radius, p.level, p.slot});
-    }
-    auto reached = mesh::reach(mesh, std::span<const mesh::Sphere>(spheres), own);
-    std::vector<std::int32_t> order(reached.items.size()), place(order.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-      return reached.items[a].place.id < reached.items[b].place.id;
-    });
-    for (const std::int32_t n : order) {
-      place[n] = static_cast<std::int32_t>(events.size());
-      events.push_back(reached.items[n]);
-      owners.push_back(reached.sources[n]);
-      numbers.push_back(reached.numbers[n]);
-      if (owners.back() != mesh.communicator().rank())
-        events.back().place.level = events.back().place.slot = -1;
-    }
-    met = std::move(reached.met);
-    for (mesh::Met& block : met) block.item = place[block.item];
-  }
-
-  std::vector<EventPlace> places() const {
-    std::vector<EventPlace> places;
-    for (const auto& event : events) places.push_back(event.place);
-    return places;
-  }
-};
-
-// Sums of touches on their way to the owners of the events.
-template <int count>
-struct Parts {
-  std::vector<Part<count>> parts;
-  std::vector<int> ranks;  // that own the events; after deliver(), that sent the parts
-
-  // Those of a level's touches, [touch][sum].
-  template <class Law>
-  void add(const mesh::Mesh& mesh, const Reaching<Law>& reaching, int level,
-           const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
-    const auto sums = on_host(Cargo::lists, of_touches);
-    for (std::size_t b = 0; b < touched.slots.size(); ++b)
-      for (int t = touched.begins[b]; t < touched.begins[b + 1]; ++t) {
-        Part<count> part{reaching.numbers[touched.events[t]],
-                         level,
-                         mesh.blocks(level).key(touched.slots[b]),
-                         {}};
-        std::copy_n(&sums(std::int64_t{t} * count), count, part.sums);
-        parts.push_back(part);
-        ranks.push_back(reaching.owners[touched.events[t]]);
-      }
-  }
-
-  void deliver(const Communicator& communicator) {
-    auto routed =
-        route(communicator, std::span<const int>(ranks), std::span<const Part<count>>(parts));
-    parts = std::move(routed.items);
-    ranks = std::move(routed.sources);
-  }
-};
-
-// The sums of this rank's blocks, for the owners of the events; ranks get what they own.
-template <class Law>
-Parts<Law::sums> sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                            const Reaching<Law>& reaching,
-                            const std::vector<TouchedBlocks>& touched) {
-  Parts<Law::sums> parts;
+TouchSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+                     const Reaching<typename Law::Event>& reaching,
+                     const std::vector<TouchedBlocks>& touched) {
+  TouchSums parts(Law::sums);
   const auto events = mesh::to_device("events", reaching.events);
   for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
     const TouchedBlocks& here = touched[level];
@@ -318,78 +234,45 @@ Parts<Law::sums> sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget&
                          Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, touches), kernel);
     parts.add(mesh, reaching, level, here, kernel.sums);
   }
-  parts.deliver(mesh.communicator());
   return parts;
 }
 
-// What became of each event that reaches this rank.
+// This rank's events, and others' that reach its cells, with what their sums came to.
 template <class Law>
-struct Fates {
-  std::vector<typename Law::Blast> blasts;
-  std::vector<std::uint8_t> alone;
-};
+struct SummedEvents {
+  using Blast = typename Law::Blast;
 
-// Adds up the parts of this rank's events, and calls visit(number, sums, asking) for each one that
-// has some, with the ranks that they come from.
-template <int count, class Visit>
-void add_up_parts(const Parts<count>& delivered, const Visit& visit) {
-  const auto& [parts, sources] = delivered;
-  std::vector<std::size_t> order(parts.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const auto& x = parts[a];
-    const auto& y = parts[b];
-    if (x.number != y.number) return x.number < y.number;
-    return x.level != y.level ? x.level < y.level : x.key < y.key;
-  });
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    const std::int32_t number = parts[order[begin]].number;
-    double sums[count] = {};
-    std::vector<int> asking;
-    for (; end < order.size() && parts[order[end]].number == number; ++end) {
-      for (int n = 0; n < count; ++n) sums[n] += parts[order[end]].sums[n];
-      asking.push_back(sources[order[end]]);
+  Reaching<typename Law::Event> reaching;
+  std::vector<TouchedBlocks> touched;
+  EventSums sums;
+  std::vector<Fate<Law>> fates;  // as sums.numbers
+
+  // Collective.
+  SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+               std::span<const typename Law::Event> own, EventSearch search)
+      : reaching(mesh, own),
+        touched(find_touched_blocks(mesh, search, reaching.places, reaching.met)),
+        sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
+    for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
+      Fate<Law> fate;
+      fate.alone = !law.finish(own[sums.numbers[n]], sums.of(n), fate.blast);
+      fates.push_back(fate);
     }
-    std::sort(asking.begin(), asking.end());
-    asking.erase(std::unique(asking.begin(), asking.end()), asking.end());
-    visit(number, sums, asking);
   }
-}
 
-// Owners add up the parts of their events, and answer. `blasts` are those of this rank's events, in
-// their order.
-template <class Law>
-Fates<Law> finish_sums(const Communicator& communicator, const Law& law,
-                       std::span<const typename Law::Event> own, const Reaching<Law>& reaching,
-                       const Parts<Law::sums>& parts, std::vector<typename Law::Blast>& blasts) {
-  using ToRank = Answer<typename Law::Blast>;
-  std::vector<ToRank> answers;
-  std::vector<int> ranks;
-  blasts.assign(own.size(), {});
-  add_up_parts(parts, [&](std::int32_t number, const double* sums, const std::vector<int>& asking) {
-    typename Law::Blast blast{};
-    const bool alone = !law.finish(own[number], sums, blast);
-    blasts[number] = blast;
-    answers.insert(answers.end(), asking.size(), ToRank{number, alone, blast});
-    ranks.insert(ranks.end(), asking.begin(), asking.end());
-  });
-  const auto answered =
-      route(communicator, std::span<const int>(ranks), std::span<const ToRank>(answers));
-  std::vector<std::pair<std::pair<int, std::int32_t>, std::size_t>> known;  // owner, number
-  for (std::size_t n = 0; n < answered.items.size(); ++n)
-    known.push_back({{answered.sources[n], answered.items[n].number}, n});
-  std::sort(known.begin(), known.end());
-  Fates<Law> fates;
-  for (std::size_t n = 0; n < reaching.events.size(); ++n) {
-    const std::pair asked{reaching.owners[n], reaching.numbers[n]};
-    const auto at = std::lower_bound(known.begin(), known.end(), std::pair{asked, std::size_t{0}});
-    const bool is_known = at != known.end() && at->first == asked;
-    // An event may meet octants of this rank's without a cell's centre in its reach.
-    fates.blasts.push_back(is_known ? answered.items[at->second].blast : typename Law::Blast{});
-    fates.alone.push_back(is_known ? answered.items[at->second].alone : 0);
+  // Of each of this rank's `count` events; Blast{} of those without a cell.
+  std::vector<Blast> blasts(std::size_t count) const {
+    std::vector<Blast> blasts(count);
+    for (std::size_t n = 0; n < fates.size(); ++n)
+      if (!fates[n].alone) blasts[sums.numbers[n]] = fates[n].blast;
+    return blasts;
   }
-  return fates;
-}
+
+  // Of each event that reaches this rank. Collective.
+  std::vector<Fate<Law>> fates_of_reaching(const Communicator& communicator) const {
+    return answer(communicator, sums, reaching, std::span<const Fate<Law>>(fates));
+  }
+};
 
 }  // namespace events
 
@@ -401,17 +284,7 @@ std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
                                             const EventTarget& target,
                                             std::span<const typename Law::Event> own,
                                             EventSearch search) {
-  const events::Reaching<Law> reaching(mesh, own);
-  const std::vector<TouchedBlocks> touched =
-      find_touched_blocks(mesh, search, reaching.places(), reaching.met);
-  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched);
-  std::vector<typename Law::Blast> blasts(own.size());
-  events::add_up_parts(parts,
-                       [&](std::int32_t number, const double* sums, const std::vector<int>&) {
-                         typename Law::Blast blast{};
-                         if (law.finish(own[number], sums, blast)) blasts[number] = blast;
-                       });
-  return blasts;
+  return events::SummedEvents<Law>(mesh, law, target, own, search).blasts(own.size());
 }
 
 // Applies this rank's events, together with those of others that reach its cells. Cells under finer
@@ -419,19 +292,13 @@ std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
 template <class Law>
 InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                           std::span<const typename Law::Event> own, EventSearch search) {
-  const events::Reaching<Law> reaching(mesh, own);
-  const std::vector<TouchedBlocks> touched =
-      find_touched_blocks(mesh, search, reaching.places(), reaching.met);
-  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched);
-  std::vector<typename Law::Blast> finished;
-  const auto fates = events::finish_sums(mesh.communicator(), law, own, reaching, parts, finished);
-
+  const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   InjectedSums injected;
-  const auto on_device = mesh::to_device("events", reaching.events);
-  const auto blasts = mesh::to_device("blasts", fates.blasts);
-  const auto alone = mesh::to_device("events without cells", fates.alone);
-  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
-    const TouchedBlocks& here = touched[level];
+  const auto on_device = mesh::to_device("events", summed.reaching.events);
+  const auto fates =
+      mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
+  for (int level = target.coarsest; level < static_cast<int>(summed.touched.size()); ++level) {
+    const TouchedBlocks& here = summed.touched[level];
     const auto blocks = static_cast<int>(here.slots.size());
     if (blocks == 0) continue;
     const events::ShareOut<Law> kernel{
@@ -444,8 +311,7 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
         mesh::to_device("first events", here.begins),
         mesh::to_device("numbers", here.events),
         on_device,
-        blasts,
-        alone,
+        fates,
         mesh::uninitialised<double>("got", std::int64_t{blocks} * InjectedSums::k_sums)};
     kernel.run();
     const auto got = on_host(Cargo::numbers, kernel.got);

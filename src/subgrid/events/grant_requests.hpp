@@ -21,6 +21,7 @@
 // number of ranks, and with every search.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -47,7 +48,7 @@ struct GrantRequests {
   Periods periods;
   mesh::DeviceArray<const std::int32_t> begins, numbers;
   mesh::DeviceArray<const typename Law::Event> events;
-  mesh::DeviceArray<const typename Law::Blast> blasts;
+  mesh::DeviceArray<const Fate<Law>> fates;
   mesh::DeviceArray<double> granted;
 
   void run() const {
@@ -111,7 +112,7 @@ struct GrantRequests {
     const typename Law::Event& event = events(numbers(touch));
     const bool holds = event.place.level == level_number && event.place.slot == block.slot &&
                        index == host_cell(event.place, block, cells);
-    return law.request(event, blasts(numbers(touch)), around, holds,
+    return law.request(event, fates(numbers(touch)).blast, around, holds,
                        level.at({place, block.slot, index}));
   }
 
@@ -149,18 +150,13 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
                                          const EventTarget& target,
                                          std::span<const typename Law::Event> own,
                                          EventSearch search) {
-  const events::Reaching<Law> reaching(mesh, own);
-  const std::vector<TouchedBlocks> touched =
-      find_touched_blocks(mesh, search, reaching.places(), reaching.met);
-  const auto parts = events::sum_blocks(mesh, law, target, reaching, touched);
-  std::vector<typename Law::Blast> finished;
-  const auto fates = events::finish_sums(mesh.communicator(), law, own, reaching, parts, finished);
-
-  events::Parts<Law::granted> granted;
-  const auto on_device = mesh::to_device("events", reaching.events);
-  const auto blasts = mesh::to_device("blasts", fates.blasts);
-  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
-    const TouchedBlocks& here = touched[level];
+  const events::SummedEvents<Law> summed(mesh, law, target, own, search);
+  events::TouchSums granted(Law::granted);
+  const auto on_device = mesh::to_device("events", summed.reaching.events);
+  const auto fates =
+      mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
+  for (int level = target.coarsest; level < static_cast<int>(summed.touched.size()); ++level) {
+    const TouchedBlocks& here = summed.touched[level];
     if (here.events.empty()) continue;
     const events::GrantRequests<Law> kernel{
         law,
@@ -171,20 +167,19 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
         mesh::to_device("first events", here.begins),
         mesh::to_device("numbers", here.events),
         on_device,
-        blasts,
+        fates,
         mesh::uninitialised<double>("granted",
                                     static_cast<std::int64_t>(here.events.size()) * Law::granted)};
     kernel.run();
-    granted.add(mesh, reaching, level, here, kernel.granted);
+    granted.add(mesh, summed.reaching, level, here, kernel.granted);
   }
-  granted.deliver(mesh.communicator());
+  const events::EventSums sums = granted.add_up(mesh.communicator());
 
   std::vector<Granted<Law>> outcome(own.size());
-  for (std::size_t n = 0; n < own.size(); ++n) outcome[n].blast = finished[n];
-  events::add_up_parts(granted,
-                       [&](std::int32_t number, const double* sums, const std::vector<int>&) {
-                         std::copy_n(sums, Law::granted, outcome[number].sums.begin());
-                       });
+  const auto blasts = summed.blasts(own.size());
+  for (std::size_t n = 0; n < own.size(); ++n) outcome[n].blast = blasts[n];
+  for (std::size_t n = 0; n < sums.numbers.size(); ++n)
+    std::copy_n(sums.of(n), Law::granted, outcome[sums.numbers[n]].sums.begin());
   return outcome;
 }
 

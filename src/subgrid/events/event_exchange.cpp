@@ -1,0 +1,140 @@
+#include "subgrid/events/event_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "comm/route.hpp"
+
+namespace octant::subgrid::events {
+
+namespace {
+
+// Heads what a block adds to an event's sums.
+struct Part {
+  std::int32_t number, level;  // of the event on its owner; of the block
+  Key key;
+
+  auto operator<=>(const Part&) const = default;
+};
+
+void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
+
+template <class T>
+T item_at(std::span<const std::byte> bytes, std::size_t offset) {
+  T item;
+  std::memcpy(&item, bytes.subspan(offset, sizeof(T)).data(), sizeof(T));
+  return item;
+}
+
+std::vector<std::int32_t> ascending(std::size_t count, const auto& is_before) {
+  std::vector<std::int32_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), is_before);
+  return order;
+}
+
+}  // namespace
+
+std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places) {
+  std::vector<mesh::Sphere> spheres;
+  for (const EventPlace& p : places)
+    spheres.push_back({{p.centre[0], p.centre[1], p.centre[2]}, p.radius, p.level, p.slot});
+  return spheres;
+}
+
+std::vector<std::int32_t> ReachingPlaces::take(int rank, std::span<const EventPlace> came,
+                                               std::span<const int> sources,
+                                               std::span<const std::int32_t> source_numbers,
+                                               std::vector<mesh::Met> met_by_items) {
+  const auto order = ascending(
+      came.size(), [&](std::int32_t a, std::int32_t b) { return came[a].id < came[b].id; });
+  std::vector<std::int32_t> place(came.size());
+  for (const std::int32_t n : order) {
+    place[n] = static_cast<std::int32_t>(places.size());
+    places.push_back(came[n]);
+    owners.push_back(sources[n]);
+    numbers.push_back(source_numbers[n]);
+    if (owners.back() != rank) places.back().level = places.back().slot = -1;
+  }
+  met = std::move(met_by_items);
+  for (mesh::Met& block : met) block.item = place[block.item];
+  return order;
+}
+
+void TouchSums::add(const mesh::Mesh& mesh, const ReachingPlaces& reaching, int level,
+                    const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
+  const auto sums = on_host(Cargo::lists, of_touches);
+  for (std::size_t b = 0; b < touched.slots.size(); ++b)
+    for (int t = touched.begins[b]; t < touched.begins[b + 1]; ++t) {
+      const std::int32_t event = touched.events[t];
+      const Part part{reaching.numbers[event], level, mesh.blocks(level).key(touched.slots[b])};
+      append(parts_, std::as_bytes(std::span(&part, 1)));
+      append(parts_, std::as_bytes(std::span(&sums(std::int64_t{t} * count_), count_)));
+      owners_.push_back(reaching.owners[event]);
+    }
+}
+
+EventSums TouchSums::add_up(const Communicator& communicator) const {
+  const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
+  const auto routed = route_bytes(communicator, owners_, parts_, part_bytes);
+  const std::span<const std::byte> came(routed.items);
+  std::vector<Part> parts;
+  for (std::size_t at = 0; at < came.size(); at += part_bytes)
+    parts.push_back(item_at<Part>(came, at));
+
+  EventSums all{count_, {}, {}, {0}, {}};
+  for (const std::int32_t n : ascending(
+           parts.size(), [&](std::int32_t a, std::int32_t b) { return parts[a] < parts[b]; })) {
+    if (all.numbers.empty() || all.numbers.back() != parts[n].number) {
+      all.numbers.push_back(parts[n].number);
+      all.sums.resize(all.sums.size() + count_, 0.0);
+      all.begins.push_back(all.ranks.size());
+    }
+    const std::size_t from = n * part_bytes + sizeof(Part);
+    for (int s = 0; s < count_; ++s)
+      all.sums[all.sums.size() - count_ + s] += item_at<double>(came, from + s * sizeof(double));
+    all.ranks.push_back(routed.sources[n]);
+    all.begins.back() = all.ranks.size();
+  }
+  return all;
+}
+
+Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
+                     const ReachingPlaces& reaching, std::span<const std::byte> items,
+                     std::size_t item_bytes) {
+  std::vector<std::byte> bytes;
+  std::vector<int> ranks;
+  for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
+    std::vector<int> asking(sums.ranks.begin() + sums.begins[n],
+                            sums.ranks.begin() + sums.begins[n + 1]);
+    std::sort(asking.begin(), asking.end());
+    asking.erase(std::unique(asking.begin(), asking.end()), asking.end());
+    for (const int rank : asking) {
+      append(bytes, std::as_bytes(std::span(&sums.numbers[n], 1)));
+      append(bytes, items.subspan(n * item_bytes, item_bytes));
+      ranks.push_back(rank);
+    }
+  }
+  const std::size_t answer_bytes = sizeof(std::int32_t) + item_bytes;
+  const auto routed = route_bytes(communicator, ranks, bytes, answer_bytes);
+  const std::span<const std::byte> came(routed.items);
+
+  Answers answers;
+  std::vector<std::pair<int, std::int32_t>> known;  // owner, number; in this order
+  for (std::size_t n = 0; n < routed.sources.size(); ++n) {
+    known.emplace_back(routed.sources[n], item_at<std::int32_t>(came, n * answer_bytes));
+    append(answers.items, came.subspan(n * answer_bytes + sizeof(std::int32_t), item_bytes));
+  }
+  for (std::size_t n = 0; n < reaching.places.size(); ++n) {
+    const std::pair asked{reaching.owners[n], reaching.numbers[n]};
+    const auto at = std::lower_bound(known.begin(), known.end(), asked);
+    const bool is_known = at != known.end() && *at == asked;
+    answers.of_event.push_back(is_known ? static_cast<std::int32_t>(at - known.begin()) : -1);
+  }
+  return answers;
+}
+
+}  // namespace octant::subgrid::events
