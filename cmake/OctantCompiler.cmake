@@ -24,7 +24,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND OCTANT_HOST_FLAGS
     -Wno-stringop-overflow   # g++ 12 sees one inside fmt::join
     -Wno-subobject-linkage   # the sources of a batch are no main files to it
-    # A twelfth of the compiler's time went into collecting its garbage; it takes 1.3 GB instead of 1.
+    # Collecting its garbage took a twelfth of its time; so it needs 1.3 GB instead of 1.
     --param=ggc-min-heapsize=1048576)
 endif()
 list(JOIN OCTANT_HOST_FLAGS "," OCTANT_HOST_FLAGS_OF_NVCC)
