@@ -88,7 +88,7 @@ def _energy_of_expanding_space(history: History) -> Book:
     """
     total = history["ekin"] + history["eint"] + history["epot"]
     accounts = {name: sign for name, sign in ENERGY.items() if name != "floored_energy"}
-    accounts["energy_resolution"] = 1.0
+    accounts |= {"energy_resolution": 1.0, "energy_spared": 1.0}
     book = _book(history, "energy", total, accounts)
     error = history["econs"] * np.abs(history["epot"])
     entered = sum(book.entries.values(), np.zeros_like(total))

@@ -68,7 +68,11 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
   for (const auto& process : options.processes)
     ledgers_.emplace_back(process->name(), process->accounts());
   for (const auto& process : options.processes) process->begin(communicator);
-  if (gravity_) gravity_->set_work_on_flow(!options.universe);
+  energy_.counts_spared =
+      options.universe && gravity_ && options.hydro.enabled && !options.processes.empty();
+  if (gravity_ && options.universe)
+    gravity_->set_work_on_flow(energy_.counts_spared ? gravity::WorkOnFlow::counted
+                                                     : gravity::WorkOnFlow::ignored);
   if (gravity_) gravity_->set_frame(options.hydro.frame);
   if (gravity_ && !options.gravity.transfer.empty())
     gravity_->set_transfer(gravity::TransferTable(

@@ -14,6 +14,8 @@ namespace octant::driver {
 // refined or joined, and where particles change to a level of other cells, the same matter at the
 // same places has another discrete potential energy, which no force has worked for. So has the gas
 // of new cells with dual energy that overwrites, whose motion the cells before could not show.
+// Where processes cool gas into a cell or two, the scheme spreads it over its neighbours and lifts
+// it in its own potential; the work that it is spared comes back as heat, which is radiated.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the beginning
@@ -23,6 +25,8 @@ struct EnergyBudget {
   double resolution = 0.0;         // by changes of resolution since the beginning
   double resolution_before = 0.0;  // of that, at the last update
   double unsolved = 0.0;           // what the next solution for the potential will add to it
+  bool counts_spared = false;
+  double spared = 0.0;  // work that gas was spared since the beginning, where it is counted
 
   // The state at scale factor a, and what processes have added since the beginning. Between two of
   // them the potential is taken for a power of a, but for the changes of resolution at the end.

@@ -201,6 +201,7 @@ void add_run_state(MeshContents& contents, const RunState& state) {
   contents.facts.set("energy_budget", std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work,
                                                           e.log_a, e.potential, e.resolution,
                                                           e.resolution_before, e.unsolved});
+  if (e.counts_spared) contents.facts.set("energy_spared", e.spared);
   for (const subgrid::Ledger& ledger : state.ledgers) {
     Facts totals;
     for (const subgrid::Ledger::Total& total : ledger.totals()) totals.set(total.name, total.value);
@@ -237,19 +238,24 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
   Outflow outflow;
   const auto left = finite_attributes(file, "/header", "outflow", Outflow::terms);
   std::copy(left.begin(), left.end(), outflow.amount.begin());
-  return {.time = number("time"),
-          .step = count("step"),
-          .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
-          .outflow = outflow,
-          .energy = {.begun = e[0] != 0.0,
-                     .initial = e[1],
-                     .work = e[2],
-                     .log_a = e[3],
-                     .potential = e[4],
-                     .resolution = e[5],
-                     .resolution_before = e[6],
-                     .unsolved = e[7]},
-          .ledgers = read_ledgers(file, simulation.ledgers())};
+  return {
+      .time = number("time"),
+      .step = count("step"),
+      .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+      .outflow = outflow,
+      .energy = {.begun = e[0] != 0.0,
+                 .initial = e[1],
+                 .work = e[2],
+                 .log_a = e[3],
+                 .potential = e[4],
+                 .resolution = e[5],
+                 .resolution_before = e[6],
+                 .unsolved = e[7],
+                 .counts_spared = simulation.energy().counts_spared,
+                 // Checkpoints of version 0.2.0 and before have none.
+                 .spared = file.has_attribute("/header", "energy_spared") ? number("energy_spared")
+                                                                          : 0.0},
+      .ledgers = read_ledgers(file, simulation.ledgers())};
 }
 
 }  // namespace

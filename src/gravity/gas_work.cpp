@@ -1,6 +1,7 @@
 #include "gravity/gas_work.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "mesh/cell_loop.hpp"
@@ -101,6 +102,17 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
       });
 }
 
+// The kick at the end, where work is counted: owed becomes what the energy does not get of it.
+void count_work(const CellRange& cells, double dt, const VectorField& acceleration,
+                const WorkFields& work, const GasFields& gas) {
+  for_cells(
+      "gravity: count work", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        const double gain = kick(dt, acceleration, gas, cell);
+        *gas.energy.at(cell) += gain;
+        *work.owed.at(cell) += 0.5 * dot(work.flow, acceleration, cell) - gain;
+      });
+}
+
 }  // namespace
 
 GasWork::GasWork(mesh::Mesh& mesh)
@@ -140,8 +152,14 @@ WorkFields GasWork::work(int level) const {
 void GasWork::kick(int level, double dt, Half half, const VectorField& acceleration) {
   Level& l = levels_[level];
   const CellRange& own = mesh_.cells(level);
-  if (!on_flow_) return kick_blocks(own, dt, acceleration, gas(level));
+  if (work_on_flow_ == WorkOnFlow::ignored) return kick_blocks(own, dt, acceleration, gas(level));
   l.kicking = half == Half::first;
+  if (half == Half::second && work_on_flow_ == WorkOnFlow::counted) {
+    count_work(own, dt, acceleration, work(level), gas(level));
+    const double volume = mesh_.geometry().cell_volume(level);
+    for (const double owed : sums_of(own.leaves(), work(level).owed)) spared_ += -volume * owed;
+    return;
+  }
   if (half == Half::second)
     return finish_work(own, frame_, dt, acceleration, work(level), gas(level));
   const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
@@ -158,6 +176,12 @@ void GasWork::push(int level, const VectorField& change) {
 
 void GasWork::take_share(int level, const VectorField& acceleration) {
   if (levels_[level].kicking) add_half_of_work(mesh_.cells(level), acceleration, work(level));
+}
+
+double GasWork::take_spared_work() {
+  ReproducibleSum sum = std::exchange(spared_, {});
+  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
+  return sum.to_double();
 }
 
 void GasWork::forget_finer(int finest) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/reproducible_sum.hpp"
 #include "gravity/block_kernels.hpp"
 #include "mesh/frame.hpp"
 #include "mesh/mesh.hpp"
@@ -27,6 +28,14 @@ struct WorkFields {
   BlockField owed;
 };
 
+// What becomes of the work on the mass that flows where it is not what kicks change of the kinetic
+// energy.
+enum class WorkOnFlow {
+  gained,   // the gas gains it, as far as its heat allows: energy changes as the potential's does
+  counted,  // the gas does not, and it is counted
+  ignored   // nor is it known: no memory for flows
+};
+
 class GasWork {
  public:
   // The mesh must outlive this. Throws RunError where it has no gas.
@@ -47,9 +56,14 @@ class GasWork {
   // Changes the velocity of a level's gas, which keeps its heat.
   void push(int level, const VectorField& change);
 
-  // Whether that is so (the default), or energy changes by what the kicks change of the kinetic
-  // energy: better for gas that falls cold, whose flow and momentum differ by more than its heat.
-  void set_on_flow(bool on) { on_flow_ = on; }
+  // That is so where the work is gained, as it is by default. Else energy changes by what the kicks
+  // change of the kinetic energy: better for gas that falls cold, whose flow and momentum differ by
+  // more than its heat.
+  void set_work_on_flow(WorkOnFlow work) { work_on_flow_ = work; }
+
+  // Where work is counted, in a frame at rest: what the gas of all ranks was spared since the last
+  // call, because flows would have cost more than kicks did. Collective.
+  double take_spared_work();
 
   // Flows are those through a mesh that rests in this frame. The mass in it is moved by the frame,
   // too, and there is work on it.
@@ -70,7 +84,8 @@ class GasWork {
 
   mesh::Mesh& mesh_;
   int density_, momentum_, energy_;  // indices of the gas's variables
-  bool on_flow_ = true;
+  WorkOnFlow work_on_flow_ = WorkOnFlow::gained;
+  ReproducibleSum spared_;
   mesh::Frame frame_;
   std::vector<Level> levels_;
 };

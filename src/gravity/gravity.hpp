@@ -59,7 +59,9 @@ class Gravity {
   // Changes the velocity of a level's gas, which keeps its heat.
   void push(int level, const VectorField& change) { gas_.push(level, change); }
   double* mass_flow(int level) { return gas_.mass_flow(level); }
-  void set_work_on_flow(bool on) { gas_.set_on_flow(on); }
+  void set_work_on_flow(WorkOnFlow work) { gas_.set_work_on_flow(work); }
+  // Over all ranks; see GasWork. Collective.
+  double take_spared_work() { return gas_.take_spared_work(); }
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.

@@ -127,6 +127,58 @@ def test_the_energy_equation_holds_with_the_ledger(tmp_path: Path) -> None:
     assert np.abs(left).max() < 1e-2 * added[-1]
 
 
+COOLS_INTO_FEW_CELLS = """
+model = "amr"
+[problem]
+name = "cosmology"
+[cosmology]
+enabled = true
+omega_m = 0.3111
+omega_lambda = 0.6889
+omega_b = 0.047
+h = 0.6766
+box = 5.0
+start = "z = 29.5"
+end = "a = 0.3"
+[initial]
+kind = "generate"
+seed = 12345
+sigma_8 = 0.81
+spectral_index = 0.967
+[gravity]
+enabled = true
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 3
+[refine]
+mass = [6.8, 6.8, 6.8]
+gas_weight = 5.6
+[hydro]
+gamma = 1.6666666666666667
+riemann = "hllc"
+limiter = "minmod"
+[cooling]
+enabled = true
+method = "original"
+self_shielding = "exponential"
+initial_metallicity = 1e-3
+"""
+
+
+def test_energy_of_gas_that_has_cooled_into_few_cells_is_booked(tmp_path: Path) -> None:
+    """The scheme lifts it in its own potential; a tenth of the energy is what that was spared."""
+    outcome = run_well(tmp_path / "run", COOLS_INTO_FEW_CELLS, ranks=2)
+    history = outcome.history()
+    assert np.abs(history["econs"]).max() < 0.015
+    assert history["energy_spared"][-1] > 0.05 * abs(history["epot"][-1])
+    alone = run_well(tmp_path / "alone", COOLS_INTO_FEW_CELLS, *CHECKPOINT_EVERY_STEP)
+    assert_same_run(alone, outcome)
+    half = alone.directory / f"checkpoint_{len(history['step']) // 2:05d}.h5"
+    later = run_well(tmp_path / "later", COOLS_INTO_FEW_CELLS, ranks=3, restart=half)
+    assert_same_run(later, outcome, first_step=len(history["step"]) // 2 + 1)
+
+
 # --- against RAMSES -------------------------------------------------------------------------------
 
 
@@ -227,6 +279,15 @@ def test_as_many_stars_form_as_in_ramses(beside_ramses: Outcome) -> None:
     formed = history["stars_formed"][-1] * unit
     expected = np.interp(history["a"][-1], known["a"], known["mass_formed_Msun"])
     assert expected / 3.0 < formed < 3.0 * expected
+
+
+@needs_data
+def test_the_energy_of_what_ramses_has_run_is_booked(tmp_path: Path) -> None:
+    """With dual energy that overwrites it is not (0.028): what that resets has no book."""
+    parameters = ramses_run(DATA / "galaxy")
+    history = run_well(tmp_path / "run", parameters, "hydro.dual_energy=off", timeout=500).history()
+    assert history["stars_formed"][-1] > 0.0
+    assert np.abs(history["econs"]).max() < 0.01
 
 
 @needs_data
