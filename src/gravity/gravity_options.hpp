@@ -23,7 +23,7 @@ constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; 
 struct GravityOptions {
   bool enabled = false;
   std::string solver = "multigrid";
-  std::optional<BaseSolver> base;  // none: fft where it can be
+  std::optional<BaseSolver> base = std::nullopt;  // none: fft where it can be
   Laplacian laplacian = Laplacian::discrete;
   std::string transfer = "";  // file of a TransferTable; none if empty
   double tolerance = 1e-4;
