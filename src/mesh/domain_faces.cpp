@@ -1,5 +1,7 @@
 #include "mesh/domain_faces.hpp"
 
+#include "mesh/quarter_face.hpp"
+
 namespace octant::mesh {
 
 void DomainFaces::update(const Tree& tree, int level, const BlockLayout& layout,
@@ -24,31 +26,19 @@ void DomainFaces::update(const Tree& tree, int level, const BlockLayout& layout,
     for (int f = 0; f < 6; ++f) {
       if (around[k_face_neighbours[f]] != k_no_key) continue;
       const int axis = f / 2, side = f % 2;
-      const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
       for (int octant = 0; octant < 8; ++octant) {
         if ((octant >> axis & 1) != side || (blocks.refined(slot) >> octant & 1)) continue;
-        const auto corner = [&](int along) {
-          return static_cast<std::int16_t>((octant >> along & 1) * half);
-        };
         if (first_[slot] < 0) {
           first_[slot] = static_cast<int>(faces_.size());
           slots_.push_back(slot);
         }
         DomainFace face{axis, side, begin + doubles_, {origin[0], origin[1], origin[2]}};
         for (int d = 0; d < 3; ++d)
-          face.corner[d] += (d == axis ? 2 * side * half : corner(d)) * dx;
+          face.corner[d] += ((octant >> d & 1) + (d == axis ? side : 0)) * half * dx;
         faces_.push_back(face);
         slot_of_face_.push_back(slot);
-        requests_.push_back({.axis = static_cast<std::int8_t>(axis),
-                             .average = 0,
-                             .plane = static_cast<std::int16_t>(side * layout.block_size),
-                             .a_begin = corner(a),
-                             .a_end = static_cast<std::int16_t>(corner(a) + half),
-                             .b_begin = corner(b),
-                             .b_end = static_cast<std::int16_t>(corner(b) + half),
-                             .stride_b = half,
-                             .stride_variable = half * half,
-                             .base = face.base});
+        requests_.push_back(quarter_face(layout, axis, octant, side));
+        requests_.back().base = face.base;
         doubles_ += std::int64_t{half} * half * layout.variables;
       }
     }

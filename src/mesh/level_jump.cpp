@@ -5,6 +5,7 @@
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
+#include "mesh/quarter_face.hpp"
 
 namespace octant::mesh {
 
@@ -377,25 +378,10 @@ void LevelJump::append_coarse_requests(int slot, std::vector<FluxRequest>& reque
   }
 }
 
-// The coarse faces of a side, without their register.
+// The coarse faces of a side, without their register. They are the octant's lower ones if the fine
+// block lies below (its upper side), and vice versa.
 FluxRequest LevelJump::coarse_request(const Side& side) const {
-  const auto half = static_cast<std::int16_t>(layout_.block_size / 2);
-  const auto corner = [&](int axis) {
-    return static_cast<std::int16_t>((side.octant >> axis & 1) * half);
-  };
-  const int a = side.axis == 0 ? 1 : 0, b = side.axis == 2 ? 1 : 2;
-  // The face is the octant's lower one if the fine block lies below (its upper side), and vice
-  // versa.
-  return {.axis = side.axis,
-          .average = 0,
-          .plane = static_cast<std::int16_t>(corner(side.axis) + (side.side == 1 ? 0 : half)),
-          .a_begin = corner(a),
-          .a_end = static_cast<std::int16_t>(corner(a) + half),
-          .b_begin = corner(b),
-          .b_end = static_cast<std::int16_t>(corner(b) + half),
-          .stride_b = half,
-          .stride_variable = half * half,
-          .base = 0};
+  return quarter_face(layout_, side.axis, side.octant, 1 - side.side);
 }
 
 void LevelJump::clear_registers(const DeviceArray<double>& fine,
