@@ -83,13 +83,11 @@ FlowFigures PlaneSchedule::measure() {
 void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
   pencil::in_team("dns: prediction", [&](const Team& team) {
-    const Range own = team.share(domain_.ny);
     for (int k = 0; k < nz; ++k) {
       predict(team, k, n, stage);
-      if (k == 0) ghosts_.close_z(state_.w, 0, -1, own);
-      if (k == nz - 1) ghosts_.close_z(state_.w, 1, -1, own);
       lap(team, seconds_.momentum, "momentum");
-      project(team, k, -1, stage);
+      projection_.forward(team, state_, k, -1, stage.gamma);
+      lap(team, seconds_.poisson, "poisson");
     }
   });
   project_late(-1, stage);
@@ -126,7 +124,8 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
     for (int k = nz - 1; k >= 0; --k) {
       settle(team, k);
       lap(team, seconds_.diffusion, "diffusion");
-      project(team, k, 0, stage);
+      projection_.forward(team, state_, k, 0, stage.gamma);
+      lap(team, seconds_.poisson, "poisson");
     }
   });
   project_late(0, stage);
@@ -148,19 +147,6 @@ void PlaneSchedule::settle(const Team& team, int k) {
   implicit_->settle(team, state_, k_u, k);
   implicit_->settle(team, state_, k_v, k);
   if (k > 0) implicit_->settle(team, state_, k_w, k - 1);
-  const Range own = team.share(domain_.ny);
-  if (k == 0) ghosts_.close_z(state_.w, 0, 0, own);
-  if (k == domain_.nz - 1) ghosts_.close_z(state_.w, 1, 0, own);
-}
-
-void PlaneSchedule::project(const Team& team, int k, int slide, const Stage& stage) {
-  const Range own = team.share(domain_.ny);
-  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state_.u.row(k, j, slide));
-  team.barrier();
-  if (own.contains(0)) ghosts_.close_y(state_.v, k, slide, 0);
-  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state_.v, k, slide, 1);
-  projection_.forward(team, state_, k, slide, stage.gamma);
-  lap(team, seconds_.poisson, "poisson");
 }
 
 void PlaneSchedule::project_late(int slide, const Stage& stage) {

@@ -45,8 +45,6 @@ class PlaneSchedule final : public Schedule {
   void implicit_stage(int n, const Stage& stage);
   void predict(const Team& team, int k, int n, const Stage& stage);
   void settle(const Team& team, int k);
-  // The predicted plane's boundary faces, and its divergence to the solver.
-  void project(const Team& team, int k, int slide, const Stage& stage);
   // What could not be projected, or corrected, without other ranks' planes.
   void project_late(int slide, const Stage& stage);
   void correct_late(const Stage& stage);

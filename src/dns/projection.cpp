@@ -96,7 +96,19 @@ void Projection::divergence(const Team& team, const State& state, int k, int sli
   solver_.transform_rows(team, k, rows, first, rhs_stride_);
 }
 
-void Projection::forward(const Team& team, const State& state, int k, int slide, double gamma_dt) {
+// The faces of the predicted velocity on boundaries, and beyond the ends of periodic rows.
+void Projection::close(const Team& team, State& state, int k, int slide) {
+  const Range own = team.share(domain_.ny);
+  if (k == 0) ghosts_.close_z(state.w, 0, slide, own);
+  if (k == domain_.nz - 1) ghosts_.close_z(state.w, 1, slide, own);
+  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state.u.row(k, j, slide));
+  team.barrier();
+  if (own.contains(0)) ghosts_.close_y(state.v, k, slide, 0);
+  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state.v, k, slide, 1);
+}
+
+void Projection::forward(const Team& team, State& state, int k, int slide, double gamma_dt) {
+  close(team, state, k, slide);
   if (k == 0 && below_is_late_) return;
   const Range on_time{south_is_late_ ? 1 : 0, domain_.ny};
   const Range rows = pencil::intersection(team.share(domain_.ny), on_time);

@@ -36,9 +36,10 @@ class Projection {
   // Threads of a team call these together, and work on their rows; a barrier must lie between one
   // plane and the next.
   //
-  // div u* / (gamma dt) of plane k, handed to the solver; in the order of its sweep. Late, by one
-  // thread's call: the rows that wait for the velocity below them.
-  void forward(const Team& team, const State& state, int k, int slide, double gamma_dt);
+  // div u* / (gamma dt) of plane k, with the faces of u* on the domain's boundaries, handed to the
+  // solver; in the order of its sweep. Late, by one thread's call: the rows that wait for the
+  // velocity below them.
+  void forward(const Team& team, State& state, int k, int slide, double gamma_dt);
   void forward_late(const State& state, int slide, double gamma_dt);
   void exchange() { solver_.exchange(); }
   // The correction of plane k with those of its ghosts that this rank knows, in the opposite order.
@@ -68,6 +69,7 @@ class Projection {
   double* rhs_row(int n) { return rhs_.data() + n * rhs_stride_; }
   void divergence(const Team& team, const State& state, int k, int slide, double gamma_dt,
                   Range rows, double* first);
+  void close(const Team& team, State& state, int k, int slide);
   void fill_side(const Team& team, int end);
   void correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt);
   void update_pressure(State& state, int k, int j, const CorrectionStep& step);
