@@ -1,5 +1,5 @@
 // What makes each flow problem (private to problems/): one function per file, listed in
-// flow_registry.cpp.
+// registry.cpp.
 #pragma once
 
 #include "problems/flow_problem.hpp"

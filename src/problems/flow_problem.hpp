@@ -1,7 +1,7 @@
 // A problem of incompressible flow (model = "dns"): its initial state, registered by a name.
 //
 // Adding one takes one file: derive from FlowProblem, write a function that makes it, and name that
-// function in problems/flow_factories.hpp and problems/flow_registry.cpp.
+// function in problems/flow_factories.hpp and problems/registry.cpp.
 #pragma once
 
 #include <array>

@@ -1,9 +1,46 @@
+// The problems of both models by their names.
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "core/nearest.hpp"
 #include "problems/factories.hpp"
-#include "problems/registry_lookup.hpp"
+#include "problems/flow_factories.hpp"
 
 namespace octant::problems {
 
 namespace {
+
+template <class Kind>
+struct Entry {
+  const char* name;
+  std::unique_ptr<Kind> (*make)();
+};
+
+template <class Kind>
+std::vector<std::string> names_of(std::span<const Entry<Kind>> entries) {
+  std::vector<std::string> names;
+  for (const Entry<Kind>& entry : entries) names.emplace_back(entry.name);
+  return names;
+}
+
+// Throws InputError that lists the names, the nearest one first.
+template <class Kind>
+std::unique_ptr<Kind> make_named(std::span<const Entry<Kind>> entries, const std::string& name) {
+  for (const Entry<Kind>& entry : entries)
+    if (name == entry.name) return entry.make();
+
+  std::vector<std::string> names = names_of(entries);
+  const auto nearest = std::find(names.begin(), names.end(), nearest_name(name, names));
+  std::rotate(names.begin(), nearest, nearest + 1);
+  throw InputError("problem.name = \"{}\": there is no such problem; expected one of {}", name,
+                   fmt::join(names, ", "));
+}
 
 constexpr Entry<Problem> k_amr_problems[] = {
     {"binary", make_binary},
@@ -36,12 +73,25 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"two_body", make_two_body},
 };
 
+constexpr Entry<FlowProblem> k_flow_problems[] = {
+    {"cavity", make_cavity},           {"channel", make_channel},
+    {"couette", make_couette},         {"expression", make_flow_of_expressions},
+    {"isotropic", make_isotropic},     {"rayleigh_benard", make_rayleigh_benard},
+    {"stored_flow", make_stored_flow}, {"taylor_green", make_taylor_green},
+};
+
 }  // namespace
 
 std::vector<std::string> problem_names() { return names_of<Problem>(k_amr_problems); }
 
 std::unique_ptr<Problem> make_problem(const std::string& name) {
   return make_named<Problem>(k_amr_problems, name);
+}
+
+std::vector<std::string> flow_problem_names() { return names_of<FlowProblem>(k_flow_problems); }
+
+std::unique_ptr<FlowProblem> make_flow_problem(const std::string& name) {
+  return make_named<FlowProblem>(k_flow_problems, name);
 }
 
 }  // namespace octant::problems
