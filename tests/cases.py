@@ -1,5 +1,9 @@
 """Small cases that several tests run."""
 
+# A box with open ends: lines of [mesh], and overrides.
+OPEN_ENDS = "\n".join(f'boundary_{axis} = ["outflow", "outflow"]' for axis in "xyz")
+WITH_OPEN_ENDS = tuple(f'mesh.boundary_{axis}=["outflow", "outflow"]' for axis in "xyz")
+
 # A blast that drifts through a periodic box: it refines, derefines and moves blocks between ranks.
 DRIFTING_BLAST = """
 [problem]
@@ -122,9 +126,7 @@ block_size = {block_size}
 max_level = {max_level}
 lower = [-2.0, -2.0, -2.0]
 upper = [2.0, 2.0, 2.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
+{OPEN_ENDS}
 
 [hydro]
 gamma = 1.6666666666666667

@@ -1,29 +1,20 @@
 """Cells that cool, and tables that they cool by: what tests of [cooling] share."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
+from galaxies import BOLTZMANN, DATA, MEGAYEAR, PARSEC, PROTON, X, toml
 from running import run_well, uniform_grid
 
 Array = NDArray[np.float64]
-DATA = Path(os.environ.get("OCTANT_DATA", "/nonexistent"))
-needs_data = pytest.mark.skipif(
-    not (DATA / "galaxy").is_dir(), reason="OCTANT_DATA names no folder with galaxy and cooling"
-)
 TABLES = {
     "noUVB": DATA / "cooling" / "CloudyData_noUVB.h5",
     "HM2012": DATA / "cooling" / "CloudyData_UVB=HM2012_with_MMW.h5",
 }
-X = 0.76
-# As in src/core/code_units.hpp.
-BOLTZMANN, PROTON, YEAR = 1.380649e-16, 1.67262192369e-24, 3.15576e7
-MEGAYEAR = 1e6 * YEAR
 SOLAR = 0.01295
 GRACKLE_HYDROGEN = 1.0 / (1.0 + 0.1 * 3.971)  # with tables alone
 
@@ -34,7 +25,7 @@ mesh.upper = [1e30, 1e30, 1e30]
 mesh.base_cells = [8, 8, 8]
 mesh.block_size = 4
 hydro.gamma = 1.6666666666666667
-units.length = 3.0856775814913673e18
+units.length = {PARSEC!r}
 units.density = {PROTON / X!r}
 units.time = {MEGAYEAR!r}
 time.cfl = 1.0
@@ -44,20 +35,6 @@ cooling.compton = false
 output.final_checkpoint = false
 telemetry.enabled = false
 """
-
-
-def rows(path: Path) -> dict[str, Array]:
-    """Read a table of reference values: one array per column."""
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    names = lines[0].split(",")
-    columns = zip(*(line.split(",") for line in lines[1:]), strict=True)
-    table = {}
-    for name, column in zip(names, columns, strict=True):
-        try:
-            table[name] = np.array([float(value) for value in column])
-        except ValueError:
-            table[name] = np.array(column)
-    return table
 
 
 @dataclass(frozen=True)
@@ -94,10 +71,6 @@ class Weights:
         )
 
 
-def toml(values: object) -> str:
-    return "[" + ", ".join(repr(float(value)) for value in np.atleast_1d(values)) + "]"
-
-
 def cells(n_hydrogen: object, over_mu: object, metals: object) -> list[str]:
     """Parameters of cells of these densities, T / mu and mass shares of metals."""
     return [
@@ -109,7 +82,7 @@ def cells(n_hydrogen: object, over_mu: object, metals: object) -> list[str]:
 
 def over_mu_of(snapshot: Path, count: int) -> Array:
     """T / mu in K of the first cells, in the order of the lists they were given by."""
-    unit = (3.0856775814913673e18 / MEGAYEAR) ** 2 * PROTON / BOLTZMANN
+    unit = (PARSEC / MEGAYEAR) ** 2 * PROTON / BOLTZMANN
     pressure, density = (uniform_grid(snapshot, name).ravel() for name in ("pressure", "density"))
     return (unit * pressure / density)[:count]
 

@@ -47,6 +47,11 @@ class Outcome:
     directory: Path
 
     @property
+    def parameters(self) -> str:
+        """The text of a run's parameter file."""
+        return self.directory.with_suffix(".toml").read_text()
+
+    @property
     def snapshots(self) -> list[Path]:
         """The snapshots of a run, oldest first."""
         return sorted(self.directory.glob("snap_*.h5"))
@@ -310,3 +315,13 @@ def same_run_differences(outcome: Outcome, reference: Outcome, first_step: int =
 def assert_same_run(outcome: Outcome, reference: Outcome, first_step: int = 0) -> None:
     """Compare the bits of the last snapshots, and the histories from a step on."""
     assert same_run_differences(outcome, reference, first_step) == []
+
+
+def assert_goes_on(
+    directory: Path, reference: Outcome, step: int, *overrides: str, **how: object
+) -> Outcome:
+    """Go on elsewhere from a run's checkpoint before a step: it must end with the same bits."""
+    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
+    outcome = run_well(directory, reference.parameters, *overrides, restart=checkpoint, **how)
+    assert_same_run(outcome, reference, first_step=step)
+    return outcome

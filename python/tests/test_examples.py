@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from octools.examples import read_example
 from octools.run import picture_command
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.toml"))
@@ -17,9 +18,9 @@ def example(request: pytest.FixtureRequest) -> Path:
 
 
 def test_first_lines_say_what_it_shows_how_long_it_takes_and_what_picture(example: Path) -> None:
-    head = [line for line in example.read_text().splitlines()[:8] if line.startswith("#")]
-    for word in ("Shows:", "Takes:", "Picture:"):
-        assert any(line.startswith(f"# {word}") for line in head), word
+    said = read_example(example).said
+    for word in ("Shows", "Takes", "Picture"):
+        assert said.get(word), word
 
 
 def test_lines_fit_the_page(example: Path) -> None:

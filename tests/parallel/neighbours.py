@@ -20,9 +20,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from cases import WITH_OPEN_ENDS
 from running import ROOT, run_well
 
-OPEN = [f'mesh.boundary_{axis}=["outflow", "outflow"]' for axis in "xyz"]
 STEPS = 120
 
 
@@ -60,7 +60,7 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, nargs="+", default=[8, 12, 16, 24, 32, 48, 64])
     options = parser.parse_args()
     blast = (ROOT / "examples/sedov.toml").read_text()
-    overrides = [*OPEN, "output.pictures=[]", "output.snapshot_interval=0"]
+    overrides = [*WITH_OPEN_ENDS, "output.pictures=[]", "output.snapshot_interval=0"]
     print("ranks decomposition  neighbours: mean  most   blocks: most/mean")
     with tempfile.TemporaryDirectory() as scratch:
         steps = f"time.max_steps={STEPS}"

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cases import OPEN_ENDS
 from refusals import assert_refused
 from running import Outcome, assert_same_run, run, run_well
 
 # A vortex in the middle of gas at rest, on 16^3 cells: five across it.
-VORTEX = """
+VORTEX = f"""
 [problem]
 name = "expression"
 density = "0.1 + exp(-r^2/0.1)"
@@ -21,9 +22,7 @@ base_cells = [16, 16, 16]
 block_size = 8
 lower = [-1.0, -1.0, -1.0]
 upper = [1.0, 1.0, 1.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
+{OPEN_ENDS}
 
 [hydro]
 gamma = 1.6666666666666667

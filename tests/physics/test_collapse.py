@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from octools.linear import LinearTheory
 from octools.pancake import Line, Pancake
 
+from cases import OPEN_ENDS
 from running import Outcome, leaf_cells, run_well
 
 Array = NDArray[np.float64]
@@ -285,7 +286,6 @@ tolerance = 1e-4
 [hydro]
 enabled = false
 """
-OPEN = "\n".join(f'boundary_{axis} = ["outflow", "outflow"]' for axis in "xyz")
 PLUMMER = f"""
 [problem]
 name = "plummer"
@@ -298,7 +298,7 @@ block_size = 4
 max_level = 3
 lower = [-8.0, -8.0, -8.0]
 upper = [8.0, 8.0, 8.0]
-{OPEN}
+{OPEN_ENDS}
 
 [refine]
 mass = [8.0, 8.0, 8.0]
@@ -342,7 +342,7 @@ eccentricity = 0.3
 [mesh]
 base_cells = [32, 32, 32]
 block_size = 8
-{OPEN}
+{OPEN_ENDS}
 
 [time]
 cfl = 0.5

@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cooling_cells import DATA, PROTON, X, needs_data, rows
+from cases import OPEN_ENDS
+from galaxies import DATA, GRAVITY, KILOPARSEC, PROTON, X, needs_data, rows
 from running import leaf_cells, run_well
 
-LENGTH, DENSITY = 3.0856775814913673e21, PROTON / X
-TIME = 1.0 / math.sqrt(6.67430e-8 * DENSITY)  # Newton's constant is 1
+LENGTH, DENSITY = KILOPARSEC, PROTON / X
+TIME = 1.0 / math.sqrt(GRAVITY * DENSITY)  # Newton's constant is 1
 
 # Bondi's radius is 16 finest cells; cells grow with the distance from the hole.
 BONDI = f"""
@@ -26,9 +27,7 @@ block_size = 8
 max_level = 2
 lower = [-32.0, -32.0, -32.0]
 upper = [32.0, 32.0, 32.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
+{OPEN_ENDS}
 
 [refine]
 where = "r < 24 * 0.5^level"

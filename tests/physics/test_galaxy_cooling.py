@@ -8,23 +8,17 @@ import numpy as np
 import pytest
 
 from cooling_cells import (
-    BOLTZMANN,
     CELLS,
-    DATA,
     GRACKLE_HYDROGEN,
-    MEGAYEAR,
-    PROTON,
     SOLAR,
     Weights,
-    X,
     cells,
     evolve,
-    needs_data,
     over_mu_of,
-    rows,
     table_of,
     write_power_law,
 )
+from galaxies import BOLTZMANN, DATA, MEGAYEAR, PROTON, X, needs_data, rows
 from running import run_well
 
 

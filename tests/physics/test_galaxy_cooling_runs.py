@@ -9,20 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from cases import DRIFTING_BLAST
-from cooling_cells import (
-    BOLTZMANN,
-    CELLS,
-    MEGAYEAR,
-    PROTON,
-    X,
-    cells,
-    evolve,
-    write_table,
-)
+from cooling_cells import CELLS, cells, evolve, write_table
+from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,
+    assert_goes_on,
     assert_same_run,
     leaf_cells,
     run,
@@ -75,23 +68,16 @@ def test_the_ledger_holds_all_the_energy_that_went(reference: Outcome) -> None:
     assert np.abs(left / left[0] - 1.0).max() < 1e-12
 
 
-def parameters_of(outcome: Outcome) -> str:
-    return outcome.directory.with_suffix(".toml").read_text()
-
-
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_same_bits_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: int) -> None:
     by_cost = "balance.cost=measured"
-    outcome = run_well(tmp_path / "run", parameters_of(reference), by_cost, ranks=ranks)
+    outcome = run_well(tmp_path / "run", reference.parameters, by_cost, ranks=ranks)
     assert_same_run(outcome, reference)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, ranks: int) -> None:
-    step = 5
-    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
-    outcome = run_well(tmp_path / "run", parameters_of(reference), ranks=ranks, restart=checkpoint)
-    assert_same_run(outcome, reference, first_step=step)
+    assert_goes_on(tmp_path / "run", reference, 5, ranks=ranks)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cooling_cells import DATA, MEGAYEAR, needs_data, rows
+from cases import OPEN_ENDS
+from galaxies import (
+    DATA,
+    GRAVITY,
+    KILOPARSEC,
+    MEGAYEAR,
+    SNAPSHOTS_ALONE,
+    SUN,
+    head,
+    needs_data,
+    rows,
+)
 from refusals import assert_refused
 from running import Outcome, leaf_cells, run, run_well
 
 Array = NDArray[np.float64]
-SUN, KILOPARSEC, GRAVITY = 1.988409870698051e33, 3.0856775814913673e21, 6.67430e-8
 SPEED = KILOPARSEC / MEGAYEAR / 1e5  # of the code, in km/s
 G = GRAVITY * SUN / KILOPARSEC**3 * MEGAYEAR**2
 
@@ -29,9 +39,7 @@ block_size = 4
 max_level = 3
 lower = [-40.0, -40.0, -40.0]
 upper = [40.0, 40.0, 40.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
+{OPEN_ENDS}
 
 [refine]
 region_lower = [-13.0, -13.0, -1.0]
@@ -54,19 +62,13 @@ dual_energy = "on"
 
 [time]
 end = 10.0
-
-[output]
-final_checkpoint = false
-
-[telemetry]
-enabled = false
-"""
+{SNAPSHOTS_ALONE}"""
 
 
 def of_the_profile() -> tuple[list[str], dict[str, Array]]:
     """Read the galaxy of disc_profile.csv: overrides, and its columns."""
     path = DATA / "galaxy" / "disc_profile.csv"
-    text = "\n".join(line for line in path.read_text().splitlines() if line.startswith("#"))
+    text = head(path)
     patterns = {
         "halo_mass": r"M200=([\d.e+]+)",
         "halo_radius": r"R200=([\d.]+)",

@@ -8,11 +8,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cooling_cells import DATA, MEGAYEAR, PROTON, X, needs_data, rows, table_of, toml
+from cooling_cells import table_of
+from galaxies import (
+    DATA,
+    SNAPSHOTS_ALONE,
+    UNIT_ENERGY,
+    UNIT_MASS,
+    UNIT_SPEED,
+    UNITS,
+    needs_data,
+    rows,
+    toml,
+)
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,
+    assert_goes_on,
     assert_same_run,
     differing,
     leaf_cells,
@@ -21,10 +33,6 @@ from running import (
 )
 
 Array = NDArray[np.float64]
-PARSEC, SUN = 3.0856775814913673e18, 1.988409870698051e33
-UNIT_MASS = PROTON / X * PARSEC**3 / SUN  # of the code, in solar masses
-UNIT_SPEED = PARSEC / MEGAYEAR / 1e5  # in km/s
-UNIT_ENERGY = UNIT_MASS * SUN * (PARSEC / MEGAYEAR) ** 2  # in erg
 
 # Stars of 50 solar masses, of which each becomes one supernova in the first step. The lower half
 # along x is refined. Units: pc, Myr, one hydrogen per cm^3.
@@ -38,9 +46,6 @@ base_cells = [16, 16, 16]
 block_size = 4
 max_level = 1
 upper = [64.0, 64.0, 64.0]
-boundary_x = ["periodic", "periodic"]
-boundary_y = ["periodic", "periodic"]
-boundary_z = ["periodic", "periodic"]
 
 [refine]
 region_upper = [32.0, 64.0, 64.0]
@@ -48,25 +53,14 @@ region_level = 1
 
 [hydro]
 gamma = 1.6666666666666667
-
-[units]
-length = {PARSEC!r}
-density = {PROTON / X!r}
-time = {MEGAYEAR!r}
-
+{UNITS}
 [supernovae]
 mode = "mechanical"
 delay = 0.0
 
 [time]
 end = 1e-7
-
-[output]
-final_checkpoint = false
-
-[telemetry]
-enabled = false
-"""
+{SNAPSHOTS_ALONE}"""
 
 MODES = ["mechanical", "kinetic", "thermal", "stochastic"]
 PLACES = {
@@ -299,28 +293,19 @@ def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return run_well(folder / "run", parameters, *ONGOING, *CHECKPOINT_EVERY_STEP)
 
 
-def parameters_of(outcome: Outcome) -> str:
-    return outcome.directory.with_suffix(".toml").read_text()
-
-
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_same_bits_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: int) -> None:
     history = reference.history()
     assert np.count_nonzero(np.diff(history["supernovae_number"])) > 3
     assert history["leaf_cells_1"][-1] > 0
     by_cost = "balance.cost=measured"
-    outcome = run_well(tmp_path / "run", parameters_of(reference), *ONGOING, by_cost, ranks=ranks)
+    outcome = run_well(tmp_path / "run", reference.parameters, *ONGOING, by_cost, ranks=ranks)
     assert_same_run(outcome, reference)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, ranks: int) -> None:
-    step = 9
-    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
-    outcome = run_well(
-        tmp_path / "run", parameters_of(reference), *ONGOING, ranks=ranks, restart=checkpoint
-    )
-    assert_same_run(outcome, reference, first_step=step)
+    assert_goes_on(tmp_path / "run", reference, 9, *ONGOING, ranks=ranks)
 
 
 # --- a remnant ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,
+    assert_goes_on,
     assert_same_run,
     leaf_cells,
     run,
@@ -98,22 +99,15 @@ def test_the_ledger_holds_all_the_energy_that_came(reference: Outcome) -> None:
     assert np.abs(left / left[0] - 1.0).max() < 1e-13
 
 
-def parameters_of(outcome: Outcome) -> str:
-    return outcome.directory.with_suffix(".toml").read_text()
-
-
 def test_the_same_bits_on_three_ranks(tmp_path: Path, reference: Outcome) -> None:
     by_cost = "balance.cost=measured"  # that of heating among it
-    outcome = run_well(tmp_path / "run", parameters_of(reference), by_cost, ranks=3)
+    outcome = run_well(tmp_path / "run", reference.parameters, by_cost, ranks=3)
     assert_same_run(outcome, reference)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, ranks: int) -> None:
-    step = 5
-    checkpoint = reference.directory / f"checkpoint_{step - 1:05d}.h5"
-    outcome = run_well(tmp_path / "run", parameters_of(reference), ranks=ranks, restart=checkpoint)
-    assert_same_run(outcome, reference, first_step=step)
+    assert_goes_on(tmp_path / "run", reference, 5, ranks=ranks)
 
 
 def test_a_checkpoint_of_other_physics_is_refused(tmp_path: Path) -> None:

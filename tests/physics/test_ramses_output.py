@@ -149,7 +149,7 @@ def test_coarse_cells_hold_means(blast: Outcome) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_octant_goes_on_with_the_same_bits(tmp_path: Path, outcome: Outcome, ranks: int) -> None:
-    text = outcome.directory.with_suffix(".toml").read_text()
+    text = outcome.parameters
     sets = {"universe": ("mesh.max_level=3",), "blast": (*BLAST, *SHIFTED)}
     name = "universe" if "universe" in str(outcome.directory) else "blast"
     again = run_well(
@@ -254,7 +254,7 @@ def test_octs_beyond_walls_are_whole(walled: Outcome) -> None:
 
 def test_walls_are_read_back(tmp_path: Path, walled: Outcome) -> None:
     """The rest of what the file lists is not in the way."""
-    text = walled.directory.with_suffix(".toml").read_text()
+    text = walled.parameters
     walls = SIX_WALLS if read_tree(output_of(walled), 1).coarse == (3, 3, 3) else ()
     sets = ("mesh.base_cells=[16, 16, 16]", *WALLS, *walls, "time.max_steps=0")
     again = run_well(tmp_path / "again", text, *sets, restart=output_of(walled))

@@ -2,6 +2,7 @@
 
 import shutil
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,21 @@ def assert_nothing_was_written(outcome: Outcome) -> None:
     assert not list(outcome.directory.glob("output_*"))
 
 
+Spoil = Callable[[Path], tuple[str, ...]]
+
+
+def assert_spoiled_is_refused(source: Path, spoil: Spoil, ranks: int, tmp_path: Path) -> None:
+    """Spoil a copy of an output; nothing may go on from it."""
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    words = spoil(folder)
+    outcome = run(
+        tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
+    )
+    assert_refused(outcome, *words)
+    assert_nothing_was_written(outcome)
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize(
     "spoil",
@@ -105,16 +121,8 @@ def assert_nothing_was_written(outcome: Outcome) -> None:
         lose_a_file_of_particles,
     ],
 )
-def test_spoiled_particles_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
-    source = plain_with_dark_matter()
-    folder = tmp_path / source.name
-    shutil.copytree(source, folder)
-    words = spoil(folder)
-    outcome = run(
-        tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
-    )
-    assert_refused(outcome, *words)
-    assert_nothing_was_written(outcome)
+def test_spoiled_particles_are_refused(spoil: Spoil, ranks: int, tmp_path: Path) -> None:
+    assert_spoiled_is_refused(plain_with_dark_matter(), spoil, ranks, tmp_path)
 
 
 def say_other_levels(folder: Path) -> tuple[str, ...]:
@@ -141,16 +149,8 @@ def say_other_levels(folder: Path) -> tuple[str, ...]:
         say_other_levels,
     ],
 )
-def test_spoiled_outputs_are_refused(spoil, ranks: int, tmp_path: Path) -> None:
-    source = refined_and_periodic()
-    folder = tmp_path / source.name
-    shutil.copytree(source, folder)
-    words = spoil(folder)
-    outcome = run(
-        tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder, ranks=ranks
-    )
-    assert_refused(outcome, *words)
-    assert_nothing_was_written(outcome)
+def test_spoiled_outputs_are_refused(spoil: Spoil, ranks: int, tmp_path: Path) -> None:
+    assert_spoiled_is_refused(refined_and_periodic(), spoil, ranks, tmp_path)
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import collapsing_ball
+from cases import OPEN_ENDS, collapsing_ball
 from running import LeafCells, Outcome, assert_same_run, leaf_cells, run, run_well
 
 TURN = 0.8
@@ -259,9 +259,7 @@ base_cells = [16, 16, 16]
 block_size = 8
 lower = [-1.0, -1.0, -1.0]
 upper = [1.0, 1.0, 1.0]
-boundary_x = ["outflow", "outflow"]
-boundary_y = ["outflow", "outflow"]
-boundary_z = ["outflow", "outflow"]
+{OPEN_ENDS}
 """
 
 
