@@ -26,9 +26,8 @@
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
-#include "mesh/device.hpp"
 #include "subgrid/events/event_exchange.hpp"
-#include "subgrid/leaf_cells.hpp"
+#include "subgrid/events/touched_gas.hpp"
 
 namespace octant::subgrid {
 
@@ -38,41 +37,25 @@ struct InjectedSums {
   std::array<ReproducibleSum, k_sums> sums;
 };
 
-// The gas that events see and change.
-struct EventTarget {
-  hydro::Gas gas;
-  int metals = -1;   // the variable that holds the density of metals, if there is one
-  int ejecta = -1;   // one that grows by all the mass that events bring, if there is one
-  int coarsest = 0;  // cells of coarser levels, which are at another time, take no part
-};
-
 namespace events {
 
 // The sums of each pair of a touched block and an event, [touch][term].
 template <class Law>
 struct SumTouches {
   Law law;
-  GasLevel level;
-  mesh::CellRange cells;  // of the touched blocks
-  Periods periods;
-  mesh::DeviceArray<const std::int32_t> blocks, numbers;  // by touch
-  mesh::DeviceArray<const typename Law::Event> events;
+  TouchedGas<typename Law::Event> gas;
+  mesh::DeviceArray<const std::int32_t> blocks;  // by touch
   mesh::DeviceArray<double> sums;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t touch) const {
     const int place = blocks(touch);
-    const mesh::OwnBlock block = cells.blocks(place);
-    const typename Law::Event& event = events(numbers(touch));
-    const CellBounds bounds = bounds_of(event.place, block, cells, periods);
+    const mesh::OwnBlock block = gas.cells.blocks(place);
+    const typename Law::Event& event = gas.event(touch);
     double total[Law::sums] = {}, term[Law::sums];
-    for (int k = bounds.first[2]; k < bounds.last[2]; ++k)
-      for (int j = bounds.first[1]; j < bounds.last[1]; ++j)
-        for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
-                       bounds.last[0], j, k, [&](int index, const CellAround& around) {
-                         if (block.refined >> cells.octant_of(index) & 1) return;
-                         law.weigh(event, around, level.at({place, block.slot, index}), term);
-                         for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
-                       });
+    gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
+      law.weigh(event, around, gas.level.at({place, block.slot, index}), term);
+      for (int n = 0; n < Law::sums; ++n) total[n] += term[n];
+    });
     for (int n = 0; n < Law::sums; ++n) sums(touch * Law::sums + n) = total[n];
   }
 };
@@ -88,49 +71,37 @@ struct Fate {
 // per block: it collects the gains of all cells, event after event, and then changes the gas.
 template <class Law>
 struct ShareOut {
-  using Member = Kokkos::TeamPolicy<>::member_type;
+  using Gas = TouchedGas<typename Law::Event>;
+  using Member = typename Gas::Member;
 
   Law law;
   EventTarget target;
-  int level_number;
-  GasLevel level;
-  mesh::CellRange cells;
-  Periods periods;
-  mesh::DeviceArray<const std::int32_t> begins, numbers;
-  mesh::DeviceArray<const typename Law::Event> events;
+  Gas gas;
   mesh::DeviceArray<const Fate<Law>> fates;
   mesh::DeviceArray<double> got;
 
-  std::size_t scratch_bytes() const { return sizeof(Gain) * cells.cells_per_block(); }
-
-  void run() const {
-    Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
-    policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes()));
-    Kokkos::parallel_for("share out events", policy, *this);
-  }
-
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int place = team.league_rank();
-    const mesh::OwnBlock block = cells.blocks(place);
-    auto* const gains =
-        static_cast<Gain*>(team.team_scratch(1).get_shmem(sizeof(Gain) * cells.cells_per_block()));
-    CellBounds all{{cells.block_size(), cells.block_size(), cells.block_size()}, {0, 0, 0}};
-    for (int n = begins(place); n < begins(place + 1); ++n) {
-      const CellBounds bounds = bounds_of(events(numbers(n)).place, block, cells, periods);
+    const int place = team.league_rank(), N = gas.cells.block_size();
+    const mesh::OwnBlock block = gas.cells.blocks(place);
+    const int begin = gas.begins(place), end = gas.begins(place + 1);
+    Gain* const gains = gas.template value_per_cell<Gain>(team);
+    CellBounds all{{N, N, N}, {0, 0, 0}};
+    for (int n = begin; n < end; ++n) {
+      const CellBounds bounds = gas.bounds(gas.event(n), block);
       for (int d = 0; d < 3; ++d) {
         all.first[d] = bounds.first[d] < all.first[d] ? bounds.first[d] : all.first[d];
         all.last[d] = bounds.last[d] > all.last[d] ? bounds.last[d] : all.last[d];
       }
     }
-    for_rows(team, all, [&](int j, int k) {
+    gas.for_rows(team, all, [&](int j, int k) {
       for (int i = all.first[0]; i < all.last[0]; ++i) gains[index_of(i, j, k)] = Gain{};
     });
     team.team_barrier();
-    for (int n = begins(place); n < begins(place + 1); ++n) {
-      collect(team, numbers(n), place, block, gains);
+    for (int n = begin; n < end; ++n) {
+      collect(team, gas.numbers(n), place, block, gains);
       team.team_barrier();
     }
-    for_rows(team, all, [&](int j, int k) {
+    gas.for_rows(team, all, [&](int j, int k) {
       for (int i = all.first[0]; i < all.last[0]; ++i) {
         const int index = index_of(i, j, k);
         give({place, block.slot, index}, gains[index]);
@@ -142,51 +113,39 @@ struct ShareOut {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION int index_of(int i, int j, int k) const {
-    return (k * cells.block_size() + j) * cells.block_size() + i;
-  }
-
-  // Calls body(j, k) for the rows of a box.
-  template <class Body>
-  KOKKOS_INLINE_FUNCTION void for_rows(const Member& team, const CellBounds& bounds,
-                                       const Body& body) const {
-    const int rows = bounds.last[1] - bounds.first[1], planes = bounds.last[2] - bounds.first[2];
-    if (rows <= 0 || planes <= 0) return;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * planes), [&](int n) {
-      body(bounds.first[1] + n % rows, bounds.first[2] + n / rows);
-    });
+    return (k * gas.cells.block_size() + j) * gas.cells.block_size() + i;
   }
 
   // What the cells of a block get from an event.
   KOKKOS_INLINE_FUNCTION void collect(const Member& team, int number, int place,
                                       const mesh::OwnBlock& block, Gain* gains) const {
-    const typename Law::Event& event = events(number);
+    const typename Law::Event& event = gas.events(number);
     if (fates(number).alone) {
-      if (event.place.level != level_number || event.place.slot != block.slot) return;
+      if (!gas.is_host(event, block)) return;
       Kokkos::single(Kokkos::PerTeam(team), [&] {
-        const mesh::Cell host{place, block.slot, host_cell(event.place, block, cells)};
-        const CellAround around = periods.look(event.place, cells.centre(host), level.cell_volume);
-        gains[host.index] += law.share_of_host(event, around, level.at(host));
+        const mesh::Cell host{place, block.slot, gas.host(event, block)};
+        const CellAround around =
+            gas.periods.look(event.place, gas.cells.centre(host), gas.level.cell_volume);
+        gains[host.index] += law.share_of_host(event, around, gas.level.at(host));
       });
       return;
     }
-    const CellBounds bounds = bounds_of(event.place, block, cells, periods);
-    for_rows(team, bounds, [&](int j, int k) {
-      for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
-                     bounds.last[0], j, k, [&](int index, const CellAround& around) {
-                       if (block.refined >> cells.octant_of(index) & 1) return;
-                       gains[index] += law.share(event, fates(number).blast, around,
-                                                 level.at({place, block.slot, index}));
-                     });
+    const CellBounds bounds = gas.bounds(event, block);
+    gas.for_rows(team, bounds, [&](int j, int k) {
+      gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
+        gains[index] +=
+            law.share(event, fates(number).blast, around, gas.level.at({place, block.slot, index}));
+      });
     });
   }
 
   // The gain's floor energy becomes what the cell's pressure floor took.
   KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
     if (!gain.any) return;
-    const hydro::GasCell gas = level.at(cell);
-    gain.floor_energy = gas.add(gain.mass, gain.momentum, gain.energy);
-    if (target.metals >= 0) gas[target.metals] += gain.metals;
-    if (target.ejecta >= 0) gas[target.ejecta] += gain.mass;
+    const hydro::GasCell here = gas.level.at(cell);
+    gain.floor_energy = here.add(gain.mass, gain.momentum, gain.energy);
+    if (target.metals >= 0) here[target.metals] += gain.metals;
+    if (target.ejecta >= 0) here[target.ejecta] += gain.mass;
   }
 
   KOKKOS_INLINE_FUNCTION void add_up(int place, const CellBounds& all, const Gain* gains) const {
@@ -213,27 +172,20 @@ TouchSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target
                      const Reaching<typename Law::Event>& reaching,
                      const std::vector<TouchedBlocks>& touched) {
   TouchSums parts(Law::sums);
-  const auto events = mesh::to_device("events", reaching.events);
-  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
-    const TouchedBlocks& here = touched[level];
-    const auto touches = static_cast<std::int64_t>(here.events.size());
-    if (touches == 0) continue;
-    std::vector<std::int32_t> blocks;
-    for (std::size_t b = 0; b < here.slots.size(); ++b)
-      blocks.insert(blocks.end(), here.begins[b + 1] - here.begins[b],
-                    static_cast<std::int32_t>(b));
-    const SumTouches<Law> kernel{law,
-                                 GasLevel(mesh, level, target.gas),
-                                 mesh.cells(level, here.slots),
-                                 Periods(mesh.geometry()),
-                                 mesh::to_device("blocks", blocks),
-                                 mesh::to_device("numbers", here.events),
-                                 events,
-                                 mesh::uninitialised<double>("sums", touches * Law::sums)};
-    Kokkos::parallel_for("sum around events",
-                         Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, touches), kernel);
-    parts.add(mesh, reaching, level, here, kernel.sums);
-  }
+  for_touched_levels(
+      mesh, target, reaching, touched, [&](int level, const TouchedBlocks& here, const auto& gas) {
+        const auto touches = static_cast<std::int64_t>(here.events.size());
+        std::vector<std::int32_t> blocks;
+        for (std::size_t b = 0; b < here.slots.size(); ++b)
+          blocks.insert(blocks.end(), here.begins[b + 1] - here.begins[b],
+                        static_cast<std::int32_t>(b));
+        const SumTouches<Law> kernel{law, gas, mesh::to_device("blocks", blocks),
+                                     mesh::uninitialised<double>("sums", touches * Law::sums)};
+        Kokkos::parallel_for("sum around events",
+                             Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, touches),
+                             kernel);
+        parts.add(mesh, reaching, level, here, kernel.sums);
+      });
   return parts;
 }
 
@@ -294,32 +246,22 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
                           std::span<const typename Law::Event> own, EventSearch search) {
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   InjectedSums injected;
-  const auto on_device = mesh::to_device("events", summed.reaching.events);
   const auto fates =
       mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
-  for (int level = target.coarsest; level < static_cast<int>(summed.touched.size()); ++level) {
-    const TouchedBlocks& here = summed.touched[level];
-    const auto blocks = static_cast<int>(here.slots.size());
-    if (blocks == 0) continue;
-    const events::ShareOut<Law> kernel{
-        law,
-        target,
-        level,
-        GasLevel(mesh, level, target.gas),
-        mesh.cells(level, here.slots),
-        Periods(mesh.geometry()),
-        mesh::to_device("first events", here.begins),
-        mesh::to_device("numbers", here.events),
-        on_device,
-        fates,
-        mesh::uninitialised<double>("got", std::int64_t{blocks} * InjectedSums::k_sums)};
-    kernel.run();
-    const auto got = on_host(Cargo::numbers, kernel.got);
-    const double volume = mesh.geometry().cell_volume(level);
-    for (int b = 0; b < blocks; ++b)
-      for (int n = 0; n < InjectedSums::k_sums; ++n)
-        injected.sums[n] += volume * got(std::int64_t{b} * InjectedSums::k_sums + n);
-  }
+  events::for_touched_levels(
+      mesh, target, summed.reaching, summed.touched,
+      [&](int level, const TouchedBlocks& here, const auto& gas) {
+        const auto blocks = static_cast<std::int64_t>(here.slots.size());
+        const events::ShareOut<Law> kernel{
+            law, target, gas, fates,
+            mesh::uninitialised<double>("got", blocks * InjectedSums::k_sums)};
+        gas.template for_blocks<Gain>("share out events", kernel);
+        const auto got = on_host(Cargo::numbers, kernel.got);
+        const double volume = mesh.geometry().cell_volume(level);
+        for (std::int64_t b = 0; b < blocks; ++b)
+          for (int n = 0; n < InjectedSums::k_sums; ++n)
+            injected.sums[n] += volume * got(b * InjectedSums::k_sums + n);
+      });
   return injected;
 }
 

@@ -36,99 +36,72 @@ namespace events {
 // [term], and then changes the gas.
 template <class Law>
 struct GrantRequests {
-  using Member = Kokkos::TeamPolicy<>::member_type;
+  using Gas = TouchedGas<typename Law::Event>;
+  using Member = typename Gas::Member;
   struct Asked {
     double total, share;  // of all events; and how much of it is given
   };
 
   Law law;
-  int level_number;
-  GasLevel level;
-  mesh::CellRange cells;
-  Periods periods;
-  mesh::DeviceArray<const std::int32_t> begins, numbers;
-  mesh::DeviceArray<const typename Law::Event> events;
+  Gas gas;
   mesh::DeviceArray<const Fate<Law>> fates;
   mesh::DeviceArray<double> granted;
 
-  void run() const {
-    Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
-    policy.set_scratch_size(1, Kokkos::PerTeam(sizeof(Asked) * cells.cells_per_block()));
-    Kokkos::parallel_for("grant requests", policy, *this);
-  }
-
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const int place = team.league_rank();
-    const mesh::OwnBlock block = cells.blocks(place);
-    auto* const asked = static_cast<Asked*>(
-        team.team_scratch(1).get_shmem(sizeof(Asked) * cells.cells_per_block()));
+    const mesh::OwnBlock block = gas.cells.blocks(place);
+    const int begin = gas.begins(place), end = gas.begins(place + 1);
+    Asked* const asked = gas.template value_per_cell<Asked>(team);
     const auto for_cells = [&](const auto& body) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, cells.cells_per_block()), body);
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, gas.cells.cells_per_block()), body);
       team.team_barrier();
     };
     for_cells([&](int index) { asked[index] = {0.0, 0.0}; });
     // One event after the other, and its cells at once.
-    for (int n = begins(place); n < begins(place + 1); ++n) {
-      const typename Law::Event& event = events(numbers(n));
-      const CellBounds bounds = bounds_of(event.place, block, cells, periods);
-      const int rows = bounds.last[1] - bounds.first[1], planes = bounds.last[2] - bounds.first[2];
-      Kokkos::parallel_for(
-          Kokkos::TeamThreadRange(team, rows > 0 && planes > 0 ? rows * planes : 0), [&](int row) {
-            for_row(event, block, bounds, bounds.first[1] + row % rows,
-                    bounds.first[2] + row / rows, [&](int index, const CellAround& around) {
-                      asked[index].total += request(place, block, n, index, around);
-                    });
-          });
+    for (int n = begin; n < end; ++n) {
+      const typename Law::Event& event = gas.event(n);
+      const CellBounds bounds = gas.bounds(event, block);
+      gas.for_rows(team, bounds, [&](int j, int k) {
+        gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
+          asked[index].total += request(place, block, n, index, around);
+        });
+      });
       team.team_barrier();
     }
     for_cells([&](int index) {
       const double total = asked[index].total;
       if (total == 0.0) return;
-      const double most = law.most(level.at({place, block.slot, index}));
+      const double most = law.most(gas.level.at({place, block.slot, index}));
       asked[index].share = total > most ? most / total : 1.0;
     });
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begins(place), begins(place + 1)),
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end),
                          [&](int n) { add_up(place, block, n, asked); });
     team.team_barrier();
     for_cells([&](int index) {
       const double given = asked[index].share * asked[index].total;
-      if (given != 0.0) law.change(level.at({place, block.slot, index}), given);
+      if (given != 0.0) law.change(gas.level.at({place, block.slot, index}), given);
     });
   }
 
  private:
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void for_row(const typename Law::Event& event,
-                                           const mesh::OwnBlock& block, const CellBounds& bounds,
-                                           int j, int k, const Visit& visit) const {
-    for_row_inside(event.place, block, cells, periods, level.cell_volume, bounds.first[0],
-                   bounds.last[0], j, k, [&](int index, const CellAround& around) {
-                     if (!(block.refined >> cells.octant_of(index) & 1)) visit(index, around);
-                   });
-  }
-
   KOKKOS_INLINE_FUNCTION double request(int place, const mesh::OwnBlock& block, int touch,
                                         int index, const CellAround& around) const {
-    const typename Law::Event& event = events(numbers(touch));
-    const bool holds = event.place.level == level_number && event.place.slot == block.slot &&
-                       index == host_cell(event.place, block, cells);
-    return law.request(event, fates(numbers(touch)).blast, around, holds,
-                       level.at({place, block.slot, index}));
+    const typename Law::Event& event = gas.event(touch);
+    const bool holds = gas.is_host(event, block) && index == gas.host(event, block);
+    return law.request(event, fates(gas.numbers(touch)).blast, around, holds,
+                       gas.level.at({place, block.slot, index}));
   }
 
   KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, int touch,
                                      const Asked* asked) const {
-    const typename Law::Event& event = events(numbers(touch));
-    const CellBounds bounds = bounds_of(event.place, block, cells, periods);
+    const typename Law::Event& event = gas.event(touch);
     double total[Law::granted] = {}, term[Law::granted];
-    for (int k = bounds.first[2]; k < bounds.last[2]; ++k)
-      for (int j = bounds.first[1]; j < bounds.last[1]; ++j)
-        for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
-          const double wish = request(place, block, touch, index, around);
-          law.grant(event, around, level.at({place, block.slot, index}), wish,
-                    asked[index].share * wish, term);
-          for (int t = 0; t < Law::granted; ++t) total[t] += term[t];
-        });
+    gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
+      const double wish = request(place, block, touch, index, around);
+      law.grant(event, around, gas.level.at({place, block.slot, index}), wish,
+                asked[index].share * wish, term);
+      for (int t = 0; t < Law::granted; ++t) total[t] += term[t];
+    });
     for (int t = 0; t < Law::granted; ++t)
       granted(std::int64_t{touch} * Law::granted + t) = total[t];
   }
@@ -152,27 +125,18 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
                                          EventSearch search) {
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   events::TouchSums granted(Law::granted);
-  const auto on_device = mesh::to_device("events", summed.reaching.events);
   const auto fates =
       mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
-  for (int level = target.coarsest; level < static_cast<int>(summed.touched.size()); ++level) {
-    const TouchedBlocks& here = summed.touched[level];
-    if (here.events.empty()) continue;
-    const events::GrantRequests<Law> kernel{
-        law,
-        level,
-        GasLevel(mesh, level, target.gas),
-        mesh.cells(level, here.slots),
-        Periods(mesh.geometry()),
-        mesh::to_device("first events", here.begins),
-        mesh::to_device("numbers", here.events),
-        on_device,
-        fates,
-        mesh::uninitialised<double>("granted",
-                                    static_cast<std::int64_t>(here.events.size()) * Law::granted)};
-    kernel.run();
-    granted.add(mesh, summed.reaching, level, here, kernel.granted);
-  }
+  using Kernel = events::GrantRequests<Law>;
+  events::for_touched_levels(
+      mesh, target, summed.reaching, summed.touched,
+      [&](int level, const TouchedBlocks& here, const auto& gas) {
+        const auto touches = static_cast<std::int64_t>(here.events.size());
+        const Kernel kernel{law, gas, fates,
+                            mesh::uninitialised<double>("granted", touches * Law::granted)};
+        gas.template for_blocks<typename Kernel::Asked>("grant requests", kernel);
+        granted.add(mesh, summed.reaching, level, here, kernel.granted);
+      });
   const events::EventSums sums = granted.add_up(mesh.communicator());
 
   std::vector<Granted<Law>> outcome(own.size());
