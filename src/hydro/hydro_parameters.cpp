@@ -15,8 +15,8 @@ void HydroParameters::declare(ParameterSchema& schema) {
   schema.add(
       "hydro.reconstruction", reconstruction,
       {.meaning = "Profiles inside cells: piecewise linear, parabolic (blocks of 4^3 and up), or "
-                  "parabolic along 13 lines to 26 points with central-upwind fluxes (ppm26, and "
-                  "ppm26_published without its correction for smooth flow; with rk3 or rk2)",
+                  "parabolic along 13 lines to 26 points with central-upwind fluxes (ppm26 at "
+                  "shocks, ppm26_published everywhere; with rk3 or rk2)",
        .choices = reconstruction_names()});
   schema.add("hydro.limiter", limiter,
              {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "

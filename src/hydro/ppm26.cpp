@@ -6,10 +6,11 @@
 // Cells' means taken along a line give the mean over a face at its centre, but point values plus
 // other second derivatives at its edges and vertices. Simpson's rule counts all as point values,
 // and the mean state over a face is off by h^2 / 36 times the transverse second derivatives: more
-// than all other errors of smooth flow that is oblique to the mesh. Where the flow is smooth, Ppm26
-// moves the value at the centre such that the mean by Simpson's rule is what the line through the
-// centre gave. Linear waves then move as with centres alone, while each point still has its own
-// wave speeds. Ppm26Published leaves it out.
+// than all other errors of smooth flow that is oblique to the mesh. Beside that, two cells that
+// look at an edge along different diagonals find different states there, and what they differ by
+// diffuses: through the surface of a star at rest, say. What the points are good for is shocks. So
+// Ppm26 takes them there, and the centres of faces alone elsewhere; Ppm26Published takes them
+// everywhere.
 //
 // With HydroOptions::spin() the velocities at a cell's points are turned about its centre, until
 // the cell has the angular momentum that it carries: what limiters and the diffusion of fluxes took
@@ -50,32 +51,80 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr double simpson_weight(int t) {
   return (t % 3 == 1 ? 4 : 1) * (t / 3 == 1 ? 4 : 1) / 36.0;
 }
 
-// Where states at the points lie: those above the cells of a plane wait for the next one. All
-// points of a variable are together, so that they lie at fixed distances.
+// Where states at the points lie: those above the cells of a plane wait for the next one, and so
+// does what is kept for their centres. All points of a variable are together, so that they lie at
+// fixed distances.
 template <class Planes>
 class CellSurface {
   using Plane = typename Planes::FacePlane;
   static constexpr int k_above = 18;  // points from here on lie on the upper z face
 
  public:
-  static constexpr int planes = 17 + 2 * 9;
+  static constexpr int planes = 17 + 2 * (1 + 9);
   static constexpr int stride = planes * Plane::stride;
 
   KOKKOS_FORCEINLINE_FUNCTION CellSurface(const Planes& s, int k)
-      : first_(s.surface(0, k).at(0, 0)), above_((17 + 9 * (k & 1) - k_above) * Plane::stride) {}
+      : first_(s.surface(0, k).at(0, 0)), waiting_((17 + 10 * (k & 1)) * Plane::stride) {}
 
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
     double* const cell = first_ + j * Plane::row + i;
-    if (point >= k_above) return cell + above_ + point * Plane::stride;
+    if (point == k_centre) return cell + waiting_;
+    if (point >= k_above) return cell + waiting_ + (1 + point - k_above) * Plane::stride;
     return cell + (point - (point > k_centre)) * Plane::stride;
   }
 
  private:
   double* first_;
-  int above_;
+  int waiting_;
 };
 
-template <bool Corrected>
+// Where fluxes pass edges and vertices, too: share(cell, gas) is 1 where a cell wants the weights
+// of Simpson's rule for its faces, and 0 where it wants the centres alone.
+struct Everywhere {
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& /*cell*/, const Gas& /*gas*/) {
+    return V(1.0);
+  }
+};
+
+// Where gas is compressed, and density and pressure bend. Shares grow along straight lines, so that
+// nothing jumps to and fro where a flow is at a limit.
+struct AtShocks {
+  // Of -h div v, in units of the speed of sound; and of the sum of the second differences along the
+  // axes, relative to the values.
+  static constexpr double k_least_compression = 0.1, k_least_bend = 0.5;
+
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& cell, const Gas& gas) {
+    const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
+    const V sound = square_root(V(gas.gamma) * p / rho);
+    const V bend = (bends(cell, k_density, rho) * p + bends(cell, k_pressure, p) * rho) / (rho * p);
+    return min(from_least_to_twice(V(compression<V>(cell) / sound), k_least_compression),
+               from_least_to_twice(bend, k_least_bend));
+  }
+
+ private:
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V from_least_to_twice(const V& value, double least) {
+    return max(min(V(1.0 / least) * value - V(1.0), V(1.0)), V(0.0));
+  }
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static V compression(const Cell& cell) {
+    const V along_x = cell(k_velocity_x, -1, 0, 0) - cell(k_velocity_x, 1, 0, 0);
+    const V along_y = cell(k_velocity_y, 0, -1, 0) - cell(k_velocity_y, 0, 1, 0);
+    const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
+    return V(0.5) * (along_x + along_y + along_z);
+  }
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static V bends(const Cell& cell, int n, const V& centre) {
+    const V twice = centre + centre;
+    return absolute(V(cell(n, -1, 0, 0) + cell(n, 1, 0, 0) - twice)) +
+           absolute(V(cell(n, 0, -1, 0) + cell(n, 0, 1, 0) - twice)) +
+           absolute(V(cell(n, 0, 0, -1) + cell(n, 0, 0, 1) - twice));
+  }
+};
+
+template <class Where>
 class ThirteenLines {
  public:
   static constexpr int reach = 2, points = 27;
@@ -94,8 +143,7 @@ class ThirteenLines {
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
-    V share;
-    if constexpr (Corrected) share = smooth_share<V>(cell);
+    put(k_centre, k_share, Where::template share<V>(cell, gas_));
     Vector<V> turn{V(0.0), V(0.0), V(0.0)};
     if (spin_ >= 0) turn = missing_turn<V>(cell);
 #pragma GCC unroll 1
@@ -103,10 +151,6 @@ class ThirteenLines {
       V distance[points];
       lines<Inside, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
                        distance);
-      if constexpr (Corrected) {
-        if constexpr (Inside) correct<0>(share, distance), correct<1>(share, distance);
-        correct<2>(share, distance);
-      }
       if (spin_ >= 0) {
         if (n == k_velocity_x) add_turn<Inside, 0>(turn, distance);
         if (n == k_velocity_y) add_turn<Inside, 1>(turn, distance);
@@ -123,7 +167,7 @@ class ThirteenLines {
     }
   }
 
-  // At each point:
+  // A face belongs to a shock if one of its two cells does. At each point:
   //   F = (a+ F_L - a- F_R + a+ a- (U_R - U_L)) / (a+ - a-),
   // where a+ and a- are the fastest signals to both sides, or 0. With the quotients left = a+ / (a+
   // - a-) and right = 1 - left, and the flux being U v_n and what pressure adds to it,
@@ -131,17 +175,20 @@ class ThirteenLines {
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
                                         const Put& put) const {
+    const V share = max(left(k_centre, k_share), right(k_centre, k_share));
+    const bool centre_alone = !any(share > V(0.0));  // weights of 0 give the same bits
     State<V> sum;
     V mass_l[9], mass_r[9];
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) sum[n] = V(0.0);
 #pragma GCC unroll 9
     for (int t = 0; t < 9; ++t) {
+      if (t != 4 && centre_alone) continue;
       const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
       State<V> l, r;
 #pragma GCC unroll 8
       for (int n = 0; n < k_hydro_variables; ++n) l[n] = left(p, n), r[n] = right(q, n);
-      add_flux<Axis>(l, r, simpson_weight(t), sum, mass_l[t], mass_r[t]);
+      add_flux<Axis>(l, r, weight(share, t), sum, mass_l[t], mass_r[t]);
     }
 #pragma GCC unroll 8
     for (int n = 0; n < k_hydro_variables; ++n) put(n, sum[n]);
@@ -149,6 +196,7 @@ class ThirteenLines {
       V scalar(0.0);
 #pragma GCC unroll 9
       for (int t = 0; t < 9; ++t) {
+        if (t != 4 && centre_alone) continue;
         const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
         scalar = fused_multiply_add(mass_l[t], V(left(p, n)),
                                     fused_multiply_add(mass_r[t], V(right(q, n)), scalar));
@@ -159,21 +207,12 @@ class ThirteenLines {
 
  private:
   static constexpr double k_lowest = -1e300;  // for variables without a floor
-  // Relative second differences of density and pressure up to which flow is smooth.
-  static constexpr double k_smooth = 0.2;
+  static constexpr int k_share = 0;           // which "variable" of a cell's centre is its share
 
-  // 1 where the flow is smooth, 0 where it is far from that.
-  template <class V, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION static V smooth_share(const Cell& cell) {
-    const auto bends = [&](int n, const V& centre) OCTANT_INLINE_LAMBDA {
-      const V twice = centre + centre;
-      return absolute(V(cell(n, -1, 0, 0) + cell(n, 1, 0, 0) - twice)) +
-             absolute(V(cell(n, 0, -1, 0) + cell(n, 0, 1, 0) - twice)) +
-             absolute(V(cell(n, 0, 0, -1) + cell(n, 0, 0, 1) - twice));
-    };
-    const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
-    const V bend = (bends(k_density, rho) * p + bends(k_pressure, p) * rho) / (rho * p);
-    return max(min(V(2.0) - V(1.0 / k_smooth) * bend, V(1.0)), V(0.0));
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {
+    if (t != 4) return V(simpson_weight(t)) * share;
+    return V(1.0) - V(1.0 - simpson_weight(4)) * share;
   }
 
   // The angular velocity that the velocities around a cell lack for its spin, times half a cell: a
@@ -257,26 +296,8 @@ class ThirteenLines {
     return max(min(a + b, most), least);
   }
 
-  // Moves the values at the centres of the faces along an axis.
   template <int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void correct(const V& share, V (&distance)[points]) {
-    const V factor = V(9.0 / 4.0) * share;
-    const auto face = [&](int side) OCTANT_INLINE_LAMBDA {
-      const auto at = [&](int t) OCTANT_INLINE_LAMBDA -> V& {
-        return distance[upper_point<Axis>(t) - (1 - side) * 2 * step_along(Axis)];
-      };
-      const V edges = (at(1) + at(3)) + (at(5) + at(7));
-      const V vertices = (at(0) + at(2)) + (at(6) + at(8));
-      V& centre = at(4);
-      // The mean by Simpson's rule less the centre's.
-      const V excess = V(1.0 / 9.0) * edges + V(1.0 / 36.0) * vertices - V(5.0 / 9.0) * centre;
-      centre = centre - factor * excess;
-    };
-    face(0), face(1);
-  }
-
-  template <int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION void add_flux(const State<V>& l, const State<V>& r, double weight,
+  KOKKOS_FORCEINLINE_FUNCTION void add_flux(const State<V>& l, const State<V>& r, const V& weight,
                                             State<V>& sum, V& mass_l, V& mass_r) const {
     constexpr int normal = k_velocity_x + Axis;
     const V rho_l = l[k_density], rho_r = r[k_density], p_l = l[k_pressure], p_r = r[k_pressure];
@@ -285,7 +306,7 @@ class ThirteenLines {
     const V c_l = square_root(p_l * rho_r * scale), c_r = square_root(p_r * rho_l * scale);
     const V up = max(max(v_l + c_l, v_r + c_r), V(0.0));
     const V down = min(min(v_l - c_l, v_r - c_r), V(0.0));
-    const V left = up * (V(weight) / (up - down)), right = V(weight) - left, d = left * down;
+    const V left = up * (weight / (up - down)), right = weight - left, d = left * down;
     const V with_l = left * v_l - d, with_r = fused_multiply_add(right, v_r, d);
     mass_l = with_l * rho_l, mass_r = with_r * rho_r;
     sum[k_mass] = sum[k_mass] + (mass_l + mass_r);
@@ -313,13 +334,13 @@ class ThirteenLines {
 
 }  // namespace
 
-class Ppm26 : public ThirteenLines<true> {
+class Ppm26 : public ThirteenLines<AtShocks> {
  public:
   static constexpr const char* name = "ppm26";
   using ThirteenLines::ThirteenLines;
 };
 
-class Ppm26Published : public ThirteenLines<false> {
+class Ppm26Published : public ThirteenLines<Everywhere> {
  public:
   static constexpr const char* name = "ppm26_published";
   using ThirteenLines::ThirteenLines;
