@@ -103,9 +103,17 @@ void fluxes_of_cells(const KernelArguments& a, int count, const double* surfaces
       });
 }
 
+// None where the program has no schedule for cores.
+template <class Scheme>
+std::tuple<PlaneFluxes<8>, PlaneFluxes<16>> fluxes_of_planes() {
+  if constexpr (k_has_core_schedule)
+    return {fluxes_of_plane<8, Scheme>, fluxes_of_plane<16, Scheme>};
+  else return {};
+}
+
 template <class Scheme>
 FluxKernels flux_kernels() {
-  return {{fluxes_of_plane<8, Scheme>, fluxes_of_plane<16, Scheme>},
+  return {fluxes_of_planes<Scheme>(),
           {fluxes_of_batch<8, Scheme>, fluxes_of_batch<16, Scheme>},
           fluxes_of_cells<Scheme>};
 }
