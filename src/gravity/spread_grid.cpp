@@ -12,8 +12,12 @@ constexpr int k_cells = 8;  // of a patch: cell x + 2 y + 4 z
 
 using Cells = Kokkos::RangePolicy<>;
 
-// Red cells, of which x + y + z is even, and black ones.
-constexpr int k_of_colour[2][4] = {{0, 3, 5, 6}, {1, 2, 4, 7}};
+// Number n of the four red cells, of which x + y + z is even, or of the four black ones: 0, 3, 5, 6
+// or 1, 2, 4, 7. (Kernels on a device cannot index a table of the host.)
+KOKKOS_FORCEINLINE_FUNCTION int cell_of_colour(int colour, int n) {
+  const int y = n & 1, z = n >> 1;
+  return 2 * n + ((y + z + colour) & 1);
+}
 
 // The value in the cell beside one of an own patch, along an axis; 0 where there is none.
 KOKKOS_FORCEINLINE_FUNCTION double beside(const PatchTable& table, const double* field, int cell,
@@ -60,7 +64,7 @@ void relax(int own, int colour, const DeviceArray<const PatchTable>& tables,
   Kokkos::parallel_for(
       "gravity: relax", Cells(0, own * 4), KOKKOS_LAMBDA(const std::int64_t task) {
         const std::int64_t patch = task / 4;
-        const int cell = k_of_colour[colour][task % 4];
+        const int cell = cell_of_colour(colour, static_cast<int>(task % 4));
         const std::int64_t n = patch * k_cells + cell;
         if (diagonal(n) == 0.0) return;
         const double sum = neighbours(tables(patch), phi.data(), cell);
@@ -77,7 +81,7 @@ void restrict_residual(int own, const DeviceArray<const PatchTable>& tables,
       "gravity: restrict", Cells(0, own), KOKKOS_LAMBDA(const std::int64_t patch) {
         double sum = 0.0;
         for (int place = 0; place < k_cells; ++place) {
-          const int cell = k_of_colour[place / 4][place % 4];
+          const int cell = cell_of_colour(place / 4, place % 4);
           const std::int64_t n = patch * k_cells + cell;
           if (diagonal(n) == 0.0) continue;
           sum +=
