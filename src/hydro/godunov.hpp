@@ -7,6 +7,7 @@
 // after the other.
 #pragma once
 
+#include "core/unroll.hpp"
 #include "hydro/half_step.hpp"
 #include "hydro/scheme.hpp"
 
@@ -66,7 +67,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
                  return cell(n, 0, 0, o);
                }));
     };
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
     for (int n = k_hydro_variables; n < this->variables_; ++n) reconstruct_variable(n);
   }
@@ -108,11 +109,11 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     };
 
     State<V> w;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) w[n] = cell(n, 0, 0, 0);
     Profile x[k_hydro_variables], y[k_hydro_variables], z[k_hydro_variables];
     State<V> dx, dy, dz;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) {
       profile(n, x[n], y[n], z[n]);
       dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
@@ -126,7 +127,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       }
       tilt<2>(w, half_step.vz, h_, gas_, z);
     }
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
 
@@ -151,7 +152,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     State<V> mid = half_step(w, dx, dy, dz, h_, gas_);
     const Vector<V> kick =
         sources_.kick_in_frame(Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place);
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
     return mid;
   }

@@ -6,6 +6,7 @@
 // twice as much as with linear profiles.
 #pragma once
 
+#include "core/unroll.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/reconstruction.hpp"
 
@@ -31,7 +32,7 @@ struct HalfStep {
                                                   const Gas& gas) const {
     const V divergence = V(h) * (dx[k_velocity_x] + dy[k_velocity_y] + dz[k_velocity_z]);
     State<V> half;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) half[n] = advance(w[n], dx[n], dy[n], dz[n]);
     const V h_over_density = V(h) / w[k_density];
     half[k_density] = half[k_density] - w[k_density] * divergence;
@@ -59,7 +60,7 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, c
   constexpr int k_along = k_velocity_x + Axis;
   const V stretch = V(h) * profile[k_along].bend();
   State<V> sound;  // what does not move with the gas
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) sound[n] = V(0.0);
   sound[k_density] = w[k_density] * stretch;
   sound[k_along] = V(h) / w[k_density] * profile[k_pressure].bend();
@@ -70,7 +71,7 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, c
   const auto small = is_small(k_density) && is_small(k_pressure);
   const V forwards = select(small, max(v, V(0.0)), V(0.0));
   const V backwards = select(small, min(v, V(0.0)), V(0.0));
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) {
     const V bend = profile[n].bend(), heard = select(small, sound[n], V(0.0));
     profile[n].tilt(backwards * bend + heard, forwards * bend + heard);

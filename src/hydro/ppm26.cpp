@@ -20,6 +20,7 @@
 //
 // The lines along the axes keep smooth extrema, which the diagonal ones clip: their points are too
 // far apart to tell an extremum from a blast.
+#include "core/unroll.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/scheme_kernels.hpp"
 
@@ -160,7 +161,7 @@ class ThirteenLines {
       const V floor(n == k_density    ? gas_.density_floor
                     : n == k_pressure ? gas_.pressure_floor
                                       : k_lowest);
-#pragma GCC unroll 27
+      OCTANT_UNROLL(27)
       for (int p = 0; p < points; ++p)
         if (p != k_centre && (Inside || direction(p).z != 0))
           put(p, n, max(V(centre + distance[p]), floor));
@@ -243,7 +244,7 @@ class ThirteenLines {
   template <bool Inside, int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&distance)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
-#pragma GCC unroll 27
+    OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p) {
       const Direction at = direction(p);
       const int place[3] = {at.x, at.y, at.z};
@@ -257,7 +258,7 @@ class ThirteenLines {
   template <bool Inside, class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static void lines(const Values& q, V (&distance)[points]) {
     const V centre = q(0, 0, 0);
-#pragma GCC unroll 13
+    OCTANT_UNROLL(13)
     for (int p = k_centre + 1; p < points; ++p) {
       const Direction d = direction(p);
       const bool is_axis = d.x * d.x + d.y * d.y + d.z * d.z == 1;
