@@ -107,6 +107,7 @@ def kernels(cubin: bytes) -> Iterator[Kernel]:
 def readable(name: str) -> str:
     """Give the functor or function that Kokkos launches."""
     demangled = subprocess.run(["c++filt", name], capture_output=True, text=True).stdout.strip()
+    demangled = re.sub(r"_INTERNAL_\w+::|\(anonymous namespace\)::", "", demangled)
     body = re.search(r"ParallelFor<(.*?)\(", demangled) or re.search(r"Parallel\w+<(.*)", demangled)
     return (body[1] if body else demangled).replace("octant::", "")[:100]
 
