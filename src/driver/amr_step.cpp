@@ -249,21 +249,23 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
     bad_tiles_ = mesh::uninitialised<std::uint8_t>("bad tiles", tiles);
 
   const auto& lower = mesh_.geometry().lower();
-  hydro::SweepArguments arguments{.tiles = halo.tiles,
-                                  .current = mesh_.pointers(level, source),
-                                  .old = fields.blocks(LevelFields::k_now),
-                                  .next = fields.blocks(stage_target(stage)),
-                                  .a0 = weights.old_weight,
-                                  .a1 = weights.new_weight,
-                                  .ends_step = weights.last,
-                                  .dt = dt,
-                                  .dx = mesh_.geometry().cell_size(level),
-                                  .lower = {lower[0], lower[1], lower[2]},
-                                  .flux_weight = weights.flux_weight * dt,
-                                  .registers = mesh_.registers(level),
-                                  .bad_tiles = bad_tiles_.data(),
-                                  .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
-                                  .batches = batches_.get()};
+  hydro::SweepArguments arguments{
+      .tiles = halo.tiles,
+      .current = mesh_.pointers(level, source),
+      .old = fields.blocks(LevelFields::k_now),
+      .next = fields.blocks(stage_target(stage)),
+      .a0 = weights.old_weight,
+      .a1 = weights.new_weight,
+      .ends_step = weights.last,
+      .dt = dt,
+      .dx = mesh_.geometry().cell_size(level),
+      .lower = {lower[0], lower[1], lower[2]},
+      .flux_weight = weights.flux_weight * dt,
+      .registers = mesh_.registers(level),
+      .bad_tiles = bad_tiles_.data(),
+      .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
+      .energy_taken = gravity_ ? gravity_->energy_taken(level) : nullptr,
+      .batches = batches_.get()};
   {
     const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.set_inflow_time(level, clocks_[level] + weights.time * dt);

@@ -15,7 +15,8 @@ namespace octant::driver {
 // same places has another discrete potential energy, which no force has worked for. So has the gas
 // of new cells with dual energy that overwrites, whose motion the cells before could not show.
 // Where processes cool gas into a cell or two, the scheme spreads it over its neighbours and lifts
-// it in its own potential; the work that it is spared comes back as heat, which is radiated.
+// it in its own potential; the work that it is spared comes back as heat, which is radiated. What
+// dual energy overwrites is booked there, too.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the beginning

@@ -52,6 +52,10 @@ class GasWork {
   void kick(int level, double dt, Half half, const VectorField& acceleration);
   void take_share(int level, const VectorField& acceleration);
   double* mass_flow(int level) { return levels_[level].flow.data(); }
+  // Where work is counted, so is what sweeps take from energies (SweepArguments); null elsewhere.
+  double* energy_taken(int level) {
+    return work_on_flow_ == WorkOnFlow::counted ? levels_[level].owed.data() : nullptr;
+  }
 
   // Changes the velocity of a level's gas, which keeps its heat.
   void push(int level, const VectorField& change);
@@ -62,7 +66,7 @@ class GasWork {
   void set_work_on_flow(WorkOnFlow work) { work_on_flow_ = work; }
 
   // Where work is counted, in a frame at rest: what the gas of all ranks was spared since the last
-  // call, because flows would have cost more than kicks did. Collective.
+  // call, because flows would have cost more than kicks did, less what sweeps took. Collective.
   double take_spared_work();
 
   // Flows are those through a mesh that rests in this frame. The mass in it is moved by the frame,

@@ -59,6 +59,7 @@ class Gravity {
   // Changes the velocity of a level's gas, which keeps its heat.
   void push(int level, const VectorField& change) { gas_.push(level, change); }
   double* mass_flow(int level) { return gas_.mass_flow(level); }
+  double* energy_taken(int level) { return gas_.energy_taken(level); }
   void set_work_on_flow(WorkOnFlow work) { gas_.set_work_on_flow(work); }
   // Over all ranks; see GasWork. Collective.
   double take_spared_work() { return gas_.take_spared_work(); }

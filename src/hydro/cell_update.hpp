@@ -98,6 +98,7 @@ class CellUpdate {
       return blended(n, advanced(n, Q::load(from + n * stride)));
     };
     W entropy = W(0.0);
+    const W conserved = u[k_energy];
     if (a_.gas.dual_energy) {
       entropy = next_scalar(k_entropy);
       if (a_.guards_entropy) {
@@ -116,6 +117,10 @@ class CellUpdate {
     judge(u, entropy, k, j, i, outcome);
     if (!a_.sweep.mass_flow) return;
     const std::int64_t cell = offset - view_.box(entry).base;
+    if (a_.sweep.energy_taken) {
+      double* taken = a_.sweep.energy_taken + a_.cells_per_block * entry + cell;
+      Q::store(taken, Q::load(taken) + (conserved - u[k_energy]));
+    }
     double* flow = a_.sweep.mass_flow + 3 * a_.cells_per_block * entry + cell;
     const auto add = [&](const W& in, const W& out) OCTANT_INLINE_LAMBDA {
       Q::store(flow, Q::load(flow) + W(0.5 * a_.sweep.flux_weight) * (in + out));

@@ -52,6 +52,9 @@ struct SweepArguments {
   // [slot][axis][cell] of own blocks, or null: grows by flux_weight times the mass flux along each
   // axis, the mean of a cell's two faces.
   double* mass_flow = nullptr;
+  // [slot][cell] of own blocks, or null: grows by what dual energy that overwrites takes from the
+  // total energy.
+  double* energy_taken = nullptr;
   // [tile], added to: how long each took, or 1 for each with batches; may be null.
   std::uint64_t* tile_cycles = nullptr;
   BatchBuffer* batches = nullptr;  // for the schedule of devices; null: that of cores
