@@ -94,7 +94,8 @@ def page(root: Path) -> str:
 def _card(entry: Example, run: Run | None) -> str:
     text = f"**[{entry.name}](../examples/{entry.name}.toml)**: {entry.said['Shows']}"
     if not run:
-        text += f" Takes {entry.said['Takes']}: too long for this page to draw."
+        takes = entry.said["Takes"].rstrip(".")
+        text += f" Takes {takes}: too long for this page to draw."
     else:
         takes = f"{_duration(run.processor_seconds)} of processor time ({run.machine})"
         if run.part:
