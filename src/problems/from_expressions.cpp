@@ -161,8 +161,7 @@ class ExpressionProblem final : public Problem {
       give_states(values, 0.0, receive);
       return;
     }
-    for (std::int64_t cell = 0; cell < centres.points(); ++cell)
-      receive(cell, mean_around(centres.place(cell), cell_size));
+    give_means(centres, cell_size, receive);
   }
 
   void give_states(LatticeValues& values, double time, const PointReceiver& receive) const {
@@ -212,28 +211,56 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // Of mass, momentum, energy and the mass of scalars.
-  GasState mean_around(const Position& centre, double cell_size) const {
-    const int n = samples_;
-    Lattice points;
-    for (int axis = 0; axis < 3; ++axis)
-      for (int i = 0; i < n; ++i)
-        points.along[axis].push_back(centre[axis] + ((i + 0.5) / n - 0.5) * cell_size);
-    GasState sum{.density = 0.0, .pressure = 0.0};
-    sum.scalars.resize(scalars_.size());
-    LatticeValues values(std::move(points));
-    give_states(values, 0.0, [&](std::int64_t, const GasState& gas) {
-      sum.density += gas.density;
-      for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
-      sum.pressure += gas.pressure * per_pressure_ + kinetic_energy(gas);
-      for (std::size_t s = 0; s < scalars_.size(); ++s)
-        sum.scalars[s] += gas.density * gas.scalars[s];
-    });
+  // Means over the samples of cells, which are asked for together in planes through a layer of
+  // cells: most of what is in an expression changes along one or two axes.
+  void give_means(const Lattice& centres, double cell_size, const PointReceiver& receive) const {
+    const auto samples_in = [&](const std::vector<double>& cells) {
+      std::vector<double> places;
+      for (const double centre : cells)
+        for (int i = 0; i < samples_; ++i)
+          places.push_back(centre + ((i + 0.5) / samples_ - 0.5) * cell_size);
+      return places;
+    };
+    const auto& [x, y, z] = centres.along;
+    const auto xs = samples_in(x), ys = samples_in(y);
+    std::vector<std::size_t> cell_of;  // the sample, in its layer
+    for (std::size_t j = 0; j < ys.size(); ++j)
+      for (std::size_t i = 0; i < xs.size(); ++i)
+        cell_of.push_back(j / samples_ * x.size() + i / samples_);
+    GasState nothing{.density = 0.0, .pressure = 0.0};
+    nothing.scalars.resize(scalars_.size());
+    std::int64_t cell = 0;
+    for (const double middle : z) {
+      std::vector<GasState> sums(x.size() * y.size(), nothing);
+      for (const double height : samples_in({middle})) {
+        LatticeValues plane(Lattice{{xs, ys, {height}}});
+        give_states(plane, 0.0, [&](std::int64_t sample, const GasState& gas) {
+          add_sample(gas, sums[cell_of[sample]]);
+        });
+      }
+      for (GasState& sum : sums) {
+        make_mean(sum);
+        receive(cell++, sum);
+      }
+    }
+  }
+
+  // Sums of mass, momentum, energy and the mass of scalars, in the places of what they are made
+  // into.
+  void add_sample(const GasState& gas, GasState& sum) const {
+    sum.density += gas.density;
+    for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
+    sum.pressure += gas.pressure * per_pressure_ + kinetic_energy(gas);
+    for (std::size_t n = 0; n < sum.scalars.size(); ++n)
+      sum.scalars[n] += gas.density * gas.scalars[n];
+  }
+
+  void make_mean(GasState& sum) const {
+    const int samples = samples_ * samples_ * samples_;
     for (double& velocity : sum.velocity) velocity /= sum.density;
     for (double& scalar : sum.scalars) scalar /= sum.density;
-    sum.pressure = (sum.pressure - kinetic_energy(sum)) / per_pressure_ / (n * n * n);
-    sum.density /= n * n * n;
-    return sum;
+    sum.pressure = (sum.pressure - kinetic_energy(sum)) / per_pressure_ / samples;
+    sum.density /= samples;
   }
 
   static double kinetic_energy(const GasState& gas) {
