@@ -51,7 +51,6 @@ void AmrSimulation::measure() {
     totals_.particles[n] = matter_.kinds()[n].totals();
   measure_integrals();
   if (gravity_) totals_.potential_energy = potential_energy();
-  if (energy_.counts_spared) energy_.spared += gravity_->take_spared_work();
   if (options_.universe)
     energy_.update(scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
                    totals_.potential_energy, added_energy());

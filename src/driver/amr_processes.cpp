@@ -87,6 +87,7 @@ void AmrSimulation::follow_gas(int coarsest) {
 
 void AmrSimulation::settle_ledgers() {
   for (subgrid::Ledger& ledger : ledgers_) ledger.settle(mesh_.communicator());
+  if (energy_.counts_spared) energy_.spared += gravity_->take_spared_work();
 }
 
 // By all processes, since the run began.
