@@ -11,11 +11,11 @@ namespace octant::driver {
 // Processors are those of the system, such as a core's hardware threads; only those count that the
 // ranks may use. Of several nodes, numbers are of the one where they are scarcest.
 struct Machine {
-  std::string name, processor;  // of the root's node; empty where the system does not tell
+  std::string name{}, processor{};  // of the root's node; empty where the system does not tell
   int ranks_per_node = 1, threads_per_rank = 1;
   int processors = 1;           // of the node
   int processors_per_rank = 1;  // fewer than the node's: ranks are bound
-  Devices devices;              // of the node, where kernels run on GPUs
+  Devices devices{};            // of the node, where kernels run on GPUs
 
   bool is_bound() const { return processors_per_rank < processors; }
   // Whether several ranks have one GPU, and take turns.
