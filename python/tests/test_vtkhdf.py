@@ -178,11 +178,12 @@ def pvpython(tmp_path: Path) -> Callable[..., str]:
     if not command:
         pytest.skip("no ParaView; Debian's package python3-paraview has pvpython")
 
-    def call(text: str, *arguments: object, display: tuple[str, ...] = ()) -> str:
+    def call(text: str, *arguments: object, display: str = "") -> str:
         script = tmp_path / "script.py"
         script.write_text(text)
-        words = [*display, command, "--force-offscreen-rendering", str(script)]
+        words = [command, "--force-offscreen-rendering", str(script)]
         environment = {n: v for n, v in os.environ.items() if not n.startswith("PYTHON")}
+        environment["DISPLAY"] = display
         run = subprocess.run(
             [*words, *map(str, arguments)], env=environment, capture_output=True, text=True
         )
@@ -225,17 +226,28 @@ simple.SaveScreenshot(sys.argv[2], view)
 """
 
 
+@pytest.fixture
+def display() -> Iterator[str]:
+    """Give a display of X that nobody sees, whose number the server has chosen and says."""
+    server = shutil.which("Xvfb")
+    if not server:
+        pytest.skip("no Xvfb, and ParaView draws on a display alone; Debian's package xvfb has it")
+    # Without -noreset it turns away who comes while it begins anew, after its last client has left.
+    words = [server, "-displayfd", "1", "-noreset", "-ac", "-screen", "0", "640x480x24"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        yield ":" + process.stdout.readline().decode().strip()
+        process.terminate()
+
+
 def test_a_picture_of_paraview_shows_the_field(
-    tmp_path: Path, pvpython: Callable[..., str]
+    tmp_path: Path, pvpython: Callable[..., str], display: str
 ) -> None:
-    """Debian's ParaView draws on a display of X alone, which xvfb-run gives it."""
-    display = shutil.which("xvfb-run")
-    if not display:
-        pytest.skip("no xvfb-run, and ParaView draws on a display alone")
+    """Debian's ParaView draws on a display of X alone."""
     path, picture = tmp_path / "snap.hdf", tmp_path / "cut.png"
     with Snapshot(partly_refined().write(tmp_path / "snap.h5")) as snapshot:
         write_mesh(snapshot, path)
-    pvpython(OPEN_WITH_PARAVIEW + DRAW_WITH_PARAVIEW, path, picture, display=(display, "-a"))
+    pvpython(OPEN_WITH_PARAVIEW + DRAW_WITH_PARAVIEW, path, picture, display=display)
     assert_shows_the_wave(plt.imread(picture)[::-1, :, 0] * 2.6 + 1.0)
 
 
