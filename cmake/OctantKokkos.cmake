@@ -51,7 +51,8 @@ if(OCTANT_CUDA)
   set(CMAKE_CUDA_ARCHITECTURES ${Kokkos_CUDA_ARCHITECTURES}-real)
   set(options
     --expt-relaxed-constexpr                # kernels may call constexpr functions,
-    --Werror=cross-execution-space-call)    # and no other functions of the host
+    --Werror=cross-execution-space-call     # and no other functions of the host;
+    --diag-suppress=1675)                   # it need not say that it skips pragmas of g++
   if(OCTANT_SAME_BITS_AS_HOST)
     list(APPEND options -fmad=false)        # the device's own contraction
   endif()
