@@ -109,7 +109,9 @@ void count_work(const CellRange& cells, double dt, const VectorField& accelerati
       "gravity: count work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
         *gas.energy.at(cell) += gain;
-        *work.owed.at(cell) += 0.5 * dot(work.flow, acceleration, cell) - gain;
+        const double due = *work.owed.at(cell) + 0.5 * dot(work.flow, acceleration, cell) - gain;
+        // What flowed into a cell that a sweep broke may be no number, though the cell is repaired.
+        *work.owed.at(cell) = Kokkos::isfinite(due) ? due : 0.0;
       });
 }
 
