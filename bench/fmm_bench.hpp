@@ -23,7 +23,7 @@ struct FmmResult {
   std::int64_t cells = 0;  // leaf cells, over all ranks
   double seconds = 0.0;
   double force_sum = 0.0, torque_sum = 0.0;  // |sum m a| / sum |m a|, and of r x m a
-  std::map<std::string, double> parts{};       // seconds by part of the solve, on this rank
+  std::map<std::string, double> parts{};     // seconds by part of the solve, on this rank
   // Operations of pairs of points, and of a cell with moments on a refined one, on this rank.
   double point_operations = 0.0, refined_operations = 0.0;
 };
