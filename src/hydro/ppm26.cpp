@@ -92,14 +92,18 @@ struct Everywhere {
 // nothing jumps to and fro where a flow is at a limit.
 struct AtShocks {
   // Of -h div v, in units of the speed of sound; and of the sum of the second differences along the
-  // axes, relative to the values.
+  // axes, relative to the density, and to the pressure and what would stop the velocities around,
+  // p + rho strain^2: a shock has that behind it, and a pressure that is much less is noise of the
+  // total energy.
   static constexpr double k_least_compression = 0.1, k_least_bend = 0.5;
 
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& cell, const Gas& gas) {
     const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
     const V sound = square_root(V(gas.gamma) * p / rho);
-    const V bend = (bends(cell, k_density, rho) * p + bends(cell, k_pressure, p) * rho) / (rho * p);
+    const V around = strain<V>(cell), stress = fused_multiply_add(V(rho * around), around, p);
+    const V bend =
+        (bends(cell, k_density, rho) * stress + bends(cell, k_pressure, p) * rho) / (rho * stress);
     return min(from_least_to_twice(V(compression<V>(cell) / sound), k_least_compression),
                from_least_to_twice(bend, k_least_bend));
   }
@@ -114,6 +118,19 @@ struct AtShocks {
     const V along_x = cell(k_velocity_x, -1, 0, 0) - cell(k_velocity_x, 1, 0, 0);
     const V along_y = cell(k_velocity_y, 0, -1, 0) - cell(k_velocity_y, 0, 1, 0);
     const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
+    return V(0.5) * (along_x + along_y + along_z);
+  }
+  // No less than that, nor where a velocity turns round.
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static V strain(const Cell& cell) {
+    const V x = cell(k_velocity_x, 0, 0, 0), y = cell(k_velocity_y, 0, 0, 0);
+    const V z = cell(k_velocity_z, 0, 0, 0);
+    const V along_x = absolute(V(cell(k_velocity_x, -1, 0, 0) - x)) +
+                      absolute(V(cell(k_velocity_x, 1, 0, 0) - x));
+    const V along_y = absolute(V(cell(k_velocity_y, 0, -1, 0) - y)) +
+                      absolute(V(cell(k_velocity_y, 0, 1, 0) - y));
+    const V along_z = absolute(V(cell(k_velocity_z, 0, 0, -1) - z)) +
+                      absolute(V(cell(k_velocity_z, 0, 0, 1) - z));
     return V(0.5) * (along_x + along_y + along_z);
   }
   template <class V, class Cell>
