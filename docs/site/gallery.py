@@ -155,9 +155,7 @@ def _keep_picture(entry: Example, output: Path) -> None:
         small = picture.convert("RGB")
         small.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
         ENTRIES.mkdir(exist_ok=True)
-        small.quantize(256, Image.Quantize.MAXCOVERAGE).save(
-            ENTRIES / f"{entry.name}.png", optimize=True
-        )
+        small.save(ENTRIES / f"{entry.name}.png", optimize=True)
 
 
 def _processor() -> str:

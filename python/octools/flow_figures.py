@@ -24,6 +24,7 @@ FLUCTUATIONS = ("u_rms", "v_rms", "w_rms")
 PLANE_MEANS = ("z", *COMPONENTS, *FLUCTUATIONS)  # columns of profiles.csv
 STRESSES = ("uw", "total_stress")
 CHANNEL_REFERENCE = ("y_over_h", "yplus", "Uplus", "urms_plus", "vrms_plus", "wrms_plus")
+CHANNELS = {"mkm1999_retau180.csv": "Moser, Kim & Mansour (1999)"}
 CAVITY = "Albensoeder & Kuhlmann (2005)"  # of whose box centre_line_references knows
 WIDE = 0.6  # slices whose height is less of their width
 REFERENCES = Path(__file__).parent / "references"
@@ -257,8 +258,16 @@ def channel_errors(wall: dict[str, Array], reference: dict[str, Array]) -> dict[
     return errors
 
 
-def save_channel(wall: dict[str, Array], reference: dict[str, Array] | None, path: Path) -> None:
-    """Draw means, root mean squares and stresses of a channel in wall units."""
+def save_channel(
+    wall: dict[str, Array],
+    reference: dict[str, Array] | None,
+    path: Path,
+    source: str = "reference",
+) -> None:
+    """Draw means, root mean squares and stresses of a channel in wall units.
+
+    With reference data, whose source the picture names.
+    """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 7.5), layout="constrained")
         mean, rms, stress = figure.subplots(3, 1)
@@ -277,9 +286,8 @@ def save_channel(wall: dict[str, Array], reference: dict[str, Array] | None, pat
         stress.plot([0, 1], [1, 0], color=INK, ls=":", lw=1.0, label="exact")
         stress.set(ylabel="shear stress$^+$", xlabel="distance from the wall over half-height")
         if reference is not None:
-            mean.plot(
-                reference["yplus"][1:], reference["Uplus"][1:], ls=":", color=INK, label="reference"
-            )
+            known = reference["yplus"][1:], reference["Uplus"][1:]
+            mean.plot(*known, ls=":", color=INK, label=source)
         mean.set_title(f"channel   $Re_\\tau$ = {wall['friction'][1]:.1f}", loc="left")
         for axes in (mean, rms, stress):
             _tidy(axes)

@@ -6,6 +6,7 @@ from pathlib import Path
 from octools.flow import FlowSnapshot
 from octools.flow_figures import (
     CHANNEL_REFERENCE,
+    CHANNELS,
     PLANE_MEANS,
     STRESSES,
     centre_line_references,
@@ -57,7 +58,8 @@ def _profile_channel(
 ) -> list[str]:
     wall = in_wall_units(profile, viscosity)
     reference = read_reference(references[0], *CHANNEL_REFERENCE) if references else None
-    save_channel(wall, reference, destination)
+    source = CHANNELS.get(references[0].name, references[0].stem) if references else ""
+    save_channel(wall, reference, destination, source)
     velocity, reynolds = wall["friction"]
     errors = channel_errors(wall, reference) if reference else {}
     return [

@@ -104,7 +104,10 @@ def profile(
         solution = exact_solution(header, name, overrides) if name != "none" else None
         result = _measure(data, kind, centre, axis, fields, bin_width)
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
-    save_profile(result, solution, f"{header.name(path)}   {header.when}", destination, log)
+    when = header.when
+    if header.has_units and not header.expands:  # but the axes and the solution are in code units
+        when += f" ({header.time:.4g} in code units)"
+    save_profile(result, solution, f"{header.name(path)}   {when}", destination, log)
     write_csv(result, solution, destination.with_suffix(".csv"))
     for label, value in key_numbers(result, solution).items():
         console.print(f"{label + ':':<28}{value:.6g}")

@@ -92,7 +92,11 @@ def evrard(run: Path) -> Findings:
     curves = [Curve(name, time, history[name]) for name in names]
     until = reference["t"] <= time[-1]
     known = [
-        Curve("spherical" if n == 0 else "_", reference["t"][until], reference[theirs][until])
+        Curve(
+            "in one dimension, 2000 shells" if n == 0 else "_",
+            reference["t"][until],
+            reference[theirs][until],
+        )
         for n, theirs in enumerate(names.values())
     ]
     return [
