@@ -86,6 +86,44 @@ interval = 2
 max_steps = 20
 """
 
+# The same box with all that makes galaxies, soon enough for its few steps; black holes form in its
+# finest cells.
+GALAXIES_IN_A_BOX = (
+    CLUMPY_BOX.replace("max_level = 2", "max_level = 1").replace("[4.0, 4.0]", "[4.0]")
+    + """
+[cooling]
+enabled = true
+method = "original"
+self_shielding = "exponential"
+initial_metallicity = 0.1
+
+[floor]
+kind = "jeans"
+
+[stars]
+enabled = true
+efficiency = 5.0
+density = 1e-6
+overdensity = 2.0
+mass = 3e6
+
+[supernovae]
+mode = "mechanical"
+delay = 20.0
+
+[black_holes]
+enabled = true
+seed_mass = 1e6
+gas_density = 1e-4
+star_density = 1e-6
+exclusion = 2.0
+boost_density = 1e-4
+
+[agn]
+enabled = true
+"""
+)
+
 # Sweeps take most of the time: for questions about it. The blast stays in its level-1 ball for
 # these few steps.
 STEADY_BLAST = """

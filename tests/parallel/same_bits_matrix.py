@@ -3,7 +3,8 @@
 
     tests/parallel/same_bits_matrix.py [--cases blast universe] [--ranks 1 2 3] [--threads 1 2]
 
-The cases are a drifting blast, and gas and dark matter that collapse in an expanding box. Every
+The cases are a drifting blast, gas and dark matter that collapse in an expanding box, and the same
+box with cooling, stars, supernovae and black holes. Every
 final snapshot and history must have the bits of the run on one rank and one thread; so must those
 of runs that go on from its checkpoints on every number of ranks. Prints one line per run; the exit
 code is 1 if any differs. Takes about half an hour on two cores.
@@ -17,10 +18,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST
+from cases import CLUMPY_BOX, DRIFTING_BLAST, GALAXIES_IN_A_BOX
 from running import CHECKPOINT_EVERY_STEP, Outcome, run_well, same_run_differences
 
-CASES = {"blast": DRIFTING_BLAST, "universe": CLUMPY_BOX}
+CASES = {
+    "blast": DRIFTING_BLAST,
+    "universe": CLUMPY_BOX,
+    "galaxies": GALAXIES_IN_A_BOX,
+}
 DECOMPOSITIONS = ("ksection", "hilbert", "morton")
 EXCHANGES = ("p2p", "alltoall", "ksection")
 POLICIES = ("baseline", "exact", "cplx", "lpt", "node")

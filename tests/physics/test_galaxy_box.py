@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import CLUMPY_BOX
+from cases import GALAXIES_IN_A_BOX
 from galaxies import DATA, SUN, assert_same_births, needs_data, rows
 from refusals import assert_refused
 from running import (
@@ -25,34 +25,12 @@ from running import (
 
 Array = NDArray[np.float64]
 
-EVERYTHING = """
-[cooling]
-enabled = true
-method = "original"
-self_shielding = "exponential"
-initial_metallicity = 0.1
-
-[floor]
-kind = "jeans"
-
-[stars]
-enabled = true
-efficiency = 5.0
-density = 1e-6
-overdensity = 2.0
-mass = 3e6
-
-[supernovae]
-mode = "mechanical"
-delay = 20.0
-"""
-
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run the small universe on one rank, with everything."""
     folder = tmp_path_factory.mktemp("box")
-    return run_well(folder / "run", CLUMPY_BOX + EVERYTHING, *CHECKPOINT_EVERY_STEP)
+    return run_well(folder / "run", GALAXIES_IN_A_BOX, *CHECKPOINT_EVERY_STEP)
 
 
 def metals_of_gas(snapshot: Path) -> float:
@@ -65,21 +43,31 @@ def test_mass_and_metals_are_where_the_ledger_says(reference: Outcome) -> None:
     assert history["stars_particles"][-1] > 50
     assert history["supernovae_number"][-1] > 0
     assert history["leaf_cells_1"][-1] > 0
-    mass = history["mass"] + history["stars_mass"]
+    assert history["sinks_particles"][-1] > 1
+    assert history["black_holes_injected"][-1] > 0.0
+    mass = history["mass"] + history["stars_mass"] + history["sinks_mass"]
+    mass += history["black_holes_radiated"]
     assert np.abs(mass / mass[0] - 1.0).max() < 1e-12
     in_stars = history["stars_formed"] - history["supernovae_mass"]
     assert np.abs(in_stars - history["stars_mass"]).max() < 1e-12 * history["mass"][0]
 
     first, last = (metals_of_gas(s) for s in (reference.snapshots[0], reference.last_snapshot))
-    moved = history["supernovae_metals"][-1] - history["stars_formed_metals"][-1]
-    assert last == pytest.approx(first + moved, rel=1e-12)
+    moved = history["supernovae_metals"] - history["stars_formed_metals"]
+    moved -= history["black_holes_metals"]
+    assert last == pytest.approx(first + moved[-1], rel=1e-12)
     assert history["supernovae_metals"][-1] > 0.1 * history["supernovae_mass"][-1]
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_the_same_bits_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: int) -> None:
+@pytest.mark.parametrize(
+    ("ranks", "threads", "decomposition"),
+    [(1, 2, "ksection"), (2, 1, "hilbert"), (3, 1, "ksection"), (4, 1, "morton")],
+)
+def test_the_same_bits_on_more_ranks(
+    tmp_path: Path, reference: Outcome, ranks: int, threads: int, decomposition: str
+) -> None:
+    balance = ("balance.cost=measured", f"balance.decomposition={decomposition}")
     outcome = run_well(
-        tmp_path / "run", CLUMPY_BOX + EVERYTHING, "balance.cost=measured", ranks=ranks
+        tmp_path / "run", reference.parameters, *balance, ranks=ranks, threads=threads
     )
     assert_same_run(outcome, reference)
     assert_same_births(outcome, reference)
@@ -87,11 +75,12 @@ def test_the_same_bits_on_more_ranks(tmp_path: Path, reference: Outcome, ranks: 
 
 def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome) -> None:
     history = reference.history()
-    exploded = history["supernovae_number"]
-    row = int(np.flatnonzero(exploded > 0.0)[0])  # stars explode before it and after it
-    assert exploded[-1] > exploded[row]
-    step = int(history["step"][row])
-    outcome = assert_goes_on(tmp_path / "run", reference, step, ranks=2)
+    holes = history["sinks_particles"]
+    row = int(np.flatnonzero(holes > 0)[0])  # holes form before it and after it
+    assert holes[-1] > holes[row]
+    assert history["supernovae_number"][-1] > history["supernovae_number"][row]
+    step = int(history["step"][row]) + 1
+    outcome = assert_goes_on(tmp_path / "run", reference, step, ranks=3)
     assert_same_births(outcome, reference)
 
 
@@ -100,12 +89,14 @@ def test_the_energy_equation_holds_with_the_ledger(tmp_path: Path) -> None:
     box = ["initial.sigma_8=0.01", "mesh.max_level=0", "cosmology.box=50.0"]
     outcome = run_well(
         tmp_path / "run",
-        CLUMPY_BOX + EVERYTHING,
+        GALAXIES_IN_A_BOX,
         *box,
         'cosmology.start="z = 12"',
         'cosmology.end="z = 5"',
         "stars.enabled=false",
         "supernovae.mode=none",
+        "black_holes.enabled=false",
+        "agn.enabled=false",
         "time.max_steps=100",
     )
     history = outcome.history()
