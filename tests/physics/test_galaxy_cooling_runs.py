@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import DRIFTING_BLAST
+from cases import CLUMPY_BOX, DRIFTING_BLAST
 from cooling_cells import CELLS, cells, evolve, write_table
 from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X
 from refusals import assert_refused
@@ -165,6 +165,12 @@ def refused(tmp_path: Path, *overrides: str) -> Outcome:
         (["cooling.initial_metallicity=100.0"], ["cooling.initial_metallicity"]),
         (["problem.metals=[0.1, 1.5]"], ["problem.metals"]),
         (["cooling.method=euler"], ["cooling.method"]),
+        (["cooling.method=original"], ['cooling.method = "original"', "cooling.table"]),
+        (["cooling.uv_background=courty"], ["cooling.table", 'cooling.uv_background = "courty"']),
+        (["cooling.method=original", 'cooling.table=""', "cooling.uv_background=table"],
+         ['cooling.method = "original"', 'cooling.uv_background = "table"']),
+        (["cooling.method=original", 'cooling.table=""', "cooling.self_shielding=rahmati"],
+         ['cooling.method = "original"', 'cooling.self_shielding = "rahmati"']),
         (['cooling.table="/nonexistent.h5"'], ["/nonexistent.h5"]),
     ],
 )  # fmt: skip
@@ -172,6 +178,15 @@ def test_what_does_not_fit_is_refused(
     tmp_path: Path, overrides: list[str], words: list[str]
 ) -> None:
     assert_refused(refused(tmp_path, *overrides), *words)
+
+
+@pytest.mark.parametrize(("dual_energy", "warnings"), [("off", 1), ("overwrite", 0)])
+def test_cold_gas_of_a_universe_without_dual_energy_is_warned_of(
+    tmp_path: Path, dual_energy: str, warnings: int
+) -> None:
+    cooling = ["cooling.enabled=true", "cooling.method=original", "time.max_steps=1"]
+    outcome = run_well(tmp_path / "run", CLUMPY_BOX, *cooling, f"hydro.dual_energy={dual_energy}")
+    assert outcome.text.count("temperatures of cold, fast gas are noise") == warnings
 
 
 def spoil_nan(file: h5py.File) -> None:

@@ -65,19 +65,31 @@ TEST_P(PoissonOfMean, mean_and_variance_are_equal) {
   EXPECT_NEAR(squares / number, mean, 4.0 * std::sqrt((mean + 2.0 * mean * mean) / number));
 }
 
+// In cells beside each other along any axis, whose places are 21 bits of a key each.
 TEST_P(PoissonOfMean, neighbours_and_seeds_are_independent) {
   const double mean = GetParam();
-  const int number = 200'000;
-  const auto counts = draw_numbers(mean, number, 3), others = draw_numbers(mean, number, 4);
-  double neighbours = 0.0, seeds = 0.0;
-  for (int n = 1; n < number; ++n) {
-    const double own = static_cast<double>(counts[n]) - mean;
-    neighbours += own * (static_cast<double>(counts[n - 1]) - mean);
-    seeds += own * (static_cast<double>(others[n]) - mean);
-  }
-  EXPECT_LT(std::abs(neighbours / (number * mean)), 0.01);
-  EXPECT_LT(std::abs(seeds / (number * mean)), 0.01);
-  EXPECT_EQ(counts, draw_numbers(mean, number, 3));
+  constexpr int n = 64, cells = n * n * n;
+  const auto draw = [&](std::uint64_t seed) {
+    std::vector<std::int64_t> counts;
+    for (std::uint64_t x = 0; x < n; ++x)
+      for (std::uint64_t y = 0; y < n; ++y)
+        for (std::uint64_t z = 0; z < n; ++z)
+          counts.push_back(poisson(RandomStream(seed, x << 42 | y << 21 | z, 7), 0, mean));
+    return counts;
+  };
+  const auto counts = draw(3), others = draw(4);
+  const auto correlation = [&](const std::vector<std::int64_t>& one,
+                               const std::vector<std::int64_t>& two, int distance) {
+    double sum = 0.0;
+    for (int c = 0; c < cells; ++c)
+      sum += (static_cast<double>(one[c]) - mean) *
+             (static_cast<double>(two[(c + distance) % cells]) - mean);
+    return sum / (cells * mean);
+  };
+  for (const int distance : {1, n, n * n})
+    EXPECT_LT(std::abs(correlation(counts, counts, distance)), 0.01) << distance;
+  EXPECT_LT(std::abs(correlation(counts, others, 0)), 0.01);
+  EXPECT_EQ(counts, draw(3));
 }
 
 // Both methods, also where they meet.
