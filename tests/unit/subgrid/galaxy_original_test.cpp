@@ -86,10 +86,10 @@ TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
     return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
   };
   // With its steps what is left is that RAMSES interpolates rates between temperatures whose ratio
-  // is 1.3, which matters where they are steep. Its steps have errors of some per cent while T
-  // changes fast.
-  EXPECT_LT(share(alike, 0.5), 0.002);
-  EXPECT_LT(share(alike, 0.85), 0.02);
+  // is 1.3, which matters below 2e4 K, where they are steep. Its steps have errors of some per cent
+  // while T changes fast.
+  EXPECT_LT(share(alike, 0.5), 0.001);
+  EXPECT_LT(share(alike, 0.89), 0.02);
   EXPECT_LT(share(alike, 1.0), 0.12);
   EXPECT_LT(share(exact, 0.5), 0.02);
 }
