@@ -33,6 +33,7 @@ ENERGY = {
     "black_holes_floor_energy": 1.0,
     "floored_energy": 1.0,
     "outflow_energy": -1.0,
+    "outflow_potential": -1.0,
 }
 MASS = {"floored_mass": 1.0, "outflow_mass": -1.0, "black_holes_radiated": -1.0}
 

@@ -33,6 +33,12 @@ bool has_boundaries(const mesh::Geometry& geometry) {
   return !(geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2));
 }
 
+void add_outflow(Columns& columns, const AmrSimulation& simulation) {
+  const Outflow& outflow = simulation.outflow();
+  outflow.add_columns(columns);
+  if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
+}
+
 void add_mesh(Columns& columns, const Totals& totals) {
   columns.add_numbered("blocks", totals.blocks);
   columns.add_numbered("leaf_cells", totals.leaf_cells);
@@ -83,7 +89,7 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_energy(columns, totals);
   add_errors(columns, totals, simulation.floored());
   if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))
-    simulation.outflow().add_columns(columns);
+    add_outflow(columns, simulation);
   add_mesh(columns, totals);
   const auto kinds = simulation.matter().kinds();
   for (std::size_t n = 0; n < kinds.size(); ++n)

@@ -68,8 +68,14 @@ void AmrSimulation::collect_outflow() {
   const mesh::Geometry& geometry = mesh_.geometry();
   const bool is_endless = geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2);
   if (!options_.hydro.enabled || is_endless) return;
-  for (int level = 0; level <= mesh_.finest_level(); ++level)
-    driver::collect_outflow(mesh_, level, options_.hydro.spin(), flown_out_);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    PotentialsOfStep potentials;
+    if (gravity_) {
+      potentials.before = gravity_->stored().field(level, gravity::Field::previous_potential);
+      potentials.after = gravity_->stored().field(level, gravity::Field::potential);
+    }
+    driver::collect_outflow(mesh_, level, options_.hydro.spin(), potentials, flown_out_);
+  }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out_));
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out_[n].to_double();
   flown_out_ = {};

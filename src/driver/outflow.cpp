@@ -19,11 +19,29 @@ namespace {
 
 using FaceTotals = Kokkos::Array<double, Outflow::terms>;
 
+// In the middle of a cell's face at the end of the domain, on the line through the potentials of
+// the cell and of the one before it, and in the mean of both times: with the forces at both, which
+// the work on what flows is done by, it is of second order.
+KOKKOS_INLINE_FUNCTION double potential_at(const PotentialsOfStep& potentials,
+                                           const mesh::DomainFace& face, int block_size, int a,
+                                           int b) {
+  const int stride[3] = {1, block_size, block_size * block_size};
+  const int along_a = stride[face.axis == 0 ? 1 : 0], along_b = stride[face.axis == 2 ? 1 : 2];
+  const int inwards = (face.side == 0 ? 1 : -1) * stride[face.axis];
+  const mesh::Cell last{0, face.slot, face.first + a * along_a + b * along_b};
+  const mesh::Cell inner{0, face.slot, last.index + inwards};
+  const auto on_face = [&](const mesh::BlockField& potential) {
+    return 1.5 * *potential.at(last) - 0.5 * *potential.at(inner);
+  };
+  return 0.5 * (on_face(potentials.before) + on_face(potentials.after));
+}
+
 // The fluxes through one face after the other, each in the order of its cells.
 struct SumOfFaces {
   mesh::DeviceArray<const mesh::DomainFace> faces;
   mesh::DeviceArray<FaceTotals> totals;
   double* registers;
+  PotentialsOfStep potentials;
   int half, variables, spin;
   double dx;
 
@@ -40,6 +58,9 @@ struct SumOfFaces {
       x[b] += (cell / half + 0.5) * dx;
       sum[Outflow::mass] += of(hydro::k_mass);
       sum[Outflow::energy] += of(hydro::k_energy);
+      if (potentials.after.data)
+        sum[Outflow::potential] +=
+            of(hydro::k_mass) * potential_at(potentials, face, 2 * half, cell % half, cell / half);
       for (int d = 0; d < 3; ++d) {
         const int e = (d + 1) % 3, f = (d + 2) % 3;
         sum[Outflow::momentum + d] += of(hydro::k_momentum_x + d);
@@ -55,7 +76,7 @@ struct SumOfFaces {
 
 }  // namespace
 
-void collect_outflow(mesh::Mesh& mesh, int level, int spin,
+void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfStep& potentials,
                      std::array<ReproducibleSum, Outflow::terms>& terms) {
   const auto faces = mesh::to_device("domain faces", mesh.domain_faces(level));
   const int count = static_cast<int>(faces.extent(0));
@@ -63,7 +84,7 @@ void collect_outflow(mesh::Mesh& mesh, int level, int spin,
   const auto totals = mesh::uninitialised<FaceTotals>("outflow", count);
   Kokkos::parallel_for(
       "outflow", count,
-      SumOfFaces{faces, totals, mesh.registers(level), mesh.layout().block_size / 2,
+      SumOfFaces{faces, totals, mesh.registers(level), potentials, mesh.layout().block_size / 2,
                  mesh.layout().variables, spin, mesh.geometry().cell_size(level)});
   const auto of_faces = on_host(Cargo::numbers, totals);
   for (int n = 0; n < count; ++n)

@@ -191,12 +191,16 @@ void add_further_kinds(MeshContents& contents, const AmrOptions& options) {
   if (!names.empty()) contents.facts.set(k_further_kinds, names);
 }
 
+// The terms of Outflow that checkpoints of all versions hold together.
+constexpr int k_old_outflow = Outflow::potential;
+
 void add_run_state(MeshContents& contents, const RunState& state) {
   contents.facts.set("floored_cells", state.floored.cells);
   contents.facts.set("floored_mass", state.floored.mass);
   contents.facts.set("floored_energy", state.floored.energy);
-  contents.facts.set("outflow",
-                     std::vector<double>(state.outflow.amount.begin(), state.outflow.amount.end()));
+  const auto& left = state.outflow.amount;
+  contents.facts.set("outflow", std::vector<double>(left.begin(), left.begin() + k_old_outflow));
+  contents.facts.set("outflow_potential", left[Outflow::potential]);
   const EnergyBudget& e = state.energy;
   contents.facts.set("energy_budget", std::vector<double>{e.begun ? 1.0 : 0.0, e.initial, e.work,
                                                           e.log_a, e.potential, e.resolution,
@@ -231,31 +235,41 @@ std::vector<subgrid::Ledger> read_ledgers(const Hdf5Reader& file,
   return ledgers;
 }
 
+// A total that checkpoints of version 0.2.0 and before do not have: there it begins at zero.
+double read_later_total(const Hdf5Reader& file, const std::string& name) {
+  if (file.has_attribute("/header", name)) return finite_attribute(file, "/header", name);
+  log::info("{} has no {}, which begins at zero", file.path(), name);
+  return 0.0;
+}
+
+Outflow read_outflow(const Hdf5Reader& file, bool has_gravity) {
+  Outflow outflow;
+  const auto left = finite_attributes(file, "/header", "outflow", k_old_outflow);
+  std::copy(left.begin(), left.end(), outflow.amount.begin());
+  if (has_gravity) outflow.amount[Outflow::potential] = read_later_total(file, "outflow_potential");
+  return outflow;
+}
+
 RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const auto number = [&](const char* name) { return finite_attribute(file, "/header", name); };
   const auto count = [&](const char* name) { return count_attribute(file, "/header", name); };
   const auto e = finite_attributes(file, "/header", "energy_budget", 8);
-  Outflow outflow;
-  const auto left = finite_attributes(file, "/header", "outflow", Outflow::terms);
-  std::copy(left.begin(), left.end(), outflow.amount.begin());
-  return {
-      .time = number("time"),
-      .step = count("step"),
-      .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
-      .outflow = outflow,
-      .energy = {.begun = e[0] != 0.0,
-                 .initial = e[1],
-                 .work = e[2],
-                 .log_a = e[3],
-                 .potential = e[4],
-                 .resolution = e[5],
-                 .resolution_before = e[6],
-                 .unsolved = e[7],
-                 .counts_spared = simulation.energy().counts_spared,
-                 // Checkpoints of version 0.2.0 and before have none.
-                 .spared = file.has_attribute("/header", "energy_spared") ? number("energy_spared")
-                                                                          : 0.0},
-      .ledgers = read_ledgers(file, simulation.ledgers())};
+  const bool counts_spared = simulation.energy().counts_spared;
+  return {.time = number("time"),
+          .step = count("step"),
+          .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .outflow = read_outflow(file, simulation.gravity() != nullptr),
+          .energy = {.begun = e[0] != 0.0,
+                     .initial = e[1],
+                     .work = e[2],
+                     .log_a = e[3],
+                     .potential = e[4],
+                     .resolution = e[5],
+                     .resolution_before = e[6],
+                     .unsolved = e[7],
+                     .counts_spared = counts_spared,
+                     .spared = counts_spared ? read_later_total(file, "energy_spared") : 0.0},
+          .ledgers = read_ledgers(file, simulation.ledgers())};
 }
 
 }  // namespace

@@ -32,9 +32,12 @@ void DomainFaces::update(const Tree& tree, int level, const BlockLayout& layout,
           first_[slot] = static_cast<int>(faces_.size());
           slots_.push_back(slot);
         }
-        DomainFace face{axis, side, begin + doubles_, {origin[0], origin[1], origin[2]}};
-        for (int d = 0; d < 3; ++d)
+        DomainFace face{axis, side, slot, 0, begin + doubles_, {origin[0], origin[1], origin[2]}};
+        for (int d = 2; d >= 0; --d) {
+          const int first = d == axis ? side * (layout.block_size - 1) : (octant >> d & 1) * half;
+          face.first = face.first * layout.block_size + first;
           face.corner[d] += ((octant >> d & 1) + (d == axis ? side : 0)) * half * dx;
+        }
         faces_.push_back(face);
         slot_of_face_.push_back(slot);
         requests_.push_back(quarter_face(layout, axis, octant, side));

@@ -11,8 +11,9 @@ namespace octant::mesh {
 // A quarter of a block's face at a boundary of the domain, of leaf cells.
 struct DomainFace {
   std::int32_t axis, side;
-  std::int64_t base;  // of its registers, [variable][b][a]
-  double corner[3];   // the lower one, in code length
+  std::int32_t slot, first;  // of its block; its lowest cell, (k N + j) N + i
+  std::int64_t base;         // of its registers, [variable][b][a]
+  double corner[3];          // the lower one, in code length
 };
 
 // Those of a level's own blocks at boundaries that are not periodic. They are few, and are counted

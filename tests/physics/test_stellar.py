@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
-from cases import DRIFTING_BLAST, WITH_OPEN_ENDS
+from cases import DRIFTING_BLAST, OPEN_ENDS, WITH_OPEN_ENDS
+from damage import edit_by_hand
 from refusals import assert_refused
 from running import Outcome, assert_goes_on, run, run_well
 
@@ -177,3 +179,58 @@ def test_what_leaves_the_domain_is_accounted_for(tmp_path: Path) -> None:
     )
     for name in ("outflow_mass", "outflow_energy", "outflow_angular_momentum_y"):
         assert restarted.history()[name][-1] == history[name][-1], name
+
+
+# A ball that flies out of the domain, and what is left of it falls back meanwhile.
+LEAVING = f"""
+[problem]
+name = "expression"
+density = "0.02 + 2*exp(-8*(x^2 + y^2 + z^2))"
+velocity = ["1.5", "0.5", "0"]
+pressure = "0.1 + 0.2*exp(-8*(x^2 + y^2 + z^2))"
+
+[gravity]
+enabled = true
+solver = "fmm"
+constant = 0.3
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 8
+max_level = 1
+lower = [-1.0, -1.0, -1.0]
+upper = [1.0, 1.0, 1.0]
+{OPEN_ENDS}
+
+[refine]
+density = [0.5]
+
+[time]
+subcycle = false
+end = 0.8
+"""
+
+
+def test_what_leaves_takes_its_potential_energy_along(tmp_path: Path) -> None:
+    kept = ("output.checkpoint_interval=1e-9", "output.checkpoint_keep=100")
+    outcome = run_well(tmp_path / "run", LEAVING, *kept)
+    history = outcome.history()
+    gone = history["outflow_potential"]
+    # As much as bound the ball, most of which has left.
+    assert gone[-1] < 0.7 * history["potential"][0] < 0.0
+    total = history["total_energy"] + history["outflow_energy"]
+    assert abs(total[-1] - total[0]) > 0.9 * abs(gone[-1])
+    total += gone
+    # 2.2 % and 0.7 % with 16 and 32 cells everywhere, and 0.7 % so.
+    assert np.abs(total - total[0]).max() < 0.01 * abs(gone[-1])
+    on_three = run_well(tmp_path / "three", LEAVING, ranks=3).history()
+    assert np.array_equal(on_three["outflow_potential"], gone)
+
+    # Version 0.2.0 and before did not count it.
+    old = outcome.directory / f"checkpoint_{len(gone) // 2:05d}.h5"
+    with h5py.File(old) as file:
+        before = file["header"].attrs["outflow_potential"]
+    edit_by_hand(old, lambda file: file["header"].attrs.__delitem__("outflow_potential"))
+    goes_on = run_well(tmp_path / "old", LEAVING, restart=old)
+    assert "no outflow_potential, which begins at zero" in goes_on.text
+    assert goes_on.history()["outflow_potential"][-1] == pytest.approx(gone[-1] - before)
