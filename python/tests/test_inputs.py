@@ -271,6 +271,7 @@ def test_a_blast_of_octo_tiger(tmp_path: Path) -> None:
     assert found["mesh"]["lower"] == [-1.0, -1.0, -1.0]
     assert found["time"]["end"] == 0.01
     assert found["gravity"]["enabled"] is False
+    assert found["hydro"]["contact_steepening"] is True  # unless cdisc_detect says no
     assert verdicts(done)["theta"] == LOST
 
 

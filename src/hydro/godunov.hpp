@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/unroll.hpp"
+#include "hydro/contact_steepening.hpp"
 #include "hydro/half_step.hpp"
 #include "hydro/scheme.hpp"
 
@@ -44,33 +45,48 @@ class GodunovStates {
 template <class Reconstruction>
 class RungeKutta : public GodunovStates<Reconstruction> {
  public:
-  using GodunovStates<Reconstruction>::GodunovStates;
+  KOKKOS_FUNCTION explicit RungeKutta(const KernelArguments& a)
+      : GodunovStates<Reconstruction>(a), steepens_contacts_(a.steepens_contacts) {}
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
-    const auto put_axis = [&](int axis, int n, const Faces<V>& face) OCTANT_INLINE_LAMBDA {
+    const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
+      const Faces<V> face = faces<V>(n, line);
       const V floor(this->floor_of(n));
       this->put_floored(put, lower_face(axis), n, face.lower, floor);
       this->put_floored(put, upper_face(axis), n, face.upper, floor);
     };
     const auto reconstruct_variable = [&](int n) OCTANT_INLINE_LAMBDA {
       if constexpr (Inside) {
-        put_axis(0, n, Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA {
-                   return cell(n, o, 0, 0);
-                 }));
-        put_axis(1, n, Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA {
-                   return cell(n, 0, o, 0);
-                 }));
+        put_axis(0, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, o, 0, 0); });
+        put_axis(1, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, o, 0); });
       }
-      put_axis(2, n, Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA {
-                 return cell(n, 0, 0, o);
-               }));
+      put_axis(2, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
     for (int n = k_hydro_variables; n < this->variables_; ++n) reconstruct_variable(n);
   }
+
+ private:
+  // line(m, o): variable m of the cell that is o cells away.
+  template <class V, class Line>
+  KOKKOS_FORCEINLINE_FUNCTION Faces<V> faces(int n, const Line& line) const {
+    const Faces<V> face =
+        Reconstruction::template faces<V>([&](int o) OCTANT_INLINE_LAMBDA { return line(n, o); });
+    if constexpr (Reconstruction::template Profile<V>::is_curved) {
+      if (n == k_density && steepens_contacts_) {
+        const V centre = line(n, 0);
+        const Faces<V> smooth{V(face.lower - centre), V(face.upper - centre)};
+        const Faces<V> steep = steepened<V>(smooth, line, this->gas_.gamma);
+        return {V(centre + steep.lower), V(centre + steep.upper)};
+      }
+    }
+    return face;
+  }
+
+  bool steepens_contacts_;
 };
 
 // The states of Hancock's scheme, in the middle of the step.

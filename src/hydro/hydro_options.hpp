@@ -43,6 +43,7 @@ struct HydroOptions {
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc";  // of hydro/schemes.hpp
   std::string riemann = "hllc";
+  bool contact_steepening = false;  // of the parabolas of Runge-Kutta schemes
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;

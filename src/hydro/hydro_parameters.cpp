@@ -22,6 +22,10 @@ void HydroParameters::declare(ParameterSchema& schema) {
              {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "
                          "4^3 and up)",
               .choices = Limiters::names()});
+  schema.add(
+      "hydro.contact_steepening", contact_steepening,
+      {.meaning = "Keep jumps of the density without one of the pressure within two or three "
+                  "cells (ppm and ppm26 with rk3 or rk2)"});
   schema.add("hydro.riemann", riemann,
              {.meaning = "Riemann solver", .choices = riemann_solver_names()});
   schema.add("hydro.density_floor", density_floor,
@@ -63,6 +67,7 @@ HydroOptions HydroParameters::options() const {
   options.reconstruction = reconstruction;
   options.limiter = limiter;
   options.riemann = riemann;
+  options.contact_steepening = contact_steepening;
   options.gamma = gamma;
   options.density_floor = density_floor;
   if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
@@ -84,6 +89,12 @@ HydroOptions HydroParameters::options() const {
     throw InputError(
         "hydro.reconstruction = \"{}\" has no half step in time, which hydro.scheme = \"{}\" "
         "takes; choose rk3 or rk2",
+        reconstruction, name_of(integrator));
+  if (contact_steepening && (integrator == Integrator::muscl_hancock || reconstruction == "plm"))
+    throw InputError(
+        "hydro.contact_steepening = true steepens the parabolas of Runge-Kutta schemes, but "
+        "hydro.reconstruction = \"{}\" and hydro.scheme = \"{}\"; choose ppm or ppm26 with rk3 or "
+        "rk2",
         reconstruction, name_of(integrator));
   return options;
 }

@@ -14,6 +14,7 @@ struct HydroParameters {
   double gamma = 1.4;
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc", riemann = "hllc";
+  bool contact_steepening = false;
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;
   bool angular_momentum = false;

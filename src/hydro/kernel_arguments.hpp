@@ -14,6 +14,7 @@ struct KernelArguments {
         spin(options.spin()),
         dimensions(options.dimensions),
         hancock(options.integrator == Integrator::muscl_hancock),
+        steepens_contacts(options.contact_steepening),
         frame(options.frame),
         sources(options, a),
         guards_entropy(options.dual_energy == DualEnergy::overwrite),
@@ -30,6 +31,7 @@ struct KernelArguments {
   int spin;        // the first of spin_variables(), or -1
   int dimensions;  // along which the gas changes; batches of tiles take no notice
   bool hancock;
+  bool steepens_contacts;  // of parabolas, in Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;
   bool guards_entropy;     // from truncation errors of the energy: DualEnergy::overwrite

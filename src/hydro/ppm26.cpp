@@ -21,7 +21,7 @@
 // The lines along the axes keep smooth extrema, which the diagonal ones clip: their points are too
 // far apart to tell an extremum from a blast.
 #include "core/unroll.hpp"
-#include "hydro/reconstruction.hpp"
+#include "hydro/contact_steepening.hpp"
 #include "hydro/scheme_kernels.hpp"
 
 namespace octant::hydro {
@@ -155,6 +155,7 @@ class ThirteenLines {
       : gas_(a.gas),
         variables_(a.variables),
         spin_(a.spin),
+        steepens_contacts_(a.steepens_contacts),
         spin_to_turn_(3.0 / a.sweep.dx),
         turn_of_frame_(0.5 * a.sweep.dx * a.frame.angular_velocity) {}
 
@@ -169,6 +170,7 @@ class ThirteenLines {
       V distance[points];
       lines<Inside, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
                        distance);
+      if (n == k_density && steepens_contacts_) steepen<Inside>(cell, distance);
       if (spin_ >= 0) {
         if (n == k_velocity_x) add_turn<Inside, 0>(turn, distance);
         if (n == k_velocity_y) add_turn<Inside, 1>(turn, distance);
@@ -255,6 +257,22 @@ class ThirteenLines {
       turn[d] = max(min(V(carried - seen), most), V(-most));
     }
     return turn;
+  }
+
+  // Of the density, along the axes: diagonal lines end at points that matter at shocks alone.
+  template <bool Inside, class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION void steepen(const Cell& cell, V (&distance)[points]) const {
+    OCTANT_UNROLL(3)
+    for (int axis = 0; axis < 3; ++axis) {
+      if (!Inside && axis < 2) continue;
+      const int p = k_centre + step_along(axis);
+      const Direction d = direction(p);
+      const Faces<V> ends = steepened<V>(
+          Faces<V>{distance[opposite(p)], distance[p]},
+          [&](int n, int o) OCTANT_INLINE_LAMBDA { return cell(n, o * d.x, o * d.y, o * d.z); },
+          gas_.gamma);
+      distance[opposite(p)] = ends.lower, distance[p] = ends.upper;
+    }
   }
 
   // Adds it to the velocities along an axis.
@@ -346,6 +364,7 @@ class ThirteenLines {
 
   Gas gas_;
   int variables_, spin_;
+  bool steepens_contacts_;
   double spin_to_turn_;   // carried spin per mass: the angular velocity times half a cell
   double turn_of_frame_;  // likewise
 };

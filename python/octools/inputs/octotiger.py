@@ -33,6 +33,7 @@ DEFAULTS = {
     "hydro": "on",
     "radiation": "off",
     "reflect_bc": "off",
+    "cdisc_detect": "on",
     "inflow_bc": "off",
     "unigrid": "off",
     "rotating_star_x": 0.0,
@@ -168,7 +169,8 @@ def _hydro(source: Conversion) -> None:
             source.carried("correct_am_grav", now="the corrected moments of gravity.solver = fmm")
     source.lost("theta", why="there is no gravity")
     source.lost("correct_am_hydro", "correct_am_grav", why="angular momentum is not corrected")
-    source.lost("cdisc_detect", why="contacts are not steepened")
+    source.put("hydro.contact_steepening", _is_on(source, "cdisc_detect"))
+    source.changed("cdisc_detect", now="hydro.contact_steepening: of the density, not of species")
     switches: tuple[Any, ...] = ("dual_energy_sw1", "dual_energy_sw2")
     source.lost(*switches, why="dual energy is off; hydro.dual_energy has its own criterion")
 
