@@ -172,9 +172,9 @@ def main() -> None:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     for entry in read_examples(ROOT / "examples"):
         if not names or entry.name in names:
-            known = runs() | {entry.name: renew(entry, folder / entry.name)}
-            _write(known)
-            print(f"{entry.name}: {known[entry.name].processor_seconds} s", flush=True)
+            run = renew(entry, folder / entry.name)
+            _write(runs() | {entry.name: run})
+            print(f"{entry.name}: {run.processor_seconds} s", flush=True)
 
 
 def _write(known: dict[str, Run]) -> None:
