@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/pack.hpp"
+#include "core/unroll.hpp"
 
 namespace octant {
 
@@ -20,7 +21,7 @@ KOKKOS_FORCEINLINE_FUNCTION V polynomial(const double (&coefficient)[Terms], con
   static_assert(Terms % 2 == 0);
   const V square = x * x;
   V even = V(coefficient[Terms - 2]), odd = V(coefficient[Terms - 1]);
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = Terms - 4; n >= 0; n -= 2) {
     even = fused_multiply_add(even, square, V(coefficient[n]));
     odd = fused_multiply_add(odd, square, V(coefficient[n + 1]));

@@ -20,6 +20,7 @@
 #include <cstring>
 
 #include "core/pack.hpp"
+#include "core/unroll.hpp"
 
 #if !defined(__CUDACC__) && defined(__AVX512F__) && defined(__AVX512VL__)
 #include <immintrin.h>
@@ -274,7 +275,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6
                                         {0, 0, 1, 2}, {0, 0, 2, 2}, {0, 1, 1, 1}, {0, 1, 1, 2},
                                         {0, 1, 2, 2}, {0, 2, 2, 2}, {1, 1, 1, 1}, {1, 1, 1, 2},
                                         {1, 1, 2, 2}, {1, 2, 2, 2}, {2, 2, 2, 2}};
-#pragma GCC unroll 15
+  OCTANT_UNROLL(15)
   for (int n = 0; n < k_symmetric; ++n) {
     const int a = axes[n][0], b = axes[n][1], c = axes[n][2], d = axes[n][3];
     const auto Q = [&](int i, int j) OCTANT_INLINE_LAMBDA { return q[second[i][j]]; };

@@ -2,6 +2,7 @@
 // point sources.
 #pragma once
 
+#include "core/unroll.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/sweep_scratch.hpp"
@@ -88,11 +89,11 @@ class CellUpdate {
 
     const State<W> before = load_state<W>(from, stride);
     State<W> u;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = advanced(n, before[n]);
     if (a_.sources.any()) accelerate(before, view_.place<W>(a_.sweep, k, j, i), u);
     if (a_.frame.turns()) turn(before, u);
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = blended(n, u[n]);
     const auto next_scalar = [&](int n) OCTANT_INLINE_LAMBDA {
       return blended(n, advanced(n, Q::load(from + n * stride)));
@@ -142,7 +143,7 @@ class CellUpdate {
     for (int n = 0; n < 3; ++n)
       velocity[n] = (W(now) * before[k_momentum_x + n] + W(later) * u[k_momentum_x + n]) / density;
     const Vector<W> kick = a_.sources.kick(velocity, place);
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) {
       const int m = k_momentum_x + n;
       u[m] = u[m] + kick[n] * density;
@@ -174,7 +175,7 @@ class CellUpdate {
                                         double* to) const {
     using Q = PackTraits<W>;
     Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // per dt
-#pragma GCC unroll 3
+    OCTANT_UNROLL(3)
     for (int axis = 0; axis < 3; ++axis) {
       const int b = (axis + 1) % 3, c = (axis + 2) % 3;
       const auto both = [&](int d) OCTANT_INLINE_LAMBDA {
@@ -199,7 +200,7 @@ class CellUpdate {
       gain[2] = gain[2] + (sx * along_y - sy * along_x);
     }
     const W dt(a_.sweep.a1 * a_.sweep.dt);
-#pragma GCC unroll 3
+    OCTANT_UNROLL(3)
     for (int d = 0; d < 3; ++d) {
       double* const value = to + (a_.spin + d) * stride;
       Q::store(value, Q::load(value) + dt * gain[d]);

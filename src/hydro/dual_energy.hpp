@@ -8,6 +8,7 @@
 // A shock heats by as much, but abruptly.
 #pragma once
 
+#include "core/unroll.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/sweep_scratch.hpp"
 
@@ -57,7 +58,7 @@ class Truncation {
 template <class V, class Velocity>
 KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velocity) {
   Truncation<V> error;
-#pragma GCC unroll 3
+  OCTANT_UNROLL(3)
   for (int d = 0; d < 3; ++d) {
     const V q = velocity(d, 0, 0, 0);
     error.add(velocity(d, -2, 0, 0), velocity(d, -1, 0, 0), q, velocity(d, 1, 0, 0),
@@ -103,7 +104,7 @@ KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const SweepCells<M, ghosts>
                      (k_velocity_x + d) * Primitive::stride + y * Primitive::row + x);
     };
     keep_truncation(faces, k - 1, j, i, truncation_around<V>(velocity));
-#pragma GCC unroll 3
+    OCTANT_UNROLL(3)
     for (int d = 0; d < 3; ++d) P::store(long_before + d * Inner::stride, velocity(d, 0, 0, 0));
   });
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/power.hpp"
+#include "core/unroll.hpp"
 #include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
@@ -21,13 +22,13 @@ struct State {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> load_state(const double* from, int stride) {
   State<V> w;
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) w[n] = PackTraits<V>::load(from + n * stride);
   return w;
 }
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_state(double* to, int stride, const State<V>& w) {
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) PackTraits<V>::store(to + n * stride, w[n]);
 }
 
@@ -75,7 +76,7 @@ KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u
 template <class V, class Load>
 KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& gas, V& volume) {
   State<V> u;
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) u[n] = load(n);
   State<V> w = unfloored_primitive(u, gas, volume);
   if (gas.dual_energy)
@@ -91,7 +92,7 @@ KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store
                                                    const Gas& gas, int variables) {
   V volume;
   const State<V> w = to_primitive(load, gas, volume);
-#pragma GCC unroll 8
+  OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) store(n, w[n]);
   for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
 }

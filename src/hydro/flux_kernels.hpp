@@ -5,6 +5,7 @@
 // `name`, as in parameter files, and flux<Axis>(left, right, gas); see riemann.hpp.
 #pragma once
 
+#include "core/unroll.hpp"
 #include "hydro/lone_cells.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
@@ -28,13 +29,13 @@ class GodunovFluxes {
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
                                         const Put& put) const {
     State<V> l, r;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) {
       l[n] = left(upper_face(Axis), n);
       r[n] = right(lower_face(Axis), n);
     }
     const State<V> out = RiemannSolver::template flux<Axis>(l, r, gas_);
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) put(n, out[n]);
     for (int n = k_hydro_variables; n < variables_; ++n)
       put(n, scalar_flux(out[k_mass], left(upper_face(Axis), n), right(lower_face(Axis), n)));

@@ -165,7 +165,7 @@ class ThirteenLines {
     put(k_centre, k_share, Where::template share<V>(cell, gas_));
     Vector<V> turn{V(0.0), V(0.0), V(0.0)};
     if (spin_ >= 0) turn = missing_turn<V>(cell);
-#pragma GCC unroll 1
+    OCTANT_UNROLL(1)
     for (int n = 0; n < variables_; ++n) {
       V distance[points];
       lines<Inside, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
@@ -199,22 +199,22 @@ class ThirteenLines {
     const bool centre_alone = !any(share > V(0.0));  // weights of 0 give the same bits
     State<V> sum;
     V mass_l[9], mass_r[9];
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) sum[n] = V(0.0);
-#pragma GCC unroll 9
+    OCTANT_UNROLL(9)
     for (int t = 0; t < 9; ++t) {
       if (t != 4 && centre_alone) continue;
       const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
       State<V> l, r;
-#pragma GCC unroll 8
+      OCTANT_UNROLL(8)
       for (int n = 0; n < k_hydro_variables; ++n) l[n] = left(p, n), r[n] = right(q, n);
       add_flux<Axis>(l, r, weight(share, t), sum, mass_l[t], mass_r[t]);
     }
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) put(n, sum[n]);
     for (int n = k_hydro_variables; n < variables_; ++n) {
       V scalar(0.0);
-#pragma GCC unroll 9
+      OCTANT_UNROLL(9)
       for (int t = 0; t < 9; ++t) {
         if (t != 4 && centre_alone) continue;
         const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
@@ -250,7 +250,7 @@ class ThirteenLines {
     const V most =
         V(0.25) * square_root(V(gas_.gamma) * cell(k_pressure, 0, 0, 0) / cell(k_density, 0, 0, 0));
     Vector<V> turn;
-#pragma GCC unroll 3
+    OCTANT_UNROLL(3)
     for (int d = 0; d < 3; ++d) {
       const V carried = V(spin_to_turn_) * cell(spin_ + d, 0, 0, 0);
       const V seen = fused_multiply_add(V(0.125), curl[d], V(d == 2 ? turn_of_frame_ : 0.0));
@@ -346,7 +346,7 @@ class ThirteenLines {
     const V with_l = left * v_l - d, with_r = fused_multiply_add(right, v_r, d);
     mass_l = with_l * rho_l, mass_r = with_r * rho_r;
     sum[k_mass] = sum[k_mass] + (mass_l + mass_r);
-#pragma GCC unroll 3
+    OCTANT_UNROLL(3)
     for (int n = k_velocity_x; n <= k_velocity_z; ++n)
       sum[n] = fused_multiply_add(mass_l, l[n], fused_multiply_add(mass_r, r[n], sum[n]));
     const V push_l = left * p_l, push_r = right * p_r;

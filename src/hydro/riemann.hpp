@@ -4,6 +4,7 @@
 // Passive scalars ride on the mass flux: see scalar_flux.
 #pragma once
 
+#include "core/unroll.hpp"
 #include "hydro/euler.hpp"
 
 namespace octant::hydro {
@@ -42,7 +43,7 @@ struct PhysicalFlux {
     const V normal = w[Axes::normal];
     const V t_1 = w[Axes::tangent_1], t_2 = w[Axes::tangent_2];
     u[k_mass] = w[k_density];
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = k_velocity_x; n <= k_velocity_z; ++n) u[n] = w[k_density] * w[n];
     u[k_energy] = w[k_pressure] * V(1.0 / (gas.gamma - 1.0)) +
                   V(0.5) * w[k_density] * (normal * normal + t_1 * t_1 + t_2 * t_2);
@@ -67,7 +68,7 @@ struct Llf {
     const V fastest =
         max(absolute(left[normal]), absolute(right[normal])) + larger_sound_speed(left, right, gas);
     State<V> flux;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       flux[n] = V(0.5) * ((l.flux[n] + r.flux[n]) - fastest * (r.u[n] - l.u[n]));
     return flux;
@@ -90,7 +91,7 @@ struct Hll {
     const V inverse = V(1.0) / (speed_r - speed_l);
     const V product = speed_l * speed_r;
     State<V> flux;
-#pragma GCC unroll 8
+    OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       flux[n] =
           ((speed_r * l.flux[n] - speed_l * r.flux[n]) + product * (r.u[n] - l.u[n])) * inverse;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/pack.hpp"
+#include "core/unroll.hpp"
 #include "mesh/cell_range.hpp"
 #include "mesh/device.hpp"
 
@@ -182,10 +183,10 @@ struct Totals {
       for (int c = begin; c < end; c += PackTraits<V>::width) {
         V values[count];
         terms(Cell{place, block.slot, c}, values);
-#pragma GCC unroll 16
+        OCTANT_UNROLL(16)
         for (int t = 0; t < Terms::sums; ++t)
           if (!refined) partial[t] = partial[t] + values[t];
-#pragma GCC unroll 16
+        OCTANT_UNROLL(16)
         for (int t = Terms::sums; t < count; ++t) partial[t] = max(partial[t], values[t]);
       }
     });

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/unroll.hpp"
 #include "decomp/placement/checks.hpp"
 #include "decomp/placement/placement.hpp"
 
@@ -40,8 +41,8 @@ class GreedyPieces {
   std::array<Outcome, k_limits> try_limits(const Limits& limits) const {
     std::array<Outcome, k_limits> outcomes;
     std::array<std::int64_t, k_limits> begin{};
-    for (int rank = 0; rank < ranks_; ++rank)
-#pragma GCC unroll 4  // keeps all of the outcomes in registers
+    for (int rank = 0; rank < ranks_; ++rank) {
+      OCTANT_UNROLL(4)  // keeps all of the outcomes in registers
       for (int n = 0; n < k_limits; ++n) {
         const std::int64_t end = piece_end(begin[n], limits[n]);
         const double before = sums_[begin[n]];
@@ -49,6 +50,7 @@ class GreedyPieces {
         outcomes[n].excess = std::min(outcomes[n].excess, sums_[end + 1] - before);
         begin[n] = end;
       }
+    }
     for (int n = 0; n < k_limits; ++n) outcomes[n].fits = begin[n] == blocks();
     return outcomes;
   }
