@@ -27,6 +27,7 @@ if(OCTANT_MUPARSER)
   find_library(MUPARSER_LIBRARY muparser REQUIRED)
   target_include_directories(octant_muparser SYSTEM INTERFACE ${MUPARSER_HEADERS})
   target_link_libraries(octant_muparser INTERFACE ${MUPARSER_LIBRARY})
+  target_compile_definitions(octant_muparser INTERFACE OCTANT_MUPARSER)
 endif()
 
 add_library(octant_mpi INTERFACE)
@@ -49,7 +50,7 @@ if(OCTANT_HDF5)
   endif()
   find_package(HDF5 REQUIRED COMPONENTS C)
   target_include_directories(octant_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-  target_link_libraries(octant_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+  target_link_libraries(octant_hdf5 INTERFACE ${HDF5_C_LIBRARIES} octant_mpi)  # it includes mpi.h
   target_compile_definitions(octant_hdf5 INTERFACE OCTANT_HDF5)
 endif()
 
@@ -57,6 +58,7 @@ add_library(octant_zlib INTERFACE)
 if(OCTANT_ZLIB)
   find_package(ZLIB REQUIRED)
   target_link_libraries(octant_zlib INTERFACE ZLIB::ZLIB)
+  target_compile_definitions(octant_zlib INTERFACE OCTANT_ZLIB)
 endif()
 
 # The one-dimensional transforms: FFTW on CPUs, else the library of the GPU.

@@ -90,14 +90,15 @@ function(octant_includes_kokkos result file)
 endfunction()
 
 # octant_room(<name> [SELDOM] [FOLDER <folder>] [BATCH <size>] [APART <sources>...]
-#             USES <targets>... [PASSES_ON <targets>...])
+#             USES <targets>... [WITHIN <targets>...] [PASSES_ON <targets>...])
 #
 # Declares the library octant_<name> from every source file of src/<name> (or FOLDER). A room
-# without source files is a header-only library. What a room passes on is used by its headers, and
-# not by its own source files. What a room does SELDOM, once per step or output, -O2 is fast enough
-# for; -O3 takes a seventh longer to compile.
+# without source files is a header-only library. What a room has WITHIN is used by its own source
+# files alone: others compile to the same objects with and without it. What a room passes on is used
+# by its headers, and not by its own source files. What a room does SELDOM, once per step or output,
+# -O2 is fast enough for; -O3 takes a seventh longer to compile.
 function(octant_room name)
-  cmake_parse_arguments(room "SELDOM" "FOLDER;BATCH" "APART;USES;PASSES_ON" ${ARGN})
+  cmake_parse_arguments(room "SELDOM" "FOLDER;BATCH" "APART;USES;WITHIN;PASSES_ON" ${ARGN})
   if(NOT room_FOLDER)
     set(room_FOLDER src/${name})
   endif()
@@ -111,6 +112,7 @@ function(octant_room name)
     octant_batches(files octant_${name} ${room_BATCH} ${sources} APART ${room_APART})
     add_library(octant_${name} STATIC ${files})
     set(scope PUBLIC)
+    target_link_libraries(octant_${name} PRIVATE ${room_WITHIN})
     if(room_SELDOM)
       target_compile_options(octant_${name} PRIVATE
         $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>>:-O2>)
