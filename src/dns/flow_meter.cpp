@@ -18,10 +18,7 @@ KOKKOS_INLINE_FUNCTION double largest_of(const double (&lanes)[k_lanes]) {
 
 KOKKOS_INLINE_FUNCTION double row_sum_of_squares(const double* values, int n) {
   double lanes[k_lanes] = {};
-  int i = 0;
-  for (; i + k_lanes <= n; i += k_lanes)
-    for (int l = 0; l < k_lanes; ++l) lanes[l] += values[i + l] * values[i + l];
-  for (int l = 0; i < n; ++i, ++l) lanes[l] += values[i] * values[i];
+  for_lanes(n, [&](int l, int i) OCTANT_INLINE_LAMBDA { lanes[l] += values[i] * values[i]; });
   return sum_of_lanes(lanes);
 }
 
@@ -56,10 +53,7 @@ struct Extremes {
     divergence[l] = larger(divergence[l], Kokkos::fabs(d));
   }
   KOKKOS_FORCEINLINE_FUNCTION void take_row(int n) {
-    int i = 0;
-    for (; i + k_lanes <= n; i += k_lanes)
-      for (int l = 0; l < k_lanes; ++l) take(l, i + l);
-    for (int l = 0; i < n; ++i, ++l) take(l, i);
+    for_lanes(n, [this](int l, int i) OCTANT_INLINE_LAMBDA { take(l, i); });
   }
   // Lower faces where fluid leaves the domain, each beside the upper faces along the other axes.
   KOKKOS_INLINE_FUNCTION void take_lower_faces(int n, bool along_x, bool along_y, bool along_z) {

@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/pack.hpp"
 #include "core/residency.hpp"
 #include "dns/domain.hpp"
 #include "pencil/device_field.hpp"
@@ -112,9 +113,20 @@ void launch_rows(const char* name, int ny, int nz, const Body& body) {
                        OnRows<Body>{body, ny});
 }
 
-// The sum of n numbers in an order that depends on n alone: by eight lanes, then over these.
+// Calls act(lane, i) for i = 0 .. n - 1. Lanes are the machine's vectors on a host, registers on a
+// GPU.
 inline constexpr int k_lanes = 8;
 
+template <class Act>
+KOKKOS_FORCEINLINE_FUNCTION void for_lanes(int n, const Act& act) {
+  int i = 0;
+  for (; i + k_lanes <= n; i += k_lanes)
+    for (int l = 0; l < k_lanes; ++l) act(l, i + l);
+  for (int l = 0; l < k_lanes; ++l)
+    if (i + l < n) act(l, i + l);
+}
+
+// The sum of n numbers in an order that depends on n alone: by lanes, then over these.
 KOKKOS_INLINE_FUNCTION double sum_of_lanes(const double (&lanes)[k_lanes]) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
@@ -122,10 +134,7 @@ KOKKOS_INLINE_FUNCTION double sum_of_lanes(const double (&lanes)[k_lanes]) {
 
 KOKKOS_INLINE_FUNCTION double row_sum(const double* values, int n) {
   double lanes[k_lanes] = {};
-  int i = 0;
-  for (; i + k_lanes <= n; i += k_lanes)
-    for (int l = 0; l < k_lanes; ++l) lanes[l] += values[i + l];
-  for (int l = 0; i < n; ++i, ++l) lanes[l] += values[i];
+  for_lanes(n, [&](int l, int i) OCTANT_INLINE_LAMBDA { lanes[l] += values[i]; });
   return sum_of_lanes(lanes);
 }
 
