@@ -1,13 +1,16 @@
 #include "hydro/gas_interpolation.hpp"
 
+#include "core/unroll.hpp"
 #include "hydro/floors.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-using mesh::CoarseCell;
+using mesh::LinearValue;
 using mesh::detail::CoarseStencil;
+
+constexpr double k_share = 0.25;  // of a cell, between its centre and a child's along an axis
 
 KOKKOS_FORCEINLINE_FUNCTION double internal_energy(const double* u) {
   return u[k_energy] - 0.5 *
@@ -17,26 +20,34 @@ KOKKOS_FORCEINLINE_FUNCTION double internal_energy(const double* u) {
 }
 
 struct KeepsPositive {
+  static constexpr int variables = k_hydro_variables;
   static constexpr double k_least_share = 0.1;
 
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const double* value, const double* slope_x,
-                                                const double* slope_y, const double* slope_z,
-                                                int) const {
+  template <class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const Cell& cell) const {
+    double value[k_hydro_variables];
+    for (int n = 0; n < k_hydro_variables; ++n) value[n] = cell[n].value;
     const double least_density = k_least_share * value[k_mass];
     const double least_energy = k_least_share * internal_energy(value);
     bool admissible = true;
     for (int octant = 0; octant < 8; ++octant) {
-      const double sx = octant & 1 ? 0.25 : -0.25, sy = octant & 2 ? 0.25 : -0.25,
-                   sz = octant & 4 ? 0.25 : -0.25;
+      const double sx = octant & 1 ? k_share : -k_share, sy = octant & 2 ? k_share : -k_share,
+                   sz = octant & 4 ? k_share : -k_share;
       double child[k_hydro_variables];
-      for (int n = 0; n < k_hydro_variables; ++n)
-        child[n] = value[n] + (sx * slope_x[n] + sy * slope_y[n] + sz * slope_z[n]);
+      for (int n = 0; n < k_hydro_variables; ++n) {
+        const double* slope = cell[n].slope;
+        child[n] = value[n] + (sx * slope[0] + sy * slope[1] + sz * slope[2]);
+      }
       admissible =
           admissible && child[k_mass] >= least_density && internal_energy(child) >= least_energy;
     }
     return admissible ? 1.0 : 0.0;
   }
 };
+
+// What a cold cell's motion and energy follow from.
+constexpr int k_cold_variables = k_entropy + 1;
+using ColdCell = mesh::CoarseCell<k_cold_variables>;
 
 // Beside cells of other densities by this factor slopes mean nothing.
 constexpr double k_steepest = 2.0;
@@ -46,14 +57,14 @@ constexpr double k_steepest = 2.0;
 // clumps slopes would empty cells: with a factor of 4, or with any heat around, boxes like that one
 // of tests/physics/test_dual_energy.py break.
 KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, double theta,
-                                            const double* value) {
-  const double density = value[k_mass];
+                                            const ColdCell& cell) {
+  const double density = cell[k_mass].value;
   bool cold = true;
   for (int p = 1; p < 7; ++p) {
     double u[k_hydro_variables], square = 0.0;
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = stencil.value(p, n, theta);
     for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) {
-      const double difference = u[n] / u[k_mass] - value[n] / density;
+      const double difference = u[n] / u[k_mass] - cell[n].value / density;
       square += difference * difference;
     }
     cold = cold && u[k_mass] < k_steepest * density && density < k_steepest * u[k_mass] &&
@@ -62,59 +73,51 @@ KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, double
   return cold;
 }
 
-// Makes densities of all but the mass amounts per mass, with minmod slopes of their own: those of
-// children are then between the neighbours', whatever the density does. The value is the one at the
-// middle of the cell, for which the children's sum stays as it was.
-KOKKOS_FORCEINLINE_FUNCTION void to_amounts_per_mass(const CoarseStencil& stencil, double theta,
-                                                     int variables, CoarseCell& cell) {
-  for (int n = 1; n < variables; ++n) {
-    const auto amount = [&](int p) {
-      return stencil.value(p, n, theta) / stencil.value(p, k_mass, theta);
-    };
-    const double mean = cell.value[n] / cell.value[k_mass];
-    double product = 0.0;  // of slopes: 16 times what children have together beside the middle's
-    for (int axis = 0; axis < 3; ++axis) {
-      cell.slope[axis][n] = mesh::minmod(mean - amount(1 + 2 * axis), amount(2 + 2 * axis) - mean);
-      product += cell.slope[axis][k_mass] * cell.slope[axis][n];
-    }
-    cell.value[n] = mean - product / (16.0 * cell.value[k_mass]);
+// The amount per mass of variable n, with minmod slopes of its own: those of children are then
+// between the neighbours', whatever the density does. The value is the one at the middle of the
+// cell, for which the children's sum stays as it was.
+KOKKOS_FORCEINLINE_FUNCTION LinearValue amount_per_mass(const CoarseStencil& stencil, double theta,
+                                                        const LinearValue& mass, int n) {
+  const auto amount = [&](int p) {
+    return stencil.value(p, n, theta) / stencil.value(p, k_mass, theta);
+  };
+  const double mean = stencil.value(0, n, theta) / mass.value;
+  LinearValue of;
+  double product = 0.0;  // of slopes: 16 times what children have together beside the middle's
+  for (int axis = 0; axis < 3; ++axis) {
+    of.slope[axis] = mesh::minmod(mean - amount(1 + 2 * axis), amount(2 + 2 * axis) - mean);
+    product += mass.slope[axis] * of.slope[axis];
   }
-}
-
-// A variable of such a cell, in a child.
-KOKKOS_FORCEINLINE_FUNCTION double in_child(const CoarseCell& cell, int n, int octant) {
-  const double x = 0.25 * cell.slope[0][n], y = 0.25 * cell.slope[1][n],
-               z = 0.25 * cell.slope[2][n];
-  return ((cell.value[n] + (octant & 1 ? x : -x)) + (octant & 2 ? y : -y)) + (octant & 4 ? z : -z);
+  of.value = mean - product / (16.0 * mass.value);
+  return of;
 }
 
 // The kinetic energy of the children, in their mean.
-KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const CoarseCell& cell) {
+KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   double sum = 0.0;
   for (int octant = 0; octant < 8; ++octant) {
     double square = 0.0;
     for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) {
-      const double velocity = in_child(cell, n, octant);
+      const double velocity = cell[n].in_child(octant, k_share);
       square += velocity * velocity;
     }
-    sum += in_child(cell, k_mass, octant) * square;
+    sum += cell[k_mass].in_child(octant, k_share) * square;
   }
   return sum / 16.0;
 }
 
 // Writes one child; its energy is that of its motion and its entropy.
-KOKKOS_FORCEINLINE_FUNCTION void write_child(const CoarseCell& cell, int octant, int variables,
-                                             const Gas& gas, double* child, std::int64_t stride) {
+KOKKOS_FORCEINLINE_FUNCTION void write_child(const ColdCell& cell, int octant, const Gas& gas,
+                                             double* child, std::int64_t stride) {
   State<double> u;
-  u[k_mass] = in_child(cell, k_mass, octant);
+  u[k_mass] = cell[k_mass].in_child(octant, k_share);
   for (int n = k_momentum_x; n < k_momentum_x + 3; ++n)
-    u[n] = u[k_mass] * in_child(cell, n, octant);
+    u[n] = u[k_mass] * cell[n].in_child(octant, k_share);
   u[k_energy] = 0.0;
-  const double entropy = u[k_mass] * in_child(cell, k_entropy, octant);
+  const double entropy = u[k_mass] * cell[k_entropy].in_child(octant, k_share);
   u[k_energy] = energy_at(u, entropy * power(u[k_mass], gas.gamma - 1.0), gas);
   for (int n = 0; n < k_hydro_variables; ++n) child[n * stride] = u[n];
-  for (int n = k_entropy; n < variables; ++n)
-    child[n * stride] = u[k_mass] * in_child(cell, n, octant);
+  child[k_entropy * stride] = entropy;
 }
 
 // Gives the children of cold gas the slopes of its velocity, where KeepsPositive has made them all
@@ -142,21 +145,29 @@ class FollowsMotion final : public mesh::Interpolation {
             const int i = index % ni, j = index / ni % nj, k = index / (ni * nj);
             const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
             const CoarseStencil stencil(coarse, task, c);
-            CoarseCell cell;
-            mesh::detail::read_cell(stencil, coarse.theta, variables, cell);
-            const double energy = cell.value[k_energy];
-            if (KeepsPositive{}(cell.value, cell.slope[0], cell.slope[1], cell.slope[2],
-                                variables) > 0.0 ||
-                !flows_cold(stencil, coarse.theta, cell.value))
-              return;
-            to_amounts_per_mass(stencil, coarse.theta, variables, cell);
+            const double theta = coarse.theta;
+            auto cell = mesh::detail::read_cell<k_cold_variables>(stencil, theta);
+            const double energy = cell[k_energy].value;
+            if (KeepsPositive{}(cell) > 0.0 || !flows_cold(stencil, theta, cell)) return;
+            const LinearValue mass = cell[k_mass];
+            OCTANT_UNROLL(8)
+            for (int n = 1; n < k_cold_variables; ++n)
+              cell[n] = amount_per_mass(stencil, theta, mass, n);
             if (energy >= energy_of_motion(cell)) return;
+            const auto child = [&](int octant) {
+              return to + target.offset(task.fine[0] + 2 * i + (octant & 1),
+                                        task.fine[1] + 2 * j + (octant >> 1 & 1),
+                                        task.fine[2] + 2 * k + (octant >> 2));
+            };
+            const std::int64_t stride = target.stride_variable;
             for (int octant = 0; octant < 8; ++octant)
-              write_child(cell, octant, variables, gas,
-                          to + target.offset(task.fine[0] + 2 * i + (octant & 1),
-                                             task.fine[1] + 2 * j + (octant >> 1 & 1),
-                                             task.fine[2] + 2 * k + (octant >> 2)),
-                          target.stride_variable);
+              write_child(cell, octant, gas, child(octant), stride);
+            for (int n = k_cold_variables; n < variables; ++n) {
+              const LinearValue amount = amount_per_mass(stencil, theta, mass, n);
+              for (int octant = 0; octant < 8; ++octant)
+                child(octant)[n * stride] =
+                    mass.in_child(octant, k_share) * amount.in_child(octant, k_share);
+            }
           });
         });
   }

@@ -1,11 +1,13 @@
 // Interpolation from coarse to fine cells: ghost cells at level jumps, and the cells of new blocks.
 #pragma once
 
+#include "core/pack.hpp"
+#include "core/unroll.hpp"
 #include "mesh/halo.hpp"
 
 namespace octant::mesh {
 
-// Most variables that an interpolated state may have.
+// Most variables that a state may have.
 inline constexpr int k_max_variables = 32;
 
 // A coarse level at one or two times: the state is (1 - theta) * earlier + theta * later. With
@@ -32,29 +34,42 @@ class Interpolation {
                            int variables) const = 0;
 };
 
-// Leaves every interpolated state as it is.
-struct NoLimit {
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const double*, const double*, const double*,
-                                                const double*, int) const {
-    return 1.0;
-  }
-};
-
 // The slope of three equidistant values that creates no new extremum (minmod).
 KOKKOS_FORCEINLINE_FUNCTION double minmod(double left, double right) {
   const double low = left < right ? left : right, high = left < right ? right : left;
   return (low > 0.0 ? low : 0.0) + (high < 0.0 ? high : 0.0);
 }
 
-// One coarse cell: its value and limited slopes of all variables, scaled by the limit.
+// One variable of a coarse cell: its value, and its limited slopes along the axes.
+struct LinearValue {
+  double value, slope[3];
+
+  // In a child, with this share of the slopes: a quarter, or less where they are limited.
+  KOKKOS_FORCEINLINE_FUNCTION double in_child(int octant, double share) const {
+    const double x = share * slope[0], y = share * slope[1], z = share * slope[2];
+    return ((value + (octant & 1 ? x : -x)) + (octant & 2 ? y : -y)) + (octant & 4 ? z : -z);
+  }
+};
+
+// The first variables of one.
+template <int count>
 struct CoarseCell {
-  double value[k_max_variables], slope[3][k_max_variables];
+  Kokkos::Array<LinearValue, count> variables;
+
+  KOKKOS_FORCEINLINE_FUNCTION LinearValue& operator[](int n) { return variables[n]; }
+  KOKKOS_FORCEINLINE_FUNCTION const LinearValue& operator[](int n) const { return variables[n]; }
+};
+
+// Leaves every interpolated state as it is.
+struct NoLimit {
+  static constexpr int variables = 0;
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const CoarseCell<variables>&) const { return 1.0; }
 };
 
 // Conservative linear interpolation: the eight children of a coarse cell get its value plus or
 // minus a quarter of its minmod slopes along each axis, so that their mean is the coarse value.
-// `Limit(value, slope_x, slope_y, slope_z, variables)` returns the factor, 0 to 1, by which all
-// slopes of the cell are scaled; it must be a pure function, so that every rank interpolates the
+// `Limit` is told the first Limit::variables of a cell, and returns the factor, 0 to 1, by which
+// the slopes of all are scaled; it must be a pure function, so that every rank interpolates the
 // same bits.
 template <class Limit>
 class LimitedLinear final : public Interpolation {
@@ -106,15 +121,23 @@ struct CoarseStencil {
   }
 };
 
-KOKKOS_FORCEINLINE_FUNCTION void read_cell(const CoarseStencil& stencil, double theta,
-                                           int variables, CoarseCell& cell) {
-  for (int n = 0; n < variables; ++n) {
-    const double centre = stencil.value(0, n, theta);
-    cell.value[n] = centre;
-    for (int axis = 0; axis < 3; ++axis)
-      cell.slope[axis][n] = minmod(centre - stencil.value(1 + 2 * axis, n, theta),
-                                   stencil.value(2 + 2 * axis, n, theta) - centre);
-  }
+KOKKOS_FORCEINLINE_FUNCTION LinearValue read_variable(const CoarseStencil& stencil, int n,
+                                                      double theta) {
+  LinearValue of{stencil.value(0, n, theta), {}};
+  for (int axis = 0; axis < 3; ++axis)
+    of.slope[axis] = minmod(of.value - stencil.value(1 + 2 * axis, n, theta),
+                            stencil.value(2 + 2 * axis, n, theta) - of.value);
+  return of;
+}
+
+// Few enough for a thread's registers on a GPU.
+template <int variables>
+KOKKOS_FORCEINLINE_FUNCTION CoarseCell<variables> read_cell(const CoarseStencil& stencil,
+                                                            double theta) {
+  CoarseCell<variables> cell;
+  OCTANT_UNROLL(8)
+  for (int n = 0; n < variables; ++n) cell[n] = read_variable(stencil, n, theta);
+  return cell;
 }
 
 }  // namespace detail
@@ -136,21 +159,21 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, ni * nj * nk), [&](int cell_index) {
           const int i = cell_index % ni, j = cell_index / ni % nj, k = cell_index / (ni * nj);
           const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
-          CoarseCell cell;
-          detail::read_cell(detail::CoarseStencil(coarse, task, c), coarse.theta, variables, cell);
-          const double scale =
-              0.25 * limit(cell.value, cell.slope[0], cell.slope[1], cell.slope[2], variables);
+          const detail::CoarseStencil stencil(coarse, task, c);
+          const auto limiting = detail::read_cell<Limit::variables>(stencil, coarse.theta);
+          const double share = 0.25 * limit(limiting);
           const std::int64_t corner =
               target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j, task.fine[2] + 2 * k);
-          for (int n = 0; n < variables; ++n) {
-            const double x = scale * cell.slope[0][n], y = scale * cell.slope[1][n],
-                         z = scale * cell.slope[2][n];
+          const auto write = [&](int n, const LinearValue& of) OCTANT_INLINE_LAMBDA {
             double* child = to + corner + static_cast<std::int64_t>(n) * target.stride_variable;
             for (int o = 0; o < 8; ++o)
               child[(o & 1) + (o >> 1 & 1) * target.stride_j +
-                    static_cast<std::int64_t>(o >> 2) * target.stride_k] =
-                  ((cell.value[n] + (o & 1 ? x : -x)) + (o & 2 ? y : -y)) + (o & 4 ? z : -z);
-          }
+                    static_cast<std::int64_t>(o >> 2) * target.stride_k] = of.in_child(o, share);
+          };
+          OCTANT_UNROLL(8)
+          for (int n = 0; n < Limit::variables; ++n) write(n, limiting[n]);
+          for (int n = Limit::variables; n < variables; ++n)
+            write(n, detail::read_variable(stencil, n, coarse.theta));
         });
       });
 }
