@@ -58,9 +58,11 @@ class Rewriting {
   KOKKOS_FUNCTION RewriteCells operator()(int n, int row) const {
     const FieldView& f = items_[n].field;
     const Rewrite& r = items_[n].rule;
-    const std::ptrdiff_t strides[] = {1, f.row_stride, f.plane_stride};
-    const std::ptrdiff_t own = strides[axis_], along = strides[axis_ == 0 ? 1 : 0];
-    double* first = f.first - along + (row - 1) * strides[axis_ == 2 ? 1 : 2];
+    const auto stride = [&](int axis) -> std::ptrdiff_t {
+      return axis == 0 ? 1 : axis == 1 ? f.row_stride : f.plane_stride;
+    };
+    const std::ptrdiff_t own = stride(axis_), along = stride(axis_ == 0 ? 1 : 0);
+    double* first = f.first - along + (row - 1) * stride(axis_ == 2 ? 1 : 2);
     return {first + r.to * own, first + r.from * own, along, r.factor, r.offset};
   }
 

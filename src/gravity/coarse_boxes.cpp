@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "comm/route.hpp"
+#include "core/unroll.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -124,6 +125,7 @@ void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row
         const CellsInside in = inside(task);
         const std::int64_t strides[3] = {1, row, std::int64_t{side} * row};
         double* box = boxes.data() + in.slot * side * strides[2];
+        OCTANT_UNROLL(3)
         for (int axis = 0; axis < 3; ++axis) {
           const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
           const int a_begin = a < axis ? 0 : in.begin[a], a_end = a < axis ? side : in.end[a];

@@ -12,9 +12,8 @@ struct CellPlace {
   int index[3];
 
   KOKKOS_FORCEINLINE_FUNCTION CellPlace shifted(int axis, int by) const {
-    CellPlace other = *this;
-    other.index[axis] += by;
-    return other;
+    const auto along = [&](int a) { return index[a] + (a == axis ? by : 0); };  // in registers
+    return {{along(0), along(1), along(2)}};
   }
 };
 

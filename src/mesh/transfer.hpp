@@ -58,9 +58,11 @@ struct CorrectionTask {
 
   // Where the cell (a, b) of the side lies in its block, 0 <= a, b < block_size / 2.
   KOKKOS_FORCEINLINE_FUNCTION int cell_in_block(int a, int b, int block_size) const {
-    const int stride[3] = {1, block_size, block_size * block_size};
-    return cell * stride[axis] + (a_begin + a) * stride[axis == 0 ? 1 : 0] +
-           (b_begin + b) * stride[axis == 2 ? 1 : 2];
+    const auto stride = [&](int along) {
+      return along == 0 ? 1 : along == 1 ? block_size : block_size * block_size;
+    };
+    return cell * stride(axis) + (a_begin + a) * stride(axis == 0 ? 1 : 0) +
+           (b_begin + b) * stride(axis == 2 ? 1 : 2);
   }
 };
 

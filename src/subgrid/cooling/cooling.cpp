@@ -134,7 +134,8 @@ struct Step {
     }
     const double added = cell.set_internal_energy(thermal + held_up);
     const double radiated = added - term[k_floor_energy] + term[k_capped];
-    term[radiated < 0.0 ? k_cooled : k_uv_heated] = absolute(radiated);
+    term[k_cooled] = radiated < 0.0 ? -radiated : 0.0;
+    term[k_uv_heated] = radiated < 0.0 ? 0.0 : radiated;
   }
 
   template <class Rates>
