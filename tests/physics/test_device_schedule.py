@@ -41,6 +41,17 @@ def test_same_bits_with_dual_energy_and_scalars(tmp_path: Path, scheme: tuple[st
     assert_same_run(batched, cores)
 
 
+@pytest.mark.parametrize("reconstruction", ["ppm", "ppm26"])
+def test_same_bits_with_sharp_contacts(tmp_path: Path, reconstruction: str) -> None:
+    smeared = (*COLD_BLAST, "hydro.scheme=rk3", f"hydro.reconstruction={reconstruction}")
+    sharp = (*smeared, "hydro.contact_steepening=true")
+    cores = run_well(tmp_path / "cores", DRIFTING_BLAST, *sharp)
+    batched = run_well(tmp_path / "batches", DRIFTING_BLAST, *sharp, *IN_BATCHES, ranks=3)
+    assert_same_run(batched, cores)
+    without = run_well(tmp_path / "without", DRIFTING_BLAST, *smeared)
+    assert cores.history()["kinetic"][-1] != without.history()["kinetic"][-1]
+
+
 def test_same_bits_with_gravity_and_particles(tmp_path: Path) -> None:
     few = "time.max_steps=8"
     cores = run_well(tmp_path / "cores", CLUMPY_BOX, few)
