@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include <fmt/ranges.h>
 
@@ -28,6 +29,12 @@ struct Line {
   std::vector<double> position;
   std::vector<int> index;     // of the stored entry; -1: prescribed
   std::vector<double> value;  // if it is
+
+  void add(double place, int stored, double prescribed = 0.0) {
+    position.push_back(place);
+    index.push_back(stored);
+    value.push_back(prescribed);
+  }
 };
 
 Line periodic_line(const std::vector<double>& points, double length) {
@@ -35,17 +42,26 @@ Line periodic_line(const std::vector<double>& points, double length) {
   Line line;
   for (int i = -3; i < n + 3; ++i) {
     const int round = i < 0 ? -((n - 1 - i) / n) : i / n;
-    line.position.push_back(points[i - round * n] + round * length);
-    line.index.push_back(i - round * n);
-    line.value.push_back(0.0);
+    line.add(points[i - round * n] + round * length, i - round * n);
   }
   return line;
 }
 
-void add_prescribed(Line& line, double position, double value) {
-  line.position.push_back(position);
-  line.index.push_back(-1);
-  line.value.push_back(value);
+// Of a component (-1: what lies at centres) that is stored at some points.
+Line line_of(const Domain& domain, int component, int axis, const std::vector<double>& stored) {
+  const Boundaries& boundaries = domain.boundaries;
+  const double length = domain.grid.size[axis];
+  if (boundaries.periodic(axis)) return periodic_line(stored, length);
+  const auto is_prescribed = [&](int end) {
+    return component >= 0 && boundaries.of_velocity(component, axis, end) == Condition::dirichlet;
+  };
+  Line line;
+  if (is_prescribed(0)) line.add(0.0, -1, boundaries.velocity(axis, 0)[component]);
+  for (std::size_t n = 0; n < stored.size(); ++n) line.add(stored[n], static_cast<int>(n));
+  // The last face lies on the boundary.
+  if (component != axis && is_prescribed(1))
+    line.add(length, -1, boundaries.velocity(axis, 1)[component]);
+  return line;
 }
 
 // Lagrange's polynomial through the points next to x.
@@ -85,6 +101,51 @@ std::vector<double> read_points(const Hdf5Reader& file, const std::string& name,
       throw InputError("'{}': {}: {} follows {}; expected ascending numbers", file.path(), name,
                        points[n], points[n - 1]);
   return points;
+}
+
+// The planes that some weights need, in ascending order.
+std::vector<int> needed_planes(const std::vector<Weights>& weights) {
+  std::vector<int> needed;
+  for (const Weights& w : weights)
+    for (int a = 0; a < w.count; ++a)
+      if (w.weight[a] != 0.0) needed.push_back(w.index[a]);
+  std::ranges::sort(needed);
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  return needed;
+}
+
+// Rows [j][i] at the points of weights along x from stored ones [j][`stored_cells`].
+void interpolate_x(const std::vector<Weights>& weights, std::span<const double> stored,
+                   std::size_t stored_cells, std::span<double> result) {
+  const std::size_t nx = weights.size(), rows = result.size() / nx;
+  for (std::size_t j = 0; j < rows; ++j)
+    for (std::size_t i = 0; i < nx; ++i) {
+      const Weights& w = weights[i];
+      double sum = w.constant;
+      for (int a = 0; a < w.count; ++a) sum += w.weight[a] * stored[j * stored_cells + w.index[a]];
+      result[j * nx + i] = sum;
+    }
+}
+
+// Rows [j][nx] at the points of weights along y from those at the stored points.
+void interpolate_y(const std::vector<Weights>& weights, std::span<const double> rows,
+                   std::size_t nx, std::span<double> result) {
+  for (std::size_t j = 0; j < weights.size(); ++j)
+    for (std::size_t i = 0; i < nx; ++i) {
+      const Weights& w = weights[j];
+      double sum = w.constant;
+      for (int a = 0; a < w.count; ++a) sum += w.weight[a] * rows[w.index[a] * nx + i];
+      result[j * nx + i] = sum;
+    }
+}
+
+// Adds weight times rows [j][nx] to a plane of a field.
+void add_plane(double weight, std::span<const double> rows, int nx, int k, Field& field) {
+  const int ny = static_cast<int>(rows.size()) / nx;
+  for (int j = 0; j < ny; ++j) {
+    double* row = field.row(k, j);
+    for (int i = 0; i < nx; ++i) row[i] += weight * rows[static_cast<std::size_t>(j) * nx + i];
+  }
 }
 
 bool agree(const std::vector<double>& found, const std::vector<double>& own, double length) {
@@ -138,83 +199,39 @@ StoredPoints::StoredPoints(const Hdf5Reader& file, const Domain& domain)
 }
 
 void StoredPoints::interpolate(const std::string& dataset, int component, Field& field) const {
-  const Boundaries& boundaries = domain_.boundaries;
   std::array<std::vector<Weights>, 3> weights;
-  std::array<int, 3> cells;
+  std::array<std::int64_t, 3> stored_cells;
   for (int axis = 0; axis < 3; ++axis) {
     const bool on_faces = component == axis;
     const auto& stored = on_faces ? points_[axis].faces : points_[axis].centres;
-    cells[axis] = static_cast<int>(stored.size());
-    const double length = domain_.grid.size[axis];
-    Line line;
-    if (boundaries.periodic(axis)) {
-      line = periodic_line(stored, length);
-    } else {
-      const auto is_prescribed = [&](int end) {
-        return component >= 0 &&
-               boundaries.of_velocity(component, axis, end) == Condition::dirichlet;
-      };
-      if (is_prescribed(0)) add_prescribed(line, 0.0, boundaries.velocity(axis, 0)[component]);
-      for (int n = 0; n < cells[axis]; ++n) {
-        line.position.push_back(stored[n]);
-        line.index.push_back(n);
-        line.value.push_back(0.0);
-      }
-      if (!on_faces && is_prescribed(1))
-        add_prescribed(line, length, boundaries.velocity(axis, 1)[component]);
-    }
     const auto own = on_faces ? faces(domain_.grid, axis) : centres(domain_.grid, axis);
-    weights[axis] = weights_at(line, own, domain_.box[axis]);
+    weights[axis] = weights_at(line_of(domain_, component, axis, stored), own, domain_.box[axis]);
+    stored_cells[axis] = std::ssize(stored);
   }
-
-  const auto& [nx, ny, nz] = cells;
+  const auto& [nx, ny, nz] = stored_cells;
   if (!file_.exists(dataset)) throw InputError("'{}': {} is missing", file_.path(), dataset);
   require_shape(file_, dataset, {nz, ny, nx});
   for (int k = 0; k < domain_.nz; ++k)
     for (int j = 0; j < domain_.ny; ++j)
       std::fill_n(field.row(k, j), domain_.nx, weights[2][k].constant);
 
-  // Plane by plane of those that this rank needs, in ascending order.
-  std::vector<std::uint8_t> is_needed(nz, 0);
-  for (const Weights& of_plane : weights[2])
-    for (int a = 0; a < of_plane.count; ++a)
-      if (of_plane.weight[a] != 0.0) is_needed[of_plane.index[a]] = 1;
-  std::vector<int> needed;
-  for (int k = 0; k < nz; ++k)
-    if (is_needed[k]) needed.push_back(k);
-  const int most = file_.communicator().max(static_cast<int>(needed.size()));
+  // Plane by plane of those that this rank needs. All read as often as the one that needs most.
+  const std::vector<int> needed = needed_planes(weights[2]);
+  const int count = static_cast<int>(needed.size()), most = file_.communicator().max(count);
   std::vector<double> along_x(static_cast<std::size_t>(ny) * domain_.nx);
   std::vector<double> plane(static_cast<std::size_t>(domain_.ny) * domain_.nx);
   for (int n = 0; n < most; ++n) {
-    const bool is_here = n < static_cast<int>(needed.size());
-    const auto stored = read_finite(file_, dataset, {is_here ? needed[n] : 0, is_here ? 1 : 0});
-    if (!is_here) continue;
-    for (int j = 0; j < ny; ++j)
-      for (int i = 0; i < domain_.nx; ++i) {
-        const Weights& w = weights[0][i];
-        double sum = w.constant;
-        for (int a = 0; a < w.count; ++a)
-          sum += w.weight[a] * stored[static_cast<std::size_t>(j) * nx + w.index[a]];
-        along_x[static_cast<std::size_t>(j) * domain_.nx + i] = sum;
-      }
-    for (int j = 0; j < domain_.ny; ++j)
-      for (int i = 0; i < domain_.nx; ++i) {
-        const Weights& w = weights[1][j];
-        double sum = w.constant;
-        for (int a = 0; a < w.count; ++a)
-          sum += w.weight[a] * along_x[static_cast<std::size_t>(w.index[a]) * domain_.nx + i];
-        plane[static_cast<std::size_t>(j) * domain_.nx + i] = sum;
-      }
+    if (n >= count) {
+      read_finite(file_, dataset, {0, 0});
+      continue;
+    }
+    interpolate_x(weights[0], read_finite(file_, dataset, {needed[n], 1}), nx, along_x);
+    interpolate_y(weights[1], along_x, domain_.nx, plane);
     for (int k = 0; k < domain_.nz; ++k) {
       const Weights& w = weights[2][k];
-      for (int a = 0; a < w.count; ++a) {
-        if (w.index[a] != needed[n] || w.weight[a] == 0.0) continue;
-        for (int j = 0; j < domain_.ny; ++j) {
-          double* row = field.row(k, j);
-          for (int i = 0; i < domain_.nx; ++i)
-            row[i] += w.weight[a] * plane[static_cast<std::size_t>(j) * domain_.nx + i];
-        }
-      }
+      for (int a = 0; a < w.count; ++a)
+        if (w.index[a] == needed[n] && w.weight[a] != 0.0)
+          add_plane(w.weight[a], plane, domain_.nx, k, field);
     }
   }
 }

@@ -43,6 +43,57 @@ std::int64_t identity_of(std::uint64_t id) {
   return static_cast<std::int64_t>(id % particles::Kind::k_ids);
 }
 
+std::vector<std::int64_t> identities_of(const ParticleContents& particles,
+                                        std::span<const std::int64_t> some) {
+  std::vector<std::int64_t> identities;
+  for (const std::uint64_t id : read_column<std::uint64_t>(particles, "id", some))
+    identities.push_back(identity_of(id));
+  return identities;
+}
+
+// Particles by family, and by identity within one.
+std::vector<std::size_t> ordered_by(const std::vector<std::int32_t>& family,
+                                    const std::vector<std::int64_t>& identity) {
+  std::vector<std::size_t> order(family.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t n) { return std::pair(family[n], identity[n]); });
+  return order;
+}
+
+// The file of a domain's particles, or none on this rank: columns, one record each, whose rows
+// have an order. What fails on one rank fails on all. Collective.
+class ColumnFile {
+ public:
+  ColumnFile(const Communicator& ranks, std::vector<std::size_t> order)
+      : ranks_(ranks), order_(std::move(order)) {}
+
+  std::int64_t rows() const { return std::ssize(order_); }
+  void begin(bool is_here, const std::function<FortranWriter()>& open) {
+    ranks_.agree([&] {
+      if (is_here) file_.emplace(open());
+    });
+  }
+  // Writes a column of values To.
+  template <class To, class From>
+  void put(const std::vector<From>& values) {
+    std::vector<To> ordered;
+    for (const std::size_t n : order_) ordered.push_back(static_cast<To>(values[n]));
+    ranks_.agree([&] {
+      if (file_) file_->record(ordered);
+    });
+  }
+  void finish() {
+    ranks_.agree([&] {
+      if (file_) file_->finish();
+    });
+  }
+
+ private:
+  const Communicator& ranks_;
+  std::vector<std::size_t> order_;
+  std::optional<FortranWriter> file_;
+};
+
 }  // namespace
 
 RamsesParticleWriter::RamsesParticleWriter(const MeshContents& contents,
@@ -81,8 +132,8 @@ void RamsesParticleWriter::find_families() {
       const auto positions = read_column<double>(particles, "position", own);
       for (std::size_t n = 0; n < own.size(); ++n)
         family.domains.push_back(domains_.owner(k_finest_ramses_level, cell_at(&positions[3 * n])));
-      for (const std::uint64_t id : read_column<std::uint64_t>(particles, "id", own))
-        largest = std::max(largest, identity_of(id));
+      for (const std::int64_t identity : identities_of(particles, own))
+        largest = std::max(largest, identity);
     });
     output_.facts.families[dark ? "DM" : "star"] = total;
     if (stars) stars_ = &particles;
@@ -156,97 +207,97 @@ RamsesParticles RamsesParticleWriter::sinks() const {
   return all;
 }
 
-void RamsesParticleWriter::write(int first, int last, int domain, double mass_of_stars,
-                                 const LevelAt& level_at) const {
-  std::vector<std::vector<std::int64_t>> own;
-  std::vector<std::vector<int>> ranks;
-  for (const Family& family : families_) {
-    auto& numbers = own.emplace_back();
-    auto& to = ranks.emplace_back();
-    for (std::int64_t n = 0; n < family.particles->count; ++n)
-      if (const int d = family.domains[n]; d >= first && d < last) {
-        numbers.push_back(n);
-        to.push_back(d - first);
-      }
+// What of this rank's particles lies in some domains, and brings it to their ranks.
+class RamsesParticleWriter::Delivery {
+ public:
+  Delivery(const Communicator& ranks, const std::vector<Family>& families, int first, int last)
+      : ranks_(ranks), families_(families) {
+    for (const Family& family : families) {
+      Parcel& parcel = parcels_.emplace_back();
+      for (std::int64_t n = 0; n < family.particles->count; ++n)
+        if (const int d = family.domains[n]; d >= first && d < last) {
+          parcel.numbers.push_back(n);
+          parcel.ranks.push_back(d - first);
+        }
+    }
   }
-  // The values of a column that arrive here, kind by kind.
-  const auto arriving = [&]<class T>(const auto& read) {
+
+  // The values of a column that arrive here, family by family; `read` gives those of some of this
+  // rank's particles. Collective.
+  template <class T>
+  std::vector<T> bring(const std::function<std::vector<T>(const Family&, Numbers)>& read) const {
     std::vector<T> all;
     for (std::size_t f = 0; f < families_.size(); ++f) {
-      const std::vector<T> values = read(families_[f], std::span<const std::int64_t>(own[f]));
-      const auto items = route(ranks_, ranks[f], std::span<const T>(values)).items;
+      const std::vector<T> values = read(families_[f], parcels_[f].numbers);
+      const auto items = route(ranks_, parcels_[f].ranks, std::span<const T>(values)).items;
       all.insert(all.end(), items.begin(), items.end());
     }
     return all;
+  }
+
+ private:
+  struct Parcel {
+    std::vector<std::int64_t> numbers;
+    std::vector<int> ranks;
   };
-  const auto family = arriving.template operator()<std::int32_t>(
-      [](const Family& of, std::span<const std::int64_t> some) {
-        return std::vector<std::int32_t>(some.size(), of.number);
-      });
-  const auto identity = arriving.template operator()<std::int64_t>(
-      [&](const Family& of, std::span<const std::int64_t> some) {
-        std::vector<std::int64_t> numbers;
-        for (const auto id : read_column<std::uint64_t>(*of.particles, "id", some))
-          numbers.push_back(identity_of(id));
-        return numbers;
-      });
-  std::vector<std::size_t> order(family.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t n) { return std::pair(family[n], identity[n]); });
-  const auto count = std::ssize(order);
-  std::optional<FortranWriter> file;
-  ranks_.agree([&] {
-    const auto stars = output_.facts.families.find("star");
-    if (domain >= 0)
-      file.emplace(ramses_particle_file(output_, domain + 1, count,
-                                        stars == output_.facts.families.end() ? 0 : stars->second,
-                                        mass_of_stars));
+  const Communicator& ranks_;
+  const std::vector<Family>& families_;
+  std::vector<Parcel> parcels_;  // of the families
+};
+
+void RamsesParticleWriter::write(int first, int last, int domain, double mass_of_stars,
+                                 const LevelAt& level_at) const {
+  const Delivery delivery(ranks_, families_, first, last);
+  const auto family = delivery.bring<std::int32_t>([](const Family& of, Numbers some) {
+    return std::vector<std::int32_t>(some.size(), of.number);
   });
-  // Writes a column of values To.
-  const auto put = [&]<class To>(const auto& values) {
-    std::vector<To> ordered;
-    for (const std::size_t n : order) ordered.push_back(static_cast<To>(values[n]));
-    ranks_.agree([&] {
-      if (file) file->record(ordered);
-    });
-  };
+  const auto identity = delivery.bring<std::int64_t>(
+      [](const Family& of, Numbers some) { return identities_of(*of.particles, some); });
+  ColumnFile file(ranks_, ordered_by(family, identity));
+  const auto stars = output_.facts.families.find("star");
+  const std::int64_t all_stars = stars == output_.facts.families.end() ? 0 : stars->second;
+  file.begin(domain >= 0, [&] {
+    return ramses_particle_file(output_, domain + 1, file.rows(), all_stars, mass_of_stars);
+  });
   std::vector<std::vector<double>> position;
   for (const std::string& name : output_.facts.particle_fields) {
     if (name == "identity" && output_.long_ids) {
-      put.template operator()<std::int64_t>(identity);
+      file.put<std::int64_t>(identity);
     } else if (name == "identity") {
-      put.template operator()<std::int32_t>(identity);
+      file.put<std::int32_t>(identity);
     } else if (name == "levelp") {
-      std::vector<int> levels;
-      for (std::size_t n = 0; n < order.size(); ++n) {
-        double place[3];
-        for (int d = 0; d < 3; ++d) place[d] = position[d][n] + contents_.geometry.lower()[d];
-        levels.push_back(level_at(cell_at(place)));
-      }
-      put.template operator()<std::int32_t>(levels);
+      file.put<std::int32_t>(levels_at(position, level_at));
       position.clear();
     } else if (name == "family") {
-      put.template operator()<std::int8_t>(family);
+      file.put<std::int8_t>(family);
     } else if (name == "tag") {
-      put.template operator()<std::int8_t>(std::vector<int>(order.size(), 0));
+      file.put<std::int8_t>(std::vector<int>(family.size(), 0));
     } else {
-      const auto values = arriving.template operator()<double>(
-          [&](const Family& of, std::span<const std::int64_t> some) {
-            return reals_of(of, name, some);
-          });
-      put.template operator()<double>(values);
+      const auto values = delivery.bring<double>(
+          [&](const Family& of, Numbers some) { return reals_of(of, name, some); });
+      file.put<double>(values);
       if (name.starts_with("position_")) position.push_back(values);
     }
   }
-  ranks_.agree([&] {
-    if (file) file->finish();
-  });
+  file.finish();
+}
+
+// The levels of the octs that hold particles at some places, from the box's lower corner on.
+std::vector<std::int32_t> RamsesParticleWriter::levels_at(
+    const std::vector<std::vector<double>>& position, const LevelAt& level_at) const {
+  std::vector<std::int32_t> levels;
+  for (std::size_t n = 0; n < position[0].size(); ++n) {
+    double place[3];
+    for (int d = 0; d < 3; ++d) place[d] = position[d][n] + contents_.geometry.lower()[d];
+    levels.push_back(level_at(cell_at(place)));
+  }
+  return levels;
 }
 
 // A real column of some particles, or a component of one. RAMSES has places from the box's lower
 // corner on.
 std::vector<double> RamsesParticleWriter::reals_of(const Family& family, const std::string& name,
-                                                   std::span<const std::int64_t> some) const {
+                                                   Numbers some) const {
   for (const std::string vector : {"position", "velocity"}) {
     if (!name.starts_with(vector + "_")) continue;
     const auto axis = static_cast<std::size_t>(name.back() - 'x');

@@ -45,11 +45,15 @@ class RamsesParticleWriter {
     std::vector<std::int32_t> domains;
   };
 
+  using Numbers = std::span<const std::int64_t>;  // of this rank's particles of a family
+  class Delivery;
+
   RamsesPlace cell_at(const double* position) const;
   void find_families();
   void name_columns();
-  std::vector<double> reals_of(const Family& family, const std::string& name,
-                               std::span<const std::int64_t> some) const;
+  std::vector<double> reals_of(const Family& family, const std::string& name, Numbers some) const;
+  std::vector<std::int32_t> levels_at(const std::vector<std::vector<double>>& position,
+                                      const LevelAt& level_at) const;
 
   const MeshContents& contents_;
   const Communicator& ranks_;

@@ -45,79 +45,123 @@ KOKKOS_INLINE_FUNCTION bool store_as_shown(double wanted, double& stored, const 
   return false;
 }
 
-// Puts octs into blocks of a level. Conserved variables are stored as they are; of primitive ones,
-// what is shown as they are, to the bit where there is such a thing.
-void write_octs(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
-                const ArrivedOcts& octs, bool conserved) {
+// The variables of a cell in a file: density, velocity or momentum, pressure or energy, scalars.
+struct FileCell {
+  const double* first;
+  KOKKOS_INLINE_FUNCTION double operator()(std::int64_t variable) const {
+    return first[variable * k_oct_cells];
+  }
+};
+
+// Stores conserved variables as they are.
+struct StoreConserved {
+  hydro::Gas gas;
+  int first_scalar, scalars;
+
+  KOKKOS_INLINE_FUNCTION void operator()(double* state, std::int64_t stride,
+                                         const FileCell& file) const {
+    const hydro::GasCell at(state, stride, gas);
+    const double density = file(hydro::k_mass);
+    double velocity[3], speed2 = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      velocity[d] = file(hydro::k_momentum_x + d) / density;
+      speed2 += velocity[d] * velocity[d];
+    }
+    at.set(density, velocity, (gas.gamma - 1.0) * (file(hydro::k_energy) - 0.5 * density * speed2));
+    for (int n = 1; n < k_ramses_gas_fields; ++n) at[n] = file(n);
+    for (int n = 0; n < scalars; ++n) at[first_scalar + n] = file(k_ramses_gas_fields + n);
+  }
+};
+
+// Conserved variables that are changed until they show the primitive ones of a file.
+struct ShownState {
+  FileCell file;
+  const hydro::Gas& gas;
+  hydro::State<double> u;
+  double entropy;
+
+  KOKKOS_INLINE_FUNCTION double shown(int n) const {
+    return hydro::physical_state(u, entropy, gas)[n];
+  }
+  KOKKOS_INLINE_FUNCTION bool is_shown() const {
+    const auto w = hydro::physical_state(u, entropy, gas);
+    bool all = w[hydro::k_pressure] == file(hydro::k_pressure);
+    for (int n = hydro::k_velocity_x; n < hydro::k_velocity_x + 3; ++n)
+      all = all && w[n] == file(n);
+    return all;
+  }
+  // Makes variable n what the file has by what is stored; whether that is possible.
+  KOKKOS_INLINE_FUNCTION bool adjust(double& stored, int n) {
+    return store_as_shown(file(n), stored, [&] { return shown(n); });
+  }
+  KOKKOS_INLINE_FUNCTION void adjust_momenta() {
+    for (int d = 0; d < 3; ++d) adjust(u[hydro::k_momentum_x + d], hydro::k_velocity_x + d);
+  }
+  // Where no energy gives the pressure, it may with other momenta of the same velocities.
+  KOKKOS_INLINE_FUNCTION void adjust_energy() {
+    constexpr int k_choices = 27;
+    const double momentum[3] = {u[1], u[2], u[3]};
+    for (int choice = 0; choice < k_choices; ++choice) {
+      if (adjust(u[hydro::k_energy], hydro::k_pressure)) return;
+      for (int d = 0, rest = choice; d < 3; ++d, rest /= 3) {
+        const int velocity = hydro::k_velocity_x + d;
+        double& own = u[hydro::k_momentum_x + d];
+        if (rest % 3 > 0) own = Kokkos::nextafter(momentum[d], rest % 3 == 1 ? 1e300 : -1e300);
+        if (shown(velocity) != file(velocity) || rest % 3 == 0) own = momentum[d];
+      }
+    }
+  }
+};
+
+// Stores what is shown as the primitive variables are, to the bit where there is such a thing.
+struct StorePrimitive {
+  hydro::Gas gas;
+  int first_scalar, scalars;
+
+  KOKKOS_INLINE_FUNCTION void operator()(double* state, std::int64_t stride,
+                                         const FileCell& file) const {
+    const hydro::GasCell at(state, stride, gas);
+    const double density = file(0), velocity[3] = {file(1), file(2), file(3)};
+    at.set(density, velocity, file(hydro::k_pressure));
+    ShownState s{file, gas, hydro::load_state<double>(state, static_cast<int>(stride)),
+                 gas.dual_energy ? at[hydro::k_entropy] : 0.0};
+    bool is_shown = s.is_shown();
+    if (!is_shown) s.adjust_momenta();
+    if (gas.dual_energy) {
+      if (!is_shown) s.adjust(s.entropy, hydro::k_pressure);
+      const double least = hydro::entropy_at(density, gas.pressure_floor, gas);
+      if (!(s.entropy >= least)) {
+        s.entropy = least;
+        is_shown = false;
+      }
+      at[hydro::k_entropy] = s.entropy;
+    }
+    if (!is_shown) s.adjust_energy();
+    for (int n = 1; n < k_ramses_gas_fields; ++n) at[n] = s.u[n];
+    for (int n = 0; n < scalars; ++n) {
+      const double concentration = file(k_ramses_gas_fields + n);
+      double& stored = at[first_scalar + n];
+      stored = density * concentration;
+      store_as_shown(concentration, stored, [&] { return stored / density; });
+    }
+  }
+};
+
+// Puts octs into blocks of a level.
+template <class Store>
+void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Store& store) {
   const auto places = octs.places.on_device();
-  const auto from = octs.values.on_device();
-  const hydro::Gas gas = options.gas();
-  const int first_scalar = options.first_scalar();
+  const auto values = octs.values.on_device();
   const int N = mesh.geometry().block_size();
-  const std::int64_t stride = mesh.layout().stride_variable, slots = mesh.layout().stride_slot;
-  const std::int64_t variables = k_ramses_gas_fields + std::ssize(options.scalars);
+  const mesh::BlockLayout layout = mesh.layout();
+  const int variables = k_ramses_gas_fields + store.scalars;
   double* const blocks = mesh.fields(level).blocks(LevelFields::k_now);
   Kokkos::parallel_for(
       "put octs into blocks", places.size() * k_oct_cells, KOKKOS_LAMBDA(const std::int64_t index) {
         const std::int64_t oct = index / k_oct_cells, cell = index % k_oct_cells;
-        const auto value = [&](std::int64_t n) {
-          return from((oct * variables + n) * k_oct_cells + cell);
-        };
         const OctPlace& place = places(oct);
-        const hydro::GasCell at(blocks + place.slot * slots + place.cell(cell, N), stride, gas);
-        const double density = value(0);
-        double velocity[3], pressure = value(4);
-        for (int d = 0; d < 3; ++d) velocity[d] = value(1 + d) / (conserved ? density : 1.0);
-        if (conserved) {
-          const double speed2 =
-              velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2];
-          pressure = (gas.gamma - 1.0) * (value(4) - 0.5 * density * speed2);
-        }
-        at.set(density, velocity, pressure);
-        if (conserved) {
-          for (int n = 1; n < k_ramses_gas_fields; ++n) at[n] = value(n);
-          for (std::int64_t n = k_ramses_gas_fields; n < variables; ++n)
-            at[first_scalar + static_cast<int>(n) - k_ramses_gas_fields] = value(n);
-          return;
-        }
-        auto u = hydro::load_state<double>(&at[0], static_cast<int>(stride));
-        double entropy = gas.dual_energy ? at[hydro::k_entropy] : 0.0;
-        // Variable n as it is shown.
-        const auto shown = [&](int n) { return hydro::physical_state(u, entropy, gas)[n]; };
-        // Makes it what the file has by what is stored; whether that is possible.
-        const auto adjust = [&](double& stored, int n) {
-          return store_as_shown(value(n), stored, [&] { return shown(n); });
-        };
-        const auto w = hydro::physical_state(u, entropy, gas);
-        bool is_shown = w[hydro::k_pressure] == pressure;
-        for (int d = 0; d < 3; ++d)
-          is_shown = is_shown && w[hydro::k_velocity_x + d] == velocity[d];
-        for (int d = 0; d < 3 && !is_shown; ++d)
-          adjust(u[hydro::k_momentum_x + d], hydro::k_velocity_x + d);
-        if (gas.dual_energy) {
-          if (!is_shown) adjust(entropy, hydro::k_pressure);
-          const double least = hydro::entropy_at(density, gas.pressure_floor, gas);
-          if (!(entropy >= least)) {
-            entropy = least;
-            is_shown = false;
-          }
-          at[hydro::k_entropy] = entropy;
-        }
-        // Where no energy gives the pressure, it may with other momenta of the same velocities.
-        const double momentum[3] = {u[1], u[2], u[3]};
-        for (int choice = 0;
-             choice < 27 && !is_shown && !adjust(u[hydro::k_energy], hydro::k_pressure); ++choice)
-          for (int d = 0, rest = choice; d < 3; ++d, rest /= 3) {
-            double& own = u[hydro::k_momentum_x + d];
-            if (rest % 3 > 0) own = Kokkos::nextafter(momentum[d], rest % 3 == 1 ? 1e300 : -1e300);
-            if (shown(hydro::k_velocity_x + d) != value(1 + d) || rest % 3 == 0) own = momentum[d];
-          }
-        for (int n = 1; n < k_ramses_gas_fields; ++n) at[n] = u[n];
-        for (std::int64_t n = k_ramses_gas_fields; n < variables; ++n) {
-          double& stored = at[first_scalar + static_cast<int>(n) - k_ramses_gas_fields];
-          stored = density * value(n);
-          store_as_shown(value(n), stored, [&] { return stored / density; });
-        }
+        store(blocks + place.slot * layout.stride_slot + place.cell(cell, N),
+              layout.stride_variable, FileCell{&values(oct * variables * k_oct_cells + cell)});
       });
   Kokkos::fence();
 }
@@ -271,9 +315,19 @@ class TreeReader {
           wanted[level][place.slot] |= static_cast<std::uint8_t>(
               1 << cells.octant_of(static_cast<int>(place.cell(cell, N))));
     }
-    if (facts_.has_gas)
-      write_octs(mesh_, simulation_.options().hydro, level, octs, source_.is_conserved());
+    if (facts_.has_gas) write_gas(level, octs);
     return refined;
+  }
+
+  void write_gas(int level, const ArrivedOcts& octs) {
+    const hydro::HydroOptions& options = simulation_.options().hydro;
+    const int scalars = static_cast<int>(options.scalars.size());
+    if (source_.is_conserved())
+      write_octs(mesh_, level, octs,
+                 StoreConserved{options.gas(), options.first_scalar(), scalars});
+    else
+      write_octs(mesh_, level, octs,
+                 StorePrimitive{options.gas(), options.first_scalar(), scalars});
   }
 
   // RAMSES floors pressures when it reads cells, not when it writes them: cold fast gas may have

@@ -150,6 +150,9 @@ class RamsesDomain {
 
  private:
   void read_amr_head(const RamsesFacts& facts);
+  std::int64_t read_sizes(FortranFile& amr);
+  void read_times(FortranFile& amr, const RamsesFacts& facts);
+  void read_lists(FortranFile& amr, std::int64_t boundaries);
   void read_gas_head(const RamsesFacts& facts);
   void read_force_head();
   void expect(FortranFile& values, const char* what, std::int64_t expected) const;
@@ -224,6 +227,18 @@ RamsesDomain::RamsesDomain(const RamsesFacts& facts, RamsesCells cells, int numb
 
 void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
   FortranFile amr(amr_path_);
+  const std::int64_t boundaries = read_sizes(amr);
+  read_times(amr, facts);
+  read_lists(amr, boundaries);
+  const std::string ordering = amr.text("ordering");
+  const bool ksection = ordering == "ksection";  // of cuRAMSES
+  amr.skip("bounds of domains", ordering == "bisection" ? 5 : ksection ? 10 : 1);
+  amr.skip("son, flag1, cpu_map", 3);
+  amr_place_ = amr.place();
+}
+
+// Returns how many regions of boundaries there are.
+std::int64_t RamsesDomain::read_sizes(FortranFile& amr) {
   const auto expect = [&](const char* what, std::int64_t found, std::int64_t expected) {
     if (found != expected)
       amr.refuse(what, fmt::format("{} where {} is expected: files of several runs are mixed",
@@ -233,8 +248,8 @@ void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
   expect("ndim", amr.integer("ndim"), 3);
   const auto coarse = amr.integers("nx, ny, nz", 3);
   std::copy(coarse.begin(), coarse.end(), head_.coarse_cells.begin());
-  if (*std::min_element(coarse.begin(), coarse.end()) < 1 ||
-      *std::max_element(coarse.begin(), coarse.end()) > 3)
+  const auto [least, most] = std::ranges::minmax(coarse);
+  if (least < 1 || most > 3)
     amr.refuse(
         "nx, ny, nz",
         fmt::format("a coarse grid of {} x {} x {}; one cell, and one more for each wall, can "
@@ -250,6 +265,10 @@ void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
   lists_ = domains_ + static_cast<int>(boundaries);
   amr.skip("ngrid_current");
   amr.skip("boxlen");
+  return boundaries;
+}
+
+void RamsesDomain::read_times(FortranFile& amr, const RamsesFacts& facts) {
   amr.skip("noutput, iout, ifout");
   amr.skip("tout, aout", 2);
   constexpr double k_rounding = 1e-6;  // of single precision
@@ -264,6 +283,9 @@ void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
     if (!(step >= 0.0) || !std::isfinite(step))
       amr.refuse("dtnew", fmt::format("a step of length {}", step));
   amr.skip("nstep to mass_sph", 5);
+}
+
+void RamsesDomain::read_lists(FortranFile& amr, std::int64_t boundaries) {
   amr.skip("headl, taill", 2);
   const auto own = amr.integers("numbl", std::int64_t{domains_} * head_.levels);
   amr.skip("numbtot");
@@ -273,17 +295,11 @@ void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
     beyond = amr.integers("numbb", boundaries * head_.levels);
   }
   amr.skip("headf, tailf, numbf, used_mem, used_mem_tot");
-  const std::string ordering = amr.text("ordering");
-  const bool ksection = ordering == "ksection";  // of cuRAMSES
-  amr.skip("bounds of domains", ordering == "bisection" ? 5 : ksection ? 10 : 1);
-  amr.skip("son, flag1, cpu_map", 3);
-  amr_place_ = amr.place();
   for (int level = 1; level <= head_.levels; ++level) {
     for (int n = 0; n < domains_; ++n) in_lists_.push_back(own[(level - 1) * domains_ + n]);
     for (int n = 0; n < boundaries; ++n) in_lists_.push_back(beyond[(level - 1) * boundaries + n]);
   }
-  if (*std::min_element(in_lists_.begin(), in_lists_.end()) < 0)
-    amr.refuse("numbl, numbb", "a negative number of octs");
+  if (std::ranges::min(in_lists_) < 0) amr.refuse("numbl, numbb", "a negative number of octs");
 }
 
 // The next number of a file of cells' values must be that of the tree's.
@@ -415,6 +431,34 @@ void RamsesDomain::read_values(RowRange some, RamsesOcts& octs, std::int64_t at)
 
 // --- particles and sinks -------------------------------------------------------------------------
 
+// Reads a column of a domain's `count` particles behind the `before` that are there.
+void read_column(FortranFile& file, const std::string& field, std::size_t before,
+                 std::int64_t count, RamsesParticles& all) {
+  const char* what = field.c_str();
+  const auto add = [](auto& column, const auto& values) {
+    column.insert(column.end(), values.begin(), values.end());
+  };
+  if (field.starts_with("position_") || field.starts_with("velocity_")) {
+    const auto axis = static_cast<std::size_t>(field.back() - 'x');
+    auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
+    const auto values = file.reals(what, count);
+    vectors.resize(before + count);
+    for (std::int64_t n = 0; n < count; ++n) vectors[before + n].at(axis) = values[n];
+  } else if (field == "mass") {
+    add(all.mass, file.reals(what, count));
+  } else if (field == "identity") {
+    add(all.identity, file.integers(what, count));
+  } else if (field == "family") {
+    add(all.family, file.bytes(what, count));
+  } else if (field == "levelp") {
+    add(all.level, file.integers(what, count));
+  } else if (field == "tag" || field == "partp") {
+    file.skip(what);
+  } else {
+    add(all.columns[field], file.reals(what, count));
+  }
+}
+
 // Adds those of a domain.
 void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) {
   FortranFile file(file_of(facts, "part", number));
@@ -426,31 +470,8 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
   if (count < 0) file.refuse("npart", fmt::format("{} particles", count));
   file.skip("localseed, nstar_tot, mstar_tot, mstar_lost, nsink", 5);
   const std::size_t before = all.size();
-  const auto add = [](auto& column, const auto& values) {
-    column.insert(column.end(), values.begin(), values.end());
-  };
-  for (const std::string& field : facts.particle_fields) {
-    const char* what = field.c_str();
-    const auto axis = static_cast<std::size_t>(field.back() - 'x');
-    if (field.starts_with("position_") || field.starts_with("velocity_")) {
-      auto& vectors = field.starts_with("position_") ? all.position : all.velocity;
-      const auto values = file.reals(what, count);
-      vectors.resize(before + count);
-      for (std::int64_t n = 0; n < count; ++n) vectors[before + n].at(axis) = values[n];
-    } else if (field == "mass") {
-      add(all.mass, file.reals(what, count));
-    } else if (field == "identity") {
-      add(all.identity, file.integers(what, count));
-    } else if (field == "family") {
-      add(all.family, file.bytes(what, count));
-    } else if (field == "levelp") {
-      add(all.level, file.integers(what, count));
-    } else if (field == "tag" || field == "partp") {
-      file.skip(what);
-    } else {
-      add(all.columns[field], file.reals(what, count));
-    }
-  }
+  for (const std::string& field : facts.particle_fields)
+    read_column(file, field, before, count, all);
   if (!file.at_end()) file.refuse("the last one", "the file goes on behind it");
   const auto whole = [&](const auto& column) { return column.size() == before + count; };
   if (!whole(all.position) || !whole(all.velocity) || !whole(all.mass) || !whole(all.identity) ||

@@ -136,33 +136,50 @@ void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks
 RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
                                const std::vector<std::int32_t>& sons, int root_owner)
     : file_(domain_path(output, "amr", domain)), lists_(lists) {
-  constexpr double k_huge = std::numeric_limits<double>::max();
-  const RamsesFacts& f = output.facts;
-  const auto levels = static_cast<std::size_t>(output.levels);
+  const std::int64_t held = octs_of(lists), most = most_octs(held);
   const auto& [nx, ny, nz] = output.coarse_cells;
-  const std::int64_t held = octs_of(lists), most = most_octs(held), coarse = nx * ny * nz;
-  if (coarse + k_cells_of_oct * most > std::numeric_limits<std::int32_t>::max())
-    throw RunError("{}: {} octs are more than RAMSES can number: write more domains", f.folder,
-                   held);
+  if (nx * ny * nz + k_cells_of_oct * most > std::numeric_limits<std::int32_t>::max())
+    throw RunError("{}: {} octs are more than RAMSES can number: write more domains",
+                   output.facts.folder, held);
   const auto held_octs = static_cast<std::int32_t>(held);
-  file_.integers({f.domains});
+  const auto most_of_them = static_cast<std::int32_t>(most);
+  write_sizes(output, held_octs, most_of_them);
+  write_times(output);
+  write_cosmology(output);
+  write_lists(output);
+  file_.integers({held_octs + 1, most_of_them, 1, held_octs, held_octs});
+  write_coarse_cells(output, sons, root_owner);
+}
+
+void RamsesTreeFile::write_sizes(const RamsesOutput& output, std::int32_t held, std::int32_t most) {
+  const auto& [nx, ny, nz] = output.coarse_cells;
+  file_.integers({output.facts.domains});
   file_.integers({3});
   file_.integers({nx, ny, nz});
   file_.integers({output.levels});
-  file_.integers({static_cast<std::int32_t>(most)});
+  file_.integers({most});
   file_.integers({output.boundary_regions()});
-  file_.integers({held_octs});
-  file_.reals({f.box_length});
+  file_.integers({held});
+  file_.reals({output.facts.box_length});
+}
+
+void RamsesTreeFile::write_times(const RamsesOutput& output) {
+  constexpr double k_huge = std::numeric_limits<double>::max();
+  const RamsesFacts& f = output.facts;
   file_.integers({1, 1, std::stoi(f.number) + 1});  // outputs that are asked for, and the next ones
   file_.reals({k_huge});
   file_.reals({k_huge});
   file_.reals({f.time});
   // Velocities are those of this very time: no half kick of an earlier step is due.
-  const std::vector<double> no_steps(levels, 0.0);
+  const std::vector<double> no_steps(static_cast<std::size_t>(output.levels), 0.0);
   file_.record(no_steps);
   file_.record(no_steps);
   const auto steps = static_cast<std::int32_t>(f.coarse_steps);
   file_.integers({steps, steps});
+}
+
+void RamsesTreeFile::write_cosmology(const RamsesOutput& output) {
+  const RamsesFacts& f = output.facts;
   const double a = f.scale_factor;
   file_.reals({0.0, output.gas_mass, output.mass / std::pow(f.box_length, 3)});
   // Tables of times reach from half of this scale factor to today.
@@ -173,15 +190,20 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
       std::sqrt(f.omega_m / (a * a * a) + f.omega_lambda + f.omega_curvature / (a * a));
   file_.reals({a, expands ? a * a * rate : 0.0, a, 0.0, 0.0});
   file_.reals({expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level) : 0.0});
+}
+
+// Where the octs of each level and list begin and end, and how many there are in all domains.
+void RamsesTreeFile::write_lists(const RamsesOutput& output) {
   struct Lists {
     std::vector<std::int32_t> heads, tails, counts;
   } of_domains, of_regions;
   std::vector<std::int32_t> totals;
+  const int domains = output.facts.domains;
   std::int32_t next = 1;
-  for (std::size_t level = 0; level < levels; ++level) {
-    for (std::size_t list = 0; list < lists[level].size(); ++list) {
-      const auto n = static_cast<std::int32_t>(lists[level][list]);
-      Lists& all = static_cast<int>(list) < f.domains ? of_domains : of_regions;
+  for (std::size_t level = 0; level < lists_.size(); ++level) {
+    for (std::size_t list = 0; list < lists_[level].size(); ++list) {
+      const auto n = static_cast<std::int32_t>(lists_[level][list]);
+      Lists& all = static_cast<int>(list) < domains ? of_domains : of_regions;
       all.heads.push_back(n > 0 ? next : 0);
       all.tails.push_back(n > 0 ? next + n - 1 : 0);
       all.counts.push_back(n);
@@ -189,8 +211,8 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
     }
     const auto& own = output.octs[level];
     const std::int64_t all = std::accumulate(own.begin(), own.end(), std::int64_t{0});
-    for (const std::int64_t n : {all, *std::min_element(own.begin(), own.end()),
-                                 *std::max_element(own.begin(), own.end()), all / f.domains})
+    const auto [least, most] = std::ranges::minmax(own);
+    for (const std::int64_t n : {all, least, most, all / domains})
       totals.push_back(static_cast<std::int32_t>(n));
     totals.insert(totals.end(), 6, 0);
   }
@@ -200,7 +222,10 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
   write(of_domains);
   file_.record(totals);
   if (output.boundary_regions() > 0) write(of_regions);
-  file_.integers({held_octs + 1, static_cast<std::int32_t>(most), 1, held_octs, held_octs});
+}
+
+void RamsesTreeFile::write_coarse_cells(const RamsesOutput& output,
+                                        const std::vector<std::int32_t>& sons, int root_owner) {
   file_.text("hilbert", 128);
   file_.record(output.bounds);
   file_.record(sons);

@@ -69,6 +69,13 @@ class RamsesTreeFile {
   static std::int64_t most_octs(std::int64_t held) { return held + 1; }  // ngridmax
 
  private:
+  void write_sizes(const RamsesOutput& output, std::int32_t held, std::int32_t most);
+  void write_times(const RamsesOutput& output);
+  void write_cosmology(const RamsesOutput& output);
+  void write_lists(const RamsesOutput& output);
+  void write_coarse_cells(const RamsesOutput& output, const std::vector<std::int32_t>& sons,
+                          int root_owner);
+
   FortranWriter file_;
   const RamsesLists& lists_;
   std::int64_t first_ = 1;  // number of the level's first oct

@@ -396,77 +396,109 @@ double inner_lagrangian_point(double mass_ratio) {
   return 0.5 * (lower + upper);
 }
 
-// The places of largest density stay where they are: effective gravity is zero there, which gives
-// Omega and the axis. Each surface goes through a point on the line between the centres.
-StarModel solve_binary(const SynchronousBinary& binary, double G) {
-  const double mass[2] = {binary.mass / (1.0 + binary.mass_ratio),
-                          binary.mass * binary.mass_ratio / (1.0 + binary.mass_ratio)};
-  const double to_point = inner_lagrangian_point(binary.mass_ratio) * binary.separation;
-  const double distance[2] = {to_point, binary.separation - to_point};
-  const double direction[2] = {0.0, M_PI};  // of the companion
+namespace {
+
+InputError no_binary(const SynchronousBinary& binary, const char* why) {
+  return InputError(
+      "problem.filling = [{}, {}], problem.mass_ratio = {}: no equilibrium of two stars of "
+      "polytropic index {} and {} was found{}; expected smaller ones",
+      binary.filling[0], binary.filling[1], binary.mass_ratio, binary.index[0], binary.index[1],
+      why);
+}
+
+void check_filling(const SynchronousBinary& binary) {
   for (int s = 0; s < 2; ++s)
     if (binary.filling[s] > 1.0)
       throw InputError(
           "problem.filling = [{}, {}]: the stars overlap, star {} is larger than its Roche lobe; "
           "expected 1 at most",
           binary.filling[0], binary.filling[1], s + 1);
-  const double first_centre = -binary.separation * binary.mass_ratio / (1.0 + binary.mass_ratio);
-  const Harmonics harmonics(k_degree_of_two, false);
-  std::vector<Iterate> stars;
-  double surface[2];  // where it lies towards the companion
-  for (int s = 0; s < 2; ++s) {
-    surface[s] = binary.filling[s] * distance[s];
-    stars.emplace_back(harmonics, k_radii_of_two, std::min(k_margin * surface[s], distance[s]),
-                       first_centre + s * binary.separation, binary.index[s], mass[s], G);
-    stars[s].begin(surface[s], surface[s]);
-  }
-  const double unit = G * binary.mass / binary.separation;
-  const auto no_binary = [&](const char* what) {
-    return InputError(
-        "problem.filling = [{}, {}], problem.mass_ratio = {}: no equilibrium of two stars of "
-        "polytropic index {} and {} was found{}; expected smaller ones",
-        binary.filling[0], binary.filling[1], binary.mass_ratio, binary.index[0], binary.index[1],
-        what);
-  };
-  Convergence convergence;
-  for (int n = 1; n <= k_most_iterations; ++n) {
-    for (Iterate& star : stars) star.attract();
-    for (int s = 0; s < 2; ++s) stars[s].add_potential_of(stars[1 - s]);
-    const double slope[2] = {stars[0].slope_at_centre(), stars[1].slope_at_centre()};
-    const double rotation2 = (slope[1] - slope[0]) / binary.separation;
-    if (!(rotation2 > 0.0)) throw no_binary("");
-    const double shift = slope[0] / rotation2 - stars[0].centre();
-    for (Iterate& star : stars) star.move(shift);
-    double constant[2];
-    std::vector<double> values{rotation2 * binary.separation * binary.separation / unit,
-                               shift / binary.separation};
-    const auto effective = [&](int s, double r) {
-      const double x = stars[s].centre() + (s == 0 ? r : -r);
-      return stars[s].potential(r, 0.5 * M_PI, direction[s]) - 0.5 * rotation2 * x * x;
-    };
+}
+
+// Two stars that turn about each other. The places of largest density stay where they are:
+// effective gravity is zero there, which gives Omega and the axis. Each surface goes through a
+// point on the line between the centres.
+class BinaryIterate {
+ public:
+  BinaryIterate(const SynchronousBinary& binary, const Harmonics& harmonics, double G)
+      : binary_(binary), unit_(G * binary.mass / binary.separation) {
+    const double shares = 1.0 + binary.mass_ratio;
+    const double mass[2] = {binary.mass / shares, binary.mass * binary.mass_ratio / shares};
+    const double to_point = inner_lagrangian_point(binary.mass_ratio) * binary.separation;
+    const double distance[2] = {to_point, binary.separation - to_point};
+    const double first_centre = -binary.separation * binary.mass_ratio / shares;
     for (int s = 0; s < 2; ++s) {
-      constant[s] = effective(s, surface[s]);
-      const double largest = stars[s].balance(constant[s], rotation2);
-      if (!(largest > 0.0)) throw no_binary("");
-      values.push_back(constant[s] / unit);
-      values.push_back(largest / unit);
+      surface_[s] = binary.filling[s] * distance[s];
+      stars_.emplace_back(harmonics, k_radii_of_two, std::min(k_margin * surface_[s], distance[s]),
+                          first_centre + s * binary.separation, binary.index[s], mass[s], G);
+      stars_[s].begin(surface_[s], surface_[s]);
     }
-    if (!all_finite(values)) break;
-    if (!convergence.reached(values)) continue;
-    StarModel model;
-    model.angular_velocity = std::sqrt(rotation2);
-    model.iterations = n;
+  }
+
+  // Moves gas to where the potential of the last densities wants it. Returns what has to converge,
+  // in units of the binary.
+  std::vector<double> next() {
+    for (Iterate& star : stars_) star.attract();
+    for (int s = 0; s < 2; ++s) stars_[s].add_potential_of(stars_[1 - s]);
+    const double slope[2] = {stars_[0].slope_at_centre(), stars_[1].slope_at_centre()};
+    rotation2_ = (slope[1] - slope[0]) / binary_.separation;
+    if (!(rotation2_ > 0.0)) throw no_binary(binary_, "");
+    const double shift = slope[0] / rotation2_ - stars_[0].centre();
+    for (Iterate& star : stars_) star.move(shift);
+    std::vector<double> values{rotation2_ * binary_.separation * binary_.separation / unit_,
+                               shift / binary_.separation};
     for (int s = 0; s < 2; ++s) {
-      const double inner = surface[s] * (1.0 - 2.0 / k_radii_of_two);
-      if (constant[s] <= effective(s, inner))
-        throw no_binary(": one loses gas to the other, they overlap");
-      stars[s].add_energies(rotation2, model);
+      constant_[s] = effective_potential(s, surface_[s]);
+      const double largest = stars_[s].balance(constant_[s], rotation2_);
+      if (!(largest > 0.0)) throw no_binary(binary_, "");
+      values.push_back(constant_[s] / unit_);
+      values.push_back(largest / unit_);
+    }
+    return values;
+  }
+
+  StarModel finished(int iterations) const {
+    StarModel model;
+    model.angular_velocity = std::sqrt(rotation2_);
+    model.iterations = iterations;
+    for (int s = 0; s < 2; ++s) {
+      const double inner = surface_[s] * (1.0 - 2.0 / k_radii_of_two);
+      if (constant_[s] <= effective_potential(s, inner))
+        throw no_binary(binary_, ": one loses gas to the other, they overlap");
+      stars_[s].add_energies(rotation2_, model);
       model.stars.push_back(
-          stars[s].finished(constant[s], rotation2, k_angles_of_two, k_angles_of_two));
+          stars_[s].finished(constant_[s], rotation2_, k_angles_of_two, k_angles_of_two));
     }
     return model;
   }
-  throw no_binary("");
+
+ private:
+  // Of star s at distance r from its centre towards the companion.
+  double effective_potential(int s, double r) const {
+    const double x = stars_[s].centre() + (s == 0 ? r : -r);
+    return stars_[s].potential(r, 0.5 * M_PI, s == 0 ? 0.0 : M_PI) - 0.5 * rotation2_ * x * x;
+  }
+
+  const SynchronousBinary& binary_;
+  double unit_;  // of potentials
+  std::vector<Iterate> stars_;
+  double surface_[2];  // where it lies towards the companion
+  double constant_[2] = {}, rotation2_ = 0.0;
+};
+
+}  // namespace
+
+StarModel solve_binary(const SynchronousBinary& binary, double G) {
+  check_filling(binary);
+  const Harmonics harmonics(k_degree_of_two, false);
+  BinaryIterate stars(binary, harmonics, G);
+  Convergence convergence;
+  for (int n = 1; n <= k_most_iterations; ++n) {
+    const std::vector<double> values = stars.next();
+    if (!all_finite(values)) break;
+    if (convergence.reached(values)) return stars.finished(n);
+  }
+  throw no_binary(binary, "");
 }
 
 }  // namespace octant::problems

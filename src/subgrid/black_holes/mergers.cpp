@@ -71,6 +71,43 @@ void list_mergers(std::span<const Hole> holes, const Hole& result,
                          .position = result.position});
 }
 
+// The groups of holes that are close to each other, and bound if that is asked.
+friends::DistributedGroups close_groups(const HoleStep& step, const std::vector<Hole>& holes,
+                                        friends::FastestMethod& fastest) {
+  const Communicator& communicator = step.scene.mesh.communicator();
+  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  std::vector<friends::Body> bodies;
+  for (const Hole& hole : holes)
+    bodies.push_back({hole.position, hole.velocity, hole.mass, hole.id});
+  friends::Linking linking{.length = step.options.merge_length * step.finest_cell};
+  for (int d = 0; d < 3; ++d)
+    if (geometry.periodic(d)) linking.period[d] = geometry.upper()[d] - geometry.lower()[d];
+  if (!step.options.merge_bound) return find_groups(communicator, bodies, linking, fastest);
+  return find_groups(communicator, bodies, linking, fastest, friends::BoundBodies{step.gravity});
+}
+
+// A hole of a group, and the rank that has it.
+struct Member {
+  std::uint64_t label;
+  Hole hole;
+  int owner;
+};
+
+// Those of a group meet on a rank that their label names, sorted by group and identity.
+std::vector<Member> meet(const Communicator& communicator, const std::vector<Hole>& holes,
+                         const std::vector<std::uint64_t>& labels) {
+  std::vector<Member> own;
+  std::vector<int> ranks;
+  for (std::size_t n = 0; n < holes.size(); ++n) {
+    own.push_back({labels[n], holes[n], communicator.rank()});
+    ranks.push_back(static_cast<int>(labels[n] % communicator.size()));
+  }
+  auto members =
+      route(communicator, std::span<const int>(ranks), std::span<const Member>(own)).items;
+  std::ranges::sort(members, {}, [](const Member& m) { return std::pair(m.label, m.hole.id); });
+  return members;
+}
+
 }  // namespace
 
 Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double& lost) {
@@ -95,51 +132,22 @@ bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
   const mesh::Geometry& geometry = step.scene.mesh.geometry();
   const std::vector<Hole> holes = read_holes(sinks, 0);
   if (!communicator.any(!holes.empty())) return false;
-  std::vector<friends::Body> bodies;
-  for (const Hole& hole : holes)
-    bodies.push_back({hole.position, hole.velocity, hole.mass, hole.id});
-  friends::Linking linking{.length = step.options.merge_length * step.finest_cell};
-  for (int d = 0; d < 3; ++d)
-    if (geometry.periodic(d)) linking.period[d] = geometry.upper()[d] - geometry.lower()[d];
-  const auto groups =
-      step.options.merge_bound
-          ? find_groups(communicator, bodies, linking, fastest, friends::BoundBodies{step.gravity})
-          : find_groups(communicator, bodies, linking, fastest);
-
-  // Those of a group meet on a rank that their label names.
-  struct Member {
-    std::uint64_t label;
-    Hole hole;
-  };
-  std::vector<Member> members;
-  std::vector<int> ranks;
-  for (std::size_t n = 0; n < holes.size(); ++n) {
-    members.push_back({groups.label[n], holes[n]});
-    ranks.push_back(static_cast<int>(groups.label[n] % communicator.size()));
-  }
-  auto here = route(communicator, std::span<const int>(ranks), std::span<const Member>(members));
-  std::vector<std::size_t> order(here.items.size());
-  for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const Member &x = here.items[a], &y = here.items[b];
-    return std::pair(x.label, x.hole.id) < std::pair(y.label, y.hole.id);
-  });
+  const std::vector<Member> members =
+      meet(communicator, holes, close_groups(step, holes, fastest).label);
   std::vector<Hole> results;
   std::vector<std::int64_t> leaving;
   std::vector<int> owners;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+  for (auto begin = members.begin(), end = begin; begin != members.end(); begin = end) {
     std::vector<Hole> group;
-    for (; end < order.size() && here.items[order[end]].label == here.items[order[begin]].label;
-         ++end)
-      group.push_back(here.items[order[end]].hole);
+    for (; end != members.end() && end->label == begin->label; ++end) group.push_back(end->hole);
     if (group.size() < 2) continue;
     double of_group = 0.0;
     results.push_back(merged(geometry, group, of_group));
     step.ledger["merger_kinetic"] += of_group;
     list_mergers(group, results.back(), step.scene.mergers);
-    for (std::size_t n = begin; n < end; ++n) {
-      leaving.push_back(here.items[order[n]].hole.number);
-      owners.push_back(here.sources[order[n]]);
+    for (auto member = begin; member != end; ++member) {
+      leaving.push_back(member->hole.number);
+      owners.push_back(member->owner);
     }
   }
   if (!communicator.any(!results.empty())) return false;

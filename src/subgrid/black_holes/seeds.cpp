@@ -173,22 +173,10 @@ std::vector<std::int32_t> choose(const HoleStep& step, const std::vector<Candida
   return numbers;
 }
 
-}  // namespace
-
-bool form_holes(const HoleStep& step) {
-  const double seed = step.options.seed_mass * step.solar_mass();
-  if (seed == 0.0) return false;
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
-  const Communicator& communicator = step.scene.mesh.communicator();
-  const GasLevel& level = step.scene.levels.back();
-  // Where cells of the finest level that is open now exist.
-  if (level.cells.cell_size > 1.5 * step.finest_cell) return false;
-  std::vector<double> densities;
-  const std::vector<mesh::Cell> cells = densest_by_block(
-      level, mesh::find_cells("gas that may collapse", level.cells, conditions(step, level, seed)),
-      densities);
-  if (!communicator.any(!cells.empty())) return false;
-
+// Cells by their densities; among equals by where they are, whatever rank has them.
+std::vector<Candidate> candidates_in(const GasLevel& level, const mesh::Geometry& geometry,
+                                     const std::vector<mesh::Cell>& cells,
+                                     const std::vector<double>& densities) {
   std::vector<Candidate> candidates;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     const mesh::DevicePosition centre = level.cells.centre(cells[n]);
@@ -201,23 +189,28 @@ bool form_holes(const HoleStep& step) {
     }
     candidates.push_back(candidate);
   }
+  return candidates;
+}
+
+// How far from another hole one may form: less than half the box.
+double exclusion_radius(const HoleStep& step) {
+  const mesh::Geometry& geometry = step.scene.mesh.geometry();
   double shortest = geometry.upper()[0] - geometry.lower()[0];
   for (int d = 1; d < 3; ++d)
     shortest = std::min(shortest, geometry.upper()[d] - geometry.lower()[d]);
-  const double exclusion =
-      std::min(step.options.exclusion * 1e3 * constants::k_parsec / step.scene.units.length,
-               0.499 * shortest);
-  const auto numbers = choose(step, far_from_holes(step, candidates, exclusion), exclusion);
-  if (!communicator.any(!numbers.empty())) return false;
+  return std::min(step.options.exclusion * 1e3 * constants::k_parsec / step.scene.units.length,
+                  0.499 * shortest);
+}
 
-  std::vector<mesh::Cell> chosen;
-  for (const std::int32_t n : numbers) chosen.push_back(cells[n]);
-  const auto count = static_cast<std::int64_t>(chosen.size());
+// Takes the mass of a seed out of each cell, and enters it in the ledger.
+std::vector<Hole> take_seeds(const HoleStep& step, const GasLevel& level, double seed,
+                             const std::vector<mesh::Cell>& cells) {
+  const auto count = static_cast<std::int64_t>(cells.size());
   const TakeSeeds kernel{level,
                          seed,
                          step.variables,
                          step.target.metals,
-                         mesh::to_device("cells that collapse", chosen),
+                         mesh::to_device("cells that collapse", cells),
                          mesh::uninitialised<Birth>("births of holes", count)};
   Kokkos::parallel_for("take seeds", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count),
                        kernel);
@@ -225,19 +218,44 @@ bool form_holes(const HoleStep& step) {
   std::vector<Hole> born;
   for (std::int64_t n = 0; n < count; ++n) {
     const Birth& birth = births(n);
-    Hole hole;
-    hole.position = candidates[numbers[n]].position;
+    const mesh::DevicePosition centre = level.cells.centre(cells[n]);
+    Hole& hole = born.emplace_back();
     hole.mass = seed;
     hole.birth_time = step.scene.time;
     hole.birth_scale_factor = step.scene.scale_factor;
-    for (int d = 0; d < 3; ++d) hole.velocity[d] = birth.velocity[d];
-    born.push_back(hole);
+    for (int d = 0; d < 3; ++d) {
+      hole.position[d] = centre[d];
+      hole.velocity[d] = birth.velocity[d];
+    }
     step.ledger["seeds"] += seed;
     step.ledger["metals"] += birth.metals;
     step.enter_momentum({birth.momentum[0], birth.momentum[1], birth.momentum[2]});
     step.ledger["accreted_energy"] += birth.energy - kinetic_energy(seed, hole.velocity);
   }
-  particles::ParticleBatch batch = batch_of(born);
+  return born;
+}
+
+}  // namespace
+
+bool form_holes(const HoleStep& step) {
+  const double seed = step.options.seed_mass * step.solar_mass();
+  if (seed == 0.0) return false;
+  const Communicator& communicator = step.scene.mesh.communicator();
+  const GasLevel& level = step.scene.levels.back();
+  // Where cells of the finest level that is open now exist.
+  if (level.cells.cell_size > 1.5 * step.finest_cell) return false;
+  std::vector<double> densities;
+  const std::vector<mesh::Cell> cells = densest_by_block(
+      level, mesh::find_cells("gas that may collapse", level.cells, conditions(step, level, seed)),
+      densities);
+  if (!communicator.any(!cells.empty())) return false;
+  const double exclusion = exclusion_radius(step);
+  const auto candidates = candidates_in(level, step.scene.mesh.geometry(), cells, densities);
+  const auto numbers = choose(step, far_from_holes(step, candidates, exclusion), exclusion);
+  if (!communicator.any(!numbers.empty())) return false;
+  std::vector<mesh::Cell> chosen;
+  for (const std::int32_t n : numbers) chosen.push_back(cells[n]);
+  particles::ParticleBatch batch = batch_of(take_seeds(step, level, seed, chosen));
   batch.id.clear();
   step.scene.kind("sinks").create(std::move(batch));
   return true;
