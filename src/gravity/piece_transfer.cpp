@@ -1,7 +1,10 @@
 #include "gravity/piece_transfer.hpp"
 
+#include <type_traits>
+
 #include <fmt/format.h>
 
+#include "core/error.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "mesh/device.hpp"
 
@@ -30,18 +33,114 @@ struct Rows {
   }
 };
 
-// Calls body(piece index, piece, j, k) for all rows of the pieces.
-template <class Body>
-void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, int side,
-                    const Body& body) {
+// Calls body(piece index, piece, j, k) for all rows of pieces of P^3 cells.
+template <int P, class Body>
+void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, const Body& body) {
   const auto count = static_cast<int>(pieces.extent(0));
   if (count == 0) return;
   Kokkos::parallel_for(
       name, Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const int n = team.league_rank();
         const Piece& piece = pieces(n);
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, side * side),
-                             [&](int row) { body(n, piece, row % side, row / side); });
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, P * P),
+                             [&](int row) { body(n, piece, row % P, row / P); });
+      });
+}
+
+// Calls body with the side of the pieces as a type.
+template <class Body>
+void with_piece_side(int side, const Body& body) {
+  switch (side) {
+    case 16: return body(std::integral_constant<int, 16>{});
+    case 8: return body(std::integral_constant<int, 8>{});
+    case 4: return body(std::integral_constant<int, 4>{});
+    case 2: return body(std::integral_constant<int, 2>{});
+    default: throw RunError("gravity: no copy of pieces of {}^3 cells", side);
+  }
+}
+
+// Between a row in the order of cells and one with even cells first.
+template <int P>
+KOKKOS_FORCEINLINE_FUNCTION void split_row(const double* from, double* to, int half) {
+  for (int e = 0; e < P / 2; ++e) {
+    to[e] = from[2 * e];
+    to[e + half] = from[2 * e + 1];
+  }
+}
+template <int P>
+KOKKOS_FORCEINLINE_FUNCTION void join_row(const double* from, int half, double* to) {
+  for (int e = 0; e < P / 2; ++e) {
+    to[2 * e] = from[e];
+    to[2 * e + 1] = from[e + half];
+  }
+}
+
+// A row of the values of a block.
+template <int P>
+KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int64_t block,
+                                             std::int64_t cell, double* to) {
+  for (int i = 0; i < P; ++i) to[i] = values.at(block, cell + i);
+}
+
+template <int P>
+void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
+                 const Combination& values, double* message) {
+  for_piece_rows<P>(
+      "gravity: pack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        combine_row<P>(values, piece.block, rows.in_block(piece, j, k),
+                       message + rows.in_message(n, j, k));
+      });
+}
+
+template <int P>
+void blocks_to_patches(const DeviceArray<const Piece>& pieces, const Rows& rows,
+                       const Combination& values, double* patches) {
+  for_piece_rows<P>(
+      "gravity: blocks to patches", pieces, KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
+        double row[P];
+        combine_row<P>(values, piece.block, rows.in_block(piece, j, k), row);
+        split_row<P>(row, patches + rows.in_patch(piece, j, k), rows.T / 2);
+      });
+}
+
+template <int P>
+void unpack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
+                    double* patches) {
+  for_piece_rows<P>(
+      "gravity: unpack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        split_row<P>(message + rows.in_message(n, j, k), patches + rows.in_patch(piece, j, k),
+                     rows.T / 2);
+      });
+}
+
+template <int P>
+void pack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* patches,
+                  double* message) {
+  for_piece_rows<P>(
+      "gravity: pack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
+                    message + rows.in_message(n, j, k));
+      });
+}
+
+template <int P>
+void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
+                       const double* patches, const BlockField& blocks) {
+  for_piece_rows<P>(
+      "gravity: patches to blocks", pieces, KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
+        join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
+                    blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k));
+      });
+}
+
+template <int P>
+void unpack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
+                   const BlockField& blocks) {
+  for_piece_rows<P>(
+      "gravity: unpack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        const double* line = message + rows.in_message(n, j, k);
+        double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
+        for (int i = 0; i < P; ++i) to[i] = line[i];
       });
 }
 
@@ -61,80 +160,35 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
 
 void PieceTransfer::to_patches(const Combination& values, double* patches) {
   const Rows rows{block_size_, side_, piece_};
-  const int P = piece_, half = side_ / 2;
-  const std::int64_t cells = std::int64_t{P} * P * P;
+  const auto cells = static_cast<int>(cells_of(piece_));
   const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
-  for_piece_rows(
-      "gravity: pack pieces", leaving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        double* line = sent.data() + rows.in_message(n, j, k);
-        for (int i = 0; i < P; ++i)
-          line[i] = values.at(piece.block, rows.in_block(piece, j, k) + i);
-      });
-  Kokkos::fence();
-  exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells));
-  for_piece_rows(
-      "gravity: blocks to patches", local_, P,
-      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
-        const std::int64_t from = rows.in_block(piece, j, k);
-        double* to = patches + rows.in_patch(piece, j, k);
-        for (int e = 0; e < P / 2; ++e) {
-          to[e] = values.at(piece.block, from + 2 * e);
-          to[e + half] = values.at(piece.block, from + 2 * e + 1);
-        }
-      });
-  Kokkos::fence();
-  exchanger_.finish();
-  for_piece_rows(
-      "gravity: unpack pieces", arriving_, P,
-      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        const double* line = received.data() + rows.in_message(n, j, k);
-        double* to = patches + rows.in_patch(piece, j, k);
-        for (int e = 0; e < P / 2; ++e) {
-          to[e] = line[2 * e];
-          to[e + half] = line[2 * e + 1];
-        }
-      });
+  with_piece_side(piece_, [&](auto P) {
+    pack_blocks<P.value>(leaving_, rows, values, sent.data());
+    Kokkos::fence();
+    exchanger_.start<double>(plan_, sent.data(), received.data(), cells);
+    blocks_to_patches<P.value>(local_, rows, values, patches);
+    Kokkos::fence();
+    exchanger_.finish();
+    unpack_patches<P.value>(arriving_, rows, received.data(), patches);
+  });
 }
 
+// The way back: what arrived in patches leaves, and what left blocks arrives.
 void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const Rows rows{block_size_, side_, piece_};
-  const int P = piece_, half = side_ / 2;
-  const std::int64_t cells = std::int64_t{P} * P * P;
-  // The way back: what arrived in patches leaves, and what left blocks arrives.
+  const auto cells = static_cast<int>(cells_of(piece_));
   const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
-  for_piece_rows(
-      "gravity: pack pieces", arriving_, P, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        const double* from = patches + rows.in_patch(piece, j, k);
-        double* line = sent.data() + rows.in_message(n, j, k);
-        for (int e = 0; e < P / 2; ++e) {
-          line[2 * e] = from[e];
-          line[2 * e + 1] = from[e + half];
-        }
-      });
-  Kokkos::fence();
-  exchanger_.start<double>(plan_, sent.data(), received.data(), static_cast<int>(cells),
-                           Direction::reverse);
-  for_piece_rows(
-      "gravity: patches to blocks", local_, P,
-      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
-        const double* from = patches + rows.in_patch(piece, j, k);
-        double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
-        for (int e = 0; e < P / 2; ++e) {
-          to[2 * e] = from[e];
-          to[2 * e + 1] = from[e + half];
-        }
-      });
-  Kokkos::fence();
-  exchanger_.finish();
-  for_piece_rows(
-      "gravity: unpack pieces", leaving_, P,
-      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        const double* line = received.data() + rows.in_message(n, j, k);
-        double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
-        for (int i = 0; i < P; ++i) to[i] = line[i];
-      });
+  with_piece_side(piece_, [&](auto P) {
+    pack_patches<P.value>(arriving_, rows, patches, sent.data());
+    Kokkos::fence();
+    exchanger_.start<double>(plan_, sent.data(), received.data(), cells, Direction::reverse);
+    patches_to_blocks<P.value>(local_, rows, patches, blocks);
+    Kokkos::fence();
+    exchanger_.finish();
+    unpack_blocks<P.value>(leaving_, rows, received.data(), blocks);
+  });
 }
 
 }  // namespace octant::gravity
