@@ -13,6 +13,7 @@
 #include "gravity/base_fourier.hpp"
 #include "gravity/green_function.hpp"
 #include "gravity/level_solver.hpp"
+#include "gravity/mask.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::bench {
@@ -66,14 +67,14 @@ mesh::FlagMasks clustered_flags(const mesh::Mesh& mesh) {
 }
 
 // h^2 times a lumpy density, less its mean where the grid fills the periodic domain.
-gravity::DeviceArray<double> source(const gravity::PatchLevel& level,
-                                    const gravity::DeviceArray<std::uint8_t>& diagonal, double h,
-                                    bool fills_domain) {
+gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool fills_domain) {
   const gravity::LevelPatches& patches = level.patches();
   const int T = patches.side();
   const auto f = level.make_field("f");
   const auto host = Kokkos::create_mirror_view(f);
-  const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, diagonal);
+  const auto covered = gravity::covered_cells(patches);
+  level.halo().run(covered.data());
+  const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, covered);
   for (int slot = 0; slot < patches.slots(); ++slot) {
     const BlockCoordinates corner = morton_decode(patches.key(slot));
     for (int c = 0; c < T * T * T; ++c) {
@@ -81,8 +82,7 @@ gravity::DeviceArray<double> source(const gravity::PatchLevel& level,
                                     (corner[1] * T + c / T % T + 0.5) * h,
                                     (corner[2] * T + c / (T * T) + 0.5) * h};
       const std::int64_t at = std::int64_t{slot} * T * T * T + c / T * T + gravity::split(c % T, T);
-      const bool inside = cover.size() == 0 || cover(at) > 0.0;
-      host(at) = inside ? h * h / (0.02 + nearest_lump(x)) : 0.0;
+      host(at) = cover(at) > 0.0 ? h * h / (0.02 + nearest_lump(x)) : 0.0;
     }
   }
   Kokkos::deep_copy(f, host);
@@ -172,8 +172,7 @@ class Solver {
                                        gravity::Laplacian::discrete);
   }
 
-  const gravity::PatchLevel& level() const { return level_; }
-  const gravity::DeviceArray<std::uint8_t>& diagonal() const { return multigrid_.diagonal(); }
+  gravity::PatchLevel& level() { return level_; }
 
   gravity::SolveReport solve(gravity::DeviceArray<double>& phi,
                              const gravity::DeviceArray<double>& f, double reference) {
@@ -239,7 +238,7 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   const int level = poisson_case.is_uniform() ? 0 : 1;
   Clock clock;
   Solver solver(mesh, poisson_case);
-  const gravity::PatchLevel& grids = solver.level();
+  gravity::PatchLevel& grids = solver.level();
   result.setup_seconds = communicator.max(clock.seconds());
   const std::int64_t block_cells = std::int64_t{1} * mesh.layout().block_size *
                                    mesh.layout().block_size * mesh.layout().block_size;
@@ -247,8 +246,7 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
   result.patch_cells =
       communicator.sum(grids.patches().own() * std::int64_t{1} * grids.patches().side() *
                        grids.patches().side() * grids.patches().side());
-  const auto f =
-      source(grids, solver.diagonal(), mesh.geometry().cell_size(level), poisson_case.is_uniform());
+  const auto f = source(grids, mesh.geometry().cell_size(level), poisson_case.is_uniform());
   const double reference = grids.norm(f);
   for (int n = 0; n < repeats; ++n) {
     auto phi = grids.make_field("phi");

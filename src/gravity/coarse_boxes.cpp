@@ -93,6 +93,28 @@ void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
       });
 }
 
+void copy_parts(const DeviceArray<const BoxPart>& parts, int C, const double* phi, int side,
+                int row, double* boxes) {
+  if (parts.extent(0) == 0) return;
+  Kokkos::parallel_for(
+      "gravity: copy to boxes", TeamPolicy(static_cast<int>(parts.extent(0)), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Team& team) {
+        const BoxPart& p = parts(team.league_rank());
+        const int ni = p.size[0], nj = p.size[1], nk = p.size[2];
+        const double* patch =
+            phi + ((std::int64_t{p.patch} * C + p.in_patch[2]) * C + p.in_patch[1]) * C;
+        double* box =
+            boxes + ((std::int64_t{p.box} * side + p.in_box[2]) * side + p.in_box[1]) * row;
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nk), [&](int k) {
+          for (int j = 0; j < nj; ++j) {
+            const double* from = patch + (k * C + j) * C;
+            double* to = box + (k * side + j) * row + p.in_box[0];
+            for (int i = 0; i < ni; ++i) to[i] = from[split(p.in_patch[0] + i, C)];
+          }
+        });
+      });
+}
+
 void set_cells(const DeviceArray<const std::int64_t>& cells,
                const DeviceArray<const double>& values, const DeviceArray<double>& boxes) {
   Kokkos::parallel_for(
@@ -142,8 +164,10 @@ void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row
 }  // namespace
 
 CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
-                         const mesh::Geometry& geometry, const CommOptions& options)
+                         const mesh::Geometry& geometry, const CommOptions& options,
+                         FieldPool& pool)
     : geometry_(geometry),
+      pool_(pool),
       level_(fine.level()),
       own_(fine.own()),
       fine_side_(fine.side()),
@@ -185,6 +209,12 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
   std::erase_if(parts, [&](const Part& part) { return owner(part) < 0; });
   std::stable_sort(parts.begin(), parts.end(),
                    [&](const Part& a, const Part& b) { return owner(a) < owner(b); });
+  std::vector<BoxPart> local;
+  for (const Part& part : parts)
+    if (const int patch = coarse.find(part.coarse); patch >= 0)
+      local.push_back({patch, part.fine_slot, part.in_patch, part.in_box, part.size});
+  local_ = mesh::to_device("box parts", local);
+  std::erase_if(parts, [&](const Part& part) { return coarse.find(part.coarse) >= 0; });
 
   const auto copy_of = [](std::int32_t slot, const std::array<std::int16_t, 3>& begin,
                           const Part& part, std::int64_t& offset) {
@@ -261,17 +291,23 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
   inside_ = mesh::to_device("cells inside", near_boundary);
 }
 
+void CoarseBoxes::copy_coarse(const double* coarse_phi) {
+  const auto sent = pool_.allocate("box message", plan_->items_sent());
+  const auto received = pool_.allocate("box message", plan_->items_received());
+  pack_cells(packs_, coarse_side_, coarse_phi, sent.data());
+  Kokkos::fence();
+  exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
+  copy_parts(local_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
+  Kokkos::fence();
+  exchanger_.finish();
+  unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
+  Kokkos::fence();
+}
+
 void CoarseBoxes::fill(const double* coarse_phi, const Multipoles* far, double G) {
-  boxes_ = DeviceArray<double>("coarse boxes", std::int64_t{own_} * side_ * side_ * row_);
-  if (plan_) {
-    const auto sent = mesh::uninitialised<double>("box message", plan_->items_sent());
-    const auto received = mesh::uninitialised<double>("box message", plan_->items_received());
-    pack_cells(packs_, coarse_side_, coarse_phi, sent.data());
-    Kokkos::fence();
-    exchanger_.run<double>(*plan_, sent.data(), received.data(), 1);
-    unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
-    Kokkos::fence();
-  }
+  boxes_ = pool_.allocate("coarse boxes", std::int64_t{own_} * side_ * side_ * row_);
+  octant::fill(boxes_, 0.0);
+  if (plan_) copy_coarse(coarse_phi);
   if (far_positions_.empty()) return;
   if (!far) return extrapolate(inside_, side_, row_, boxes_);
   std::vector<double> values;

@@ -2,6 +2,7 @@
 // beyond the level, and cells of new blocks, are interpolated from.
 #pragma once
 
+#include "gravity/field_pool.hpp"
 #include "gravity/multipoles.hpp"
 
 namespace octant::gravity {
@@ -12,14 +13,21 @@ struct CellsInside {
   std::array<std::int16_t, 3> begin, end;
 };
 
+// A part of a box that lies in an own patch of the coarser level.
+struct BoxPart {
+  std::int32_t patch, box;
+  std::array<std::int16_t, 3> in_patch, in_box, size;
+};
+
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
 // patch_scratch.hpp. Cells beyond a boundary that is not periodic hold the potential of multipoles,
 // as on the base level all cells near such a boundary do, or are extrapolated.
 class CoarseBoxes {
  public:
-  // `coarse` is null for the base level. Collective.
+  // `coarse` is null for the base level. Boxes come from the pool, which must outlive this.
+  // Collective.
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
-              const CommOptions& options);
+              const CommOptions& options, FieldPool& pool);
 
   // Fills the boxes from a field of the coarser level's own patches, and beyond the domain from G
   // times the potential of `far`. Without it, they are extrapolated from the last three cells
@@ -31,11 +39,14 @@ class CoarseBoxes {
  private:
   void plan_copies(const LevelPatches& fine, const LevelPatches& coarse);
   void find_far_cells(const LevelPatches& fine, bool base);
+  void copy_coarse(const double* coarse_phi);
 
   mesh::Geometry geometry_;
+  FieldPool& pool_;
   int level_, own_, fine_side_, coarse_side_ = 0;
   int side_, row_;  // of a box
-  std::unique_ptr<ExchangePlan> plan_;
+  DeviceArray<const BoxPart> local_;
+  std::unique_ptr<ExchangePlan> plan_;  // of what lies in other ranks' patches
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
   DeviceArray<const CellsInside> inside_;

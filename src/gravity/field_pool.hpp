@@ -17,6 +17,7 @@ class FieldPool {
   // levels take turns in the memory of the largest one.
   mesh::DeviceArray<double> allocate(const std::string& label, std::int64_t count) {
     const auto size = static_cast<std::size_t>(count);
+    if (size == 0) return {};
     auto best = arrays_.end();
     for (auto array = arrays_.begin(); array != arrays_.end(); ++array) {
       if (array->use_count() > 1) continue;

@@ -33,54 +33,50 @@ struct WantedRows {
   }
 };
 
-// Replaces the masked cells within `depth`, of the rows that are wanted, by interpolated values, or
-// keeps nothing but those.
-enum class Elsewhere { keep, clear };
+// Replaces the masked cells of a row by interpolated values.
 template <int T>
-KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const Team& team, const CoarseBox<T>& coarse,
-                                             const PatchScratch<T, 2>& diagonal, int depth,
-                                             Elsewhere elsewhere, const PatchScratch<T, 2>& phi,
-                                             const WantedRows& wanted = {nullptr}) {
-  for_rows<T>(team, depth, [&](int j, int k) {
-    if (!wanted(j, k)) return;
-    const auto put = [&](int parity, int e, Pack interpolated) OCTANT_INLINE_LAMBDA {
-      double* to = phi.pairs(parity, j, k) + e;
-      const Pack kept = elsewhere == Elsewhere::keep ? PackOf::load(to) : Pack(0.0);
-      const auto inside = PackOf::load(diagonal.pairs(parity, j, k) + e) > Pack(0.0);
-      PackOf::store(to, select(inside, kept, interpolated));
-    };
-    interpolate_row(coarse, j, k, [&](int e, Pack even, Pack odd) OCTANT_INLINE_LAMBDA {
-      put(0, e, even);
-      put(1, e, odd);
-    });
+KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const PatchMask<T>& mask,
+                                             const PatchScratch<T, 2>& phi, int j, int k) {
+  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // -1 .. T/2
+  const std::uint32_t even = pairs & ~mask.pairs(0, j, k), odd = pairs & ~mask.pairs(1, j, k);
+  if ((even | odd) == 0) return;
+  const InterpolatedRow<T> interpolated(coarse, j, k);
+  const auto put = [](double* to, std::uint32_t masked, Pack value) OCTANT_INLINE_LAMBDA {
+    PackOf::store(to, select(lanes_of(masked), value, PackOf::load(to)));
+  };
+  for_active_pairs(even | odd, [&](int e, PackOf::Mask) OCTANT_INLINE_LAMBDA {
+    put(phi.pairs(0, j, k) + e, even >> (e + 2), interpolated.even(e));
+    put(phi.pairs(1, j, k) + e, odd >> (e + 2), interpolated.odd(e));
   });
 }
 
 template <int T>
-void move_boundary(const PatchLevel& level, const std::uint8_t* diagonals, const double* boxes,
-                   double* f) {
-  const auto tables = level.tables();
+void move_boundary(const PatchLevel& level, const GridMask& mask, const double* boxes, double* f) {
   const auto masked = level.masked_patches();
   Kokkos::parallel_for(
-      "gravity: boundary values", teams(masked.size(), 2 * PatchScratch<T, 2>::bytes()),
+      "gravity: boundary values", teams(masked.size(), PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = masked(team.league_rank());
-        const PatchScratch<T, 2> diagonal(team), given(team);
-        gather(team, tables(patch), diagonals, 2, diagonal);
-        team.team_barrier();
+        const PatchScratch<T, 2> given(team);
+        const PatchMask<T> here = mask.of<T>(patch);
         const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-        fill_masked(team, box, diagonal, 1, Elsewhere::clear, given);
+        for_rows<T>(team, 1, [&](int j, int k) {
+          if (!here.rows->is_near(j, k, 1)) return;
+          clear_row(given, j, k);
+          fill_masked(box, here, given, j, k);
+        });
         team.team_barrier();
         double* cells = f + patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
+          if (!here.rows->has(j, k)) return;
           for (int parity = 0; parity < 2; ++parity) {
             const Neighbours<T, 2> around(given, parity, j, k);
-            const double* d = diagonal.pairs(parity, j, k);
+            const std::uint32_t inside = here.pairs(parity, j, k);
             double* row = cells + (k * T + j) * T + parity * (T / 2);
             for_pairs(0, T / 2, [&](int e) {
               const Pack sum = around.sum(e);
               for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
-                if (d[e + lane] > 0.0) row[e + lane] -= PackOf::lane(sum, lane);
+                if ((inside >> (e + lane + 2) & 1) != 0) row[e + lane] -= PackOf::lane(sum, lane);
             });
           }
         });
@@ -96,9 +92,10 @@ void interpolate_patches(const PatchLevel& level, const double* boxes, double* p
         double* cells = phi + patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
           double* row = cells + (k * T + j) * T;
-          interpolate_row(box, j, k, [&](int e, Pack even, Pack odd) OCTANT_INLINE_LAMBDA {
-            for (int lane = 0; lane < PackOf::width; ++lane) {
-              if (e + lane < 0 || e + lane >= T / 2) continue;
+          const InterpolatedRow<T> interpolated(box, j, k);
+          for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
+            const Pack even = interpolated.even(e), odd = interpolated.odd(e);
+            for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane) {
               row[e + lane] = PackOf::lane(even, lane);
               row[e + lane + T / 2] = PackOf::lane(odd, lane);
             }
@@ -158,33 +155,32 @@ struct PatchPotential {
   DeviceArray<const PatchTable> tables;
   DeviceArray<const std::uint8_t> masked;
   const double *phi, *boxes;
-  const std::uint8_t* diagonals;
-  const PatchRows* rows;
+  GridMask mask;
 
   PatchPotential(const PatchLevel& level, const Surroundings& around, const double* phi)
       : tables(level.tables()),
         masked(level.masked()),
         phi(phi),
         boxes(around.boxes ? around.boxes->data() : nullptr),
-        diagonals(around.diagonal),
-        rows(around.rows) {}
-  static constexpr std::size_t bytes() { return 2 * PatchScratch<T, 2>::bytes(); }
+        mask(around.mask) {}
+  static constexpr std::size_t bytes() { return PatchScratch<T, 2>::bytes(); }
 
   KOKKOS_FORCEINLINE_FUNCTION WantedRows wanted(std::int64_t patch) const {
-    return {masked(patch) && rows ? rows + patch : nullptr};
+    return {masked(patch) && boxes ? mask.rows.data() + patch : nullptr};
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const Team& team, std::int64_t patch,
-                                        const PatchScratch<T, 2>& diagonal,
                                         const PatchScratch<T, 2>& potential) const {
     gather(team, tables(patch), phi, 2, potential, wanted(patch));
     if (masked(patch) && !boxes) {
       team.team_barrier();
       for (int axis = 0; axis < 3; ++axis) extrapolate<T>(team, tables(patch), axis, potential);
     } else if (masked(patch)) {
-      gather(team, tables(patch), diagonals, 2, diagonal, wanted(patch));
       team.team_barrier();
       const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-      fill_masked(team, box, diagonal, 2, Elsewhere::keep, potential, wanted(patch));
+      const PatchMask<T> here = mask.of<T>(patch);
+      for_rows<T>(team, 2, [&](int j, int k) {
+        if (here.rows->is_near(j, k, 2)) fill_masked(box, here, potential, j, k);
+      });
     }
     team.team_barrier();
   }
@@ -200,8 +196,8 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
       "gravity: acceleration", teams(level.patches().own(), values.bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
-        const PatchScratch<T, 2> potential(team), diagonal(team);
-        values.load(team, patch, diagonal, potential);
+        const PatchScratch<T, 2> potential(team);
+        values.load(team, patch, potential);
         const WantedRows wanted = values.wanted(patch);
         const std::int64_t first = patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
@@ -217,55 +213,65 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
       });
 }
 
+// The energy that forces along one axis do not see, from the potential of five cells in a row.
+struct UnfeltEnergy {
+  Pack second, third, fourth;  // of squared second, third and fourth differences
+
+  UnfeltEnergy(int order, double field)
+      : second(order == 4 ? 0.0 : field / 6.0),
+        third(0.5 * (order == 4 ? field / 30.0 : field / 180.0)),
+        fourth(order == 4 ? field / 630.0 : field / 1512.0) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION Pack of(Pack far_below, Pack below, Pack here, Pack above,
+                                      Pack far_above) const {
+    const Pack a = (here - below) - (below - far_below), b = (above - here) - (here - below),
+               c = (far_above - above) - (above - here);  // second differences
+    const Pack d = a - Pack(2.0) * b + c;
+    return second * b * b + third * ((b - a) * (b - a) + (c - b) * (c - b)) + fourth * d * d;
+  }
+};
+
 template <int T>
 void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
                         int order, double cell_size, double constant, double* result) {
   const PatchPotential<T> values(level, around, phi);
-  const double field = 1.0 / (8.0 * M_PI * constant * cell_size * cell_size);
-  // Of squared second, third and fourth differences.
-  const double second = order == 4 ? 0.0 : field / 6.0;
-  const double third = order == 4 ? field / 30.0 : field / 180.0;
-  const double fourth = order == 4 ? field / 630.0 : field / 1512.0;
+  const UnfeltEnergy unfelt(order, 1.0 / (8.0 * M_PI * constant * cell_size * cell_size));
   Kokkos::parallel_for(
       "gravity: unfelt energy", teams(level.patches().own(), values.bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
-        const PatchScratch<T, 2> potential(team), diagonal(team);
-        values.load(team, patch, diagonal, potential);
+        const PatchScratch<T, 2> potential(team);
+        values.load(team, patch, potential);
         const WantedRows wanted = values.wanted(patch);
         double* cells = result + patch * std::int64_t{T * T * T};
-        for (int axis = 0; axis < 3; ++axis) {
-          for_rows<T>(team, 0, [&](int j, int k) {
-            if (!wanted.has(j, k)) return;
-            for (int i = 0; i < T; ++i) {
-              double d[5];
-              for (int n = -2; n <= 2; ++n) {
-                const int x = axis == 0 ? i + n : i;
-                d[n + 2] =
-                    potential.pairs(x & 1, axis == 1 ? j + n : j, axis == 2 ? k + n : k)[x >> 1];
+        for_rows<T>(team, 0, [&](int j, int k) {
+          if (!wanted.has(j, k)) return;
+          for (int parity = 0; parity < 2; ++parity) {
+            const double* here = potential.pairs(parity, j, k);
+            double* row = cells + (k * T + j) * T + parity * (T / 2);
+            for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
+              Pack energy(0.0);
+              for (int axis = 0; axis < 3; ++axis) {
+                const Differences<T> d(potential, axis, parity, j, k);
+                energy =
+                    energy + unfelt.of(PackOf::load(d.far_below + e), PackOf::load(d.below + e),
+                                       PackOf::load(here + e), PackOf::load(d.above + e),
+                                       PackOf::load(d.far_above + e));
               }
-              for (int length = 4; length > 2; --length)
-                for (int n = 0; n < length; ++n) d[n] = d[n + 1] - d[n];
-              const double a = d[0], b = d[1], c = d[2];  // second differences
-              const double energy = second * b * b +
-                                    0.5 * third * ((b - a) * (b - a) + (c - b) * (c - b)) +
-                                    fourth * (a - 2.0 * b + c) * (a - 2.0 * b + c);
-              double& cell = cells[(k * T + j) * T + (i & 1) * (T / 2) + (i >> 1)];
-              cell = axis == 0 ? energy : cell + energy;
-            }
-          });
-          team.team_barrier();
-        }
+              for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
+                row[e + lane] = PackOf::lane(energy, lane);
+            });
+          }
+        });
       });
 }
 
 }  // namespace
 
-void move_boundary_into(const PatchLevel& level, const std::uint8_t* diagonal,
-                        const CoarseBoxes& boxes, double* f) {
+void move_boundary_into(const PatchLevel& level, const GridMask& mask, const CoarseBoxes& boxes,
+                        double* f) {
   if (level.masked_patches().size() == 0) return;
-  with_side(level.patches(),
-            [&](auto T) { move_boundary<T.value>(level, diagonal, boxes.data(), f); });
+  with_side(level.patches(), [&](auto T) { move_boundary<T.value>(level, mask, boxes.data(), f); });
 }
 
 void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, double* phi) {

@@ -11,18 +11,17 @@
 namespace octant::gravity {
 
 // Moves the values given in the cells next to the level's end into the right-hand side of own
-// patches: f -= sum of the masked neighbours' potentials. `diagonal` is 0 where cells are masked.
-void move_boundary_into(const PatchLevel& level, const std::uint8_t* diagonal,
-                        const CoarseBoxes& boxes, double* f);
+// patches: f -= sum of the masked neighbours' potentials.
+void move_boundary_into(const PatchLevel& level, const GridMask& mask, const CoarseBoxes& boxes,
+                        double* f);
 
 // Sets all cells of own patches to the interpolated potential.
 void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, double* phi);
 
 // What a force needs to know of the cells beyond a level's end.
 struct Surroundings {
-  const std::uint8_t* diagonal = nullptr;  // 0 where cells are masked
+  GridMask mask;  // where nothing is wanted
   const CoarseBoxes* boxes = nullptr;
-  const PatchRows* rows = nullptr;  // of own patches, outside of which nothing is wanted
 };
 
 // The components of -grad phi in own patches by differences of the given order, 2 or 4. phi needs

@@ -37,11 +37,13 @@ void LevelSolver::build_grids(const CommOptions& options) {
     grid.near = finest ? &level_.halo() : grid.own_halo.get();
     if (patches_.any_masked()) {
       grid.near->run(cover.data());
-      const auto diagonal = diagonals(patches_, level_.tables(), side, finest, cover);
-      grid.near->run(diagonal.data());
-      grid.rows = gravity::swept_rows(patches_, level_.tables(), side, diagonal);
-      if (finest) diagonal_ = finest_diagonal(diagonal);
-      else grid.diagonal = diagonal;
+      if (!finest) {
+        grid.diagonal = diagonals(patches_, level_.tables(), side, cover);
+        grid.near->run(grid.diagonal.data());
+      }
+      grid.mask = find_mask(patches_, level_.tables(), level_.masked_patches(), side,
+                            finest ? cover : grid.diagonal);
+      if (finest) mask_ = grid.mask;
     }
     cover = coarsened_cover(patches_, side, cover);
     grids_.push_back(std::move(grid));
@@ -50,7 +52,7 @@ void LevelSolver::build_grids(const CommOptions& options) {
     deep_halo_ = std::make_unique<HaloExchange>(patches_, patches_.side(), 3, options);
   } else if (patches_.any_masked()) {
     level_.halo().run(cover.data());
-    diagonal_ = finest_diagonal(cover);
+    mask_ = find_mask(patches_, level_.tables(), level_.masked_patches(), side, cover);
   }
   bottom_ = std::make_unique<Bottom>(patches_, grids_.empty(), cover, options);
 }
@@ -63,9 +65,8 @@ GridView LevelSolver::view(const Grid& grid) const {
           .phi = grid.phi.data(),
           .next = grid.next.data(),
           .f = grid.f.data(),
-          .finest_diagonal = &grid == &grids_[0] ? diagonal_.data() : nullptr,
           .diagonal = grid.diagonal.data(),
-          .rows = grid.rows.data()};
+          .mask = grid.mask};
 }
 
 // Sweeps and restricts; the copies of the new phi are on their way afterwards.

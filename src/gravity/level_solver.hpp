@@ -15,13 +15,8 @@ class LevelSolver {
   // The level must outlive this, and stay where it is.
   LevelSolver(PatchLevel& level, const CommOptions& options);
 
-  // Of the finest grid, see finest_diagonal(); empty if nothing is masked.
-  const DeviceArray<std::uint8_t>& diagonal() const { return diagonal_; }
-
-  // Of the finest grid; empty if nothing is masked, or the level has no coarser grid.
-  DeviceArray<PatchRows> swept_rows() const {
-    return grids_.empty() ? DeviceArray<PatchRows>() : grids_[0].rows;
-  }
+  // Of the finest grid.
+  const GridMask& mask() const { return mask_; }
 
   // Improves phi until the norm of the residual of  sum(neighbours) - 6 phi = f  (values outside
   // moved into f) is at most tolerance * reference, where `reference` is a norm of the sort that
@@ -34,7 +29,7 @@ class LevelSolver {
   struct Grid {
     int side = 0;
     DeviceArray<double> diagonal;  // of coarse grids
-    DeviceArray<PatchRows> rows;
+    GridMask mask;
     HaloExchange* near = nullptr;  // to a depth of 2: the level's or its own
     std::unique_ptr<HaloExchange> own_halo;
     DeviceArray<double> phi, next, f;  // of coarse grids, while a solve is under way
@@ -53,7 +48,7 @@ class LevelSolver {
 
   PatchLevel& level_;
   const LevelPatches& patches_;
-  DeviceArray<std::uint8_t> diagonal_;
+  GridMask mask_;
   // Own patches: [needs other ranks' cells][masked].
   DeviceArray<const std::int32_t> groups_[2][2];
   std::vector<Grid> grids_;

@@ -13,8 +13,8 @@ namespace octant::gravity {
 namespace {
 
 template <int T>
-void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool finest,
-                     const double* cover, double* diagonal) {
+void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, const double* cover,
+                     double* diagonal) {
   Kokkos::parallel_for(
       "gravity: diagonals", teams(own, PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
@@ -34,33 +34,39 @@ void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, bool 
             for (const double* other : others)
               boundary += boundary_term(inside, 2.0 * other[e] - 1.0);
             if (boundary == 0.0) boundary = hole_term(0.5 + 0.5 * inside);
-            const double sum = finest ? 6.0 : 6.0 + boundary;
-            cells[(k * T + j) * T + split(i, T)] = inside > 0.0 ? sum : 0.0;
+            cells[(k * T + j) * T + split(i, T)] = inside > 0.0 ? 6.0 + boundary : 0.0;
           }
         });
       });
 }
 
 template <int T>
-void find_rows(int own, const DeviceArray<const PatchTable>& tables, const double* diagonal,
-               const DeviceArray<PatchRows>& rows) {
+void find_rows(const DeviceArray<const std::int32_t>& masked,
+               const DeviceArray<const PatchTable>& tables, const double* cells,
+               const GridMask& mask) {
   Kokkos::parallel_for(
-      "gravity: swept rows", teams(own, PatchScratch<T, 2>::bytes()),
+      "gravity: masked rows",
+      teams(static_cast<int>(masked.extent(0)), PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
-        const int patch = team.league_rank();
-        const PatchScratch<T, 2> d(team);
-        gather(team, tables(patch), diagonal, 2, d);
+        const std::int64_t patch = masked(team.league_rank());
+        const PatchScratch<T, 2> here(team);
+        gather(team, tables(patch), cells, 2, here);
         team.team_barrier();
         Kokkos::single(Kokkos::PerTeam(team), [&] {
-          PatchRows& found = rows(patch);
+          PatchRows& found = mask.rows(patch);
+          RowCells* row = mask.cells.data() + patch * masked_rows(T);
           for (std::uint32_t& plane : found.planes) plane = 0;
           for (int k = -2; k < T + 2; ++k)
-            for (int j = -2; j < T + 2; ++j)
+            for (int j = -2; j < T + 2; ++j) {
+              RowCells bits = 0;
               for (int parity = 0; parity < 2; ++parity) {
-                const double* pairs = d.pairs(parity, j, k);
+                const double* pairs = here.pairs(parity, j, k);
                 for (int e = -1; e <= T / 2; ++e)
-                  if (pairs[e] > 0.0) found.planes[k + 3] |= std::uint32_t{1} << (j + 3);
+                  if (pairs[e] > 0.0) bits |= bit_of(parity, e);
               }
+              if (bits != 0) found.planes[k + 3] |= std::uint32_t{1} << (j + 3);
+              *row++ = bits;
+            }
         });
       });
 }
@@ -72,6 +78,7 @@ void with_patch_side(int side, const Write& write) {
     case 16: write(std::integral_constant<int, 16>{}); break;
     case 8: write(std::integral_constant<int, 8>{}); break;
     case 4: write(std::integral_constant<int, 4>{}); break;
+    case 2: write(std::integral_constant<int, 2>{}); break;
     default: throw RunError("gravity: no grid with patches of {}^3 cells", side);
   }
 }
@@ -130,33 +137,25 @@ DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
 }
 
 DeviceArray<double> diagonals(const LevelPatches& patches,
-                              const DeviceArray<const PatchTable>& tables, int side, bool finest,
+                              const DeviceArray<const PatchTable>& tables, int side,
                               const DeviceArray<double>& cover) {
   const auto diagonal = cells_to_write("diagonal", patches, side);
   if (patches.own() == 0) return diagonal;
   with_patch_side(side, [&](auto T) {
-    write_diagonals<T.value>(patches.own(), tables, finest, cover.data(), diagonal.data());
+    write_diagonals<T.value>(patches.own(), tables, cover.data(), diagonal.data());
   });
   return diagonal;
 }
 
-DeviceArray<std::uint8_t> finest_diagonal(const DeviceArray<double>& cells) {
-  const auto diagonal = mesh::uninitialised<std::uint8_t>("diagonal", cells.extent(0));
-  Kokkos::parallel_for(
-      "gravity: finest diagonal", Kokkos::RangePolicy<>(0, cells.extent(0)),
-      KOKKOS_LAMBDA(const std::int64_t n) { diagonal(n) = cells(n) > 0.0 ? 6 : 0; });
-  Kokkos::fence();
-  return diagonal;
-}
-
-DeviceArray<PatchRows> swept_rows(const LevelPatches& patches,
-                                  const DeviceArray<const PatchTable>& tables, int side,
-                                  const DeviceArray<double>& diagonal) {
-  const auto rows = mesh::uninitialised<PatchRows>("masked rows", patches.own());
-  if (patches.own() == 0) return rows;
-  with_patch_side(
-      side, [&](auto T) { find_rows<T.value>(patches.own(), tables, diagonal.data(), rows); });
-  return rows;
+GridMask find_mask(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
+                   const DeviceArray<const std::int32_t>& masked, int side,
+                   const DeviceArray<double>& cells) {
+  const GridMask mask{
+      mesh::uninitialised<PatchRows>("masked rows", patches.own()),
+      mesh::uninitialised<RowCells>("masked cells", patches.own() * masked_rows(side))};
+  if (masked.extent(0) == 0) return mask;
+  with_patch_side(side, [&](auto T) { find_rows<T.value>(masked, tables, cells.data(), mask); });
+  return mask;
 }
 
 }  // namespace octant::gravity

@@ -35,15 +35,22 @@ DeviceArray<double> covered_cells(const LevelPatches& patches);
 DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
                                     const DeviceArray<double>& cover);
 
-// The diagonals of own patches of the finest or of a coarse grid, 0 where masked. `cover` needs
-// copies to a depth of 1.
+// The diagonals of own patches of a coarse grid, 0 where masked. `cover` needs copies to a depth
+// of 1.
 DeviceArray<double> diagonals(const LevelPatches& patches,
-                              const DeviceArray<const PatchTable>& tables, int side, bool finest,
+                              const DeviceArray<const PatchTable>& tables, int side,
                               const DeviceArray<double>& cover);
 
-// A finest grid's diagonal, 6 or 0 where masked, as bytes: it is kept between solves. `cells` are
-// positive where not masked, copies included.
-DeviceArray<std::uint8_t> finest_diagonal(const DeviceArray<double>& cells);
+// The cells of a row along x, of a patch or its surroundings to a depth of 2, that are not masked:
+// bit e + 2 for cell 2 e, bit e + 18 for cell 2 e + 1.
+using RowCells = std::uint32_t;
+
+KOKKOS_FORCEINLINE_FUNCTION RowCells bit_of(int parity, int e) {
+  return RowCells{1} << (e + 2 + 16 * parity);
+}
+
+// A patch of T^3 cells has this many such rows, [k + 2][j + 2].
+inline constexpr int masked_rows(int side) { return (side + 4) * (side + 4); }
 
 // Rows along x of a patch, and of its surroundings to a depth of 2, with cells that are not masked:
 // bit j + 3 of planes[k + 3]. Passes over masked patches leave out all other rows.
@@ -73,9 +80,33 @@ struct PatchRows {
   }
 };
 
-// Of own patches. The diagonal needs copies to a depth of 2.
-DeviceArray<PatchRows> swept_rows(const LevelPatches& patches,
-                                  const DeviceArray<const PatchTable>& tables, int side,
-                                  const DeviceArray<double>& diagonal);
+// What is masked in one patch of T^3 cells.
+template <int T>
+struct PatchMask {
+  const PatchRows* rows;
+  const RowCells* cells;
+
+  // Of the cells of one parity: bit e + 2 for pair e.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pairs(int parity, int j, int k) const {
+    return cells[(k + 2) * (T + 4) + j + 2] >> (16 * parity) & 0xffff;
+  }
+};
+
+// Of a grid; empty if nothing is masked, and unset for patches that are not LevelPatches::masked().
+struct GridMask {
+  DeviceArray<PatchRows> rows;  // by own slot
+  DeviceArray<RowCells> cells;  // masked_rows() by own slot
+
+  template <int T>
+  KOKKOS_FORCEINLINE_FUNCTION PatchMask<T> of(std::int64_t patch) const {
+    return {rows.data() + patch, cells.data() + patch * masked_rows(T)};
+  }
+};
+
+// `masked`: the own slots of masked patches. `cells` are positive where not masked, and need copies
+// to a depth of 2.
+GridMask find_mask(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
+                   const DeviceArray<const std::int32_t>& masked, int side,
+                   const DeviceArray<double>& cells);
 
 }  // namespace octant::gravity

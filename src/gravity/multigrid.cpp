@@ -153,7 +153,7 @@ void Multigrid::connect(int level) {
   l.solver = std::make_unique<LevelSolver>(*l.patches, comm_options_);
   l.boxes = std::make_unique<CoarseBoxes>(
       l.patches->patches(), level > 0 ? &levels_[level - 1].patches->patches() : nullptr,
-      mesh_.geometry(), comm_options_);
+      mesh_.geometry(), comm_options_, pool_);
 }
 
 void Multigrid::measure(const Sources& sources) {
@@ -182,7 +182,7 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
 void Multigrid::guess(int level, const CellRange& blocks) {
   Level& l = levels_[level];
   const PotentialTimes times = stored().times(level);
-  const auto interpolated = mesh::uninitialised<double>(
+  const auto interpolated = pool_.allocate(
       "interpolated potential", mesh_.blocks(level).slots() * stored().layout().stride_slot);
   for (const Field field : {Field::potential, Field::previous_potential}) {
     const double time = field == Field::potential ? times.now : times.previous;
@@ -255,7 +255,7 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
   if (l.patches->patches().any_masked()) {
     const double time = stored().times(level).now;
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});
-    move_boundary_into(*l.patches, l.solver->diagonal().data(), *l.boxes, f.data());
+    move_boundary_into(*l.patches, l.solver->mask(), *l.boxes, f.data());
   }
   l.patches->halo().run(f.data());
   const SolveReport report = l.solver->solve(phi, f, reference, tolerance_, max_cycles_);
@@ -267,7 +267,7 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
 Surroundings Multigrid::surroundings(int level) const {
   const Level& l = levels_[level];
   if (!l.solver) return {};
-  return {l.solver->diagonal().data(), l.boxes.get(), l.solver->swept_rows().data()};
+  return {l.solver->mask(), l.boxes.get()};
 }
 
 void Multigrid::store_force(int level, const DeviceArray<double>& phi) {

@@ -53,6 +53,11 @@ struct CoarseBox {
   }
 };
 
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION bool is_within(int depth, int j, int k) {
+  return j >= -depth && j < T + depth && k >= -depth && k < T + depth;
+}
+
 // Calls body(j, k) for all rows within `depth` of a patch.
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Body& body) {
@@ -60,6 +65,61 @@ KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Bod
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across), [&](int plane) {
     for (int j = -depth; j < T + depth; ++j) body(j, plane - depth);
   });
+}
+
+// A part of a pass over a patch: body(j, k) for all rows within `depth`.
+template <class Body>
+struct Stage {
+  int depth;
+  Body body;
+};
+template <class Body>
+Stage(int, Body) -> Stage<Body>;
+
+template <int T, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
+  if (k < -stage.depth || k >= T + stage.depth) return;
+  for (int j = -stage.depth; j < T + stage.depth; ++j) stage.body(j, k);
+}
+
+// The stages of a pass, one after the other; each reads of what those before it write no more than
+// a plane beyond its own. One thread does them by turns, plane by plane, each stage a plane behind
+// the one before: what they read is still in the first-level cache.
+template <int T, class... Bodies>
+KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies>&... stages) {
+  if constexpr (k_team_size == 1) {
+    constexpr int count = sizeof...(Bodies), furthest = 3;
+    for (int step = -furthest; step < T + furthest + count; ++step) {
+      int k = step;
+      (run_plane<T>(stages, k--), ...);
+    }
+  } else {
+    ((for_rows<T>(team, stages.depth, stages.body), team.team_barrier()), ...);
+  }
+}
+
+// The lanes whose bits are set.
+template <class V = Pack>
+KOKKOS_FORCEINLINE_FUNCTION typename PackTraits<V>::Mask lanes_of(std::uint32_t bits) {
+  if constexpr (PackTraits<V>::width == 1) {
+    return (bits & 1) != 0;
+  } else {
+    const typename V::Bits lane{1, 2, 4, 8},
+        all = typename V::Bits{} + static_cast<long long>(bits);
+    return typename V::Mask((all & lane) != 0);
+  }
+}
+
+// Calls body(e, lanes) for the packs of pairs that are needed for the pairs of a row whose bits,
+// e + 2, are set, with the lanes of such pairs.
+template <class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_active_pairs(std::uint32_t bits, const Body& body) {
+  for (int e = -2; bits != 0; e += PackOf::width, bits >>= PackOf::width) {
+    const int skipped = Kokkos::Experimental::countr_zero_builtin(bits);
+    e += skipped;
+    bits >>= skipped;
+    body(e, lanes_of(bits));
+  }
 }
 
 // Calls body(e) for the packs of pairs that begin with pair `first` and cover `count`.
@@ -72,39 +132,54 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
   return i < 0 ? 0 : i < side ? 1 : 2;
 }
 
-template <int Count, class Value>
-KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const Value* from, double* to) {
-  for (int n = 0; n < Count; ++n) to[n] = from ? from[n] : 0.0;
+// Zeros where there is nothing to copy.
+template <int Count>
+KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
+  double values[Count] = {};
+  if (from)
+    for (int n = 0; n < Count; ++n) values[n] = from[n];
+  for (int n = 0; n < Count; ++n) to[n] = values[n];
+}
+
+template <int T, int Depth>
+KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, int j, int k) {
+  for (int e = 0; e < PatchScratch<T, Depth>::row; ++e) field.pairs(0, j, k)[e - 2] = 0.0;
+}
+
+// Fills a row of an own patch or its surroundings from the patches around it; 0 where there is no
+// patch.
+template <int T, int Depth>
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PatchTable& table, const double* field, int j,
+                                            int k, const PatchScratch<T, Depth>& to) {
+  constexpr int near = T / 2 < 2 ? T / 2 : 2;
+  constexpr std::int64_t cells = T * T * T;
+  const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
+  const int offset = ((k & (T - 1)) * T + (j & (T - 1))) * T;
+  const auto line = [&](int side) {
+    return slots[side] < 0 ? nullptr : field + slots[side] * cells + offset;
+  };
+  const double *below = line(0), *here = line(1), *above = line(2);
+  for (int parity = 0; parity < 2; ++parity) {
+    double* pairs = to.pairs(parity, j, k);
+    const int from = parity * (T / 2);
+    copy_pairs<near>(below ? below + from + T / 2 - near : nullptr, pairs - near);
+    copy_pairs<T / 2>(here ? here + from : nullptr, pairs);
+    copy_pairs<near>(above ? above + from : nullptr, pairs + T / 2);
+  }
 }
 
 struct EveryRow {
   KOKKOS_FORCEINLINE_FUNCTION bool operator()(int, int) const { return true; }
 };
 
-// Fills the cells within `depth` of an own patch from the patches around it, of the rows that are
-// wanted(j, k); 0 where there is no patch.
-template <int T, int Depth, class Value, class Wanted = EveryRow>
+// Fills the rows within `depth` that are wanted(j, k).
+template <int T, int Depth, class Wanted = EveryRow>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
-                                        const Value* field, int depth,
+                                        const double* field, int depth,
                                         const PatchScratch<T, Depth>& to,
                                         const Wanted& wanted = {}) {
-  constexpr int near = T / 2 < 2 ? T / 2 : 2;
-  constexpr std::int64_t cells = T * T * T;
   for_rows<T>(team, depth, [&](int j, int k) {
-    if (!wanted(j, k)) return;
-    const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
-    const int offset = ((k & (T - 1)) * T + (j & (T - 1))) * T;
-    const auto line = [&](int side) {
-      return slots[side] < 0 ? nullptr : field + slots[side] * cells + offset;
-    };
-    const Value *below = line(0), *here = line(1), *above = line(2);
-    for (int parity = 0; parity < 2; ++parity) {
-      double* pairs = to.pairs(parity, j, k);
-      const int from = parity * (T / 2);
-      copy_pairs<near>(below ? below + from + T / 2 - near : nullptr, pairs - near);
-      copy_pairs<T / 2>(here ? here + from : nullptr, pairs);
-      copy_pairs<near>(above ? above + from : nullptr, pairs + T / 2);
-    }
+    if (wanted(j, k)) gather_row<T>(table, field, j, k, to);
   });
 }
 
@@ -131,25 +206,31 @@ struct Neighbours {
   }
 };
 
-// Trilinear interpolation to a row of fine cells: weights 3/4 and 1/4 along each axis. Calls
-// put(e, even, odd) for packs of pairs from -1 on that cover -1 .. T/2.
-template <int T, class Put>
-KOKKOS_FORCEINLINE_FUNCTION void interpolate_row(const CoarseBox<T>& coarse, int j, int k,
-                                                 const Put& put) {
-  constexpr int width = PackOf::width, entries = CoarseBox<T>::row;
-  const int jc = j >> 1, jn = jc + ((j & 1) ? 1 : -1), kc = k >> 1, kn = kc + ((k & 1) ? 1 : -1);
-  const double *cc = coarse.line(jc, kc), *nc = coarse.line(jn, kc), *cn = coarse.line(jc, kn),
-               *nn = coarse.line(jn, kn);
-  double y[entries + 2 * width];  // coarse cells from -2 on
-  const Pack near(0.75), far(0.25);
-  for (int i = 0; i < entries; i += width)
-    PackOf::store(y + i, near * (near * PackOf::load(cc + i) + far * PackOf::load(cn + i)) +
-                             far * (near * PackOf::load(nc + i) + far * PackOf::load(nn + i)));
-  for (int i = entries; i < entries + 2 * width; ++i) y[i] = 0.0;
-  for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
-    const Pack centre = near * PackOf::load(y + e + 2);
-    put(e, centre + far * PackOf::load(y + e + 1), centre + far * PackOf::load(y + e + 3));
-  });
-}
+// Trilinear interpolation to a row of fine cells: weights 3/4 and 1/4 along each axis.
+template <int T>
+class InterpolatedRow {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION InterpolatedRow(const CoarseBox<T>& coarse, int j, int k) {
+    const int jc = j >> 1, jn = jc + ((j & 1) ? 1 : -1), kc = k >> 1, kn = kc + ((k & 1) ? 1 : -1);
+    const double *cc = coarse.line(jc, kc), *nc = coarse.line(jn, kc), *cn = coarse.line(jc, kn),
+                 *nn = coarse.line(jn, kn);
+    const Pack near(0.75), far(0.25);
+    for (int i = 0; i < entries; i += width)
+      PackOf::store(y_ + i, near * (near * PackOf::load(cc + i) + far * PackOf::load(cn + i)) +
+                                far * (near * PackOf::load(nc + i) + far * PackOf::load(nn + i)));
+    for (int i = entries; i < entries + 2 * width; ++i) y_[i] = 0.0;
+  }
+
+  // The even, and the odd, cells of the pairs from e on.
+  KOKKOS_FORCEINLINE_FUNCTION Pack even(int e) const { return between(e, 1); }
+  KOKKOS_FORCEINLINE_FUNCTION Pack odd(int e) const { return between(e, 3); }
+
+ private:
+  static constexpr int width = PackOf::width, entries = CoarseBox<T>::row;
+  KOKKOS_FORCEINLINE_FUNCTION Pack between(int e, int other) const {
+    return Pack(0.75) * PackOf::load(y_ + e + 2) + Pack(0.25) * PackOf::load(y_ + e + other);
+  }
+  double y_[entries + 2 * width];  // coarse cells from -2 on
+};
 
 }  // namespace octant::gravity

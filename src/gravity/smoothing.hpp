@@ -23,11 +23,9 @@ struct GridView {
   double* phi = nullptr;
   double* next = nullptr;  // written by passes, then exchanged with phi
   double* f = nullptr;
-  // Not read for unmasked patches: d, in whole numbers on the finest grid, and by own slot the rows
-  // that are swept.
-  const std::uint8_t* finest_diagonal = nullptr;  // or
-  const double* diagonal = nullptr;
-  const PatchRows* rows = nullptr;
+  // Not read for unmasked patches.
+  const double* diagonal = nullptr;  // d of coarse grids
+  GridMask mask;
 };
 
 // One red-black sweep, then the residual, summed into the coarse grid's right-hand side. phi counts
