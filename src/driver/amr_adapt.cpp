@@ -38,7 +38,10 @@ void AmrSimulation::follow_mesh() {
   potential_energy_.reset();
   update_density(0);
   if (!gravity_) return;
-  const int first_changed = gravity_->adapt_to_mesh();
+  const int first_changed = [&] {
+    const auto timing = timers_.time("regrid", Phase::regrid);
+    return gravity_->adapt_to_mesh();
+  }();
   solve_gravity(first_changed, time_);
 }
 

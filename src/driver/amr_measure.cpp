@@ -63,6 +63,7 @@ void AmrSimulation::measure() {
 // Found once for a state.
 double AmrSimulation::potential_energy() {
   if (potential_energy_) return *potential_energy_;
+  const auto timing = timers_.time("measure", Phase::compute);
   double energy = gravity_->potential_energy([this](int level) {
     return matter_.gas_density(level);
   }) + particle_potential(0, time_);

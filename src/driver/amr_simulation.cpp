@@ -125,6 +125,7 @@ void AmrSimulation::set_initial_state(int level) {
 }
 
 void AmrSimulation::initialise() {
+  const auto timing = timers_.time("initial state");
   time_ = options_.problem->begin(mesh_.communicator());
   set_initial_state(0);
   for (const particles::Kind& kind : options_.problem->particle_kinds())

@@ -126,7 +126,10 @@ void AmrSimulation::finish_step(int coarsest, double time) {
     solve_gravity(coarsest, time);
     for (int level = coarsest; level <= mesh_.finest_level(); ++level)
       kick(level, 0.5 * level_dt_[level], gravity::Half::second);
-    if (options_.hydro.enabled) mesh_.restrict_all(coarsest);
+    if (options_.hydro.enabled) {
+      const auto timing = timers_.time("level coupling", Phase::other, coarsest);
+      mesh_.restrict_all(coarsest);
+    }
   }
   if (!matter_.has_particles()) return;
   bring_home(coarsest);

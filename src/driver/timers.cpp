@@ -9,7 +9,7 @@ namespace octant::driver {
 
 int Timers::enter(const char* name) {
   const double elapsed = clock_.restart();
-  if (current_ >= 0) parts_[current_].seconds += elapsed;
+  (current_ >= 0 ? parts_[current_].seconds : untimed_) += elapsed;
   const int outer = current_;
   const auto found = std::find_if(parts_.begin(), parts_.end(),
                                   [name](const Part& part) { return part.name == name; });
@@ -35,8 +35,14 @@ double Timers::total_seconds() const {
   return total;
 }
 
+double Timers::untimed_seconds() const {
+  return current_ >= 0 ? untimed_ : untimed_ + clock_.seconds();
+}
+
 void Timers::reset() {
   for (Part& part : parts_) part.seconds = 0.0;
+  untimed_ = 0.0;
+  clock_.restart();
 }
 
 namespace {
@@ -56,9 +62,11 @@ std::vector<std::string> common_parts(const Timers& timers, const Communicator& 
 }  // namespace
 
 std::string timing_table(const Timers& timers, const Communicator& communicator) {
-  const std::vector<std::string> parts = common_parts(timers, communicator);
+  std::vector<std::string> parts = common_parts(timers, communicator);
   std::vector<double> least;
   for (const std::string& part : parts) least.push_back(timers.seconds(part));
+  parts.push_back("other");
+  least.push_back(timers.untimed_seconds());
   std::vector<double> most = least;
   communicator.min_in_place(std::span<double>(least));
   communicator.max_in_place(std::span<double>(most));

@@ -41,7 +41,8 @@ class Timers {
   };
   const std::vector<Part>& parts() const { return parts_; }
   double seconds(const std::string& name) const;
-  double total_seconds() const;
+  double total_seconds() const;    // of all parts
+  double untimed_seconds() const;  // since the start, while no part was timed
   void reset();
 
  private:
@@ -50,11 +51,12 @@ class Timers {
 
   std::vector<Part> parts_;
   int current_ = -1;
+  double untimed_ = 0.0;
   Clock clock_;
 };
 
 // A table of the root's parts: smallest and largest seconds over the ranks, and the share of the
-// whole. Collective.
+// whole, of which what was not timed is the last row. Collective.
 std::string timing_table(const Timers& timers, const Communicator& communicator);
 
 }  // namespace octant::driver
