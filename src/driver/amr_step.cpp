@@ -138,8 +138,10 @@ void AmrSimulation::finish_step(int coarsest, double time) {
 
 // Particles change level, and with it the size of their clouds. Half of what that does to the
 // potential energy shows in the potential that there is; the other half is in the next solution,
-// which after a coarse step follow_mesh() finds, if the mesh changes.
+// which after a coarse step follow_mesh() finds, if the mesh changes. On the finest level there is
+// no other to change to, and each has found its block when it drifted.
 void AmrSimulation::bring_home(int coarsest) {
+  if (coarsest == mesh_.finest_level()) return;
   const auto working = work("particles", Share::particles_onwards, coarsest);
   const bool counts = gravity_ && options_.universe;
   const double before = counts ? particle_potential(coarsest, clocks_[coarsest]) : 0.0;
