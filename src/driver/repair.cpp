@@ -94,17 +94,26 @@ class Repair {
       const auto cells = hydro::find_bad_cells(options_, arguments_);
       if (!mesh_.communicator().any(!cells.empty())) return;
       fall_back(cells);
-      // A repair may break neighbours in any tile.
-      mark_all_tiles();
+      mark_tiles(cells);
     }
     floor(floored);
   }
 
  private:
-  void mark_all_tiles() {
+  // Those of cells that were bad, and of all that a repair has changed: it may break neighbours.
+  void mark_tiles(const std::vector<hydro::BadCell>& cells) {
+    const mesh::LevelHalo& halo = mesh_.halo(level_);
+    std::vector<bool> is_changed(blocks_.slots());
+    for (const FaceSide& side : sides_) is_changed[blocks_.find(side.block)->slot] = true;
+    std::vector<std::uint8_t> marks(arguments_.tiles.count());
+    for (std::size_t t = 0; t < marks.size(); ++t)
+      marks[t] = std::any_of(halo.tile_slots.begin() + halo.tile_slot_begin[t],
+                             halo.tile_slots.begin() + halo.tile_slot_begin[t + 1],
+                             [&](int slot) { return is_changed[slot]; });
+    for (const hydro::BadCell& cell : cells) marks[cell.tile] = 1;
     Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
-        arguments_.bad_tiles, arguments_.tiles.count());
-    fill(bad, std::uint8_t{1});
+        arguments_.bad_tiles, marks.size());
+    copy_to_device(Cargo::numbers, bad, host_view(marks));
   }
 
   // Applies the flux differences on all faces of the cells that are not of first order yet.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include "hydro/floors.hpp"
 #include "hydro/lone_cells.hpp"
@@ -110,16 +109,24 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   Kokkos::parallel_for(
       "hydro::count_bad_cells", count,
       KOKKOS_LAMBDA(int t) { for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); }); });
-  std::vector<std::int32_t> begins = to_vector(Cargo::numbers, counts);
+  std::vector<std::int32_t> bad, begins;
   int total = 0;
-  for (std::int32_t& begin : begins) total += std::exchange(begin, total);
+  const std::vector<std::int32_t> host_counts = to_vector(Cargo::numbers, counts);
+  for (int t = 0; t < count; ++t) {
+    if (host_counts[t] == 0) continue;
+    bad.push_back(flagged[t]);
+    begins.push_back(total);
+    total += host_counts[t];
+  }
+  if (total == 0) return {};
 
+  const auto bad_tiles = mesh::to_device("bad tiles", bad, Cargo::lists);
   const auto begin = mesh::to_device("first bad cells", begins, Cargo::lists);
   const auto found = mesh::uninitialised<BadCell>("bad cells", total);
   Kokkos::parallel_for(
-      "hydro::list_bad_cells", count, KOKKOS_LAMBDA(int t) {
+      "hydro::list_bad_cells", bad.size(), KOKKOS_LAMBDA(int t) {
         int n = begin(t);
-        for_bad_cells(a, tiles(t), [&](const BadCell& cell) { found(n++) = cell; });
+        for_bad_cells(a, bad_tiles(t), [&](const BadCell& cell) { found(n++) = cell; });
       });
   std::vector<BadCell> cells = to_vector(Cargo::lists, found);
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
