@@ -12,8 +12,9 @@ using mesh::detail::CoarseStencil;
 
 constexpr double k_share = 0.25;  // of a cell, between its centre and a child's along an axis
 
-KOKKOS_FORCEINLINE_FUNCTION double internal_energy(const double* u) {
-  return u[k_energy] - 0.5 *
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
+  return u[k_energy] - V(0.5) *
                            (u[k_momentum_x] * u[k_momentum_x] + u[k_momentum_y] * u[k_momentum_y] +
                             u[k_momentum_z] * u[k_momentum_z]) /
                            u[k_mass];
@@ -29,19 +30,24 @@ struct KeepsPositive {
     for (int n = 0; n < k_hydro_variables; ++n) value[n] = cell[n].value;
     const double least_density = k_least_share * value[k_mass];
     const double least_energy = k_least_share * internal_energy(value);
-    bool admissible = true;
-    for (int octant = 0; octant < 8; ++octant) {
-      const double sx = octant & 1 ? k_share : -k_share, sy = octant & 2 ? k_share : -k_share,
-                   sz = octant & 4 ? k_share : -k_share;
-      double child[k_hydro_variables];
+    using V = Pack;
+    PackTraits<V>::Mask admissible(true);
+    OCTANT_UNROLL(8)
+    for (int first = 0; first < 8; first += PackTraits<V>::width) {
+      V share[3];
+      for (int axis = 0; axis < 3; ++axis)
+        share[axis] = PackTraits<V>::generate(
+            [&](int lane) { return (first + lane) >> axis & 1 ? k_share : -k_share; });
+      V child[k_hydro_variables];
       for (int n = 0; n < k_hydro_variables; ++n) {
         const double* slope = cell[n].slope;
-        child[n] = value[n] + (sx * slope[0] + sy * slope[1] + sz * slope[2]);
+        child[n] = V(value[n]) +
+                   (share[0] * V(slope[0]) + share[1] * V(slope[1]) + share[2] * V(slope[2]));
       }
-      admissible =
-          admissible && child[k_mass] >= least_density && internal_energy(child) >= least_energy;
+      admissible = admissible && child[k_mass] >= V(least_density) &&
+                   internal_energy(child) >= V(least_energy);
     }
-    return admissible ? 1.0 : 0.0;
+    return any(!admissible) ? 0.0 : 1.0;
   }
 };
 
