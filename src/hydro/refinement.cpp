@@ -28,17 +28,27 @@ struct Patch {
 
 constexpr int k_jeans = -1;  // in place of a variable: pressure / density^2
 
-KOKKOS_FORCEINLINE_FUNCTION double primitive(const double* cell, int stride, int variable,
-                                             const Gas& gas) {
-  if (variable == k_density) return cell[0];
-  const double inverse = 1.0 / cell[0];
-  if (variable != k_pressure && variable != k_jeans) return cell[variable * stride] * inverse;
-  const double mx = cell[k_momentum_x * stride], my = cell[k_momentum_y * stride],
-               mz = cell[k_momentum_z * stride];
-  const double kinetic = 0.5 * ((mx * mx + my * my) + mz * mz) * inverse;
-  const double pressure =
-      max((gas.gamma - 1.0) * (cell[k_energy * stride] - kinetic), gas.pressure_floor);
+// Of a V of cells.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int variable,
+                                        const Gas& gas) {
+  const auto stored = [&](int n) { return PackTraits<V>::load(cell + n * stride); };
+  if (variable == k_density) return stored(0);
+  const V inverse = V(1.0) / stored(0);
+  if (variable != k_pressure && variable != k_jeans) return stored(variable) * inverse;
+  const V mx = stored(k_momentum_x), my = stored(k_momentum_y), mz = stored(k_momentum_z);
+  const V kinetic = V(0.5) * ((mx * mx + my * my) + mz * mz) * inverse;
+  const V pressure = max(V(gas.gamma - 1.0) * (stored(k_energy) - kinetic), V(gas.pressure_floor));
   return variable == k_pressure ? pressure : pressure * inverse * inverse;
+}
+
+// A run of cells, which are a multiple of the width of V; 1 where there are none.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void read_cells(const CellPointer& from, int cells, int variable,
+                                            const Gas& gas, double* to) {
+  for (int i = 0; i < cells; i += PackTraits<V>::width)
+    PackTraits<V>::store(
+        to + i, from.from ? primitive<V>(from.from + i, from.stride, variable, gas) : V(1.0));
 }
 
 // Fills row (j, k) of the patch from the boxes around the tile; beyond the patch only across faces.
@@ -48,48 +58,54 @@ KOKKOS_INLINE_FUNCTION void gather_row(const Patch& patch, const TileView& view,
   const BlockRow row = view.block_row(j, k);
   const bool inside = j >= 0 && j < patch.side && k >= 0 && k < patch.side;
   double* to = patch.at(0, j, k);
-  for (int begin = 0; begin < patch.side; begin += run) {
-    const CellPointer cell = view.cell(state, row, begin);
-    for (int i = 0; i < run; ++i)
-      to[begin + i] = cell.from ? primitive(cell.from + i, cell.stride, variable, gas) : 1.0;
-  }
+  const auto read = [&](int i, int cells) OCTANT_INLINE_LAMBDA {
+    const CellPointer from = view.cell(state, row, i);
+    if (cells % PackTraits<Pack>::width == 0) read_cells<Pack>(from, cells, variable, gas, to + i);
+    else read_cells<double>(from, cells, variable, gas, to + i);
+  };
+  for (int begin = 0; begin < patch.side; begin += run) read(begin, run);
   if (!inside) return;
-  for (const int i : {-1, patch.side}) {
-    const CellPointer cell = view.cell(state, row, i);
-    to[i] = cell.from ? primitive(cell.from, cell.stride, variable, gas) : 1.0;
-  }
+  for (const int i : {-1, patch.side}) read(i, 1);
 }
 
-// Whether a cell is to be refined, by its value and the values on both sides along each axis.
+// Whether cells are to be refined, by their values and the values on both sides along each axis: a
+// V of them from q[0] on.
+template <class V>
 struct Measure {
+  using P = PackTraits<V>;
+  using Mask = typename P::Mask;
   RefinementCriterion criterion;
 
-  KOKKOS_FORCEINLINE_FUNCTION bool operator()(const double* q, int row, int plane) const {
+  KOKKOS_FORCEINLINE_FUNCTION Mask operator()(const double* q, int row, int plane) const {
+    const V threshold(criterion.threshold);
     switch (criterion.kind) {
       case RefinementKind::gradient: return jump(q, 1) || jump(q, row) || jump(q, plane);
       case RefinementKind::second_derivative: return curvature(q, row, plane);
-      case RefinementKind::jeans: return q[0] < criterion.threshold;
-      default: return q[0] > criterion.threshold;
+      case RefinementKind::jeans: return P::load(q) < threshold;
+      default: return P::load(q) > threshold;
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION bool jump(const double* q, int step) const {
-    return absolute(q[step] - q[-step]) >
-           criterion.threshold * (absolute(q[step]) + absolute(q[-step]) + criterion.floor);
+  KOKKOS_FORCEINLINE_FUNCTION Mask jump(const double* q, int step) const {
+    const V above = P::load(q + step), below = P::load(q - step);
+    return absolute(above - below) >
+           V(criterion.threshold) * (absolute(above) + absolute(below) + V(criterion.floor));
   }
 
   // Loehner (1987), with his noise filter of 0.01: the square root of the ratio of sums over the
   // axes.
-  KOKKOS_FORCEINLINE_FUNCTION bool curvature(const double* q, int row, int plane) const {
-    double second = 0.0, first = 0.0;
+  KOKKOS_FORCEINLINE_FUNCTION Mask curvature(const double* q, int row, int plane) const {
+    const V here = P::load(q);
+    V second(0.0), first(0.0);
     for (const int step : {1, row, plane}) {
-      const double above = q[step] - q[0], below = q[0] - q[-step];
-      const double noise = 0.01 * (absolute(q[step]) + 2.0 * absolute(q[0]) + absolute(q[-step]));
-      const double scale = absolute(above) + absolute(below) + noise + criterion.floor;
-      second += (above - below) * (above - below);
-      first += scale * scale;
+      const V after = P::load(q + step), before = P::load(q - step);
+      const V above = after - here, below = here - before;
+      const V noise = V(0.01) * (absolute(after) + V(2.0) * absolute(here) + absolute(before));
+      const V scale = absolute(above) + absolute(below) + noise + V(criterion.floor);
+      second = second + (above - below) * (above - below);
+      first = first + scale * scale;
     }
-    return second > criterion.threshold * criterion.threshold * first;
+    return second > V(criterion.threshold * criterion.threshold) * first;
   }
 };
 
@@ -100,10 +116,12 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
                 const std::vector<RefinementCriterion>& criteria, int buffer,
                 const mesh::DeviceArray<std::uint64_t>& masks) {
   if (tiles.count() == 0) return;
+  constexpr int width = PackTraits<Pack>::width;
   const Gas gas = options.gas();
   const int M = tiles.patch, N = tiles.block_size, run = std::min(M, N);
   for (const RefinementCriterion& criterion : criteria) {
-    const Measure measure{criterion};
+    const Measure<double> measure{criterion};
+    const Measure<Pack> measure_pack{criterion};
     const int variable = criterion.kind == RefinementKind::density ? int{k_density}
                          : criterion.kind == RefinementKind::jeans ? k_jeans
                                                                    : criterion.variable;
@@ -115,8 +133,9 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
           const Patch patch{static_cast<double*>(
                                 team.team_scratch(0).get_shmem_aligned(Patch::bytes(M) - 64, 64)),
                             M};
-          const int across = M + 2;
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across * across), [&](int n) {
+          const int across = M + 2, plane = across * across;
+          const int step = run % width == 0 ? width : 1;
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, plane), [&](int n) {
             const int j = n % across - 1, k = n / across - 1;
             const bool edge = (j < 0 || j == M) && (k < 0 || k == M);
             if (!edge) gather_row(patch, view, current, j, k, run, variable, gas);
@@ -131,10 +150,14 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
               const int slot = view.entry(row, begin);
               if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
               unsigned x = 0;
-              for (int i = 0; i < run; ++i)
-                if (measure(patch.at(begin + i, j, k), across, across * across))
-                  x |= mesh::octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer,
-                                          N / 2);
+              for (int first = 0; first < run; first += step) {
+                if (step > 1 && !any(measure_pack(patch.at(begin + first, j, k), across, plane)))
+                  continue;
+                for (int i = first; i < first + step; ++i)
+                  if (measure(patch.at(begin + i, j, k), across, plane))
+                    x |= mesh::octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer,
+                                            N / 2);
+              }
               if (x) Kokkos::atomic_fetch_or(&masks(slot), mesh::octant_mask(x, y, z));
             }
           });
