@@ -36,6 +36,6 @@ int no_bench(const std::string& name, const std::vector<std::string>&) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "bench") == 0) return become_bench_program(argv);
-  octant::Runtime runtime(argc, argv);
+  octant::Runtime runtime(argc, argv, octant::Kernels::if_there_are);
   return octant::driver::command_line(argc, argv, no_bench);
 }

@@ -128,25 +128,38 @@ std::array<double, 2> unbalanced(const mesh::Mesh& mesh, const gravity::Gravity&
 
 // --- operations --------------------------------------------------------------------------------
 
-// A number that counts what is done to it.
+// A number that counts what is done to it, on the host. A device has the same functions, because
+// those that call them are functions of both.
 struct Counted {
   double value;
   static inline int operations = 0;
 
-  Counted(double v = 0.0) : value(v) {}
-  static Counted counted(int n, double v) {
-    operations += n;
+  KOKKOS_FUNCTION Counted(double v = 0.0) : value(v) {}
+  KOKKOS_FUNCTION static Counted counted([[maybe_unused]] int n, double v) {
+    KOKKOS_IF_ON_HOST((operations += n;))
     return v;
   }
-  friend Counted operator+(Counted a, Counted b) { return counted(1, a.value + b.value); }
-  friend Counted operator-(Counted a, Counted b) { return counted(1, a.value - b.value); }
-  friend Counted operator*(Counted a, Counted b) { return counted(1, a.value * b.value); }
-  friend Counted operator-(Counted a) { return -a.value; }
-  friend Counted fma(Counted a, Counted b, Counted c) {
+  KOKKOS_FUNCTION friend Counted operator+(Counted a, Counted b) {
+    return counted(1, a.value + b.value);
+  }
+  KOKKOS_FUNCTION friend Counted operator-(Counted a, Counted b) {
+    return counted(1, a.value - b.value);
+  }
+  KOKKOS_FUNCTION friend Counted operator*(Counted a, Counted b) {
+    return counted(1, a.value * b.value);
+  }
+  KOKKOS_FUNCTION friend Counted operator-(Counted a) { return -a.value; }
+  KOKKOS_FUNCTION friend Counted fma(Counted a, Counted b, Counted c) {
     return counted(2, a.value * b.value + c.value);
   }
   // Two of Newton's steps.
-  friend Counted inverse_root(Counted a) { return counted(9, 1.0 / std::sqrt(a.value)); }
+  KOKKOS_FUNCTION friend Counted inverse_root(Counted a) {
+    return counted(9, 1.0 / Kokkos::sqrt(a.value));
+  }
+};
+// Every moment of a source, and every ratio.
+struct One {
+  KOKKOS_FUNCTION Counted operator()(int) const { return 1.0; }
 };
 
 // Pairs of cells that meet as points, and as a target with moments, by bricks of a level.
@@ -342,11 +355,10 @@ double multiply_add_peak() {
 
 int operations_per_interaction(bool is_close) {
   Counted terms[fmm::k_terms];
-  const auto one = [](int) { return Counted(1.0); };
   const Counted x(1.0), y(2.0), z(3.0);
   Counted::operations = 6;  // the way from one to the other
-  if (is_close) fmm::interact<true, Counted>(one, one, x, y, z, terms);
-  else fmm::interact<false, Counted>(one, one, x, y, z, terms);
+  if (is_close) fmm::interact<true, Counted>(One{}, One{}, x, y, z, terms);
+  else fmm::interact<false, Counted>(One{}, One{}, x, y, z, terms);
   return Counted::operations;
 }
 

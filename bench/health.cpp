@@ -180,8 +180,9 @@ HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& 
                            const RankHealth& own) {
   HealthResult result;
   result.own = own;
-  for (double RankHealth::*field : {&RankHealth::compute_seconds, &RankHealth::memory_seconds,
-                                    &RankHealth::latency_ratio, &RankHealth::latency_seconds}) {
+  using Number = double RankHealth::*;
+  for (const Number field : {&RankHealth::compute_seconds, &RankHealth::memory_seconds,
+                             &RankHealth::latency_ratio, &RankHealth::latency_seconds}) {
     result.median.*field = median_over_ranks(communicator, result.own.*field);
     result.worst.*field = communicator.max(result.own.*field);
   }

@@ -59,13 +59,20 @@ void refuse_to_be_one_of_many_alone() {
   }
 }
 
-// Ends the program, with the exit code of a failed run, if any rank has no GPU to run kernels on.
-void refuse_to_run_without_a_device() {
-  const std::string message = why_no_device();
+std::string g_why_no_kernels;
+
+// What the first of those ranks says that have no GPU to run kernels on; empty if all have.
+std::string why_a_rank_has_no_device() {
+  std::string message = why_no_device();
   const Communicator world = Communicator::world();
   const int first = world.min(message.empty() ? world.size() : world.rank());
-  if (first == world.size()) return;
-  if (world.rank() == first) fmt::print(stderr, "{}\n", message);
+  if (first < world.size()) world.broadcast(message, first);
+  return message;
+}
+
+// Ends the program with the exit code of a failed run.
+[[noreturn]] void refuse_to_run_without_a_device() {
+  if (Communicator::world().is_root()) fmt::print(stderr, "{}\n", g_why_no_kernels);
   mpi::finalize();
   std::exit(1);
 }
@@ -96,12 +103,16 @@ void start_kokkos() {
 
 }  // namespace
 
-Runtime::Runtime(int& argc, char**& argv) {
+Runtime::Runtime(int& argc, char**& argv, Kernels kernels) {
   return_freed_memory_to_system();
   mpi::initialize(argc, argv);
   refuse_to_be_one_of_many_alone();
   refuse_more_threads_than_kokkos_holds();
-  refuse_to_run_without_a_device();
+  g_why_no_kernels = why_a_rank_has_no_device();
+  if (!why_no_kernels().empty()) {
+    if (kernels == Kernels::needed) refuse_to_run_without_a_device();
+    return;
+  }
   start_kokkos();
 }
 
@@ -117,8 +128,14 @@ Runtime::Runtime(std::optional<int> fortran_communicator) {
 }
 
 Runtime::~Runtime() {
-  Kokkos::finalize();
+  if (Kokkos::is_initialized()) Kokkos::finalize();
   mpi::finalize();
+}
+
+const std::string& why_no_kernels() { return g_why_no_kernels; }
+
+void require_kernels() {
+  if (!why_no_kernels().empty()) throw RunError("{}", why_no_kernels());
 }
 
 bool all_ranks_agree_to_end() {

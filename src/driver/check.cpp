@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "comm/runtime.hpp"
 #include "core/memory.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/command_line.hpp"
@@ -83,6 +84,14 @@ std::string describe_base(const Communicator& communicator, const AmrOptions& op
       1e-6 * bytes);
 }
 
+// Where no kernels run, neither do rehearsals.
+std::string describe_fields(double bytes) {
+  return fmt::format(
+      "# {}\n# rehearsed where there is one, a check says more; the fields of the base grid alone "
+      "need {:.0f} MB per rank\n",
+      why_no_kernels(), 1e-6 * bytes);
+}
+
 }  // namespace
 
 int check(const RunRequest& request) {
@@ -92,6 +101,11 @@ int check(const RunRequest& request) {
   std::string report = options.resolved() + "\n";
   if (const std::string about = options.about_dimensions(); !about.empty())
     report += fmt::format("# {}\n", about);
+  if (!why_no_kernels().empty()) {
+    report += describe_fields(AmrSimulation::least_bytes(options) / communicator.size());
+    if (communicator.is_root()) fmt::print("{}", report);
+    return k_done;
+  }
   double bytes = 0.0;
   const auto rehearsals =
       rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "comm/runtime.hpp"
 #include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
@@ -85,6 +86,13 @@ int check_dns(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
   DnsOptions options;
   communicator.agree([&] { options = DnsOptions::from_file(request.file, request.overrides); });
+  if (!why_no_kernels().empty()) {
+    if (communicator.is_root())
+      fmt::print("{}\n# {}\n# the flow's fields alone need {:.0f} MB per rank\n",
+                 options.resolved(), why_no_kernels(),
+                 1e-6 * DnsSimulation::least_bytes(options) / communicator.size());
+    return k_done;
+  }
   const Need need = estimate_need(communicator, options, request);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];

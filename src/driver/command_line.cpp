@@ -66,6 +66,7 @@ constexpr const char* k_smaller_amr =
 constexpr const char* k_smaller_dns = "more nodes, or a smaller grid.cells";
 
 int run_model(const RunRequest& request) {
+  require_kernels();
   return is_dns(request) ? within_memory(k_smaller_dns, [&] { return run_dns(request); })
                          : within_memory(k_smaller_amr, [&] { return run_amr(request); });
 }
@@ -177,6 +178,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   convert->add_option("--output", arguments.run.output, "Folder to write to (the file's)");
   convert->callback([&] {
     action = [&] {
+      require_kernels();
       const std::string folder =
           arguments.run.output.empty()
               ? std::filesystem::absolute(arguments.file).parent_path().string()

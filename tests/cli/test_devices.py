@@ -19,17 +19,53 @@ def device_program(request: pytest.FixtureRequest) -> Path:
     return program
 
 
-@pytest.mark.parametrize("command", ["run", "check"])
-def test_without_a_gpu_it_says_so_in_one_line(device_program: Path, command: str) -> None:
-    ended = subprocess.run(
-        [device_program, command, ROOT / "examples/sedov.toml"],
-        env=octant_environment() | {"CUDA_VISIBLE_DEVICES": ""},  # hides those that there are
+def without_a_gpu(program: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """Run a program for GPUs with those hidden that there are."""
+    return subprocess.run(
+        [program, *words],
+        env=octant_environment() | {"CUDA_VISIBLE_DEVICES": ""},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
+
+
+@pytest.mark.parametrize("example", ["sedov", "taylor_green"])
+def test_a_run_says_in_one_line_that_there_is_no_gpu(device_program: Path, example: str) -> None:
+    ended = without_a_gpu(device_program, "run", ROOT / f"examples/{example}.toml")
     assert ended.returncode == 1
     assert ended.stdout == ""
     assert ended.stderr.startswith("no GPU"), ended.stderr
     assert ended.stderr.count("\n") == 1
+
+
+def test_benchmarks_say_so_too(device_program: Path) -> None:
+    if not device_program.with_name("octant-bench").is_file():
+        pytest.skip("octant-bench is not built")
+    ended = without_a_gpu(device_program, "bench", "hydro")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("no GPU"), ended.stderr
+
+
+@pytest.mark.parametrize("words", [["--version"], ["params", "hydro"], ["run", "--help"]])
+def test_what_needs_no_kernels_needs_no_gpu(device_program: Path, words: list[str]) -> None:
+    ended = without_a_gpu(device_program, *words)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    assert ended.stdout
+
+
+@pytest.mark.parametrize("example", ["sedov", "taylor_green"])
+def test_a_check_estimates_without_a_gpu(device_program: Path, example: str) -> None:
+    ended = without_a_gpu(device_program, "check", ROOT / f"examples/{example}.toml")
+    assert ended.returncode == 0, ended.stderr
+    assert "# no GPU" in ended.stdout
+    assert "MB per rank" in ended.stdout
+
+
+def test_a_check_finds_errors_without_a_gpu(device_program: Path) -> None:
+    file = ROOT / "examples/sedov.toml"
+    ended = without_a_gpu(device_program, "check", file, "--set", "hydro.gama=1.4")
+    assert ended.returncode == 2
+    assert "gama" in ended.stderr
