@@ -124,6 +124,13 @@ struct Differences {
       far_above = phi.pairs(parity, j + 2 * y, k + 2 * z);
     }
   }
+
+  KOKKOS_FORCEINLINE_FUNCTION Pack near(int e) const {
+    return PackOf::load(above + e) - PackOf::load(below + e);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Pack far(int e) const {
+    return PackOf::load(far_above + e) - PackOf::load(far_below + e);
+  }
 };
 
 // Continues phi along an axis by two cells beyond the domain, as a polynomial of third degree.
@@ -188,10 +195,10 @@ struct PatchPotential {
 
 template <int T>
 void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
-                double cell_size, const Kokkos::Array<double*, 3>& components) {
+                double cell_size, const VectorTarget& target) {
   const PatchPotential<T> values(level, around, phi);
-  const double near = order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size);
-  const double far = order == 4 ? 1.0 / (12.0 * cell_size) : 0.0;
+  const Pack near(order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size));
+  const Pack far(order == 4 ? 1.0 / (12.0 * cell_size) : 0.0);
   Kokkos::parallel_for(
       "gravity: acceleration", teams(level.patches().own(), values.bytes()),
       KOKKOS_LAMBDA(const Team& team) {
@@ -199,16 +206,20 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
         const WantedRows wanted = values.wanted(patch);
-        const std::int64_t first = patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
           if (!wanted.has(j, k)) return;
-          for (int axis = 0; axis < 3; ++axis)
+          double rows[3][T];
+          for (int axis = 0; axis < 3; ++axis) {
+            double of_parity[2][rounded_up(T / 2)];
             for (int parity = 0; parity < 2; ++parity) {
               const Differences<T> d(potential, axis, parity, j, k);
-              double* row = components[axis] + first + (k * T + j) * T + parity * (T / 2);
-              for (int e = 0; e < T / 2; ++e)
-                row[e] = near * (d.above[e] - d.below[e]) + far * (d.far_above[e] - d.far_below[e]);
+              for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
+                PackOf::store(of_parity[parity] + e, near * d.near(e) + far * d.far(e));
+              });
             }
+            for (int i = 0; i < T; ++i) rows[axis][i] = of_parity[i & 1][i >> 1];
+          }
+          target.set_row(patch, j, k, rows);
         });
       });
 }
@@ -279,11 +290,11 @@ void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, do
             [&](auto T) { interpolate_patches<T.value>(level, boxes.data(), phi); });
 }
 
-void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
-                  double cell_size, const std::array<double*, 3>& components) {
-  with_side(level.patches(), [&](auto T) {
-    accelerate<T.value>(level, around, phi, order, cell_size,
-                        {components[0], components[1], components[2]});
+void acceleration(PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                  double cell_size, const VectorField& blocks) {
+  level.transfer().vector_to_blocks(blocks, [&](const VectorTarget& target) {
+    with_side(level.patches(),
+              [&](auto T) { accelerate<T.value>(level, around, phi, order, cell_size, target); });
   });
 }
 

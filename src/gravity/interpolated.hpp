@@ -2,8 +2,6 @@
 // end, the potential of new blocks, and the force, which reads both.
 #pragma once
 
-#include <array>
-
 #include "gravity/coarse_boxes.hpp"
 #include "gravity/mask.hpp"
 #include "gravity/patch_level.hpp"
@@ -24,11 +22,11 @@ struct Surroundings {
   const CoarseBoxes* boxes = nullptr;
 };
 
-// The components of -grad phi in own patches by differences of the given order, 2 or 4. phi needs
+// -grad phi, by differences of the given order, 2 or 4, in own blocks. phi, of own patches, needs
 // copies to a depth of 2. Beyond the level's end phi is interpolated from the boxes; without them,
 // where the level ends with the domain, it is extrapolated from the four cells before the end.
-void acceleration(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
-                  double cell_size, const std::array<double*, 3>& components);
+void acceleration(PatchLevel& level, const Surroundings& around, const double* phi, int order,
+                  double cell_size, const VectorField& blocks);
 
 // The energy per volume that the forces of acceleration() do not see, in own patches, where phi
 // obeys Poisson's equation with Newton's `constant`. Differences flatten waves: along an axis the

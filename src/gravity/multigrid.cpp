@@ -63,7 +63,6 @@ class Multigrid final : public PotentialSolver {
                               DeviceArray<double>& phi);
   void fill_boxes(int level, const Combination& coarse_potential);
   Surroundings surroundings(int level) const;
-  void store_force(int level, const DeviceArray<double>& phi);
 
   const mesh::Mesh& mesh_;
   BaseGrid& base_;
@@ -211,7 +210,8 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
       l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
   const SolveReport report = solve_potential(level, sources, phi);
   l.patches->transfer().to_blocks(phi.data(), stored().field(level, Field::potential));
-  store_force(level, phi);
+  acceleration(*l.patches, surroundings(level), phi.data(), gradient_order_,
+               mesh_.geometry().cell_size(level), stored().acceleration(level));
   if (l.boxes) l.boxes->release();
   Statistics& s = statistics_[level];
   ++s.solves;
@@ -220,7 +220,6 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   return report;
 }
 
-// The right-hand side's memory is free for the force afterwards.
 SolveReport Multigrid::solve_potential(int level, const Sources& sources,
                                        DeviceArray<double>& phi) {
   const double h = mesh_.geometry().cell_size(level);
@@ -268,19 +267,6 @@ Surroundings Multigrid::surroundings(int level) const {
   const Level& l = levels_[level];
   if (!l.solver) return {};
   return {l.solver->mask(), l.boxes.get()};
-}
-
-void Multigrid::store_force(int level, const DeviceArray<double>& phi) {
-  Level& l = levels_[level];
-  std::array<DeviceArray<double>, 3> g;
-  for (DeviceArray<double>& component : g) component = l.patches->make_field("acceleration");
-  acceleration(*l.patches, surroundings(level), phi.data(), gradient_order_,
-               mesh_.geometry().cell_size(level), {g[0].data(), g[1].data(), g[2].data()});
-  BlockField component = stored().acceleration(level).x;
-  for (const DeviceArray<double>& values : g) {
-    l.patches->transfer().to_blocks(values.data(), component);
-    component.data += stored().acceleration(level).stride_component;
-  }
 }
 
 bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {

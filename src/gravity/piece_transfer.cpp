@@ -1,5 +1,6 @@
 #include "gravity/piece_transfer.hpp"
 
+#include <bit>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -133,6 +134,34 @@ void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
       });
 }
 
+// Which piece is where in own patches: see VectorTarget.
+std::vector<std::int32_t> places_of(const LevelPatches& patches) {
+  const int P = patches.piece_side(), across = patches.side() / P;
+  std::vector<std::int32_t> places(patches.own() * cells_of(across), VectorTarget::k_nowhere);
+  const auto place = [&](const Piece& p) -> std::int32_t& {
+    const int x = p.in_patch[0] / P, y = p.in_patch[1] / P, z = p.in_patch[2] / P;
+    return places[p.patch * cells_of(across) + (z * across + y) * across + x];
+  };
+  std::int32_t n = 0;
+  for (const Piece& piece : patches.local_pieces()) place(piece) = n++;
+  n = VectorTarget::k_nowhere;
+  for (const Piece& piece : patches.arriving_pieces()) place(piece) = --n;
+  return places;
+}
+
+template <int P>
+void unpack_vectors(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
+                    const VectorField& blocks) {
+  for_piece_rows<P>(
+      "gravity: unpack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        double* to = blocks.x.data + piece.block * blocks.x.stride + rows.in_block(piece, j, k);
+        for (int d = 0; d < 3; ++d) {
+          const double* line = message + rows.in_message(3 * n + d, j, k);
+          for (int i = 0; i < P; ++i) to[d * blocks.stride_component + i] = line[i];
+        }
+      });
+}
+
 template <int P>
 void unpack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
                    const BlockField& blocks) {
@@ -155,6 +184,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       local_(mesh::to_device("pieces", patches.local_pieces())),
       leaving_(mesh::to_device("pieces", patches.leaving_pieces())),
       arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
+      places_(mesh::to_device("places of pieces", places_of(patches))),
       exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
                  Buffers::of_device) {}
 
@@ -189,6 +219,25 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
     exchanger_.finish();
     unpack_blocks<P.value>(leaving_, rows, received.data(), blocks);
   });
+}
+
+void PieceTransfer::vector_to_blocks(const VectorField& blocks,
+                                     const std::function<void(const VectorTarget&)>& write) {
+  const Rows rows{block_size_, side_, piece_};
+  const auto values = static_cast<int>(3 * cells_of(piece_));
+  const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * values);
+  const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * values);
+  write({.pieces_across = side_ / piece_,
+         .log2_side = std::countr_zero(static_cast<unsigned>(piece_)),
+         .block_size = block_size_,
+         .places = places_,
+         .local = local_,
+         .blocks = blocks,
+         .message = sent.data()});
+  Kokkos::fence();
+  exchanger_.run<double>(plan_, sent.data(), received.data(), values, Direction::reverse);
+  with_piece_side(
+      piece_, [&](auto P) { unpack_vectors<P.value>(leaving_, rows, received.data(), blocks); });
 }
 
 }  // namespace octant::gravity
