@@ -181,15 +181,16 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
 void Multigrid::guess(int level, const CellRange& blocks) {
   Level& l = levels_[level];
   const PotentialTimes times = stored().times(level);
-  const auto interpolated = pool_.allocate(
-      "interpolated potential", mesh_.blocks(level).slots() * stored().layout().stride_slot);
+  const std::int64_t cells = cells_of(mesh_.layout().block_size);
+  const auto interpolated =
+      pool_.allocate("interpolated potential", mesh_.blocks(level).slots() * cells);
+  const BlockField everywhere{interpolated.data(), cells};
   for (const Field field : {Field::potential, Field::previous_potential}) {
     const double time = field == Field::potential ? times.now : times.previous;
     fill_boxes(level, stored().potential_at(level - 1, time));
     const DeviceArray<double> phi = l.patches->make_field("phi");
     interpolate_potential(*l.patches, *l.boxes, phi.data());
     l.boxes->release();
-    const BlockField everywhere{interpolated.data(), stored().layout().stride_slot};
     l.patches->transfer().to_blocks(phi.data(), everywhere);
     copy_blocks(blocks, everywhere, stored().field(level, field));
   }
