@@ -17,14 +17,13 @@ constexpr int term(int a, int b, int c) {
   return n * (n + 1) * (n + 2) / 6 + rest * (rest + 1) / 2 + c;
 }
 
-using Moments = double[Multipoles::k_terms];
-
 // Moments of one patch about its own lower corner's offset from the centre: sums over x for every
-// power, then over y, then over z, always in the same order.
+// power, then over y, then over z, always in the same order. There are more of them than registers
+// on a GPU.
 template <class Density>
 KOKKOS_INLINE_FUNCTION void patch_moments(int T, const double (&corner)[3], double h,
-                                          const Density& density, Moments& moments) {
-  for (double& m : moments) m = 0.0;
+                                          const Density& density, double* moments) {
+  for (int n = 0; n < Multipoles::k_terms; ++n) moments[n] = 0.0;
   for (int k = 0; k < T; ++k) {
     double plane[(P + 1) * (P + 2) / 2] = {};  // x^a y^b, by a, then b
     for (int j = 0; j < T; ++j) {
@@ -61,11 +60,9 @@ Kokkos::View<double*, Kokkos::HostSpace> moments_of_patches(int T, double h,
       "gravity: moments", Kokkos::RangePolicy<>(0, patches), KOKKOS_LAMBDA(const int patch) {
         const double* cells = density.data() + patch * std::int64_t{T} * T * T;
         const double corner[3] = {lower(3 * patch), lower(3 * patch + 1), lower(3 * patch + 2)};
-        Moments moments;
         patch_moments(
             T, corner, h, [&](int i, int j, int k) { return cells[(k * T + j) * T + split(i, T)]; },
-            moments);
-        for (int n = 0; n < terms; ++n) sums(std::int64_t{patch} * terms + n) = moments[n];
+            &sums(std::int64_t{patch} * terms));
       });
   return on_host(Cargo::numbers, sums);
 }

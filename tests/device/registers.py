@@ -2,12 +2,16 @@
 """List what kernels take of a GPU, from compiled objects, libraries or programs alone.
 
 Usage: registers.py [--stack] FILE...
+       registers.py --spills LOG...
 
 A line for each kernel: registers and bytes of stack per thread, bytes of shared memory per block,
 and its name; the most registers first. Stack is what does not fit into registers: spilled values,
 and arrays that are indexed at run time. `--stack` lists kernels with a stack alone, and the exit
-code is 1 if there are any. It reads what nvcc embeds (section .nv_fatbin), as cuobjdump
---dump-resource-usage does, for machines that have no such tool; zstd must be there.
+code is 1 if there are any. Which of both it is, ptxas tells while it compiles: of what nvcc says
+with `-Xptxas=-v`, `--spills` lists the kernels that spill, with bytes of stack and those of them
+that are for spilled values, and the exit code is 1 if there are any. Without it, it reads what nvcc
+embeds (section .nv_fatbin), as cuobjdump --dump-resource-usage does, for machines that have no such
+tool; zstd must be there.
 """
 
 import argparse
@@ -112,12 +116,30 @@ def readable(name: str) -> str:
     return (body[1] if body else demangled).replace("octant::", "")[:100]
 
 
+def spilling(log: Path) -> Iterator[str]:
+    """List the kernels that spill, from what nvcc said: a line each, the most first."""
+    name, found = "", []
+    for line in log.read_text().splitlines():
+        if kernel := re.search(r"Compiling entry function '(\S+)'", line):
+            name = kernel[1]
+        bytes_of = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line)
+        if bytes_of and int(bytes_of[2]) > 0:
+            found.append((int(bytes_of[2]), int(bytes_of[1]), readable(name)))
+    for spilled, stack, kernel_name in sorted(found, reverse=True):
+        yield f"{stack:6} {spilled:6}  {kernel_name}"
+
+
 def main() -> int:
     """List the kernels of the given files; return the exit code."""
     parser = argparse.ArgumentParser(description="What kernels take of a GPU.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--stack", action="store_true", help="those with a stack alone")
+    parser.add_argument("--spills", action="store_true", help="those that spill, from nvcc's logs")
     asked = parser.parse_args()
+    if asked.spills:
+        lines = [line for log in asked.files for line in spilling(log)]
+        print("\n".join([*lines, f"{len(lines)} kernels spill"]))
+        return 1 if lines else 0
     found = [
         kernel
         for path in asked.files
