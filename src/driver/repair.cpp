@@ -228,7 +228,9 @@ class Repair {
     const auto count = communicator.sum(static_cast<std::int64_t>(cells.size()));
     if (count == 0) return;
     const hydro::FlooredCells raised = hydro::apply_floors(options_, arguments_, cells);
-    const double volume = mesh_.geometry().cell_volume(level_);
+    // Of a stage's state, the state at the end of the step has a share.
+    const double share = arguments_.flux_weight / (arguments_.a1 * arguments_.dt);
+    const double volume = share * mesh_.geometry().cell_volume(level_);
     const double mass = volume * reproducible_sum(communicator, raised.mass);
     const double energy = volume * reproducible_sum(communicator, raised.energy);
     floored.cells += count;

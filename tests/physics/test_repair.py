@@ -160,3 +160,14 @@ def test_floors_are_the_same_on_any_number_of_ranks(tmp_path: Path) -> None:
     assert one.history()["floored_cells"][-1] > 0
     assert_same_run(two, one)
     assert_same_run(five, one)
+
+
+@pytest.mark.parametrize("scheme", ["muscl_hancock", "rk2", "rk3"])
+def test_floors_say_what_they_add(tmp_path: Path, scheme: str) -> None:
+    how = {"hydro.reconstruction": "plm", "hydro.scheme": scheme, "mesh.max_level": 0}
+    changes = [f"{name}={json.dumps(value)}" for name, value in (FLOORED | how).items()]
+    history = run_well(tmp_path / "run", HARSH_BLAST, *changes, "refine.region_level=0").history()
+    assert history["floored_mass"][-1] > 1e-4 * history["mass"][0]
+    for name, floored in (("mass", "floored_mass"), ("total_energy", "floored_energy")):
+        rest = history[name] - history[floored] - history[name][0]
+        assert np.abs(rest).max() <= 1e-12 * history[name][0], name
