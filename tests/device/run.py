@@ -27,6 +27,7 @@ SCALE_OF = {
     "momentum": "absolute_momentum",
     "angular": "absolute_momentum",  # domains are about one unit of length wide
     "divergence": "max_u",
+    "energy": "total_energy",  # outflow_energy
     "mean": "max_u",
 }
 OF_ABOUT_ONE = ("centre", "scalar")  # where nothing moves the mean from zero
