@@ -31,6 +31,10 @@ list(JOIN OCTANT_HOST_FLAGS "," OCTANT_HOST_FLAGS_OF_NVCC)
 target_compile_options(octant_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:${OCTANT_HOST_FLAGS}>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OCTANT_HOST_FLAGS_OF_NVCC}>)
+if(OCTANT_MEMORY_APART)
+  target_compile_definitions(octant_flags INTERFACE OCTANT_MEMORY_APART)
+  target_link_options(octant_flags INTERFACE -rdynamic)  # names for its messages
+endif()
 if(OCTANT_KEY128)
   target_compile_definitions(octant_flags INTERFACE OCTANT_KEY128)
 endif()

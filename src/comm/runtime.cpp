@@ -1,8 +1,10 @@
 #include "comm/runtime.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
@@ -10,7 +12,9 @@
 #include "comm/communicator.hpp"
 #include "comm/devices.hpp"
 #include "comm/mpi_layer.hpp"
+#include "core/device_memory.hpp"
 #include "core/error.hpp"
+#include "core/host_kernels.hpp"
 #include "core/memory.hpp"
 #include "core/memory_account.hpp"
 
@@ -77,18 +81,68 @@ std::string why_a_rank_has_no_device() {
   std::exit(1);
 }
 
+void count_array_of_kokkos(Kokkos::Profiling::SpaceHandle space, const char* label,
+                           const void* memory, std::uint64_t bytes) {
+  const bool on_device = !k_device_is_host && space.name == std::string_view(DeviceMemory::name());
+  count_array(label, memory, static_cast<std::int64_t>(bytes), on_device);
+}
+
 // By the hooks of its tools, unless a tool has these.
 void count_arrays_of_kokkos() {
   if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
   start_memory_account();
   namespace tools = Kokkos::Tools::Experimental;
-  tools::set_allocate_data_callback(
-      [](Kokkos::Profiling::SpaceHandle, const char* label, const void* memory,
-         std::uint64_t bytes) { count_array(label, memory, static_cast<std::int64_t>(bytes)); });
+  tools::set_allocate_data_callback(count_array_of_kokkos);
   tools::set_deallocate_data_callback([](Kokkos::Profiling::SpaceHandle, const char*,
                                          const void* memory,
                                          std::uint64_t) { forget_array(memory); });
 }
+
+// Kokkos aborts the program when a GPU fails, once it has said how; and where it only throws, what
+// lies on that GPU cannot be freed on the way out, which aborts as well.
+void end_when_the_device_fails() {
+  std::signal(SIGABRT, [](int) {
+    std::signal(SIGABRT, SIG_DFL);
+    std::fputs(
+        "a GPU failed, or Kokkos gave up, as is said above: the run ends. Its checkpoints are "
+        "whole, and --restart latest goes on from the newest\n",
+        stderr);
+    end_all_ranks(1);
+  });
+}
+
+#ifdef OCTANT_MEMORY_APART
+// Kernels and copies alone touch it, which they announce by the hooks of Kokkos' tools.
+void open_memory_apart_to_kernels() {
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto open = [](const char* name, std::uint32_t, std::uint64_t*) {
+    guarded_memory::begin_kernel(name);
+  };
+  const auto close = [](std::uint64_t) { guarded_memory::end_kernel(); };
+  tools::set_begin_parallel_for_callback(open);
+  tools::set_begin_parallel_reduce_callback(open);
+  tools::set_begin_parallel_scan_callback(open);
+  tools::set_end_parallel_for_callback(close);
+  tools::set_end_parallel_reduce_callback(close);
+  tools::set_end_parallel_scan_callback(close);
+  tools::set_begin_deep_copy_callback([](Kokkos::Profiling::SpaceHandle, const char*, const void*,
+                                         Kokkos::Profiling::SpaceHandle, const char*, const void*,
+                                         std::uint64_t) { guarded_memory::open(); });
+  tools::set_end_deep_copy_callback([] { guarded_memory::close(); });
+  // Kokkos grows what its threads work in when a kernel has begun.
+  tools::set_allocate_data_callback([](Kokkos::Profiling::SpaceHandle space, const char* label,
+                                       const void* memory, std::uint64_t bytes) {
+    const BeforeWork here;
+    count_array_of_kokkos(space, label, memory, bytes);
+  });
+  tools::set_deallocate_data_callback(
+      [](Kokkos::Profiling::SpaceHandle, const char*, const void* memory, std::uint64_t) {
+        const BeforeWork here;
+        forget_array(memory);
+      });
+  guarded_memory::watch();
+}
+#endif
 
 void start_kokkos() {
   // Its warnings are advice on binding threads, repeated by every rank.
@@ -99,6 +153,9 @@ void start_kokkos() {
   if (device && !is_chosen) settings.set_device_id(*device);
   Kokkos::initialize(settings);
   count_arrays_of_kokkos();
+#ifdef OCTANT_MEMORY_APART
+  open_memory_apart_to_kernels();
+#endif
 }
 
 }  // namespace
@@ -114,6 +171,7 @@ Runtime::Runtime(int& argc, char**& argv, Kernels kernels) {
     return;
   }
   start_kokkos();
+  if (!k_device_is_host) end_when_the_device_fails();
 }
 
 Runtime::Runtime(std::optional<int> fortran_communicator) {

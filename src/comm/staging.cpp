@@ -17,8 +17,6 @@ namespace octant {
 
 namespace {
 
-constexpr bool k_on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
-
 template <class T>
 auto device_view(T* bytes, std::size_t count) {
   return Kokkos::View<T*, DeviceMemory, Kokkos::MemoryUnmanaged>(bytes, count);
@@ -44,9 +42,10 @@ bool mpi_takes_device_memory() {
 }
 
 bool StagedBuffers::needed(Backend backend) const {
-  static const bool direct = k_on_host || mpi_takes_device_memory();
+  static const bool direct = k_device_is_host || mpi_takes_device_memory();
   if (buffers_ == Buffers::of_host) return false;
-  return staging_ == Staging::always || !direct || (!k_on_host && backend == Backend::ksection);
+  return staging_ == Staging::always || !direct ||
+         (!k_device_is_host && backend == Backend::ksection);
 }
 
 const std::byte* StagedBuffers::leaving(const std::byte* send, std::size_t bytes) {
@@ -64,7 +63,7 @@ void StagedBuffers::deliver(std::byte* receive, std::size_t bytes) const {
 
 void StagedBuffers::copy_own(std::byte* to, const std::byte* from, std::size_t bytes) const {
   if (bytes == 0) return;
-  if (k_on_host || buffers_ == Buffers::of_host) return copy_payload(to, from, bytes);
+  if (k_device_is_host || buffers_ == Buffers::of_host) return copy_payload(to, from, bytes);
   copy_within(device_view(to, bytes), device_view(from, bytes));
 }
 

@@ -12,11 +12,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/device_memory.hpp"
 #include "core/observer.hpp"
 
 namespace octant {
-
-using DeviceMemory = Kokkos::DefaultExecutionSpace::memory_space;
 
 // Values on the host as a view, for copies.
 template <class T>

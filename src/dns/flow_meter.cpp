@@ -1,5 +1,6 @@
 #include "dns/flow_meter.hpp"
 
+#include "core/host_kernels.hpp"
 #include "core/residency.hpp"
 
 #include <Kokkos_MathematicalFunctions.hpp>
@@ -156,6 +157,14 @@ struct SumRow {
   }
 };
 
+// While a kernel is launched.
+template <Place place>
+struct Launch {};
+template <>
+struct Launch<Place::host> {
+  HostKernels here;
+};
+
 }  // namespace
 
 template <Place place>
@@ -183,13 +192,16 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
                               {d.first(k_u, 0) < 0, d.first(k_v, 1) < 0, d.first(k_w, 2) < 0},
                               {{d.ends(2, 0), -d.dz_face[-1]}, {d.ends(2, 1), d.dz_face[d.nz - 1]}},
                               sums_.begin()};
+  [[maybe_unused]] const Launch<place> launch{};
   FlowFigures f;
   auto& [u, v, w] = f.largest;
   double coldest_negated = 0.0;
   using Largest = Kokkos::Max<double>;  // the order of these does not matter
-  Kokkos::parallel_reduce("dns: measure", Kokkos::RangePolicy<Space>(0, std::int64_t{d.ny} * d.nz),
-                          row, Largest(u), Largest(v), Largest(w), Largest(f.divergence),
-                          Largest(f.rate), Largest(f.warmest), Largest(coldest_negated));
+  Kokkos::parallel_reduce(
+      "dns: measure",
+      Kokkos::RangePolicy<typename Space::execution_space>(0, std::int64_t{d.ny} * d.nz), row,
+      Largest(u), Largest(v), Largest(w), Largest(f.divergence), Largest(f.rate),
+      Largest(f.warmest), Largest(coldest_negated));
   f.coldest = -coldest_negated;
   sums_.end(f.sums);
   return f;
@@ -197,6 +209,7 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
 
 template <Place place>
 ReproducibleSum FlowMeter<place>::sum(const FieldView& field) {
+  [[maybe_unused]] const Launch<place> launch{};
   ReproducibleSum sum;
   launch_rows<Space>("dns: mean", field.ny, field.nz,
                      SumTimesHeight<Space>{field, heights_.data(), one_sum_.begin()});
@@ -206,6 +219,7 @@ ReproducibleSum FlowMeter<place>::sum(const FieldView& field) {
 
 template <Place place>
 RowSums FlowMeter<place>::row_sums(const FieldView& field) {
+  [[maybe_unused]] const Launch<place> launch{};
   launch_rows<Space>("dns: sums of rows", field.ny + 2, field.nz + 2,
                      SumRow{field, row_sums_.data()});
   copy_to_host(Cargo::numbers, row_sums_on_host_, row_sums_);

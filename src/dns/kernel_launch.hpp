@@ -48,7 +48,7 @@ inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
 
 // Where fields of host threads lie and are worked on, and where those of batches do.
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
-using DeviceSpace = Kokkos::DefaultExecutionSpace;
+using DeviceSpace = Device;
 
 // Whether a space's threads are those of the host.
 template <class Space>
@@ -87,10 +87,10 @@ struct CellByCell {
 template <class Rows>
 void launch_cells(const char* name, Extent n, const Rows& rows) {
   if constexpr (k_is_host<DeviceSpace>) {
-    Kokkos::parallel_for(name, Kokkos::RangePolicy<DeviceSpace>(0, std::int64_t{n.ny} * n.nz),
+    Kokkos::parallel_for(name, Kokkos::RangePolicy<>(0, std::int64_t{n.ny} * n.nz),
                          RowByRow<Rows>{rows, n.nx, n.ny});
   } else {
-    using Box = Kokkos::MDRangePolicy<DeviceSpace, Kokkos::Rank<3, Kokkos::Iterate::Left>>;
+    using Box = Kokkos::MDRangePolicy<Kokkos::Rank<3, Kokkos::Iterate::Left>>;
     // Threads side by side take cells side by side.
     Kokkos::parallel_for(name, Box({0, 0, 0}, {n.nx, n.ny, n.nz}, {64, 4, 1}),
                          CellByCell<Rows>{rows});
@@ -109,8 +109,9 @@ struct OnRows {
 // Launches body(k, j) for whole rows, each by one thread of a space. Does not wait.
 template <class Space, class Body>
 void launch_rows(const char* name, int ny, int nz, const Body& body) {
-  Kokkos::parallel_for(name, Kokkos::RangePolicy<Space>(0, std::int64_t{ny} * nz),
-                       OnRows<Body>{body, ny});
+  Kokkos::parallel_for(
+      name, Kokkos::RangePolicy<typename Space::execution_space>(0, std::int64_t{ny} * nz),
+      OnRows<Body>{body, ny});
 }
 
 // Calls act(lane, i) for i = 0 .. n - 1. Lanes are the machine's vectors on a host, registers on a
@@ -148,7 +149,7 @@ class PlaneTable {
   Value& operator[](int k) { return on_host_(k); }
   // For the kernels that are launched from now on. Waits for those before.
   const Value* send() {
-    if constexpr (k_is_host<DeviceSpace>) DeviceSpace().fence();
+    if constexpr (k_is_host<DeviceSpace>) Kokkos::fence();
     copy_to_device(Cargo::numbers, values_, on_host_);
     return values_.data();
   }

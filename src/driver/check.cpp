@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "comm/runtime.hpp"
-#include "core/memory.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/command_line.hpp"
 #include "driver/memory_need.hpp"
@@ -63,7 +62,7 @@ std::string describe_beginning(const Communicator& communicator, const AmrOption
   for (std::size_t l = 0; l < totals.blocks.size(); ++l)
     text += fmt::format("# level {}: {} blocks, {} leaf cells\n", l, totals.blocks[l],
                         totals.leaf_cells[l]);
-  bytes = communicator.max(static_cast<double>(memory_use().peak));
+  bytes = communicator.max(static_cast<double>(scarce_memory_use().peak));
   const double leaves = static_cast<double>(
       std::accumulate(totals.leaf_cells.begin(), totals.leaf_cells.end(), std::int64_t{0}));
   return text + fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * bytes) +

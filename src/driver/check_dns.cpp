@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "comm/runtime.hpp"
-#include "core/memory.hpp"
 #include "driver/command_line.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/memory_need.hpp"
@@ -39,7 +38,7 @@ Need measure_need(const Communicator& communicator, const DnsOptions& options) {
   DnsSimulation simulation(communicator, options);
   simulation.initialise();
   simulation.measure();
-  return {cell_count(options), communicator.max(static_cast<double>(memory_use().peak)),
+  return {cell_count(options), communicator.max(static_cast<double>(scarce_memory_use().peak)),
           simulation.stable_dt(), cell_count(options),
           pencil::to_string(simulation.tuning().processes)};
 }

@@ -5,8 +5,14 @@
 #include "comm/devices.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
+#include "core/memory_account.hpp"
 
 namespace octant::driver {
+
+MemoryUse scarce_memory_use() {
+  const MemoryUse device = device_memory_use();
+  return device.peak > 0 ? device : memory_use();
+}
 
 void require_memory(const Communicator& communicator, double rank_bytes, const std::string& what,
                     const std::string& smaller) {

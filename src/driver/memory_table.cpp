@@ -66,10 +66,13 @@ std::vector<Row> rows_of(const MemoryAccount& account) {
   std::vector<Row> rows;
   for (const Purpose& purpose : purposes()) rows.push_back({purpose.name});
   rows.push_back({"other arrays"});
+  Row on_device{"of these, on the GPU"};
   for (const MemoryAccount::Arrays& arrays : account.arrays) {
     const int purpose = purpose_of(arrays.label);
     (purpose < 0 ? rows.back() : rows[purpose]).bytes += static_cast<double>(arrays.bytes);
+    if (arrays.on_device) on_device.bytes += static_cast<double>(arrays.bytes);
   }
+  rows.push_back(on_device);
   rows.push_back({"tables and lists on the heap", static_cast<double>(account.lists)});
   rows.push_back({"freed, kept by the C library", static_cast<double>(account.unused_heap)});
   rows.push_back({"program and libraries", static_cast<double>(account.at_start)});

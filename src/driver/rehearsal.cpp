@@ -7,8 +7,8 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "core/memory.hpp"
 #include "driver/amr_simulation.hpp"
+#include "driver/memory_need.hpp"
 
 namespace octant::driver {
 
@@ -82,7 +82,7 @@ Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& opti
   rehearsal.time = simulation.time();
   rehearsal.size.updates = static_cast<double>(communicator.sum(simulation.cell_updates()));
   rehearsal.size.updates_per_second = rehearsal.size.updates / communicator.max(clock.seconds());
-  rehearsal.size.peak_bytes = communicator.max(static_cast<double>(memory_use().peak));
+  rehearsal.size.peak_bytes = communicator.max(static_cast<double>(scarce_memory_use().peak));
   return rehearsal;
 }
 

@@ -12,11 +12,11 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "core/memory.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/command_line.hpp"
 #include "driver/history.hpp"
 #include "driver/machine.hpp"
+#include "driver/memory_need.hpp"
 #include "driver/memory_table.hpp"
 #include "driver/recording.hpp"
 #include "driver/run_by_steps.hpp"
@@ -200,7 +200,7 @@ class Run::Course {
   void agree_on_step(double seconds, double run_seconds) {
     const bool due = output_.checkpoint_interval > 0.0 && !finished() &&
                      run_seconds - last_checkpoint_seconds_ >= output_.checkpoint_interval;
-    double most[] = {seconds, static_cast<double>(memory_use().current), due ? 1.0 : 0.0};
+    double most[] = {seconds, static_cast<double>(scarce_memory_use().current), due ? 1.0 : 0.0};
     communicator_.max_in_place(std::span<double>(most));
     step_seconds_ = most[0];
     memory_ = most[1];
@@ -300,7 +300,7 @@ class Run::Course {
     history_->finish(communicator_);
     with_recorder([](auto& recorder) { recorder.finish(); });
     const std::string table = timing_table(model_.timers(), communicator_);
-    const auto memory = memory_use();
+    const auto memory = scarce_memory_use();
     const double least = communicator_.min(static_cast<double>(memory.peak));
     const double most = communicator_.max(static_cast<double>(memory.peak));
     const auto updates = static_cast<double>(communicator_.sum(model_.cell_updates()));

@@ -40,7 +40,7 @@ BaseFourier::BaseFourier(const mesh::Geometry& geometry, const Communicator& com
   const bool takes_part = communicator.rank() < processes_.ranks();
   const Communicator part = communicator.split(takes_part ? 0 : 1);
   if (takes_part) grid_.emplace(part, cells_, processes_);
-  const bool wanted = !pencil::k_device_is_host || solves == Solves::where_fields_lie;
+  const bool wanted = !k_device_is_host || solves == Solves::where_fields_lie;
   if (wanted && is_alone_) resident_.emplace(cells_, padding_);
 }
 

@@ -102,14 +102,12 @@ bool is_isolated(const mesh::Geometry& geometry) {
 // ranks they pass through the host's memory and are slower than multigrid; results may not depend
 // on the number of ranks.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
-  constexpr bool on_host =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
         "gravity.laplacian = \"{}\" needs mesh.boundary_x, _y and _z to be periodic: expected "
         "\"discrete\" for an isolated system",
         name_of(options.laplacian));
-  if (!options.base) return on_host && pencil::has_transforms();
+  if (!options.base) return k_device_is_host && pencil::has_transforms();
   if (options.base != BaseSolver::fft) return false;
   if (!pencil::has_transforms())
     throw InputError(

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "comm/route.hpp"
+#include "core/host_kernels.hpp"
 
 namespace octant::gravity {
 
@@ -18,6 +19,7 @@ int part_of(std::int64_t cell, int cells, int parts) {
 // Calls copy(rows, y, z, place in a message) for every row.
 template <class Copy>
 void for_each_row(const char* name, const std::vector<SharedRows>& shared, const Copy& copy) {
+  const HostKernels here;
   Kokkos::parallel_for(name, HostPolicy(0, shared.size()), [&](std::int64_t n) {
     const SharedRows& rows = shared[n];
     std::int64_t place = rows.first;

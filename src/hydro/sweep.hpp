@@ -16,8 +16,7 @@
 namespace octant::hydro {
 
 // Whether the program has the schedule for cores: where kernels run on them.
-inline constexpr bool k_has_core_schedule =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
+inline constexpr bool k_has_core_schedule = k_device_is_host;
 
 // Where the schedule for devices works (sweep_batches.hpp): kept from sweep to sweep, so that
 // nothing is allocated within a step.

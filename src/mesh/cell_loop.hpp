@@ -23,9 +23,7 @@ namespace octant::mesh {
 // teams of threads, of which each has its cells.
 struct ThreadPerBlock {};
 struct TeamPerBlock {};
-using NativeSchedule = std::conditional_t<
-    std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>,
-    ThreadPerBlock, TeamPerBlock>;
+using NativeSchedule = std::conditional_t<k_device_is_host, ThreadPerBlock, TeamPerBlock>;
 
 // A block's sum has one order: cell c adds to part c % k_sum_parts, and the parts are added up at
 // the end. On a CPU the parts are the lanes of a pack.

@@ -16,9 +16,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/device_memory.hpp"
+
 namespace octant::mesh {
 
-using DeviceSpace = Kokkos::DefaultExecutionSpace::memory_space;
+using DeviceSpace = DeviceMemory;
 template <class T>
 using DeviceArray = Kokkos::View<T*, DeviceSpace>;
 

@@ -1,5 +1,4 @@
-// Memory and fields where kernels find them: in the space of Kokkos' default execution space, which
-// is the host's own or that of a GPU.
+// Memory and fields where kernels find them (core/device_memory.hpp).
 #pragma once
 
 #include <cstddef>
@@ -14,16 +13,11 @@
 
 namespace octant::pencil {
 
-// Whether that memory is the host's, too.
-inline constexpr bool k_device_is_host =
-    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
-                               Kokkos::DefaultExecutionSpace::memory_space>::accessible;
-
 // Tasks 0 .. n - 1 of a kernel.
 using DeviceTasks = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
 
 template <class T>
-using DeviceArray = Kokkos::View<T*>;
+using DeviceArray = Kokkos::View<T*, DeviceMemory>;
 
 // Memory for `count` values that nobody has touched yet.
 template <class T>

@@ -223,9 +223,11 @@ class ComplexLines final : public ManyFft {
         backward_(make(lines, FFTW_BACKWARD), lines.length) {}
 
   void forward(double* first) const override {
+    const OpenToLibraries open;
     fftw_execute_dft(forward_.get(), complex(first), complex(first));
   }
   void backward(double* first) const override {
+    const OpenToLibraries open;
     fftw_execute_dft(backward_.get(), complex(first), complex(first));
   }
 
@@ -247,9 +249,11 @@ class RealLines final : public ManyFft {
         backward_(make_back(length, lines, stride), length) {}
 
   void forward(double* first) const override {
+    const OpenToLibraries open;
     fftw_execute_dft_r2c(forward_.get(), first, complex(first));
   }
   void backward(double* first) const override {
+    const OpenToLibraries open;
     fftw_execute_dft_c2r(backward_.get(), complex(first), first);
   }
 
@@ -269,7 +273,7 @@ class RealLines final : public ManyFft {
 };
 
 void require_host_memory() {
-  if (!k_device_is_host)
+  if (!Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemory>::accessible)
     throw InputError(
         "FFTW does not reach the memory of a GPU: configure with OCTANT_FFTW=OFF, so that the "
         "GPU's own library is used");

@@ -2,6 +2,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/host_kernels.hpp"
+
 namespace octant::pencil {
 
 namespace {
@@ -31,6 +33,7 @@ int team_size() {
 
 // One team of all threads: a sweep's planes depend on each other, its rows do not.
 void in_team(const char* name, const std::function<void(const Team&)>& sweep) {
+  const HostKernels here;
   Kokkos::parallel_for(name, HostTeams(1, team_size()),
                        [&](const HostTeams::member_type& member) { sweep(KokkosTeam(member)); });
   HostSpace().fence();

@@ -54,9 +54,6 @@ auto together(const Communicator& communicator, const Action& action) {
 
 using Shown = nb::ndarray<nb::numpy, double>;
 
-constexpr bool k_on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible;
-
 // An array of its own.
 template <class T>
 nb::ndarray<nb::numpy, T> array_of(std::vector<T> values, const std::vector<std::size_t>& shape) {
@@ -314,7 +311,7 @@ nb::object stored(Simulation& simulation, int level, int n) {
   const auto N = static_cast<std::size_t>(layout.block_size);
   const auto& memory = simulation.amr().mesh().fields(level).present();
   const auto stride = static_cast<std::int64_t>(N);
-  return array_on(k_on_host, memory.data() + std::int64_t{n} * layout.stride_variable,
+  return array_on(k_device_is_host, memory.data() + std::int64_t{n} * layout.stride_variable,
                   {static_cast<std::size_t>(blocks.slots()), N, N, N},
                   {layout.stride_slot, stride * stride, stride, 1},
                   kept_by_python<mesh::DeviceArray<double>>(memory));

@@ -86,8 +86,7 @@ class GivenSource final : public Process {
 }  // namespace
 
 std::unique_ptr<Process> make_source(SourceFunction rates) {
-  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible)
-    throw InputError("a source that a function gives needs a build for cores");
+  if (!k_device_is_host) throw InputError("a source that a function gives needs a build for cores");
   return std::make_unique<GivenSource>(std::move(rates));
 }
 

@@ -4,15 +4,18 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/device_memory.hpp"
 #include "telemetry/recorder.hpp"
 
 namespace octant::telemetry {
 
 namespace {
 
-constexpr bool k_on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace,
-                               Kokkos::DefaultExecutionSpace::memory_space>::accessible;
+#ifdef OCTANT_MEMORY_APART
+constexpr bool k_hooks_are_free = false;  // that memory has them (comm/runtime.cpp)
+#else
+constexpr bool k_hooks_are_free = true;
+#endif
 
 Recorder* g_recorder = nullptr;  // Kokkos passes nothing to a hook that we could give it
 
@@ -27,7 +30,8 @@ void end(std::uint64_t) {
 }  // namespace
 
 void watch_kernels(Recorder* recorder, bool on_device) {
-  if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr || !(k_on_host || on_device)) return;
+  if (!k_hooks_are_free || std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
+  if (!k_device_is_host && !on_device) return;
   namespace tools = Kokkos::Tools::Experimental;
   g_recorder = recorder;
   const bool watch = recorder != nullptr;

@@ -1,6 +1,8 @@
 """A program for GPUs says what it lacks where there is none."""
 
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,40 @@ def test_a_check_finds_errors_without_a_gpu(device_program: Path) -> None:
     ended = without_a_gpu(device_program, "check", file, "--set", "hydro.gama=1.4")
     assert ended.returncode == 2
     assert "gama" in ended.stderr
+
+
+def test_a_gpu_that_fails_ends_the_run_and_leaves_its_checkpoints(tmp_path: Path) -> None:
+    # Kokkos aborts when a GPU fails; a program for memory apart, which runs on cores, does so here.
+    program = ROOT / "build/apart/octant"
+    if not program.is_file():
+        pytest.skip("the preset apart is not built")
+    words = [program, "run", ROOT / "examples/sedov.toml", "--output", tmp_path / "run"]
+    for setting in ("mesh.base_cells=[16,16,16]", "output.checkpoint_interval=0.1"):
+        words += ["--set", setting]
+    with subprocess.Popen(
+        words, env=octant_environment(), stderr=subprocess.PIPE, text=True
+    ) as run:
+        deadline = time.monotonic() + 60.0
+        while not list((tmp_path / "run").glob("checkpoint_*.h5")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGABRT)
+        told = run.communicate(timeout=60)[1]
+    assert run.returncode == 1
+    assert "a GPU failed" in told
+    newest = max((tmp_path / "run").glob("checkpoint_*.h5"))
+    verified = without_a_gpu(program, "info", newest, "--verify")
+    assert verified.returncode == 0, verified.stdout
+
+
+def test_kernels_and_host_keep_to_their_own_memory(tmp_path: Path) -> None:
+    program = ROOT / "build/apart/octant"
+    if not program.is_file():
+        pytest.skip("the preset apart is not built")
+    words = [program, "run", ROOT / "examples/sedov.toml", "--output", tmp_path / "run"]
+    for setting in ("mesh.base_cells=[16,16,16]", "time.max_steps=3"):
+        words += ["--set", setting]
+    ended = subprocess.run(
+        words, env=octant_environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "touches memory" not in ended.stderr

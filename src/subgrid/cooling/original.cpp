@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/host_kernels.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::subgrid::cooling {
@@ -176,6 +177,7 @@ Nodes original_nodes(const OriginalOptions& options, double z) {
 
   std::vector<double> values(static_cast<std::size_t>(rows) * temperatures * k_node_values);
   using Host = Kokkos::DefaultHostExecutionSpace;
+  const HostKernels here;
   Kokkos::parallel_for("original cooling", Kokkos::RangePolicy<Host>(0, temperatures), [&](int k) {
     const double T = std::pow(10.0, k_coldest + k / k_temperatures_per_dex);
     const IonizationRates collisions(T);

@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/host_kernels.hpp"
 #include "subgrid/friends/box.hpp"
 #include "subgrid/friends/groups.hpp"
 #include "subgrid/friends/linking.hpp"
@@ -88,6 +89,7 @@ std::vector<int> by_octree(std::span<const Point> points, const Linking& linking
   if (threads) {
     using Space = Kokkos::DefaultHostExecutionSpace;
     constexpr int k_chunk = 256;
+    const HostKernels here;
     Kokkos::parallel_for(
         "friends of friends",
         Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, count).set_chunk_size(

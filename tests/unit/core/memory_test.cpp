@@ -86,5 +86,23 @@ TEST(MemoryAccount, holds_what_was_touched_when_there_was_most) {
   EXPECT_GE(account.resident, account.arrays[0].bytes + account.arrays[1].bytes);
 }
 
+TEST(MemoryAccount, counts_arrays_of_a_device_apart_from_resident_memory) {
+  constexpr std::int64_t k_bytes = std::int64_t{1} << 40;  // more than any host has
+  start_memory_account();
+  const std::int64_t others = memory_account_at_peak().others();
+  const char first = 0, second = 0;
+  count_array("on a device", &first, k_bytes, true);
+  count_array("on a device", &second, k_bytes, true);
+  forget_array(&first);
+  EXPECT_EQ(device_memory_use().current, k_bytes);
+  EXPECT_EQ(device_memory_use().peak, 2 * k_bytes);
+  const MemoryAccount account = memory_account_at_peak();
+  EXPECT_EQ(account.arrays.front().bytes, 2 * k_bytes);
+  EXPECT_TRUE(account.arrays.front().on_device);
+  EXPECT_LT(account.resident, k_bytes);
+  EXPECT_LT(std::abs(account.others() - others), k_bytes);
+  forget_array(&second);
+}
+
 }  // namespace
 }  // namespace octant

@@ -1,0 +1,287 @@
+#include "core/guarded_memory.hpp"
+
+#include "core/host_kernels.hpp"
+
+#ifdef OCTANT_MEMORY_APART
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace octant::guarded_memory {
+
+namespace {
+
+// Addresses, of which those in use alone have memory behind them.
+class Pages {
+ public:
+  bool hold(const void* place) const {
+    return begin_ != nullptr && place >= begin_ && place < begin_ + used_;
+  }
+  const std::byte* begin() const { return begin_; }
+
+  // Some more of them. Null: there are none left.
+  std::byte* take(std::size_t bytes) {
+    if (begin_ == nullptr) reserve();
+    if (begin_ == nullptr || used_ + bytes > k_room) return nullptr;
+    used_ += bytes;
+    protect(is_open_);
+    return begin_ + used_ - bytes;
+  }
+  void protect(bool open) {
+    is_open_ = open;
+    if (used_ > 0) mprotect(begin_, used_, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+
+ private:
+  static constexpr std::size_t k_room = std::size_t{1} << 40;
+
+  void reserve() {
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* room = mmap(nullptr, k_room, PROT_NONE, flags, -1, 0);
+    if (room != MAP_FAILED) begin_ = static_cast<std::byte*>(room);
+  }
+
+  std::byte* begin_ = nullptr;
+  std::size_t used_ = 0;
+  bool is_open_ = false;
+};
+
+std::size_t whole_pages(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+// --- memory of kernels ---------------------------------------------------------------------------
+
+struct KernelMemory {
+  Pages pages;
+  std::map<std::size_t, std::vector<void*>> free;  // by size
+  std::map<const std::byte*, std::string> labels;  // by where arrays begin
+  int opened = 0;
+};
+
+KernelMemory& kernel_memory() {
+  static KernelMemory the_memory;
+  return the_memory;
+}
+
+const char* g_kernel = nullptr;  // that runs in its own memory
+int g_host_kernels = 0;          // in whose lives others are launched
+
+// --- what `new` gives ----------------------------------------------------------------------------
+
+// In sizes of 2^n, which are used again. What launches a kernel may need some while it runs, which
+// comes from elsewhere, and what it gives back then is not used again.
+class Heap {
+ public:
+  void start() {
+    pages_.protect(true);
+    has_started_ = true;
+  }
+  void protect(bool open) { pages_.protect(open); }
+  bool holds(const void* place) const { return pages_.hold(place); }
+
+  // Aligned to 64 bytes at most, or else no part of it.
+  void* take(std::size_t bytes, std::size_t alignment = k_small_alignment) {
+    if (!has_started_ || g_kernel != nullptr || bytes <= k_small || alignment > sizeof(Header))
+      return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    const int power = std::bit_width(std::max(bytes, sizeof(Header)) + sizeof(Header) - 1);
+    const std::scoped_lock lock(mutex_);
+    Header*& free = free_[power];
+    Header* header = free;
+    if (header != nullptr) free = header->next;
+    else header = reinterpret_cast<Header*>(pages_.take(std::size_t{1} << power));
+    if (header == nullptr) return nullptr;
+    header->power = power;
+    return header + 1;
+  }
+  void give_back(void* memory) {
+    if (!holds(memory)) return std::free(memory);
+    if (g_kernel != nullptr) return;
+    const std::scoped_lock lock(mutex_);
+    Header* header = static_cast<Header*>(memory) - 1;
+    header->next = free_[header->power];
+    free_[header->power] = header;
+  }
+
+ private:
+  // In so few bytes Kokkos counts who refers to an execution space, as kernels do when they start.
+  static constexpr std::size_t k_small = 48;
+  static constexpr std::size_t k_small_alignment = alignof(std::max_align_t);
+
+  struct alignas(64) Header {  // and so are all that it gives
+    Header* next;
+    int power;
+  };
+
+  Pages pages_;
+  std::array<Header*, 64> free_{};
+  std::mutex mutex_;
+  bool has_started_ = false;
+};
+
+// Never destroyed: others free memory until the very end.
+Heap& heap() {
+  alignas(Heap) static std::byte place[sizeof(Heap)];
+  static Heap* const the_heap = new (place) Heap;
+  return *the_heap;
+}
+
+// --- errors --------------------------------------------------------------------------------------
+
+void write_places() {
+  std::array<void*, 40> frames;
+  backtrace_symbols_fd(frames.data(), backtrace(frames.data(), frames.size()), STDERR_FILENO);
+}
+
+void tell_of_host(const void* place) {
+  const KernelMemory& all = kernel_memory();
+  auto array = all.labels.upper_bound(static_cast<const std::byte*>(place));
+  if (array != all.labels.begin()) --array;
+  std::fprintf(stderr, "the host touches memory of kernels: \"%s\"\n",
+               array == all.labels.end() ? "?" : array->second.c_str());
+  write_places();
+}
+
+void tell_of_kernel() {
+  static std::set<std::string> told;
+  if (!told.insert(g_kernel).second) return;
+  std::fprintf(stderr, "the kernel \"%s\" touches memory of the host\n", g_kernel);
+  write_places();
+}
+
+// Kokkos counts the references to a view that a reduction writes to.
+bool is_launch(const ucontext_t& context) {
+  const auto* place = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
+  Dl_info found{};
+  if (dladdr(place, &found) == 0 || found.dli_sname == nullptr) return false;
+  const std::string_view function = found.dli_sname;
+  return function.starts_with("_ZN6Kokkos4Impl22SharedAllocationRecord");
+}
+
+// What a handler of signals may not do elsewhere, it may do here, where one error is known.
+void handle(int, siginfo_t* what, void* context) {
+  heap().protect(true);
+  if (g_kernel != nullptr && heap().holds(what->si_addr)) {
+    if (!is_launch(*static_cast<const ucontext_t*>(context))) tell_of_kernel();
+    return;
+  }
+  if (kernel_memory().pages.hold(what->si_addr)) tell_of_host(what->si_addr);
+  std::signal(SIGSEGV, SIG_DFL);  // the same access again, which ends the program
+}
+
+}  // namespace
+
+void* allocate(const char* label, std::size_t bytes) {
+  KernelMemory& all = kernel_memory();
+  const std::size_t size = whole_pages(bytes);
+  std::vector<void*>& free = all.free[size];
+  void* memory = nullptr;
+  if (free.empty()) {
+    memory = all.pages.take(size);
+    if (memory == nullptr) throw std::bad_alloc();
+  } else {
+    memory = free.back();
+    free.pop_back();
+  }
+  all.labels[static_cast<std::byte*>(memory)] = label;
+  const Opened opened;
+  std::memset(memory, 0xff, size);
+  return memory;
+}
+
+void release(void* memory, std::size_t bytes) {
+  KernelMemory& all = kernel_memory();
+  madvise(memory, whole_pages(bytes), MADV_DONTNEED);
+  all.labels.erase(static_cast<std::byte*>(memory));
+  all.free[whole_pages(bytes)].push_back(memory);
+}
+
+void watch() {
+  std::array<void*, 1> frame;
+  backtrace(frame.data(), frame.size());  // loads what it needs
+  struct sigaction action {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+  heap().start();
+}
+
+void open() {
+  if (kernel_memory().opened++ == 0) kernel_memory().pages.protect(true);
+}
+
+void close() {
+  if (--kernel_memory().opened == 0) kernel_memory().pages.protect(false);
+}
+
+void begin_kernel(const char* name) {
+  if (g_host_kernels > 0) return;
+  open();
+  if (std::string_view(name).starts_with("Kokkos::")) return;  // runs on cores as they are
+  g_kernel = name;
+  heap().protect(false);
+}
+
+void end_kernel() {
+  if (g_host_kernels > 0) return;
+  if (g_kernel != nullptr) heap().protect(true);
+  g_kernel = nullptr;
+  close();
+}
+
+void begin_host_kernels() { ++g_host_kernels; }
+void end_host_kernels() { --g_host_kernels; }
+
+}  // namespace octant::guarded_memory
+
+namespace octant {
+
+using guarded_memory::g_kernel, guarded_memory::heap;
+
+BeforeWork::BeforeWork() : kernel_(std::exchange(g_kernel, nullptr)) { heap().protect(true); }
+
+BeforeWork::~BeforeWork() {
+  g_kernel = kernel_;
+  if (kernel_ != nullptr) heap().protect(false);
+}
+
+}  // namespace octant
+
+// Other forms of `new` and `delete` call these.
+void* operator new(std::size_t bytes) {
+  void* memory = octant::guarded_memory::heap().take(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  void* memory = octant::guarded_memory::heap().take(bytes, static_cast<std::size_t>(alignment));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { octant::guarded_memory::heap().give_back(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept {
+  octant::guarded_memory::heap().give_back(memory);
+}
+
+#endif
