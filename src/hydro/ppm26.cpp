@@ -96,6 +96,9 @@ struct AtShocks {
   // p + rho strain^2: a shock has that behind it, and a pressure that is much less is noise of the
   // total energy.
   static constexpr double k_least_compression = 0.1, k_least_bend = 0.5;
+  // Of the pressure's differences to the cells around, in units of rho strain (c + strain): motion
+  // builds up no more in a shock, but at the surface of a star weight does.
+  static constexpr double k_most_steps = 1.5, k_tiny = 1e-300;
 
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& cell, const Gas& gas) {
@@ -104,8 +107,10 @@ struct AtShocks {
     const V around = strain<V>(cell), stress = fused_multiply_add(V(rho * around), around, p);
     const V bend =
         (bends(cell, k_density, rho) * stress + bends(cell, k_pressure, p) * rho) / (rho * stress);
-    return min(from_least_to_twice(V(compression<V>(cell) / sound), k_least_compression),
-               from_least_to_twice(bend, k_least_bend));
+    const V share = min(from_least_to_twice(V(compression<V>(cell) / sound), k_least_compression),
+                        from_least_to_twice(bend, k_least_bend));
+    const V stops = rho * around * (sound + around), steps = pressure_steps(cell, p);
+    return min(share, V(max(V(V(2.0) - steps / max(V(k_most_steps * stops), V(k_tiny))), V(0.0))));
   }
 
  private:
@@ -132,6 +137,15 @@ struct AtShocks {
     const V along_z = absolute(V(cell(k_velocity_z, 0, 0, -1) - z)) +
                       absolute(V(cell(k_velocity_z, 0, 0, 1) - z));
     return V(0.5) * (along_x + along_y + along_z);
+  }
+  // As strain, of the pressure.
+  template <class V, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION static V pressure_steps(const Cell& cell, const V& p) {
+    const auto step = [&](int x, int y, int z) {
+      return absolute(V(cell(k_pressure, x, y, z) - p));
+    };
+    return V(0.5) * ((step(1, 0, 0) + step(-1, 0, 0)) + (step(0, 1, 0) + step(0, -1, 0)) +
+                     (step(0, 0, 1) + step(0, 0, -1)));
   }
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V bends(const Cell& cell, int n, const V& centre) {
