@@ -21,6 +21,21 @@ def device_program(request: pytest.FixtureRequest) -> Path:
     return program
 
 
+@pytest.fixture
+def apart_program() -> Path:
+    """Give the program whose kernels have memory of their own, if it is built."""
+    program = ROOT / "build/apart/octant"
+    if not program.is_file():
+        pytest.skip("the preset apart is not built")
+    return program
+
+
+def small_blast(program: Path, output: Path, setting: str) -> list[str | Path]:
+    """Give the command that runs a blast in few cells."""
+    settings = ["--set", "mesh.base_cells=[16,16,16]", "--set", setting]
+    return [program, "run", ROOT / "examples/sedov.toml", "--output", output, *settings]
+
+
 def without_a_gpu(program: Path, *words: object) -> subprocess.CompletedProcess[str]:
     """Run a program for GPUs with those hidden that there are."""
     return subprocess.run(
@@ -73,14 +88,11 @@ def test_a_check_finds_errors_without_a_gpu(device_program: Path) -> None:
     assert "gama" in ended.stderr
 
 
-def test_a_gpu_that_fails_ends_the_run_and_leaves_its_checkpoints(tmp_path: Path) -> None:
+def test_a_gpu_that_fails_ends_the_run_and_leaves_its_checkpoints(
+    apart_program: Path, tmp_path: Path
+) -> None:
     # Kokkos aborts when a GPU fails; a program for memory apart, which runs on cores, does so here.
-    program = ROOT / "build/apart/octant"
-    if not program.is_file():
-        pytest.skip("the preset apart is not built")
-    words = [program, "run", ROOT / "examples/sedov.toml", "--output", tmp_path / "run"]
-    for setting in ("mesh.base_cells=[16,16,16]", "output.checkpoint_interval=0.1"):
-        words += ["--set", setting]
+    words = small_blast(apart_program, tmp_path / "run", "output.checkpoint_interval=0.1")
     with subprocess.Popen(
         words, env=octant_environment(), stderr=subprocess.PIPE, text=True
     ) as run:
@@ -92,17 +104,12 @@ def test_a_gpu_that_fails_ends_the_run_and_leaves_its_checkpoints(tmp_path: Path
     assert run.returncode == 1
     assert "a GPU failed" in told
     newest = max((tmp_path / "run").glob("checkpoint_*.h5"))
-    verified = without_a_gpu(program, "info", newest, "--verify")
+    verified = without_a_gpu(apart_program, "info", newest, "--verify")
     assert verified.returncode == 0, verified.stdout
 
 
-def test_kernels_and_host_keep_to_their_own_memory(tmp_path: Path) -> None:
-    program = ROOT / "build/apart/octant"
-    if not program.is_file():
-        pytest.skip("the preset apart is not built")
-    words = [program, "run", ROOT / "examples/sedov.toml", "--output", tmp_path / "run"]
-    for setting in ("mesh.base_cells=[16,16,16]", "time.max_steps=3"):
-        words += ["--set", setting]
+def test_kernels_and_host_keep_to_their_own_memory(apart_program: Path, tmp_path: Path) -> None:
+    words = small_blast(apart_program, tmp_path / "run", "time.max_steps=3")
     ended = subprocess.run(
         words, env=octant_environment(), capture_output=True, text=True, timeout=120, check=False
     )
