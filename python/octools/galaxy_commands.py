@@ -64,7 +64,12 @@ def kennicutt(
     target: Target,
     snapshot: Number = None,
     axis: Annotated[Axis, typer.Option(help="The axis that is looked along.")] = Axis.z,
-    square: Annotated[float, typer.Option(min=0.0, help="Edge of the squares, kpc.")] = 0.75,
+    square: Annotated[
+        float, typer.Option(min=0.0, help="Edge of the squares, or width of the rings, kpc.")
+    ] = 0.75,
+    rings: Annotated[
+        bool, typer.Option("--rings", help="Rings around the stars' centre instead of squares.")
+    ] = False,
     age: Annotated[float, typer.Option(min=0.0, help="Of the stars that count, Myr.")] = 50.0,
     output: Output = None,
 ) -> None:
@@ -77,7 +82,7 @@ def kennicutt(
 
     path = resolve(target, snapshot)
     with Snapshot(path) as data:
-        found = relation(data, AXES.index(axis.value), square, age)
+        found = relation(data, AXES.index(axis.value), square, age, rings)
     if len(found.gas) == 0:
         raise OctoolsError(f"{path}: no star is younger than {age:g} Myr")
     destination = output or output_path(target, "kennicutt.png")
@@ -85,8 +90,8 @@ def kennicutt(
     write_table(columns, destination.with_suffix(".csv"))
     save_kennicutt(found, path.parent.resolve().name, destination)
     console.print(
-        f"{len(found.gas)} squares; log of the rate over Kennicutt's: {found.middle:+.2f} in the "
-        f"median, scattered by {found.offset.std():.2f}"
+        f"{len(found.gas)} {'rings' if rings else 'squares'}; log of the rate over Kennicutt's: "
+        f"{found.middle:+.2f} in the median, scattered by {found.offset.std():.2f}"
     )
     console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
 

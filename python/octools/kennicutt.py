@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,16 +18,66 @@ from octools.stars import cosmic_time
 from octools.units import PARSEC, SOLAR_MASS, YEAR
 
 
+class Areas(ABC):
+    """Parts of the plane of the sky, side by side, lengths in code units.
+
+    Attributes
+    ----------
+    width
+        Along each direction across the line of sight, shape (2,).
+    area
+        Of each part, shape (parts,).
+    """
+
+    width: Array
+    area: Array
+
+    @abstractmethod
+    def index(self, place: Array) -> Array:
+        """Find the parts of places of shape (n, 2); len(area) where a place is in none."""
+
+
+class Squares(Areas):
+    """Squares that cover a domain; their edge is what divides it, and at least `edge`."""
+
+    def __init__(self, lower: Array, size: Array, edge: float) -> None:
+        self.lower = lower
+        self.count = np.maximum(np.floor(size / edge).astype(int), 1)
+        self.width = size / self.count
+        self.area = np.full(np.prod(self.count), np.prod(self.width))
+
+    def index(self, place: Array) -> Array:
+        """Find the squares of places, all of them within the domain."""
+        at = ((place - self.lower) / self.width).astype(int)
+        return np.ravel_multi_index(tuple(np.minimum(at, self.count - 1).T), tuple(self.count))
+
+
+class Rings(Areas):
+    """Rings around a centre, as wide as each other, as far as the domain has them whole."""
+
+    def __init__(self, lower: Array, size: Array, centre: Array, width: float) -> None:
+        self.centre = centre
+        reach = np.min([centre - lower, lower + size - centre])
+        count = int(reach / width)
+        self.width = np.array([width, width])
+        self.area = np.pi * width**2 * (2 * np.arange(count) + 1.0)
+
+    def index(self, place: Array) -> Array:
+        """Find the rings of places by their distances from the centre."""
+        radius = np.linalg.norm(place - self.centre, axis=-1)
+        return np.minimum((radius / self.width[0]).astype(int), len(self.area))
+
+
 @dataclass(frozen=True)
 class Kennicutt:
-    """Columns of gas, and of stars that formed of late, in squares seen along an axis.
+    """Columns of gas, and of stars that formed of late, in parts of the sky seen along an axis.
 
     Attributes
     ----------
     gas
-        In solar masses per pc^2, shape (squares,): those in which stars have formed.
+        In solar masses per pc^2, shape (parts,): those in which stars have formed.
     rate
-        Of star formation, in solar masses per year and kpc^2, shape (squares,).
+        Of star formation, in solar masses per year and kpc^2, shape (parts,).
     """
 
     gas: Array
@@ -48,8 +99,8 @@ def kennicutt_rate(gas: Array) -> Array:
     return 2.5e-4 * gas**1.4
 
 
-def kennicutt(snapshot: Snapshot, axis: int, square: float, age: float) -> Kennicutt:
-    """Compare columns of gas with the stars that have formed in the same squares.
+def kennicutt(snapshot: Snapshot, axis: int, width: float, age: float, rings: bool) -> Kennicutt:
+    """Compare columns of gas with the stars that have formed in the same parts of the sky.
 
     Parameters
     ----------
@@ -57,35 +108,38 @@ def kennicutt(snapshot: Snapshot, axis: int, square: float, age: float) -> Kenni
         Of a run with stars.
     axis
         Along which it is seen.
-    square
-        Edge of the squares, in kpc: not below the edge of the finest cells.
+    width
+        Of squares or rings, in kpc: not below the edge of the finest cells.
     age
         Of stars that count, at most, in million years.
+    rings
+        Whether the parts are rings around the centre of mass of all stars instead of squares.
     """
     header = snapshot.header
     _require_units(header, snapshot.path)
     if "stars" not in snapshot.particle_kinds:
         raise OctoolsError(f"{snapshot.path} has no stars: did the run have stars.enabled = true?")
     kiloparsec = 1e3 * PARSEC / header.units["length"]
-    first, second = View(axis, None).across
-    size = header.size[[first, second]]
-    if square * kiloparsec < snapshot.finest_cell()[first]:
+    across = list(View(axis, None).across)
+    if width * kiloparsec < snapshot.finest_cell()[across[0]]:
         raise OctoolsError(
-            f"squares of {square} kpc are smaller than the finest cells, of "
-            f"{snapshot.finest_cell()[first] / kiloparsec:.4g} kpc: give larger ones (--square)"
+            f"parts {width} kpc wide are smaller than the finest cells, of "
+            f"{snapshot.finest_cell()[across[0]] / kiloparsec:.4g} kpc: give a larger --square"
         )
-    squares = np.maximum(np.floor(size / (square * kiloparsec)).astype(int), 1)
-    edge = size / squares
-    to_solar = header.units["mass"] / SOLAR_MASS
-    gas = _columns(snapshot, axis, squares, edge) * to_solar / np.prod(edge * 1e3 / kiloparsec)
-
     stars = snapshot.particles("stars")
-    place = stars["position"][:, [first, second]] - header.lower[[first, second]]
+    place, initial = stars["position"][:, across], stars["initial_mass"]
+    lower, size = header.lower[across], header.size[across]
+    if rings:
+        centre = np.average(place, axis=0, weights=initial)
+        areas: Areas = Rings(lower, size, centre, width * kiloparsec)
+    else:
+        areas = Squares(lower, size, width * kiloparsec)
+
+    to_solar = header.units["mass"] / SOLAR_MASS
+    gas = _columns(snapshot, axis, areas) * to_solar / (areas.area * (1e3 / kiloparsec) ** 2)
     young = _ages(stars, header) <= age
-    index = np.minimum((place[young] / edge).astype(int), squares - 1)
-    formed = np.zeros(tuple(squares))
-    np.add.at(formed, tuple(index.T), stars["initial_mass"][young] * to_solar)
-    rate = formed / (age * 1e6) / np.prod(edge / kiloparsec)
+    formed = _sums(areas, place[young], initial[young] * to_solar)
+    rate = formed / (age * 1e6) / (areas.area / kiloparsec**2)
     found = (rate > 0.0) & (gas > 0.0)
     return Kennicutt(gas[found], rate[found])
 
@@ -118,16 +172,22 @@ def _ages(stars: dict[str, Array], header: Header) -> Array:
     return (header.time - stars["birth_time"]) * header.units["time"] / (1e6 * YEAR)
 
 
-def _columns(snapshot: Snapshot, axis: int, squares: Array, edge: Array) -> Array:
-    """Add up the mass of gas behind squares, shape (squares, squares), code units.
+def _sums(areas: Areas, place: Array, what: Array) -> Array:
+    """Add up what is at places, shape (n, 2), by areas; what is in none is left out."""
+    sums = np.bincount(areas.index(place), what, minlength=len(areas.area) + 1)
+    return sums[: len(areas.area)]
 
-    Cells that are wider than a square are dealt out among those that they cover.
+
+def _columns(snapshot: Snapshot, axis: int, areas: Areas) -> Array:
+    """Add up the mass of gas behind areas, shape (areas,), code units.
+
+    Cells that are wider than an area are dealt out among those that they cover.
     """
-    across = View(axis, None).across
-    total = np.zeros(tuple(squares))
+    across = list(View(axis, None).across)
+    total = np.zeros(len(areas.area))
     for level in snapshot.levels:
         cell = level.cell_size
-        parts = max(1, int(np.ceil(np.max(cell[list(across)] / edge))))
+        parts = max(1, int(np.ceil(np.max(cell[across] / areas.width))))
         step = (np.arange(parts) + 0.5) / parts
         for batch in snapshot.batches(["density"], level):
             block, k, j, i = np.nonzero(batch.leaf)
@@ -136,8 +196,7 @@ def _columns(snapshot: Snapshot, axis: int, squares: Array, edge: Array) -> Arra
             for one in step:
                 for other in step:
                     offset = np.zeros(len(AXES))
-                    offset[list(across)] = one, other
-                    place = ((index + offset) * cell)[:, list(across)]
-                    at = np.minimum((place / edge).astype(int), squares - 1)
-                    np.add.at(total, tuple(at.T), mass)
+                    offset[across] = one, other
+                    place = snapshot.header.lower + (index + offset) * cell
+                    total += _sums(areas, place[:, across], mass)
     return total

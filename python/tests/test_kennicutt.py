@@ -47,8 +47,8 @@ STARS = {
 
 def test_columns_and_rates_are_those_of_the_squares(tmp_path: Path) -> None:
     with Snapshot(galaxy(tmp_path / "snap.h5", **STARS)) as snapshot:
-        found = kennicutt(snapshot, 2, 1.0, 50.0)  # the third star is too old
-        wide = kennicutt(snapshot, 2, 2.0, 100.0)
+        found = kennicutt(snapshot, 2, 1.0, 50.0, rings=False)  # the third star is too old
+        wide = kennicutt(snapshot, 2, 2.0, 100.0, rings=False)
     assert found.gas == pytest.approx([8.0 * 1.5e3 / 1e6])
     assert found.rate == pytest.approx([100.0 / 50e6])
     assert wide.gas == pytest.approx([8.0 * 2e3 / 1e6, 8.0 * 6e3 / 1e6])
@@ -59,9 +59,27 @@ def test_columns_and_rates_are_those_of_the_squares(tmp_path: Path) -> None:
     assert (tmp_path / "kennicutt.png").stat().st_size > 1000
 
 
+def test_rings_hold_the_gas_and_the_stars_within_them(tmp_path: Path) -> None:
+    """They lie around the stars' centre of mass, as far as the domain reaches on all sides."""
+    pair = {
+        "position": [[3.5, 4.0, 7.0], [4.5, 4.0, 1.0], [4.0, 7.5, 1.0], [4.0, 0.5, 3.0]],
+        "initial_mass": [30.0, 30.0, 500.0, 500.0],
+        "birth_time": [59.0, 59.0, 20.0, 20.0],
+    }
+    with Snapshot(galaxy(tmp_path / "snap.h5", **pair)) as snapshot:
+        inner = kennicutt(snapshot, 2, 2.0, 20.0, rings=True)
+        both = kennicutt(snapshot, 2, 2.0, 50.0, rings=True)
+    area = 4.0 * np.pi
+    assert inner.rate == pytest.approx([60.0 / 20e6 / area])
+    assert both.rate == pytest.approx([60.0 / 50e6 / area, 1000.0 / 50e6 / (3.0 * area)])
+    # Cells of 1 kpc are in or out by their centres: 12 in the inner ring, 52 within both.
+    assert inner.gas == pytest.approx([8.0 * 12.0 * 5e3 / area / 1e6], rel=0.02)
+    assert both.gas[1] == pytest.approx(8.0 * 40.0 * 5e3 / (3.0 * area) / 1e6, rel=0.02)
+
+
 def test_squares_below_the_cells_are_refused(tmp_path: Path) -> None:
     with (
         Snapshot(galaxy(tmp_path / "snap.h5", **STARS)) as snapshot,
         pytest.raises(OctoolsError, match="smaller than the finest cells"),
     ):
-        kennicutt(snapshot, 2, 0.1, 50.0)
+        kennicutt(snapshot, 2, 0.1, 50.0, rings=False)
