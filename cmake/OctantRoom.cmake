@@ -64,6 +64,16 @@ function(octant_filter_kokkos result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
+# octant_for_gpu(<sources>...): those that know Kokkos are CUDA's, where kernels are for a GPU of
+# NVIDIA.
+function(octant_for_gpu)
+  if(OCTANT_CUDA)
+    list(FILTER ARGN INCLUDE REGEX "\\.cpp$")
+    octant_filter_kokkos(device ${ARGN})
+    set_source_files_properties(${device} PROPERTIES LANGUAGE CUDA)
+  endif()
+endfunction()
+
 function(octant_includes_kokkos result file)
   get_property(known GLOBAL PROPERTY octant_includes_kokkos_${file})
   if("${known}" STREQUAL "")

@@ -10,6 +10,26 @@
 
 namespace octant::gravity {
 
+namespace {
+
+// What a kernel computes stands outside of the class: nvcc takes no KOKKOS_LAMBDA in a private
+// function.
+void set_field(const CellRange& cells, const mesh::DevicePosition& place, double square,
+               double strength, const BlockField& potential, const VectorField& acceleration) {
+  mesh::for_cells(
+      "fixed mass", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        mesh::DevicePosition x = cells.centre(cell);
+        for (int d = 0; d < 3; ++d) x[d] -= place[d];
+        const double r2 = ((x[0] * x[0] + x[1] * x[1]) + x[2] * x[2]) + square;
+        const double phi = -strength / std::sqrt(r2);
+        *potential.at(cell) = phi;
+        for (int d = 0; d < 3; ++d)
+          acceleration.at(cell)[d * acceleration.stride_component] = phi / r2 * x[d];
+      });
+}
+
+}  // namespace
+
 class FixedMass final : public PotentialSolver {
  public:
   static constexpr const char* name = "fixed_mass";
@@ -40,29 +60,15 @@ class FixedMass final : public PotentialSolver {
   void connect() override {}
 
   SolveReport solve(LevelRange levels, const Sources& sources) override {
+    const mesh::DevicePosition place{mass_.position[0], mass_.position[1], mass_.position[2]};
+    const double square = mass_.softening * mass_.softening;
     for (int level = levels.first; level <= levels.last; ++level)
-      set(mesh_.cells(level), sources.constant * mass_.mass,
-          stored().field(level, Field::potential), stored().acceleration(level));
+      set_field(mesh_.cells(level), place, square, sources.constant * mass_.mass,
+                stored().field(level, Field::potential), stored().acceleration(level));
     return {};
   }
 
  private:
-  void set(const CellRange& cells, double strength, const BlockField& potential,
-           const VectorField& acceleration) const {
-    const double square = mass_.softening * mass_.softening;
-    const mesh::DevicePosition place{mass_.position[0], mass_.position[1], mass_.position[2]};
-    mesh::for_cells(
-        "fixed mass", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
-          mesh::DevicePosition x = cells.centre(cell);
-          for (int d = 0; d < 3; ++d) x[d] -= place[d];
-          const double r2 = ((x[0] * x[0] + x[1] * x[1]) + x[2] * x[2]) + square;
-          const double phi = -strength / std::sqrt(r2);
-          *potential.at(cell) = phi;
-          for (int d = 0; d < 3; ++d)
-            acceleration.at(cell)[d * acceleration.stride_component] = phi / r2 * x[d];
-        });
-  }
-
   Parameters mass_;
   const mesh::Mesh& mesh_;
 };

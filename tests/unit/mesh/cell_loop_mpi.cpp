@@ -33,10 +33,43 @@ BlockField scalar_of(MeshFixture& f, int level) {
   return {f.mesh.fields(level).blocks(LevelFields::k_now), f.mesh.layout().stride_slot};
 }
 
+// What loops call: structs, as nvcc takes no KOKKOS_LAMBDA in the body of a test.
+struct One {
+  KOKKOS_FUNCTION double operator()(const Cell&) const { return 1.0; }
+};
+struct Any {
+  KOKKOS_FUNCTION bool operator()(const Cell&) const { return true; }
+};
+struct Value {
+  BlockField field;
+  KOKKOS_FUNCTION double operator()(const Cell& cell) const { return *field.at(cell); }
+};
+struct Above {
+  BlockField field;
+  double limit;
+  KOKKOS_FUNCTION bool operator()(const Cell& cell) const { return *field.at(cell) > limit; }
+};
+struct OwnBit {
+  KOKKOS_FUNCTION std::uint64_t operator()(const Cell& cell) const {
+    return std::uint64_t{1} << cell.index;
+  }
+};
+struct CountVisit {
+  BlockField visits;
+  KOKKOS_FUNCTION void operator()(const Cell& cell) const { *visits.at(cell) += 1.0; }
+};
+struct WriteCentre {
+  CellRange cells;
+  BlockField field;
+  KOKKOS_FUNCTION void operator()(const Cell& cell) const {
+    const DevicePosition x = cells.centre(cell);
+    *field.at(cell) = x[0] + 10.0 * x[1] + 100.0 * x[2];
+  }
+};
+
 template <class Schedule>
 void count_visits(const CellRange& cells, const BlockField& visits) {
-  for_cells<Schedule>(
-      "count visits", cells, KOKKOS_LAMBDA(const Cell& cell) { *visits.at(cell) += 1.0; });
+  for_cells<Schedule>("count visits", cells, CountVisit{visits});
 }
 
 bool is_leaf(const Mesh& mesh, int level, int slot, int c) {
@@ -91,12 +124,7 @@ TYPED_TEST(CellLoop, knows_the_centres_of_cells) {
     MeshFixture f = refined_mesh(N);
     for (int level = 0; level <= f.mesh.finest_level(); ++level) {
       const CellRange cells = f.mesh.cells(level);
-      const BlockField scalar = scalar_of(f, level);
-      for_cells<TypeParam>(
-          "write centres", cells, KOKKOS_LAMBDA(const Cell& cell) {
-            const DevicePosition x = cells.centre(cell);
-            *scalar.at(cell) = x[0] + 10.0 * x[1] + 100.0 * x[2];
-          });
+      for_cells<TypeParam>("write centres", cells, WriteCentre{cells, scalar_of(f, level)});
       f.for_own_cells(level, [](const Point& x, double* cell) {
         ASSERT_EQ(*cell, x[0] + 10.0 * x[1] + 100.0 * x[2]);
       });
@@ -140,12 +168,9 @@ TYPED_TEST(CellLoop, of_an_empty_level_finds_nothing) {
   MeshFixture f(small_box(4, 2, "periodic"), {2}, 8);
   const CellRange none = f.mesh.leaf_cells(2);
   EXPECT_EQ(none.count(), 0);
-  const auto one = KOKKOS_LAMBDA(const Cell&) { return 1.0; };
-  EXPECT_EQ(largest<TypeParam>("none", none, one), std::numeric_limits<double>::lowest());
-  EXPECT_EQ(smallest<TypeParam>("none", none, one), std::numeric_limits<double>::max());
-  EXPECT_TRUE(find_cells<TypeParam>(
-                  "none", none, KOKKOS_LAMBDA(const Cell&) { return true; })
-                  .empty());
+  EXPECT_EQ(largest<TypeParam>("none", none, One{}), std::numeric_limits<double>::lowest());
+  EXPECT_EQ(smallest<TypeParam>("none", none, One{}), std::numeric_limits<double>::max());
+  EXPECT_TRUE(find_cells<TypeParam>("none", none, Any{}).empty());
 }
 
 // Sums in as many parts as Sums says, and the largest value.
@@ -237,9 +262,8 @@ TYPED_TEST(CellLoop, results_do_not_depend_on_slots) {
     const auto great_cells = [level](MeshFixture& of) {
       const BlockField field = scalar_of(of, level);
       std::vector<std::array<int, 2>> found;
-      for (const Cell& cell : find_cells<TypeParam>(
-               "great cells", of.mesh.leaf_cells(level),
-               KOKKOS_LAMBDA(const Cell& c) { return *field.at(c) > 1e3; }))
+      for (const Cell& cell :
+           find_cells<TypeParam>("great cells", of.mesh.leaf_cells(level), Above{field, 1e3}))
         found.push_back({cell.place, cell.index});
       return found;
     };
@@ -260,7 +284,7 @@ TYPED_TEST(CellLoop, finds_the_extremes_of_leaf_cells) {
             least = std::min(least, *field.at({0, slot, c}));
             most = std::max(most, *field.at({0, slot, c}));
           }
-      const auto value = KOKKOS_LAMBDA(const Cell& cell) { return *field.at(cell); };
+      const Value value{field};
       EXPECT_EQ(largest<TypeParam>("most", f.mesh.leaf_cells(level), value), most);
       EXPECT_EQ(smallest<TypeParam>("least", f.mesh.leaf_cells(level), value), least);
     }
@@ -273,9 +297,8 @@ TYPED_TEST(CellLoop, finds_cells_in_the_order_of_keys) {
     f.set(rugged, rugged);
     for (int level = 0; level <= f.mesh.finest_level(); ++level) {
       const BlockField field = scalar_of(f, level);
-      const auto found = find_cells<TypeParam>(
-          "positive cells", f.mesh.leaf_cells(level),
-          KOKKOS_LAMBDA(const Cell& cell) { return *field.at(cell) > 0.0; });
+      const auto found =
+          find_cells<TypeParam>("positive cells", f.mesh.leaf_cells(level), Above{field, 0.0});
       std::size_t n = 0;
       for (const int slot : f.mesh.blocks(level).own())
         for (int c = 0; c < N * N * N; ++c) {
@@ -295,9 +318,7 @@ TYPED_TEST(CellLoop, joins_the_masks_of_a_blocks_cells) {
   for (int level = 0; level <= f.mesh.finest_level(); ++level) {
     const DeviceArray<std::uint64_t> masks("masks", f.mesh.blocks(level).slots());
     Kokkos::deep_copy(masks, std::uint64_t{1} << 63);
-    join_masks<TypeParam>(
-        "cells visited", f.mesh.leaf_cells(level), masks,
-        KOKKOS_LAMBDA(const Cell& cell) { return std::uint64_t{1} << cell.index; });
+    join_masks<TypeParam>("cells visited", f.mesh.leaf_cells(level), masks, OwnBit{});
     for (const int slot : f.mesh.blocks(level).own()) {
       std::uint64_t expected = std::uint64_t{1} << 63;
       for (int c = 0; c < 64; ++c)

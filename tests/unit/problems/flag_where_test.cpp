@@ -38,17 +38,33 @@ std::uint64_t bit_of_octant(int x, int y, int z) {
   return std::uint64_t{1} << ((x + 1) + 4 * (y + 1) + 16 * (z + 1));
 }
 
+// Where cells are flagged: structs, as nvcc takes no KOKKOS_LAMBDA in the body of a test.
+struct Beside {
+  mesh::DevicePosition place;
+  double reach;
+  KOKKOS_FUNCTION bool operator()(const mesh::DevicePosition& p) const {
+    return Kokkos::abs(p[0] - place[0]) < reach && Kokkos::abs(p[1] - place[1]) < reach &&
+           Kokkos::abs(p[2] - place[2]) < reach;
+  }
+};
+struct AtTheLeft {
+  KOKKOS_FUNCTION bool operator()(const mesh::DevicePosition& p) const { return p[0] < 0.25; }
+};
+// The expression of RefinedPlaces at level 0 and time 0.6.
+struct InTheSlab {
+  KOKKOS_FUNCTION bool operator()(const mesh::DevicePosition& p) const {
+    return Kokkos::abs(p[0] - 0.6) < 0.1 && p[1] < 0.3 &&
+           p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 4.0;
+  }
+};
+
 TEST(FlagWhere, sets_the_bit_of_the_octant_that_holds_the_cell) {
   for (const int block_size : {2, 4, 8}) {
     const mesh::Mesh mesh = base_mesh(block_size);
     const Masks masks("masks", mesh.blocks(0).slots());
     const double cell = mesh.geometry().cell_size(0);
     const double x = 1.0 + 0.25 + 0.5 * cell, y = 0.5 * cell, z = 1.0 - 0.5 * cell;
-    mesh::flag_where(
-        mesh, 0, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& p) {
-          return Kokkos::abs(p[0] - x) < 0.1 * cell && Kokkos::abs(p[1] - y) < 0.1 * cell &&
-                 Kokkos::abs(p[2] - z) < 0.1 * cell;
-        });
+    mesh::flag_where(mesh, 0, masks, Beside{{x, y, z}, 0.1 * cell});
     for (const int slot : mesh.blocks(0).own()) {
       const auto block = morton_decode(mesh.blocks(0).key(slot));
       const bool holds = block == BlockCoordinates{2, 0, 1};
@@ -61,8 +77,7 @@ TEST(FlagWhere, keeps_bits_that_are_already_set) {
   const mesh::Mesh mesh = base_mesh(4);
   const Masks masks("masks", mesh.blocks(0).slots());
   Kokkos::deep_copy(masks, 1);
-  mesh::flag_where(
-      mesh, 0, masks, KOKKOS_LAMBDA(const mesh::DevicePosition& p) { return p[0] < 0.25; });
+  mesh::flag_where(mesh, 0, masks, AtTheLeft{});
   EXPECT_EQ(mask_of_block(mesh, masks, {0, 1, 1}),
             1 | bit_of_octant(0, 0, 0) | bit_of_octant(0, 1, 0) | bit_of_octant(0, 0, 1) |
                 bit_of_octant(0, 1, 1));
@@ -97,11 +112,7 @@ TEST(RefinedPlaces, are_where_an_expression_of_place_time_and_level_holds) {
   Kokkos::deep_copy(masks, 1);
   Kokkos::deep_copy(expected, 1);
   places.flag_cells(mesh, 0, 0.6, masks);
-  mesh::flag_where(
-      mesh, 0, expected, KOKKOS_LAMBDA(const mesh::DevicePosition& p) {
-        return Kokkos::abs(p[0] - 0.6) < 0.1 && p[1] < 0.3 &&
-               p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < 4.0;
-      });
+  mesh::flag_where(mesh, 0, expected, InTheSlab{});
   int flagged = 0;
   for (const int slot : mesh.blocks(0).own()) {
     const auto block = morton_decode(mesh.blocks(0).key(slot));

@@ -106,10 +106,12 @@ TEST(GalaxyCooling, rates_in_a_background_are_those_of_grackle) {
 // Cooling as T^beta, in units of the first temperature and its cooling time.
 struct PowerLaw {
   double beta;
-  int count() const { return 400; }
-  int guess(double) const { return 240; }
-  double energy(int node) const { return std::pow(10.0, -12.0 + 0.05 * node); }
-  Point point(int node) const { return {energy(node), std::pow(energy(node), beta)}; }
+  KOKKOS_FUNCTION int count() const { return 400; }
+  KOKKOS_FUNCTION int guess(double) const { return 240; }
+  KOKKOS_FUNCTION double energy(int node) const { return std::pow(10.0, -12.0 + 0.05 * node); }
+  KOKKOS_FUNCTION Point point(int node) const {
+    return {energy(node), std::pow(energy(node), beta)};
+  }
 };
 
 TEST(GalaxyCooling, power_laws_have_their_analytical_solutions) {
@@ -123,10 +125,10 @@ TEST(GalaxyCooling, power_laws_have_their_analytical_solutions) {
 
 // Heats below u = 2 and cools above.
 struct Thermostat {
-  int count() const { return 3; }
-  int guess(double) const { return 1; }
-  double energy(int node) const { return 1.0 + 2.0 * node; }
-  Point point(int node) const { return {energy(node), node - 0.5}; }
+  KOKKOS_FUNCTION int count() const { return 3; }
+  KOKKOS_FUNCTION int guess(double) const { return 1; }
+  KOKKOS_FUNCTION double energy(int node) const { return 1.0 + 2.0 * node; }
+  KOKKOS_FUNCTION Point point(int node) const { return {energy(node), node - 0.5}; }
 };
 
 TEST(GalaxyCooling, gas_approaches_equilibrium_and_never_crosses_it) {

@@ -16,6 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Outside of the tests' bodies, where nvcc takes no KOKKOS_LAMBDA.
+void run_kernel(const char* name) { Kokkos::parallel_for(name, 3, KOKKOS_LAMBDA(int){}); }
+
 class Recording : public testing::Test {
  protected:
   void SetUp() override {
@@ -104,11 +107,11 @@ TEST_F(Recording, self_times_of_a_step_add_up_to_its_duration) {
 TEST_F(Recording, kernels_are_phases_where_no_scope_says_what_they_are_for) {
   Recorder recorder(options, facts, alone());
   recorder.begin_step(0);
-  Kokkos::parallel_for("a kernel", 3, KOKKOS_LAMBDA(int){});
-  Kokkos::parallel_for("pack", 3, KOKKOS_LAMBDA(int){});
+  run_kernel("a kernel");
+  run_kernel("pack");
   {
     const Observed scope(Phase::regrid, "regrid");
-    Kokkos::parallel_for("hidden", 3, KOKKOS_LAMBDA(int){});
+    run_kernel("hidden");
   }
   recorder.describe_step({});
   recorder.finish();
@@ -253,7 +256,7 @@ TEST_F(Recording, nobody_observes_once_a_recorder_is_gone) {
     EXPECT_EQ(Observer::current(), &recorder);
   }
   EXPECT_EQ(Observer::current(), nullptr);
-  Kokkos::parallel_for("unheard", 3, KOKKOS_LAMBDA(int){});
+  run_kernel("unheard");
 }
 
 TEST(Window, packed_windows_add_up_with_their_own_names) {
