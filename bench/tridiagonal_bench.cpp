@@ -247,8 +247,8 @@ TridiagonalResult measure_batches(const Communicator& communicator, const Tridia
   if (communicator.size() > 1)
     throw InputError("octant bench tridiagonal --method {} runs on one rank, not on {}", k_batches,
                      communicator.size());
-  const auto [nx, ny, nz] = setup.cells;
-  pencil::Field field({pencil::Range{0, nx}, {0, ny}, {0, nz}});
+  const pencil::PencilGrid grid(communicator, setup.cells, {1, 1});
+  pencil::Field field(grid.box(pencil::Orientation::x));
   fill(field);
   pencil::DeviceField device(field.box());
   const auto timed = [&](auto& solver) {
@@ -260,11 +260,11 @@ TridiagonalResult measure_batches(const Communicator& communicator, const Tridia
   };
 
   TridiagonalResult result;
-  pencil::BatchedPoisson poisson(setup.cells, problem);
+  pencil::BatchedPoisson poisson(grid, problem);
   time_poisson(
       communicator, repeats, [&] { return timed(poisson); },
-      [&] { return poisson.tridiagonal_seconds(); }, result);
-  pencil::BatchedTridiagonal lines(setup.cells, nz, false);
+      [&] { return poisson.report().tridiagonal_seconds; }, result);
+  pencil::BatchedTridiagonal lines(grid, setup.cells[2], false);
   lines.set_matrix(diffusion(problem.z));
   result.field_seconds = least_of_slowest(communicator, repeats, [&] { return timed(lines); });
   return result;

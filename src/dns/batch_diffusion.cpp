@@ -32,7 +32,8 @@ void add_beside(const FieldView& field, int axis, int end, double amount) {
   add_to_cells(part_of(field, cells[0], cells[1], cells[2]), amount);
 }
 
-BatchDiffusion::BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced)
+BatchDiffusion::BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced,
+                               const pencil::BatchedOptions& options)
     : domain_(domain),
       along_all_(diffusion == Diffusion::implicit_all),
       forced_(forced),
@@ -41,9 +42,9 @@ BatchDiffusion::BatchDiffusion(const Domain& domain, Diffusion diffusion, int fo
   const Grid& grid = domain.grid;
   for (int c = 0; c < k_components; ++c) {
     second_derivative_[c] = velocity_z_matrix(grid, domain.boundaries, c);
-    if (along_all_) solvers_.emplace_back(grid.cells, velocity_problem(grid, domain.boundaries, c));
-    else
-      lines_.emplace_back(grid.cells, second_derivative_[c].size(), domain.boundaries.periodic(2));
+    if (along_all_)
+      solvers_.emplace_back(domain.pencils, velocity_problem(grid, domain.boundaries, c), options);
+    else lines_.emplace_back(domain.pencils, grid.cells[2], domain.boundaries.periodic(2), options);
   }
 }
 
@@ -51,10 +52,14 @@ void BatchDiffusion::set_factor(double factor) {
   if (factor == factor_) return;
   factor_ = factor;
   for (int c = 0; c < k_components; ++c) {
-    const pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[c], -factor);
+    pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[c], -factor);
     if (c == forced_ && !pushed_before_) response_ = response_to_one(matrix);
-    if (along_all_) solvers_[c].set_operator(1.0, -factor);
-    else lines_[c].set_matrix(matrix);
+    if (along_all_) {
+      solvers_[c].set_operator(1.0, -factor);
+    } else {
+      keep_last_planes(matrix, domain_.grid.cells[2]);
+      lines_[c].set_matrix(matrix);
+    }
   }
 }
 
@@ -79,10 +84,8 @@ void BatchDiffusion::add_sources(const FieldView& field, int component) const {
 
 pencil::PoissonReport BatchDiffusion::report() const {
   pencil::PoissonReport sum;
-  for (const pencil::BatchedPoisson& solver : solvers_) {
-    sum.transform_seconds += solver.transform_seconds();
-    sum.tridiagonal_seconds += solver.tridiagonal_seconds();
-  }
+  for (const pencil::BatchedPoisson& solver : solvers_) sum += solver.report();
+  for (const pencil::BatchedTridiagonal& lines : lines_) sum.z += lines.traffic();
   return sum;
 }
 

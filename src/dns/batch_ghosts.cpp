@@ -78,44 +78,56 @@ int cells_along(const FieldView& field, int axis) {
 
 }  // namespace
 
-BatchGhosts::BatchGhosts(const Domain& domain, const ScalarSides& scalar)
-    : rules_(ghost_rules(domain.boundaries, scalar)) {}
+BatchGhosts::BatchGhosts(const Domain& domain, const CommOptions& comm, const ScalarSides& scalar)
+    : domain_(domain),
+      rules_(ghost_rules(domain.boundaries, scalar)),
+      halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), comm) {}
 
 // Along x, y and z in this order, so that edges and corners are right.
-void BatchGhosts::fill(std::span<const GhostedView> all) const {
+void BatchGhosts::fill(std::span<const GhostedView> all) {
+  std::vector<FieldView> fields;
+  for (const auto& [field, quantity] : all) fields.push_back(field);
   for (int axis = 0; axis < 3; ++axis) {
+    const bool below = domain_.ends(axis, 0), above = domain_.ends(axis, 1);
     Rewriting rewriting(axis);
     for (const auto& [field, quantity] : all) {
       const auto& [lower, upper] = rules_[quantity][axis];
       const int n = cells_along(field, axis);
       if (lower.condition == Condition::periodic) {
+        if (domain_.is_cut(axis)) continue;
         rewriting.add(field, copied(-1, n - 1));
         rewriting.add(field, copied(n, 0));
       } else if (lower.on_face) {
-        if (lower.condition == Condition::dirichlet) rewriting.add(field, set(-1, lower.value));
-        if (upper.condition == Condition::dirichlet) rewriting.add(field, set(n - 1, upper.value));
+        if (below && lower.condition == Condition::dirichlet)
+          rewriting.add(field, set(-1, lower.value));
+        if (above && upper.condition == Condition::dirichlet)
+          rewriting.add(field, set(n - 1, upper.value));
       } else {
-        rewriting.add(field, mirrored(-1, 0, lower));
-        rewriting.add(field, mirrored(n, n - 1, upper));
+        if (below) rewriting.add(field, mirrored(-1, 0, lower));
+        if (above) rewriting.add(field, mirrored(n, n - 1, upper));
       }
     }
     rewriting.launch();
+    halo_.fill(fields, axis);
   }
 }
 
-void BatchGhosts::close(const FieldView& field, int component) const {
+void BatchGhosts::close(const FieldView& field, int component) {
   const auto& [lower, upper] = rules_[component][component];
   const int n = cells_along(field, component);
   Rewriting rewriting(component);
   if (lower.condition == Condition::periodic) {
-    rewriting.add(field, copied(-1, n - 1));
+    if (!domain_.is_cut(component)) rewriting.add(field, copied(-1, n - 1));
   } else {
     const bool lower_is_set = lower.condition == Condition::dirichlet;
     const bool upper_is_set = upper.condition == Condition::dirichlet;
-    rewriting.add(field, lower_is_set ? set(-1, lower.value) : copied(-1, 0));
-    rewriting.add(field, upper_is_set ? set(n - 1, upper.value) : copied(n - 1, n - 2));
+    if (domain_.ends(component, 0))
+      rewriting.add(field, lower_is_set ? set(-1, lower.value) : copied(-1, 0));
+    if (domain_.ends(component, 1))
+      rewriting.add(field, upper_is_set ? set(n - 1, upper.value) : copied(n - 1, n - 2));
   }
   rewriting.launch();
+  halo_.fill({&field, 1}, component);
 }
 
 }  // namespace octant::dns

@@ -93,12 +93,12 @@ PlaneCorrection plane_correction(const Domain& d, const CorrectionStep& step, in
 
 }  // namespace
 
-BatchProjection::BatchProjection(const Domain& domain, const BatchGhosts& ghosts,
-                                 pencil::Sweep sweep, Diffusion diffusion)
+BatchProjection::BatchProjection(const Domain& domain, BatchGhosts& ghosts,
+                                 const pencil::BatchedOptions& options, Diffusion diffusion)
     : domain_(domain),
       ghosts_(ghosts),
       diffusion_(diffusion),
-      solver_(domain.grid.cells, pressure_problem(domain.grid, domain.boundaries), sweep),
+      solver_(domain.pencils, pressure_problem(domain.grid, domain.boundaries), options),
       phi_(domain.box),
       divergence_z_(domain.nz),
       planes_(domain.nz) {}
@@ -143,13 +143,6 @@ void BatchProjection::correct_lower_faces(const VelocityViews& predicted,
                  CorrectedFaces{layer(predicted[c], -1), layer(phi_.view(), -1),
                                 layer(phi_.view(), 0), faces, step.gamma_dt / spacing[c]});
   }
-}
-
-pencil::PoissonReport BatchProjection::report() const {
-  pencil::PoissonReport report;
-  report.transform_seconds = solver_.transform_seconds();
-  report.tridiagonal_seconds = solver_.tridiagonal_seconds();
-  return report;
 }
 
 }  // namespace octant::dns

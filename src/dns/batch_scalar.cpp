@@ -38,7 +38,8 @@ struct BuoyancyRows {
 
 }  // namespace
 
-BatchScalar::BatchScalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion)
+BatchScalar::BatchScalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
+                         const pencil::BatchedOptions& solvers)
     : domain_(domain),
       options_(options),
       sides_(options.sides(domain.boundaries)),
@@ -52,14 +53,14 @@ BatchScalar::BatchScalar(const Domain& domain, const ScalarOptions& options, Dif
   operators_.send();
   const Grid& grid = domain.grid;
   if (diffusion == Diffusion::implicit_z)
-    along_z_ = std::make_unique<pencil::BatchedTridiagonal>(grid.cells, grid.cells[2],
-                                                            domain.boundaries.periodic(2));
+    along_z_ = std::make_unique<pencil::BatchedTridiagonal>(domain.pencils, grid.cells[2],
+                                                            domain.boundaries.periodic(2), solvers);
   if (diffusion == Diffusion::implicit_all)
-    along_all_ = std::make_unique<pencil::BatchedPoisson>(grid.cells, scalar_problem(grid, sides_));
+    along_all_ = std::make_unique<pencil::BatchedPoisson>(domain.pencils,
+                                                          scalar_problem(grid, sides_), solvers);
 }
 
-void BatchScalar::advance(const VelocityViews& velocity, const BatchGhosts& ghosts,
-                          const Stage& stage) {
+void BatchScalar::advance(const VelocityViews& velocity, BatchGhosts& ghosts, const Stage& stage) {
   const FieldView t = now_->view(), rhs = rhs_.view(), result = before_->view();
   const ScalarOperator* operators = operators_.data();
   const Extent cells{domain_.nx, domain_.ny, domain_.nz};

@@ -16,25 +16,44 @@ struct PushRows {
   }
 };
 
+// The solvers of a stage take turns in one memory.
+pencil::BatchedOptions solvers_of_batches(const pencil::PoissonOptions& solvers,
+                                          const CommOptions& comm) {
+  return {.method = solvers.tridiagonal.method,
+          .comm = pencil::options_of_batches(solvers.transpose, comm),
+          .memory = std::make_shared<pencil::BatchedMemory>()};
+}
+
+pencil::BatchedOptions swept(pencil::BatchedOptions options, pencil::Sweep sweep) {
+  options.sweep = sweep;
+  return options;
+}
+
 }  // namespace
 
 BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& parameters,
-                             const ScalarOptions& scalar)
+                             const ScalarOptions& scalar, const pencil::PoissonOptions& solvers,
+                             const CommOptions& comm)
+    : BatchSchedule(domain, parameters, scalar, comm, solvers_of_batches(solvers, comm)) {}
+
+BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& parameters,
+                             const ScalarOptions& scalar, const CommOptions& comm,
+                             const pencil::BatchedOptions& solvers)
     : domain_(domain),
       parameters_(parameters),
       diffusion_(parameters.diffusion),
       host_(domain),
-      ghosts_(domain, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
+      ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       velocity_(domain.box),
       predicted_(domain.box),
       pressure_(domain.box),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
-      projection_(domain, ghosts_, pressure_sweep(diffusion_), diffusion_),
+      projection_(domain, ghosts_, swept(solvers, pressure_sweep(diffusion_)), diffusion_),
       meter_(domain) {
   if (diffusion_ != Diffusion::explicit_all)
-    implicit_.emplace(domain, diffusion_, kept_component(parameters));
+    implicit_.emplace(domain, diffusion_, kept_component(parameters), solvers);
   if (!scalar.enabled) return;
-  scalar_ = std::make_unique<BatchScalar>(domain, scalar, diffusion_);
+  scalar_ = std::make_unique<BatchScalar>(domain, scalar, diffusion_, solvers);
   host_scalar_.emplace(domain.box);
 }
 

@@ -1,8 +1,8 @@
-// The schedule of a GPU, for one rank: batches of all planes at once, in the memory of Kokkos'
-// default execution space, which on a build without a GPU is the host's.
+// The schedule of a GPU: batches of all planes at once, in the memory of Kokkos' default execution
+// space, which on a build without a GPU is the host's.
 //
 // Inside a step no field travels to the host or from there, but numbers of planes, and of rows at
-// walls where a mean is kept.
+// walls where a mean is kept; and between ranks, what kernels have packed.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace octant::dns {
 
 class BatchSchedule final : public Schedule {
  public:
-  // `domain`, of one rank, must outlive the schedule.
-  BatchSchedule(const Domain& domain, const FlowParameters& parameters,
-                const ScalarOptions& scalar);
+  // `domain` must outlive the schedule. Collective.
+  BatchSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+                const pencil::PoissonOptions& solvers, const CommOptions& comm);
 
   const char* name() const override { return "batches"; }
   State& state() override;
@@ -33,9 +33,12 @@ class BatchSchedule final : public Schedule {
   const StepSeconds& seconds() const override { return seconds_; }
   pencil::PoissonReport poisson_report() const override { return projection_.report(); }
   pencil::PoissonReport diffusion_report() const override;
-  std::vector<ExchangeCount> halo_report() const override { return {}; }
+  std::vector<ExchangeCount> halo_report() const override { return ghosts_.report(); }
 
  private:
+  BatchSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+                const CommOptions& comm, const pencil::BatchedOptions& solvers);
+
   // A velocity and where kernels find it.
   struct Velocity {
     DeviceField u, v, w;

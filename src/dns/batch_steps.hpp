@@ -13,6 +13,7 @@
 #include "dns/operators.hpp"
 #include "dns/projection.hpp"
 #include "dns/scalar.hpp"
+#include "pencil/batched_halo.hpp"
 #include "pencil/batched_solvers.hpp"
 
 namespace octant::dns {
@@ -23,19 +24,23 @@ struct GhostedView {
   int quantity;
 };
 
-// The ghosts of ghosts.hpp for a rank that is alone.
+// The ghosts of ghosts.hpp. All calls are collective.
 class BatchGhosts {
  public:
-  explicit BatchGhosts(const Domain& domain, const ScalarSides& scalar = {});
+  BatchGhosts(const Domain& domain, const CommOptions& comm, const ScalarSides& scalar = {});
 
   // All ghosts of at most four quantities, and the faces of velocities that lie on a boundary.
-  void fill(std::span<const GhostedView> all) const;
+  void fill(std::span<const GhostedView> all);
   // The faces of a predicted component on the boundaries that it is normal to, and below the first
   // cells: what the divergence needs.
-  void close(const FieldView& field, int component) const;
+  void close(const FieldView& field, int component);
+
+  std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:
+  const Domain& domain_;
   GhostRules rules_;
+  pencil::BatchedHalo halo_;
 };
 
 // The predicted velocity of a Runge-Kutta stage (eq. 3, 7).
@@ -63,16 +68,19 @@ void add_beside(const FieldView& field, int axis, int end, double amount);
 // Implicit diffusion (implicit_diffusion.hpp).
 class BatchDiffusion {
  public:
-  // Along z, or along all axes. `forced` is the component whose mean is kept, or -1.
-  BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced);
+  // Along z, or along all axes. `forced` is the component whose mean is kept, or -1. Collective.
+  BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced,
+                 const pencil::BatchedOptions& options);
 
   void set_factor(double factor);
   // Replaces the predicted velocity u** by u* of  u* - factor L u* = u**. `push` would be added
-  // everywhere to the component that is forced, had it been known before.
+  // everywhere to the component that is forced, had it been known before. Collective.
   void solve(const VelocityViews& predicted, double push);
-  // What a push of 1 makes of the forced component in plane k: to be added by the caller. 0 where
-  // solve has added it, and where nothing is forced.
-  double response(int k) const { return response_.empty() ? 0.0 : response_[k]; }
+  // What a push of 1 makes of the forced component in plane k of this rank: to be added by the
+  // caller. 0 where solve has added it, and where nothing is forced.
+  double response(int k) const {
+    return response_.empty() ? 0.0 : response_[domain_.box[2].begin + k];
+  }
 
   pencil::PoissonReport report() const;
 
@@ -101,10 +109,12 @@ struct PlaneCorrection {
 // The pressure correction, and what it does to velocity and pressure (eq. 4-6, 9, 10).
 class BatchProjection {
  public:
-  BatchProjection(const Domain& domain, const BatchGhosts& ghosts, pencil::Sweep sweep,
+  // Collective.
+  BatchProjection(const Domain& domain, BatchGhosts& ghosts, const pencil::BatchedOptions& options,
                   Diffusion diffusion);
 
   // Finds the correction of a predicted velocity whose boundary faces are closed, with its ghosts.
+  // Collective.
   void solve(const VelocityViews& predicted, double gamma_dt);
 
   // Corrects the predicted velocity, which moves to `velocity`, with the faces on lower sides of
@@ -112,14 +122,14 @@ class BatchProjection {
   void correct(const VelocityViews& predicted, const std::function<CorrectionStep(int)>& step,
                const VelocityViews& velocity, const FieldView& pressure);
 
-  pencil::PoissonReport report() const;
+  pencil::PoissonReport report() const { return solver_.report(); }
 
  private:
   void correct_lower_faces(const VelocityViews& predicted, const CorrectionStep& step,
                            const VelocityViews& velocity);
 
   const Domain& domain_;
-  const BatchGhosts& ghosts_;
+  BatchGhosts& ghosts_;
   Diffusion diffusion_;
   pencil::BatchedPoisson solver_;
   DeviceField phi_;
@@ -130,12 +140,14 @@ class BatchProjection {
 // The scalar of scalar.hpp.
 class BatchScalar {
  public:
-  BatchScalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion);
+  // Collective.
+  BatchScalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
+              const pencil::BatchedOptions& solvers);
 
   DeviceField& field() { return *now_; }
 
-  // Advances by a stage with the velocity at its beginning.
-  void advance(const VelocityViews& velocity, const BatchGhosts& ghosts, const Stage& stage);
+  // Advances by a stage with the velocity at its beginning. Collective.
+  void advance(const VelocityViews& velocity, BatchGhosts& ghosts, const Stage& stage);
   // Adds the buoyancy of the stage to the predicted w.
   void push(const FieldView& w, const Stage& stage);
 

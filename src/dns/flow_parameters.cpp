@@ -60,8 +60,7 @@ void declare(ParameterSchema& schema, FlowParameters& p) {
              {.unit = "velocity", .meaning = "Mean velocity along the axis of the forcing"});
   schema.add("dns.schedule", p.schedule,
              {.meaning = "Order of a step's work: plane by plane in cache on host threads, or all "
-                         "planes at once, for one rank with a GPU; auto: batches where there is a "
-                         "GPU and one rank"});
+                         "planes at once, in batches for a GPU; auto: batches where there is one"});
   declare_boundaries(schema, p);
 }
 

@@ -22,8 +22,8 @@ using Vector = std::array<double, 3>;
 enum class Diffusion { explicit_all, implicit_z, implicit_all };
 constexpr auto names_of(Diffusion) { return std::array{"explicit", "implicit_z", "implicit"}; }
 
-// Which schedule orders the work of a step: planes in cache, by the threads of hosts on any number
-// of ranks, or batches of all planes, on a GPU or a host.
+// Which schedule orders the work of a step: planes in cache, by the threads of hosts, or batches of
+// all planes, on a GPU or a host.
 enum class ScheduleKind { planes, batches };
 constexpr auto names_of(ScheduleKind) { return std::array{"planes", "batches"}; }
 
@@ -62,7 +62,7 @@ struct FlowParameters {
   pencil::TridiagonalMethod poisson = pencil::TridiagonalMethod::ftm;
   Forcing forcing = Forcing::none;
   Axis forcing_axis = Axis::x;
-  std::optional<ScheduleKind> schedule;  // none: batches where there is a GPU and one rank
+  std::optional<ScheduleKind> schedule;  // none: batches where there is a GPU
   double pressure_gradient = 0.0, bulk_velocity = 1.0;
   // Below and above along x, y, z.
   std::array<std::vector<Side>, 3> boundary{{{Side::periodic, Side::periodic},

@@ -15,17 +15,6 @@ void add_to_row(double* row, int n, double amount) {
   for (int i = 0; i < n; ++i) row[i] += amount;
 }
 
-// Makes a matrix as large as the grid, with planes at its end that keep what they hold: the face of
-// w on a wall.
-void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
-  if (m.size() < planes) m.upper.back() = 0.0;
-  while (m.size() < planes) {
-    m.lower.push_back(0.0);
-    m.diagonal.push_back(1.0);
-    m.upper.push_back(0.0);
-  }
-}
-
 // Whether two components have the same conditions, and so the same operator: where an axis is
 // periodic it does not matter whether unknowns are faces or centres.
 bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem& b) {
@@ -206,13 +195,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   pencil::PoissonReport report() const override {
     if (together_) return together_->report();
     pencil::PoissonReport sum;
-    for (const pencil::PoissonSolver& solver : solvers_) {
-      const pencil::PoissonReport r = solver.report();
-      sum.transform_seconds += r.transform_seconds;
-      sum.tridiagonal_seconds += r.tridiagonal_seconds;
-      sum.xy += r.xy;
-      sum.z += r.z;
-    }
+    for (const pencil::PoissonSolver& solver : solvers_) sum += solver.report();
     return sum;
   }
 

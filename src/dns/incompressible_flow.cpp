@@ -1,30 +1,20 @@
 #include "dns/incompressible_flow.hpp"
 
-#include "core/error.hpp"
 #include "dns/batch_schedule.hpp"
 #include "dns/plane_schedule.hpp"
 
 namespace octant::dns {
 
-namespace {
-
-bool wants_batches(const FlowParameters& parameters, int ranks) {
-  if (!parameters.schedule) return ranks == 1 && !k_is_host<DeviceSpace>;
-  const bool wanted = parameters.schedule == ScheduleKind::batches;
-  if (wanted && ranks > 1)
-    throw InputError(
-        "dns.schedule = \"batches\" is for one rank, but there are {}; use \"planes\", or \"auto\"",
-        ranks);
-  return wanted;
+bool in_batches(const FlowParameters& parameters) {
+  if (!parameters.schedule) return !k_is_host<DeviceSpace>;
+  return parameters.schedule == ScheduleKind::batches;
 }
-
-}  // namespace
 
 Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
            const pencil::PoissonOptions& solvers, const CommOptions& comm, const BodyForce* force)
     : domain_(domain), parameters_(parameters), scalar_(scalar) {
-  if (wants_batches(parameters, domain.pencils.communicator().size()))
-    schedule_ = std::make_unique<BatchSchedule>(domain, parameters, scalar);
+  if (in_batches(parameters))
+    schedule_ = std::make_unique<BatchSchedule>(domain, parameters, scalar, solvers, comm);
   else schedule_ = std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm);
   if (force == nullptr) return;
   force_ = std::make_unique<ForceFields>(domain, *force);

@@ -52,10 +52,12 @@ class Schedule {
   virtual std::vector<ExchangeCount> halo_report() const = 0;
 };
 
+// Whether a flow goes in batches, of which dns.schedule = "auto" makes use where there is a GPU.
+bool in_batches(const FlowParameters& parameters);
+
 class Flow {
  public:
-  // Collective. `domain` and the force, which may be null, must outlive the flow. Throws InputError
-  // if dns.schedule asks for batches on several ranks.
+  // Collective. `domain` and the force, which may be null, must outlive the flow.
   Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
        const pencil::PoissonOptions& solvers, const CommOptions& comm,
        const BodyForce* force = nullptr);

@@ -19,6 +19,7 @@ namespace octant::dns {
 
 using pencil::DeviceField;
 using pencil::FieldView;
+using pencil::part_of;
 
 struct VelocityViews {
   FieldView u, v, w;
@@ -32,16 +33,6 @@ struct VelocityViews {
 inline FieldView view_of(Field& field) {
   return {field.row(0, 0), field.row_stride(), field.plane_stride(),
           field.nx(),      field.ny(),         field.nz()};
-}
-
-// The cells of a view in some ranges, as a view of their own.
-inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
-  return {whole.row(z.begin, y.begin) + x.begin,
-          whole.row_stride,
-          whole.plane_stride,
-          x.count(),
-          y.count(),
-          z.count()};
 }
 
 // --- Launches ---

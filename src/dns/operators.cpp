@@ -93,6 +93,15 @@ TridiagonalMatrix helmholtz(const TridiagonalMatrix& second_derivative, double f
   return m;
 }
 
+void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
+  if (m.size() < planes) m.upper.back() = 0.0;
+  while (m.size() < planes) {
+    m.lower.push_back(0.0);
+    m.diagonal.push_back(1.0);
+    m.upper.push_back(0.0);
+  }
+}
+
 std::vector<double> response_to_one(const TridiagonalMatrix& matrix) {
   if (matrix.periodic) return std::vector<double>(matrix.size(), 1.0);
   const pencil::ThomasFactors f(matrix, pencil::Sweep::up);

@@ -28,6 +28,10 @@ double boundary_source(const Domain& domain, int component, int axis, int end);
 pencil::TridiagonalMatrix helmholtz(const pencil::TridiagonalMatrix& second_derivative,
                                     double factor);
 
+// Makes a matrix as large as a grid of so many planes, where those at its end keep what they hold:
+// the face of w on a wall.
+void keep_last_planes(pencil::TridiagonalMatrix& matrix, int planes);
+
 // The response of lines along z to a right-hand side of 1, in all planes.
 std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix);
 

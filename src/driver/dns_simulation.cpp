@@ -20,6 +20,8 @@ pencil::Tuning choose(const Communicator& communicator, const DnsOptions& option
   problem.poisson = dns::pressure_problem(options.make_grid(), options.make_boundaries());
   problem.tridiagonal.method = options.flow.poisson;
   if (options.flow.diffusion == dns::Diffusion::implicit_z) problem.field_solves = 3;
+  problem.in_batches = dns::in_batches(options.flow);
+  problem.comm = options.comm;
   return pencil::tune(communicator, problem, options.pencil);
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/error.hpp"
 #include "pencil/batched_lines.hpp"
 #include "pencil/batched_transform.hpp"
 
@@ -21,30 +20,66 @@ double lap(Clock& clock) {
   return clock.restart();
 }
 
+BatchedOptions with_memory(BatchedOptions options) {
+  if (!options.memory) options.memory = std::make_shared<BatchedMemory>();
+  return options;
+}
+
+// The first `planes` planes of a grid, with lines of these shifts.
+BatchedLinesProblem problem_of_lines(const PencilGrid& grid, int planes, bool periodic,
+                                     bool singular, const LineShifts& shifts,
+                                     const BatchedOptions& options) {
+  if (options.method == TridiagonalMethod::ptdma) check_ptdma_planes(grid, planes);
+  const auto planes_of = [grid, planes](int z_index) {
+    const Box box = grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index));
+    return intersection(box[2], {0, planes});
+  };
+  return {grid.column(), planes_of,      planes,        periodic,     singular,
+          shifts,        options.method, options.sweep, options.comm, options.memory};
+}
+
+BatchedTransform::Setting setting_of(const PencilGrid& grid, const PoissonProblem& problem,
+                                     const BatchedOptions& options) {
+  check_planes(problem.z, grid.cells()[2]);
+  const Range planes = intersection(grid.box(Orientation::x)[2], {0, problem.z.size()});
+  return {grid,
+          {grid.cells()[0], problem.spacing_x, problem.x},
+          {grid.cells()[1], problem.spacing_y, problem.y},
+          planes.count(),
+          options.comm,
+          options.memory};
+}
+
 }  // namespace
 
+CommOptions options_of_batches(TransposeBackend backend, const CommOptions& comm) {
+  CommOptions options = comm;
+  switch (backend) {
+    case TransposeBackend::alltoall: options.exchange = Backend::alltoall; break;
+    case TransposeBackend::ksection: options.exchange = Backend::ksection; break;
+    default: options.exchange = Backend::p2p;
+  }
+  return options;
+}
+
 struct BatchedPoisson::State {
-  State(const Cells& cells, const PoissonProblem& given, Sweep sweep,
-        const std::shared_ptr<BatchedMemory>& shared)
+  State(const PencilGrid& grid, const PoissonProblem& given, const BatchedOptions& options)
       : problem(given),
-        own_memory(shared ? nullptr : std::make_shared<BatchedMemory>()),
-        transform(make_batched_transform({cells[0], given.spacing_x, given.x},
-                                         {cells[1], given.spacing_y, given.y}, given.z.size(),
-                                         shared ? shared : own_memory)),
-        lines({transform->x_eigenvalues(), transform->y_eigenvalues()}, given.z.size(),
-              given.z.periodic, is_singular(given), sweep) {}
+        transform(make_batched_transform(setting_of(grid, given, options))),
+        lines(make_batched_lines(
+            problem_of_lines(grid, given.z.size(), given.z.periodic,
+                             is_singular(given) && transform->has_first_column(),
+                             {transform->x_eigenvalues(), transform->y_eigenvalues()}, options))) {}
 
   PoissonProblem problem;
-  std::shared_ptr<BatchedMemory> own_memory;  // none if it is shared
   std::unique_ptr<BatchedTransform> transform;
-  BatchedLines lines;
-  double transform_seconds = 0.0, tridiagonal_seconds = 0.0;
+  std::unique_ptr<BatchedLines> lines;
+  double transform_seconds = 0.0, tridiagonal_seconds = 0.0;  // with those of the exchanges
 };
 
-BatchedPoisson::BatchedPoisson(const Cells& cells, const PoissonProblem& problem, Sweep sweep,
-                               std::shared_ptr<BatchedMemory> memory) {
-  check_planes(problem.z, cells[2]);
-  state_ = std::make_unique<State>(cells, problem, sweep, memory);
+BatchedPoisson::BatchedPoisson(const PencilGrid& grid, const PoissonProblem& problem,
+                               const BatchedOptions& options)
+    : state_(std::make_unique<State>(grid, problem, with_memory(options))) {
   set_operator(0.0, 1.0);
 }
 
@@ -53,30 +88,34 @@ BatchedPoisson::BatchedPoisson(BatchedPoisson&&) noexcept = default;
 BatchedPoisson& BatchedPoisson::operator=(BatchedPoisson&&) noexcept = default;
 
 void BatchedPoisson::set_operator(double identity, double laplacian) {
-  state_->lines.set_operator(state_->problem.z, identity, laplacian);
+  state_->lines->set_operator(state_->problem.z, identity, laplacian);
 }
 
 void BatchedPoisson::solve(const FieldView& field) {
   Clock clock;
   state_->transform->forward(field);
   state_->transform_seconds += lap(clock);
-  state_->lines.solve(state_->transform->coefficients());
+  state_->lines->solve(state_->transform->coefficients());
   state_->tridiagonal_seconds += lap(clock);
   state_->transform->backward(field);
   state_->transform_seconds += lap(clock);
 }
 
-double BatchedPoisson::transform_seconds() const { return state_->transform_seconds; }
-double BatchedPoisson::tridiagonal_seconds() const { return state_->tridiagonal_seconds; }
+PoissonReport BatchedPoisson::report() const {
+  PoissonReport report;
+  report.xy = state_->transform->traffic();
+  report.z = state_->lines->traffic();
+  report.transform_seconds = state_->transform_seconds - report.xy.seconds;
+  report.tridiagonal_seconds = state_->tridiagonal_seconds - report.z.seconds;
+  return report;
+}
 
-struct BatchedTridiagonal::State {
-  int planes;
-  BatchedLines lines;
-};
-
-BatchedTridiagonal::BatchedTridiagonal(const Cells& cells, int planes, bool periodic, Sweep sweep) {
-  const LineShifts none{std::vector<double>(cells[0]), std::vector<double>(cells[1])};
-  state_.reset(new State{planes, BatchedLines(none, planes, periodic, false, sweep)});
+BatchedTridiagonal::BatchedTridiagonal(const PencilGrid& grid, int planes, bool periodic,
+                                       const BatchedOptions& options) {
+  const Cells own = grid.box(Orientation::x).shape();
+  const LineShifts none{std::vector<double>(own[0]), std::vector<double>(own[1])};
+  lines_ = make_batched_lines(
+      problem_of_lines(grid, planes, periodic, false, none, with_memory(options)));
 }
 
 BatchedTridiagonal::~BatchedTridiagonal() = default;
@@ -84,9 +123,11 @@ BatchedTridiagonal::BatchedTridiagonal(BatchedTridiagonal&&) noexcept = default;
 BatchedTridiagonal& BatchedTridiagonal::operator=(BatchedTridiagonal&&) noexcept = default;
 
 void BatchedTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
-  state_->lines.set_operator(matrix, 0.0, 1.0);
+  lines_->set_operator(matrix, 0.0, 1.0);
 }
 
-void BatchedTridiagonal::solve(const FieldView& field) { state_->lines.solve(field); }
+void BatchedTridiagonal::solve(const FieldView& field) { lines_->solve(field); }
+
+TransposeTraffic BatchedTridiagonal::traffic() const { return lines_->traffic(); }
 
 }  // namespace octant::pencil

@@ -29,7 +29,28 @@ void require_same_layout(const FieldView& view, const Field& field) {
                  field.nx(), field.ny(), field.nz(), view.nx, view.ny, view.nz);
 }
 
+using Cells3 = Kokkos::MDRangePolicy<Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
+                                     Kokkos::IndexType<int>>;
+
+struct CopyScaled {
+  FieldView from, to;
+  double factor;
+
+  KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
+    to.row(k, j)[i] = factor * from.row(k, j)[i];
+  }
+};
+
 }  // namespace
+
+void copy_cells(const FieldView& from, const FieldView& to, double factor) {
+  OCTANT_REQUIRE(from.nx == to.nx && from.ny == to.ny && from.nz == to.nz,
+                 "{} x {} x {} cells cannot be copied onto {} x {} x {}", from.nx, from.ny, from.nz,
+                 to.nx, to.ny, to.nz);
+  if (from.nx == 0 || from.ny == 0 || from.nz == 0) return;
+  Kokkos::parallel_for("pencil: copy cells", Cells3({0, 0, 0}, {from.nx, from.ny, from.nz}),
+                       CopyScaled{from, to, factor});
+}
 
 DeviceField::DeviceField(const Box& x_pencil) {
   const FieldLayout layout(x_pencil);

@@ -1,6 +1,7 @@
 // Memory and fields where kernels find them (core/device_memory.hpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,16 +39,20 @@ DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values)
   return copy;
 }
 
-// Memory that is in use during a solve alone: solvers that are given the same hold it once.
+// Memory that is in use during a solve alone, by what it holds: solvers that are given the same
+// hold it once.
 class BatchedMemory {
  public:
-  void reserve(std::size_t count) {
-    if (values_.size() < count) values_ = DeviceArray<double>("shared in turns", count);
+  enum Area { coefficients, columns, lines, ends, reduced, leaving, arriving, areas };
+
+  void reserve(Area area, std::size_t count) {
+    DeviceArray<double>& values = values_[area];
+    if (values.size() < count) values = DeviceArray<double>("shared in turns", count);
   }
-  double* data() const { return values_.data(); }
+  double* data(Area area) const { return values_[area].data(); }
 
  private:
-  DeviceArray<double> values_;
+  std::array<DeviceArray<double>, areas> values_;
 };
 
 // Rows along x of nx cells; plane k holds rows j = -1 .. ny, and planes are k = -1 .. nz. Cells -1
@@ -61,6 +66,24 @@ struct FieldView {
     return first + plane_stride * k + row_stride * j;
   }
 };
+
+// The cells of a view in some ranges, as a view of their own.
+inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
+  return {whole.row(z.begin, y.begin) + x.begin,
+          whole.row_stride,
+          whole.plane_stride,
+          x.count(),
+          y.count(),
+          z.count()};
+}
+
+// Cells one after the other.
+inline FieldView dense_view(double* first, const Cells& cells) {
+  return {first, cells[0], std::ptrdiff_t{cells[0]} * cells[1], cells[0], cells[1], cells[2]};
+}
+
+// The cells of a view, times a factor, to those of another one of that shape. Does not wait.
+void copy_cells(const FieldView& from, const FieldView& to, double factor = 1.0);
 
 // Such memory, with a Field's layout, so that a copy is one transfer.
 class DeviceField {

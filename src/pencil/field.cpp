@@ -7,6 +7,7 @@
 #include "core/clock.hpp"
 #include "core/observer.hpp"
 #include "pencil/fft.hpp"
+#include "pencil/halo_pieces.hpp"
 
 namespace octant::pencil {
 
@@ -34,14 +35,13 @@ void Field::copy_row(int k, int to, int from, int slide) {
   std::copy_n(row(k, from, slide) - k_pad, row_stride(), row(k, to, slide) - k_pad);
 }
 
-// The exchange along one axis. A piece is what fills the ghosts at one end of a neighbour; the
-// pieces for one rank follow each other, the one for its lower end first.
+// The exchange along one axis, of pieces (halo_pieces.hpp).
 struct Halo::Side {
   Side(const std::string& name, const Communicator& ranks, bool periodic,
        const HaloOptions& options);
 
   bool is_local() const { return ranks.size() == 1; }
-  // Exchanges `pieces` of equal length: pack(end, values) reads what a neighbour needs from this
+  // Exchanges pieces of equal length: pack(end, values) reads what a neighbour needs from this
   // end (0 below, 1 above), unpack(end, values) fills the ghosts beyond it.
   template <class Pack, class Unpack>
   void exchange(std::size_t length, const Pack& pack, const Unpack& unpack);
@@ -58,8 +58,7 @@ struct Halo::Side {
   std::string name;
   Communicator ranks;
   bool periodic;
-  std::optional<int> neighbour[2];           // below and above
-  std::vector<int> send_ends, receive_ends;  // of the pieces, in the order of the buffers
+  std::optional<HaloPieces> pieces;  // none on one rank
   std::optional<ExchangePlan> plan;
   Exchanger exchanger;
   Buffer send, receive;
@@ -78,22 +77,9 @@ Halo::Side::Side(const std::string& name, const Communicator& ranks, bool period
       exchanger(name, ranks, options.messages),
       shared_memory(options.shared_memory),
       shared_count{name, Backend::p2p} {
-  const int size = ranks.size(), rank = ranks.rank();
-  if (size == 1) return;
-  if (rank > 0 || periodic) neighbour[0] = (rank - 1 + size) % size;
-  if (rank < size - 1 || periodic) neighbour[1] = (rank + 1) % size;
-  std::vector<Segment> segments;
-  for (int other = 0; other < size; ++other) {
-    if (other != neighbour[0] && other != neighbour[1]) continue;
-    std::int64_t pieces = 0;
-    // Our upper end fills the lower ghosts of the one above, and comes first.
-    for (const int end : {1, 0})
-      if (neighbour[end] == other) send_ends.push_back(end), ++pieces;
-    for (const int end : {0, 1})
-      if (neighbour[end] == other) receive_ends.push_back(end);
-    segments.push_back({other, pieces});
-  }
-  plan.emplace(ranks, segments, segments);
+  if (is_local()) return;
+  pieces.emplace(ranks, periodic);
+  plan.emplace(ranks, pieces->segments, pieces->segments);
 }
 
 template <class Pack, class Unpack>
@@ -104,17 +90,17 @@ void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& un
 
 template <class Pack, class Unpack>
 void Halo::Side::exchange_messages(std::size_t length, const Pack& pack, const Unpack& unpack) {
-  send.reserve(length * send_ends.size());
-  receive.reserve(length * receive_ends.size());
+  send.reserve(length * pieces->send_ends.size());
+  receive.reserve(length * pieces->receive_ends.size());
   {
     const Observed packing(Phase::pack, name);
     double* out = send.data();
-    for (const int end : send_ends) pack(end, out), out += length;
+    for (const int end : pieces->send_ends) pack(end, out), out += length;
   }
   exchanger.run(*plan, send.data(), receive.data(), static_cast<int>(length));
   const Observed unpacking(Phase::unpack, name);
   const double* in = receive.data();
-  for (const int end : receive_ends) unpack(end, in), in += length;
+  for (const int end : pieces->receive_ends) unpack(end, in), in += length;
 }
 
 // Lengths are the same on all ranks.
@@ -132,15 +118,15 @@ void Halo::Side::exchange_in_shared_memory(std::size_t length, const Pack& pack,
   reserve_boxes(length);
   {
     const Observed packing(Phase::pack, name);
-    for (const int end : send_ends) pack(end, box(ranks.rank(), end));
+    for (const int end : pieces->send_ends) pack(end, box(ranks.rank(), end));
   }
   boxes->synchronise();
   {
     const Observed unpacking(Phase::unpack, name);
-    for (const int end : receive_ends) unpack(end, box(*neighbour[end], 1 - end));
+    for (const int end : pieces->receive_ends) unpack(end, box(*pieces->neighbour[end], 1 - end));
   }
   turn = 1 - turn;
-  const auto sent = static_cast<std::int64_t>(send_ends.size());
+  const auto sent = static_cast<std::int64_t>(pieces->send_ends.size());
   shared_count.exchanges += 1;
   shared_count.messages += sent;
   shared_count.partners = std::max(shared_count.partners, sent);

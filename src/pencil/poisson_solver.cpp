@@ -115,6 +115,14 @@ PoissonReport PoissonSolver::report() const {
   return report;
 }
 
+PoissonReport& PoissonReport::operator+=(const PoissonReport& other) {
+  transform_seconds += other.transform_seconds;
+  tridiagonal_seconds += other.tridiagonal_seconds;
+  xy += other.xy;
+  z += other.z;
+  return *this;
+}
+
 PoissonSolvers::PoissonSolvers(std::span<PoissonSolver> solvers) : solvers_(solvers) {
   const Spectrum& any = solvers.front().state_->spectrum;
   if (!JoinedLines::fits(any.options.tridiagonal, any.grid.column())) return;
@@ -145,13 +153,7 @@ void PoissonSolvers::exchange() {
 
 PoissonReport PoissonSolvers::report() const {
   PoissonReport sum;
-  for (const PoissonSolver& solver : solvers_) {
-    const PoissonReport r = solver.report();
-    sum.transform_seconds += r.transform_seconds;
-    sum.tridiagonal_seconds += r.tridiagonal_seconds;
-    sum.xy += r.xy;
-    sum.z += r.z;
-  }
+  for (const PoissonSolver& solver : solvers_) sum += solver.report();
   if (!joined_) return sum;
   sum.z += joined_->traffic();
   sum.tridiagonal_seconds += seconds_ - joined_->traffic().seconds;

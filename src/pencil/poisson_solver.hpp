@@ -51,6 +51,8 @@ struct PoissonOptions {
 struct PoissonReport {
   double transform_seconds = 0.0, tridiagonal_seconds = 0.0;
   TransposeTraffic xy, z;
+
+  PoissonReport& operator+=(const PoissonReport& other);
 };
 
 // Constructed once; all memory is allocated there. A field is solved in place by solve(), or plane

@@ -9,6 +9,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "pencil/batched_solvers.hpp"
 
 namespace octant::pencil {
 
@@ -69,26 +70,54 @@ std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
 }
 
 // Seconds of the solves of a time step: the least of the trials, each by its slowest rank.
-double measure(const Communicator& communicator, const TuningProblem& problem,
-               ProcessGrid processes, PoissonOptions options, int trials) {
-  const PencilGrid grid(communicator, problem.cells, processes);
-  PoissonSolver poisson(grid, problem.poisson, options);
-  const TridiagonalMatrix& z = problem.poisson.z;
-  FieldTridiagonal lines(grid, z.size(), z.periodic, options.tridiagonal);
-  TridiagonalMatrix identity{std::vector<double>(z.size()), std::vector<double>(z.size(), 1.0),
-                             std::vector<double>(z.size()), z.periodic};
-  lines.set_matrix(identity);
-  Field field(grid.box(Orientation::x));
+template <class Solve>
+double least_seconds(const Communicator& communicator, int trials, const Solve& solve) {
   double least = std::numeric_limits<double>::max();
   for (int trial = 0; trial <= trials; ++trial) {
     communicator.barrier();
     const Clock clock;
-    for (int n = 0; n < problem.field_solves; ++n) lines.solve(field);
-    poisson.solve(field);
+    solve();
     const double seconds = communicator.max(clock.seconds());
     if (trial > 0) least = std::min(least, seconds);  // the first one warms up
   }
   return least;
+}
+
+TridiagonalMatrix identity_like(const TridiagonalMatrix& z) {
+  return {std::vector<double>(z.size()), std::vector<double>(z.size(), 1.0),
+          std::vector<double>(z.size()), z.periodic};
+}
+
+double measure_planes(const Communicator& communicator, const TuningProblem& problem,
+                      const PencilGrid& grid, TransposeBackend way, bool measured_plans,
+                      int trials) {
+  PoissonOptions options{problem.tridiagonal, way, measured_plans};
+  options.tridiagonal.backend = way;
+  PoissonSolver poisson(grid, problem.poisson, options);
+  const TridiagonalMatrix identity = identity_like(problem.poisson.z);
+  FieldTridiagonal lines(grid, identity.size(), identity.periodic, options.tridiagonal);
+  lines.set_matrix(identity);
+  Field field(grid.box(Orientation::x));
+  return least_seconds(communicator, trials, [&] {
+    for (int n = 0; n < problem.field_solves; ++n) lines.solve(field);
+    poisson.solve(field);
+  });
+}
+
+double measure_batches(const Communicator& communicator, const TuningProblem& problem,
+                       const PencilGrid& grid, TransposeBackend way, int trials) {
+  const BatchedOptions options{.method = problem.tridiagonal.method,
+                               .comm = options_of_batches(way, problem.comm),
+                               .memory = std::make_shared<BatchedMemory>()};
+  BatchedPoisson poisson(grid, problem.poisson, options);
+  const TridiagonalMatrix identity = identity_like(problem.poisson.z);
+  BatchedTridiagonal lines(grid, identity.size(), identity.periodic, options);
+  lines.set_matrix(identity);
+  const DeviceField field(grid.box(Orientation::x));
+  return least_seconds(communicator, trials, [&] {
+    for (int n = 0; n < problem.field_solves; ++n) lines.solve(field.view());
+    poisson.solve(field.view());
+  });
 }
 
 // Whether the ranks share a node that has memory to share for all solvers of a run.
@@ -106,10 +135,14 @@ bool can_share(const Communicator& communicator, const Cells& cells) {
   }
 }
 
-std::vector<TransposeBackend> backends_of(const Communicator& communicator, const Cells& cells,
+std::vector<TransposeBackend> backends_of(const Communicator& communicator,
+                                          const TuningProblem& problem,
                                           std::optional<TransposeBackend> forced) {
-  if (forced && *forced != TransposeBackend::shared) return {*forced};
-  const bool may_share = can_share(communicator, cells);
+  using enum TransposeBackend;
+  if (problem.in_batches)
+    return forced ? std::vector{*forced} : std::vector{p2p, alltoall, ksection};
+  if (forced && *forced != shared) return {*forced};
+  const bool may_share = can_share(communicator, problem.cells);
   if (forced && !may_share)
     throw InputError(
         "grid.transpose = \"shared\" needs all ranks on one node with memory to share (/dev/shm): "
@@ -117,7 +150,7 @@ std::vector<TransposeBackend> backends_of(const Communicator& communicator, cons
   if (forced) return {*forced};
   std::vector<TransposeBackend> backends;
   for (const TransposeBackend backend : k_transpose_backends)
-    if (backend != TransposeBackend::shared || may_share) backends.push_back(backend);
+    if (backend != shared || may_share) backends.push_back(backend);
   return backends;
 }
 
@@ -134,16 +167,18 @@ Tuning tune(const Communicator& communicator, const TuningProblem& problem,
   } else {
     grids = candidates(communicator.size(), problem);
   }
-  const std::vector<TransposeBackend> backends = backends_of(communicator, problem.cells, backend);
+  const std::vector<TransposeBackend> backends = backends_of(communicator, problem, backend);
 
   Tuning tuning{grids.front(), backend.value_or(TransposeBackend::p2p), {}};
   if (communicator.size() == 1 || grids.size() * backends.size() == 1) return tuning;
   for (const ProcessGrid processes : grids)
     for (const TransposeBackend way : backends) {
-      PoissonOptions trial{problem.tridiagonal, way, options.measured_plans()};
-      trial.tridiagonal.backend = way;
-      tuning.rows.push_back(
-          {processes, way, measure(communicator, problem, processes, trial, trials)});
+      const PencilGrid trial(communicator, problem.cells, processes);
+      const double seconds =
+          problem.in_batches
+              ? measure_batches(communicator, problem, trial, way, trials)
+              : measure_planes(communicator, problem, trial, way, options.measured_plans(), trials);
+      tuning.rows.push_back({processes, way, seconds});
     }
   std::stable_sort(tuning.rows.begin(), tuning.rows.end(),
                    [](const TuningRow& a, const TuningRow& b) { return a.seconds < b.seconds; });

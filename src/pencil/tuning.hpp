@@ -50,8 +50,10 @@ struct TuningProblem {
   Cells cells;
   PoissonProblem poisson;
   TridiagonalOptions tridiagonal;
-  int field_solves =
-      0;  // solves of FieldTridiagonal per Poisson solve: 3 with z-implicit diffusion
+  // Solves of FieldTridiagonal per Poisson solve: 3 with z-implicit diffusion.
+  int field_solves = 0;
+  bool in_batches = false;  // by the solvers of batched_solvers.hpp
+  CommOptions comm = {};    // of those
 };
 
 // Times `trials` solves on every process grid that fits with every backend, skipping what is

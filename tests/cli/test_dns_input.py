@@ -63,11 +63,6 @@ def test_impossible_process_grids_are_refused(tmp_path: Path) -> None:
         assert_refused(outcome, "grid.process_grid", processes)
 
 
-def test_batches_on_several_ranks_are_refused(tmp_path: Path) -> None:
-    outcome = run(tmp_path / "run", SMALL_CHANNEL, "dns.schedule=batches", ranks=2)
-    assert_refused(outcome, "dns.schedule", "batches", "one rank", "planes")
-
-
 def test_too_few_planes_for_cyclic_reduction_are_refused(tmp_path: Path) -> None:
     outcome = run(
         tmp_path / "run",

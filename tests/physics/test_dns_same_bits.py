@@ -79,19 +79,25 @@ def test_threads_give_the_same_bits(case: str, tmp_path: Path) -> None:
     assert history[0] == history[1]
 
 
+@pytest.mark.parametrize("processes", ["1x1", "1x3", "2x2"])
 @pytest.mark.parametrize("case", CASES)
-def test_schedules_give_the_same_bits(case: str, tmp_path: Path) -> None:
+def test_schedules_give_the_same_bits(case: str, processes: str, tmp_path: Path) -> None:
     flow, diffusion = CASES[case]
-    planes, batches = (
-        on_ranks(
-            tmp_path / schedule,
-            flow,
-            "1x1",
-            f"dns.diffusion={diffusion}",
-            f"dns.schedule={schedule}",
-            threads=2,
-        )
-        for schedule in ("planes", "batches")
+    planes = on_ranks(
+        tmp_path / "planes",
+        flow,
+        "1x1",
+        f"dns.diffusion={diffusion}",
+        "dns.schedule=planes",
+        threads=2,
+    )
+    batches = on_ranks(
+        tmp_path / "batches",
+        flow,
+        processes,
+        f"dns.diffusion={diffusion}",
+        "dns.schedule=batches",
+        threads=2 if processes == "1x1" else 1,
     )
     assert "in batches" in batches.text
     assert differing_fields(batches.last_snapshot, planes.last_snapshot) == []
@@ -100,11 +106,39 @@ def test_schedules_give_the_same_bits(case: str, tmp_path: Path) -> None:
     assert statistics(batches.directory) == statistics(planes.directory)
 
 
+# What P-TDMA makes of lines depends on the process grid.
+@pytest.mark.parametrize("processes", ["1x3", "2x2"])
+@pytest.mark.parametrize("case", ["vortices_implicit_z", "cavity_implicit", "fountain_implicit"])
+def test_schedules_give_the_same_bits_with_ptdma(case: str, processes: str, tmp_path: Path) -> None:
+    flow, diffusion = CASES[case]
+    planes, batches = (
+        on_ranks(
+            tmp_path / schedule,
+            flow,
+            processes,
+            f"dns.diffusion={diffusion}",
+            f"dns.schedule={schedule}",
+            "dns.poisson=ptdma",
+        )
+        for schedule in ("planes", "batches")
+    )
+    assert differing_fields(batches.last_snapshot, planes.last_snapshot) == []
+    history = [(r.directory / "history.csv").read_text() for r in (batches, planes)]
+    assert history[0] == history[1]
+
+
 def test_backends_give_the_same_bits(tmp_path: Path) -> None:
     alone = on_ranks(tmp_path, SMALL_CHANNEL, "1x1")
-    for backend in ("pairwise", "alltoall", "ksection", "shared"):
-        other = on_ranks(tmp_path / backend, SMALL_CHANNEL, "2x2", f"grid.transpose={backend}")
-        assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], backend
+    for schedule in ("planes", "batches"):
+        for backend in ("pairwise", "alltoall", "ksection", "shared"):
+            other = on_ranks(
+                tmp_path / schedule / backend,
+                SMALL_CHANNEL,
+                "2x2",
+                f"dns.schedule={schedule}",
+                f"grid.transpose={backend}",
+            )
+            assert differing_fields(other.last_snapshot, alone.last_snapshot) == [], backend
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "pencil/batched_halo.hpp"
 #include "pencil/batched_lines.hpp"
 #include "pencil/batched_solvers.hpp"
 #include "pencil/batched_transform.hpp"
@@ -32,15 +33,17 @@ Array solved_on_device(const PencilGrid& grid, Solver& solver, const Array& f) {
 }
 
 Array solved_in_batches(const PencilGrid& grid, const Operator& op, const Array& f,
-                        Sweep sweep = Sweep::up) {
-  BatchedPoisson solver(grid.cells(), op.problem, sweep);
+                        Sweep sweep = Sweep::up,
+                        TridiagonalMethod method = TridiagonalMethod::ftm) {
+  BatchedPoisson solver(grid, op.problem, {.method = method, .sweep = sweep});
   if (op.identity != 0.0 || op.laplacian != 1.0) solver.set_operator(op.identity, op.laplacian);
   return solved_on_device(grid, solver, f);
 }
 
 Array solved_by_planes(const PencilGrid& grid, const Operator& op, const Array& f,
-                       Sweep sweep = Sweep::up) {
+                       Sweep sweep = Sweep::up, TridiagonalMethod method = TridiagonalMethod::ftm) {
   PoissonOptions options;
+  options.tridiagonal.method = method;
   options.tridiagonal.sweep = sweep;
   PoissonSolver solver(grid, op.problem, options);
   if (op.identity != 0.0 || op.laplacian != 1.0) solver.set_operator(op.identity, op.laplacian);
@@ -119,6 +122,43 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForOddPrimeAndSmallSizes) {
   }
 }
 
+// Some ranks hold no unknown row, or no column.
+TEST(BatchedPoisson, HasTheBitsOfThePlanesOnEveryProcessGrid) {
+  const Cells cells{7, 5, 17};
+  const AxisConditions ring{}, walls{neumann, neumann, Location::centre};
+  const AxisConditions faces{dirichlet, dirichlet, Location::face};
+  struct Sides {
+    AxisConditions x, y, z;
+  };
+  for (const auto& [x, y, z] : {Sides{ring, ring, walls}, Sides{ring, ring, ring},
+                                Sides{ring, faces, faces}, Sides{faces, ring, walls}})
+    for (const TridiagonalMethod method : values_of<TridiagonalMethod>())
+      for (const Sweep sweep : {Sweep::up, Sweep::down})
+        for (const ProcessGrid processes : selected_grids(world().size(), cells[1], cells[2] / 2)) {
+          const PencilGrid grid(world(), cells, processes);
+          const Operator op{problem_of(x, y, z, cells)};
+          const Array f = right_hand_side(op, cells, 4);
+          const Array phi = solved_in_batches(grid, op, f, sweep, method);
+          EXPECT_EQ(phi.values, solved_by_planes(grid, op, f, sweep, method).values) << fmt::format(
+              "{}, x {}, y {}, z {}, {}, {}", to_string(processes), to_string(x), to_string(y),
+              to_string(z), name_of(method), sweep == Sweep::up ? "up" : "down");
+        }
+}
+
+TEST(BatchedPoisson, TakesANewOperatorOnEveryProcessGrid) {
+  const Cells cells{9, 8, 18};
+  const AxisConditions walls{dirichlet, neumann, Location::centre};
+  for (const TridiagonalMethod method : values_of<TridiagonalMethod>())
+    for (const ProcessGrid processes : selected_grids(world().size(), cells[1], cells[2] / 2)) {
+      const PencilGrid grid(world(), cells, processes);
+      const Operator op{problem_of({}, {}, walls, cells), 1.0, -0.01};
+      const Array f = right_hand_side(op, cells, 6);
+      EXPECT_EQ(solved_in_batches(grid, op, f, Sweep::up, method).values,
+                solved_by_planes(grid, op, f, Sweep::up, method).values)
+          << to_string(processes) << ", " << name_of(method);
+    }
+}
+
 TEST(BatchedPoisson, KeepsEntriesThatAreNoUnknowns) {
   const Cells cells{9, 8, 16};
   const AxisConditions face{dirichlet, dirichlet, Location::face};
@@ -141,7 +181,8 @@ TEST(BatchedPoisson, SharesItsMemoryWithSolversOfOtherSizes) {
   std::vector<Case> cases;
   for (const Cells& cells : {Cells{21, 8, 6}, Cells{18, 14, 8}, Cells{6, 9, 5}}) {
     const Operator op{problem_of({}, {}, walls, cells)};
-    cases.push_back({alone(cells), op, BatchedPoisson(cells, op.problem, Sweep::up, memory)});
+    const PencilGrid grid = alone(cells);
+    cases.push_back({grid, op, BatchedPoisson(grid, op.problem, {.memory = memory})});
   }
   for (Case& c : cases) {
     const Array f = random_array(c.grid.cells(), 7);
@@ -154,21 +195,38 @@ TEST(BatchedPoisson, RefusesConditionsAndMatricesThatDoNotFit) {
   const Cells cells{8, 8, 8};
   const AxisConditions walls{neumann, neumann, Location::centre};
   PoissonProblem problem = problem_of({}, {}, walls, cells);
-  EXPECT_THROW(BatchedPoisson({8, 8, 7}, problem), RunError);
+  EXPECT_THROW(BatchedPoisson(alone({8, 8, 7}), problem), RunError);
   problem.x = {periodic, neumann, Location::centre};
-  EXPECT_THROW(BatchedPoisson(cells, problem), InputError);
+  EXPECT_THROW(BatchedPoisson(alone(cells), problem), InputError);
 }
 
 // As on a GPU.
 Array solved_by_kernels(const PencilGrid& grid, const Operator& op, const Array& f) {
   const PoissonProblem& p = op.problem;
-  const auto transform = make_kernel_transform({grid.cells()[0], p.spacing_x, p.x},
-                                               {grid.cells()[1], p.spacing_y, p.y}, p.z.size(),
-                                               std::make_shared<BatchedMemory>());
-  const bool singular = p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant;
-  BatchedLines lines({transform->x_eigenvalues(), transform->y_eigenvalues()}, p.z.size(),
-                     p.z.periodic, singular, Sweep::up);
-  lines.set_operator(p.z, op.identity, op.laplacian);
+  const auto memory = std::make_shared<BatchedMemory>();
+  const auto planes_of = [&](int z_index) {
+    const int rank = grid.rank_of(grid.y_index(), z_index);
+    return intersection(grid.box(Orientation::x, rank)[2], {0, p.z.size()});
+  };
+  const auto transform = make_kernel_transform({grid,
+                                                {grid.cells()[0], p.spacing_x, p.x},
+                                                {grid.cells()[1], p.spacing_y, p.y},
+                                                planes_of(grid.z_index()).count(),
+                                                {},
+                                                memory});
+  const bool singular = p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant &&
+                        transform->has_first_column();
+  const auto lines = make_batched_lines({grid.column(),
+                                         planes_of,
+                                         p.z.size(),
+                                         p.z.periodic,
+                                         singular,
+                                         {transform->x_eigenvalues(), transform->y_eigenvalues()},
+                                         TridiagonalMethod::ftm,
+                                         Sweep::up,
+                                         {},
+                                         memory});
+  lines->set_operator(p.z, op.identity, op.laplacian);
   struct {
     BatchedTransform& transform;
     BatchedLines& lines;
@@ -177,7 +235,7 @@ Array solved_by_kernels(const PencilGrid& grid, const Operator& op, const Array&
       lines.solve(transform.coefficients());
       transform.backward(field);
     }
-  } solver{*transform, lines};
+  } solver{*transform, *lines};
   return solved_on_device(grid, solver, f);
 }
 
@@ -200,6 +258,23 @@ TEST(KernelTransform, DiagonalisesTheOperatorForEveryPairOfConditions) {
   }
 }
 
+TEST(KernelTransform, DoesNotDependOnTheProcessGrid) {
+  const Cells cells{7, 5, 6};
+  const AxisConditions walls{neumann, neumann, Location::centre};
+  const AxisConditions faces{dirichlet, dirichlet, Location::face};
+  for (const AxisConditions& x : {AxisConditions{}, faces})
+    for (const AxisConditions& y : {AxisConditions{}, faces}) {
+      const Operator op{problem_of(x, y, walls, cells)};
+      const Array f = right_hand_side(op, cells, 1);
+      const Array expected = solved_by_kernels(alone(cells), op, f);
+      for (const ProcessGrid processes : process_grids(world().size(), cells[1], cells[2])) {
+        const Array phi = solved_by_kernels(PencilGrid(world(), cells, processes), op, f);
+        EXPECT_LE(largest_difference(phi, expected), 1e-13 * expected.largest())
+            << to_string(processes) << ", x " << to_string(x) << ", y " << to_string(y);
+      }
+    }
+}
+
 TEST(KernelTransform, LeavesEntriesThatAreNoUnknownsAlone) {
   const Cells cells{9, 8, 6};
   const AxisConditions face{dirichlet, dirichlet, Location::face};
@@ -213,22 +288,59 @@ TEST(KernelTransform, LeavesEntriesThatAreNoUnknownsAlone) {
 
 TEST(BatchedTridiagonal, HasTheBitsOfThePlanesAndLeavesTheWallAlone) {
   const Cells cells{19, 8, 18};
-  const PencilGrid grid = alone(cells);
   const Array f = random_array(cells, 1);
-  for (const AxisConditions& z : k_all_conditions)
-    for (const Sweep sweep : {Sweep::up, Sweep::down}) {
-      const TridiagonalMatrix matrix = diffusion(z, cells_along_z(z, cells[2]));
-      BatchedTridiagonal batched(cells, matrix.size(), matrix.periodic, sweep);
-      batched.set_matrix(matrix);
-      TridiagonalOptions options;
-      options.sweep = sweep;
-      FieldTridiagonal planes(grid, matrix.size(), matrix.periodic, options);
-      planes.set_matrix(matrix);
-      Field field = local_part(f, grid);
-      planes.solve(field);
-      EXPECT_EQ(solved_on_device(grid, batched, f).values, gathered(field, grid).values)
-          << to_string(z);
-    }
+  for (const ProcessGrid processes : selected_grids(world().size(), cells[1], cells[2] / 3))
+    for (const AxisConditions& z : k_all_conditions)
+      for (const TridiagonalMethod method : values_of<TridiagonalMethod>())
+        for (const Sweep sweep : {Sweep::up, Sweep::down}) {
+          const PencilGrid grid(world(), cells, processes);
+          const TridiagonalMatrix matrix = diffusion(z, cells_along_z(z, cells[2]));
+          BatchedTridiagonal batched(grid, matrix.size(), matrix.periodic,
+                                     {.method = method, .sweep = sweep});
+          batched.set_matrix(matrix);
+          TridiagonalOptions options;
+          options.method = method;
+          options.sweep = sweep;
+          FieldTridiagonal planes(grid, matrix.size(), matrix.periodic, options);
+          planes.set_matrix(matrix);
+          Field field = local_part(f, grid);
+          planes.solve(field);
+          EXPECT_EQ(solved_on_device(grid, batched, f).values, gathered(field, grid).values)
+              << to_string(processes) << ", " << to_string(z) << ", " << name_of(method);
+        }
+}
+
+// Every ghost, of fields with other numbers everywhere.
+TEST(BatchedHalo, FillsTheGhostsThatHaloFills) {
+  const Cells cells{6, 8, 9};
+  for (const ProcessGrid processes : process_grids(world().size(), cells[1], cells[2]))
+    for (const bool periodic_y : {false, true})
+      for (const bool periodic_z : {false, true}) {
+        const PencilGrid grid(world(), cells, processes);
+        std::vector<Field> fields;
+        std::vector<DeviceField> copies;
+        for (int n = 0; n < 2; ++n) {
+          fields.push_back(local_part(random_array(cells, n), grid));
+          copies.emplace_back(fields[n].box()).copy_from(fields[n]);
+        }
+        // What Halo copies where an axis is whole is for others to do here.
+        Halo halo(grid, periodic_y && processes.y > 1, periodic_z && processes.z > 1);
+        BatchedHalo batched(grid, periodic_y, periodic_z, {});
+        Field* const all[] = {&fields[0], &fields[1]};
+        halo.fill_y(all);
+        halo.fill_z(all);
+        const FieldView views[] = {copies[0].view(), copies[1].view()};
+        for (const int axis : {0, 1, 2}) batched.fill(views, axis);
+        for (int n = 0; n < 2; ++n) {
+          Field filled(fields[n].box());
+          copies[n].copy_to(filled);
+          for (int k = -1; k <= filled.nz(); ++k)
+            for (int j = -1; j <= filled.ny(); ++j)
+              for (int i = -1; i <= filled.nx(); ++i)
+                ASSERT_EQ(filled.row(k, j)[i], fields[n].row(k, j)[i])
+                    << to_string(processes) << " at " << i << ", " << j << ", " << k;
+        }
+      }
 }
 
 }  // namespace

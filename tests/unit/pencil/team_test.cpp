@@ -100,7 +100,7 @@ TEST(Team, SolvesWithTheSameBitsAsOneThread) {
           0.1, 0.2, {}, walls, second_derivative(stretched_faces(cells[2]), z), true};
       const Field source = local_part(random_array(cells, 3), grid);
       PoissonSolver one(grid, problem), all(grid, problem);
-      BatchedPoisson batched(grid.cells(), problem);
+      BatchedPoisson batched(grid, problem);
       for (int repeat = 0; repeat < 2; ++repeat) {
         const Field expected = solved_by(&alone, one, source);
         const Field solution = solved_by(nullptr, all, source);

@@ -1,4 +1,5 @@
-// Planes and batches: two orders of the same work, with the same bits on a host.
+// Planes and batches: two orders of the same work, with the same bits on a host, on one rank or on
+// several.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -113,16 +115,27 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-// A flow on one rank, and what it refers to.
+// All process grids of the ranks with two cells along y and two unknowns along z for each of them.
+std::vector<pencil::ProcessGrid> process_grids(const Case& c) {
+  const int ranks = Communicator::world().size();
+  std::vector<pencil::ProcessGrid> grids;
+  for (int y = 1; y <= ranks; ++y)
+    if (ranks % y == 0 && 2 * y <= c.grid.cells[1] && 2 * (ranks / y) < c.grid.cells[2])
+      grids.push_back({y, ranks / y});
+  return grids;
+}
+
+// A flow, and what it refers to.
 class Trial {
  public:
-  Trial(const Case& c, ScheduleKind schedule)
+  Trial(const Case& c, pencil::ProcessGrid processes, ScheduleKind schedule)
       : parameters_(c.flow),
         domain_(Communicator::world(), Grid(c.grid, Boundaries(c.flow, c.grid.size).periodic(2)),
-                Boundaries(c.flow, c.grid.size), {1, 1}) {
+                Boundaries(c.flow, c.grid.size), processes) {
     parameters_.schedule = schedule;
-    flow_ = std::make_unique<Flow>(domain_, parameters_, c.scalar, pencil::PoissonOptions{},
-                                   CommOptions{});
+    pencil::PoissonOptions solvers;
+    solvers.tridiagonal.method = c.flow.poisson;
+    flow_ = std::make_unique<Flow>(domain_, parameters_, c.scalar, solvers, CommOptions{});
   }
 
   Flow& flow() { return *flow_; }
@@ -186,43 +199,55 @@ constexpr double k_step = 0.004;
 
 class Schedules : public testing::TestWithParam<Diffusion> {
  protected:
-  std::vector<Case> cases() const {
-    std::vector<Case> all = all_cases();
-    for (Case& c : all) c.flow.diffusion = GetParam();
-    return all;
+  using Method = pencil::TridiagonalMethod;
+
+  // Calls test(case, process grid, what a message says of them) for all cases, with some ways to
+  // solve for lines along z.
+  template <class Test>
+  void for_all(std::initializer_list<Method> methods, const Test& test) const {
+    for (Case c : all_cases())
+      for (const Method method : methods)
+        for (const pencil::ProcessGrid processes : process_grids(c)) {
+          if (method == Method::ptdma && processes.z == 1) continue;
+          c.flow.diffusion = GetParam();
+          c.flow.poisson = method;
+          test(c, processes,
+               fmt::format("{}, {}, {}", c.name, to_string(processes), name_of(method)));
+        }
   }
 };
 
 TEST_P(Schedules, have_the_same_bits_with_all_boundaries_and_forcings) {
-  for (const Case& c : cases()) {
-    Trial planes(c, ScheduleKind::planes), batches(c, ScheduleKind::batches);
+  for_all({Method::ftm, Method::ptdma}, [](const Case& c, pencil::ProcessGrid processes,
+                                           const std::string& what) {
+    Trial planes(c, processes, ScheduleKind::planes), batches(c, processes, ScheduleKind::batches);
     for (Trial* trial : {&planes, &batches}) {
       trial->stir();
       for (int n = 0; n < 3; ++n) trial->flow().step(k_step);
     }
-    EXPECT_TRUE(same_bits(planes.bits(), batches.bits())) << c.name;
-    EXPECT_EQ(planes.flow().mean_force(), batches.flow().mean_force()) << c.name;
-  }
+    EXPECT_TRUE(same_bits(planes.bits(), batches.bits())) << what;
+    EXPECT_EQ(planes.flow().mean_force(), batches.flow().mean_force()) << what;
+  });
 }
 
 TEST_P(Schedules, measure_the_same_bits) {
-  for (const Case& c : cases()) {
-    Trial planes(c, ScheduleKind::planes), batches(c, ScheduleKind::batches);
+  for_all({Method::ftm}, [](const Case& c, pencil::ProcessGrid processes, const std::string& what) {
+    Trial planes(c, processes, ScheduleKind::planes), batches(c, processes, ScheduleKind::batches);
     for (Trial* trial : {&planes, &batches}) {
       trial->stir();
       trial->flow().step(k_step);
     }
     const Totals a = measure(planes.flow()), b = measure(batches.flow());
-    EXPECT_TRUE(same_totals(a, b)) << c.name;
-    EXPECT_LE(a.scaled_divergence, 1e-12) << c.name;
-    EXPECT_EQ(stable_step(planes.flow(), a, 0.8), stable_step(batches.flow(), b, 0.8)) << c.name;
-  }
+    EXPECT_TRUE(same_totals(a, b)) << what;
+    EXPECT_LE(a.scaled_divergence, 1e-12) << what;
+    EXPECT_EQ(stable_step(planes.flow(), a, 0.8), stable_step(batches.flow(), b, 0.8)) << what;
+  });
 }
 
 TEST_P(Schedules, go_on_from_each_others_state) {
-  for (const Case& c : cases()) {
-    Trial whole(c, ScheduleKind::planes), first(c, ScheduleKind::batches),
-        second(c, ScheduleKind::planes), third(c, ScheduleKind::batches);
+  for_all({Method::ftm}, [](const Case& c, pencil::ProcessGrid processes, const std::string& what) {
+    Trial whole(c, processes, ScheduleKind::planes), first(c, processes, ScheduleKind::batches),
+        second(c, processes, ScheduleKind::planes), third(c, processes, ScheduleKind::batches);
     whole.stir();
     for (int n = 0; n < 3; ++n) whole.flow().step(k_step);
     first.stir();
@@ -231,23 +256,25 @@ TEST_P(Schedules, go_on_from_each_others_state) {
     second.flow().step(k_step);
     third.take(second);
     third.flow().step(k_step);
-    EXPECT_TRUE(same_bits(third.bits(), whole.bits())) << c.name;
-  }
+    EXPECT_TRUE(same_bits(third.bits(), whole.bits())) << what;
+  });
 }
 
 TEST_P(Schedules, tell_where_a_flow_has_broken_down) {
+  const Communicator world = Communicator::world();
   for (const ScheduleKind schedule : {ScheduleKind::planes, ScheduleKind::batches}) {
     Case c = periodic_box();
     c.flow.diffusion = GetParam();
-    Trial trial(c, schedule);
+    Trial trial(c, {world.size(), 1}, schedule);
     trial.stir();
-    trial.flow().state().v(3, 2, 1) = std::numeric_limits<double>::quiet_NaN();
+    if (world.rank() == 0)
+      trial.flow().state().v(3, 1, 2) = std::numeric_limits<double>::quiet_NaN();
     trial.flow().complete();
     try {
       measure(trial.flow());
       FAIL() << name_of(schedule);
     } catch (const RunError& error) {
-      EXPECT_NE(std::string(error.what()).find("cell (3, 2, 1)"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("cell (3, 1, 2)"), std::string::npos);
     }
   }
 }
