@@ -90,7 +90,7 @@ KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const SweepCells<M, ghosts>
   using Inner = typename SweepCells<M, ghosts>::InnerPlane;
   using Primitive = typename SweepCells<M, ghosts>::PrimitivePlane;
   const Inner past = cells.past_velocity(k - 2), long_past = cells.past_velocity(k - 3);
-  for_packs<0, M>(0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA {
+  const auto keep = [&](int j, int i) OCTANT_INLINE_LAMBDA {
     const double* const here = cells.primitive(k - 1).at(j, i);
     const double* const next = cells.primitive(k).at(j, i);
     const double* const after = cells.primitive(k + 1).at(j, i);
@@ -106,7 +106,9 @@ KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const SweepCells<M, ghosts>
     keep_truncation(faces, k - 1, j, i, truncation_around<V>(velocity));
     OCTANT_UNROLL(3)
     for (int d = 0; d < 3; ++d) P::store(long_before + d * Inner::stride, velocity(d, 0, 0, 0));
-  });
+  };
+  for (int j = 0; j < rows; ++j)
+    for (int i = 0; i < M; i += P::width) keep(j, i);
 }
 
 // Internal energy below this share of the total is lost in its rounding.

@@ -11,6 +11,7 @@
 #include "hydro/schemes.hpp"
 #include "hydro/sweep_batches.hpp"
 #include "hydro/sweep_scratch.hpp"
+#include "hydro/swept_cells.hpp"
 
 namespace octant::hydro {
 
@@ -47,12 +48,14 @@ class GodunovFluxes {
 };
 
 template <int M, class Scheme>
-void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, int axis, int rows, int k) {
+void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, const SweptCells<M>& swept,
+                     int axis, int k) {
   const Scheme scheme(a);
   const auto through = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
-    for_packs<0, M + (Axis == 0)>(0, rows + (Axis == 1), [&](int j, int i) OCTANT_INLINE_LAMBDA {
-      flux_through<Axis>(scheme, faces, k, j, i);
-    });
+    for (int j = 0; j < M + (Axis == 1); ++j)
+      for_packs<0, M + (Axis == 0)>(swept.with_fluxes(Axis, k, j), [&](int i) OCTANT_INLINE_LAMBDA {
+        flux_through<Axis>(scheme, faces, k, j, i);
+      });
   };
   if (axis == 0) through.template operator()<0>();
   else if (axis == 1) through.template operator()<1>();

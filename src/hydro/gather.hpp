@@ -3,6 +3,7 @@
 
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/sweep_scratch.hpp"
+#include "hydro/swept_cells.hpp"
 #include "hydro/tile_view.hpp"
 
 namespace octant::hydro {
@@ -33,10 +34,7 @@ class Gather {
   // One of plane k of the patch, ghost cells of the scheme's shape around it included.
   KOKKOS_FORCEINLINE_FUNCTION void piece(int k, int n) const {
     if constexpr (width > 1) {
-      const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(n - g));
-      if (ghosts < 0) return;
-      row(k, n - g, ghosts);
-      if (a_.frame.turns()) to_frame(k, n - g, -ghosts, M + ghosts);
+      if (Planes::ghosts.reach_beside(overhang(k), overhang(n - g)) >= 0) row(k, n - g, ~0u);
     } else {
       constexpr mesh::GhostShape ghosts = Planes::ghosts;  // CUDA has no address of the member
       const int j = n / across - g, i = n % across - g;
@@ -49,30 +47,33 @@ class Gather {
     }
   }
 
- private:
-  KOKKOS_FORCEINLINE_FUNCTION static int overhang(int index) {
-    const int beyond = index < 0 ? -index : index - (M - 1);
-    return beyond > 0 ? beyond : 0;
-  }
-
-  // A row, with so many ghost cells at both ends.
-  KOKKOS_FORCEINLINE_FUNCTION void row(int k, int j, int ghosts) const {
+  // Of row (k, j) the packs that hold any of these cells.
+  KOKKOS_FORCEINLINE_FUNCTION void row(int k, int j, RowOfCells cells) const {
     const Plane to = s_.primitive(k);
     const BlockRow row = view_.block_row(j, k);
     const int run = M < a_.sweep.tiles.block_size ? M : a_.sweep.tiles.block_size;
-    for (int first = 0; first < M; first += (run > width ? run : width)) {
-      const CellPointer cells = view_.cell(a_.sweep.current, row, first);
-      if (run >= width && cells.from) {
-        for (int i = 0; i < run; i += width)
-          pack(cells.from + i, cells.stride, to.at(j, first + i));
+    const int step = run > width ? run : width;
+    for (int first = 0; first < M; first += step) {
+      if ((cells & cells_from(first, step)) == 0) continue;
+      const CellPointer from = view_.cell(a_.sweep.current, row, first);
+      if (run >= width && from.from) {
+        for (int i = 0; i < run; i += width) pack(from.from + i, from.stride, to.at(j, first + i));
       } else {
-        for (int i = first; i < first + (run > width ? run : width); i += width)
+        for (int i = first; i < first + step; i += width)
           scattered(
               to, j, width, [&](int lane) { return i + lane; },
               [&](int lane) { return view_.cell(a_.sweep.current, row, i + lane); });
       }
     }
-    if (ghosts > 0) x_ghosts(to, row, j, ghosts);
+    const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(j));
+    if (ghosts > 0 && (cells & ~cells_from(0, M)) != 0) x_ghosts(to, row, j, ghosts);
+    if (a_.frame.turns()) to_frame(k, j, -ghosts, M + ghosts);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static int overhang(int index) {
+    const int beyond = index < 0 ? -index : index - (M - 1);
+    return beyond > 0 ? beyond : 0;
   }
 
   // Takes the frame's velocity from that of the cells of a row from `first` on, before `last`.

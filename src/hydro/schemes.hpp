@@ -21,12 +21,14 @@ struct Batch;
 struct KernelArguments;
 template <int M>
 class SweepFaces;
+template <int M>
+class SweptCells;
 
-// The fluxes through the lower faces along an axis of some rows of plane k, for the schedule for
+// The fluxes through the lower faces along an axis in plane k that are wanted, for the schedule for
 // cores (sweep_kernel.hpp).
 template <int M>
-using PlaneFluxes = void (*)(const KernelArguments& arguments, SweepFaces<M> faces, int axis,
-                             int rows, int k);
+using PlaneFluxes = void (*)(const KernelArguments& arguments, SweepFaces<M> faces,
+                             const SweptCells<M>& swept, int axis, int k);
 // What is done to a batch of tiles, for the schedule for devices (sweep_batches.hpp).
 using BatchKernel = void (*)(const KernelArguments& arguments, const Batch& batch);
 

@@ -1,5 +1,5 @@
-// The schedule of a sweep for cores: a thread per tile marches through the planes k of its patch,
-// with everything in scratch that stays in the cache.
+// The schedule of a sweep for cores: a thread per tile marches through the planes k of its patch
+// that have own cells, with everything in scratch that stays in the cache.
 //
 //   states on the surfaces of the cells of plane k, from a ring of primitive planes
 //   z fluxes below plane k, which completes plane k-1: its new state is written
@@ -54,23 +54,24 @@ class SweepKernel {
     const TileView view(a_.sweep.tiles, team.league_rank());
     const Scratch planes(team, a_.variables);
     const int dimensions = view.dimensions(a_.dimensions);
-    const int rows = dimensions > 1 ? M : 1, last = dimensions > 2 ? M : 1;
+    const SweptCells<M> swept(view, dimensions, Scratch::ghosts);
+    const int first = swept.begin(), last = swept.end();
     const bool requested = view.tile().request_begin < view.tile().request_end;
     Outcome<Pack> outcome;
     write_safe_cell(a_, planes.safe_cell());
-    for (int k = -g; k < g - 1; ++k) Cells::gather(a_, view, planes, rows, k);
-    for (int k = -1; k <= last; ++k) {
-      const bool inside = k >= 0 && k < last;
-      if (inside) reconstruct<true>(view, planes, rows, k);
-      else reconstruct<false>(view, planes, rows, k);
-      if (a_.guards_entropy) Cells::find_truncation(planes, planes, rows, k);
-      if (k >= 0) find_fluxes(view, planes, 2, rows, k);
-      if (k > 0) Faces::update(a_, view, planes, rows, k - 1, outcome);
-      for (int axis = 0; inside && axis < 2; ++axis) find_fluxes(view, planes, axis, rows, k);
-      if (k < last) Cells::gather(a_, view, planes, rows, k + g);
-      if (k >= 0 && requested) Faces::answer_requests(team, a_, view, planes, dimensions, k);
+    for (int k = first - g; k < first + g - 1; ++k) Cells::gather(a_, view, planes, swept, k);
+    for (int k = first - 1; k <= last; ++k) {
+      const bool inside = k >= first && k < last;
+      if (inside) reconstruct<true>(view, planes, swept, k);
+      else reconstruct<false>(view, planes, swept, k);
+      if (a_.guards_entropy) Cells::find_truncation(planes, planes, dimensions > 1 ? M : 1, k);
+      if (k >= first) find_fluxes(view, planes, swept, 2, k);
+      if (k > first) Faces::update(a_, view, planes, swept, k - 1, outcome);
+      for (int axis = 0; inside && axis < 2; ++axis) find_fluxes(view, planes, swept, axis, k);
+      if (k < last) Cells::gather(a_, view, planes, swept, k + g);
+      if (k >= first && requested) Faces::answer_requests(team, a_, view, planes, dimensions, k);
     }
-    if (dimensions < 3) Faces::update_others(a_, view, planes, dimensions, outcome);
+    if (dimensions < 3) Faces::update_others(a_, view, planes, swept, dimensions, outcome);
     if (any(outcome.bad)) a_.sweep.bad_tiles[team.league_rank()] = 1;
     fastest = max(fastest, largest(outcome.fastest));
     if (a_.sweep.tile_cycles) a_.sweep.tile_cycles[team.league_rank()] += cycle_count() - begun;
@@ -79,17 +80,19 @@ class SweepKernel {
  private:
   template <bool Inside>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const TileView& view, const Scratch& planes,
-                                               int rows, int k) const {
+                                               const SweptCells<M>& swept, int k) const {
     constexpr int extra = Inside ? 1 : 0;
     const typename Scratch::Surface surface(planes, k);
-    for_packs<-extra, M + extra>(-extra, rows + extra, [&](int j, int i) OCTANT_INLINE_LAMBDA {
-      reconstruct_cells<Inside>(scheme_, a_, view, planes, surface, k, j, i);
-    });
+    for (int j = -extra; j < M + extra; ++j)
+      for_packs<-extra, M + extra>(swept.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
+        reconstruct_cells<Inside>(scheme_, a_, view, planes, surface, k, j, i);
+      });
   }
 
-  void find_fluxes(const TileView& view, const Scratch& planes, int axis, int rows, int k) const {
-    fluxes_(a_, planes, axis, rows, k);
-    if (a_.frame.turns()) Faces::leave_frame(a_, view, planes, axis, rows, k);
+  void find_fluxes(const TileView& view, const Scratch& planes, const SweptCells<M>& swept,
+                   int axis, int k) const {
+    fluxes_(a_, planes, swept, axis, k);
+    if (a_.frame.turns()) Faces::leave_frame(a_, view, planes, swept, axis, k);
   }
 
   KernelArguments a_;

@@ -6,12 +6,13 @@
 namespace octant::hydro {
 
 template <int M>
-void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces faces, int axis,
-                                int rows, int k) {
+void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces faces,
+                                const SweptCells<M>& swept, int axis, int k) {
   const auto leave = [&]<int Axis>() {
-    for_packs<0, M + (Axis == 0)>(0, rows + (Axis == 1), [&](int j, int i) {
-      hydro::leave_frame<Axis>(a, view, faces, k, j, i);
-    });
+    for (int j = 0; j < M + (Axis == 1); ++j)
+      for_packs<0, M + (Axis == 0)>(swept.with_fluxes(Axis, k, j), [&](int i) {
+        hydro::leave_frame<Axis>(a, view, faces, k, j, i);
+      });
   };
   if (axis == 0) leave.template operator()<0>();
   else if (axis == 1) leave.template operator()<1>();
@@ -19,18 +20,20 @@ void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces f
 }
 
 template <int M>
-void FacePlanes<M>::update(const KernelArguments& a, TileView view, Faces faces, int rows, int k,
-                           Outcome<Pack>& outcome) {
+void FacePlanes<M>::update(const KernelArguments& a, TileView view, Faces faces,
+                           const SweptCells<M>& swept, int k, Outcome<Pack>& outcome) {
   const CellUpdate<Faces> cells(a, view, faces);
-  for_packs<0, M>(0, rows, [&](int j, int i) OCTANT_INLINE_LAMBDA { cells(k, j, i, outcome); });
+  for (int j = 0; j < M; ++j)
+    for_packs<0, M>(swept.own(k, j), [&](int i) OCTANT_INLINE_LAMBDA { cells(k, j, i, outcome); });
 }
 
 template <int M>
 void FacePlanes<M>::update_others(const KernelArguments& a, TileView view, Faces faces,
-                                  int dimensions, Outcome<Pack>& outcome) {
+                                  const SweptCells<M>& swept, int dimensions,
+                                  Outcome<Pack>& outcome) {
   const CellUpdate<Faces> cells(a, view, faces);
-  for_packs<0, M>(0, dimensions > 1 ? M : 1,
-                  [&](int j, int i) { cells.others(dimensions, j, i, outcome); });
+  for (int j = 0; j < M; ++j)
+    for_packs<0, M>(swept.own(0, j), [&](int i) { cells.others(dimensions, j, i, outcome); });
 }
 
 template <int M>

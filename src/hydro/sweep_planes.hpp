@@ -10,18 +10,19 @@ namespace octant::hydro {
 
 using CoreTeam = Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace>::member_type;
 
-// Before reconstruction, in some rows of the patch.
+// Before reconstruction.
 template <int M, mesh::GhostShape ghosts>
 struct CellPlanes {
   using Cells = SweepCells<M, ghosts>;
 
-  // These cells of plane k, and the ghost cells around them.
+  // The cells of plane k that are read.
   [[gnu::noinline]] static void gather(const KernelArguments& a, TileView view, Cells cells,
-                                       int rows, int k) {
+                                       const SweptCells<M>& swept, int k) {
     const Gather<Cells> of_tile(a, view, cells);
-    for (int n = 0; n < rows + 2 * ghosts.reach; ++n) of_tile.piece(k, n);
+    for (int j = -ghosts.reach; j < M + ghosts.reach; ++j)
+      if (const RowOfCells read = swept.read(k, j)) of_tile.row(k, j, read);
   }
-  // What dual energy that overwrites wants to know of those of plane k - 1.
+  // What dual energy that overwrites wants to know of some rows of plane k - 1.
   [[gnu::noinline]] static void find_truncation(Cells cells, SweepFaces<M> faces, int rows, int k) {
     estimate_truncation(cells, faces, rows, k);
   }
@@ -44,14 +45,14 @@ struct FacePlanes {
 
   // Makes of the fluxes along an axis, found in a frame that turns, those that are seen against the
   // stars.
-  static void leave_frame(const KernelArguments& a, TileView view, Faces faces, int axis, int rows,
-                          int k);
+  static void leave_frame(const KernelArguments& a, TileView view, Faces faces,
+                          const SweptCells<M>& swept, int axis, int k);
   // New states, from the fluxes of planes k and k + 1.
-  static void update(const KernelArguments& a, TileView view, Faces faces, int rows, int k,
-                     Outcome<Pack>& outcome);
+  static void update(const KernelArguments& a, TileView view, Faces faces,
+                     const SweptCells<M>& swept, int k, Outcome<Pack>& outcome);
   // Those which the fluxes of plane 0, in one dimension of row 0, stand for.
-  static void update_others(const KernelArguments& a, TileView view, Faces faces, int dimensions,
-                            Outcome<Pack>& outcome);
+  static void update_others(const KernelArguments& a, TileView view, Faces faces,
+                            const SweptCells<M>& swept, int dimensions, Outcome<Pack>& outcome);
   // Adds the fluxes that are complete with those of plane k to registers.
   static void answer_requests(const CoreTeam& team, const KernelArguments& a, TileView view,
                               Faces faces, int dimensions, int k);

@@ -20,15 +20,7 @@ struct ScratchPlane {
 
 constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// body(j, i) for packs that begin at columns i_first, i_first + width, ... and cover [i_first,
-// i_last) of rows [j_first, j_last).
-template <int i_first, int i_last, class Body>
-KOKKOS_FORCEINLINE_FUNCTION void for_packs(int j_first, int j_last, const Body& body) {
-  for (int j = j_first; j < j_last; ++j)
-    for (int i = i_first; i < i_last; i += PackTraits<Pack>::width) body(j, i);
-}
-
-// Packs cover a row in steps of their width, and may run past its last cell: rows of face states
+// Packs may begin at any cell of a row and run past its last one: rows of face states
 // are long enough for that. Packs that read primitives past the end of their row meet the next one,
 // or the next plane: finite or not, no such lane is used. Rows of face states begin so that cell 0
 // is the first of an aligned pack.

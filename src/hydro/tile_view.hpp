@@ -50,6 +50,20 @@ class TileView {
             from_j & (size_ - 1), from_k & (size_ - 1)};
   }
 
+  // Whether the patch's cell of this number along any axis is a block's first one, or the patch's.
+  KOKKOS_FORCEINLINE_FUNCTION bool begins_block(int index) const {
+    return index % (1 << shift_) == 0;
+  }
+  // The cells of row (k, j) of the patch that this rank owns, by bit.
+  template <int M>
+  std::uint32_t own_cells(int k, int j) const {
+    const int run = size_ < M ? size_ : M;
+    std::uint32_t cells = 0;
+    for (int i = 0; i < M; i += run)
+      if (is_own(k >> shift_, j >> shift_, i >> shift_)) cells |= ((1u << run) - 1) << i;
+    return cells;
+  }
+
   // The box that holds cell i of a row: an index into TileSet::boxes, or -1.
   KOKKOS_FORCEINLINE_FUNCTION int entry(const BlockRow& row, int i) const {
     return row.entries[position(0, i) >> shift_];

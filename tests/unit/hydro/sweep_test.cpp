@@ -252,6 +252,48 @@ TEST(Sweep, cells_of_other_ranks_are_read_but_not_written) {
   }
 }
 
+// With a fifth of the blocks left to this rank, and NaN where a sweep of them has no need to look.
+void expect_to_need_no_more_than_ghosts(const HydroOptions& options, int N, int patch) {
+  const mesh::GhostShape ghosts = options.ghosts();
+  const BoxShape shape{{16, 16, 16}, N, patch};
+  UniformBlocks all(options, shape), some(options, shape);
+  all.set(stirred), some.set(stirred);
+  for (int slot = 0; slot < some.slots(); ++slot)
+    if (slot * 7 % 11 > 1) some.give_away(slot);
+  const auto is_own = [&](int x, int y, int z) {
+    return some.boxes()[some.slot_of(x, y, z)].buffer == mesh::k_own;
+  };
+  const auto is_needed = [&](int x, int y, int z) {
+    const int g = ghosts.reach;
+    for (int c = -g; c <= g; ++c)
+      for (int b = -g; b <= g; ++b)
+        for (int a = -g; a <= g; ++a)
+          if (ghosts.contains(std::abs(a), std::abs(b), std::abs(c)) && is_own(x + a, y + b, z + c))
+            return true;
+    return false;
+  };
+  some.for_cells([&](int x, int y, int z) {
+    if (!is_needed(x, y, z))
+      some.copy_at(k_mass, x, y, z) = std::numeric_limits<double>::quiet_NaN();
+  });
+  for (UniformBlocks* box : {&all, &some})
+    sweep(options, box->arguments(box->state(), box->next(), {0.0, 1.0, 1.0, 0.0, true}, 1e-3));
+  some.for_cells([&](int x, int y, int z) {
+    const auto of = [&](UniformBlocks& box) { return box.next()(box.offset(k_energy, x, y, z)); };
+    EXPECT_EQ(of(some), is_own(x, y, z) ? of(all) : 0.0) << x << " " << y << " " << z;
+  });
+}
+
+TEST(Sweep, own_cells_need_no_more_than_their_ghosts_however_few_they_are) {
+  HydroOptions steep = with(Integrator::rk2, "plm", "hllc", "huynh");
+  steep.dual_energy = DualEnergy::overwrite;
+  for (const HydroOptions& options :
+       {with(Integrator::muscl_hancock, "plm"), steep, with(Integrator::rk3, "ppm26")})
+    for (const int N : {2, 4, 8})
+      for (const int patch : {8, 16})
+        if (N >= options.ghosts().reach) expect_to_need_no_more_than_ghosts(options, N, patch);
+}
+
 TEST(Sweep, reports_the_tile_that_holds_a_broken_state) {
   HydroOptions options = with(Integrator::muscl_hancock, "plm");
   for (const double broken : {-1.0, 1e-3, std::numeric_limits<double>::quiet_NaN()}) {

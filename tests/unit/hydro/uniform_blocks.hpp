@@ -170,6 +170,9 @@ class UniformBlocks {
     update_tiles();
   }
 
+  // In that copy.
+  double& copy_at(int n, int x, int y, int z) { return halo_(offset(n, x, y, z)); }
+
   // Sweeps in batches from now on; null: tile by tile.
   void use(BatchBuffer* batches) { batches_ = batches; }
 
