@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cases import CLUMPY_BOX, DRIFTING_BLAST
+from flows import SMALL_CHANNEL
 from running import Outcome, assert_same_run, run_well
 from telemetry_tables import ask, ask_one
 
@@ -74,3 +75,22 @@ def test_numbers_that_travel_are_a_few_per_block(batches: Outcome) -> None:
         )
         < block_bytes
     )
+
+
+@pytest.mark.parametrize("processes", ["1x3", "3x1"])
+@pytest.mark.parametrize("poisson", ["ftm", "ptdma"])
+def test_no_field_of_a_flow_travels_within_a_step(
+    tmp_path: Path, processes: str, poisson: str
+) -> None:
+    flow = run_well(
+        tmp_path / "run",
+        SMALL_CHANNEL,
+        "dns.schedule=batches",
+        "dns.diffusion=implicit",
+        f"dns.poisson={poisson}",
+        f"grid.process_grid={processes}",
+        "comm.staging=always",
+        ranks=3,
+    )
+    cargoes = ask(flow, "select distinct cargo from copies where step < 11 order by cargo")
+    assert cargoes == [("messages",), ("numbers",), ("tables",)]
