@@ -66,6 +66,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, double
                                             const ColdCell& cell) {
   const double density = cell[k_mass].value;
   bool cold = true;
+  // Like loops over children below: written out, they take more registers than a GPU's thread has.
+  OCTANT_UNROLL(1)
   for (int p = 1; p < 7; ++p) {
     double u[k_hydro_variables], square = 0.0;
     for (int n = 0; n < k_hydro_variables; ++n) u[n] = stencil.value(p, n, theta);
@@ -101,6 +103,7 @@ KOKKOS_FORCEINLINE_FUNCTION LinearValue amount_per_mass(const CoarseStencil& ste
 // The kinetic energy of the children, in their mean.
 KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   double sum = 0.0;
+  OCTANT_UNROLL(1)
   for (int octant = 0; octant < 8; ++octant) {
     double square = 0.0;
     for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) {
@@ -166,10 +169,12 @@ class FollowsMotion final : public mesh::Interpolation {
                                         task.fine[2] + 2 * k + (octant >> 2));
             };
             const std::int64_t stride = target.stride_variable;
+            OCTANT_UNROLL(1)
             for (int octant = 0; octant < 8; ++octant)
               write_child(cell, octant, gas, child(octant), stride);
             for (int n = k_cold_variables; n < variables; ++n) {
               const LinearValue amount = amount_per_mass(stencil, theta, mass, n);
+              OCTANT_UNROLL(1)
               for (int octant = 0; octant < 8; ++octant)
                 child(octant)[n * stride] =
                     mass.in_child(octant, k_share) * amount.in_child(octant, k_share);
