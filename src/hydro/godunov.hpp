@@ -11,6 +11,7 @@
 #include "hydro/contact_steepening.hpp"
 #include "hydro/half_step.hpp"
 #include "hydro/scheme.hpp"
+#include "hydro/thin_gas.hpp"
 
 namespace octant::hydro {
 
@@ -51,8 +52,10 @@ class RungeKutta : public GodunovStates<Reconstruction> {
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
+    V thinnest = cell(k_density, 0, 0, 0);
     const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
       const Faces<V> face = faces<V>(n, line);
+      if (n == k_density) thinnest = min(thinnest, min(face.lower, face.upper));
       const V floor(this->floor_of(n));
       this->put_floored(put, lower_face(axis), n, face.lower, floor);
       this->put_floored(put, upper_face(axis), n, face.upper, floor);
@@ -67,6 +70,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
     for (int n = k_hydro_variables; n < this->variables_; ++n) reconstruct_variable(n);
+    if (any(is_thin(thinnest, V(cell(k_density, 0, 0, 0))))) cool_thin_faces<Inside, V>(cell, put);
   }
 
  private:
@@ -112,9 +116,11 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       z = Reconstruction::template profile<V>(
           [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, 0, o); });
     };
+    V thinnest = cell(k_density, 0, 0, 0);
     const auto put_faces = [&](int n, const V& mid, const Profile& x, const Profile& y,
                                const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
       const auto put_face = [&](int face, const V& value) OCTANT_INLINE_LAMBDA {
+        if (n == k_density) thinnest = min(thinnest, value);
         this->put_floored(put, face, n, value, floor);
       };
       if constexpr (Inside) {
@@ -146,6 +152,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
+    if (any(is_thin(thinnest, w[k_density]))) cool_thin_faces<Inside, V>(cell, put);
 
     for (int n = k_hydro_variables; n < variables_; ++n) {
       profile(n, x[0], y[0], z[0]);

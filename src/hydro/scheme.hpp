@@ -24,9 +24,10 @@
 //
 //     explicit Scheme(const KernelArguments&);
 //
-//     // The states on a cell's surface: put(point, n, value). cell(n, x, y, z) is primitive
-//     // variable n of the cell that lies so many cells away, place() the cell's centre. Where not
-//     // Inside, the cell lies below or above the patch, and only its faces along z matter.
+//     // The states on a cell's surface: put(point, n, value), and put(point, n) is what was put.
+//     // cell(n, x, y, z) is primitive variable n of the cell that lies so many cells away, place()
+//     // the cell's centre. Where not Inside, the cell lies below or above the patch, and only its
+//     // faces along z matter.
 //     template <bool Inside, class V> void reconstruct(cell, place, put) const;
 //
 //     // The flux through a face with this normal. left(point, n) and right(point, n) are the

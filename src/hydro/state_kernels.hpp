@@ -6,6 +6,7 @@
 #include "hydro/lone_cells.hpp"
 #include "hydro/schemes.hpp"
 #include "hydro/sweep_batches.hpp"
+#include "hydro/sweep_bodies.hpp"
 #include "hydro/sweep_kernel.hpp"
 
 namespace octant::hydro {
@@ -75,8 +76,9 @@ void states_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
             [&](int m, int x, int y, int z) {
               return from.primitive({{c.index[0] + x, c.index[1] + y, c.index[2] + z}}, m);
             },
-            [&] { return from.place(c); },
-            [&](int point, int m, double value) { to[m * Scheme::points + point] = value; });
+            [&] { return from.place(c); }, surface_states<double>([=](int point, int m) {
+              return to + m * Scheme::points + point;
+            }));
       });
 }
 

@@ -8,6 +8,23 @@
 
 namespace octant::hydro {
 
+// The states on a pack's surfaces, as schemes find them: states(point, n, value) keeps one, and
+// states(point, n) gives it back. at(point, n) is its place.
+template <class V, class At>
+struct SurfaceStates {
+  At at;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int point, int n, const V& value) const {
+    PackTraits<V>::store(at(point, n), value);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION V operator()(int point, int n) const {
+    return PackTraits<V>::load(at(point, n));
+  }
+};
+template <class V, class At>
+KOKKOS_FORCEINLINE_FUNCTION SurfaceStates<V, At> surface_states(const At& at) {
+  return {at};
+}
+
 // The states on the surfaces of the pack of cells that begins with (i, j, k). Outside the patch
 // only the z faces of the cells above or below it are needed.
 template <bool Inside, class Scheme, class Planes, class Surface>
@@ -20,13 +37,14 @@ KOKKOS_FORCEINLINE_FUNCTION void reconstruct_cells(const Scheme& scheme, const K
   const double* column[2 * reach + 1];
   for (int o = -reach; o <= reach; ++o) column[o + reach] = planes.primitive(k + o).at(j, i);
   scheme.template reconstruct<Inside, Pack>(
-      [&](int n, int x, int y, int z) OCTANT_INLINE_LAMBDA {
+      [=](int n, int x, int y, int z) OCTANT_INLINE_LAMBDA {
         return P::load(column[reach + z] + n * PrimitivePlane::stride + y * PrimitivePlane::row +
                        x);
       },
       [&]() OCTANT_INLINE_LAMBDA { return view.place<Pack>(a.sweep, k, j, i); },
-      [&](int point, int n, const Pack& value)
-          OCTANT_INLINE_LAMBDA { P::store(surface.at(point, j, i) + n * Surface::stride, value); });
+      surface_states<Pack>([=](int point, int n) OCTANT_INLINE_LAMBDA {
+        return surface.at(point, j, i) + n * Surface::stride;
+      }));
 }
 
 // Through the lower faces along an axis of the pack of cells that begins with (i, j, k).
