@@ -50,6 +50,17 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   return tiles;
 }
 
+// Gives a cell that has less than no mass left all of what it was before the step, and says whether
+// it did. At the floor's density, what it has of momentum and energy would make it so fast that the
+// next stage breaks everything around.
+KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t offset, int stride) {
+  const double* const before = a.sweep.old + offset;
+  if (!(a.sweep.next[offset] < 0.0) || is_unphysical(before, stride, a.gas)) return false;
+  for (std::int64_t n = 0; n < a.variables; ++n)
+    a.sweep.next[offset + n * stride] = before[n * stride];
+  return true;
+}
+
 // The mass and energy that a floored cell gains; NaN where a floor does not help. One that has no
 // mass left, but momentum, would need much energy to have a pressure beside its kinetic energy: it
 // is slowed down instead, so that the energy that it has suffices, if it has any. Where pressure
@@ -61,6 +72,12 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   const int stride = view.box(cell.slot).stride_variable;
   const std::int64_t offset = view.offset(row, cell.slot, cell.i);
   const State<double> before = next_state(a, offset, stride);
+  if (goes_back(a, offset, stride)) {
+    const State<double> u = next_state(a, offset, stride);
+    mass = u[k_mass] - before[k_mass];
+    energy = u[k_energy] - before[k_energy];
+    return;
+  }
   State<double> u = before;
   u[k_mass] = max(u[k_mass], a.gas.density_floor);
   if (u[k_mass] > before[k_mass]) slow_down(u, a.gas);
