@@ -139,7 +139,7 @@ struct Step {
   }
 
   template <class Rates>
-  KOKKOS_INLINE_FUNCTION double solve(const Rates& rates, double u, double* term) const {
+  KOKKOS_FORCEINLINE_FUNCTION double solve(const Rates& rates, double u, double* term) const {
     if (!implicitly) return advance_exactly(rates, u, seconds);
     bool exactly_ended = false;
     const double after = advance_implicitly(rates, u, seconds, control, exactly_ended);

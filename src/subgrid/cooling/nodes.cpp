@@ -21,7 +21,7 @@ NodeHints make_hints(const Nodes& nodes) {
   hints.first = NodeHints::bin_of(least);
   hints.bins = static_cast<int>(NodeHints::bin_of(most) - hints.first) + 1;
   std::vector<std::uint16_t> above;
-  for (int row = 0; row < rows; ++row)
+  for (int row = 0; row < rows; row += NodeHints::k_rows)
     for (int bin = 0, k = 0; bin < hints.bins; ++bin) {
       while (k < temperatures && energy(row, k) <= hints.least(bin)) ++k;
       above.push_back(static_cast<std::uint16_t>(k));
