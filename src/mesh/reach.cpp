@@ -157,6 +157,7 @@ class Search {
       const Onward sent = std::exchange(onward_, {});
       const std::size_t width = sizeof(Stop) + item_bytes_;
       const auto arrived = route_bytes(communicator, sent.ranks, sent.bytes, width);
+      items_.reserve(items_.size() + arrived.items.size());
       for (std::size_t at = 0; at < arrived.items.size(); at += width) {
         Stop stop;
         std::memcpy(&stop, &arrived.items[at], sizeof(Stop));

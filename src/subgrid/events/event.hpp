@@ -78,12 +78,17 @@ struct CellBounds {
 };
 
 // All cells of a block whose centres an event may hold, and the one that it happens in.
-KOKKOS_INLINE_FUNCTION CellBounds bounds_of(const EventPlace& event, const mesh::OwnBlock& block,
-                                            const mesh::CellRange& cells, const Periods& periods) {
+KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
+                                                 const mesh::OwnBlock& block,
+                                                 const mesh::CellRange& cells,
+                                                 const Periods& periods) {
   constexpr double slack = 1e-6;  // of a cell, for rounding
   const int N = cells.block_size();
-  const double dx = cells.cell_size, half = 0.5 * N * dx;
-  const double reach = event.radius > 0.5 * dx ? event.radius / dx : 0.5;  // in cells
+  const double dx = cells.cell_size, per_dx = 1.0 / dx, half = 0.5 * N * dx;
+  const double reach = max(event.radius * per_dx, 0.5);  // in cells
+  const auto within = [&](double coordinate) {
+    return static_cast<int>(min(max(coordinate, 0.0), static_cast<double>(N)));
+  };
   CellBounds bounds;
   for (int d = 0; d < 3; ++d) {
     bounds.first[d] = 0, bounds.last[d] = N;
@@ -91,11 +96,9 @@ KOKKOS_INLINE_FUNCTION CellBounds bounds_of(const EventPlace& event, const mesh:
     if (periods.size[d] > 0.0 && 2.0 * (reach * dx + half) >= periods.size[d]) continue;
     // From the event to the centre of the block's first cell, in cells.
     const double middle = block.corner[d] + half - event.centre[d];
-    const double way = (periods.nearest(d, middle) - half) / dx + 0.5;
-    const double first = Kokkos::ceil(-reach - way - slack);
-    const double last = Kokkos::floor(reach - way + slack) + 1.0;
-    if (first > 0.0) bounds.first[d] = first < N ? static_cast<int>(first) : N;
-    if (last < N) bounds.last[d] = last > 0.0 ? static_cast<int>(last) : 0;
+    const double way = (periods.nearest(d, middle) - half) * per_dx + 0.5;
+    bounds.first[d] = within(Kokkos::ceil(-reach - way - slack));
+    bounds.last[d] = within(Kokkos::floor(reach - way + slack) + 1.0);
   }
   return bounds;
 }

@@ -40,6 +40,7 @@ std::vector<std::int32_t> ascending(std::size_t count, const auto& is_before) {
 
 std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places) {
   std::vector<mesh::Sphere> spheres;
+  spheres.reserve(places.size());
   for (const EventPlace& p : places)
     spheres.push_back({{p.centre[0], p.centre[1], p.centre[2]}, p.radius, p.level, p.slot});
   return spheres;
@@ -67,6 +68,9 @@ std::vector<std::int32_t> ReachingPlaces::take(int rank, std::span<const EventPl
 void TouchSums::add(const mesh::Mesh& mesh, const ReachingPlaces& reaching, int level,
                     const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
   const auto sums = on_host(Cargo::lists, of_touches);
+  const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
+  parts_.reserve(parts_.size() + touched.events.size() * part_bytes);
+  owners_.reserve(owners_.size() + touched.events.size());
   for (std::size_t b = 0; b < touched.slots.size(); ++b)
     for (int t = touched.begins[b]; t < touched.begins[b + 1]; ++t) {
       const std::int32_t event = touched.events[t];

@@ -17,6 +17,7 @@ namespace octant::subgrid::events {
 template <class Event>
 std::vector<EventPlace> places_of(std::span<const Event> events) {
   std::vector<EventPlace> places;
+  places.reserve(events.size());
   for (const Event& event : events) places.push_back(event.place);
   return places;
 }

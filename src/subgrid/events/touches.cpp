@@ -12,16 +12,17 @@ namespace octant::subgrid {
 
 namespace {
 
-// An own block, by its slot, and an event that touches it.
+// An own block and an event that touches it.
 struct Touch {
-  std::int32_t slot, event;
+  Key key;
+  std::int32_t event, slot;
+
+  auto operator<=>(const Touch&) const = default;
 };
 
 // Each touch once.
-TouchedBlocks in_order(const mesh::TreeLevel& blocks, std::vector<Touch> touches) {
-  std::sort(touches.begin(), touches.end(), [&](const Touch& a, const Touch& b) {
-    return a.slot != b.slot ? blocks.key(a.slot) < blocks.key(b.slot) : a.event < b.event;
-  });
+TouchedBlocks in_order(std::vector<Touch> touches) {
+  std::sort(touches.begin(), touches.end());
   TouchedBlocks touched;
   for (std::size_t n = 0; n < touches.size(); ++n) {
     const bool is_new = n == 0 || touches[n].slot != touches[n - 1].slot;
@@ -179,7 +180,7 @@ template <class Candidates>
 std::vector<Touch> look_around(const mesh::Mesh& mesh, int level, const Candidates& candidates,
                                const mesh::DeviceArray<const EventPlace>& places) {
   const mesh::CellRange& cells = mesh.cells(level);
-  const std::span<const int> slots = mesh.blocks(level).own();
+  const mesh::TreeLevel& blocks = mesh.blocks(level);
   std::vector<Touch> touches;
   for (int room = 16; cells.count() > 0; room *= 4) {
     const LookAround<Candidates> kernel{
@@ -196,9 +197,11 @@ std::vector<Touch> look_around(const mesh::Mesh& mesh, int level, const Candidat
     int most = 0;
     for (int block = 0; block < cells.count(); ++block) most = std::max(most, counts(block));
     if (most > room) continue;
-    for (int block = 0; block < cells.count(); ++block)
+    for (int block = 0; block < cells.count(); ++block) {
+      const int slot = blocks.own()[block];
       for (int n = 0; n < counts(block); ++n)
-        touches.push_back({slots[block], found(std::int64_t{block} * room + n)});
+        touches.push_back({blocks.key(slot), found(std::int64_t{block} * room + n), slot});
+    }
     break;
   }
   return touches;
@@ -211,8 +214,11 @@ std::vector<TouchedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSear
                                                std::span<const mesh::Met> met) {
   const int levels = mesh.finest_level() + 1;
   std::vector<std::vector<Touch>> touches(levels);
+  const auto add = [&](int level, std::int32_t slot, std::int32_t event) {
+    touches[level].push_back({mesh.blocks(level).key(slot), event, slot});
+  };
   if (search == EventSearch::blocks) {
-    for (const mesh::Met& block : met) touches[block.level].push_back({block.slot, block.item});
+    for (const mesh::Met& block : met) add(block.level, block.slot, block.item);
   } else if (!places.empty()) {
     const auto on_device =
         mesh::to_device("events", std::vector<EventPlace>(places.begin(), places.end()));
@@ -224,11 +230,10 @@ std::vector<TouchedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSear
     else look(EveryEvent{static_cast<int>(places.size())});
   }
   for (std::size_t n = 0; n < places.size(); ++n)
-    if (places[n].slot >= 0)
-      touches[places[n].level].push_back({places[n].slot, static_cast<std::int32_t>(n)});
+    if (places[n].slot >= 0) add(places[n].level, places[n].slot, static_cast<std::int32_t>(n));
   std::vector<TouchedBlocks> touched;
   for (int level = 0; level < levels; ++level)
-    touched.push_back(in_order(mesh.blocks(level), std::move(touches[level])));
+    touched.push_back(in_order(std::move(touches[level])));
   return touched;
 }
 
