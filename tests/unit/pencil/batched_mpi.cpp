@@ -52,6 +52,12 @@ Array solved_by_planes(const PencilGrid& grid, const Operator& op, const Array& 
   return gathered(field, grid);
 }
 
+// The same bits, or to round-off where a GPU's transforms are others.
+void expect_solution_of_planes(const Array& phi, const Array& expected, const std::string& what) {
+  if (k_device_is_host) EXPECT_EQ(phi.values, expected.values) << what;
+  else EXPECT_LE(largest_difference(phi, expected), 1e-11 * expected.largest()) << what;
+}
+
 TEST(DeviceField, HoldsAFieldWithItsGhosts) {
   const Box box{Range{0, 5}, {0, 3}, {0, 2}};
   Field field(box), copy(box);
@@ -80,7 +86,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongXAndY) {
       const Array f = right_hand_side(op, cells, 1);
       const Array phi = solved_in_batches(grid, op, f);
       const std::string what = fmt::format("x {}, y {}", to_string(x), to_string(y));
-      EXPECT_EQ(phi.values, solved_by_planes(grid, op, f).values) << what;
+      expect_solution_of_planes(phi, solved_by_planes(grid, op, f), what);
       EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
     }
 }
@@ -99,7 +105,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForEveryPairOfConditionsAlongZ) {
         const Array phi = solved_in_batches(grid, op, f, sweep);
         const std::string what = fmt::format("z {}, {}, identity {}", to_string(z),
                                              sweep == Sweep::up ? "up" : "down", identity);
-        EXPECT_EQ(phi.values, solved_by_planes(grid, op, f, sweep).values) << what;
+        expect_solution_of_planes(phi, solved_by_planes(grid, op, f, sweep), what);
         EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
       }
 }
@@ -116,7 +122,7 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesForOddPrimeAndSmallSizes) {
       const Array phi = solved_in_batches(grid, op, f);
       const std::string what =
           fmt::format("{} x {} x {}, z {}", cells[0], cells[1], cells[2], to_string(z));
-      EXPECT_EQ(phi.values, solved_by_planes(grid, op, f).values) << what;
+      expect_solution_of_planes(phi, solved_by_planes(grid, op, f), what);
       EXPECT_LE(op.backward_error(phi, f), k_batched_error) << what;
     }
   }
@@ -139,9 +145,11 @@ TEST(BatchedPoisson, HasTheBitsOfThePlanesOnEveryProcessGrid) {
           const Operator op{problem_of(x, y, z, cells)};
           const Array f = right_hand_side(op, cells, 4);
           const Array phi = solved_in_batches(grid, op, f, sweep, method);
-          EXPECT_EQ(phi.values, solved_by_planes(grid, op, f, sweep, method).values) << fmt::format(
-              "{}, x {}, y {}, z {}, {}, {}", to_string(processes), to_string(x), to_string(y),
-              to_string(z), name_of(method), sweep == Sweep::up ? "up" : "down");
+          expect_solution_of_planes(
+              phi, solved_by_planes(grid, op, f, sweep, method),
+              fmt::format("{}, x {}, y {}, z {}, {}, {}", to_string(processes), to_string(x),
+                          to_string(y), to_string(z), name_of(method),
+                          sweep == Sweep::up ? "up" : "down"));
         }
 }
 
@@ -153,9 +161,9 @@ TEST(BatchedPoisson, TakesANewOperatorOnEveryProcessGrid) {
       const PencilGrid grid(world(), cells, processes);
       const Operator op{problem_of({}, {}, walls, cells), 1.0, -0.01};
       const Array f = right_hand_side(op, cells, 6);
-      EXPECT_EQ(solved_in_batches(grid, op, f, Sweep::up, method).values,
-                solved_by_planes(grid, op, f, Sweep::up, method).values)
-          << to_string(processes) << ", " << name_of(method);
+      expect_solution_of_planes(solved_in_batches(grid, op, f, Sweep::up, method),
+                                solved_by_planes(grid, op, f, Sweep::up, method),
+                                fmt::format("{}, {}", to_string(processes), name_of(method)));
     }
 }
 
@@ -186,8 +194,8 @@ TEST(BatchedPoisson, SharesItsMemoryWithSolversOfOtherSizes) {
   }
   for (Case& c : cases) {
     const Array f = random_array(c.grid.cells(), 7);
-    EXPECT_EQ(solved_on_device(c.grid, c.solver, f).values,
-              solved_by_planes(c.grid, c.op, f).values);
+    expect_solution_of_planes(solved_on_device(c.grid, c.solver, f),
+                              solved_by_planes(c.grid, c.op, f), "in shared memory");
   }
 }
 
