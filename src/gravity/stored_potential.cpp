@@ -75,10 +75,19 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-// Copies the values of every block of `now` that some rank has in `before`: `stride` doubles each.
-// Returns by slot of `now` whether it is a new block. Collective.
+// Room for growth, so that few regrids move a level. Memory that nobody writes costs no pages.
+std::int64_t roomy(std::int64_t slots) { return slots + slots / 4 + 8; }
+
+// Whether blocks that are in the slots they had may stay where they are.
+bool has_room(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
+  const auto capacity = static_cast<std::int64_t>(blocks.values.size()) / stride;
+  return slots <= capacity && capacity <= 2 * roomy(slots);
+}
+
+// Gives `now` the values of every block in it that some rank has in `before`: `stride` doubles
+// each. Returns by slot of `now` whether it is a new block. Collective.
 std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int64_t stride,
-                                     const StoredBlocks& before, const StoredBlocks& now,
+                                     const StoredBlocks& before, StoredBlocks& now,
                                      Exchanger& exchanger) {
   KeyTable<std::int32_t> slot_before;
   for (std::size_t slot = 0; slot < before.keys.size(); ++slot)
@@ -86,13 +95,23 @@ std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int6
       slot_before.insert(before.keys[slot], static_cast<std::int32_t>(slot));
   std::vector<std::uint8_t> is_new(now.keys.size(), 0);
   std::vector<Move> moves;
+  bool in_place = has_room(before, std::ssize(now.keys), stride);
   for (std::size_t slot = 0; slot < now.keys.size(); ++slot) {
     if (now.keys[slot] == k_no_key) continue;
-    if (const std::int32_t* known = slot_before.find(now.keys[slot]))
+    if (const std::int32_t* known = slot_before.find(now.keys[slot])) {
       moves.push_back({*known, static_cast<std::int32_t>(slot)});
-    else is_new[slot] = 1;
+      in_place = in_place && *known == static_cast<std::int32_t>(slot);
+    } else {
+      is_new[slot] = 1;
+    }
   }
-  move_blocks(moves, stride, before.values.data(), now.values.data());
+  if (in_place) {
+    now.values = before.values;
+  } else {
+    now.values =
+        mesh::uninitialised<double>("gravity fields", roomy(std::ssize(now.keys)) * stride);
+    move_blocks(moves, stride, before.values.data(), now.values.data());
+  }
   if (communicator.size() > 1)
     fetch(communicator, stride, before, slot_before, now, exchanger, is_new);
   return is_new;
@@ -132,8 +151,6 @@ StoredPotential::NewBlocks StoredPotential::follow_mesh(int level) {
   const StoredBlocks before = std::move(l.blocks);
   l.blocks.keys.clear();
   for (int slot = 0; slot < blocks.slots(); ++slot) l.blocks.keys.push_back(blocks.key(slot));
-  l.blocks.values =
-      mesh::uninitialised<double>("gravity fields", blocks.slots() * layout_.stride_slot);
   const auto is_new =
       carry_over(mesh_.communicator(), layout_.stride_slot, before, l.blocks, migration_);
   NewBlocks found;

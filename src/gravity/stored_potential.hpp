@@ -31,8 +31,8 @@ struct PotentialTimes {
 
 // Values of one level's blocks on this rank, by slot of the mesh.
 struct StoredBlocks {
-  std::vector<Key> keys;  // k_no_key where a slot is free
-  DeviceArray<double> values;
+  std::vector<Key> keys;       // k_no_key where a slot is free
+  DeviceArray<double> values;  // with room for more
 };
 
 class StoredPotential {
