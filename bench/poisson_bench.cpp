@@ -72,7 +72,8 @@ gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool f
   const int T = patches.side();
   const auto f = level.make_field("f");
   const auto host = Kokkos::create_mirror_view(f);
-  const auto covered = gravity::covered_cells(patches);
+  const auto covered = level.make_field("cover");
+  gravity::set_cover(patches, covered);
   level.halo().run(covered.data());
   const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, covered);
   for (int slot = 0; slot < patches.slots(); ++slot) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/pack.hpp"
 #include "mesh/cell_range.hpp"
 
 namespace octant::gravity {
@@ -30,6 +31,13 @@ struct Combination {
   KOKKOS_FORCEINLINE_FUNCTION double at(std::int64_t slot, std::int64_t cell) const {
     const double first = a * x.data[slot * x.stride + cell];
     return (b == 0.0 ? first : first + b * y.data[slot * y.stride + cell]) + c;
+  }
+  // Of a pack of cells.
+  KOKKOS_FORCEINLINE_FUNCTION Pack pack_at(std::int64_t slot, std::int64_t cell) const {
+    using PackOf = PackTraits<Pack>;
+    Pack value = Pack(a) * PackOf::load(x.data + slot * x.stride + cell);
+    if (b != 0.0) value = value + Pack(b) * PackOf::load(y.data + slot * y.stride + cell);
+    return value + Pack(c);
   }
 };
 

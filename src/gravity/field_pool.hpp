@@ -35,11 +35,6 @@ class FieldPool {
     return Kokkos::subview(*best, std::pair(std::size_t{0}, size));
   }
 
-  // Gives back to the machine what nobody uses.
-  void release() {
-    std::erase_if(arrays_, [](const auto& array) { return array.use_count() == 1; });
-  }
-
  private:
   std::vector<mesh::DeviceArray<double>> arrays_;
 };

@@ -34,7 +34,6 @@ Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOpti
 // --- structure ---------------------------------------------------------------------------------
 
 int Gravity::adapt_to_mesh() {
-  pool_->release();
   const int finest = mesh_.finest_level();
   stored_->forget_finer(finest);
   gas_.forget_finer(finest);

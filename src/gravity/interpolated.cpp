@@ -22,14 +22,17 @@ void with_side(const LevelPatches& patches, const Body& body) {
   }
 }
 
-// The rows of a patch that are wanted, and what is read for them; all where no rows are given.
+// The rows of a plane of a patch that are wanted, and what is read for them to a depth of 2; all
+// where no rows are given.
+template <int T>
 struct WantedRows {
   const PatchRows* rows;
-  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
-    return rows == nullptr || rows->has(j, k);
+
+  KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const {
+    return (rows ? rows->of(k) : ~RowSet{0}) & rows_within<T>(0);
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int j, int k) const {
-    return rows == nullptr || rows->is_near(j, k, 2);
+  KOKKOS_FORCEINLINE_FUNCTION RowSet near(int k) const {
+    return (rows ? rows->near(k, 2) : ~RowSet{0}) & rows_within<T>(2);
   }
 };
 
@@ -44,10 +47,33 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const P
   const auto put = [](double* to, std::uint32_t masked, Pack value) OCTANT_INLINE_LAMBDA {
     PackOf::store(to, select(lanes_of(masked), value, PackOf::load(to)));
   };
-  for_active_pairs(even | odd, [&](int e, PackOf::Mask) OCTANT_INLINE_LAMBDA {
+  for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
     put(phi.pairs(0, j, k) + e, even >> (e + 2), interpolated.even(e));
     put(phi.pairs(1, j, k) + e, odd >> (e + 2), interpolated.odd(e));
   });
+}
+
+// Whether a cell of a row may have a masked neighbour.
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const PatchMask<T>& mask, int j, int k) {
+  constexpr RowCells inside = cells_within<T>(0), beside = cells_within<T>(1);
+  const RowCells across =
+      mask.row(j - 1, k) & mask.row(j + 1, k) & mask.row(j, k - 1) & mask.row(j, k + 1);
+  return (across & inside) != inside || (mask.row(j, k) & beside) != beside;
+}
+
+// Subtracts the sums of the neighbours of the cells of one parity in a row from those whose bits
+// are set.
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION void subtract_neighbours(const PatchScratch<T, 2>& given,
+                                                     std::uint32_t inside, int parity, int j, int k,
+                                                     double* row) {
+  const Neighbours<T, 2> around(given, parity, j, k);
+  for (int e = 0; e < T / 2; e += PackOf::width) {
+    const Pack sum = around.sum(e);
+    for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
+      if ((inside >> (e + lane + 2) & 1) != 0) row[e + lane] -= PackOf::lane(sum, lane);
+  }
 }
 
 template <int T>
@@ -60,25 +86,21 @@ void move_boundary(const PatchLevel& level, const GridMask& mask, const double* 
         const PatchScratch<T, 2> given(team);
         const PatchMask<T> here = mask.of<T>(patch);
         const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-        for_rows<T>(team, 1, [&](int j, int k) {
-          if (!here.rows->is_near(j, k, 1)) return;
-          clear_row(given, j, k);
-          fill_masked(box, here, given, j, k);
+        for_planes<T>(team, 1, [&](int k) {
+          for_rows_in(here.rows->near(k, 1) & rows_within<T>(1), [&](int j) OCTANT_INLINE_LAMBDA {
+            clear_row(given, j, k);
+            fill_masked(box, here, given, j, k);
+          });
         });
         team.team_barrier();
         double* cells = f + patch * std::int64_t{T * T * T};
-        for_rows<T>(team, 0, [&](int j, int k) {
-          if (!here.rows->has(j, k)) return;
-          for (int parity = 0; parity < 2; ++parity) {
-            const Neighbours<T, 2> around(given, parity, j, k);
-            const std::uint32_t inside = here.pairs(parity, j, k);
-            double* row = cells + (k * T + j) * T + parity * (T / 2);
-            for_pairs(0, T / 2, [&](int e) {
-              const Pack sum = around.sum(e);
-              for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
-                if ((inside >> (e + lane + 2) & 1) != 0) row[e + lane] -= PackOf::lane(sum, lane);
-            });
-          }
+        for_planes<T>(team, 0, [&](int k) {
+          for_rows_in(here.rows->of(k) & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
+            if (!is_near_end(here, j, k)) return;
+            for (int parity = 0; parity < 2; ++parity)
+              subtract_neighbours<T>(given, here.pairs(parity, j, k), parity, j, k,
+                                     cells + (k * T + j) * T + parity * (T / 2));
+          });
         });
       });
 }
@@ -94,11 +116,8 @@ void interpolate_patches(const PatchLevel& level, const double* boxes, double* p
           double* row = cells + (k * T + j) * T;
           const InterpolatedRow<T> interpolated(box, j, k);
           for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
-            const Pack even = interpolated.even(e), odd = interpolated.odd(e);
-            for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane) {
-              row[e + lane] = PackOf::lane(even, lane);
-              row[e + lane + T / 2] = PackOf::lane(odd, lane);
-            }
+            store_within<T / 2>(row, e, interpolated.even(e));
+            store_within<T / 2>(row + T / 2, e, interpolated.odd(e));
           });
         });
       });
@@ -172,21 +191,27 @@ struct PatchPotential {
         mask(around.mask) {}
   static constexpr std::size_t bytes() { return PatchScratch<T, 2>::bytes(); }
 
-  KOKKOS_FORCEINLINE_FUNCTION WantedRows wanted(std::int64_t patch) const {
+  KOKKOS_FORCEINLINE_FUNCTION WantedRows<T> wanted(std::int64_t patch) const {
     return {masked(patch) && boxes ? mask.rows.data() + patch : nullptr};
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const Team& team, std::int64_t patch,
                                         const PatchScratch<T, 2>& potential) const {
-    gather(team, tables(patch), phi, 2, potential, wanted(patch));
+    const PatchTable& table = tables(patch);
+    const WantedRows<T> rows = wanted(patch);
+    for_planes<T>(team, 2, [&](int k) {
+      for_rows_in(rows.near(k),
+                  [&](int j) OCTANT_INLINE_LAMBDA { gather_row<T>(table, phi, j, k, potential); });
+    });
     if (masked(patch) && !boxes) {
       team.team_barrier();
-      for (int axis = 0; axis < 3; ++axis) extrapolate<T>(team, tables(patch), axis, potential);
+      for (int axis = 0; axis < 3; ++axis) extrapolate<T>(team, table, axis, potential);
     } else if (masked(patch)) {
       team.team_barrier();
       const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
       const PatchMask<T> here = mask.of<T>(patch);
-      for_rows<T>(team, 2, [&](int j, int k) {
-        if (here.rows->is_near(j, k, 2)) fill_masked(box, here, potential, j, k);
+      for_planes<T>(team, 2, [&](int k) {
+        for_rows_in(rows.near(k),
+                    [&](int j) OCTANT_INLINE_LAMBDA { fill_masked(box, here, potential, j, k); });
       });
     }
     team.team_barrier();
@@ -205,21 +230,19 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
-        const WantedRows wanted = values.wanted(patch);
-        for_rows<T>(team, 0, [&](int j, int k) {
-          if (!wanted.has(j, k)) return;
-          double rows[3][T];
-          for (int axis = 0; axis < 3; ++axis) {
-            double of_parity[2][rounded_up(T / 2)];
-            for (int parity = 0; parity < 2; ++parity) {
-              const Differences<T> d(potential, axis, parity, j, k);
+        const WantedRows<T> wanted = values.wanted(patch);
+        for_planes<T>(team, 0, [&](int k) {
+          for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
+            double rows[3][2 * rounded_up(T / 2)];
+            for (int axis = 0; axis < 3; ++axis) {
+              const Differences<T> even(potential, axis, 0, j, k), odd(potential, axis, 1, j, k);
               for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
-                PackOf::store(of_parity[parity] + e, near * d.near(e) + far * d.far(e));
+                store_pairs(rows[axis] + 2 * e, near * even.near(e) + far * even.far(e),
+                            near * odd.near(e) + far * odd.far(e));
               });
             }
-            for (int i = 0; i < T; ++i) rows[axis][i] = of_parity[i & 1][i >> 1];
-          }
-          target.set_row(patch, j, k, rows);
+            target.set_row(patch, j, k, rows);
+          });
         });
       });
 }
@@ -240,6 +263,23 @@ struct UnfeltEnergy {
     const Pack d = a - Pack(2.0) * b + c;
     return second * b * b + third * ((b - a) * (b - a) + (c - b) * (c - b)) + fourth * d * d;
   }
+
+  // Of the cells of one parity in a row.
+  template <int T>
+  KOKKOS_FORCEINLINE_FUNCTION void set_row(const PatchScratch<T, 2>& potential, int parity, int j,
+                                           int k, double* row) const {
+    const double* here = potential.pairs(parity, j, k);
+    for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
+      Pack energy(0.0);
+      for (int axis = 0; axis < 3; ++axis) {
+        const Differences<T> d(potential, axis, parity, j, k);
+        energy = energy + of(PackOf::load(d.far_below + e), PackOf::load(d.below + e),
+                             PackOf::load(here + e), PackOf::load(d.above + e),
+                             PackOf::load(d.far_above + e));
+      }
+      store_within<T / 2>(row, e, energy);
+    });
+  }
 };
 
 template <int T>
@@ -253,26 +293,14 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
-        const WantedRows wanted = values.wanted(patch);
+        const WantedRows<T> wanted = values.wanted(patch);
         double* cells = result + patch * std::int64_t{T * T * T};
-        for_rows<T>(team, 0, [&](int j, int k) {
-          if (!wanted.has(j, k)) return;
-          for (int parity = 0; parity < 2; ++parity) {
-            const double* here = potential.pairs(parity, j, k);
-            double* row = cells + (k * T + j) * T + parity * (T / 2);
-            for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
-              Pack energy(0.0);
-              for (int axis = 0; axis < 3; ++axis) {
-                const Differences<T> d(potential, axis, parity, j, k);
-                energy =
-                    energy + unfelt.of(PackOf::load(d.far_below + e), PackOf::load(d.below + e),
-                                       PackOf::load(here + e), PackOf::load(d.above + e),
-                                       PackOf::load(d.far_above + e));
-              }
-              for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
-                row[e + lane] = PackOf::lane(energy, lane);
-            });
-          }
+        for_planes<T>(team, 0, [&](int k) {
+          for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
+            for (int parity = 0; parity < 2; ++parity)
+              unfelt.set_row<T>(potential, parity, j, k,
+                                cells + (k * T + j) * T + parity * (T / 2));
+          });
         });
       });
 }

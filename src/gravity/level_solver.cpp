@@ -27,7 +27,8 @@ void LevelSolver::group_patches() {
 }
 
 void LevelSolver::build_grids(const CommOptions& options) {
-  DeviceArray<double> cover = covered_cells(patches_);
+  DeviceArray<double> cover = level_.make_field("cover");
+  set_cover(patches_, cover);
   int side = patches_.side();
   for (; side > 2; side /= 2) {
     Grid grid;
@@ -45,7 +46,9 @@ void LevelSolver::build_grids(const CommOptions& options) {
                             finest ? cover : grid.diagonal);
       if (finest) mask_ = grid.mask;
     }
-    cover = coarsened_cover(patches_, side, cover);
+    const DeviceArray<double> coarse = level_.make_field("cover", side / 2);
+    coarsen_cover(patches_, side, cover, coarse);
+    cover = coarse;
     grids_.push_back(std::move(grid));
   }
   if (!grids_.empty()) {

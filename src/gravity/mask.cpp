@@ -71,6 +71,12 @@ void find_rows(const DeviceArray<const std::int32_t>& masked,
       });
 }
 
+// Of other ranks' patches.
+void clear_copies(const LevelPatches& patches, int side, const DeviceArray<double>& field) {
+  const std::int64_t own = patches.own() * cells_of(side), all = patches.slots() * cells_of(side);
+  fill(Kokkos::subview(field, std::pair(own, all)), 0.0);
+}
+
 // Calls write(T) for patches of T^3 cells.
 template <class Write>
 void with_patch_side(int side, const Write& write) {
@@ -83,21 +89,11 @@ void with_patch_side(int side, const Write& write) {
   }
 }
 
-// A value for each cell of all patches: zero in copies of other ranks' patches, whereas own ones
-// are yet to be written.
-DeviceArray<double> cells_to_write(const char* label, const LevelPatches& patches, int side) {
-  const auto cells = mesh::uninitialised<double>(label, patches.slots() * cells_of(side));
-  const std::pair<std::int64_t, std::int64_t> copies(patches.own() * cells_of(side),
-                                                     patches.slots() * cells_of(side));
-  fill(Kokkos::subview(cells, copies), 0.0);
-  return cells;
-}
-
 }  // namespace
 
-DeviceArray<double> covered_cells(const LevelPatches& patches) {
+void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover) {
   const int side = patches.side(), piece = patches.piece_side();
-  const DeviceArray<double> cover("cover", patches.slots() * cells_of(side));
+  fill(cover, 0.0);
   std::vector<Piece> all = patches.local_pieces();
   all.insert(all.end(), patches.arriving_pieces().begin(), patches.arriving_pieces().end());
   const auto pieces = mesh::to_device("pieces", all);
@@ -112,13 +108,12 @@ DeviceArray<double> covered_cells(const LevelPatches& patches) {
               cells[((p.in_patch[2] + k) * side + p.in_patch[1] + j) * side +
                     split(p.in_patch[0] + i, side)] = 1.0;
       });
-  return cover;
 }
 
-DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
-                                    const DeviceArray<double>& cover) {
+void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<double>& cover,
+                   const DeviceArray<double>& coarse) {
   const int C = side / 2;
-  const auto coarse = cells_to_write("cover", patches, C);
+  clear_copies(patches, C, coarse);
   Kokkos::parallel_for(
       "gravity: coarsen cover", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
       KOKKOS_LAMBDA(const std::int64_t n) {
@@ -133,13 +128,13 @@ DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
         }
         coarse((patch * C * C + k * C + j) * C + split(i, C)) = 0.125 * sum;
       });
-  return coarse;
 }
 
 DeviceArray<double> diagonals(const LevelPatches& patches,
                               const DeviceArray<const PatchTable>& tables, int side,
                               const DeviceArray<double>& cover) {
-  const auto diagonal = cells_to_write("diagonal", patches, side);
+  const auto diagonal = mesh::uninitialised<double>("diagonal", patches.slots() * cells_of(side));
+  clear_copies(patches, side, diagonal);
   if (patches.own() == 0) return diagonal;
   with_patch_side(side, [&](auto T) {
     write_diagonals<T.value>(patches.own(), tables, cover.data(), diagonal.data());

@@ -28,12 +28,13 @@ KOKKOS_FORCEINLINE_FUNCTION double hole_term(double cover) {
   return cover < 1.0 ? 16.0 * Kokkos::cbrt(1.0 - cover) : 0.0;
 }
 
-// A field of a grid, [slot][k][j][split i], 1 in the pieces of own patches and 0 elsewhere.
-DeviceArray<double> covered_cells(const LevelPatches& patches);
+// Sets a field of a grid, [slot][k][j][split i], to 1 in the pieces of own patches and 0 elsewhere.
+void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover);
 
-// The mean of 2^3 cells of own patches, on the grid with patches of half the side.
-DeviceArray<double> coarsened_cover(const LevelPatches& patches, int side,
-                                    const DeviceArray<double>& cover);
+// Sets a field of the grid with patches of half the side: in own patches to the mean of 2^3 cells,
+// and 0 elsewhere.
+void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<double>& cover,
+                   const DeviceArray<double>& coarse);
 
 // The diagonals of own patches of a coarse grid, 0 where masked. `cover` needs copies to a depth
 // of 1.
@@ -49,34 +50,58 @@ KOKKOS_FORCEINLINE_FUNCTION RowCells bit_of(int parity, int e) {
   return RowCells{1} << (e + 2 + 16 * parity);
 }
 
+// The bits of the cells of a row of a patch of T^3 cells, and of `beside` pairs on both sides.
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION constexpr RowCells cells_within(int beside) {
+  const RowCells pairs = ((RowCells{1} << (T / 2 + 2 * beside)) - 1) << (2 - beside);
+  return pairs | pairs << 16;
+}
+
 // A patch of T^3 cells has this many such rows, [k + 2][j + 2].
 inline constexpr int masked_rows(int side) { return (side + 4) * (side + 4); }
 
-// Rows along x of a patch, and of its surroundings to a depth of 2, with cells that are not masked:
-// bit j + 3 of planes[k + 3]. Passes over masked patches leave out all other rows.
-struct PatchRows {
-  std::uint32_t planes[k_largest_patch + 6];
+// Rows along x of one plane of a patch and its surroundings to a depth of 3: bit j + 3 for row j.
+using RowSet = std::uint32_t;
 
-  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
-    return (planes[k + 3] >> (j + 3) & 1) != 0;
-  }
-  // Such a row, or one up to `reach` beside it along y or z: what is read for it.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_near(int j, int k, int reach) const {
-    std::uint32_t near = planes[k + 3];
+// Those of a patch of T^3 cells and its surroundings to some depth.
+template <int T>
+KOKKOS_FORCEINLINE_FUNCTION constexpr RowSet rows_within(int depth) {
+  return ((RowSet{1} << (T + 2 * depth)) - 1) << (3 - depth);
+}
+
+// Every second bit, from the lowest one on, side by side.
+KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t even_bits(std::uint32_t bits) {
+  bits &= 0x55555555;
+  bits = (bits | bits >> 1) & 0x33333333;
+  bits = (bits | bits >> 2) & 0x0f0f0f0f;
+  bits = (bits | bits >> 4) & 0x00ff00ff;
+  return (bits | bits >> 8) & 0x0000ffff;
+}
+
+// Rows of a patch, and of its surroundings to a depth of 2, with cells that are not masked. Passes
+// over masked patches leave out all other rows.
+struct PatchRows {
+  RowSet planes[k_largest_patch + 6];  // [k + 3]
+
+  KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const { return planes[k + 3]; }
+  // Those, and the ones up to `reach` beside them along y or z: what is read for them.
+  KOKKOS_FORCEINLINE_FUNCTION RowSet near(int k, int reach) const {
+    RowSet near = planes[k + 3];
     for (int n = 1; n <= reach; ++n) {
       near |= planes[k + 3] << n | planes[k + 3] >> n;
       if (k + 3 - n >= 0) near |= planes[k + 3 - n];
       if (k + 3 + n < k_largest_patch + 6) near |= planes[k + 3 + n];
     }
-    return (near >> (j + 3) & 1) != 0;
+    return near;
   }
-  // Whether one of them is interpolated from row (j, k) of the coarse grid.
-  KOKKOS_FORCEINLINE_FUNCTION bool has_above(int j, int k) const {
-    std::uint32_t above = 0;
+  // The rows of plane k of the coarse grid that they are interpolated from.
+  KOKKOS_FORCEINLINE_FUNCTION RowSet above(int k) const {
+    RowSet fine = 0;
     for (int n = 2 * k + 2; n <= 2 * k + 5; ++n)
-      if (n >= 0 && n < k_largest_patch + 6) above |= planes[n];
-    const int first = 2 * j + 2;
-    return ((first >= 0 ? above >> first : above << -first) & 15) != 0;
+      if (n >= 0 && n < k_largest_patch + 6) fine |= planes[n];
+    // Coarse row j is read for rows 2 j - 1 to 2 j + 2, which begin at bit 2 j + 2.
+    const std::uint32_t from_row = fine << 2 | fine << 1 | fine | fine >> 1;
+    return even_bits(from_row) << 1;
   }
 };
 
@@ -86,9 +111,12 @@ struct PatchMask {
   const PatchRows* rows;
   const RowCells* cells;
 
+  KOKKOS_FORCEINLINE_FUNCTION RowCells row(int j, int k) const {
+    return cells[(k + 2) * (T + 4) + j + 2];
+  }
   // Of the cells of one parity: bit e + 2 for pair e.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pairs(int parity, int j, int k) const {
-    return cells[(k + 2) * (T + 4) + j + 2] >> (16 * parity) & 0xffff;
+    return row(j, k) >> (16 * parity) & 0xffff;
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/pack.hpp"
 #include "gravity/halo_exchange.hpp"
+#include "gravity/mask.hpp"
 
 namespace octant::gravity {
 
@@ -53,21 +54,28 @@ struct CoarseBox {
   }
 };
 
-template <int T>
-KOKKOS_FORCEINLINE_FUNCTION bool is_within(int depth, int j, int k) {
-  return j >= -depth && j < T + depth && k >= -depth && k < T + depth;
+// Calls body(j) for the rows of a set.
+template <class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_rows_in(RowSet rows, const Body& body) {
+  for (; rows != 0; rows &= rows - 1) body(Kokkos::Experimental::countr_zero_builtin(rows) - 3);
+}
+
+// Calls body(k) for all planes within `depth` of a patch.
+template <int T, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_planes(const Team& team, int depth, const Body& body) {
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, T + 2 * depth),
+                       [&](int plane) { body(plane - depth); });
 }
 
 // Calls body(j, k) for all rows within `depth` of a patch.
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Body& body) {
-  const int across = T + 2 * depth;
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across), [&](int plane) {
-    for (int j = -depth; j < T + depth; ++j) body(j, plane - depth);
+  for_planes<T>(team, depth, [&](int k) {
+    for (int j = -depth; j < T + depth; ++j) body(j, k);
   });
 }
 
-// A part of a pass over a patch: body(j, k) for all rows within `depth`.
+// A part of a pass over a patch: body(k) for all planes within `depth`.
 template <class Body>
 struct Stage {
   int depth;
@@ -78,8 +86,7 @@ Stage(int, Body) -> Stage<Body>;
 
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
-  if (k < -stage.depth || k >= T + stage.depth) return;
-  for (int j = -stage.depth; j < T + stage.depth; ++j) stage.body(j, k);
+  if (k >= -stage.depth && k < T + stage.depth) stage.body(k);
 }
 
 // The stages of a pass, one after the other; each reads of what those before it write no more than
@@ -94,7 +101,7 @@ KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies
       (run_plane<T>(stages, k--), ...);
     }
   } else {
-    ((for_rows<T>(team, stages.depth, stages.body), team.team_barrier()), ...);
+    ((for_planes<T>(team, stages.depth, stages.body), team.team_barrier()), ...);
   }
 }
 
@@ -110,22 +117,33 @@ KOKKOS_FORCEINLINE_FUNCTION typename PackTraits<V>::Mask lanes_of(std::uint32_t 
   }
 }
 
-// Calls body(e, lanes) for the packs of pairs that are needed for the pairs of a row whose bits,
-// e + 2, are set, with the lanes of such pairs.
-template <class Body>
-KOKKOS_FORCEINLINE_FUNCTION void for_active_pairs(std::uint32_t bits, const Body& body) {
-  for (int e = -2; bits != 0; e += PackOf::width, bits >>= PackOf::width) {
-    const int skipped = Kokkos::Experimental::countr_zero_builtin(bits);
-    e += skipped;
-    bits >>= skipped;
-    body(e, lanes_of(bits));
-  }
-}
-
 // Calls body(e) for the packs of pairs that begin with pair `first` and cover `count`.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_pairs(int first, int count, const Body& body) {
   for (int e = first; e < first + count; e += PackOf::width) body(e);
+}
+
+// Sets cells e, e + 1, ... of a row of `Count` cells to the lanes of a pack, as far as it goes.
+template <int Count>
+KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, Pack value) {
+  if constexpr (Count % PackOf::width == 0) {
+    PackOf::store(row + e, value);
+  } else {
+    for (int lane = 0; lane < PackOf::width && e + lane < Count; ++lane)
+      row[e + lane] = PackOf::lane(value, lane);
+  }
+}
+
+// The cells of a pack of pairs in their order.
+KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, Pack even, Pack odd) {
+  if constexpr (PackOf::width == 1) {
+    to[0] = PackOf::lane(even, 0);
+    to[1] = PackOf::lane(odd, 0);
+  } else {
+    PackOf::store(to, Pack(__builtin_shufflevector(even.lanes(), odd.lanes(), 0, 4, 1, 5)));
+    PackOf::store(to + PackOf::width,
+                  Pack(__builtin_shufflevector(even.lanes(), odd.lanes(), 2, 6, 3, 7)));
+  }
 }
 
 KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
@@ -168,19 +186,12 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PatchTable& table, const doubl
   }
 }
 
-struct EveryRow {
-  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int, int) const { return true; }
-};
-
-// Fills the rows within `depth` that are wanted(j, k).
-template <int T, int Depth, class Wanted = EveryRow>
+// Fills all rows within `depth`.
+template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
                                         const double* field, int depth,
-                                        const PatchScratch<T, Depth>& to,
-                                        const Wanted& wanted = {}) {
-  for_rows<T>(team, depth, [&](int j, int k) {
-    if (wanted(j, k)) gather_row<T>(table, field, j, k, to);
-  });
+                                        const PatchScratch<T, Depth>& to) {
+  for_rows<T>(team, depth, [&](int j, int k) { gather_row<T>(table, field, j, k, to); });
 }
 
 // The sum of the six neighbours of the cells of one parity in a row, from pair e on.

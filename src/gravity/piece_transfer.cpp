@@ -80,7 +80,13 @@ KOKKOS_FORCEINLINE_FUNCTION void join_row(const double* from, int half, double* 
 template <int P>
 KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int64_t block,
                                              std::int64_t cell, double* to) {
-  for (int i = 0; i < P; ++i) to[i] = values.at(block, cell + i);
+  using PackOf = PackTraits<Pack>;
+  if constexpr (P % PackOf::width == 0) {
+    for (int i = 0; i < P; i += PackOf::width)
+      PackOf::store(to + i, values.pack_at(block, cell + i));
+  } else {
+    for (int i = 0; i < P; ++i) to[i] = values.at(block, cell + i);
+  }
 }
 
 template <int P>

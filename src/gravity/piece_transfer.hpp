@@ -22,9 +22,9 @@ struct VectorTarget {
   double* message;  // [n][component][k][j][i]
 
   // Sets cells (0 .. T-1, j, k) of an own patch, where there are blocks, to rows[component].
-  template <int T>
+  template <int Row>
   KOKKOS_FORCEINLINE_FUNCTION void set_row(std::int64_t patch, int j, int k,
-                                           const double (&rows)[3][T]) const {
+                                           const double (&rows)[3][Row]) const {
     const int P = 1 << log2_side, N = block_size, jp = j & (P - 1), kp = k & (P - 1);
     const std::int64_t first =
         ((patch * pieces_across + (k >> log2_side)) * pieces_across + (j >> log2_side)) *

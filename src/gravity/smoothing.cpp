@@ -16,17 +16,28 @@ template <Reach R, int T>
 struct Swept {
   PatchMask<T> mask;
 
-  KOKKOS_FORCEINLINE_FUNCTION bool has(int j, int k) const {
-    if constexpr (R != Reach::open) return mask.rows->has(j, k);
-    return true;
+  // The rows of a plane with such cells, within a depth of 2; what is read for them; and what rows
+  // of a plane of the coarse grid they are interpolated from.
+  KOKKOS_FORCEINLINE_FUNCTION RowSet rows(int k) const {
+    if constexpr (R != Reach::open) return mask.rows->of(k);
+    return k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_near(int j, int k) const {
-    if constexpr (R != Reach::open) return mask.rows->is_near(j, k, 1);
-    return true;
+  KOKKOS_FORCEINLINE_FUNCTION RowSet near(int k) const {
+    if constexpr (R != Reach::open) return mask.rows->near(k, 1);
+    return rows_within<T>(3);
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool has_above(int j, int k) const {
-    if constexpr (R != Reach::open) return mask.rows->has_above(j, k);
-    return true;
+  KOKKOS_FORCEINLINE_FUNCTION RowSet above(int k) const {
+    if constexpr (R != Reach::open) return mask.rows->above(k);
+    return rows_within<T / 2>(2);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pairs(int parity, int j, int k) const {
+    if constexpr (R != Reach::open) return mask.pairs(parity, j, k);
+    return ~std::uint32_t{0};
+  }
+  // Of the pack from pair e on: `yes` where cells whose bits are set in `pairs` are swept.
+  KOKKOS_FORCEINLINE_FUNCTION static Pack choose(std::uint32_t pairs, int e, Pack yes, Pack no) {
+    if constexpr (R == Reach::open) return yes;
+    return select(lanes_of(pairs >> (e + 2)), yes, no);
   }
 };
 
@@ -53,8 +64,8 @@ struct PassScratch {
   }
 };
 
-// Over-relaxed Gauss-Seidel on the cells of one colour in a row.
-template <Reach R, int T, int Depth>
+// Over-relaxed Gauss-Seidel on the cells of one colour in a row, and to `Within` cells beside it.
+template <int Within, Reach R, int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void relax(const Swept<R, T>& swept, const PassScratch<R, T, Depth>& at,
                                        int colour, int j, int k) {
   const int parity = (j + k + colour) & 1;
@@ -62,22 +73,25 @@ KOKKOS_FORCEINLINE_FUNCTION void relax(const Swept<R, T>& swept, const PassScrat
   double* centre = at.phi.pairs(parity, j, k);
   const double* source = at.f.pairs(parity, j, k);
   const double* d = at.diagonal.pairs(parity, j, k);
-  const auto relaxed = [&](int e) OCTANT_INLINE_LAMBDA {
+  const std::uint32_t pairs = swept.pairs(parity, j, k);
+  constexpr int beside = Within > 0 ? 2 : 0;
+  for_pairs(-beside, T / 2 + 2 * beside, [&](int e) OCTANT_INLINE_LAMBDA {
     Pack weight(k_relaxation / 6.0);
     if constexpr (R == Reach::weighted) weight = Pack(k_relaxation) / PackOf::load(d + e);
+    const Pack old = PackOf::load(centre + e);
     const Pack pull = (around.sum(e) - PackOf::load(source + e)) * weight;
-    return Pack(1.0 - k_relaxation) * PackOf::load(centre + e) + pull;
-  };
-  if constexpr (R == Reach::open) {
-    for_pairs(-2, T / 2 + 4,
-              [&](int e) OCTANT_INLINE_LAMBDA { PackOf::store(centre + e, relaxed(e)); });
-  } else {
-    for_active_pairs(swept.mask.pairs(parity, j, k),
-                     [&](int e, PackOf::Mask active) OCTANT_INLINE_LAMBDA {
-                       const Pack old = PackOf::load(centre + e);
-                       PackOf::store(centre + e, select(active, relaxed(e), old));
-                     });
-  }
+    const Pack relaxed = Pack(1.0 - k_relaxation) * old + pull;
+    PackOf::store(centre + e, swept.choose(pairs, e, relaxed, old));
+  });
+}
+
+// All such rows of a plane.
+template <int Within, Reach R, int T, int Depth>
+KOKKOS_FORCEINLINE_FUNCTION void relax_plane(const Swept<R, T>& swept,
+                                             const PassScratch<R, T, Depth>& at, int colour,
+                                             int k) {
+  for_rows_in(swept.rows(k) & rows_within<T>(Within),
+              [&](int j) OCTANT_INLINE_LAMBDA { relax<Within>(swept, at, colour, j, k); });
 }
 
 template <Reach R, int T>
@@ -87,9 +101,8 @@ KOKKOS_FORCEINLINE_FUNCTION Pack residual(const Swept<R, T>& swept, const PassSc
       PackOf::load(at.f.pairs(parity, j, k) + e) - Neighbours<T, 3>(at.phi, parity, j, k).sum(e);
   Pack d(6.0);
   if constexpr (R == Reach::weighted) d = PackOf::load(at.diagonal.pairs(parity, j, k) + e);
-  const Pack all = around + d * PackOf::load(at.phi.pairs(parity, j, k) + e);
-  if constexpr (R == Reach::open) return all;
-  return select(lanes_of(swept.mask.pairs(parity, j, k) >> (e + 2)), all, Pack(0.0));
+  return swept.choose(swept.pairs(parity, j, k), e,
+                      around + d * PackOf::load(at.phi.pairs(parity, j, k) + e), Pack(0.0));
 }
 
 // A row of the coarse right-hand side, which is 4 times the mean residual, because h^2 is 4 times
@@ -104,7 +117,6 @@ KOKKOS_FORCEINLINE_FUNCTION double restrict_residual(const Swept<R, T>& swept,
     Pack sum(0.0), squares(0.0);
     for (int line = 0; line < 4; ++line) {
       const int jf = 2 * j + (line & 1), kf = 2 * k + (line >> 1);
-      if (!swept.has(jf, kf)) continue;
       const Pack even = residual(swept, at, 0, jf, kf, e);
       const Pack odd = residual(swept, at, 1, jf, kf, e);
       sum = sum + (even + odd);
@@ -118,15 +130,42 @@ KOKKOS_FORCEINLINE_FUNCTION double restrict_residual(const Swept<R, T>& swept,
   return norm;
 }
 
-// 0 to masked rows.
+// The rows of a plane. Rows without cells become 0; on the finest grid only those that are read for
+// others, whereas the finer grid interpolates from any row of a coarse one.
 template <Reach R, int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void write_row(const Swept<R, T>& swept,
-                                           const PatchScratch<T, Depth>& phi, int j, int k,
-                                           double* patch) {
-  double* row = patch + (k * T + j) * T;
-  const bool has = swept.has(j, k);
-  for (int parity = 0; parity < 2; ++parity)
-    copy_pairs<T / 2>(has ? phi.pairs(parity, j, k) : nullptr, row + parity * (T / 2));
+KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Swept<R, T>& swept,
+                                             const PatchScratch<T, Depth>& phi, int k,
+                                             double* patch) {
+  double* plane = patch + k * T * T;
+  const RowSet rows = swept.rows(k);
+  for_rows_in(rows & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
+    for (int parity = 0; parity < 2; ++parity)
+      copy_pairs<T / 2>(phi.pairs(parity, j, k), plane + j * T + parity * (T / 2));
+  });
+  const RowSet read = R == Reach::masked ? swept.near(k) : ~RowSet{0};
+  for_rows_in(read & ~rows & rows_within<T>(0),
+              [&](int j) OCTANT_INLINE_LAMBDA { copy_pairs<T>(nullptr, plane + j * T); });
+}
+
+// Two planes, k - 1 and k, of the residual: a plane of the coarse right-hand side. `norms`: by
+// coarse row.
+template <Reach R, int T>
+KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Swept<R, T>& swept,
+                                                const PassScratch<R, T, 3>& at, int k,
+                                                double* coarse, double* norms) {
+  constexpr int C = T / 2;
+  constexpr RowSet even_rows = 0xaaaaaaaa & rows_within<T>(0);
+  const RowSet fine = swept.rows(k) | swept.rows(k - 1), both = fine | fine >> 1;
+  const int first = (k >> 1) * C;
+  for_rows_in(both & even_rows, [&](int j) OCTANT_INLINE_LAMBDA {
+    const int row = first + (j >> 1);
+    norms[row] = restrict_residual(swept, at, j >> 1, k >> 1, coarse + row * C);
+  });
+  for_rows_in(~both & even_rows, [&](int j) OCTANT_INLINE_LAMBDA {
+    const int row = first + (j >> 1);
+    norms[row] = 0.0;
+    copy_pairs<C>(nullptr, coarse + row * C);
+  });
 }
 
 template <Reach R, int T>
@@ -145,25 +184,28 @@ void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>
         const Swept<R, T> swept{grid.mask.of<T>(patch)};
         double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
         double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
-        const auto gather = [&](int j, int k) OCTANT_INLINE_LAMBDA {
-          if (!swept.is_near(j, k)) return;
-          const bool inside = is_within<T>(2, j, k), active = inside && swept.has(j, k);
-          if (from_zero || active != inside) clear_row(at.phi, j, k);
+        const auto gather_phi = [&](int j, int k) OCTANT_INLINE_LAMBDA {
+          if (from_zero) clear_row(at.phi, j, k);
           else gather_row<T>(table, grid.phi, j, k, at.phi);
-          if (active) at.gather_equation(table, grid, j, k);
         };
-        const auto relax_colour = [&](int colour) {
-          return [&, colour](int j, int k) OCTANT_INLINE_LAMBDA { relax(swept, at, colour, j, k); };
+        const auto gather = [&](int k) OCTANT_INLINE_LAMBDA {
+          const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
+          const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
+          for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
+            gather_phi(j, k);
+            at.gather_equation(table, grid, j, k);
+          });
+          for_rows_in(beside & known, [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
+          for_rows_in(beside & ~known, [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(j, k); });
         };
-        const auto write = [&](int j, int k)
-                               OCTANT_INLINE_LAMBDA { write_row(swept, at.phi, j, k, next); };
-        const auto coarsen = [&](int j, int k) OCTANT_INLINE_LAMBDA {
-          if ((j & k & 1) == 0) return;
-          const int row = (k >> 1) * C + (j >> 1);
-          row_norms[row] = restrict_residual(swept, at, j >> 1, k >> 1, coarse + row * C);
+        const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<2>(swept, at, 0, k); };
+        const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 1, k); };
+        const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
+        const auto coarsen = [&](int k) OCTANT_INLINE_LAMBDA {
+          if ((k & 1) != 0) coarsen_planes(swept, at, k, coarse, row_norms);
         };
-        run_stages<T>(team, Stage{3, gather}, Stage{2, relax_colour(0)}, Stage{1, relax_colour(1)},
-                      Stage{0, write}, Stage{0, coarsen});
+        run_stages<T>(team, Stage{3, gather}, Stage{2, red}, Stage{1, black}, Stage{0, write},
+                      Stage{0, coarsen});
         if (norms == nullptr) return;
         Kokkos::single(Kokkos::PerTeam(team), [&]() {
           double norm = 0.0;
@@ -179,21 +221,15 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Swept<R, T>& swept, const CoarseB
                                          const PatchScratch<T, 2>& phi, int j, int k) {
   const InterpolatedRow<T> correction(coarse, j, k);
   double *even = phi.pairs(0, j, k), *odd = phi.pairs(1, j, k);
-  const auto add = [](double* to, Pack value)
-                       OCTANT_INLINE_LAMBDA { PackOf::store(to, PackOf::load(to) + value); };
-  if constexpr (R == Reach::open) {
-    for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
-      add(even + e, correction.even(e));
-      add(odd + e, correction.odd(e));
-    });
-  } else {
-    const std::uint32_t even_pairs = swept.mask.pairs(0, j, k),
-                        odd_pairs = swept.mask.pairs(1, j, k);
-    for_active_pairs(even_pairs | odd_pairs, [&](int e, PackOf::Mask) OCTANT_INLINE_LAMBDA {
-      add(even + e, select(lanes_of(even_pairs >> (e + 2)), correction.even(e), Pack(0.0)));
-      add(odd + e, select(lanes_of(odd_pairs >> (e + 2)), correction.odd(e), Pack(0.0)));
-    });
-  }
+  const std::uint32_t even_pairs = swept.pairs(0, j, k), odd_pairs = swept.pairs(1, j, k);
+  const auto add = [&](double* to, std::uint32_t pairs, int e, Pack value) OCTANT_INLINE_LAMBDA {
+    const Pack old = PackOf::load(to + e);
+    PackOf::store(to + e, swept.choose(pairs, e, old + value, old));
+  };
+  for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
+    add(even, even_pairs, e, correction.even(e));
+    add(odd, odd_pairs, e, correction.odd(e));
+  });
 }
 
 // `Count` cells from cell `First` on of a row of C cells, in natural order; zeros where there is no
@@ -238,24 +274,28 @@ void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>&
         auto* box = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(box_bytes, 64));
         const Swept<R, T> swept{grid.mask.of<T>(patch)};
         double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
-        for_rows<T / 2>(team, 2, [&](int j, int k) {
-          if (swept.has_above(j, k)) gather_coarse_row<T>(table, coarse_phi, j, k, box);
+        for_planes<T / 2>(team, 2, [&](int k) {
+          for_rows_in(swept.above(k) & rows_within<T / 2>(2), [&](int j) OCTANT_INLINE_LAMBDA {
+            gather_coarse_row<T>(table, coarse_phi, j, k, box);
+          });
         });
         team.team_barrier();
-        const auto correct = [&](int j, int k) OCTANT_INLINE_LAMBDA {
-          if (!swept.is_near(j, k)) return;
-          if (!swept.has(j, k)) return clear_row(at.phi, j, k);
-          gather_row<T>(table, grid.phi, j, k, at.phi);
-          if (is_within<T>(1, j, k)) at.gather_equation(table, grid, j, k);
-          prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
+        const auto correct = [&](int k) OCTANT_INLINE_LAMBDA {
+          const RowSet rows = swept.rows(k);
+          const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
+          for_rows_in(rows & solved,
+                      [&](int j) OCTANT_INLINE_LAMBDA { at.gather_equation(table, grid, j, k); });
+          for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
+            gather_row<T>(table, grid.phi, j, k, at.phi);
+            prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
+          });
+          for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows,
+                      [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
         };
-        const auto relax_colour = [&](int colour) {
-          return [&, colour](int j, int k) OCTANT_INLINE_LAMBDA { relax(swept, at, colour, j, k); };
-        };
-        const auto write = [&](int j, int k)
-                               OCTANT_INLINE_LAMBDA { write_row(swept, at.phi, j, k, next); };
-        run_stages<T>(team, Stage{2, correct}, Stage{1, relax_colour(0)}, Stage{0, relax_colour(1)},
-                      Stage{0, write});
+        const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 0, k); };
+        const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<0>(swept, at, 1, k); };
+        const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
+        run_stages<T>(team, Stage{2, correct}, Stage{1, red}, Stage{0, black}, Stage{0, write});
       });
 }
 
