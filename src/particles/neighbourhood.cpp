@@ -14,8 +14,11 @@ using mesh::Region;
 // written afterwards.
 class Neighbourhood::Builder {
  public:
-  Builder(const mesh::Tree& tree, int level)
-      : tree_(tree), level_(level), N_(tree.geometry().block_size()) {}
+  // For so many positions.
+  Builder(const mesh::Tree& tree, int level, int positions)
+      : tree_(tree), level_(level), N_(tree.geometry().block_size()) {
+    findings_.reserve(positions);
+  }
 
   // The 27 positions around a block.
   void look_around(int slot, RemoteCells& remote) {
@@ -46,9 +49,9 @@ class Neighbourhood::Builder {
 
  private:
   struct Finding {
-    std::int32_t source = Place::k_nowhere;
-    std::int32_t shift = 0, slot = 0, box = 0;
-    std::array<int, 3> corner{0, 0, 0};  // of the cells beneath the position in the coarser block
+    std::int8_t source = Place::k_nowhere, shift = 0;
+    std::array<std::int16_t, 3> corner{0, 0, 0};  // of the cells beneath it in the coarser block
+    std::int32_t slot = 0, box = 0;
   };
 
   // The cells of the block at `offset` that are within reach.
@@ -75,7 +78,8 @@ class Neighbourhood::Builder {
                    level_, level_ - 1);
     Finding found;
     found.shift = 1;
-    for (int d = 0; d < 3; ++d) found.corner[d] = (octant_of(key) >> d & 1) * N_ / 2;
+    for (int d = 0; d < 3; ++d)
+      found.corner[d] = static_cast<std::int16_t>((octant_of(key) >> d & 1) * N_ / 2);
     found.source = node->slot >= 0 ? k_coarser : k_ghost;
     if (node->slot >= 0) {
       found.slot = node->slot;
@@ -92,8 +96,8 @@ class Neighbourhood::Builder {
 
   Place place(const Finding& found, const RemoteCells& remote) const {
     Place p;
-    p.source = static_cast<std::int8_t>(found.source);
-    p.shift = static_cast<std::int8_t>(found.shift);
+    p.source = found.source;
+    p.shift = found.shift;
     p.slot = found.slot;
     if (found.source == Place::k_nowhere) return p;
     Region r;
@@ -122,7 +126,7 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
   const mesh::TreeLevel& level_blocks = tree.level(level);
   const int N = tree.geometry().block_size();
   std::vector<HomeBlock> homes(level_blocks.slots());
-  Builder sides(tree, level), bottoms(tree, level);
+  Builder sides(tree, level, 27 * level_blocks.slots()), bottoms(tree, level, level_blocks.slots());
   for (int slot = 0; slot < level_blocks.slots(); ++slot) {
     const Key key = level_blocks.key(slot);
     if (key == k_no_key) {
