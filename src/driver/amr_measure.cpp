@@ -64,34 +64,43 @@ void AmrSimulation::measure() {
 double AmrSimulation::potential_energy() {
   if (potential_energy_) return *potential_energy_;
   const auto timing = timers_.time("measure", Phase::compute);
+  double particles = 0.0;
+  for (particles::Particles& kind : matter_.kinds())
+    if (kind.kind().has_mass)
+      particles = with_potential_of(particles, sums_in_potential(kind, 0), time_);
   double energy = gravity_->potential_energy([this](int level) {
     return matter_.gas_density(level);
-  }) + particle_potential(0, time_);
+  }) + particles;
   if (options_.universe) energy += gravity_->unfelt_energy();
   potential_energy_ = energy;
   return energy;
 }
 
-// Of the particles on levels from `coarsest` on, which are at that time. They feel the potential of
-// their own level, which their whole clouds lie in. Leaf cells would miss what clouds of a coarse
-// level leave in cells that are refined. A cloud's potential includes its own, which grows when its
-// cells become smaller, though nothing has moved: each counts as if its cells were of the base
-// level.
-double AmrSimulation::particle_potential(int coarsest, double time) {
+// Of the particles on levels from `coarsest` on. They feel the potential of their own level, which
+// their whole clouds lie in. Leaf cells would miss what clouds of a coarse level leave in cells
+// that are refined.
+particles::Particles::MassSums AmrSimulation::sums_in_potential(particles::Particles& kind,
+                                                                int coarsest) {
   const auto potential = [&](int level) -> particles::VectorField {
     const auto [data, stride] = gravity_->stored().field(level, gravity::Field::potential);
     return {data, stride, 0};
   };
+  return kind.mass_sums(potential, coarsest);
+}
+
+// An energy, and the potential energy of a kind's particles, which are at that time. A cloud's
+// potential includes its own, which grows when its cells become smaller, though nothing has moved:
+// each counts as if its cells were of the base level.
+double AmrSimulation::with_potential_of(double energy, const particles::Particles::MassSums& kind,
+                                        double time) {
+  std::vector<ReproducibleSum> sums = kind.squared;
+  sums.push_back(kind.weighted);
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   const double G = options_.newton_constant(time);
-  double energy = 0.0;
-  for (particles::Particles& kind : matter_.kinds()) {
-    if (!kind.kind().has_mass) continue;
-    energy += 0.5 * kind.mass_weighted_sum(potential, coarsest);
-    const auto squares = kind.sums_of_squared_masses();
-    for (int level = std::max(coarsest, 1); level <= mesh_.finest_level(); ++level)
-      energy += 0.5 * k_own_potential * G * squares[level] *
-                (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
-  }
+  energy += 0.5 * sums.back().to_double();
+  for (int level = std::max(kind.coarsest, 1); level <= mesh_.finest_level(); ++level)
+    energy += 0.5 * k_own_potential * G * sums[level].to_double() *
+              (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
   return energy;
 }
 

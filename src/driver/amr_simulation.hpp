@@ -180,7 +180,8 @@ class AmrSimulation {
   void count_restored(std::int64_t cells);
   double potential_energy();
   void measure_integrals();
-  double particle_potential(int coarsest, double time);
+  particles::Particles::MassSums sums_in_potential(particles::Particles& kind, int coarsest);
+  double with_potential_of(double energy, const particles::Particles::MassSums& kind, double time);
   void measure_limits();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level

@@ -144,10 +144,20 @@ void AmrSimulation::bring_home(int coarsest) {
   if (coarsest == mesh_.finest_level()) return;
   const auto working = work("particles", Share::particles_onwards, coarsest);
   const bool counts = gravity_ && options_.universe;
-  const double before = counts ? particle_potential(coarsest, clocks_[coarsest]) : 0.0;
-  for (particles::Particles& kind : matter_.kinds()) kind.synchronise(coarsest);
+  const double time = clocks_[coarsest];
+  double before = 0.0, after = 0.0;
+  for (particles::Particles& kind : matter_.kinds()) {
+    if (!counts || !kind.kind().has_mass) {
+      kind.synchronise(coarsest);
+      continue;
+    }
+    auto sums = sums_in_potential(kind, coarsest);
+    before = with_potential_of(before, sums, time);
+    kind.synchronise(coarsest, &sums);
+    after = with_potential_of(after, sums, time);
+  }
   if (!counts) return;
-  const double change = particle_potential(coarsest, clocks_[coarsest]) - before;
+  const double change = after - before;
   energy_.resolution += coarsest == 0 ? change : 2.0 * change;
   energy_.unsolved = coarsest == 0 ? change : 0.0;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
@@ -93,18 +94,19 @@ void Particles::check_stay(int level, const Position& position, int slot) {
       name(), position[0], position[1], position[2], level, k_largest_excursion);
 }
 
-void Particles::find_homes(int coarsest, int finest) {
+void Particles::find_homes(int coarsest, int finest, MassSums* sums) {
   Travellers leaving;
   const int last = std::min<int>(finest, static_cast<int>(levels_.size()) - 1);
   for (int level = coarsest; level <= last; ++level)
-    collect_movers(level, coarsest, finest, leaving);
-  deliver(std::move(leaving), coarsest, finest);
+    collect_movers(level, coarsest, finest, leaving, sums);
+  deliver(std::move(leaving), coarsest, finest, sums);
   for (int level = coarsest; level <= last; ++level)
     levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
 }
 
 // Gives the particles of one level new homes on this rank, or puts them among those that leave.
-void Particles::collect_movers(int level, int coarsest, int finest, Travellers& leaving) {
+void Particles::collect_movers(int level, int coarsest, int finest, Travellers& leaving,
+                               MassSums* sums) {
   ParticleSet& set = levels_[level].set;
   const LevelFrame frame(mesh_.geometry(), level);
   const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest);
@@ -141,6 +143,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
   }
   set.set_homes(moved, new_homes);
   const std::vector<Word> words = set.words(departing);
+  if (sums) add_masses(level, gone, -1.0, *sums);
   set.remove(gone);
 
   const auto width = static_cast<std::size_t>(set.row_words());
@@ -158,11 +161,21 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
       leaving.words.insert(leaving.words.end(), row.begin(), row.end());
     }
   }
-  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], slots[l]);
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    take_in(static_cast<int>(l), arriving[l], slots[l], sums);
+}
+
+void Particles::take_in(int level, std::span<const Word> words,
+                        const std::vector<std::int32_t>& homes, MassSums* sums) {
+  ParticleSet& set = levels_[level].set;
+  std::vector<std::int32_t> rows(homes.size());
+  std::iota(rows.begin(), rows.end(), set.count());
+  set.append(words, homes);
+  if (sums) add_masses(level, rows, 1.0, *sums);
 }
 
 // Sends travellers from rank to rank until all are at home.
-void Particles::deliver(Travellers leaving, int coarsest, int finest) {
+void Particles::deliver(Travellers leaving, int coarsest, int finest, MassSums* sums) {
   const Communicator& communicator = mesh_.communicator();
   for (;;) {
     enum { k_all_home, k_some_travel, k_broken };
@@ -177,12 +190,13 @@ void Particles::deliver(Travellers leaving, int coarsest, int finest) {
     const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
     const auto arrived =
         route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
-    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest);
+    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest, sums);
   }
 }
 
 // Takes those in whose home is here; returns the others with their next ranks.
-Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest, int finest) {
+Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest, int finest,
+                                        MassSums* sums) {
   const int rank = mesh_.communicator().rank();
   const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
   std::vector<std::vector<Word>> arriving(levels_.size());
@@ -203,11 +217,14 @@ Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest,
     arriving[home.level].insert(arriving[home.level].end(), row.begin() + 1, row.end());
     slots[home.level].push_back(home.slot);
   }
-  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], slots[l]);
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    take_in(static_cast<int>(l), arriving[l], slots[l], sums);
   return onward;
 }
 
-void Particles::synchronise(int coarsest) { find_homes(coarsest, mesh_.finest_level()); }
+void Particles::synchronise(int coarsest, MassSums* sums) {
+  find_homes(coarsest, mesh_.finest_level(), sums);
+}
 
 void Particles::adapt_to_mesh(const Particles* adapted) {
   const int N = mesh_.geometry().block_size();

@@ -1,5 +1,6 @@
-// Kick, carry and drift.
-#include "comm/reproducible_sum.hpp"
+// Kick, carry and drift; and what masses add up to.
+#include <numeric>
+
 #include "particles/cloud.hpp"
 #include "particles/exact_sums.hpp"
 #include "particles/particles.hpp"
@@ -92,25 +93,48 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
   Kokkos::fence();
 }
 
-double Particles::mass_weighted_sum(const std::function<VectorField(int level)>& field,
-                                    int coarsest) {
-  ReproducibleSum sum;
+Particles::MassSums Particles::mass_sums(const std::function<VectorField(int level)>& field,
+                                         int coarsest) {
+  const std::size_t levels = mesh_.finest_level() + 1;
+  MassSums sums{.weighted = {},
+                .squared = std::vector<ReproducibleSum>(levels),
+                .coarsest = coarsest,
+                .fields = std::vector<CellArrays<const double>>(levels),
+                .ghosts = std::vector<DeviceArray<double>>(levels)};
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
-    DeviceArray<double> ghosts;
-    const auto fields = fetch(level, field(level), field(std::max(level - 1, 0)), 1, ghosts);
-    const Neighbourhood& near = *levels_[level].neighbourhood;
-    const ParticleColumns p = levels_[level].set.columns();
-    const FieldAround around{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
-                             fields};
-    const auto products = mesh::uninitialised<double>("products", levels_[level].set.count());
-    Kokkos::parallel_for(
-        "mass times field", levels_[level].set.count(),
-        KOKKOS_LAMBDA(int n) { products(n) = p.mass[n] * around.at(n).interpolated(0); });
-    add_terms(
-        sum, levels_[level].set.count(), KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
+    sums.fields[level] =
+        fetch(level, field(level), field(std::max(level - 1, 0)), 1, sums.ghosts[level]);
+    std::vector<std::int32_t> all(levels_[level].set.count());
+    std::iota(all.begin(), all.end(), 0);
+    add_masses(level, all, 1.0, sums);
   }
-  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
-  return sum.to_double();
+  return sums;
+}
+
+// Adds, or takes away where the sign is -1, some particles of a level.
+void Particles::add_masses(int level, const std::vector<std::int32_t>& rows, double sign,
+                           MassSums& sums) const {
+  if (rows.empty()) return;
+  const Neighbourhood& near = *levels_[level].neighbourhood;
+  const ParticleColumns p = levels_[level].set.columns();
+  const FieldAround around{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
+                           sums.fields[level]};
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto chosen = mesh::to_device("rows", rows, Cargo::lists);
+  const auto products = mesh::uninitialised<double>("products", count);
+  Kokkos::parallel_for(
+      "mass times field", count, KOKKOS_LAMBDA(std::int64_t n) {
+        const std::int32_t row = chosen(n);
+        // One that has lost its way has no home; the error is on its way.
+        products(n) = p.home[row] < 0 ? 0.0 : sign * (p.mass[row] * around.at(row).interpolated(0));
+      });
+  add_terms(
+      sums.weighted, count, KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
+  add_terms(
+      sums.squared[level], count, KOKKOS_LAMBDA(std::int64_t n) {
+        const double mass = p.mass[chosen(n)];
+        return sign * (mass * mass);
+      });
 }
 
 void Particles::drift(int level, double dt) {

@@ -170,20 +170,6 @@ ParticleTotals Particles::totals() const {
   return totals;
 }
 
-std::vector<double> Particles::sums_of_squared_masses() const {
-  std::vector<ReproducibleSum> sums(levels_.size());
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const double* mass = levels_[l].set.columns().mass;
-    add_terms(
-        sums[l], levels_[l].set.count(),
-        KOKKOS_LAMBDA(std::int64_t n) { return mass[n] * mass[n]; });
-  }
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
-  std::vector<double> values;
-  for (const ReproducibleSum& sum : sums) values.push_back(sum.to_double());
-  return values;
-}
-
 std::vector<std::int32_t> Particles::counts_by_slot(int level) const {
   return levels_[level].set.counts(mesh_.blocks(level).slots());
 }

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/reproducible_sum.hpp"
 #include "mesh/mesh.hpp"
 #include "particles/kind.hpp"
 #include "particles/neighbourhood.hpp"
@@ -113,8 +114,22 @@ class Particles {
   // if one left the end of its level by more than 1.5 cells. Collective.
   void drift(int level, double dt);
 
-  // Levels from `coarsest` on are at the same time: their particles change level. Collective.
-  void synchronise(int coarsest);
+  // What the particles on this rank of levels from `coarsest` on add up to, exactly: terms that are
+  // taken away again leave no trace.
+  struct MassSums {
+    ReproducibleSum weighted;              // mass times a field
+    std::vector<ReproducibleSum> squared;  // squares of masses, by level
+
+    int coarsest = 0;
+    std::vector<CellArrays<const double>> fields;  // by level: what masses are multiplied by
+    std::vector<DeviceArray<double>> ghosts;       // which those refer to
+  };
+  // The field, the first component of field(level), is interpolated as kick() does. Collective.
+  MassSums mass_sums(const std::function<VectorField(int level)>& field, int coarsest);
+
+  // Levels from `coarsest` on are at the same time: their particles change level. Sums over them,
+  // of a field that has not changed since, become those of afterwards. Collective.
+  void synchronise(int coarsest, MassSums* sums = nullptr);
 
   // By level, the time in which the fastest particle crosses a cell; infinity where none moves.
   // Multiply it by a Courant number of at most 0.7, that a particle may leave its level by two
@@ -134,12 +149,6 @@ class Particles {
   std::int64_t lost() const { return lost_; }       // beyond open boundaries, on this rank
   // The same bits on any number of ranks. Collective.
   ParticleTotals totals() const;
-  // The sum of mass times a scalar field (the first component of field(level)) at the places of the
-  // particles of `coarsest` and finer levels, interpolated as kick() does; the same bits on any
-  // number of ranks. Collective.
-  double mass_weighted_sum(const std::function<VectorField(int level)>& field, int coarsest = 0);
-  // The sum of squared masses, by level; the same bits on any number of ranks. Collective.
-  std::vector<double> sums_of_squared_masses() const;
   // The particles listed under each block of a level, by slot: what a block costs.
   std::vector<std::int32_t> counts_by_slot(int level) const;
   std::int64_t bytes() const;  // on this rank
@@ -204,10 +213,14 @@ class Particles {
   double measured_quantum() const;
   CellArray<std::int64_t> mass_array(int level) const;
 
-  void find_homes(int coarsest, int finest);
-  void collect_movers(int level, int coarsest, int finest, Travellers& leaving);
-  void deliver(Travellers leaving, int coarsest, int finest);
-  Travellers settle(const Travellers& arrived, int coarsest, int finest);
+  void find_homes(int coarsest, int finest, MassSums* sums = nullptr);
+  void collect_movers(int level, int coarsest, int finest, Travellers& leaving, MassSums* sums);
+  void deliver(Travellers leaving, int coarsest, int finest, MassSums* sums = nullptr);
+  Travellers settle(const Travellers& arrived, int coarsest, int finest, MassSums* sums);
+  void take_in(int level, std::span<const Word> words, const std::vector<std::int32_t>& homes,
+               MassSums* sums);
+  void add_masses(int level, const std::vector<std::int32_t>& rows, double sign,
+                  MassSums& sums) const;
   Home home_of(int level, int coarsest, int finest, const std::array<double, 3>& position,
                int slot) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);

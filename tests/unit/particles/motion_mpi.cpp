@@ -1,6 +1,11 @@
 // Kick and drift: interpolated forces, orbits, reversal.
+#include <cmath>
+#include <span>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "swarm.hpp"
 
@@ -174,6 +179,37 @@ TEST(CrossingTimes, are_those_of_the_fastest_particle_of_a_level) {
   const auto times = swarm.particles.crossing_times();
   EXPECT_EQ(times[0], 0.0625);
   EXPECT_EQ(times[1], std::numeric_limits<double>::infinity());
+}
+
+TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {
+  Swarm swarm(small_box(4, 2, "periodic"), Communicator::world());
+  swarm.refine({0.7, 0.5, 0.5}, 0.6);
+  swarm.migrate(Decomposition::morton);
+  swarm.particles.add(scattered(Communicator::world(), 3000, 1.0));
+  std::vector<mesh::DeviceArray<double>> values;
+  for (int l = 0; l <= swarm.mesh.finest_level(); ++l) {
+    values.push_back(swarm.sampled(l, [l](const Point& x) {
+      return Point{std::sin(7.0 * x[0]) * x[1] + l, 0.0, 0.0};
+    }));
+    swarm.particles.drift(l, 0.9 * swarm.mesh.geometry().cell_size(l));
+  }
+  const auto field = [&](int level) { return swarm.field(values[level]); };
+  // The weighted sum, then those of squares by level.
+  const auto totals = [&](const Particles::MassSums& sums) {
+    std::vector<ReproducibleSum> all = sums.squared;
+    all.insert(all.begin(), sums.weighted);
+    reproducible_sum(swarm.mesh.communicator(), std::span<ReproducibleSum>(all));
+    std::vector<double> numbers;
+    for (const ReproducibleSum& sum : all) numbers.push_back(sum.to_double());
+    return numbers;
+  };
+  Particles::MassSums sums = swarm.particles.mass_sums(field, 0);
+  const auto before = totals(sums);
+  swarm.particles.synchronise(0, &sums);
+  const auto after = totals(sums);
+  EXPECT_EQ(after, totals(swarm.particles.mass_sums(field, 0)));
+  ASSERT_EQ(after.size(), 4u);
+  for (std::size_t n = 0; n < after.size(); ++n) EXPECT_NE(after[n], before[n]) << n;
 }
 
 }  // namespace
