@@ -4,6 +4,38 @@
 OPEN_ENDS = "\n".join(f'boundary_{axis} = ["outflow", "outflow"]' for axis in "xyz")
 WITH_OPEN_ENDS = tuple(f'mesh.boundary_{axis}=["outflow", "outflow"]' for axis in "xyz")
 
+# A ball that flies out of the domain, and what is left of it falls back meanwhile.
+LEAVING_BALL = f"""
+[problem]
+name = "expression"
+density = "0.02 + 2*exp(-8*(x^2 + y^2 + z^2))"
+velocity = ["1.5", "0.5", "0"]
+pressure = "0.1 + 0.2*exp(-8*(x^2 + y^2 + z^2))"
+
+[gravity]
+enabled = true
+solver = "fmm"
+constant = 0.3
+
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 8
+max_level = 1
+lower = [-1.0, -1.0, -1.0]
+upper = [1.0, 1.0, 1.0]
+{OPEN_ENDS}
+
+[refine]
+density = [0.5]
+
+[time]
+subcycle = false
+end = 0.8
+"""
+
+# The work of gravity on gas from potentials, with what that needs.
+BY_POTENTIAL = ("gravity.work=potential", "hydro.dual_energy=on")
+
 # A blast that drifts through a periodic box: it refines, derefines and moves blocks between ranks.
 DRIFTING_BLAST = """
 [problem]

@@ -88,6 +88,8 @@ void AmrSimulation::follow_gas(int coarsest) {
 void AmrSimulation::settle_ledgers() {
   for (subgrid::Ledger& ledger : ledgers_) ledger.settle(mesh_.communicator());
   if (energy_.counts_spared) energy_.spared += gravity_->take_spared_work();
+  if (gravity_ && options_.gravity.work == gravity::Work::potential)
+    floored_.energy += gravity_->take_spared_work();
 }
 
 // By all processes, since the run began.

@@ -73,6 +73,8 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
   if (gravity_ && options.universe)
     gravity_->set_work_on_flow(energy_.counts_spared ? gravity::WorkOnFlow::counted
                                                      : gravity::WorkOnFlow::ignored);
+  if (gravity_ && options.gravity.work == gravity::Work::potential)
+    gravity_->set_work_on_flow(gravity::WorkOnFlow::climbed);
   if (gravity_) gravity_->set_frame(options.hydro.frame);
   if (gravity_ && !options.gravity.transfer.empty())
     gravity_->set_transfer(gravity::TransferTable(

@@ -242,7 +242,7 @@ void AmrSimulation::start_coupling(int level) {
 void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
-  mesh_.synchronise(level + 1);
+  mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
   restore_broken(level);
 }
 
@@ -286,6 +286,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
       .registers = mesh_.registers(level),
       .bad_tiles = bad_tiles_.data(),
       .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
+      .face_flow = gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{},
       .energy_taken = gravity_ ? gravity_->energy_taken(level) : nullptr,
       .batches = batches_.get()};
   {

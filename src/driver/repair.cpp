@@ -40,6 +40,21 @@ struct CellChange {
   int axis;
 };
 
+// A change of the mass that flowed through one side's face of a cell.
+struct FlowChange {
+  double* flow;
+  std::int64_t difference;
+};
+
+void change_flows(const mesh::DeviceArray<const FlowChange>& flows,
+                  const mesh::DeviceArray<const double>& differences, double weight) {
+  Kokkos::parallel_for(
+      "repair flows", flows.extent(0), KOKKOS_LAMBDA(int n) {
+        *flows(n).flow += weight * differences(flows(n).difference + hydro::k_mass);
+      });
+  Kokkos::fence();
+}
+
 // Makes all changes of every variable, one after the other. (Within a private function of a class,
 // CUDA allows no kernel.)
 void make_changes(const mesh::DeviceArray<const CellChange>& cells,
@@ -186,22 +201,28 @@ class Repair {
     differences_.insert(differences_.end(), values.begin(), values.end());
   }
 
-  // Changes cells and registers, one after the other in the order of `sides_`: they are few.
+  // Changes cells, registers and flows, one after the other in the order of `sides_`: they are few.
   void apply() const {
     std::vector<CellChange> cells;
     std::vector<RegisterChange> registers;
+    std::vector<FlowChange> flows;
     const double ratio = arguments_.a1 * arguments_.dt / arguments_.dx;
     for (const FaceSide& side : sides_) {
       const int slot = blocks_.find(side.block)->slot;
       cells.push_back({slot * mesh_.layout().stride_slot + side.cell, side.difference,
                        side.side == 0 ? ratio : -ratio, side.axis});
+      if (arguments_.face_flow)
+        flows.push_back({arguments_.face_flow.of_face(slot, side.axis, side.side) + side.cell,
+                         side.difference});
       for (const mesh::FluxRequest& request : mesh_.flux_requests(level_, slot))
         add_register_change(request, side, registers);
     }
+    const auto differences = mesh::to_device("flux differences", differences_);
     make_changes(mesh::to_device("cell changes", cells),
-                 mesh::to_device("register changes", registers),
-                 mesh::to_device("flux differences", differences_), variables_,
+                 mesh::to_device("register changes", registers), differences, variables_,
                  mesh_.layout().stride_variable, arguments_, options_.spin());
+    if (!flows.empty())
+      change_flows(mesh::to_device("flow changes", flows), differences, arguments_.flux_weight);
   }
 
   // A register of the block that counts this face changes with it: once, though both cells of a

@@ -228,6 +228,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   refine.places.compile();
   balance.check();
   execution.in_batches();  // checks it
+  check_work();
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
                      refine.jeans);
@@ -270,6 +271,24 @@ void AmrOptions::check_spin(const mesh::Geometry& geometry) const {
             "hydro.angular_momentum = true: walls take angular momentum, but mesh.boundary_{} is "
             "\"reflecting\"; expected \"outflow\", \"inflow\" or \"periodic\"",
             static_cast<char>('x' + axis));
+}
+
+void AmrOptions::check_work() const {
+  if (gravity.work == gravity::Work::forces) return;
+  const std::string work = fmt::format("gravity.work = \"{}\"", name_of(gravity.work));
+  if (!gravity.enabled || !hydro.enabled)
+    throw InputError("{} is work of self-gravity on gas: expected {} = true", work,
+                     gravity.enabled ? "hydro.enabled" : "gravity.enabled");
+  if (cosmology.enabled)
+    throw InputError(
+        "{} conserves the total energy of gas in a box that does not expand: expected \"forces\" "
+        "with cosmology.enabled = true",
+        work);
+  if (hydro.dual_energy != hydro::DualEnergy::on)
+    throw InputError(
+        "{} may take more from a cell's total energy than its heat: expected hydro.dual_energy = "
+        "\"on\", which finds the pressure from the entropy then, but it is \"{}\"",
+        work, name_of(hydro.dual_energy));
 }
 
 // Why the gas may not be said to change along so few axes; empty if it may.

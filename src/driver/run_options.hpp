@@ -174,6 +174,7 @@ class AmrOptions {
   void declare_all(ParameterSchema& schema);
   void finish(const ParameterSchema& schema);
   void check_spin(const mesh::Geometry& geometry) const;
+  void check_work() const;
   std::string against_dimensions(int dimensions) const;
   void finish_cosmology();
   void add_process_variables();

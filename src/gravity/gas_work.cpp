@@ -19,6 +19,11 @@ namespace {
 // nothing where less than another share of its energy is internal. The flow through a cell and its
 // momentum differ by the error of the scheme, which would overwhelm the temperature of cold gas.
 constexpr double k_largest_change = 0.5, k_cold = 0.02;
+// What share of its kinetic energy the total energy of gas that climbs may fall to. Dual energy
+// repairs cells with less than half.
+constexpr double k_least_energy = 0.6;
+// What a cell without heat counts as where heats share a cost.
+constexpr double k_least_heat = 1e-300;
 
 KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& b,
                                        const Cell& cell) {
@@ -66,13 +71,14 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 
 // The kick at the beginning of a step, of whose work `work` takes note; it begins anew.
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
-                const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
+                const VectorField& acceleration, const WorkFields& work, int flows,
+                const GasFields& gas) {
   for_cells(
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
         *gas.energy.at(cell) += gain;
         *work.owed.at(cell) = work_of_frame(cells, frame, dt, acceleration, gas, cell) - gain;
-        for (int d = 0; d < 3; ++d) work.flow.at(cell)[d * work.flow.stride_component] = 0.0;
+        for (int d = 0; d < flows; ++d) work.flow.at(cell)[d * work.flow.stride_component] = 0.0;
       });
 }
 
@@ -99,6 +105,32 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
         const double internal = energy - kinetic;
         const double most = internal > k_cold * energy ? k_largest_change * internal : 0.0;
         energy += gain + min(max(due, -most), most);
+      });
+}
+
+// Internal energy per volume as PotentialWork takes it: above 0 in leaf cells, below in others.
+void find_heat(const CellRange& cells, const GasFields& gas, const BlockField& heat) {
+  for_cells(
+      "gravity: no heat", cells, KOKKOS_LAMBDA(const Cell& cell) { *heat.at(cell) = -1.0; });
+  for_cells(
+      "gravity: heat", cells.leaves(), KOKKOS_LAMBDA(const Cell& cell) {
+        const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
+        *heat.at(cell) = max(*gas.energy.at(cell) - kinetic, k_least_heat);
+      });
+}
+
+// The kick at the end, where work is climbed: owed becomes what the energy does not get of it.
+void finish_climb(const CellRange& cells, const mesh::Frame& frame, double dt,
+                  const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
+  for_cells(
+      "gravity: finish climb", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        double &energy = *gas.energy.at(cell), &owed = *work.owed.at(cell);
+        const double gain = kick(dt, acceleration, gas, cell);
+        const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
+        const double due = owed + work_of_frame(cells, frame, dt, acceleration, gas, cell);
+        const double kicked = energy + gain, climbed = energy + due;
+        energy = max(climbed, min(kicked, k_least_energy * kinetic));
+        owed = climbed - energy;
       });
 }
 
@@ -148,7 +180,7 @@ GasFields GasWork::gas(int level) const {
 WorkFields GasWork::work(int level) const {
   const Level& l = levels_[level];
   const std::int64_t cells = mesh_.cells(level).cells_per_block();
-  return {{{l.flow.data(), 3 * cells}, cells}, {l.owed.data(), cells}};
+  return {{{l.flow.data(), flows() * cells}, cells}, {l.owed.data(), cells}};
 }
 
 void GasWork::kick(int level, double dt, Half half, const VectorField& acceleration) {
@@ -156,20 +188,21 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   const CellRange& own = mesh_.cells(level);
   if (work_on_flow_ == WorkOnFlow::ignored) return kick_blocks(own, dt, acceleration, gas(level));
   l.kicking = half == Half::first;
-  if (half == Half::second && work_on_flow_ == WorkOnFlow::counted) {
-    count_work(own, dt, acceleration, work(level), gas(level));
-    const double volume = mesh_.geometry().cell_volume(level);
-    for (const double owed : sums_of(own.leaves(), work(level).owed)) spared_ += -volume * owed;
-    return;
+  if (half == Half::first) {
+    const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
+    if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
+      l.flow = mesh::uninitialised<double>("mass flow", flows() * cells);
+      l.owed = mesh::uninitialised<double>("work", cells);
+      if (climbs()) l.heat = mesh::uninitialised<double>("heat", cells);
+    }
+    return begin_work(own, frame_, dt, acceleration, work(level), flows(), gas(level));
   }
-  if (half == Half::second)
+  if (work_on_flow_ == WorkOnFlow::gained)
     return finish_work(own, frame_, dt, acceleration, work(level), gas(level));
-  const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
-  if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
-    l.flow = mesh::uninitialised<double>("mass flow", 3 * cells);
-    l.owed = mesh::uninitialised<double>("work", cells);
-  }
-  begin_work(own, frame_, dt, acceleration, work(level), gas(level));
+  if (climbs()) finish_climb(own, frame_, dt, acceleration, work(level), gas(level));
+  else count_work(own, dt, acceleration, work(level), gas(level));
+  const double volume = mesh_.geometry().cell_volume(level);
+  for (const double owed : sums_of(own.leaves(), work(level).owed)) spared_ += -volume * owed;
 }
 
 void GasWork::push(int level, const VectorField& change) {
@@ -177,7 +210,19 @@ void GasWork::push(int level, const VectorField& change) {
 }
 
 void GasWork::take_share(int level, const VectorField& acceleration) {
-  if (levels_[level].kicking) add_half_of_work(mesh_.cells(level), acceleration, work(level));
+  if (levels_[level].kicking && !climbs())
+    add_half_of_work(mesh_.cells(level), acceleration, work(level));
+}
+
+void GasWork::climb(int level, PotentialWork& potential) {
+  const BlockField heat{levels_[level].heat.data(), mesh_.cells(level).cells_per_block()};
+  find_heat(mesh_.cells(level), gas(level), heat);
+  potential.add(level, face_flow(level), heat, work(level).owed);
+}
+
+mesh::FaceFlow GasWork::face_flow(int level) {
+  if (!climbs()) return {};
+  return {levels_[level].flow.data(), mesh_.cells(level).cells_per_block()};
 }
 
 double GasWork::take_spared_work() {

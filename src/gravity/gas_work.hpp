@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
-#include "gravity/block_kernels.hpp"
+#include "gravity/potential_work.hpp"
 #include "mesh/frame.hpp"
 #include "mesh/mesh.hpp"
 
@@ -22,7 +22,8 @@ struct GasFields {
 };
 
 // Where a step keeps account of gravity's work: the mass that flows through the cells, per area and
-// integrated over the step, and the work on it that the gas's energy still lacks.
+// integrated over the step, and the work on it that the gas's energy still lacks. Where work is
+// climbed, the mass is that through the cells' faces, a FaceFlow.
 struct WorkFields {
   VectorField flow;
   BlockField owed;
@@ -32,6 +33,7 @@ struct WorkFields {
 // energy.
 enum class WorkOnFlow {
   gained,   // the gas gains it, as far as its heat allows: energy changes as the potential's does
+  climbed,  // the gas pays for the potential that its mass climbs from cell to cell, in full
   counted,  // the gas does not, and it is counted
   ignored   // nor is it known: no memory for flows
 };
@@ -51,7 +53,16 @@ class GasWork {
   // also in a shock.
   void kick(int level, double dt, Half half, const VectorField& acceleration);
   void take_share(int level, const VectorField& acceleration);
-  double* mass_flow(int level) { return levels_[level].flow.data(); }
+  double* mass_flow(int level) { return climbs() ? nullptr : levels_[level].flow.data(); }
+
+  // Where work is climbed, sweeps add the mass that flows through every face to face_flow
+  // (SweepArguments), flux corrections change it, and climb() is called before the second half of
+  // the kick: total energy changes by the work of the potential. Gas whose total energy would fall
+  // short of its kinetic one by more than dual energy bears is spared what is beyond.
+  void climb(int level, PotentialWork& potential);
+  bool climbs() const { return work_on_flow_ == WorkOnFlow::climbed; }
+  mesh::FaceFlow face_flow(int level);
+
   // Where work is counted, so is what sweeps take from energies (SweepArguments); null elsewhere.
   double* energy_taken(int level) {
     return work_on_flow_ == WorkOnFlow::counted ? levels_[level].owed.data() : nullptr;
@@ -65,8 +76,8 @@ class GasWork {
   // more than its heat.
   void set_work_on_flow(WorkOnFlow work) { work_on_flow_ = work; }
 
-  // Where work is counted, in a frame at rest: what the gas of all ranks was spared since the last
-  // call, because flows would have cost more than kicks did, less what sweeps took. Collective.
+  // What the gas of all ranks was spared since the last call. Where work is counted, in a frame at
+  // rest: because flows would have cost more than kicks did, less what sweeps took. Collective.
   double take_spared_work();
 
   // Flows are those through a mesh that rests in this frame. The mass in it is moved by the frame,
@@ -78,12 +89,15 @@ class GasWork {
 
  private:
   struct Level {
-    DeviceArray<double> flow, owed;  // [slot][axis][k][j][i] and [slot][k][j][i], between kicks
+    // Between kicks: [slot][axis][k][j][i], where work is climbed that of a FaceFlow.
+    DeviceArray<double> flow;
+    DeviceArray<double> owed, heat;  // [slot][k][j][i]
     bool kicking = false;
   };
   BlockField gas(int level, int variable) const;
   GasFields gas(int level) const;
   WorkFields work(int level) const;
+  int flows() const { return climbs() ? 6 : 3; }  // by cell
   int variable(const std::string& name) const;
 
   mesh::Mesh& mesh_;

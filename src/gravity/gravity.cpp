@@ -25,7 +25,9 @@ Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOpti
       gas_(mesh),
       stored_(std::make_unique<StoredPotential>(mesh, comm_options)),
       base_(std::make_unique<BaseGrid>(mesh, comm_options, *pool_)),
-      solver_(make_solver({options, comm_options, mesh, *stored_, *base_, *pool_})),
+      levels_(std::make_unique<PatchLevels>(mesh, comm_options, *pool_, *base_)),
+      potential_work_(std::make_unique<PotentialWork>(mesh, *stored_, *levels_)),
+      solver_(make_solver({options, comm_options, mesh, *stored_, *base_, *levels_, *pool_})),
       strongest_(mesh.geometry().max_level() + 1, 0.0) {
   sources_.constant = options.constant;
   sources_.density = [gas = gas_](int level) { return gas.density(level); };
@@ -39,6 +41,8 @@ int Gravity::adapt_to_mesh() {
   gas_.forget_finer(finest);
   std::fill(strongest_.begin() + finest + 1, strongest_.end(), 0.0);
   base_->connect();
+  levels_->connect();
+  potential_work_->connect();
   solver_->connect();
   int first_changed = finest + 1;
   for (int level = 0; level <= finest; ++level) {
@@ -93,6 +97,13 @@ void Gravity::measure_strongest(int level) {
 void Gravity::resume() {
   measure_sources();
   for (int level = 0; level <= mesh_.finest_level(); ++level) measure_strongest(level);
+}
+
+// --- gas ---------------------------------------------------------------------------------------
+
+void Gravity::kick(int level, double dt, Half half) {
+  if (half == Half::second && gas_.climbs()) gas_.climb(level, *potential_work_);
+  gas_.kick(level, dt, half, stored_->acceleration(level));
 }
 
 // --- sums --------------------------------------------------------------------------------------

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "gravity/base_grid.hpp"
 #include "gravity/gas_work.hpp"
 #include "gravity/gravity_options.hpp"
+#include "gravity/patch_levels.hpp"
 #include "gravity/potential_solver.hpp"
+#include "gravity/potential_work.hpp"
 #include "gravity/stored_potential.hpp"
 
 namespace octant::gravity {
@@ -52,13 +53,12 @@ class Gravity {
   PowerSpectrum power_spectrum(const Attracting& means = {});
   bool is_periodic() const { return periodic_; }
 
-  // What the force does to the gas of a level: see GasWork.
-  void kick(int level, double dt, Half half) {
-    gas_.kick(level, dt, half, stored_->acceleration(level));
-  }
+  // What the force does to the gas of a level: see GasWork. Collective.
+  void kick(int level, double dt, Half half);
   // Changes the velocity of a level's gas, which keeps its heat.
   void push(int level, const VectorField& change) { gas_.push(level, change); }
   double* mass_flow(int level) { return gas_.mass_flow(level); }
+  mesh::FaceFlow face_flow(int level) { return gas_.face_flow(level); }
   double* energy_taken(int level) { return gas_.energy_taken(level); }
   void set_work_on_flow(WorkOnFlow work) { gas_.set_work_on_flow(work); }
   // Over all ranks; see GasWork. Collective.
@@ -98,6 +98,8 @@ class Gravity {
   std::unique_ptr<StoredPotential> stored_;
   std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();
   std::unique_ptr<BaseGrid> base_;
+  std::unique_ptr<PatchLevels> levels_;
+  std::unique_ptr<PotentialWork> potential_work_;
   std::unique_ptr<PotentialSolver> solver_;
   std::vector<double> strongest_;  // by level
 };

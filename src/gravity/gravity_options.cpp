@@ -35,6 +35,11 @@ void declare(ParameterSchema& schema, GravityOptions& o) {
   schema.add(
       "gravity.gradient_order", o.gradient_order,
       {.meaning = "Order of the differences that make the force: 2 or 4", .min = 2, .max = 4});
+  schema.add(
+      "gravity.work", o.work,
+      {.meaning = "What the work on mass that flows is found from: forces, and no more of it than "
+                  "the gas's heat can pay; or potential, which conserves total energy and needs "
+                  "hydro.dual_energy = \"on\""});
   for (const auto& kind : o.solvers) kind->declare(schema);
 }
 

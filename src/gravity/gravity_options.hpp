@@ -20,6 +20,10 @@ constexpr auto names_of(BaseSolver) { return std::array{"fft", "multigrid"}; }
 enum class Laplacian { discrete, spectral };
 constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; }
 
+// What the work on the gas is found from.
+enum class Work { forces, potential };
+constexpr auto names_of(Work) { return std::array{"forces", "potential"}; }
+
 struct GravityOptions {
   bool enabled = false;
   std::string solver = "multigrid";
@@ -30,6 +34,7 @@ struct GravityOptions {
   int max_cycles = 60;
   double constant = 1.0;  // G in code units
   int gradient_order = 4;
+  Work work = Work::forces;
   // The choices of `solver`, with parameters of their own.
   std::vector<std::unique_ptr<PotentialSolverKind>> solvers = potential_solver_kinds();
 };

@@ -2,25 +2,11 @@
 
 #include <cmath>
 
-#include "core/error.hpp"
 #include "gravity/patch_scratch.hpp"
 
 namespace octant::gravity {
 
 namespace {
-
-// Calls body with the side of the level's patches as a type, unless this rank has none.
-template <class Body>
-void with_side(const LevelPatches& patches, const Body& body) {
-  if (patches.own() == 0) return;
-  switch (patches.side()) {
-    case 16: return body(std::integral_constant<int, 16>{});
-    case 8: return body(std::integral_constant<int, 8>{});
-    case 4: return body(std::integral_constant<int, 4>{});
-    case 2: return body(std::integral_constant<int, 2>{});
-    default: throw RunError("gravity: no kernel for patches of {}^3 cells", patches.side());
-  }
-}
 
 // The rows of a plane of a patch that are wanted, and what is read for them to a depth of 2; all
 // where no rows are given.

@@ -1,9 +1,7 @@
 #include "gravity/mask.hpp"
 
-#include <type_traits>
 #include <utility>
 
-#include "core/error.hpp"
 #include "core/residency.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
@@ -75,18 +73,6 @@ void find_rows(const DeviceArray<const std::int32_t>& masked,
 void clear_copies(const LevelPatches& patches, int side, const DeviceArray<double>& field) {
   const std::int64_t own = patches.own() * cells_of(side), all = patches.slots() * cells_of(side);
   fill(Kokkos::subview(field, std::pair(own, all)), 0.0);
-}
-
-// Calls write(T) for patches of T^3 cells.
-template <class Write>
-void with_patch_side(int side, const Write& write) {
-  switch (side) {
-    case 16: write(std::integral_constant<int, 16>{}); break;
-    case 8: write(std::integral_constant<int, 8>{}); break;
-    case 4: write(std::integral_constant<int, 4>{}); break;
-    case 2: write(std::integral_constant<int, 2>{}); break;
-    default: throw RunError("gravity: no grid with patches of {}^3 cells", side);
-  }
 }
 
 }  // namespace

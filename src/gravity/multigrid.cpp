@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "gravity/base_grid.hpp"
 #include "gravity/gravity_options.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/level_solver.hpp"
+#include "gravity/patch_levels.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/device.hpp"
 #include "pencil/fft.hpp"
@@ -44,11 +44,10 @@ class Multigrid final : public PotentialSolver {
 
  private:
   struct Level {
-    std::unique_ptr<PatchLevel> own_patches;  // of finer levels; the base grid has its own
     PatchLevel* patches = nullptr;
     // Not of a level that is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
-    std::unique_ptr<CoarseBoxes> boxes;
+    CoarseBoxes* boxes = nullptr;
   };
   struct Statistics {
     std::int64_t solves = 0, cycles = 0, most_cycles = 0;
@@ -67,6 +66,7 @@ class Multigrid final : public PotentialSolver {
   const mesh::Mesh& mesh_;
   BaseGrid& base_;
   FieldPool& pool_;
+  PatchLevels& patch_levels_;
   CommOptions comm_options_;
   Laplacian laplacian_;
   double tolerance_;
@@ -123,6 +123,7 @@ Multigrid::Multigrid(const Parameters& /*parameters*/, const SolverSetting& sett
       mesh_(setting.mesh),
       base_(setting.base),
       pool_(setting.pool),
+      patch_levels_(setting.levels),
       comm_options_(setting.comm_options),
       laplacian_(setting.options.laplacian),
       tolerance_(setting.options.tolerance),
@@ -135,22 +136,17 @@ Multigrid::Multigrid(const Parameters& /*parameters*/, const SolverSetting& sett
 }
 
 void Multigrid::connect() {
+  levels_.clear();
   levels_.resize(mesh_.finest_level() + 1);
   for (int level = 0; level <= mesh_.finest_level(); ++level) connect(level);
 }
 
 void Multigrid::connect(int level) {
   Level& l = levels_[level];
-  l.boxes.reset();
-  l.solver.reset();
-  if (level > 0)
-    l.own_patches = std::make_unique<PatchLevel>(mesh_.tree(), level, comm_options_, pool_);
-  l.patches = level > 0 ? l.own_patches.get() : &base_.level();
+  l.patches = &patch_levels_.at(level);
   if (by_fourier(level)) return;
   l.solver = std::make_unique<LevelSolver>(*l.patches, comm_options_);
-  l.boxes = std::make_unique<CoarseBoxes>(
-      l.patches->patches(), level > 0 ? &levels_[level - 1].patches->patches() : nullptr,
-      mesh_.geometry(), comm_options_, pool_);
+  l.boxes = &patch_levels_.boxes(level);
 }
 
 void Multigrid::measure(const Sources& sources) {
@@ -265,7 +261,7 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
 Surroundings Multigrid::surroundings(int level) const {
   const Level& l = levels_[level];
   if (!l.solver) return {};
-  return {l.solver->mask(), l.boxes.get()};
+  return {l.solver->mask(), l.boxes};
 }
 
 bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {

@@ -2,6 +2,9 @@
 // the parts of which the kernels of the solver are made.
 #pragma once
 
+#include <type_traits>
+
+#include "core/error.hpp"
 #include "core/pack.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "gravity/mask.hpp"
@@ -16,6 +19,23 @@ constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width
 
 // One thread per team on a CPU, where a pack is a whole register.
 inline constexpr int k_team_size = PackOf::width > 1 ? 1 : 64;
+
+// Calls body with the side of patches as a type.
+template <class Body>
+void with_patch_side(int side, const Body& body) {
+  switch (side) {
+    case 16: return body(std::integral_constant<int, 16>{});
+    case 8: return body(std::integral_constant<int, 8>{});
+    case 4: return body(std::integral_constant<int, 4>{});
+    case 2: return body(std::integral_constant<int, 2>{});
+    default: throw RunError("gravity: no kernel for patches of {}^3 cells", side);
+  }
+}
+// With that of a level's patches, unless this rank has none.
+template <class Body>
+void with_side(const LevelPatches& patches, const Body& body) {
+  if (patches.own() > 0) with_patch_side(patches.side(), body);
+}
 
 // A team for each patch, with `bytes` of scratch.
 inline TeamPolicy teams(int patches, std::size_t bytes) {

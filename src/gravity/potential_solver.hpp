@@ -25,6 +25,7 @@ namespace octant::gravity {
 
 class BaseGrid;
 class FieldPool;
+class PatchLevels;
 class StoredPotential;
 struct GravityOptions;
 
@@ -39,6 +40,7 @@ struct SolverSetting {
   const mesh::Mesh& mesh;
   StoredPotential& stored;
   BaseGrid& base;
+  PatchLevels& levels;
   FieldPool& pool;
 };
 

@@ -116,8 +116,17 @@ class CellUpdate {
     if (a_.spin >= 0) spin<W>(from, k, j, i, stride, to);
     store_state(to, stride, u);
     judge(u, entropy, k, j, i, outcome);
-    if (!a_.sweep.mass_flow) return;
     const std::int64_t cell = offset - view_.box(entry).base;
+    if (a_.sweep.face_flow) {
+      const auto add = [&](int axis, int side, const double* flux) OCTANT_INLINE_LAMBDA {
+        double* flow = a_.sweep.face_flow.of_face(entry, axis, side) + cell;
+        Q::store(flow, Q::load(flow) + W(a_.sweep.flux_weight) * Q::load(flux));
+      };
+      add(0, 0, fx), add(0, 1, fx + 1);
+      add(1, 0, fy), add(1, 1, fy + FacePlane::row);
+      add(2, 0, fz), add(2, 1, fz_top);
+    }
+    if (!a_.sweep.mass_flow) return;
     if (a_.sweep.energy_taken) {
       double* taken = a_.sweep.energy_taken + a_.cells_per_block * entry + cell;
       Q::store(taken, Q::load(taken) + (conserved - u[k_energy]));

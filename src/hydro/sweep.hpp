@@ -11,6 +11,7 @@
 #include <span>
 
 #include "hydro/hydro_options.hpp"
+#include "mesh/face_flow.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::hydro {
@@ -51,6 +52,7 @@ struct SweepArguments {
   // [slot][axis][cell] of own blocks, or null: grows by flux_weight times the mass flux along each
   // axis, the mean of a cell's two faces.
   double* mass_flow = nullptr;
+  mesh::FaceFlow face_flow;  // grows by flux_weight times the mass flux through each face
   // [slot][cell] of own blocks, or null: grows by what dual energy that overwrites takes from the
   // total energy.
   double* energy_taken = nullptr;

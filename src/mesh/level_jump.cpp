@@ -420,19 +420,20 @@ void LevelJump::send_fluxes(const Registers& registers, Exchanger& fluxes) {
                        received_fluxes_.data(), face_values_);
 }
 
-void LevelJump::correct_own(const Registers& registers, double* coarse_blocks) const {
+void LevelJump::correct_own(const Registers& registers, double* coarse_blocks,
+                            const FaceFlow& flow) const {
   correct_fluxes(corrections(), false, layout_,
                  {registers.fine, nullptr, registers.coarse + coarse_begin_}, inverse_cell_size_,
-                 coarse_blocks);
+                 coarse_blocks, flow);
 }
 
 void LevelJump::receive_fluxes(const Registers& registers, double* coarse_blocks,
-                               Exchanger& fluxes) {
+                               const FaceFlow& flow, Exchanger& fluxes) {
   if (alone_) return;
   fluxes.finish_receives();
   correct_fluxes(corrections(), true, layout_,
                  {registers.fine, received_fluxes_.data(), registers.coarse + coarse_begin_},
-                 inverse_cell_size_, coarse_blocks);
+                 inverse_cell_size_, coarse_blocks, flow);
   received_fluxes_ = {};
 }
 

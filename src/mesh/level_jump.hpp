@@ -56,16 +56,17 @@ class LevelJump {
   void restrict_own(const double* children, double* parents) const;
   void receive_octants(double* parents, Exchanger& octants);
 
-  // Flux correction of the coarse blocks, by the arrays of registers of both levels: first those
-  // that touch own fine blocks alone, then the others. Fluxes leave from the fine level's array,
-  // which must stay as it is until the exchanger is drained.
+  // Flux correction of the coarse blocks, and of what flowed through their faces, by the arrays of
+  // registers of both levels: first those that touch own fine blocks alone, then the others. Fluxes
+  // leave from the fine level's array, which must stay as it is until the exchanger is drained.
   struct Registers {
     const double* fine;
     const double* coarse;
   };
   void send_fluxes(const Registers& registers, Exchanger& fluxes);
-  void correct_own(const Registers& registers, double* coarse_blocks) const;
-  void receive_fluxes(const Registers& registers, double* coarse_blocks, Exchanger& fluxes);
+  void correct_own(const Registers& registers, double* coarse_blocks, const FaceFlow& flow) const;
+  void receive_fluxes(const Registers& registers, double* coarse_blocks, const FaceFlow& flow,
+                      Exchanger& fluxes);
 
   // The coarse cells of this rank that it corrects.
   Corrections corrections() const { return {blocks_.on_device(), tasks_.on_device()}; }

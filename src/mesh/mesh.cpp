@@ -328,7 +328,7 @@ void Mesh::clear_registers(int fine_level) {
 }
 
 // Fluxes and means change different coarse cells.
-void Mesh::synchronise(int fine_level) {
+void Mesh::synchronise(int fine_level, const FaceFlow& flow) {
   LevelJump& jump = *jumps_[fine_level];
   Exchanger &fluxes = face_exchangers_[fine_level], &octants = octant_exchangers_[fine_level];
   const LevelJump::Registers registers{registers_[fine_level].data(),
@@ -337,9 +337,9 @@ void Mesh::synchronise(int fine_level) {
   double* parents = fields_[fine_level - 1].blocks(LevelFields::k_now);
   jump.send_fluxes(registers, fluxes);
   jump.send_octants(children, octants);
-  jump.correct_own(registers, parents);
+  jump.correct_own(registers, parents, flow);
   jump.restrict_own(children, parents);
-  jump.receive_fluxes(registers, parents, fluxes);
+  jump.receive_fluxes(registers, parents, flow, fluxes);
   jump.receive_octants(parents, octants);
 }
 

@@ -107,8 +107,9 @@ class Mesh {
   void clear_registers(int fine_level);
   // Which cells of the coarser level synchronise() corrects, of this rank.
   Corrections corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
-  // Corrects the coarser level by the registers and puts the mean of the fine cells into it.
-  void synchronise(int fine_level);
+  // Corrects the coarser level by the registers and puts the mean of the fine cells into it. What
+  // flowed of variable 0 on the coarser level is corrected by them, too.
+  void synchronise(int fine_level, const FaceFlow& coarse_flow = {});
   // The mean of fine cells into all coarser levels down to `coarsest`. Both collective.
   void restrict_all(int coarsest = 0);
 

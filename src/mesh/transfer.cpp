@@ -156,7 +156,7 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
 }
 
 void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
-                    const Fluxes& fluxes, double factor, double* blocks) {
+                    const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow) {
   if (corrections.count() == 0) return;
   const int N = layout.block_size, half = N / 2;
   Kokkos::parallel_for(
@@ -176,6 +176,10 @@ void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout
                 double& u = state[static_cast<std::int64_t>(n) * layout.stride_variable +
                                   task.cell_in_block(a, b, N)];
                 u += weight * (fine[index] - coarse[index]);
+                if (flow && n == 0)
+                  flow.of_face(task.slot, task.axis,
+                               task.sign > 0 ? 0 : 1)[task.cell_in_block(a, b, N)] +=
+                      fine[index] - coarse[index];
               });
           team.team_barrier();
         }

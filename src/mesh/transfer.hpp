@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mesh/face_flow.hpp"
 #include "mesh/halo.hpp"
 
 namespace octant::mesh {
@@ -79,10 +80,11 @@ struct Corrections {
 };
 
 // Corrects the blocks that are late, or those that are not. `received` are other ranks' registers.
+// What flowed of variable 0 is corrected, too, where it is asked for.
 struct Fluxes {
   const double *fine, *received, *coarse;
 };
 void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
-                    const Fluxes& fluxes, double factor, double* blocks);
+                    const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
 
 }  // namespace octant::mesh

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST
+from cases import BY_POTENTIAL, CLUMPY_BOX, DRIFTING_BLAST, LEAVING_BALL
 from flows import SMALL_CHANNEL
 from running import Outcome, assert_same_run, run_well
 from telemetry_tables import ask, ask_one
@@ -58,6 +58,15 @@ def test_same_bits_with_gravity_and_particles(tmp_path: Path) -> None:
     cores = run_well(tmp_path / "cores", CLUMPY_BOX, few)
     batched = run_well(tmp_path / "batches", CLUMPY_BOX, few, *IN_BATCHES, ranks=3)
     assert_same_run(batched, cores)
+
+
+@pytest.mark.parametrize("solver", ["fmm", "multigrid"])
+def test_same_bits_with_work_of_the_potential(tmp_path: Path, solver: str) -> None:
+    ball = (LEAVING_BALL, *BY_POTENTIAL, f"gravity.solver={solver}", "time.subcycle=true")
+    few = ("time.max_steps=6", "balance.interval=2")
+    cores = run_well(tmp_path / "cores", *ball, *few)
+    assert_same_run(run_well(tmp_path / "two", *ball, *few, ranks=2), cores)
+    assert_same_run(run_well(tmp_path / "batches", *ball, *few, *IN_BATCHES, ranks=3), cores)
 
 
 def test_no_field_travels_within_a_step(batches: Outcome) -> None:
