@@ -373,7 +373,9 @@ KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
   without_traces(fourth, w + k_hexadecapole);
 }
 
-// An expansion p(n) about a parent's centre, seen from a place x away, in units of the parent.
+// An expansion p(n) about a parent's centre, seen from a place x away, in units of the parent. The
+// value, and not the gradient, has the couple: a mass moves the centre that the couple pulls at, so
+// that the value is what the energy of all pairs grows by with the mass at x.
 template <class V>
 struct Expanded {
   V value, gradient[3], second[6], third[7];
@@ -398,7 +400,8 @@ struct Expanded {
     value = p(k_value);
     for (int d = 0; d < 3; ++d) {
       const V g = p(k_gradient + d);
-      value = fma(r[d], g + 0.5 * a[d] + (1.0 / 6) * c[d] + (1.0 / 24) * e[d], value);
+      value =
+          fma(r[d], g + p(k_couple + d) + 0.5 * a[d] + (1.0 / 6) * c[d] + (1.0 / 24) * e[d], value);
       gradient[d] = g + a[d] + 0.5 * c[d] + (1.0 / 6) * e[d];
     }
     V b[9];  // third derivatives half way
