@@ -14,15 +14,25 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned taken(Take take, const BrickCells& cells) {
                                  : cells.leaves | cells.refined;
 }
 
-// The sources of one brick and around it, copied once per offset in x, so that every load is of
-// consecutive cells: [octant][dx][component][K][J][I], with a margin of parents in K and J.
+// Where a row of sources comes from: the brick itself and the one beside it.
+struct RowSource {
+  std::int32_t middle, beside;        // slots; -1: nothing there is taken
+  unsigned middle_bits, beside_bits;  // halves that are
+  int from;                           // in an octant of a component; -1: no pack touches the row
+};
+
+// The sources of one brick and around it, of one octant or of all, copied once per offset in x, so
+// that every load is of consecutive cells: [octant][dx][component][K][J][I], with a margin of
+// parents in K and J. One octant with all moments fits the second-level cache, all do not.
 struct SourcePatch {
   int reach, components;
   double* data;
+  RowSource* sources;    // [dx][K][J]
   std::uint8_t* filled;  // [dx][K][J]: whether the rows of a pack that begins there hold anything
 
   KOKKOS_FORCEINLINE_FUNCTION int edge() const { return k_parents + 2 * reach; }
   KOKKOS_FORCEINLINE_FUNCTION int stride() const { return edge() * edge() * k_parents; }
+  KOKKOS_FORCEINLINE_FUNCTION int row_count() const { return (2 * reach + 1) * edge() * edge(); }
   KOKKOS_FORCEINLINE_FUNCTION double* chunk(int octant, int dx) const {
     return data + std::int64_t{octant * (2 * reach + 1) + dx + reach} * components * stride();
   }
@@ -30,18 +40,17 @@ struct SourcePatch {
     return filled + (dx + reach) * edge() * edge();
   }
 
-  static std::size_t doubles(const Lists& lists, int components) {
-    return std::size_t(8) * lists.span() * components * lists.edge() * lists.edge() * k_parents;
+  static std::size_t bytes(const Lists& lists, int octants, int components) {
+    const std::size_t rows = std::size_t(lists.span()) * lists.edge() * lists.edge();
+    return rows * (octants * components * k_parents * sizeof(double) + sizeof(RowSource) + 2) + 256;
   }
-  static std::size_t bytes(const Lists& lists, int components) {
-    const std::size_t flags = std::size_t(2) * lists.span() * lists.edge() * lists.edge();
-    return doubles(lists, components) * sizeof(double) + flags + 192;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION SourcePatch(const Team& team, int reach, int components)
+  KOKKOS_FORCEINLINE_FUNCTION SourcePatch(const Team& team, int reach, int octants, int components)
       : reach(reach), components(components) {
-    const std::size_t rows = std::size_t(2 * reach + 1) * edge() * edge();
+    const std::size_t rows = row_count();
     data = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(
-        8 * components * rows * k_parents * sizeof(double), 64));
+        octants * components * rows * k_parents * sizeof(double), 64));
+    sources = static_cast<RowSource*>(
+        team.team_scratch(1).get_shmem_aligned(rows * sizeof(RowSource), 64));
     filled = static_cast<std::uint8_t*>(team.team_scratch(1).get_shmem_aligned(2 * rows, 64));
   }
 };
@@ -75,12 +84,6 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_masked(int dx, const double* middle, unsig
   }
 }
 
-struct RowSource {
-  std::int32_t middle, beside;        // slots; -1: nothing there is taken
-  unsigned middle_bits, beside_bits;  // halves that are
-  int from;                           // in an octant of a component
-};
-
 KOKKOS_FORCEINLINE_FUNCTION RowSource row_source(const BrickFields& fields, const PatchTable& near,
                                                  Take take, int dx, int J, int K) {
   const int side = part(K, k_parents) * 9 + part(J, k_parents) * 3;
@@ -100,9 +103,10 @@ KOKKOS_FORCEINLINE_FUNCTION RowSource row_source(const BrickFields& fields, cons
 // Whether a pack that begins in row J takes in row J + r as well.
 inline constexpr int k_rows = k_wide > k_parents ? k_wide / k_parents : 1;
 
+// In octants from `first` on, which is the patch's first one.
 template <int dx>
 KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const SourcePatch& patch,
-                                          const RowSource& row, int place) {
+                                          int first, int octants, const RowSource& row, int place) {
   const auto masses = [&](std::int32_t slot) {
     return slot < 0 ? nullptr : fields.mass.data() + std::int64_t{slot} * k_stride + row.from;
   };
@@ -114,8 +118,8 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   };
   const double *middle_mass = masses(row.middle), *beside_mass = masses(row.beside);
   const double *middle = moments(row.middle), *beside = moments(row.beside);
-  for (int s = 0; s < 8; ++s) {
-    double* to = patch.chunk(s, dx) + place;
+  for (int s = first; s < first + octants; ++s) {
+    double* to = patch.chunk(s - first, dx) + place;
     const auto at = [&](const double* from, int c) {
       return from ? from + c * k_stride + s * k_octet : nullptr;
     };
@@ -125,37 +129,47 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   }
 }
 
-// Fills a patch from the bricks around. Rows that no pack with sources touches are left as they
-// are, unless all are asked for.
-KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const BrickFields& fields, int slot,
-                                        Take take, bool all_rows, const SourcePatch& patch) {
-  const int H = patch.reach, E = patch.edge(), span = 2 * H + 1;
+// Finds where the rows of a patch come from: of those that a pack with sources touches, or of all.
+KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
+                                           Take take, bool all_rows, const SourcePatch& patch) {
+  const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
   const PatchTable& near = fields.near(slot);
-  std::uint8_t* present = patch.filled + span * E * E;
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, span * E * E), [&](int n) {
+  std::uint8_t* present = patch.filled + rows;
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int n) {
     const int dx = n / (E * E) - H, K = n / E % E - H, J = n % E - H;
     const RowSource row = row_source(fields, near, take, dx, J, K);
+    patch.sources[n] = row;
     present[n] = row.middle >= 0 || row.beside >= 0;
   });
   team.team_barrier();
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, span * E * E), [&](int n) {
-    const int dx = n / (E * E) - H, K = n / E % E - H, J = n % E - H;
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int n) {
+    const int J = n % E;
     bool begins = false, touched = all_rows;
     for (int r = 1 - k_rows; r < k_rows; ++r) {
-      if (J + H + r < 0 || J + H + r >= E) continue;
+      if (J + r < 0 || J + r >= E) continue;
       touched = touched || present[n + r];
       if (r >= 0) begins = begins || present[n + r];
     }
     patch.filled[n] = begins;
-    if (!touched) return;
-    const RowSource row = row_source(fields, near, take, dx, J, K);
-    const int place = ((K + H) * E + J + H) * k_parents;
-    switch (dx) {
-      case -2: return copy_row<-2>(fields, patch, row, place);
-      case -1: return copy_row<-1>(fields, patch, row, place);
-      case 0: return copy_row<0>(fields, patch, row, place);
-      case 1: return copy_row<1>(fields, patch, row, place);
-      default: return copy_row<2>(fields, patch, row, place);
+    if (!touched) patch.sources[n].from = -1;
+  });
+}
+
+// Fills a patch with some octants from the bricks around. Rows of no source are left as they are.
+KOKKOS_FORCEINLINE_FUNCTION void copy_octants(const Team& team, const BrickFields& fields,
+                                              int first, int octants, const SourcePatch& patch) {
+  const int H = patch.reach, E = patch.edge();
+  team.team_barrier();
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, patch.row_count()), [&](int n) {
+    const RowSource& row = patch.sources[n];
+    if (row.from < 0) return;
+    const int place = n % (E * E) * k_parents;
+    switch (n / (E * E) - H) {
+      case -2: return copy_row<-2>(fields, patch, first, octants, row, place);
+      case -1: return copy_row<-1>(fields, patch, first, octants, row, place);
+      case 0: return copy_row<0>(fields, patch, first, octants, row, place);
+      case 1: return copy_row<1>(fields, patch, first, octants, row, place);
+      default: return copy_row<2>(fields, patch, first, octants, row, place);
     }
   });
   team.team_barrier();
@@ -167,14 +181,14 @@ KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
-// The far sources of targets in octant t and plane K, of octant s of the patch: calls
+// The far sources of targets in octant t and plane K, of octant s, which a patch holds: calls
 // meet(entry, place of the first source of the pack that begins at cell e).
 template <class Meet>
 KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& patch, int s, int t,
                                          int K, int e, const Meet& meet) {
   const int H = patch.reach, E = patch.edge();
   for (int dx = -H; dx <= H; ++dx) {
-    const double* chunk = patch.chunk(s, dx) + ((K + H) * E + H) * k_parents + e;
+    const double* chunk = patch.chunk(0, dx) + ((K + H) * E + H) * k_parents + e;
     const std::uint8_t* rows = patch.rows(dx) + (K + H) * E + H + e / k_parents;
     const int list = (s * (2 * H + 1) + dx + H) * 8 + t;
     const FarSource* entry = lists.far.data() + lists.far_begin(list);
@@ -193,10 +207,12 @@ void attract_points(const BrickFields& fields, const Lists& lists) {
   if (bricks == 0) return;
   constexpr int group = k_wide == 8 ? 4 : k_wide == 4 ? 2 : 1;  // packs at a time
   Kokkos::parallel_for(
-      "fmm: points", teams(bricks, SourcePatch::bytes(lists, 1)), KOKKOS_LAMBDA(const Team& team) {
+      "fmm: points", teams(bricks, SourcePatch::bytes(lists, 8, 1)),
+      KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.leaf_bricks(team.league_rank());
-        const SourcePatch patch(team, lists.reach, 1);
-        gather(team, fields, slot, Take::leaves, true, patch);
+        const SourcePatch patch(team, lists.reach, 8, 1);
+        find_rows(team, fields, slot, Take::leaves, true, patch);
+        copy_octants(team, fields, 0, 8, patch);
         const int H = lists.reach, E = patch.edge();
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
         const int groups = k_packs / group;
@@ -226,15 +242,16 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
   const auto bricks = static_cast<int>(fields.jump_bricks.extent(0));
   if (bricks == 0) return;
   Kokkos::parallel_for(
-      "fmm: refined on leaves", teams(bricks, SourcePatch::bytes(lists, k_moments)),
+      "fmm: refined on leaves", teams(bricks, SourcePatch::bytes(lists, 1, k_moments)),
       KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.jump_bricks(team.league_rank());
-        const SourcePatch patch(team, lists.reach, k_moments);
-        gather(team, fields, slot, Take::refined, false, patch);
+        const SourcePatch patch(team, lists.reach, 1, k_moments);
+        find_rows(team, fields, slot, Take::refined, false, patch);
         const unsigned leaves = fields.cells(slot).leaves;
         const int stride = patch.stride();
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
-        for (int s = 0; s < 8; ++s)
+        for (int s = 0; s < 8; ++s) {
+          copy_octants(team, fields, s, 1, patch);
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * k_packs), [&](int n) {
             const int t = n / k_packs, e = n % k_packs * k_wide, K = e / 16;
             if (!wanted(leaves, K, e % 16)) return;
@@ -253,6 +270,7 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
                     });
             for (int c = 0; c < 4; ++c) store(to + c * k_stride, F[c]);
           });
+        }
       });
 }
 
@@ -263,13 +281,13 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
   constexpr int targets = 3 + ratios;             // and the centre
   Kokkos::parallel_for(
       "fmm: refined",
-      teams(bricks, SourcePatch::bytes(lists, k_moments) + targets * k_stride * sizeof(double)),
+      teams(bricks, SourcePatch::bytes(lists, 1, k_moments) + targets * k_stride * sizeof(double)),
       KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.refined_bricks(team.league_rank());
-        const SourcePatch patch(team, lists.reach, k_moments);
+        const SourcePatch patch(team, lists.reach, 1, k_moments);
         auto* const target = static_cast<double*>(
             team.team_scratch(1).get_shmem_aligned(targets * k_stride * sizeof(double), 64));
-        gather(team, fields, slot, Take::all, false, patch);
+        find_rows(team, fields, slot, Take::all, false, patch);
         const int place = fields.with_refined(slot), stride = patch.stride();
         const double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
         const double* moments =
@@ -284,7 +302,8 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
         });
         team.team_barrier();
         const unsigned refined = fields.cells(slot).refined;
-        for (int s = 0; s < 8; ++s)
+        for (int s = 0; s < 8; ++s) {
+          copy_octants(team, fields, s, 1, patch);
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * k_packs), [&](int n) {
             const int K = n / (k_packs / k_parents) / 8, t = n / (k_packs / k_parents) % 8;
             const int e = n % (k_packs / k_parents) * k_wide;
@@ -311,6 +330,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
             if (s == 7) finish_second(L + k_second);
             for (int c = 0; c < k_terms; ++c) store(terms + c * k_stride + at, L[c]);
           });
+        }
       });
 }
 
