@@ -31,7 +31,6 @@ driver::DnsOptions run_options(const DnsCase& dns_case) {
   options.flow.schedule = value_named<dns::ScheduleKind>(dns_case.schedule);
   options.pencil.process_grid = dns_case.process_grid;
   options.pencil.transpose = value_named<pencil::TransposeBackend>(dns_case.transpose);
-  options.pencil.plans = value_named<pencil::Plans>(dns_case.plans).value();
   options.problem->prepare({options.make_grid(), options.make_boundaries(), options.flow});
   return options;
 }
@@ -155,7 +154,6 @@ void declare(Options& options, DnsRequest& request) {
                  "How transposes move their messages");
   options.one_of("--schedule", request.common.schedule, {"auto", "planes", "batches"},
                  "Order of a step's work");
-  options.one_of("--plans", request.common.plans, {"estimated", "measured"}, "FFTW's plans");
   options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
 }
 

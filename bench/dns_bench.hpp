@@ -12,7 +12,7 @@ namespace octant::bench {
 
 struct DnsCase {
   std::array<int, 3> cells{128, 64, 72};
-  std::string diffusion = "explicit", poisson = "ftm", process_grid = "auto", plans = "estimated";
+  std::string diffusion = "explicit", poisson = "ftm", process_grid = "auto";
   std::string transpose = "auto", schedule = "auto";
 };
 

@@ -174,7 +174,7 @@ void time_poisson(const Communicator& communicator, int repeats, const Solve& so
 TridiagonalResult measure_planes(const Communicator& communicator, const TridiagonalCase& setup,
                                  const pencil::PoissonProblem& problem, int repeats) {
   const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
-  const pencil::PoissonOptions options{options_of(setup), setup.backend, false};
+  const pencil::PoissonOptions options{options_of(setup), setup.backend};
   pencil::PoissonSolver poisson(grid, problem, options);
   pencil::Field field(grid.box(pencil::Orientation::x));
   const auto timed = [&](auto& solver) {
@@ -221,7 +221,7 @@ TridiagonalResult measure_paper(const Communicator& communicator, const Tridiago
                                 const pencil::PoissonProblem& problem, int repeats) {
   const auto algorithm = setup.method == k_algorithm_1 ? PtdmaAlgorithm::one : PtdmaAlgorithm::two;
   const pencil::PencilGrid grid(communicator, setup.cells, setup.processes);
-  const pencil::PoissonOptions options{options_of(setup), setup.backend, false};
+  const pencil::PoissonOptions options{options_of(setup), setup.backend};
   const pencil::Spectrum spectrum(grid, problem, options);
 
   TridiagonalResult result;

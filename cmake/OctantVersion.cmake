@@ -22,11 +22,7 @@ endif()
 if(OCTANT_HDF5)
   list(APPEND tools "HDF5 ${HDF5_VERSION}")
 endif()
-if(OCTANT_FFTW)
-  file(STRINGS ${FFTW_LIBRARY} fftw REGEX "^fftw-[0-9.]+" LIMIT_COUNT 1)  # its own `fftw_version`
-  string(REGEX REPLACE "^fftw-([0-9.]+).*" "FFTW \\1" fftw "${fftw}")
-  list(APPEND tools "${fftw}")
-endif()
+list(APPEND tools "DUCC ${OCTANT_DUCC_VERSION}")
 list(JOIN tools ", " OCTANT_TOOLS)
 
 if(OCTANT_CUDA)

@@ -30,7 +30,7 @@ fi
 work=$(mktemp -d "$cache/kokkos-build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 echo "Building Kokkos 4.5.1 ($kind) into $prefix; this takes about half a minute, once." >&2
-"${PYTHON:-python3}" "$here/fetch_kokkos.py" "$work/source"
+"${PYTHON:-python3}" "$here/fetch_source.py" kokkos "$work/source"
 
 # Without headers that Octant does not use, which saves time in every source.
 options=(-DKokkos_ENABLE_SERIAL=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20

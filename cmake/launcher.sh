@@ -49,8 +49,7 @@ install_with() {
 packages() {
   awk -v names="$1" -v preset="$preset" '
     $2 == "for" { for (n = 3; n <= NF; ++n) if ($n == names) column = n - 1 }
-    !/^#/ && $column != "-" && ($1 == "all" || preset !~ /^cuda/ ||
-      $1 == "rest" && preset != "cuda-alone") { print $column }' \
+    !/^#/ && $column != "-" && ($1 == "all" || preset != "cuda-alone") { print $column }' \
     "$root/cmake/packages.txt"
 }
 

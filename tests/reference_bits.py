@@ -68,7 +68,7 @@ def fingerprint() -> dict[str, str]:
     wide = [name for name in ("fma", "avx2", "avx512f") if name in features]
     return {
         "compiler": tools[0],
-        "transforms": next((tool for tool in tools if tool.startswith("FFTW")), "none"),
+        "transforms": next((tool for tool in tools if tool.startswith("DUCC")), "none"),
         "mathematics": " ".join(platform.libc_ver()),
         "processor": " ".join([platform.machine(), *wide]),
     }

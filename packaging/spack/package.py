@@ -9,6 +9,12 @@ class Octant(CMakePackage):
     git = "https://example.org/octant.git"  # where your clone comes from
     license("BSD-3-Clause")
     version("main", branch="main")
+    resource(
+        name="ducc",
+        url="https://files.pythonhosted.org/packages/source/d/ducc0/ducc0-0.42.0.tar.gz",
+        sha256="4e11c59b53a43355b053aebb2a62ee16eebeed026575f7d216cf09d437ce52ef",
+        placement="ducc",
+    )
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -17,7 +23,6 @@ class Octant(CMakePackage):
     depends_on("python@3.11:", type="build")
     depends_on("py-pip", type="build")
     depends_on("cli11")
-    depends_on("fftw@3 ~mpi")
     depends_on("fmt@9:")
     depends_on("hdf5 +mpi")
     depends_on("kokkos@4.5: +serial +openmp cxxstd=20")
@@ -28,6 +33,9 @@ class Octant(CMakePackage):
     depends_on("zlib")
 
     generator("ninja")
+
+    def setup_build_environment(self, env):
+        env.set("OCTANT_DUCC", join_path(self.stage.source_path, "ducc"))
 
     def cmake_args(self):
         return [self.define("OCTANT_TESTS", False)]

@@ -27,14 +27,10 @@ Spectra::Spectra(const Domain& domain, bool on) : domain_(domain) {
     if (!on || !domain.boundaries.periodic(axis)) continue;
     Axis& a = axes_[axis];
     a.length = domain.grid.cells[axis];
-    a.transform = pencil::make_transform(pencil::TransformKind::real_to_complex,
-                                         pencil::TransformShape::row, a.length, false);
+    a.transform.emplace(a.length);
     a.sums.resize(static_cast<std::size_t>(k_components) * domain.nz * a.waves());
   }
-  const int longest = std::max(axes_[0].length, axes_[1].length);
-  line_ = pencil::Buffer(longest);
-  coefficients_ = pencil::Buffer(longest + 2);
-  plane_.resize(longest / 2 + 1);
+  plane_.resize(std::max(axes_[0].waves(), axes_[1].waves()));
   if (axes_[1].length == 0) return;
   // One plane at a time, among the ranks that share it.
   const pencil::PencilGrid& pencils = domain.pencils;
@@ -58,10 +54,11 @@ void Spectra::add_lines(Axis& axis, int component, int k, const double* lines, i
   const int n = axis.length, waves = axis.waves();
   std::fill_n(plane_.begin(), waves, ReproducibleSum());
   const double scale = 1.0 / (static_cast<double>(n) * n);
+  const int width = axis.transform->width();
+  modes_.resize(static_cast<std::size_t>(count) * width);
+  axis.transform->forward(lines, stride, count, n, modes_.data(), width);
   for (int l = 0; l < count; ++l) {
-    std::copy_n(lines + l * stride, n, line_.data());
-    axis.transform->execute(line_.data(), coefficients_.data());
-    const double* c = coefficients_.data();
+    const double* c = modes_.data() + l * width;
     for (int m = 0; m < waves; ++m) {
       const double both = m == 0 || 2 * m == n ? 1.0 : 2.0;  // wave numbers m and -m
       plane_[m] += both * scale * (c[2 * m] * c[2 * m] + c[2 * m + 1] * c[2 * m + 1]);

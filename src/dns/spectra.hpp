@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
 #include "dns/domain.hpp"
 #include "io/hdf5_file.hpp"
-#include "pencil/fft.hpp"
+#include "pencil/rows.hpp"
 #include "pencil/transpose.hpp"
 
 namespace octant::dns {
@@ -36,7 +35,7 @@ class Spectra {
   // Spectra along one axis.
   struct Axis {
     int length = 0;
-    std::unique_ptr<pencil::Transform> transform;
+    std::optional<pencil::RowFourier> transform;
     std::vector<double> sums;  // [component][plane of this rank][wave number]
     int waves() const { return length / 2 + 1; }
   };
@@ -48,7 +47,7 @@ class Spectra {
   Axis axes_[2];
   std::optional<pencil::Transpose> to_y_;
   std::vector<double> x_plane_, y_plane_;
-  pencil::Buffer line_, coefficients_;
+  std::vector<double> modes_;  // of some lines
   std::vector<ReproducibleSum> plane_;
 };
 

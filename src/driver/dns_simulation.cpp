@@ -30,7 +30,6 @@ pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::T
   solver.tridiagonal.method = options.flow.poisson;
   solver.tridiagonal.backend = tuning.backend;
   solver.transpose = tuning.backend;
-  solver.measured_plans = options.pencil.measured_plans();
   return solver;
 }
 

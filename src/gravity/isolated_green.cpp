@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "pencil/buffer.hpp"
 #include "pencil/fft.hpp"
 
 namespace octant::gravity {
@@ -59,15 +60,21 @@ IsolatedGreen::IsolatedGreen(const pencil::Cells& cells) {
   for (int axis = 0; axis < 3; ++axis) {
     const int n = cells[axis];
     // A sequence that is even about 0 and n has the transform of half of it.
-    const auto transform = pencil::make_transform(pencil::TransformKind::dct1,
-                                                  pencil::TransformShape::row, n + 1, false);
+    const auto transform = pencil::make_transform(pencil::TransformKind::dct1, n + 1);
     factors_[axis].assign(n + 1, std::vector<double>(times.size()));
-    std::vector<double> modes(n + 1);
-    for (std::size_t t = 0; t < times.size(); ++t) {
-      std::vector<double> values = heat(times[t].time, n);
-      transform->execute(values.data(), modes.data());
-      const double weight = axis == 0 ? -times[t].weight : 1.0;
-      for (int k = 0; k <= n; ++k) factors_[axis][k][t] = weight * modes[k];
+    pencil::Buffer lines(static_cast<std::size_t>(n + 1) * pencil::k_lines);
+    for (std::size_t first = 0; first < times.size(); first += pencil::k_lines) {
+      const std::size_t count = std::min<std::size_t>(times.size() - first, pencil::k_lines);
+      for (std::size_t t = 0; t < count; ++t) {
+        const std::vector<double> values = heat(times[first + t].time, n);
+        for (int j = 0; j <= n; ++j) lines.data()[j * pencil::k_lines + t] = values[j];
+      }
+      transform->execute(lines.data(), pencil::k_lines);
+      for (std::size_t t = 0; t < count; ++t) {
+        const double weight = axis == 0 ? -times[first + t].weight : 1.0;
+        for (int k = 0; k <= n; ++k)
+          factors_[axis][k][first + t] = weight * lines.data()[k * pencil::k_lines + t];
+      }
     }
   }
 }

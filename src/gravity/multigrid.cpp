@@ -98,22 +98,15 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
-// Throws InputError where Fourier transforms are asked for and cannot be done. On GPUs of several
-// ranks they pass through the host's memory and are slower than multigrid; results may not depend
-// on the number of ranks.
+// On GPUs of several ranks Fourier transforms pass through the host's memory and are slower than
+// multigrid; results may not depend on the number of ranks.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
         "gravity.laplacian = \"{}\" needs mesh.boundary_x, _y and _z to be periodic: expected "
         "\"discrete\" for an isolated system",
         name_of(options.laplacian));
-  if (!options.base) return k_device_is_host && pencil::has_transforms();
-  if (options.base != BaseSolver::fft) return false;
-  if (!pencil::has_transforms())
-    throw InputError(
-        "gravity.base = \"fft\": this program was built without a library for Fourier transforms; "
-        "expected \"multigrid\" or \"auto\"");
-  return true;
+  return options.base ? options.base == BaseSolver::fft : k_device_is_host;
 }
 
 }  // namespace

@@ -16,11 +16,6 @@ Range rows_of(const PencilGrid& grid, int y_index, int unknown) {
   return intersection(box[1], {0, unknown});
 }
 
-std::vector<double> checked_eigenvalues(const UniformAxis& axis, const std::string& name) {
-  check_axis(axis, name);
-  return eigenvalues(axis);
-}
-
 bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || view.nz == 0; }
 
 }  // namespace
@@ -28,7 +23,7 @@ bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || vi
 BatchedTransform::BatchedTransform(const Setting& s, std::vector<double> x_eigenvalues)
     : planes_(s.planes),
       x_eigenvalues_(std::move(x_eigenvalues)),
-      y_eigenvalues_(checked_eigenvalues(s.y, "y")),
+      y_eigenvalues_(y_eigenvalues_of(s.x, s.y)),
       memory_(s.memory) {
   const int width = static_cast<int>(x_eigenvalues_.size());
   const int y_size = static_cast<int>(y_eigenvalues_.size()), parts = s.grid.processes().y;
@@ -91,7 +86,7 @@ namespace {
 class PlanesOfHost final : public BatchedTransform {
  public:
   explicit PlanesOfHost(const Setting& s)
-      : PlanesOfHost(s, std::make_unique<PlaneTransform>(s.x, s.y, false)) {}
+      : PlanesOfHost(s, std::make_unique<PlaneTransform>(s.x, s.y)) {}
 
  private:
   PlanesOfHost(const Setting& s, std::unique_ptr<PlaneTransform> transform)
@@ -103,13 +98,13 @@ class PlanesOfHost final : public BatchedTransform {
   void forward_x(const FieldView& field, const FieldView& rows) override {
     for_planes("pencil: transform", rows, [&](const Team& team, int k) {
       const RowPiece row{{0, rows.nx}, rows.row(k, 0), rows.row_stride};
-      for (int j = 0; j < rows.ny; ++j) transform_->forward_x(team, field.row(k, j), j, {&row, 1});
+      transform_->forward_x(team, field.row(k, 0), field.row_stride, {0, rows.ny}, {&row, 1});
     });
   }
   void backward_x(const FieldView& rows, const FieldView& field) override {
     for_planes("pencil: transform back", rows, [&](const Team& team, int k) {
       const RowPiece row{{0, rows.nx}, rows.row(k, 0), rows.row_stride};
-      for (int j = 0; j < rows.ny; ++j) transform_->backward_x(team, {&row, 1}, j, field.row(k, j));
+      transform_->backward_x(team, {&row, 1}, {0, rows.ny}, field.row(k, 0), field.row_stride);
     });
   }
   void forward_y(const FieldView& columns) override {

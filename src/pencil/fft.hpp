@@ -1,27 +1,23 @@
 // One-dimensional transforms of one length and kind: the one place that knows which library.
 //
-// Bits: a line's result depends on its values alone, never on how many lines a rank holds or where
-// they lie. A plan is estimated, not measured, always for the same batch, strides and alignment,
-// and a batch whose lines are not treated alike is refused when it is made. (FFTW_UNALIGNED, which
-// would allow any address, switches off FFTW's SIMD code: half the speed.)
+// Bits: a line's result depends on its values alone, never on the lines beside it or on where they
+// lie: on hosts DUCC (M. Reinecke's successor of FFTPACK) transforms each in a lane of vectors of
+// its own, with the same operations whatever the width of the processor's vectors.
 #pragma once
 
+#include <cstddef>
 #include <memory>
-
-#include "pencil/boundary.hpp"
 
 namespace octant::pencil {
 
-// All unscaled. The names of FFTW's manual; dct and dst types as usual. Those of types 6 to 8 have
-// functions of an odd number of quarter periods in n + 1/2 points:
+// All unscaled. dct and dst types as usual. Those of types 6 to 8 have functions of an odd number
+// of quarter periods in n + 1/2 points:
 //   dst6  2 sum_j x_j sin(pi (j + 1/2) (k + 1) / (n + 1/2)),  dst7 its transpose,
 //   dct8  2 sum_j x_j cos(pi (j + 1/2) (k + 1/2) / (n + 1/2)).
 enum class TransformKind {
-  real_to_complex,      // n reals -> n/2 + 1 complex numbers
-  complex_to_real,      // back; destroys its input
   complex_forward,      // n complex numbers
   complex_backward,     // back
-  real_to_halfcomplex,  // n reals -> r_0 r_1 .. r_(n/2) i_((n-1)/2) .. i_1
+  real_to_halfcomplex,  // n reals -> r_0 r_1 i_1 r_2 i_2 ..; where n is even, r_(n/2) is the last
   halfcomplex_to_real,
   dct1,
   dct2,
@@ -36,29 +32,25 @@ enum class TransformKind {
   dct8
 };
 
-// Reals side by side in a batch of columns: two cache lines, eight complex numbers.
-inline constexpr int k_columns = 16;
-
-// What is transformed: one contiguous line, out of place, or k_columns adjacent reals (as complex
-// pairs where the kind is complex) for each of n rows, in place. Memory is 16-byte aligned.
-enum class TransformShape { row, columns };
+// Lines that are transformed together, side by side: a cache line of reals.
+inline constexpr int k_lines = 8;
+// Reals side by side in a block of columns: two groups of real lines, or one of complex ones.
+inline constexpr int k_columns = 2 * k_lines;
 
 class Transform {
  public:
   virtual ~Transform() = default;
-  virtual void execute(double* in, double* out) const = 0;
+  // k_lines adjacent reals (as complex pairs where the kind is complex) for each point, points
+  // `stride` doubles apart, in place. Threads may call it at once.
+  virtual void execute(double* lines, std::ptrdiff_t stride) const = 0;
 };
 
-// Whether this program was built with a library for transforms; make_transform throws otherwise.
-bool has_transforms();
-
-// Throws RunError if the library has no such plan (dct1 of one point).
-std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
-                                          bool measured);
+// Throws RunError if there is no such transform (dct1 of one point).
+std::unique_ptr<Transform> make_transform(TransformKind kind, int size);
 
 // Fourier transforms of many lines at once, in the memory of Kokkos' default execution space: by
-// the library of a GPU, and on a host by FFTW, for which there are better ways (above) but which
-// lets the kernels around them be tested there.
+// the library of a GPU; on a host by the transforms above, which lets the kernels around them be
+// tested there.
 
 // `lines` lines of `length` numbers; strides count numbers.
 struct FftLines {
@@ -73,8 +65,8 @@ class ManyFft {
   virtual void backward(double* first) const = 0;
 };
 
-// Of complex numbers. Throws RunError if the library has no such plan, and InputError if it does
-// not know that memory.
+// Of complex numbers. Throws RunError if the library has no such plan, and InputError if there is
+// none for that memory.
 std::unique_ptr<ManyFft> make_complex_fft(const FftLines& lines);
 
 // Contiguous lines of real numbers <-> length / 2 + 1 complex ones; line_stride counts the reals,

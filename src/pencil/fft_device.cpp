@@ -1,13 +1,8 @@
 // Transforms by the library of a GPU: cuFFT on NVIDIA's, hipFFT on AMD's.
 #if defined(OCTANT_CUFFT) || defined(OCTANT_HIPFFT)
 
-#include <algorithm>
-#include <mutex>
-
 #include "core/error.hpp"
-#include "core/residency.hpp"
 #include "pencil/fft.hpp"
-#include "pencil/line_transform.hpp"
 
 #if defined(OCTANT_CUFFT)
 #include <cufft.h>
@@ -113,67 +108,7 @@ class RealLines final : public ManyFft {
   Plan forward_, backward_;
 };
 
-// Numbers of a contiguous line before or after a transform.
-struct LineSizes {
-  int in, out;
-};
-LineSizes sizes_of(TransformKind kind, int n) {
-  using enum TransformKind;
-  const int modes = n / 2 + 1;
-  switch (kind) {
-    case real_to_complex: return {n, 2 * modes};
-    case complex_to_real: return {2 * modes, n};
-    case complex_forward:
-    case complex_backward: return {2 * n, 2 * n};
-    default: return {n, n};
-  }
-}
-
-// What one thread of the host asks for: copied to the device and back, which completes a program
-// for a GPU, and is no fast path.
-class StagedTransform final : public Transform {
- public:
-  StagedTransform(TransformKind kind, TransformShape shape, int size)
-      : is_row_(shape == TransformShape::row),
-        pairs_(kind == TransformKind::complex_forward || kind == TransformKind::complex_backward),
-        sizes_(is_row_ ? sizes_of(kind, size) : LineSizes{k_columns * size, k_columns * size}),
-        transform_(kind, size, lines(), is_row_),
-        staged_("lines on their way", std::max(sizes_.in, sizes_.out)) {}
-
-  void execute(double* in, double* out) const override {
-    const std::lock_guard lock(busy_);
-    copy_to_device(Cargo::fields, part(sizes_.in), HostLine(in, sizes_.in));
-    transform_.execute(all_lines(), all_lines());
-    copy_to_host(Cargo::fields, HostLine(out, sizes_.out), part(sizes_.out));
-  }
-
- private:
-  int lines() const { return is_row_ ? 1 : pairs_ ? k_columns / 2 : k_columns; }
-  DeviceArray<double> part(int count) const {
-    return Kokkos::subview(staged_, Kokkos::pair<int, int>(0, count));
-  }
-  LineSet all_lines() const {
-    const int width = pairs_ ? 2 : 1;
-    return {staged_.data(), is_row_ ? width : k_columns, width, lines(), 0};
-  }
-
-  using HostLine = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-
-  bool is_row_, pairs_;
-  LineSizes sizes_;
-  LineTransform transform_;
-  DeviceArray<double> staged_;
-  mutable std::mutex busy_;
-};
-
 }  // namespace
-
-bool has_transforms() { return true; }
-
-std::unique_ptr<Transform> make_transform(TransformKind kind, TransformShape shape, int size,
-                                          bool) {
-  return std::make_unique<StagedTransform>(kind, shape, size);
-}
 
 std::unique_ptr<ManyFft> make_complex_fft(const FftLines& lines) {
   return std::make_unique<ComplexLines>(lines);

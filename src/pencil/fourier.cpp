@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "pencil/buffer.hpp"
-#include "pencil/fft.hpp"
+#include "pencil/rows.hpp"
 
 namespace octant::pencil {
 
@@ -58,7 +58,7 @@ struct PeriodicFourier::State {
   Box y_box(int rank) const;
   Box z_values(int rank) const;
   int own() const { return grid.communicator().rank(); }
-  std::int64_t rows() const { return x_box(own()).cells() / (2 * half); }
+  int rows() const { return static_cast<int>(x_box(own()).cells() / (2 * half)); }
 
   void transform_columns(const Transform& transform, Buffer& array, int axis) const;
   void clear_padding(Buffer& array, int axis) const;
@@ -66,11 +66,11 @@ struct PeriodicFourier::State {
   PencilGrid grid;
   Cells n;   // of the transform
   int half;  // complex numbers of a row
-  std::unique_ptr<Transform> x_forward, x_backward, y_forward, y_backward, z_forward, z_backward;
+  RowFourier along_x;
+  std::unique_ptr<Transform> y_forward, y_backward, z_forward, z_backward;
   Layout y_layout, z_layout;
   Buffer by_x, by_y, by_z;
   Transpose xy, yz;
-  Buffer line, row;
 };
 
 Box PeriodicFourier::State::x_box(int rank) const {
@@ -99,6 +99,7 @@ PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend ba
     : grid(pencil_grid),
       n(padded(grid.cells(), padding)),
       half(n[0] / 2 + 1),
+      along_x(n[0]),
       y_layout(blocked(y_values(own()), 1, n[1])),
       z_layout(blocked(z_values(own()), 2, n[2])),
       by_x(static_cast<std::size_t>(x_box(own()).cells())),
@@ -113,19 +114,12 @@ PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend ba
           "Fourier y-z", grid.column(),
           [&](int index) { return y_box(grid.rank_of(grid.y_index(), index)); },
           [&](int index) { return z_values(grid.rank_of(grid.y_index(), index)); },
-          blocked(y_box(own()), 1, n[1]), z_layout, backend),
-      line(n[0]),
-      row(2 * half) {
+          blocked(y_box(own()), 1, n[1]), z_layout, backend) {
   using enum TransformKind;
-  const auto make = [&](TransformKind kind, TransformShape shape, int axis) {
-    return make_transform(kind, shape, n[axis], false);
-  };
-  x_forward = make(real_to_complex, TransformShape::row, 0);
-  x_backward = make(complex_to_real, TransformShape::row, 0);
-  y_forward = make(complex_forward, TransformShape::columns, 1);
-  y_backward = make(complex_backward, TransformShape::columns, 1);
-  z_forward = make(complex_forward, TransformShape::columns, 2);
-  z_backward = make(complex_backward, TransformShape::columns, 2);
+  y_forward = make_transform(complex_forward, n[1]);
+  y_backward = make_transform(complex_backward, n[1]);
+  z_forward = make_transform(complex_forward, n[2]);
+  z_backward = make_transform(complex_backward, n[2]);
 }
 
 void PeriodicFourier::State::transform_columns(const Transform& transform, Buffer& array,
@@ -133,7 +127,7 @@ void PeriodicFourier::State::transform_columns(const Transform& transform, Buffe
   const std::int64_t block_size = std::int64_t{n[axis]} * k_columns;
   double* const end = array.data() + array.size();
   for (double* block = array.data(); block < end; block += block_size)
-    transform.execute(block, block);
+    transform.execute(block, k_columns);
 }
 
 void PeriodicFourier::State::clear_padding(Buffer& array, int axis) const {
@@ -154,12 +148,7 @@ PeriodicFourier& PeriodicFourier::operator=(PeriodicFourier&&) noexcept = defaul
 void PeriodicFourier::forward(const double* values) {
   State& s = *state_;
   const int given = s.grid.cells()[0];
-  for (std::int64_t r = 0; r < s.rows(); ++r) {
-    std::copy_n(values + r * given, given, s.line.data());
-    std::fill(s.line.data() + given, s.line.data() + s.n[0], 0.0);
-    s.x_forward->execute(s.line.data(), s.row.data());
-    std::copy_n(s.row.data(), 2 * s.half, s.by_x.data() + r * 2 * s.half);
-  }
+  s.along_x.forward(values, given, s.rows(), given, s.by_x.data(), s.along_x.width());
   s.xy.forward(s.by_x.data(), s.by_y.data());
   s.clear_padding(s.by_y, 1);
   s.transform_columns(*s.y_forward, s.by_y, 1);
@@ -191,11 +180,7 @@ void PeriodicFourier::backward(double* values) {
   s.yz.backward(s.by_z.data(), s.by_y.data());
   s.transform_columns(*s.y_backward, s.by_y, 1);
   s.xy.backward(s.by_y.data(), s.by_x.data());
-  for (std::int64_t r = 0; r < s.rows(); ++r) {
-    std::copy_n(s.by_x.data() + r * 2 * s.half, 2 * s.half, s.row.data());
-    s.x_backward->execute(s.row.data(), s.line.data());
-    for (int i = 0; i < wanted; ++i) values[r * wanted + i] = scale * s.line.data()[i];
-  }
+  s.along_x.backward(s.by_x.data(), s.along_x.width(), s.rows(), wanted, scale, values, wanted);
 }
 
 ProcessGrid fitting_process_grid(int ranks, const Cells& cells, int least) {

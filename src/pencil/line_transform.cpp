@@ -65,7 +65,7 @@ int length_of(TransformKind kind, int n) {
 }
 
 bool is_backward(TransformKind kind) {
-  return kind == complex_backward || kind == complex_to_real || kind == halfcomplex_to_real;
+  return kind == complex_backward || kind == halfcomplex_to_real;
 }
 
 // A point of a line, of those from `first` to `end - 1`, becomes one of the work.
@@ -88,9 +88,7 @@ struct LoadPoint {
     switch (kind) {
       case complex_forward:
       case complex_backward: return {x[point * stride], x[point * stride + 1]};
-      case real_to_complex:
       case real_to_halfcomplex: return {x[point * stride], 0.0};
-      case complex_to_real:
       case halfcomplex_to_real: {
         const int mode = point < size - point ? point : size - point;
         const Complex half = mode_of(x, mode);
@@ -103,10 +101,8 @@ struct LoadPoint {
   // Mode k <= size / 2 of a real line. Those that are real have no imaginary part.
   KOKKOS_FUNCTION Complex mode_of(const double* x, int k) const {
     const std::ptrdiff_t stride = from.point_stride;
-    const bool pair = kind == complex_to_real;
-    const double real = x[(pair ? 2 * k : k) * stride];
-    if (k == 0 || 2 * k == size) return {real, 0.0};
-    return {real, x[(pair ? 2 * k + 1 : size - k) * stride]};
+    if (k == 0) return {x[0], 0.0};
+    return {x[(2 * k - 1) * stride], 2 * k == size ? 0.0 : x[2 * k * stride]};
   }
 };
 
@@ -134,15 +130,10 @@ struct StorePoint {
         y[point * stride] = scale * value.real();
         y[point * stride + 1] = scale * value.imag();
         return;
-      case real_to_complex:
-        if (2 * point > size) return;
-        y[2 * point * stride] = scale * value.real();
-        y[(2 * point + 1) * stride] = scale * value.imag();
+      case real_to_halfcomplex:  // of a mode and its mirror image, one part each
+        if (2 * point > size) y[2 * (size - point) * stride] = -scale * value.imag();
+        else y[(point == 0 ? 0 : 2 * point - 1) * stride] = scale * value.real();
         return;
-      case real_to_halfcomplex:
-        y[point * stride] = scale * (2 * point <= size ? value.real() : -value.imag());
-        return;
-      case complex_to_real:
       case halfcomplex_to_real: y[point * stride] = scale * value.real(); return;
       default: y[point * stride] = scale * (value * factor[point]).real();
     }

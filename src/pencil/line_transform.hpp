@@ -37,9 +37,9 @@ struct LineWork {
 
 class LineTransform {
  public:
-  // Of `lines` lines of `size` points (real_to_complex, complex_to_real: reals). `contiguous`: the
-  // points of a line are neighbours in memory, or else the lines are. At most `work_points` complex
-  // numbers are worked on at once, if a line has no more.
+  // Of `lines` lines of `size` points. `contiguous`: the points of a line are neighbours in memory,
+  // or else the lines are. At most `work_points` complex numbers are worked on at once, if a line
+  // has no more.
   LineTransform(TransformKind kind, int size, int lines, bool contiguous,
                 int work_points = 1 << 22);
 

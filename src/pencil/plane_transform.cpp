@@ -1,18 +1,13 @@
 #include "pencil/plane_transform.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "core/error.hpp"
+#include "pencil/rows.hpp"
 
 namespace octant::pencil {
 
 namespace {
-
-bool is_aligned(const double* address) {
-  constexpr std::uintptr_t k_alignment = 16;
-  return reinterpret_cast<std::uintptr_t>(address) % k_alignment == 0;
-}
 
 std::vector<double> packed_eigenvalues(const UniformAxis& x) {
   const std::vector<double> values = eigenvalues(x);
@@ -25,7 +20,21 @@ std::vector<double> packed_eigenvalues(const UniformAxis& x) {
   return packed;
 }
 
+void execute_columns(const Transform& transform, bool are_complex, double* columns) {
+  const int width = are_complex ? 2 * k_lines : k_lines;
+  for (int n = 0; n < k_columns; n += width) transform.execute(columns + n, k_columns);
+}
+
 }  // namespace
+
+std::vector<double> y_eigenvalues_of(const UniformAxis& x, const UniformAxis& y) {
+  check_axis(y, "y");
+  std::vector<double> values = eigenvalues(y);
+  if (!y.conditions.periodic() || x.conditions.periodic()) return values;
+  const std::vector<double> by_wave_number = values;
+  for (std::size_t n = 0; n < values.size(); ++n) values[n] = by_wave_number[(n + 1) / 2];
+  return values;
+}
 
 TransformPair transform_of(const AxisConditions& conditions, int unknowns) {
   using enum TransformKind;
@@ -61,7 +70,7 @@ void check_axis(const UniformAxis& axis, const std::string& name) {
                      name, to_string(axis.conditions));
 }
 
-PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool measured)
+PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y)
     : x_periodic_(x.conditions.periodic()),
       y_periodic_(y.conditions.periodic()),
       y_complex_(x_periodic_ && y_periodic_),
@@ -70,71 +79,69 @@ PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool 
   check_axis(x, "x");
   check_axis(y, "y");
   using enum TransformKind;
-  const auto make = [&](TransformKind kind, TransformShape shape, int size) {
-    return make_transform(kind, shape, size, measured);
-  };
   const TransformPair along_x = transform_of(x.conditions, x_size_);
   const TransformPair along_y = transform_of(y.conditions, y_size_);
-  x_forward_ = make(x_periodic_ ? real_to_complex : along_x.forward, TransformShape::row, x_size_);
-  x_backward_ =
-      make(x_periodic_ ? complex_to_real : along_x.backward, TransformShape::row, x_size_);
-  y_forward_ =
-      make(y_complex_ ? complex_forward : along_y.forward, TransformShape::columns, y_size_);
-  y_backward_ =
-      make(y_complex_ ? complex_backward : along_y.backward, TransformShape::columns, y_size_);
+  x_forward_ = make_transform(along_x.forward, x_size_);
+  x_backward_ = make_transform(along_x.backward, x_size_);
+  y_forward_ = make_transform(y_complex_ ? complex_forward : along_y.forward, y_size_);
+  y_backward_ = make_transform(y_complex_ ? complex_backward : along_y.backward, y_size_);
   scale_ = 1.0 / (along_x.scale * along_y.scale);
   x_eigenvalues_ = packed_eigenvalues(x);
-  y_eigenvalues_ = eigenvalues(y);
-  stride_ = (x_size_ + 2 + k_columns - 1) / k_columns * k_columns;
-  scratch_ = Buffer(2 * static_cast<std::size_t>(stride_) * team_size());
+  y_eigenvalues_ = y_eigenvalues_of(x, y);
+  lines_stride_ = (width() + 1) * k_lines;
+  lines_ = Buffer(static_cast<std::size_t>(lines_stride_) * team_size());
 }
 
-void PlaneTransform::forward_x(const Team& team, const double* row, int j,
-                               std::span<const RowPiece> coefficients) {
-  double *packed = coefficients_of(team), *aligned = row_of(team);
-  if (is_aligned(row)) {
-    x_forward_->execute(const_cast<double*>(row), packed);  // the plan keeps its input
-  } else {
-    std::copy_n(row, x_size_, aligned);
-    x_forward_->execute(aligned, packed);
-  }
-  if (x_periodic_ && x_size_ % 2 == 0) packed[1] = packed[x_size_];
-  for (const RowPiece& piece : coefficients) {
-    const double* from = packed + piece.x.begin;
-    double* to = piece.first + j * piece.row_stride;
-    for (int i = 0; i < piece.x.count(); ++i) to[i] = scale_ * from[i];
+// A transform leaves r_0 r_1 i_1 .. behind the first place.
+void PlaneTransform::forward_x(const Team& team, const double* first, std::ptrdiff_t row_stride,
+                               Range rows, std::span<const RowPiece> coefficients) {
+  double *packed = lines_of(team), *points = x_periodic_ ? packed + k_lines : packed;
+  for (int j = rows.begin; j < rows.end; j += k_lines, first += k_lines * row_stride) {
+    const int count = std::min(rows.end - j, k_lines);
+    gather_rows(first, row_stride, count, x_size_, points);
+    x_forward_->execute(points, k_lines);
+    if (x_periodic_) pack(packed);
+    for (const auto& [x, to, to_stride] : coefficients)
+      scatter_rows(packed + x.begin * k_lines, x.count(), scale_, to + j * to_stride, to_stride,
+                   count);
   }
 }
 
-void PlaneTransform::backward_x(const Team& team, std::span<const RowPiece> coefficients, int j,
-                                double* row) {
-  double *packed = coefficients_of(team), *aligned = row_of(team);
-  for (const RowPiece& piece : coefficients) {
-    const double* from = piece.first + j * piece.row_stride;
-    double* to = packed + piece.x.begin;
-    if (piece.x.count() == k_columns) std::copy_n(from, k_columns, to);
-    else std::copy_n(from, piece.x.count(), to);
+void PlaneTransform::backward_x(const Team& team, std::span<const RowPiece> coefficients,
+                                Range rows, double* first, std::ptrdiff_t row_stride) {
+  double *packed = lines_of(team), *points = x_periodic_ ? packed + k_lines : packed;
+  for (int j = rows.begin; j < rows.end; j += k_lines, first += k_lines * row_stride) {
+    const int count = std::min(rows.end - j, k_lines);
+    for (const auto& [x, from, from_stride] : coefficients)
+      gather_rows(from + j * from_stride, from_stride, count, x.count(),
+                  packed + x.begin * k_lines);
+    if (x_periodic_) unpack(packed);
+    x_backward_->execute(points, k_lines);
+    scatter_rows(points, x_size_, 1.0, first, row_stride, count);
   }
-  if (x_periodic_) {
-    if (x_size_ % 2 == 0) packed[x_size_] = packed[1], packed[x_size_ + 1] = 0.0;
-    packed[1] = 0.0;
-  }
-  if (is_aligned(row)) {
-    x_backward_->execute(packed, row);
-    return;
-  }
-  x_backward_->execute(packed, aligned);
-  std::copy_n(aligned, x_size_, row);
+}
+
+void PlaneTransform::pack(double* packed) const {
+  double* second = packed + k_lines;
+  std::copy_n(second, k_lines, packed);
+  if (x_size_ % 2 == 0) std::copy_n(packed + x_size_ * k_lines, k_lines, second);
+  else std::fill_n(second, k_lines, 0.0);
+}
+
+void PlaneTransform::unpack(double* packed) const {
+  double* second = packed + k_lines;
+  if (x_size_ % 2 == 0) std::copy_n(second, k_lines, packed + x_size_ * k_lines);
+  std::copy_n(packed, k_lines, second);
 }
 
 void PlaneTransform::forward_y(double* columns, bool first) const {
-  y_forward_->execute(columns, columns);
+  execute_columns(*y_forward_, y_complex_, columns);
   if (y_complex_ && first) take_pair_apart(columns);
 }
 
 void PlaneTransform::backward_y(double* columns, bool first) const {
   if (y_complex_ && first) join_pair(columns);
-  y_backward_->execute(columns, columns);
+  execute_columns(*y_backward_, y_complex_, columns);
 }
 
 // The transform of a + i b with real columns a and b is Z = A + i B. Rows m and n - m take the real

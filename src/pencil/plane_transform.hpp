@@ -28,33 +28,45 @@ struct TransformPair {
 };
 TransformPair transform_of(const AxisConditions& conditions, int unknowns);
 
+// The eigenvalue of each row of coefficients: those of a complex transform along y where both axes
+// are periodic, of a real one elsewhere. Throws InputError for a y that has no transform.
+std::vector<double> y_eigenvalues_of(const UniformAxis& x, const UniformAxis& y);
+
 // Throws InputError unless an axis, which errors call `name`, has a transform.
 void check_axis(const UniformAxis& axis, const std::string& name);
 
 class PlaneTransform {
  public:
   // Throws InputError for axes that have no transform.
-  PlaneTransform(const UniformAxis& x, const UniformAxis& y, bool measured);
+  PlaneTransform(const UniformAxis& x, const UniformAxis& y);
 
   // Coefficients of a row, and the eigenvalue of each; the same along y.
   int width() const { return static_cast<int>(x_eigenvalues_.size()); }
   const std::vector<double>& x_eigenvalues() const { return x_eigenvalues_; }
   const std::vector<double>& y_eigenvalues() const { return y_eigenvalues_; }
   // Which rows of coefficients share their eigenvalue with row j: the first of them.
-  int y_twin(int j) const { return y_periodic_ ? std::min(j, y_size_ - j) : j; }
+  int y_twin(int j) const {
+    if (!y_periodic_) return j;
+    return y_complex_ ? std::min(j, y_size_ - j) : j - (j > 0 && j % 2 == 0);
+  }
 
-  // The coefficients of row j go to, or come from, some pieces. Both directions together leave a
-  // row as it is: the factors of x and y are applied here. Threads of the team may call these for
+  // The coefficients of some rows, of which `first` is the first, go to or come from some pieces.
+  // Both directions together leave a row as it is: the factors of x and y are applied here. k_lines
+  // rows are transformed together; fewer take as long. Threads of the team may call these for
   // different rows.
-  void forward_x(const Team& team, const double* row, int j,
+  void forward_x(const Team& team, const double* first, std::ptrdiff_t row_stride, Range rows,
                  std::span<const RowPiece> coefficients);
-  void backward_x(const Team& team, std::span<const RowPiece> coefficients, int j, double* row);
+  void backward_x(const Team& team, std::span<const RowPiece> coefficients, Range rows,
+                  double* first, std::ptrdiff_t row_stride);
 
   // k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
   void forward_y(double* columns, bool first) const;
   void backward_y(double* columns, bool first) const;
 
  private:
+  // r_0 r_1 i_1 .. behind the first place <-> the order above.
+  void pack(double* packed) const;
+  void unpack(double* packed) const;
   void take_pair_apart(double* columns) const;
   void join_pair(double* columns) const;
 
@@ -63,11 +75,9 @@ class PlaneTransform {
   double scale_;
   std::vector<double> x_eigenvalues_, y_eigenvalues_;
   std::unique_ptr<Transform> x_forward_, x_backward_, y_forward_, y_backward_;
-  // A row and its coefficients, aligned, of each thread.
-  double* row_of(const Team& team) { return scratch_.data() + 2 * team.rank() * stride_; }
-  double* coefficients_of(const Team& team) { return row_of(team) + stride_; }
-  std::ptrdiff_t stride_;
-  Buffer scratch_;
+  double* lines_of(const Team& team) { return lines_.data() + team.rank() * lines_stride_; }
+  std::ptrdiff_t lines_stride_;
+  Buffer lines_;  // [thread][coefficient][k_lines]
 };
 
 }  // namespace octant::pencil

@@ -1,5 +1,7 @@
 #include "pencil/poisson_solver.hpp"
 
+#include <algorithm>
+
 #include "core/clock.hpp"
 #include "pencil/y_pass.hpp"
 
@@ -7,12 +9,13 @@ namespace octant::pencil {
 
 namespace {
 
-// Calls for the cache lines of row j of some pieces. Inline, since compilers drop the call of a
+// Calls for the cache lines of some rows of pieces. Inline, since compilers drop the call of a
 // function that does nothing else.
-[[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, int j) {
+[[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, Range rows) {
   constexpr int k_line = 64 / sizeof(double);
   for (const auto& [x, first, row_stride] : pieces)
-    for (int i = 0; i < x.count(); i += k_line) __builtin_prefetch(first + j * row_stride + i, 1);
+    for (int j = rows.begin; j < rows.end; ++j)
+      for (int i = 0; i < x.count(); i += k_line) __builtin_prefetch(first + j * row_stride + i, 1);
 }
 
 }  // namespace
@@ -61,9 +64,10 @@ void PoissonSolver::transform_rows(const Team& team, int k, Range rows, const do
   Clock clock;
   const auto pieces = s.between->rows_to_write(team, k);
   const auto ahead = s.between->rows_ahead(team, s.spectrum.sweep_number(k) + 1);
-  for (int j = rows.begin; j < rows.end; ++j, first += row_stride) {
-    s.spectrum.transform.forward_x(team, first, j, pieces);
-    call_for(ahead, j);
+  for (int j = rows.begin; j < rows.end; j += k_lines, first += k_lines * row_stride) {
+    const Range together{j, std::min(j + k_lines, rows.end)};
+    s.spectrum.transform.forward_x(team, first, row_stride, together, pieces);
+    call_for(ahead, together);
   }
   team.lap(clock, s.x_seconds);
 }
@@ -78,9 +82,10 @@ void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdif
   const auto ahead = s.between->rows_ahead(team, s.spectrum.sweep_number(k) - 1);
   Clock clock;
   const Range own = rows(team);
-  for (int j = own.begin; j < own.end; ++j) {
-    s.spectrum.transform.backward_x(team, pieces, j, first + j * row_stride);
-    call_for(ahead, j);
+  for (int j = own.begin; j < own.end; j += k_lines) {
+    const Range together{j, std::min(j + k_lines, own.end)};
+    s.spectrum.transform.backward_x(team, pieces, together, first + j * row_stride, row_stride);
+    call_for(ahead, together);
   }
   team.lap(clock, s.x_seconds);
 }

@@ -35,8 +35,6 @@ struct PlaneMemory {
 struct PoissonOptions {
   TridiagonalOptions tridiagonal;                      // along z
   TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
-  // FFTW measures its plans, which may be faster; bits may then differ from run to run.
-  bool measured_plans = false;
   // Where the planes lie between forward and backward. Solvers that share it, or
   // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
   // another. None: the solver's own.

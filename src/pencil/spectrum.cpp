@@ -11,7 +11,7 @@ Spectrum::Spectrum(const PencilGrid& pencil_grid, const PoissonProblem& given,
       problem(given),
       options(chosen),
       transform({grid.cells()[0], given.spacing_x, given.x},
-                {grid.cells()[1], given.spacing_y, given.y}, chosen.measured_plans),
+                {grid.cells()[1], given.spacing_y, given.y}),
       y_size(unknowns(grid.cells()[1], given.y)),
       memory(chosen.tridiagonal.memory ? chosen.tridiagonal.memory
                                        : std::make_shared<SolverMemory>()) {

@@ -43,9 +43,6 @@ void declare(ParameterSchema& schema, PencilOptions& options) {
   schema.add(
       "grid.transpose", options.transpose,
       {.meaning = "How transposes move their messages; auto measures and takes the fastest"});
-  schema.add("grid.plans", options.plans,
-             {.meaning = "FFT plans: measured ones may be faster, but results may "
-                         "then differ in the last bits from run to run"});
 }
 
 namespace {
@@ -89,9 +86,8 @@ TridiagonalMatrix identity_like(const TridiagonalMatrix& z) {
 }
 
 double measure_planes(const Communicator& communicator, const TuningProblem& problem,
-                      const PencilGrid& grid, TransposeBackend way, bool measured_plans,
-                      int trials) {
-  PoissonOptions options{problem.tridiagonal, way, measured_plans};
+                      const PencilGrid& grid, TransposeBackend way, int trials) {
+  PoissonOptions options{problem.tridiagonal, way};
   options.tridiagonal.backend = way;
   PoissonSolver poisson(grid, problem.poisson, options);
   const TridiagonalMatrix identity = identity_like(problem.poisson.z);
@@ -174,10 +170,9 @@ Tuning tune(const Communicator& communicator, const TuningProblem& problem,
   for (const ProcessGrid processes : grids)
     for (const TransposeBackend way : backends) {
       const PencilGrid trial(communicator, problem.cells, processes);
-      const double seconds =
-          problem.in_batches
-              ? measure_batches(communicator, problem, trial, way, trials)
-              : measure_planes(communicator, problem, trial, way, options.measured_plans(), trials);
+      const double seconds = problem.in_batches
+                                 ? measure_batches(communicator, problem, trial, way, trials)
+                                 : measure_planes(communicator, problem, trial, way, trials);
       tuning.rows.push_back({processes, way, seconds});
     }
   std::stable_sort(tuning.rows.begin(), tuning.rows.end(),

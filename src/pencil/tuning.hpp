@@ -13,19 +13,13 @@ class ParameterSchema;
 
 namespace octant::pencil {
 
-// How FFTs are planned: see PoissonOptions.
-enum class Plans { estimated, measured };
-constexpr auto names_of(Plans) { return std::array{"estimated", "measured"}; }
-
-// Parameters grid.process_grid, grid.transpose and grid.plans.
+// Parameters grid.process_grid and grid.transpose.
 struct PencilOptions {
   std::string process_grid = "auto";          // or "2x4": ranks along y and z
   std::optional<TransposeBackend> transpose;  // none: the fastest
-  Plans plans = Plans::estimated;
 
   // What is forced, none for "auto". Throws InputError for a text that is neither.
   std::optional<ProcessGrid> forced_grid() const;
-  bool measured_plans() const { return plans == Plans::measured; }
 };
 
 void declare(ParameterSchema& schema, PencilOptions& options);

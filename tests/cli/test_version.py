@@ -15,7 +15,7 @@ def test_version_names_compiler_and_libraries(ranks: int) -> None:
     assert outcome.code == 0
     first, tools, processor = outcome.text.splitlines()  # from one rank only
     assert re.fullmatch(rf"Octant {re.escape(version())} \(.+\)", first)
-    for name in ("Kokkos", "MPI", "HDF5", "FFTW"):
+    for name in ("Kokkos", "MPI", "HDF5", "DUCC"):
         assert re.search(rf"\b{name} \d+\.\d", tools), tools
     assert re.match(r"built with \w+ \d+\.\d", tools), tools
     assert processor.startswith("for ")

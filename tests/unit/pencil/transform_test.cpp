@@ -1,18 +1,22 @@
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <numbers>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "core/error.hpp"
 #include "pencil/buffer.hpp"
 #include "pencil/plane_transform.hpp"
+#include "pencil/rows.hpp"
 
 namespace octant::pencil {
 namespace {
 
 using enum Condition;
 
-// The definitions of FFTW's manual, and of fft.hpp, term by term.
+// The usual definitions, and those of fft.hpp, term by term.
 double term(TransformKind kind, int n, int k, int j) {
   using enum TransformKind;
   const double pi = std::numbers::pi;
@@ -33,8 +37,10 @@ double term(TransformKind kind, int n, int k, int j) {
     case dst6: return 2.0 * std::sin(pi * (j + 0.5) * (k + 1) / (n + 0.5));
     case dst7: return 2.0 * std::sin(pi * (j + 1) * (k + 0.5) / (n + 0.5));
     case dct8: return 2.0 * std::cos(pi * (j + 0.5) * (k + 0.5) / (n + 0.5));
-    default:  // real to halfcomplex
-      return 2 * k <= n ? std::cos(2.0 * pi * j * k / n) : -std::sin(2.0 * pi * j * (n - k) / n);
+    default: {  // real to halfcomplex
+      const double phase = 2.0 * pi * j * ((k + 1) / 2) / n;
+      return k == 0 || k % 2 == 1 ? std::cos(phase) : -std::sin(phase);
+    }
   }
 }
 
@@ -59,61 +65,114 @@ const TransformKind k_real_kinds[] = {TransformKind::real_to_halfcomplex,
                                       TransformKind::dst7,
                                       TransformKind::dct8};
 
-TEST(Transform, OfAColumnIsTheSumThatDefinesItWhereverTheColumnLies) {
-  for (const int n : {2, 3, 4, 5, 8, 13, 16, 30, 64, 97})
+// Lines side by side, from a random one each; points are `stride` apart.
+Buffer random_lines(int n, int stride) {
+  Buffer lines(static_cast<std::size_t>(n) * stride);
+  for (int i = 0; i < k_lines; ++i) {
+    const Buffer line = random_line(n, n + i);
+    for (int j = 0; j < n; ++j) lines.data()[j * stride + i] = line.data()[j];
+  }
+  return lines;
+}
+
+TEST(Transform, OfALineIsTheSumThatDefinesIt) {
+  for (const int n : {1, 2, 3, 4, 5, 8, 13, 16, 30, 64, 97})
+    for (const TransformKind kind : k_real_kinds)
+      for (const int stride : {k_lines, k_columns}) {
+        if (kind == TransformKind::dct1 && n == 1) continue;
+        const Buffer lines = random_lines(n, stride);
+        Buffer result = random_lines(n, stride);
+        make_transform(kind, n)->execute(result.data(), stride);
+        for (int i = 0; i < k_lines; ++i)
+          for (int k = 0; k < n; ++k) {
+            double sum = 0.0;
+            for (int j = 0; j < n; ++j) sum += term(kind, n, k, j) * lines.data()[j * stride + i];
+            EXPECT_NEAR(result.data()[k * stride + i], sum, 1e-13 * n)
+                << static_cast<int>(kind) << " of " << n;
+          }
+      }
+}
+
+TEST(Transform, GivesALineTheSameBitsWhateverStandsBesideItAndWhereverItLies) {
+  for (const int n : {2, 7, 32, 45, 96, 211})
     for (const TransformKind kind : k_real_kinds) {
-      const auto transform = make_transform(kind, TransformShape::columns, n, false);
+      const auto transform = make_transform(kind, n);
+      Buffer lines = random_lines(n, k_lines);
       const Buffer line = random_line(n, n);
-      Buffer block(n * k_columns);
-      for (int j = 0; j < n; ++j)
-        for (int i = 0; i < k_columns; ++i) block.data()[j * k_columns + i] = line.data()[j];
-      transform->execute(block.data(), block.data());
-      for (int k = 0; k < n; ++k) {
-        double sum = 0.0;
-        for (int j = 0; j < n; ++j) sum += term(kind, n, k, j) * line.data()[j];
-        const double* row = block.data() + k * k_columns;
-        EXPECT_NEAR(row[0], sum, 1e-13 * n) << static_cast<int>(kind) << " of " << n;
-        for (int i = 1; i < k_columns; ++i) EXPECT_EQ(row[i], row[0]) << n;
+      transform->execute(lines.data(), k_lines);
+      for (int i = 0; i < k_lines; ++i) {
+        Buffer alone(static_cast<std::size_t>(n) * k_columns);
+        for (int j = 0; j < n; ++j) alone.data()[j * k_columns + i] = line.data()[j];
+        transform->execute(alone.data(), k_columns);
+        for (int k = 0; k < n; ++k)
+          ASSERT_EQ(alone.data()[k * k_columns + i], lines.data()[k * k_lines])
+              << static_cast<int>(kind) << " of " << n << " at " << i;
       }
     }
 }
 
-TEST(Transform, OfARowAgreesWithThatOfAColumn) {
-  for (const int n : {2, 7, 32, 45})
-    for (const TransformKind kind : k_real_kinds) {
-      Buffer line = random_line(n, n), result(n), block(n * k_columns);
-      for (int j = 0; j < n; ++j) block.data()[j * k_columns] = line.data()[j];
-      make_transform(kind, TransformShape::row, n, false)->execute(line.data(), result.data());
-      make_transform(kind, TransformShape::columns, n, false)->execute(block.data(), block.data());
-      for (int k = 0; k < n; ++k)
-        EXPECT_NEAR(result.data()[k], block.data()[k * k_columns], 1e-13 * n);
-    }
-}
-
-TEST(Transform, OfComplexColumnsHasTheSameBitsInEveryColumn) {
+TEST(Transform, OfComplexLinesIsTheSumThatDefinesItWithTheSameBitsInEveryLine) {
   for (int n = 1; n <= 260; ++n) {
-    const auto transform =
-        make_transform(TransformKind::complex_forward, TransformShape::columns, n, false);
     const Buffer line = random_line(2 * n, n);
-    Buffer block(n * k_columns);
+    Buffer block(static_cast<std::size_t>(n) * k_columns);
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < k_columns; ++i)
         block.data()[j * k_columns + i] = line.data()[2 * j + i % 2];
-    transform->execute(block.data(), block.data());
+    make_transform(TransformKind::complex_forward, n)->execute(block.data(), k_columns);
+    std::complex<double> sum;  // of mode 1
+    for (int j = 0; j < n; ++j)
+      sum += std::complex(line.data()[2 * j], line.data()[2 * j + 1]) *
+             std::polar(1.0, -2.0 * std::numbers::pi * j / n);
+    const double* mode = block.data() + 1 % n * k_columns;
+    EXPECT_NEAR(std::abs(std::complex(mode[0], mode[1]) - sum), 0.0, 1e-13 * n);
     for (int j = 0; j < n; ++j)
       for (int i = 2; i < k_columns; ++i)
         ASSERT_EQ(block.data()[j * k_columns + i], block.data()[j * k_columns + i % 2]) << n;
   }
 }
 
-TEST(Transform, IsNotChangedByPlansThatWereMeasuredBefore) {
-  const int n = 96;
-  Buffer line = random_line(n, 1), before(n + 2), after(n + 2);
-  const auto kind = TransformKind::real_to_complex;
-  make_transform(kind, TransformShape::row, n, false)->execute(line.data(), before.data());
-  make_transform(kind, TransformShape::row, n, true);
-  make_transform(kind, TransformShape::row, n, false)->execute(line.data(), after.data());
-  for (int k = 0; k < n + 2; ++k) EXPECT_EQ(before.data()[k], after.data()[k]);
+TEST(Transform, OfOnePointByCosinesOfType1DoesNotExist) {
+  EXPECT_THROW(make_transform(TransformKind::dct1, 1), RunError);
+}
+
+TEST(Rows, BecomeLinesAndComeBackTimesAFactor) {
+  for (const int points : {1, 5, 8, 27})
+    for (const int rows : {1, 3, k_lines}) {
+      const int stride = points + 3;
+      const Buffer values = random_line(rows * stride, points);
+      Buffer lines(static_cast<std::size_t>(points) * k_lines), back(rows * stride);
+      gather_rows(values.data(), stride, rows, points, lines.data());
+      for (int i = 0; i < points; ++i)
+        for (int n = 0; n < k_lines; ++n)
+          EXPECT_EQ(lines.data()[i * k_lines + n],
+                    values.data()[std::min(n, rows - 1) * stride + i]);
+      scatter_rows(lines.data(), points, 0.5, back.data(), stride, rows);
+      for (int i = 0; i < rows * stride; ++i)
+        EXPECT_EQ(back.data()[i], i % stride < points ? 0.5 * values.data()[i] : 0.0);
+    }
+}
+
+TEST(RowFourier, GivesTheModesOfPaddedRowsAndTheRowsBack) {
+  for (const int n : {1, 2, 7, 24})
+    for (const int rows : {1, k_lines, k_lines + 3}) {
+      RowFourier fourier(n);
+      const int given = (n + 1) / 2, width = fourier.width();
+      const Buffer values = random_line(rows * given, n);
+      Buffer modes(static_cast<std::size_t>(rows) * width), back(rows * given);
+      fourier.forward(values.data(), given, rows, given, modes.data(), width);
+      for (int r = 0; r < rows; ++r)
+        for (int m = 0; 2 * m <= n; ++m) {
+          std::complex<double> sum;
+          for (int i = 0; i < given; ++i)
+            sum +=
+                values.data()[r * given + i] * std::polar(1.0, -2.0 * std::numbers::pi * m * i / n);
+          const double* mode = modes.data() + r * width + 2 * m;
+          EXPECT_NEAR(std::abs(std::complex(mode[0], mode[1]) - sum), 0.0, 1e-13 * n);
+        }
+      fourier.backward(modes.data(), width, rows, given, 1.0 / n, back.data(), given);
+      for (int i = 0; i < rows * given; ++i)
+        EXPECT_NEAR(back.data()[i], values.data()[i], 1e-14 * n);
+    }
 }
 
 TEST(TransformPair, GivesBackTheLineTimesItsScale) {
@@ -122,13 +181,12 @@ TEST(TransformPair, GivesBackTheLineTimesItsScale) {
       for (const Condition lower : {dirichlet, neumann})
         for (const Condition upper : {dirichlet, neumann}) {
           const TransformPair pair = transform_of({lower, upper, location}, n);
-          Buffer line = random_line(n, 5), there(n), back(n);
-          make_transform(pair.forward, TransformShape::row, n, false)
-              ->execute(line.data(), there.data());
-          make_transform(pair.backward, TransformShape::row, n, false)
-              ->execute(there.data(), back.data());
-          for (int j = 0; j < n; ++j)
-            EXPECT_NEAR(back.data()[j], pair.scale * line.data()[j], 1e-12);
+          const Buffer lines = random_lines(n, k_lines);
+          Buffer result = random_lines(n, k_lines);
+          make_transform(pair.forward, n)->execute(result.data(), k_lines);
+          make_transform(pair.backward, n)->execute(result.data(), k_lines);
+          for (int j = 0; j < n * k_lines; ++j)
+            EXPECT_NEAR(result.data()[j], pair.scale * lines.data()[j], 1e-12);
         }
 }
 

@@ -70,7 +70,6 @@ TEST(PencilOptions, AreParameters) {
   schema.read_text("[grid]\nprocess_grid = \"2x4\"\ntranspose = \"pairwise\"\n", "test");
   EXPECT_EQ(options.forced_grid(), (ProcessGrid{2, 4}));
   EXPECT_EQ(options.transpose, TransposeBackend::pairwise);
-  EXPECT_FALSE(options.measured_plans());
   EXPECT_THROW(schema.read_text("[grid]\ntranspose = \"fast\"\n", "test"), InputError);
 }
 

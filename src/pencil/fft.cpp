@@ -1,0 +1,202 @@
+#include "pencil/fft.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <ducc0/fft/fft.h>
+#include <ducc0/fft/fft1d_impl.h>
+
+#include "core/error.hpp"
+#include "pencil/buffer.hpp"
+#include "pencil/vectors.hpp"
+
+namespace octant::pencil {
+
+namespace {
+
+using Lanes = ducc0::simd_select<double, k_vector>::type;
+using Pairs = ducc0::Cmplx<Lanes>;
+static_assert(sizeof(Lanes) == sizeof(Vector) && k_lines % k_vector == 0);
+
+Lanes lanes(Vector vector) { return __builtin_bit_cast(Lanes, vector); }
+Vector vector(Lanes lanes) { return __builtin_bit_cast(Vector, lanes); }
+
+// Memory of each thread, which lasts until its next call.
+Lanes* scratch(std::size_t vectors) {
+  thread_local Buffer memory;
+  memory.reserve(vectors * k_vector);
+  return reinterpret_cast<Lanes*>(memory.data());
+}
+
+// The vectors that lines consist of where nothing lies between these, or else null.
+template <class Value>
+Value* in_place(double* lines, std::ptrdiff_t stride) {
+  const bool dense = stride * sizeof(double) == sizeof(Value);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(lines) % alignof(Value) == 0;
+  return dense && aligned ? reinterpret_cast<Value*>(lines) : nullptr;
+}
+
+// What a plan of DUCC does to reals side by side.
+class OfReals : public Transform {
+ public:
+  void execute(double* lines, std::ptrdiff_t stride) const final {
+    Lanes* buffer = scratch(size_ + buffer_size());
+    if (Lanes* values = in_place<Lanes>(lines, stride)) {
+      transform(values, buffer);
+      return;
+    }
+    Lanes* values = buffer + buffer_size();
+    for (int n = 0; n < k_lines; n += k_vector) {
+      for (int j = 0; j < size_; ++j) values[j] = lanes(load(lines + n + j * stride));
+      transform(values, buffer);
+      for (int k = 0; k < size_; ++k) store(vector(values[k]), lines + n + k * stride);
+    }
+  }
+
+ protected:
+  explicit OfReals(int size) : size_(size) {}
+  int size() const { return size_; }
+
+ private:
+  virtual std::size_t buffer_size() const = 0;
+  virtual void transform(Lanes* values, Lanes* buffer) const = 0;
+
+  int size_;
+};
+
+class Fourier final : public OfReals {
+ public:
+  Fourier(int size, bool forward) : OfReals(size), forward_(forward), plan_(size) {}
+
+ private:
+  std::size_t buffer_size() const override { return plan_.bufsize(); }
+  void transform(Lanes* values, Lanes* buffer) const override {
+    plan_.exec_copyback(values, buffer, 1.0, forward_);
+  }
+
+  bool forward_;
+  ducc0::detail_fft::pocketfft_r<double> plan_;
+};
+
+// The cosine and sine transforms of types 1 to 4.
+template <class Plan>
+class Trigonometric final : public OfReals {
+ public:
+  Trigonometric(int size, int type, bool cosine)
+      : OfReals(size), type_(type), cosine_(cosine), plan_(size) {}
+
+ private:
+  std::size_t buffer_size() const override { return plan_.bufsize(); }
+  void transform(Lanes* values, Lanes* buffer) const override {
+    plan_.exec_copyback(values, buffer, 1.0, false, type_, cosine_);
+  }
+
+  int type_;
+  bool cosine_;
+  Plan plan_;
+};
+
+// Types 6 to 8. With N = 2 n + 1, each function is one of a Fourier transform of N reals that are
+// odd about point 0, with alternating signs:
+//   sin(2 pi (j + 1) (k + 1/2) / N) = (-1)^j sin(2 pi (j + 1) (n - k) / N);
+// and a cosine is such a sine, with another alternating sign, of the points in opposite order.
+class HalfPoints final : public OfReals {
+ public:
+  HalfPoints(TransformKind kind, int size)
+      : OfReals(size), kind_(kind), whole_(2 * size + 1), plan_(whole_) {}
+
+ private:
+  std::size_t buffer_size() const override { return whole_ + plan_.bufsize(); }
+  void transform(Lanes* values, Lanes* buffer) const override {
+    if (kind_ == TransformKind::dst6) from_coefficients(values, buffer);
+    else from_points(values, buffer, kind_ == TransformKind::dct8);
+  }
+
+  static double sign(int j) { return j % 2 == 0 ? 1.0 : -1.0; }
+
+  // Imaginary parts alone.
+  void from_coefficients(Lanes* values, Lanes* buffer) const {
+    std::fill_n(buffer, whole_, Lanes(0.0));
+    for (int k = 0; k < size(); ++k) buffer[2 * (size() - k)] = -values[k];
+    const Lanes* x = plan_.exec(buffer, buffer + whole_, 1.0, false);
+    for (int j = 0; j < size(); ++j) values[j] = sign(j) * x[j + 1];
+  }
+  void from_points(Lanes* values, Lanes* buffer, bool cosine) const {
+    buffer[0] = Lanes(0.0);
+    for (int j = 0; j < size(); ++j) {
+      buffer[j + 1] = sign(j) * values[cosine ? size() - 1 - j : j];
+      buffer[2 * size() - j] = -buffer[j + 1];
+    }
+    const Lanes* c = plan_.exec(buffer, buffer + whole_, 1.0, true);
+    for (int k = 0; k < size(); ++k) values[k] = (cosine ? -sign(k) : -1.0) * c[2 * (size() - k)];
+  }
+
+  TransformKind kind_;
+  int whole_;
+  ducc0::detail_fft::pocketfft_r<double> plan_;
+};
+
+// Real and imaginary parts in vectors of their own: which lane has which of the lines does not
+// matter.
+class OfPairs final : public Transform {
+ public:
+  OfPairs(int size, bool forward) : size_(size), forward_(forward), plan_(size) {}
+
+  void execute(double* lines, std::ptrdiff_t stride) const override {
+    for (int n = 0; n < k_lines; n += k_vector) transform(lines + 2 * n, stride);
+  }
+
+ private:
+  void transform(double* lines, std::ptrdiff_t stride) const {
+    auto* buffer = reinterpret_cast<Pairs*>(scratch(2 * (size_ + plan_.bufsize())));
+    Pairs* values = in_place<Pairs>(lines, stride);
+    if (!values) values = buffer + plan_.bufsize();
+    for (int j = 0; j < size_; ++j) {
+      Vector real = load(lines + j * stride), imaginary = load(lines + j * stride + k_vector);
+      exchange<1>(real, imaginary);
+      values[j] = {lanes(real), lanes(imaginary)};
+    }
+    const Pairs* result = plan_.exec(values, buffer, 1.0, forward_);
+    for (int k = 0; k < size_; ++k) {
+      Vector low = vector(result[k].r), high = vector(result[k].i);
+      exchange<1>(low, high);
+      store(low, lines + k * stride), store(high, lines + k * stride + k_vector);
+    }
+  }
+
+  int size_;
+  bool forward_;
+  ducc0::detail_fft::pocketfft_c<double> plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> make_transform(TransformKind kind, int size) {
+  using enum TransformKind;
+  using Type1OfCosines = Trigonometric<ducc0::detail_fft::T_dct1<double>>;
+  using Type1OfSines = Trigonometric<ducc0::detail_fft::T_dst1<double>>;
+  using Type2Or3 = Trigonometric<ducc0::detail_fft::T_dcst23<double>>;
+  using Type4 = Trigonometric<ducc0::detail_fft::T_dcst4<double>>;
+  OCTANT_REQUIRE(size > (kind == dct1 ? 1 : 0), "there is no transform of {} point(s) of this kind",
+                 size);
+  switch (kind) {
+    case complex_forward: return std::make_unique<OfPairs>(size, true);
+    case complex_backward: return std::make_unique<OfPairs>(size, false);
+    case real_to_halfcomplex: return std::make_unique<Fourier>(size, true);
+    case halfcomplex_to_real: return std::make_unique<Fourier>(size, false);
+    case dct1: return std::make_unique<Type1OfCosines>(size, 1, true);
+    case dct2: return std::make_unique<Type2Or3>(size, 2, true);
+    case dct3: return std::make_unique<Type2Or3>(size, 3, true);
+    case dct4: return std::make_unique<Type4>(size, 4, true);
+    case dst1: return std::make_unique<Type1OfSines>(size, 1, false);
+    case dst2: return std::make_unique<Type2Or3>(size, 2, false);
+    case dst3: return std::make_unique<Type2Or3>(size, 3, false);
+    case dst4: return std::make_unique<Type4>(size, 4, false);
+    case dst6:
+    case dst7:
+    case dct8: return std::make_unique<HalfPoints>(kind, size);
+  }
+  throw RunError("unknown kind of transform");
+}
+
+}  // namespace octant::pencil
