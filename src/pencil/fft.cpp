@@ -2,24 +2,41 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <ducc0/fft/fft.h>
 #include <ducc0/fft/fft1d_impl.h>
 
 #include "core/error.hpp"
 #include "pencil/buffer.hpp"
-#include "pencil/vectors.hpp"
 
 namespace octant::pencil {
 
 namespace {
 
-using Lanes = ducc0::simd_select<double, k_vector>::type;
+// As wide as the processor's vectors.
+using Lanes = ducc0::native_simd<double>;
 using Pairs = ducc0::Cmplx<Lanes>;
-static_assert(sizeof(Lanes) == sizeof(Vector) && k_lines % k_vector == 0);
+constexpr int k_vector = Lanes::size();
+static_assert(k_vector > 1 && k_lines % k_vector == 0);
 
-Lanes lanes(Vector vector) { return __builtin_bit_cast(Lanes, vector); }
-Vector vector(Lanes lanes) { return __builtin_bit_cast(Vector, lanes); }
+// Addresses need no alignment beyond a double's.
+Lanes load(const double* from) { return Lanes(from, ducc0::element_aligned_tag()); }
+void store(Lanes lanes, double* to) { lanes.copy_to(to, ducc0::element_aligned_tag()); }
+
+typedef double Vector __attribute__((vector_size(k_vector * sizeof(double))));
+
+// a0 a1 a2 a3 and b0 b1 b2 b3 become a0 b0 a2 b2 and a1 b1 a3 b3, or the other way round.
+template <int... lane>
+void exchange(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
+  const auto from_a = __builtin_bit_cast(Vector, a), from_b = __builtin_bit_cast(Vector, b);
+  const Vector even =
+      __builtin_shufflevector(from_a, from_b, (lane % 2 == 0 ? lane : k_vector + lane - 1)...);
+  const Vector odd =
+      __builtin_shufflevector(from_a, from_b, (lane % 2 == 0 ? lane + 1 : k_vector + lane)...);
+  a = __builtin_bit_cast(Lanes, even), b = __builtin_bit_cast(Lanes, odd);
+}
+void exchange(Lanes& a, Lanes& b) { exchange(a, b, std::make_integer_sequence<int, k_vector>()); }
 
 // Memory of each thread, which lasts until its next call.
 Lanes* scratch(std::size_t vectors) {
@@ -47,9 +64,9 @@ class OfReals : public Transform {
     }
     Lanes* values = buffer + buffer_size();
     for (int n = 0; n < k_lines; n += k_vector) {
-      for (int j = 0; j < size_; ++j) values[j] = lanes(load(lines + n + j * stride));
+      for (int j = 0; j < size_; ++j) values[j] = load(lines + n + j * stride);
       transform(values, buffer);
-      for (int k = 0; k < size_; ++k) store(vector(values[k]), lines + n + k * stride);
+      for (int k = 0; k < size_; ++k) store(values[k], lines + n + k * stride);
     }
   }
 
@@ -152,14 +169,14 @@ class OfPairs final : public Transform {
     Pairs* values = in_place<Pairs>(lines, stride);
     if (!values) values = buffer + plan_.bufsize();
     for (int j = 0; j < size_; ++j) {
-      Vector real = load(lines + j * stride), imaginary = load(lines + j * stride + k_vector);
-      exchange<1>(real, imaginary);
-      values[j] = {lanes(real), lanes(imaginary)};
+      Lanes real = load(lines + j * stride), imaginary = load(lines + j * stride + k_vector);
+      exchange(real, imaginary);
+      values[j] = {real, imaginary};
     }
     const Pairs* result = plan_.exec(values, buffer, 1.0, forward_);
     for (int k = 0; k < size_; ++k) {
-      Vector low = vector(result[k].r), high = vector(result[k].i);
-      exchange<1>(low, high);
+      Lanes low = result[k].r, high = result[k].i;
+      exchange(low, high);
       store(low, lines + k * stride), store(high, lines + k * stride + k_vector);
     }
   }

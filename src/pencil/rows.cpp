@@ -2,36 +2,73 @@
 
 #include <algorithm>
 
-#include "pencil/vectors.hpp"
-
 namespace octant::pencil {
 
-// Tiles of k_vector points of as many rows, then the points that fill none.
+namespace {
+
+typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
+typedef double Quad __attribute__((vector_size(4 * sizeof(double))));
+
+// Addresses need no alignment beyond a double's.
+template <class Vector>
+Vector load(const double* from) {
+  Vector vector;
+  __builtin_memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+void store(Quad quad, double* to) { __builtin_memcpy(to, &quad, sizeof quad); }
+
+constexpr int k_tile = 4;
+
+// A square tile, transposed. Its halves are put together as they are loaded, which costs no
+// exchange between registers, and two of them are left to each vector.
+struct Tile {
+  Quad rows[k_tile];
+
+  Tile(const double* first, std::ptrdiff_t stride)
+      : Tile(first, first + stride, first + 2 * stride, first + 3 * stride) {}
+  Tile(const double* a, const double* b, const double* c, const double* d) {
+    for (int half = 0; half < k_tile; half += 2) {
+      const Quad ac = joined(a + half, c + half), bd = joined(b + half, d + half);
+      rows[half] = __builtin_shufflevector(ac, bd, 0, 4, 2, 6);
+      rows[half + 1] = __builtin_shufflevector(ac, bd, 1, 5, 3, 7);
+    }
+  }
+
+ private:
+  static Quad joined(const double* low, const double* high) {
+    return __builtin_shufflevector(load<Pair>(low), load<Pair>(high), 0, 1, 2, 3);
+  }
+};
+
+}  // namespace
+
+// Tiles, then the points that fill none.
 void gather_rows(const double* first, std::ptrdiff_t row_stride, int rows, int points,
                  double* lines) {
-  const auto row = [=](int n) { return first + std::min(n, rows - 1) * row_stride; };
+  const double* row[k_lines];
+  for (int n = 0; n < k_lines; ++n) row[n] = first + std::min(n, rows - 1) * row_stride;
   int i = 0;
-  for (; i + k_vector <= points; i += k_vector)
-    for (int line = 0; line < k_lines; line += k_vector) {
-      Vector tile[k_vector];
-      for (int n = 0; n < k_vector; ++n) tile[n] = load(row(line + n) + i);
-      transpose(tile);
-      for (int n = 0; n < k_vector; ++n) store(tile[n], lines + (i + n) * k_lines + line);
+  for (; i + k_tile <= points; i += k_tile)
+    for (int line = 0; line < k_lines; line += k_tile) {
+      const Tile tile(row[line] + i, row[line + 1] + i, row[line + 2] + i, row[line + 3] + i);
+      for (int n = 0; n < k_tile; ++n) store(tile.rows[n], lines + (i + n) * k_lines + line);
     }
   for (; i < points; ++i)
-    for (int line = 0; line < k_lines; ++line) lines[i * k_lines + line] = row(line)[i];
+    for (int line = 0; line < k_lines; ++line) lines[i * k_lines + line] = row[line][i];
 }
 
 void scatter_rows(const double* lines, int points, double factor, double* first,
                   std::ptrdiff_t row_stride, int rows) {
   int i = 0;
-  for (; i + k_vector <= points; i += k_vector)
-    for (int line = 0; line < rows; line += k_vector) {
-      Vector tile[k_vector];
-      for (int n = 0; n < k_vector; ++n) tile[n] = factor * load(lines + (i + n) * k_lines + line);
-      transpose(tile);
-      for (int n = 0; n < k_vector && line + n < rows; ++n)
-        store(tile[n], first + (line + n) * row_stride + i);
+  for (; i + k_tile <= points; i += k_tile)
+    for (int line = 0; line < rows; line += k_tile) {
+      const Tile tile(lines + i * k_lines + line, k_lines);
+      double* row = first + line * row_stride + i;
+      if (line + k_tile <= rows)  // all of them, so that they stay in registers
+        for (int n = 0; n < k_tile; ++n) store(factor * tile.rows[n], row + n * row_stride);
+      else
+        for (int n = 0; line + n < rows; ++n) store(factor * tile.rows[n], row + n * row_stride);
     }
   for (; i < points; ++i)
     for (int line = 0; line < rows; ++line)
