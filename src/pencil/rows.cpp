@@ -9,14 +9,14 @@ namespace {
 typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
 typedef double Quad __attribute__((vector_size(4 * sizeof(double))));
 
-// Addresses need no alignment beyond a double's.
-template <class Vector>
-Vector load(const double* from) {
-  Vector vector;
-  __builtin_memcpy(&vector, from, sizeof vector);
-  return vector;
+// Addresses need no alignment beyond a double's. Quads are passed by reference: how functions get
+// them by value depends on the processor.
+Pair load(const double* from) {
+  Pair pair;
+  __builtin_memcpy(&pair, from, sizeof pair);
+  return pair;
 }
-void store(Quad quad, double* to) { __builtin_memcpy(to, &quad, sizeof quad); }
+void store(const Quad& quad, double* to) { __builtin_memcpy(to, &quad, sizeof quad); }
 
 constexpr int k_tile = 4;
 
@@ -29,15 +29,16 @@ struct Tile {
       : Tile(first, first + stride, first + 2 * stride, first + 3 * stride) {}
   Tile(const double* a, const double* b, const double* c, const double* d) {
     for (int half = 0; half < k_tile; half += 2) {
-      const Quad ac = joined(a + half, c + half), bd = joined(b + half, d + half);
+      Quad ac, bd;
+      join(a + half, c + half, ac), join(b + half, d + half, bd);
       rows[half] = __builtin_shufflevector(ac, bd, 0, 4, 2, 6);
       rows[half + 1] = __builtin_shufflevector(ac, bd, 1, 5, 3, 7);
     }
   }
 
  private:
-  static Quad joined(const double* low, const double* high) {
-    return __builtin_shufflevector(load<Pair>(low), load<Pair>(high), 0, 1, 2, 3);
+  static void join(const double* low, const double* high, Quad& quad) {
+    quad = __builtin_shufflevector(load(low), load(high), 0, 1, 2, 3);
   }
 };
 
