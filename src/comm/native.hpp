@@ -1,4 +1,4 @@
-// MPI's own handle, for libraries that ask for one (parallel HDF5, FFTW). Only with OCTANT_MPI.
+// MPI's own handle, for libraries that ask for one (parallel HDF5). Only with OCTANT_MPI.
 #pragma once
 
 #include <mpi.h>

@@ -73,7 +73,7 @@ class BatchedTransform {
 // Collective. Throws InputError for axes that have no transform.
 std::unique_ptr<BatchedTransform> make_batched_transform(const BatchedTransform::Setting& setting);
 
-// The latter. On the host, where FFTW stands in for the GPU's library, it is slower.
+// The latter. On the host, where DUCC stands in for the GPU's library, it is slower.
 std::unique_ptr<BatchedTransform> make_kernel_transform(const BatchedTransform::Setting& setting);
 
 }  // namespace octant::pencil
