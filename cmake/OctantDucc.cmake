@@ -1,5 +1,6 @@
 # Finds the source of DUCC, whose transforms are headers: where the environment variable OCTANT_DUCC
-# points to, else version 0.42.0, fetched once into the user's cache.
+# points to, else version 0.42.0, fetched once into the user's cache. These headers, and the source
+# below, are under the BSD 3-Clause Licence, as Octant is.
 set(OCTANT_DUCC_VERSION 0.42.0)
 if(DEFINED ENV{OCTANT_DUCC})
   set(ducc $ENV{OCTANT_DUCC})

@@ -107,7 +107,9 @@ endfunction()
 # without source files is a header-only library. What a room has WITHIN is used by its own source
 # files alone: others compile to the same objects with and without it. What a room passes on is used
 # by its headers, and not by its own source files. What a room does SELDOM, once per step or output,
-# -O2 is fast enough for; -O3 takes a seventh longer to compile.
+# -O2 is fast enough for; -O3 takes a seventh longer to compile. Products of complex numbers stand
+# there, which g++ 12 would make vectors of: their additions and subtractions it then fuses with the
+# multiplications (vfmaddsub), whatever -ffp-contract says.
 function(octant_room name)
   cmake_parse_arguments(room "SELDOM" "FOLDER;BATCH" "APART;USES;WITHIN;PASSES_ON" ${ARGN})
   if(NOT room_FOLDER)
@@ -126,7 +128,8 @@ function(octant_room name)
     target_link_libraries(octant_${name} PRIVATE ${room_WITHIN})
     if(room_SELDOM)
       target_compile_options(octant_${name} PRIVATE
-        $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>>:-O2>)
+        $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>>:-O2
+        -fno-tree-slp-vectorize>)
     endif()
   else()
     add_library(octant_${name} INTERFACE)

@@ -117,16 +117,11 @@ def from_pip(package: Package) -> bytes:
         session = command.get_default_session(options)
         finder = command._build_package_finder(options, session)
         for candidate in finder.find_all_candidates(package.name):
-            if (
-                str(candidate.version) == package.version
-                and not candidate.link.is_wheel
-            ):
+            if str(candidate.version) == package.version and not candidate.link.is_wheel:
                 answer = session.get(candidate.link.url_without_fragment)
                 answer.raise_for_status()
                 return answer.content
-    raise FileNotFoundError(
-        f"the index has no source of {package.name} {package.version}"
-    )
+    raise FileNotFoundError(f"the index has no source of {package.name} {package.version}")
 
 
 def index_url() -> str:
@@ -134,9 +129,7 @@ def index_url() -> str:
     if url := os.environ.get("PIP_INDEX_URL"):
         return url
     pip = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
-    url = subprocess.run(
-        pip, capture_output=True, text=True, check=False
-    ).stdout.strip()
+    url = subprocess.run(pip, capture_output=True, text=True, check=False).stdout.strip()
     if url:
         return url
     from pip._internal.models.index import PyPI
@@ -147,9 +140,7 @@ def index_url() -> str:
 def from_index(package: Package) -> bytes:
     """Read the source distribution through the index's public page, where pip is too different."""
     page_url = f"{index_url().rstrip('/')}/{package.name}/"
-    page = read_url(
-        page_url, "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
-    ).decode()
+    page = read_url(page_url, "application/vnd.pypi.simple.v1+json, text/html;q=0.5").decode()
     name = f"{package.name}-{package.version}.tar.gz"
     if page.lstrip().startswith("{"):
         links = [file["url"] for file in json.loads(page)["files"]]
@@ -183,22 +174,15 @@ def download(library: Library) -> tuple[bytes, str]:
             try:
                 with contextlib.redirect_stdout(io.StringIO()):
                     content = read(archive)
-            except (
-                Exception,
-                SystemExit,
-            ) as failure:  # whatever goes wrong, the next may work
+            except (Exception, SystemExit) as failure:  # whatever goes wrong, the next may work
                 failures.append(f"  {read.__name__}: {failure}")
                 continue
             found = hashlib.sha256(content).hexdigest()
             if found == archive.sha256:
                 return content, archive.inside
-            failures.append(
-                f"  {read.__name__}: SHA-256 is {found}, expected {archive.sha256}"
-            )
+            failures.append(f"  {read.__name__}: SHA-256 is {found}, expected {archive.sha256}")
     reasons = "\n".join(failures)
-    sys.exit(
-        f"Could not download the source of {library.title}:\n{reasons}\n{library.advice}"
-    )
+    sys.exit(f"Could not download the source of {library.title}:\n{reasons}\n{library.advice}")
 
 
 def main(name: str, folder: Path) -> None:
@@ -210,7 +194,7 @@ def main(name: str, folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as unpacked:
         unpack(archive, inside, Path(unpacked) / "source")
         with contextlib.suppress(OSError):  # another one was faster
-            os.rename(Path(unpacked) / "source", folder)
+            (Path(unpacked) / "source").rename(folder)
 
 
 if __name__ == "__main__":
