@@ -154,11 +154,10 @@ std::vector<std::int64_t> AmrSimulation::count_cells() {
 
 // True if the sweep that ended the last step was still to be judged and broke tiles on any rank.
 bool AmrSimulation::repair_last_sweep(std::int64_t bad_tiles) {
-  const std::optional<Unjudged> sweep = std::exchange(unjudged_, std::nullopt);
-  if (!sweep || bad_tiles == 0) return false;
-  const auto timing = timers_.time("repair", Phase::compute, 0);
-  repair(mesh_, 0, options_.hydro, sweep->arguments, floored_);
-  return true;
+  if (!unjudged_) return false;
+  if (bad_tiles > 0) repair_sweep();
+  unjudged_.reset();
+  return bad_tiles > 0;
 }
 
 // On this rank.

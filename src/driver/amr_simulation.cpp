@@ -59,6 +59,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),
       leaf_cells_here_(options.mesh.max_level + 1, 0),
       level_times_(options.mesh.max_level + 1),
+      broke_cells_(options.mesh.max_level + 1, false),
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0),
       level_steps_(options.mesh.max_level + 1, 0) {

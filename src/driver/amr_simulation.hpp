@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -155,9 +156,13 @@ class AmrSimulation {
   void start_coupling(int level);
   void finish_coupling(int level);
   void restore_broken(int level);
+  void start_ghosts(int level, int source, double theta, double time);
   void sweep_stage(int level, int stage, double dt, double theta);
-  void judge_sweep(int level, const hydro::SweepArguments& arguments, double fastest, int bad);
-  bool ends_with_sweep(int level, int stage) const;
+  bool may_stay_unjudged(int level, bool ends_step) const;
+  void judge_sweep();
+  void take_verdict(std::span<const double> worst);
+  void repair_sweep();
+  void repair_behind(int under_way);
   double fastest_signal(int level, const double* blocks) const;  // on this rank
   hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
                                  int end);
@@ -229,12 +234,20 @@ class AmrSimulation {
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   std::unique_ptr<hydro::BatchBuffer> batches_;  // null: tiles are swept one by one
-  // The sweep that ended a step, until it is known whether it broke cells on any rank.
+  // The last sweep, until it is known whether it broke cells on any rank; and where its ghosts come
+  // from: the state that it read, as it is called now, and how they were filled.
   struct Unjudged {
+    int level, source;
+    double theta, time;
     hydro::SweepArguments arguments;
-    int bad_tiles;  // on this rank
+    double fastest;  // on this rank
+    int bad_tiles;
+
+    std::vector<double> worst() const { return {fastest, static_cast<double>(bad_tiles)}; }
   };
   std::optional<Unjudged> unjudged_;
+  std::vector<bool> broke_cells_;           // by level: whether its last sweep did, on any rank
+  bool ghosts_started_ = false;             // of the next sweep
   bool measured_ = false;                   // nothing has changed since
   std::optional<double> potential_energy_;  // of this state, once it has been found
   // The gas's, while it is not known what a regrid has made of it.

@@ -2,8 +2,13 @@
 // same in an expanding box, where only the strength of gravity changes).
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "comm/pending_maxima.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_simulation.hpp"
@@ -100,6 +105,9 @@ void AmrSimulation::advance_finer(int level, double dt) {
   // Pieces of the coarse step; powers of two, so that fractions are exact.
   int pieces = options_.time.subcycle ? 2 : 1;
   for (double done = 0.0; done < 1.0; done += 1.0 / pieces) {
+    // The next step begins with these ghosts, however long it is.
+    if (unjudged_ && unjudged_->level == level + 1)
+      start_ghosts(level + 1, LevelFields::k_now, done, clocks_[level + 1]);
     const double longest = signal_limit(level + 1, k_largest_courant);
     while (dt / pieces > longest && pieces <= k_most_pieces) pieces *= 2;
     if (pieces > k_most_pieces)
@@ -225,10 +233,8 @@ void AmrSimulation::solve_gravity(int coarsest, double time) {
 void AmrSimulation::advance_gas(int level, double dt, double begin, double end) {
   if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
   const auto stages = hydro::stages(options_.hydro.integrator);
-  const int last = static_cast<int>(stages.size()) - 1;
-  for (int s = 0; s <= last; ++s)
+  for (int s = 0; s < std::ssize(stages); ++s)
     sweep_stage(level, s, dt, level == 0 ? 1.0 : begin + stages[s].time * (end - begin));
-  mesh_.fields(level).commit(stage_target(last));
 }
 
 // Before and after the finer level's steps: what it interpolates from, and what it gives back.
@@ -241,6 +247,7 @@ void AmrSimulation::start_coupling(int level) {
 
 void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
+  if (unjudged_) judge_sweep();
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
   restore_broken(level);
@@ -262,11 +269,49 @@ void AmrSimulation::restore_broken(int level) {
   }
 }
 
+// Begins to fill the ghosts of a level's state `source`, which is of that time, `theta` of the way
+// between the coarser level's two. If the last sweep is still to be judged, they are filled on
+// trust while ranks find out about it.
+void AmrSimulation::start_ghosts(int level, int source, double theta, double time) {
+  const auto fill = [&] {
+    const auto timing = timers_.time("ghost data", Phase::other, level);
+    mesh_.set_inflow_time(level, time);
+    mesh_.start_ghosts(level, source, theta);
+  };
+  ghosts_started_ = true;
+  if (!unjudged_) return fill();
+  PendingMaxima worst(mesh_.communicator(), unjudged_->worst());
+  fill();
+  {
+    const auto timing = timers_.time("verdict on a sweep", Phase::collective, unjudged_->level);
+    take_verdict(worst.wait());
+  }
+  if (!unjudged_) return;
+  mesh_.finish_ghosts(level, source);
+  repair_behind(level);
+  fill();
+}
+
+// Repairs the last sweep after ghosts of level `under_way` have replaced those it read.
+void AmrSimulation::repair_behind(int under_way) {
+  const int level = unjudged_->level;
+  {
+    const auto timing = timers_.time("ghost data", Phase::other, level);
+    mesh_.set_inflow_time(level, unjudged_->time);
+    mesh_.fill_ghosts(level, unjudged_->source, unjudged_->theta);
+  }
+  repair_sweep();
+  if (level < under_way) start_coupling(level);
+}
+
 void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   const hydro::Stage& weights = hydro::stages(options_.hydro.integrator)[stage];
   const mesh::LevelHalo& halo = mesh_.halo(level);
   LevelFields& fields = mesh_.fields(level);
-  const int source = stage_source(stage), tiles = halo.tiles.count();
+  const int source = stage_source(stage), target = stage_target(stage), tiles = halo.tiles.count();
+  const double time = clocks_[level] + weights.time * dt;
+  if (!ghosts_started_) start_ghosts(level, source, theta, time);
+  ghosts_started_ = false;
   if (static_cast<int>(bad_tiles_.extent(0)) < tiles)
     bad_tiles_ = mesh::uninitialised<std::uint8_t>("bad tiles", tiles);
 
@@ -275,7 +320,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
       .tiles = halo.tiles,
       .current = mesh_.pointers(level, source),
       .old = fields.blocks(LevelFields::k_now),
-      .next = fields.blocks(stage_target(stage)),
+      .next = fields.blocks(target),
       .a0 = weights.old_weight,
       .a1 = weights.new_weight,
       .ends_step = weights.last,
@@ -289,11 +334,6 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
       .face_flow = gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{},
       .energy_taken = gravity_ ? gravity_->energy_taken(level) : nullptr,
       .batches = batches_.get()};
-  {
-    const auto timing = timers_.time("ghost data", Phase::other, level);
-    mesh_.set_inflow_time(level, clocks_[level] + weights.time * dt);
-    mesh_.start_ghosts(level, source, theta);
-  }
   Clock clock;
   const auto interior = sweep_tiles(arguments, level, 0, halo.interior_tiles);
   double seconds = clock.seconds();
@@ -306,33 +346,53 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   seconds += clock.seconds();
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
+  if (weights.last) fields.commit(target);
 
-  const double fastest = std::max(interior.fastest, border.fastest);
-  const int bad = interior.bad_tiles + border.bad_tiles;
-  if (ends_with_sweep(level, stage)) unjudged_ = {arguments, bad};
-  else judge_sweep(level, arguments, fastest, bad);
+  unjudged_ = {.level = level,
+               .source = weights.last && stage == 0 ? fields.old() : source,
+               .theta = theta,
+               .time = time,
+               .arguments = arguments,
+               .fastest = std::max(interior.fastest, border.fastest),
+               .bad_tiles = interior.bad_tiles + border.bad_tiles};
+  if (!may_stay_unjudged(level, weights.last)) judge_sweep();
 }
 
-// Whether nothing follows in a step: then ranks meet once, over what they measure of the new state.
-bool AmrSimulation::ends_with_sweep(int level, int stage) const {
-  const auto last = static_cast<int>(hydro::stages(options_.hydro.integrator).size()) - 1;
-  return stage == last && level == 0 && mesh_.finest_level() == 0 && !gravity_ &&
-         !matter_.has_particles() && options_.processes.empty();
+// Whether ranks go on before they know whether a sweep broke cells. They may where gas is all there
+// is: nothing reads its state before start_ghosts(), finish_coupling() or, if nothing else follows
+// in a step, measure().
+bool AmrSimulation::may_stay_unjudged(int level, bool ends_step) const {
+  if (gravity_ || matter_.has_particles() || !options_.processes.empty()) return false;
+  if (ends_step && mesh_.finest_level() == 0) return true;
+  return mesh_.communicator().size() > 1 && !broke_cells_[level];
 }
 
-// Finds out whether the sweep broke cells on any rank, and repairs them.
-void AmrSimulation::judge_sweep(int level, const hydro::SweepArguments& arguments, double fastest,
-                                int bad) {
-  double worst[2] = {fastest, static_cast<double>(bad)};
+// Finds out whether the last sweep broke cells on any rank, and repairs them.
+void AmrSimulation::judge_sweep() {
+  std::vector<double> worst = unjudged_->worst();
   {
-    const auto timing = timers_.time("wait for all ranks", Phase::collective, level);
-    mesh_.communicator().max_in_place(std::span<double>(worst));
+    const auto timing = timers_.time("wait for all ranks", Phase::collective, unjudged_->level);
+    mesh_.communicator().max_in_place(std::span(worst));
   }
+  take_verdict(worst);
+  if (unjudged_) repair_sweep();
+}
+
+// Of all ranks, the fastest signal and the largest number of bad tiles. A sweep that broke none is
+// done with.
+void AmrSimulation::take_verdict(std::span<const double> worst) {
+  const int level = unjudged_->level;
   fastest_[level] = worst[0];
-  if (worst[1] == 0.0) return;
-  const auto timing = timers_.time("repair", Phase::compute, level);
-  repair(mesh_, level, options_.hydro, arguments, floored_);
-  fastest_[level] = mesh_.communicator().max(fastest_signal(level, arguments.next));
+  broke_cells_[level] = worst[1] > 0.0;
+  if (!broke_cells_[level]) unjudged_.reset();
+}
+
+void AmrSimulation::repair_sweep() {
+  const Unjudged sweep = *std::exchange(unjudged_, std::nullopt);
+  const auto timing = timers_.time("repair", Phase::compute, sweep.level);
+  repair(mesh_, sweep.level, options_.hydro, sweep.arguments, floored_);
+  fastest_[sweep.level] =
+      mesh_.communicator().max(fastest_signal(sweep.level, sweep.arguments.next));
 }
 
 double AmrSimulation::fastest_signal(int level, const double* blocks) const {
