@@ -24,12 +24,13 @@ struct Box {
   BlockCoordinates lower, upper;
 };
 
-// The order in which a node compares coordinates: first along the axis that it is cut along.
+// The order in which a node compares coordinates: first along the axis that it is cut along. Of
+// equal lengths that of z comes first: cells beside a wall then lie side by side in memory.
 using AxisOrder = std::array<int, 3>;
 
 AxisOrder longest_axis_first(const Box& box) {
   const auto length = [&](int axis) { return box.upper[axis] - box.lower[axis]; };
-  AxisOrder axes{0, 1, 2};
+  AxisOrder axes{2, 1, 0};
   std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return length(a) > length(b); });
   return axes;
 }

@@ -46,14 +46,15 @@ void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const Cell
         const PackTask& task = tasks(team.league_rank());
         const CellBox box = boxes(task.box);
         const Region& r = task.region;
-        const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
-        const std::int64_t volume = r.volume();
-        for_cells(team, r, [&](int i, int j, int k) {
-          const double* from = blocks + box.offset(i, j, k);
-          double* to = destination + task.destination +
-                       ((k - r.begin[2]) * nj + j - r.begin[1]) * std::int64_t{ni} + i - r.begin[0];
-          for (int n = 0; n < variables; ++n)
-            to[n * volume] = from[static_cast<std::int64_t>(n) * box.stride_variable];
+        const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1],
+                  nk = r.end[2] - r.begin[2];
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, variables * nk * nj), [&](int row) {
+          const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj % nk, n = row / nj / nk;
+          const double* from = blocks + box.offset(r.begin[0], j, k) +
+                               static_cast<std::int64_t>(n) * box.stride_variable;
+          double* to = destination + task.destination + static_cast<std::int64_t>(row) * ni;
+          Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, ni),
+                               [&](int i) { to[i] = from[i]; });
         });
       });
 }
