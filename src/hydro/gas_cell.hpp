@@ -47,12 +47,13 @@ class GasCell {
   }
 
   // Gives the gas another internal energy per mass, of no less than the pressure's floor: its total
-  // energy changes by as much, and its entropy, where dual energy carries one, becomes that of the
-  // new pressure. Returns by how much the stored energy density grew.
+  // energy changes by as much, but falls by no more than it can spare, and its entropy, where dual
+  // energy carries one, becomes that of the new pressure. Returns by how much the stored energy
+  // density grew.
   KOKKOS_INLINE_FUNCTION double set_internal_energy(double per_mass) const {
     const double before = (*this)[k_energy], old_pressure = pressure();
     const double new_pressure = max((gas_.gamma - 1.0) * density() * per_mass, gas_.pressure_floor);
-    (*this)[k_energy] = before + (new_pressure - old_pressure) / (gas_.gamma - 1.0);
+    (*this)[k_energy] = before + affordable(old_pressure, new_pressure) / (gas_.gamma - 1.0);
     if (gas_.dual_energy) (*this)[k_entropy] = new_pressure / power(density(), gas_.gamma - 1.0);
     return (*this)[k_energy] - before;
   }
@@ -92,6 +93,18 @@ class GasCell {
   }
 
  private:
+  // By how much the pressure of the total energy changes where gas goes to a new one. Entropies of
+  // hot thin and cold dense gas that mix stand for more heat than both had: what the total energy
+  // has none of is not radiated, or it would be taken from the motion.
+  KOKKOS_INLINE_FUNCTION double affordable(double old_pressure, double new_pressure) const {
+    const double change = new_pressure - old_pressure;
+    if (!gas_.dual_energy || !(change < 0.0)) return change;
+    const State<double> u = load_state<double>(state_, static_cast<int>(stride_));
+    double volume;
+    const double stored = unfloored_primitive(u, gas_, volume)[k_pressure];
+    return max(change, min(new_pressure - stored, 0.0));
+  }
+
   double* state_;
   std::int64_t stride_;
   const Gas& gas_;

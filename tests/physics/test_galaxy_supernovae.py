@@ -311,6 +311,21 @@ def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, rank
 # --- a remnant ------------------------------------------------------------------------------------
 
 
+def remnant_physics() -> list[str]:
+    """Return the settings of a remnant in the gas of `sn_remnant_1d.csv`, on one level."""
+    return [
+        "mesh.max_level=0",
+        "refine.region_level=0",
+        "problem.metals=0.01295",
+        "cooling.enabled=true",
+        f'cooling.table="{table_of("noUVB")}"',
+        "cooling.compton=false",
+        "floor.kind=polytrope",
+        "floor.temperature=7e3",
+        "floor.index=1.0",
+    ]
+
+
 @needs_data
 @pytest.mark.parametrize("cell", [8.0, 100.0])
 def test_a_remnant_ends_with_the_momentum_of_the_reference(tmp_path: Path, cell: float) -> None:
@@ -323,22 +338,37 @@ def test_a_remnant_ends_with_the_momentum_of_the_reference(tmp_path: Path, cell:
         tmp_path / "run",
         SWARM,
         f"problem.positions={toml(star)}",
-        "problem.metals=0.01295",
         f"mesh.base_cells=[{cells}, {cells}, {cells}]",
         f"mesh.upper={toml([cells * cell] * 3)}",
-        "mesh.max_level=0",
-        "refine.region_level=0",
-        "cooling.enabled=true",
-        f'cooling.table="{table_of("noUVB")}"',
-        "cooling.compton=false",
-        "floor.kind=polytrope",
-        "floor.temperature=7e3",
-        "floor.index=1.0",
+        *remnant_physics(),
         "time.end=0.6",
         "output.snapshot_interval=0.1",
     )
     momenta = [radial_momentum(path, star)[1] for path in outcome.snapshots]
     assert max(momenta) * UNIT_MASS * UNIT_SPEED == pytest.approx(reference, rel=0.2)
+
+
+@needs_data
+def test_a_bubble_radiates_no_heat_that_its_energy_lacks(tmp_path: Path) -> None:
+    """Entropies of bubble and shell that mix stand for more heat than both have."""
+    star = (8.5 + np.array([0.25, 0.1, -0.3])) * 4.0
+    outcome = run_well(
+        tmp_path / "run",
+        SWARM,
+        "supernovae.mode=thermal",
+        f"problem.positions={toml(star)}",
+        'hydro.dual_energy="on"',
+        *remnant_physics(),
+        "time.end=0.2",
+        "output.snapshot_interval=0.05",
+    )
+    history = outcome.history()
+    gained = sum(history[f"{of}_energy"] for of in ("supernovae", "cooling_floor", "floored"))
+    lost = history["cooling_cooled"] - history["cooling_uv_heated"]
+    total = history["total_energy"] + lost - gained
+    blast = change(history, "supernovae_energy")
+    assert np.abs(total - total[0]).max() < 1e-12 * blast
+    assert change(history, "floored_energy") < 1e-3 * blast
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -38,6 +38,20 @@ TEST(GasCell, where_entropy_rules_the_total_energy_changes_by_as_much) {
   EXPECT_NEAR(gas.state[k_energy], 10.5 + 1e-7, 1e-14);
 }
 
+TEST(GasCell, what_the_total_energy_lacks_is_not_radiated) {
+  WarmGas gas;
+  gas.state[k_energy] = 10.0 + 0.005;  // of the 12 that the entropy stands for
+  EXPECT_NEAR(gas.cell.set_internal_energy(0.001), -0.003, 1e-14);
+  EXPECT_NEAR(gas.state[k_energy], 10.0 + 0.002, 1e-14);
+  EXPECT_NEAR(gas.cell.pressure(), 0.4 * 0.002, 1e-15);
+
+  WarmGas lacking;
+  lacking.state[k_energy] = 9.5;
+  EXPECT_EQ(lacking.cell.set_internal_energy(0.5), 0.0);
+  EXPECT_EQ(lacking.state[k_energy], 9.5);
+  EXPECT_NEAR(lacking.cell.pressure(), 0.4, 1e-15);
+}
+
 TEST(GasCell, cooling_ends_at_the_pressure_floor) {
   WarmGas gas;
   gas.cell.set_internal_energy(-1.0);
