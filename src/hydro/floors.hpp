@@ -28,10 +28,11 @@ KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& g
 
 // The total energy and the entropy density that raise the pressure of one cell, of any density, to
 // `pressure`: a little more, so that rounding does not leave a cell below the floor.
-KOKKOS_INLINE_FUNCTION double energy_at(const State<double>& u, double pressure, const Gas& gas) {
-  double volume;
-  const State<double> w = unfloored_primitive(u, gas, volume);
-  return (pressure / (gas.gamma - 1.0) + 0.5 * momentum_dot_velocity(u, w)) * (1.0 + 1e-14);
+template <class V>
+KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas) {
+  V volume;
+  const State<V> w = unfloored_primitive(u, gas, volume);
+  return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w)) * V(1.0 + 1e-14);
 }
 KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const Gas& gas) {
   return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);

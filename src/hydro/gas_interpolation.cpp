@@ -1,5 +1,6 @@
 #include "hydro/gas_interpolation.hpp"
 
+#include "core/power.hpp"
 #include "core/unroll.hpp"
 #include "hydro/floors.hpp"
 
@@ -20,6 +21,18 @@ KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
                            u[k_mass];
 }
 
+// By axis, the share of a cell between its centre and those of the children from octant `first` on.
+template <class V>
+struct ChildShares {
+  V axis[3];
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit ChildShares(int first) {
+    for (int d = 0; d < 3; ++d)
+      axis[d] = PackTraits<V>::generate(
+          [&](int lane) { return (first + lane) >> d & 1 ? k_share : -k_share; });
+  }
+};
+
 struct KeepsPositive {
   static constexpr int variables = k_hydro_variables;
   static constexpr double k_least_share = 0.1;
@@ -34,15 +47,12 @@ struct KeepsPositive {
     PackTraits<V>::Mask admissible(true);
     OCTANT_UNROLL(8)
     for (int first = 0; first < 8; first += PackTraits<V>::width) {
-      V share[3];
-      for (int axis = 0; axis < 3; ++axis)
-        share[axis] = PackTraits<V>::generate(
-            [&](int lane) { return (first + lane) >> axis & 1 ? k_share : -k_share; });
+      const ChildShares<V> share(first);
       V child[k_hydro_variables];
       for (int n = 0; n < k_hydro_variables; ++n) {
         const double* slope = cell[n].slope;
-        child[n] = V(value[n]) +
-                   (share[0] * V(slope[0]) + share[1] * V(slope[1]) + share[2] * V(slope[2]));
+        child[n] = V(value[n]) + (share.axis[0] * V(slope[0]) + share.axis[1] * V(slope[1]) +
+                                  share.axis[2] * V(slope[2]));
       }
       admissible = admissible && child[k_mass] >= V(least_density) &&
                    internal_energy(child) >= V(least_energy);
@@ -115,22 +125,51 @@ KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   return sum / 16.0;
 }
 
-// Writes one child; its energy is that of its motion and its entropy.
-KOKKOS_FORCEINLINE_FUNCTION void write_child(const ColdCell& cell, int octant, const Gas& gas,
-                                             double* child, std::int64_t stride) {
-  State<double> u;
-  u[k_mass] = cell[k_mass].in_child(octant, k_share);
-  for (int n = k_momentum_x; n < k_momentum_x + 3; ++n)
-    u[n] = u[k_mass] * cell[n].in_child(octant, k_share);
-  u[k_energy] = 0.0;
-  const double entropy = u[k_mass] * cell[k_entropy].in_child(octant, k_share);
-  u[k_energy] = energy_at(u, entropy * power(u[k_mass], gas.gamma - 1.0), gas);
-  for (int n = 0; n < k_hydro_variables; ++n) child[n * stride] = u[n];
-  child[k_entropy * stride] = entropy;
+// Children of one coarse cell in memory.
+struct Children {
+  double* first;
+  std::int64_t stride_j, stride_k, stride_variable;
+
+  KOKKOS_FORCEINLINE_FUNCTION double& operator()(int octant, int n) const {
+    return first[(octant & 1) + (octant >> 1 & 1) * stride_j + (octant >> 2) * stride_k +
+                 n * stride_variable];
+  }
+};
+
+// Writes a variable of the children.
+KOKKOS_FORCEINLINE_FUNCTION void write_variable(const LinearValue& of, int n,
+                                                const Children& children) {
+  for (int octant = 0; octant < 8; ++octant) children(octant, n) = of.in_child(octant, k_share);
 }
 
-// Gives the children of cold gas the slopes of its velocity, where KeepsPositive has made them all
-// alike.
+// Writes the children; their energies are those of their motion and their entropies.
+KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas& gas,
+                                                const Children& children) {
+  using V = Pack;
+  OCTANT_UNROLL(1)
+  for (int first = 0; first < 8; first += PackTraits<V>::width) {
+    const ChildShares<V> share(first);
+    const auto value = [&](int n) OCTANT_INLINE_LAMBDA {
+      V sum(cell[n].value);
+      for (int d = 0; d < 3; ++d) sum = sum + share.axis[d] * V(cell[n].slope[d]);
+      return sum;
+    };
+    State<V> u;
+    u[k_mass] = value(k_mass);
+    for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) u[n] = u[k_mass] * value(n);
+    u[k_energy] = V(0.0);
+    const V entropy = u[k_mass] * value(k_entropy);
+    u[k_energy] = energy_at(u, entropy * power(u[k_mass], gas.gamma - 1.0), gas);
+    for (int lane = 0; lane < PackTraits<V>::width; ++lane) {
+      for (int n = 0; n < k_hydro_variables; ++n)
+        children(first + lane, n) = PackTraits<V>::lane(u[n], lane);
+      children(first + lane, k_entropy) = PackTraits<V>::lane(entropy, lane);
+    }
+  }
+}
+
+// As mesh::LimitedLinear, but where KeepsPositive leaves no slopes, children of cold gas get those
+// of its velocity.
 class FollowsMotion final : public mesh::Interpolation {
  public:
   explicit FollowsMotion(const Gas& gas) : gas_(gas) {}
@@ -138,13 +177,12 @@ class FollowsMotion final : public mesh::Interpolation {
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
                    int variables) const override {
-    conserving_.interpolate(tasks, coarse, fine, variables);
     using Policy = Kokkos::TeamPolicy<>;
     const auto count = static_cast<int>(tasks.extent(0));
     if (count == 0) return;
     const Gas gas = gas_;
     Kokkos::parallel_for(
-        "interpolate motion", Policy(count, Kokkos::AUTO),
+        "interpolate gas", Policy(count, Kokkos::AUTO),
         KOKKOS_LAMBDA(const Policy::member_type& team) {
           const mesh::InterpolationTask& task = tasks(team.league_rank());
           const mesh::CellBox target = fine.boxes(task.target);
@@ -154,37 +192,52 @@ class FollowsMotion final : public mesh::Interpolation {
             const int i = index % ni, j = index / ni % nj, k = index / (ni * nj);
             const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
             const CoarseStencil stencil(coarse, task, c);
-            const double theta = coarse.theta;
-            auto cell = mesh::detail::read_cell<k_cold_variables>(stencil, theta);
-            const double energy = cell[k_energy].value;
-            if (KeepsPositive{}(cell) > 0.0 || !flows_cold(stencil, theta, cell)) return;
-            const LinearValue mass = cell[k_mass];
-            OCTANT_UNROLL(8)
-            for (int n = 1; n < k_cold_variables; ++n)
-              cell[n] = amount_per_mass(stencil, theta, mass, n);
-            if (energy >= energy_of_motion(cell)) return;
-            const auto child = [&](int octant) {
-              return to + target.offset(task.fine[0] + 2 * i + (octant & 1),
-                                        task.fine[1] + 2 * j + (octant >> 1 & 1),
-                                        task.fine[2] + 2 * k + (octant >> 2));
-            };
-            const std::int64_t stride = target.stride_variable;
-            OCTANT_UNROLL(1)
-            for (int octant = 0; octant < 8; ++octant)
-              write_child(cell, octant, gas, child(octant), stride);
-            for (int n = k_cold_variables; n < variables; ++n) {
-              const LinearValue amount = amount_per_mass(stencil, theta, mass, n);
-              OCTANT_UNROLL(1)
-              for (int octant = 0; octant < 8; ++octant)
-                child(octant)[n * stride] =
-                    mass.in_child(octant, k_share) * amount.in_child(octant, k_share);
-            }
+            const Children children{to + target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j,
+                                                       task.fine[2] + 2 * k),
+                                    target.stride_j, target.stride_k, target.stride_variable};
+            interpolate_cell(stencil, coarse.theta, gas, variables, children);
           });
         });
   }
 
  private:
-  mesh::LimitedLinear<KeepsPositive> conserving_;
+  KOKKOS_FORCEINLINE_FUNCTION static void interpolate_cell(const CoarseStencil& stencil,
+                                                           double theta, const Gas& gas,
+                                                           int variables,
+                                                           const Children& children) {
+    auto cell = mesh::detail::read_cell<k_cold_variables>(stencil, theta);
+    if (KeepsPositive{}(cell) > 0.0) {
+      OCTANT_UNROLL(8)
+      for (int n = 0; n < k_cold_variables; ++n) write_variable(cell[n], n, children);
+      for (int n = k_cold_variables; n < variables; ++n)
+        write_variable(mesh::detail::read_variable(stencil, n, theta), n, children);
+    } else if (!follow_motion(stencil, theta, cell, gas, variables, children)) {
+      for (int n = 0; n < variables; ++n)
+        write_variable({stencil.value(0, n, theta), {0.0, 0.0, 0.0}}, n, children);
+    }
+  }
+
+  // Writes the children of a cell that flows cold; false if it does not. The cell's variables but
+  // for the first become amounts per mass.
+  KOKKOS_FORCEINLINE_FUNCTION static bool follow_motion(const CoarseStencil& stencil, double theta,
+                                                        ColdCell& cell, const Gas& gas,
+                                                        int variables, const Children& children) {
+    if (!flows_cold(stencil, theta, cell)) return false;
+    const double energy = cell[k_energy].value;
+    const LinearValue mass = cell[k_mass];
+    OCTANT_UNROLL(8)
+    for (int n = 1; n < k_cold_variables; ++n) cell[n] = amount_per_mass(stencil, theta, mass, n);
+    if (energy >= energy_of_motion(cell)) return false;
+    write_children(cell, gas, children);
+    for (int n = k_cold_variables; n < variables; ++n) {
+      const LinearValue amount = amount_per_mass(stencil, theta, mass, n);
+      OCTANT_UNROLL(1)
+      for (int octant = 0; octant < 8; ++octant)
+        children(octant, n) = mass.in_child(octant, k_share) * amount.in_child(octant, k_share);
+    }
+    return true;
+  }
+
   Gas gas_;
 };
 
