@@ -13,6 +13,9 @@ namespace {
 using mesh::to_device;
 using mesh::uninitialised;
 
+// Room for growth, so that few particles that come move a set.
+constexpr std::int64_t roomy(std::int64_t rows) { return rows + rows / 4; }
+
 // Sorted again when one row in this many has moved.
 constexpr int k_tolerated_order = 8;
 
@@ -145,7 +148,7 @@ void ParticleSet::reserve(std::int64_t rows) {
   OCTANT_REQUIRE(rows <= std::numeric_limits<std::int32_t>::max(),
                  "{} particles of one level on one rank; use more ranks", rows);
   if (rows <= static_cast<std::int64_t>(homes_.extent(0))) return;
-  const std::int64_t capacity = rows + rows / 4;
+  const std::int64_t capacity = roomy(rows);
   for_columns([&](auto& column) {
     auto grown =
         uninitialised<typename std::decay_t<decltype(column)>::value_type>("particles", capacity);
@@ -205,8 +208,8 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
 void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
   count_ = static_cast<int>(source.extent(0));
   for_columns([&](auto& column) {
-    auto sorted = uninitialised<typename std::decay_t<decltype(column)>::value_type>(
-        "particles", static_cast<std::int64_t>(column.extent(0)));
+    auto sorted = uninitialised<typename std::decay_t<decltype(column)>::value_type>("particles",
+                                                                                     roomy(count_));
     gather(column, source, sorted);
     column = sorted;
   });
