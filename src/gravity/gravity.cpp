@@ -128,8 +128,7 @@ double Gravity::unfelt_energy() {
   const std::int64_t N = mesh_.geometry().block_size();
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const auto found =
-        mesh::uninitialised<double>("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
+    const auto found = pool_->allocate("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
     const BlockField energy{found.data(), N * N * N};
     if (!solver_->find_unfelt_energy(level, energy)) return 0.0;
     for (const double sum : sums_of(mesh_.cells(level).leaves(), energy))
