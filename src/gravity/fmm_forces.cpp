@@ -31,7 +31,7 @@ struct SourcePatch {
   std::uint8_t* filled;  // [dx][K][J]: whether the rows of a pack that begins there hold anything
 
   KOKKOS_FORCEINLINE_FUNCTION int edge() const { return k_parents + 2 * reach; }
-  KOKKOS_FORCEINLINE_FUNCTION int stride() const { return edge() * edge() * k_parents; }
+  KOKKOS_FORCEINLINE_FUNCTION int stride() const { return patch_stride(reach); }
   KOKKOS_FORCEINLINE_FUNCTION int row_count() const { return (2 * reach + 1) * edge() * edge(); }
   KOKKOS_FORCEINLINE_FUNCTION double* chunk(int octant, int dx) const {
     return data + std::int64_t{octant * (2 * reach + 1) + dx + reach} * components * stride();
@@ -40,15 +40,19 @@ struct SourcePatch {
     return filled + (dx + reach) * edge() * edge();
   }
 
+  KOKKOS_FORCEINLINE_FUNCTION static std::size_t doubles(int reach, int octants, int components) {
+    return std::size_t(octants) * (2 * reach + 1) * components * patch_stride(reach);
+  }
   static std::size_t bytes(const Lists& lists, int octants, int components) {
     const std::size_t rows = std::size_t(lists.span()) * lists.edge() * lists.edge();
-    return rows * (octants * components * k_parents * sizeof(double) + sizeof(RowSource) + 2) + 256;
+    return doubles(lists.reach, octants, components) * sizeof(double) +
+           rows * (sizeof(RowSource) + 2) + 256;
   }
   KOKKOS_FORCEINLINE_FUNCTION SourcePatch(const Team& team, int reach, int octants, int components)
       : reach(reach), components(components) {
     const std::size_t rows = row_count();
     data = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(
-        octants * components * rows * k_parents * sizeof(double), 64));
+        doubles(reach, octants, components) * sizeof(double), 64));
     sources = static_cast<RowSource*>(
         team.team_scratch(1).get_shmem_aligned(rows * sizeof(RowSource), 64));
     filled = static_cast<std::uint8_t*>(team.team_scratch(1).get_shmem_aligned(2 * rows, 64));

@@ -42,7 +42,7 @@ Lists make_lists(double theta) {
             if (!near(x, y, z))
               far.push_back({row, close(x, y, z), double(x), double(y), double(z)});
             if (x == 0 && y == 0 && z == 0) continue;
-            PointSource point{((s * lists.span() + dx + H) * E * E + row) * k_parents, {}};
+            PointSource point{(s * lists.span() + dx + H) * patch_stride(H) + row * k_parents, {}};
             const bool share_a_face = x * x + y * y + z * z == 1;
             set_field(share_a_face ? k_contact : 1.0, x, y, z, point.field);
             points[t].push_back(point);

@@ -20,6 +20,12 @@ inline constexpr int k_cells = 8 * k_octet;
 // all components of a cell fall into one set of the cache.
 inline constexpr int k_stride = k_cells + 8;
 
+// The same in a patch of sources that goes so many parents beyond a brick (see fmm_forces.cpp).
+KOKKOS_FORCEINLINE_FUNCTION int patch_stride(int reach) {
+  const int edge = k_parents + 2 * reach, cells = edge * edge * k_parents;
+  return cells % 256 == 0 ? cells + 8 : cells;
+}
+
 inline constexpr double k_close = 1.4;
 
 // How many times as much as points cells attract each other that share a face. Points on a lattice
