@@ -34,9 +34,9 @@ class Gather {
   // One of plane k of the patch, ghost cells of the scheme's shape around it included.
   KOKKOS_FORCEINLINE_FUNCTION void piece(int k, int n) const {
     if constexpr (width > 1) {
-      if (Planes::ghosts.reach_beside(overhang(k), overhang(n - g)) >= 0) row(k, n - g, ~0u);
+      if (ghosts_beside(k, n - g) >= 0) row(k, n - g, ~0u);
     } else {
-      constexpr mesh::GhostShape ghosts = Planes::ghosts;  // CUDA has no address of the member
+      constexpr mesh::GhostShape ghosts = Planes::ghosts;
       const int j = n / across - g, i = n % across - g;
       if (!ghosts.contains(overhang(k), overhang(j), overhang(i))) return;
       const BlockRow row = view_.block_row(j, k);
@@ -65,12 +65,17 @@ class Gather {
               [&](int lane) { return view_.cell(a_.sweep.current, row, i + lane); });
       }
     }
-    const int ghosts = Planes::ghosts.reach_beside(overhang(k), overhang(j));
+    const int ghosts = ghosts_beside(k, j);
     if (ghosts > 0 && (cells & ~cells_from(0, M)) != 0) x_ghosts(to, row, j, ghosts);
     if (a_.frame.turns()) to_frame(k, j, -ghosts, M + ghosts);
   }
 
  private:
+  // How many of row (k, j) beyond the patch on either side are needed; negative: no cell of it is.
+  KOKKOS_FORCEINLINE_FUNCTION static int ghosts_beside(int k, int j) {
+    constexpr mesh::GhostShape ghosts = Planes::ghosts;  // CUDA has no address of the member
+    return ghosts.reach_beside(overhang(k), overhang(j));
+  }
   KOKKOS_FORCEINLINE_FUNCTION static int overhang(int index) {
     const int beyond = index < 0 ? -index : index - (M - 1);
     return beyond > 0 ? beyond : 0;
