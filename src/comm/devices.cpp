@@ -71,9 +71,7 @@ std::string why_no_device() {
       gpu.name, gpu.major, gpu.minor);
 }
 
-std::optional<int> device_of(int rank_of_node) {
-  return rank_of_node % std::max(1, device_count());
-}
+std::optional<int> device_of(int rank_of_node) { return device_of(rank_of_node, device_count()); }
 
 Devices devices_of(const Communicator& node) {
   const cudaDeviceProp own = properties_of(Kokkos::device_id());

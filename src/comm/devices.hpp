@@ -13,8 +13,12 @@ namespace octant {
 // kind that they were compiled for. Empty where they have.
 std::string why_no_device();
 
-// Which of the GPUs that a process sees belongs to the so-manieth rank of a node: ranks that are
-// more than those take turns. Nothing where Kokkos shall choose.
+// Which of so many GPUs belongs to the so-manieth rank of a node: ranks that are more than those
+// take turns.
+constexpr int device_of(int rank_of_node, int devices) {
+  return devices > 0 ? rank_of_node % devices : 0;
+}
+// The same of the GPUs that a process sees. Nothing where Kokkos shall choose.
 std::optional<int> device_of(int rank_of_node);
 
 // The GPUs that the ranks of a node have taken, which are alike.

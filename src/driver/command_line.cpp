@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <new>
 #include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -18,6 +17,7 @@
 #include "driver/dns_options.hpp"
 #include "driver/dns_snapshot.hpp"
 #include "driver/file_contents.hpp"
+#include "driver/memory_need.hpp"
 #include "driver/run_amr.hpp"
 #include "driver/run_by_steps.hpp"
 #include "driver/run_dns.hpp"
@@ -42,21 +42,16 @@ bool is_dns(const RunRequest& request) {
   return model_of(request, Communicator::world()) == ModelKind::dns;
 }
 
-// Whether memory was missing: Kokkos has no type for that.
-bool is_out_of_memory(const std::exception& error) {
-  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-         std::string_view(error.what()).find("space failed to allocate") != std::string_view::npos;
-}
-
 // Does what may take all memory there is; `advice` says what needs less. A rank without memory is
 // alone with that, and ends the others.
 int within_memory(const char* advice, const std::function<int()>& action) {
   try {
     return action();
   } catch (const std::exception& error) {
-    if (!is_out_of_memory(error)) throw;
-    fmt::print(stderr, "rank {}: out of memory; use {} (octant check estimates the need)\n",
-               Communicator::world().rank(), advice);
+    const auto missing = missing_memory(error);
+    if (!missing) throw;
+    fmt::print(stderr, "rank {}: out of memory{}; use {} (octant check estimates the need)\n",
+               Communicator::world().rank(), missing->empty() ? "" : ": " + *missing, advice);
     end_all_ranks(k_failed_run);
   }
 }

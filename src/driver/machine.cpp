@@ -70,6 +70,22 @@ std::string Machine::describe() const {
       driver::describe(devices));
 }
 
+std::vector<std::string> Machine::warnings() const {
+  std::vector<std::string> all;
+  if (shares_devices())
+    all.push_back(fmt::format(
+        "{} rank(s) on {} GPU(s): they take turns, and each holds its own part of the memory; one "
+        "rank for each GPU is faster",
+        ranks_per_node, devices.count));
+  if (is_crowded())
+    all.push_back(fmt::format(
+        "{} rank(s) of {} thread(s) on {} processor(s){}: they take turns, and wait for each "
+        "other; give fewer ranks, or fewer threads (./octant -t, OMP_NUM_THREADS)",
+        ranks_per_node, threads_per_rank, processors,
+        is_bound() ? fmt::format(", bound to {} each", processors_per_rank) : ""));
+  return all;
+}
+
 Machine machine_of(const Communicator& communicator) {
   const Communicator node = communicator.split_by_node();
   ProcessorSet processors = own_processors();

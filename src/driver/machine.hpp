@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "comm/devices.hpp"
@@ -25,6 +26,8 @@ struct Machine {
     return ranks_per_node * threads_per_rank > processors || threads_per_rank > processors_per_rank;
   }
   std::string describe() const;
+  // What takes turns, and what would be faster: a sentence for each.
+  std::vector<std::string> warnings() const;
 };
 
 // The same on all ranks. Collective.

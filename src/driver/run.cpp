@@ -137,17 +137,7 @@ class Run::Course {
 
   static void log_machine(const Machine& machine) {
     log::info("{}", machine.describe());
-    if (machine.shares_devices())
-      log::warn(
-          "{} rank(s) on {} GPU(s): they take turns, and each holds its own part of the memory; "
-          "one rank for each GPU is faster",
-          machine.ranks_per_node, machine.devices.count);
-    if (machine.is_crowded())
-      log::warn(
-          "{} rank(s) of {} thread(s) on {} processor(s){}: they take turns, and wait for each "
-          "other; give fewer ranks, or fewer threads (./octant -t, OMP_NUM_THREADS)",
-          machine.ranks_per_node, machine.threads_per_rank, machine.processors,
-          machine.is_bound() ? fmt::format(", bound to {} each", machine.processors_per_rank) : "");
+    for (const std::string& warning : machine.warnings()) log::warn("{}", warning);
   }
 
   // An error of telemetry's files does not end the run, but the record.

@@ -1,6 +1,8 @@
 // Transforms by the library of a GPU: cuFFT on NVIDIA's, hipFFT on AMD's.
 #if defined(OCTANT_CUFFT) || defined(OCTANT_HIPFFT)
 
+#include <new>
+
 #include "core/error.hpp"
 #include "pencil/fft.hpp"
 
@@ -18,7 +20,7 @@ namespace {
 using LibraryPlan = cufftHandle;
 using LibraryComplex = cufftDoubleComplex;
 using LibraryKind = cufftType;
-constexpr auto k_success = CUFFT_SUCCESS;
+constexpr auto k_success = CUFFT_SUCCESS, k_no_memory = CUFFT_ALLOC_FAILED;
 constexpr int k_forward = CUFFT_FORWARD, k_backward = CUFFT_INVERSE;
 constexpr auto k_complex = CUFFT_Z2Z, k_to_complex = CUFFT_D2Z, k_to_real = CUFFT_Z2D;
 constexpr auto plan_many = cufftPlanMany;
@@ -30,7 +32,7 @@ constexpr auto destroy_plan = cufftDestroy;
 using LibraryPlan = hipfftHandle;
 using LibraryComplex = hipfftDoubleComplex;
 using LibraryKind = hipfftType;
-constexpr auto k_success = HIPFFT_SUCCESS;
+constexpr auto k_success = HIPFFT_SUCCESS, k_no_memory = HIPFFT_ALLOC_FAILED;
 constexpr int k_forward = HIPFFT_FORWARD, k_backward = HIPFFT_BACKWARD;
 constexpr auto k_complex = HIPFFT_Z2Z, k_to_complex = HIPFFT_D2Z, k_to_real = HIPFFT_Z2D;
 constexpr auto plan_many = hipfftPlanMany;
@@ -42,6 +44,7 @@ constexpr auto destroy_plan = hipfftDestroy;
 
 template <class Result>
 void check(Result result, const char* what) {
+  if (result == k_no_memory) throw std::bad_alloc();
   if (result != k_success)
     throw RunError("the GPU's FFT library could not {} (error {})", what, static_cast<int>(result));
 }

@@ -38,8 +38,17 @@ TEST(Machine, says_which_ranks_share_a_gpu) {
   EXPECT_FALSE(machine.shares_devices());
   EXPECT_TRUE(machine.describe().ends_with(
       "; kernels on 2 GPU(s) (NVIDIA H100, 80.0 GB each), ranks on each in turn"));
+  EXPECT_TRUE(machine.warnings().empty());
   machine.ranks_per_node = 3;
   EXPECT_TRUE(machine.shares_devices());
+  ASSERT_EQ(machine.warnings().size(), 1);
+  EXPECT_TRUE(machine.warnings().front().starts_with("3 rank(s) on 2 GPU(s): they take turns"));
+}
+
+TEST(Machine, gives_ranks_its_gpus_in_turn) {
+  for (int rank = 0; rank < 5; ++rank) EXPECT_EQ(device_of(rank, 2), rank % 2);
+  EXPECT_EQ(device_of(3, 8), 3);
+  EXPECT_EQ(device_of(3, 0), 0);  // Kokkos says what is missing
 }
 
 }  // namespace
