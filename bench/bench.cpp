@@ -6,6 +6,7 @@
 #include "bench/collectives_bench.hpp"
 #include "bench/comm_bench.hpp"
 #include "bench/cooling_bench.hpp"
+#include "bench/device_model_bench.hpp"
 #include "bench/dns_bench.hpp"
 #include "bench/feedback_bench.hpp"
 #include "bench/fmm_bench.hpp"
@@ -33,6 +34,7 @@ struct Benchmark {
 
 constexpr std::array k_benchmarks{
     Benchmark{"hydro", hydro_bench},
+    Benchmark{"device-model", device_model_bench},
     Benchmark{"ghost", ghost_bench},
     Benchmark{"collectives", collectives_bench},
     Benchmark{"balance", balance_bench},

@@ -1,5 +1,7 @@
 #include "bench/hydro_case.hpp"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 namespace octant::bench {
@@ -33,18 +35,29 @@ gradient = [0.1, 0.1]
 buffer = 1
 )";
 
-}  // namespace
-
-driver::AmrOptions run_options(const HydroCase& c) {
-  const std::string text = c.is_uniform() ? k_uniform : k_amr_sedov;
-  const std::string cells = fmt::format("[{0}, {0}, {0}]", c.base_cells());
-  return driver::AmrOptions::from_text(
-      text, "octant bench hydro",
-      {"mesh.base_cells=" + cells, fmt::format("mesh.block_size={}", c.block_size),
+driver::AmrOptions options_on(const HydroCase& c, std::vector<std::string> settings) {
+  settings.insert(
+      settings.end(),
+      {fmt::format("mesh.block_size={}", c.block_size),
        fmt::format("mesh.max_level={}", c.is_uniform() ? 0 : 2), "hydro.gamma=1.4",
        "hydro.scheme=" + c.scheme, "hydro.reconstruction=" + c.reconstruction,
        "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann,
        "hydro.dual_energy=" + c.dual_energy, "execution.schedule=" + c.schedule, "time.cfl=0.8"});
+  return driver::AmrOptions::from_text(c.is_uniform() ? k_uniform : k_amr_sedov,
+                                       "octant bench hydro", settings);
+}
+
+}  // namespace
+
+driver::AmrOptions run_options(const HydroCase& c) {
+  return options_on(c, {fmt::format("mesh.base_cells=[{0}, {0}, {0}]", c.base_cells())});
+}
+
+driver::AmrOptions level_options(const HydroCase& c, const std::array<int, 3>& blocks) {
+  const int N = c.block_size;
+  const auto [x, y, z] = blocks;
+  return options_on(c, {fmt::format("mesh.base_cells=[{}, {}, {}]", N * x, N * y, N * z),
+                        fmt::format("mesh.upper=[{}.0, {}.0, {}.0]", x, y, z)});
 }
 
 }  // namespace octant::bench

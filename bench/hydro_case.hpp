@@ -1,6 +1,7 @@
 // The flows that `octant bench hydro` runs.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "driver/run_options.hpp"
@@ -23,5 +24,8 @@ struct HydroCase {
 // The parameters of the run, checked, with the problem prepared. Throws InputError where they do
 // not fit together.
 driver::AmrOptions run_options(const HydroCase& hydro_case);
+
+// Those of the uniform flow on a level of so many blocks along each axis.
+driver::AmrOptions level_options(const HydroCase& hydro_case, const std::array<int, 3>& blocks);
 
 }  // namespace octant::bench

@@ -63,7 +63,12 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       clocks_(options.mesh.max_level + 1, 0.0),
       level_dt_(options.mesh.max_level + 1, 0.0),
       level_steps_(options.mesh.max_level + 1, 0) {
-  if (options.execution.in_batches())
+  if (!options.execution.model.empty())
+    communicator.agree([&] {
+      schedules_.emplace(read_measured_sweeps(options.execution.model),
+                         Kokkos::DefaultExecutionSpace().concurrency());
+    });
+  if (schedules_ || options.execution.in_batches())
     batches_ = std::make_unique<hydro::BatchBuffer>(
         static_cast<std::int64_t>(1e6 * options.execution.batch_megabytes));
   for (const auto& process : options.processes)

@@ -20,6 +20,7 @@
 #include "driver/outflow.hpp"
 #include "driver/repair.hpp"
 #include "driver/run_options.hpp"
+#include "driver/schedule_model.hpp"
 #include "driver/timers.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/sweep.hpp"
@@ -157,6 +158,7 @@ class AmrSimulation {
   void finish_coupling(int level);
   void restore_broken(int level);
   void start_ghosts(int level, int source, double theta, double time);
+  hydro::BatchBuffer* batches_for(int tiles) const;
   void sweep_stage(int level, int stage, double dt, double theta);
   bool may_stay_unjudged(int level, bool ends_step) const;
   void judge_sweep();
@@ -233,7 +235,8 @@ class AmrSimulation {
   std::vector<std::int64_t> leaf_cells_here_;  // by level, on this rank
   std::vector<LevelTime> level_times_;         // of sweeps since the last balancing
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
-  std::unique_ptr<hydro::BatchBuffer> batches_;  // null: tiles are swept one by one
+  std::optional<ScheduleModel> schedules_;       // none: all levels have the same schedule
+  std::unique_ptr<hydro::BatchBuffer> batches_;  // null: no level's tiles are swept in batches
   // The last sweep, until it is known whether it broke cells on any rank; and where its ghosts come
   // from: the state that it read, as it is called now, and how they were filled.
   struct Unjudged {

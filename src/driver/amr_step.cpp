@@ -11,6 +11,7 @@
 #include "comm/pending_maxima.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/observer.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
 #include "hydro/restore.hpp"
@@ -304,6 +305,11 @@ void AmrSimulation::repair_behind(int under_way) {
   if (level < under_way) start_coupling(level);
 }
 
+// Where a level of so many tiles on this rank is swept in batches; null: its tiles one by one.
+hydro::BatchBuffer* AmrSimulation::batches_for(int tiles) const {
+  return schedules_ && !schedules_->in_batches(tiles) ? nullptr : batches_.get();
+}
+
 void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   const hydro::Stage& weights = hydro::stages(options_.hydro.integrator)[stage];
   const mesh::LevelHalo& halo = mesh_.halo(level);
@@ -333,7 +339,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
       .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
       .face_flow = gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{},
       .energy_taken = gravity_ ? gravity_->energy_taken(level) : nullptr,
-      .batches = batches_.get()};
+      .batches = batches_for(tiles)};
   Clock clock;
   const auto interior = sweep_tiles(arguments, level, 0, halo.interior_tiles);
   double seconds = clock.seconds();
@@ -405,6 +411,8 @@ hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& argum
   const auto timing = timers_.time("sweep", Phase::compute, level);
   if (begin == end) return {};
   timing.count(meter_.cells(level, begin, end));
+  std::optional<Observed> in_batches;  // by which telemetry tells one schedule from the other
+  if (arguments.batches) in_batches.emplace(Phase::compute, "batches", level);
   return meter_.sweep(options_.hydro, arguments, level, begin, end);
 }
 

@@ -24,11 +24,25 @@ void declare(ParameterSchema& schema, RunOptions& o) {
                          "stop = true, dump = true, or new intervals of [output]"});
 }
 
-bool ExecutionOptions::in_batches() const {
+void ExecutionOptions::check() const {
   if (schedule == Schedule::host && !hydro::k_has_core_schedule)
     throw InputError(
-        "execution.schedule = \"host\": this program was built for a GPU and sweeps in batches; "
-        "leave it \"auto\", or build one for processors");
+        "execution.schedule = \"host\": this program was built for a GPU, whose memory its host "
+        "does not sweep in; leave it \"auto\", or build one for processors");
+  if (model.empty()) return;
+  if (schedule != Schedule::automatic)
+    throw InputError(
+        "execution.model chooses the schedule of each level, but execution.schedule = \"{}\" does "
+        "already; expected \"auto\"",
+        name_of(schedule));
+  if (!hydro::k_has_core_schedule)
+    throw InputError(
+        "execution.model = \"{}\": there is nothing to choose, for this program was built for a "
+        "GPU, whose memory its host does not sweep in; leave it empty, or build one for processors",
+        model);
+}
+
+bool ExecutionOptions::in_batches() const {
   return schedule == Schedule::device || !hydro::k_has_core_schedule;
 }
 
@@ -38,7 +52,11 @@ void declare(ParameterSchema& schema, ExecutionOptions& o) {
   schema.add("execution.schedule", o.schedule,
              {.meaning = "How a level's gas is swept: each tile by a core, plane after plane in "
                          "its cache (host), or batches of tiles, one kernel after the other "
-                         "(device); auto: as kernels run on cores or on a GPU. The same bits"});
+                         "(device); auto: by execution.model, or else as kernels run on cores or "
+                         "on a GPU. The same bits"});
+  schema.add("execution.model", o.model,
+             {.meaning = "File of sweeps that octant bench device-model measured: each level takes "
+                         "the schedule that is faster for its number of tiles"});
   schema.add("execution.batch_megabytes", o.batch_megabytes,
              {.unit = "MB",
               .meaning = "Memory that a batch works in: somewhat less than a GPU's cache",
@@ -227,7 +245,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   refine.region.check(geometry);
   refine.places.compile();
   balance.check();
-  execution.in_batches();  // checks it
+  execution.check();
   check_work();
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",

@@ -83,14 +83,18 @@ struct RunOptions {
 
 void declare(ParameterSchema& schema, RunOptions& options);
 
-// Section [execution]: in which order the work of a level is done. Both give the same bits.
+// Section [execution]: in which order, and with that where, the work of a level is done. The same
+// bits.
 enum class Schedule { automatic, host, device };
 constexpr auto names_of(Schedule) { return std::array{"auto", "host", "device"}; }
 struct ExecutionOptions {
   Schedule schedule = Schedule::automatic;
+  std::string model;  // a file of read_measured_sweeps(), by which each level takes its schedule
   double batch_megabytes = 32.0;
 
-  // Whether gas is swept in batches of tiles. Throws InputError for what this program lacks.
+  // Throws InputError for what this program lacks.
+  void check() const;
+  // Whether the gas of all levels is swept in batches of tiles.
   bool in_batches() const;
 };
 

@@ -68,6 +68,19 @@ def test_hydro_reports_both_cases(ranks: int) -> None:
             assert result[key] > 0.0
 
 
+def test_device_model_writes_what_a_run_chooses_by(tmp_path: Path) -> None:
+    file = tmp_path / "sweeps.txt"
+    few = ["--tiles", "1,3,8", "--steps", 2, "--seconds", 0, "--model", file]
+    results = json_on_stdout("device-model", *few, ranks=1)
+    assert [result["tiles"] for result in results] == [1, 3, 8]
+    for result in results:
+        faster = min(result["host_seconds"], result["device_seconds"])
+        assert faster > 0.0
+        chosen = result[f"{result['choice']}_seconds"]
+        assert result["loss"] == pytest.approx(chosen / faster - 1.0)
+    run_well(tmp_path / "run", DRIFTING_BLAST, "time.max_steps=1", f"execution.model={file}")
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_ghost_reports_every_pair(ranks: int) -> None:
     """Three decompositions times three backends."""

@@ -6,7 +6,8 @@ import pytest
 
 from cases import BY_POTENTIAL, CLUMPY_BOX, DRIFTING_BLAST, LEAVING_BALL
 from flows import SMALL_CHANNEL
-from running import Outcome, assert_same_run, run_well
+from refusals import assert_refused
+from running import Outcome, assert_same_run, run, run_well
 from telemetry_tables import ask, ask_one
 
 IN_BATCHES = ("execution.schedule=device", "execution.batch_megabytes=2")
@@ -67,6 +68,35 @@ def test_same_bits_with_work_of_the_potential(tmp_path: Path, solver: str) -> No
     cores = run_well(tmp_path / "cores", *ball, *few)
     assert_same_run(run_well(tmp_path / "two", *ball, *few, ranks=2), cores)
     assert_same_run(run_well(tmp_path / "batches", *ball, *few, *IN_BATCHES, ranks=3), cores)
+
+
+def model_file(directory: Path, crossing: int) -> str:
+    """Write sweeps by which levels of fewer tiles than the crossing are faster in batches."""
+    file = directory / "measured.txt"
+    sizes = (1, 1000)
+    lines = [f"1 {tiles} {1e-4 * crossing} {1e-4 * tiles}" for tiles in sizes]
+    file.write_text("# threads, tiles, host, device\n" + "\n".join(lines) + "\n")
+    return f"execution.model={file}"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_same_bits_where_a_model_chooses_for_each_level(
+    tmp_path: Path, blast: Outcome, ranks: int
+) -> None:
+    model = model_file(tmp_path, crossing=12)
+    chosen = run_well(tmp_path / "run", DRIFTING_BLAST, model, ranks=ranks)
+    assert_same_run(chosen, blast)
+    tiles_alone = "name = 'sweep' and self_ns > 0.5 * total_ns and cells > 0"
+    assert ask_one(chosen, "select count(*) from phases where name = 'batches'") > 0
+    assert ask_one(chosen, f"select count(*) from phases where {tiles_alone}") > 0
+
+
+def test_a_model_that_cannot_choose_is_refused(tmp_path: Path) -> None:
+    model = model_file(tmp_path, crossing=100)
+    twice = run(tmp_path / "twice", DRIFTING_BLAST, model, "execution.schedule=device")
+    assert_refused(twice, "execution.model", "execution.schedule", "auto")
+    two_threads = run(tmp_path / "threads", DRIFTING_BLAST, model, threads=2)
+    assert_refused(two_threads, "2 thread(s)", "octant bench device-model")
 
 
 def test_no_field_travels_within_a_step(batches: Outcome) -> None:

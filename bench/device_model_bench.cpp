@@ -1,0 +1,178 @@
+#include "bench/device_model_bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <Kokkos_Core.hpp>
+
+#include "bench/command.hpp"
+#include "bench/hydro_case.hpp"
+#include "core/error.hpp"
+#include "driver/amr_simulation.hpp"
+#include "driver/schedule_model.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+using driver::MeasuredSweeps;
+
+struct ModelRequest {
+  HydroCase hydro_case{.block_size = 8};
+  std::vector<int> tiles{1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+  int least_steps = 7;
+  double seconds = 0.5;
+  std::string file;
+};
+
+// Blocks along each axis of a box that has so many, as near to a cube as there is.
+std::array<int, 3> box_of(int blocks) {
+  const auto divisor = [](int number, double below) {
+    int d = std::max(1, static_cast<int>(below + 1e-6));
+    while (number % d != 0) --d;
+    return d;
+  };
+  const int z = divisor(blocks, std::cbrt(blocks)), layer = blocks / z;
+  const int y = divisor(layer, std::sqrt(layer));
+  return {layer / y, y, z};
+}
+
+// A level that is swept by one schedule, step by step.
+class Level {
+ public:
+  Level(const Communicator& communicator, HydroCase hydro_case, const std::string& schedule,
+        int tiles)
+      : options_(options_with(hydro_case, schedule, tiles)), simulation_(communicator, options_) {
+    simulation_.initialise();
+    step();  // touches all memory for the first time
+    sweeps_.clear();
+  }
+
+  // Returns its seconds.
+  double step() {
+    const auto swept = [&] { return simulation_.timers().seconds("sweep"); };
+    const double before = swept();
+    simulation_.measure();
+    simulation_.step(simulation_.stable_dt());
+    const double seconds = swept() - before;
+    sweeps_.push_back(seconds / static_cast<double>(stages()));
+    return seconds;
+  }
+
+  // The shortest: least disturbed by what else the machine does.
+  double sweep_seconds() const { return *std::ranges::min_element(sweeps_); }
+
+ private:
+  static driver::AmrOptions options_with(HydroCase& hydro_case, const std::string& schedule,
+                                         int tiles) {
+    hydro_case.schedule = schedule;
+    return level_options(hydro_case, box_of(tiles));
+  }
+  std::size_t stages() const { return hydro::stages(options_.hydro.integrator).size(); }
+
+  driver::AmrOptions options_;
+  driver::AmrSimulation simulation_;
+  std::vector<double> sweeps_;
+};
+
+// Both in turns, so that what else the machine does falls upon both.
+MeasuredSweeps measure_size(const Communicator& communicator, const ModelRequest& request,
+                            int tiles) {
+  Level host(communicator, request.hydro_case, "host", tiles);
+  Level device(communicator, request.hydro_case, "device", tiles);
+  double seconds = 0.0;
+  for (int n = 0; n < request.least_steps || seconds < request.seconds; ++n)
+    seconds += host.step() + device.step();
+  return {Kokkos::DefaultExecutionSpace().concurrency(), tiles, host.sweep_seconds(),
+          device.sweep_seconds()};
+}
+
+// How much longer the model's choice takes than the better one.
+double loss(const driver::ScheduleModel& model, const MeasuredSweeps& size) {
+  const double chosen = model.in_batches(size.tiles) ? size.device : size.host;
+  return chosen / std::min(size.host, size.device) - 1.0;
+}
+
+void write_model(const ModelRequest& request, const std::vector<MeasuredSweeps>& measured) {
+  if (request.file.empty()) return;
+  std::ofstream file(request.file);
+  const HydroCase& c = request.hydro_case;
+  file << fmt::format(
+      "# Sweeps of tiles of {0}^3 cells by {1}, {2}, {3}, {4}: octant bench device-model\n"
+      "# threads, tiles, seconds by the schedule of hosts, seconds by that of devices\n",
+      c.block_size, c.scheme, c.reconstruction, c.limiter, c.riemann);
+  for (const MeasuredSweeps& size : measured)
+    file << fmt::format("{} {} {:.4g} {:.4g}\n", size.threads, size.tiles, size.host, size.device);
+  if (!file.flush())
+    throw InputError("--model {}: the file cannot be written; check the folder and its permissions",
+                     request.file);
+}
+
+constexpr const char* k_model_row = "{:>6} {:>12} {:>12} {:>8} {:>8}";
+
+void report_sizes(const driver::ScheduleModel& model, const std::vector<MeasuredSweeps>& measured,
+                  Report& report) {
+  report.line(
+      fmt::format("host   {:.4g} s + {:.4g} s per {} tile(s)\n"
+                  "device {:.4g} s + {:.4g} s per tile\n",
+                  model.host().fixed, model.host().per_round, model.host().tiles_per_round,
+                  model.device().fixed, model.device().per_round));
+  report.line(fmt::format(k_model_row, "tiles", "host us", "device us", "choice", "loss"));
+  double most = 0.0;
+  for (const MeasuredSweeps& size : measured) {
+    const double lost = loss(model, size);
+    const std::string choice = model.in_batches(size.tiles) ? "device" : "host";
+    most = std::max(most, lost);
+    report.line(fmt::format(k_model_row, size.tiles, fmt::format("{:.1f}", 1e6 * size.host),
+                            fmt::format("{:.1f}", 1e6 * size.device), choice,
+                            fmt::format("{:.1f} %", 100.0 * lost)));
+    report.add(JsonObject()
+                   .add("threads", size.threads)
+                   .add("tiles", size.tiles)
+                   .add("host_seconds", size.host)
+                   .add("device_seconds", size.device)
+                   .add("choice", choice)
+                   .add("loss", lost));
+  }
+  report.line(fmt::format("\nlargest loss {:.1f} %", 100.0 * most));
+}
+
+void declare(Options& options, ModelRequest& request) {
+  HydroCase& hydro_case = request.hydro_case;
+  options.text("--scheme", hydro_case.scheme, "Time integration");
+  options.text("--reconstruction", hydro_case.reconstruction, "Profiles inside cells");
+  options.text("--limiter", hydro_case.limiter, "Slope limiter of plm");
+  options.text("--riemann", hydro_case.riemann, "Riemann solver");
+  options.number("--block-size", hydro_case.block_size, 8, 16,
+                 "Cells along the edge of a block, which is a tile: 8 or 16");
+  options.counts("--tiles", request.tiles, "Sizes of levels");
+  options.count("--steps", request.least_steps, "Steps of each size by each schedule, at least");
+  options.number("--seconds", request.seconds, 0.0, 1e3,
+                 "Seconds of sweeps of each size, at least");
+  options.file("--model", request.file, "Write what was measured, for execution.model");
+}
+
+void measure_all(const ModelRequest& request, const Communicator& communicator, Report& report) {
+  if (communicator.size() > 1)
+    throw InputError("octant bench device-model runs on one rank, not on {}", communicator.size());
+  if (request.hydro_case.block_size != 8 && request.hydro_case.block_size != 16)
+    throw InputError("--block-size {}: expected 8 or 16", request.hydro_case.block_size);
+  std::vector<MeasuredSweeps> measured;
+  for (const int tiles : request.tiles)
+    measured.push_back(measure_size(communicator, request, tiles));
+  write_model(request, measured);
+  const driver::ScheduleModel model(measured, measured.front().threads);
+  report_sizes(model, measured, report);
+}
+
+}  // namespace
+
+int device_model_bench(const std::vector<std::string>& words) {
+  return run_command<ModelRequest>("device-model",
+                                   "Sweeps of levels of several sizes by both schedules", declare,
+                                   measure_all, words);
+}
+
+}  // namespace octant::bench
