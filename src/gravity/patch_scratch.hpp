@@ -154,15 +154,18 @@ KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, Pack value) {
   }
 }
 
-// The cells of a pack of pairs in their order.
-KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, Pack even, Pack odd) {
+// The cells of a pack of pairs in their order. A template, or else numbers that are no packs would
+// have to have lanes.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
+  using PackOf = PackTraits<V>;
   if constexpr (PackOf::width == 1) {
     to[0] = PackOf::lane(even, 0);
     to[1] = PackOf::lane(odd, 0);
   } else {
-    PackOf::store(to, Pack(__builtin_shufflevector(even.lanes(), odd.lanes(), 0, 4, 1, 5)));
+    PackOf::store(to, V(__builtin_shufflevector(even.lanes(), odd.lanes(), 0, 4, 1, 5)));
     PackOf::store(to + PackOf::width,
-                  Pack(__builtin_shufflevector(even.lanes(), odd.lanes(), 2, 6, 3, 7)));
+                  V(__builtin_shufflevector(even.lanes(), odd.lanes(), 2, 6, 3, 7)));
   }
 }
 
