@@ -171,6 +171,23 @@ struct Totals {
     return total;
   }
 
+  // Where octants have no room for packs, terms that know packs still come in packs, of blocks
+  // without refined octants, and are added cell by cell.
+  static constexpr bool k_adds_lanes =
+      parts == 1 && PackTraits<Pack>::width > 1 && Terms::parts == PackTraits<Pack>::width;
+  KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Cell cell, int end, double* partial) const {
+    for (; cell.index < end; cell.index += PackTraits<Pack>::width) {
+      Pack values[count];
+      terms(cell, values);
+      OCTANT_UNROLL(16)
+      for (int t = 0; t < count; ++t)
+        for (int lane = 0; lane < PackTraits<Pack>::width; ++lane) {
+          const double value = PackTraits<Pack>::lane(values[t], lane);
+          partial[t] = t < Terms::sums ? partial[t] + value : max(partial[t], value);
+        }
+    }
+  }
+
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
     static_assert(PackTraits<V>::width == parts || std::is_same_v<NativeSchedule, TeamPerBlock>);
     const OwnBlock block = range.blocks(place);
@@ -178,6 +195,8 @@ struct Totals {
     for (V& p : partial) p = V(0.0);
     for_runs(range, block.refined, [&](int begin, int end, bool refined) OCTANT_INLINE_LAMBDA {
       if (refined && range.leaves_only) return;
+      if constexpr (k_adds_lanes)
+        if (block.refined == 0) return add_lanes(Cell{place, block.slot, begin}, end, partial);
       for (int c = begin; c < end; c += PackTraits<V>::width) {
         V values[count];
         terms(Cell{place, block.slot, c}, values);
@@ -292,9 +311,9 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
 //                                // largest values, at least 0, of the range's cells, leaves or not
 //   static constexpr int parts;  // of a sum: k_sum_parts, or 1
 //   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells
-// V is a Pack or a double; a pack's cells lie in one octant. It is called once for each of the
-// range's cells, which it may change. What blocks total over all ranks is
-// for comm/reproducible_sum.hpp to add up.
+// V is a Pack or a double; a pack's cells lie in one octant, or in a block without refined ones. It
+// is called once for each of the range's cells, which it may change. What blocks total over all
+// ranks is for comm/reproducible_sum.hpp to add up.
 template <class Schedule = NativeSchedule, class Terms>
 std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
                                                            const Terms& terms) {
