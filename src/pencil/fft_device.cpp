@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include <Kokkos_Core.hpp>
+
 #include "core/error.hpp"
 #include "pencil/fft.hpp"
 
