@@ -5,6 +5,7 @@
 #include "core/unroll.hpp"
 #include "hydro/dual_energy.hpp"
 #include "hydro/kernel_arguments.hpp"
+#include "hydro/needs_repair.hpp"
 #include "hydro/sweep_scratch.hpp"
 #include "hydro/tile_view.hpp"
 
@@ -222,7 +223,7 @@ class CellUpdate {
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
                                          Outcome<W>& outcome) const {
     State<W> w = physical_state(u, entropy, a_.gas);
-    outcome.bad = outcome.bad || is_unphysical(u, w, entropy, a_.gas);
+    outcome.bad = outcome.bad || needs_repair(u, w, entropy, a_);
     w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));
     if (a_.frame.turns()) to_frame(a_.frame, view_.place<W>(a_.sweep, k, j, i), w);
     outcome.fastest = max(outcome.fastest, signal_speed(w, a_.gas));

@@ -6,6 +6,7 @@
 
 #include "hydro/floors.hpp"
 #include "hydro/lone_cells.hpp"
+#include "hydro/needs_repair.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
 #include "mesh/device.hpp"
@@ -20,6 +21,13 @@ KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::i
   return load_state<double>(a.sweep.next + offset, stride);
 }
 
+// Whether one stored cell needs repair.
+KOKKOS_INLINE_FUNCTION bool needs_repair(const double* cell, int stride, const KernelArguments& a) {
+  const State<double> u = load_state<double>(cell, stride);
+  const double entropy = a.gas.dual_energy ? cell[k_entropy * stride] : 0.0;
+  return hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a);
+}
+
 // visit(cell) for the bad cells of a tile, in the order of the patch.
 template <class Visit>
 KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, const Visit& visit) {
@@ -32,7 +40,7 @@ KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, co
         const int slot = view.entry(row, i);
         if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
         const double* const cell = a.sweep.next + view.offset(row, slot, i);
-        if (!is_unphysical(cell, view.box(slot).stride_variable, a.gas)) continue;
+        if (!needs_repair(cell, view.box(slot).stride_variable, a)) continue;
         const int in_block = (i + view.tile().origin[0]) & (N - 1);
         visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
                       static_cast<std::int16_t>(j), static_cast<std::int16_t>(k), 0});
