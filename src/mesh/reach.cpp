@@ -36,19 +36,30 @@ struct Onward {
   }
 };
 
-// Whether a sphere meets an octant of a block.
-bool meets(const Geometry& geometry, const Stop& stop, int octant, double slack) {
-  const double side = geometry.cell_size(stop.level) * geometry.octant_size();
-  Position middle = geometry.origin(stop.level, morton_decode(stop.key));
-  for (int d = 0; d < 3; ++d) middle[d] += ((octant >> d & 1) + 0.5) * side;
-  double square = 0.0;
-  for (const double way : nearest_image(geometry, stop.centre, middle)) {
-    const double outside = std::max(0.0, std::abs(way) - 0.5 * side);
-    square += outside * outside;
+// How far a point is from the octants of a block.
+class WayToOctants {
+ public:
+  WayToOctants(const Geometry& geometry, const Stop& stop) {
+    const double side = geometry.cell_size(stop.level) * geometry.octant_size();
+    const Position corner = geometry.origin(stop.level, morton_decode(stop.key));
+    for (int upper = 0; upper < 2; ++upper) {
+      Position middle = corner;
+      for (double& x : middle) x += (upper + 0.5) * side;
+      const Position way = nearest_image(geometry, stop.centre, middle);
+      for (int d = 0; d < 3; ++d) {
+        const double outside = std::max(0.0, std::abs(way[d]) - 0.5 * side);
+        square_[d][upper] = outside * outside;
+      }
+    }
   }
-  const double most = slack * stop.radius;
-  return square <= most * most;
-}
+
+  double square_to(int octant) const {
+    return square_[0][octant & 1] + square_[1][octant >> 1 & 1] + square_[2][octant >> 2];
+  }
+
+ private:
+  double square_[3][2];  // along each axis, of the lower and of the upper octants
+};
 
 // The keys of all positions of blocks of a level that a sphere may meet.
 std::vector<Key> positions_around(const Geometry& geometry, int level, const Sphere& sphere) {
@@ -122,6 +133,7 @@ class Search {
   void begin(std::span<const Sphere> spheres, std::span<const std::byte> items) {
     std::vector<Begin> begins;
     std::vector<std::int32_t> strangers;
+    items_.reserve(items.size());
     for (std::size_t n = 0; n < spheres.size(); ++n) {
       check_radius(spheres[n]);
       const auto number = static_cast<std::int32_t>(n);
@@ -129,8 +141,7 @@ class Search {
         strangers.push_back(number);
         continue;
       }
-      for (const Begin& b : begins)
-        onward_.send(b.owner, stop_of(spheres[n], number, b.level, b.key), item(items, n));
+      set_out(spheres[n], number, begins, item(items, n));
     }
     if (!mesh_.communicator().any(!strangers.empty())) return;
     std::vector<std::vector<Key>> wanted;
@@ -142,12 +153,14 @@ class Search {
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     const std::vector<std::int32_t> owners = mesh_.tree().owners(0, keys);
-    for (std::size_t s = 0; s < strangers.size(); ++s)
+    for (std::size_t s = 0; s < strangers.size(); ++s) {
+      begins.clear();
       for (const Key key : wanted[s]) {
         const auto place = std::lower_bound(keys.begin(), keys.end(), key) - keys.begin();
-        onward_.send(owners[place], stop_of(spheres[strangers[s]], strangers[s], 0, key),
-                     item(items, strangers[s]));
+        begins.push_back({0, owners[place], key});
       }
+      set_out(spheres[strangers[s]], strangers[s], begins, item(items, strangers[s]));
+    }
   }
 
   // Follows items down to leaves, until none is on its way. Collective.
@@ -173,6 +186,7 @@ class Search {
     std::sort(arrivals_.begin(), arrivals_.end(),
               [](const Arrival& a, const Arrival& b) { return a.order() < b.order(); });
     ReachedBytes reached;
+    reached.items.reserve(items_.size());
     for (std::size_t n = 0; n < arrivals_.size(); ++n) {
       const Arrival& a = arrivals_[n];
       const bool is_new =
@@ -196,8 +210,19 @@ class Search {
     return items.subspan(n * item_bytes_, item_bytes_);
   }
 
-  Stop stop_of(const Sphere& sphere, std::int32_t number, int level, Key key) const {
-    return {key, sphere.centre, sphere.radius, level, mesh_.communicator().rank(), number};
+  // Follows an item from own blocks, and sends it to the others.
+  void set_out(const Sphere& sphere, std::int32_t number, std::span<const Begin> begins,
+               std::span<const std::byte> item) {
+    const int rank = mesh_.communicator().rank();
+    const std::size_t bytes = items_.size();
+    items_.insert(items_.end(), item.begin(), item.end());
+    bool found = false;
+    for (const Begin& b : begins) {
+      const Stop stop{b.key, sphere.centre, sphere.radius, b.level, rank, number};
+      if (b.owner == rank) found = follow(stop, bytes) || found;
+      else onward_.send(b.owner, stop, item);
+    }
+    if (!found) items_.resize(bytes);
   }
 
   void check_radius(const Sphere& sphere) const {
@@ -215,11 +240,13 @@ class Search {
     const Node* node = blocks.find(stop.key);
     OCTANT_REQUIRE(node != nullptr && node->slot >= 0,
                    "an item came to a rank that does not have its block of level {}", stop.level);
+    const WayToOctants way(mesh_.geometry(), stop);
     Arrival arrival{stop.source, stop.number, stop.level, node->slot, 0, bytes};
     bool found = false;
     for (int octant = 0; octant < 8; ++octant) {
       const bool refined = (blocks.refined(node->slot) >> octant & 1) != 0;
-      if (!meets(mesh_.geometry(), stop, octant, refined ? k_slack : 1.0)) continue;
+      const double most = refined ? k_slack * stop.radius : stop.radius;
+      if (way.square_to(octant) > most * most) continue;
       if (!refined) {
         arrival.octants |= static_cast<std::uint8_t>(1 << octant);
         continue;

@@ -67,6 +67,29 @@ struct Fate {
   std::uint8_t alone = 0;  // whether no cell takes part
 };
 
+// What the cells of a block get: gains, and by row of cells the mask of those that there are.
+struct BlockGains {
+  Gain* of_cells;
+  std::uint32_t* masks;
+  int block_size;
+
+  KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Gain& more) const {
+    Gain& gain = of_cells[row * block_size + i];
+    const std::uint32_t bit = std::uint32_t{1} << i;
+    if ((masks[row] & bit) == 0) gain = Gain{};
+    masks[row] |= bit;
+    gain += more;
+  }
+  // Calls visit(index, gain) for the gains of a row.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit(int row, const Visit& visit) const {
+    for (std::uint32_t mask = masks[row]; mask != 0; mask &= mask - 1) {
+      const int index = row * block_size + Kokkos::Experimental::countr_zero_builtin(mask);
+      visit(index, of_cells[index]);
+    }
+  }
+};
+
 // Gives the cells of each touched block their gains, and says what they got, [block][sum]. A team
 // per block: it collects the gains of all cells, event after event, and then changes the gas.
 template <class Law>
@@ -81,44 +104,30 @@ struct ShareOut {
   mesh::DeviceArray<double> got;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    const int place = team.league_rank(), N = gas.cells.block_size();
+    const int place = team.league_rank();
     const mesh::OwnBlock block = gas.cells.blocks(place);
-    const int begin = gas.begins(place), end = gas.begins(place + 1);
-    Gain* const gains = gas.template value_per_cell<Gain>(team);
-    CellBounds all{{N, N, N}, {0, 0, 0}};
-    for (int n = begin; n < end; ++n) {
-      const CellBounds bounds = gas.bounds(gas.event(n), block);
-      for (int d = 0; d < 3; ++d) {
-        all.first[d] = bounds.first[d] < all.first[d] ? bounds.first[d] : all.first[d];
-        all.last[d] = bounds.last[d] > all.last[d] ? bounds.last[d] : all.last[d];
-      }
-    }
-    gas.for_rows(team, all, [&](int j, int k) {
-      for (int i = all.first[0]; i < all.last[0]; ++i) gains[index_of(i, j, k)] = Gain{};
-    });
-    team.team_barrier();
-    for (int n = begin; n < end; ++n) {
+    Gain* const of_cells = gas.template value_per_cell<Gain>(team);
+    const BlockGains gains{of_cells, gas.number_per_row(team), gas.cells.block_size()};
+    const auto for_rows = [&](const auto& body) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, gas.rows_per_block()), body);
+      team.team_barrier();
+    };
+    for_rows([&](int row) { gains.masks[row] = 0; });
+    for (int n = gas.begins(place); n < gas.begins(place + 1); ++n) {
       collect(team, gas.numbers(n), place, block, gains);
       team.team_barrier();
     }
-    gas.for_rows(team, all, [&](int j, int k) {
-      for (int i = all.first[0]; i < all.last[0]; ++i) {
-        const int index = index_of(i, j, k);
-        give({place, block.slot, index}, gains[index]);
-      }
+    for_rows([&](int row) {
+      gains.visit(row, [&](int index, Gain& gain) { give({place, block.slot, index}, gain); });
     });
-    team.team_barrier();
-    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, all, gains); });
+    Kokkos::single(Kokkos::PerTeam(team), [&] { add_up(place, gains); });
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION int index_of(int i, int j, int k) const {
-    return (k * gas.cells.block_size() + j) * gas.cells.block_size() + i;
-  }
-
   // What the cells of a block get from an event.
   KOKKOS_INLINE_FUNCTION void collect(const Member& team, int number, int place,
-                                      const mesh::OwnBlock& block, Gain* gains) const {
+                                      const mesh::OwnBlock& block, const BlockGains& gains) const {
+    const int N = gas.cells.block_size();
     const typename Law::Event& event = gas.events(number);
     if (fates(number).alone) {
       if (!gas.is_host(event, block)) return;
@@ -126,41 +135,40 @@ struct ShareOut {
         const mesh::Cell host{place, block.slot, gas.host(event, block)};
         const CellAround around =
             gas.periods.look(event.place, gas.cells.centre(host), gas.level.cell_volume);
-        gains[host.index] += law.share_of_host(event, around, gas.level.at(host));
+        gains.add(host.index / N, host.index % N,
+                  law.share_of_host(event, around, gas.level.at(host)));
       });
       return;
     }
     const CellBounds bounds = gas.bounds(event, block);
     gas.for_rows(team, bounds, [&](int j, int k) {
+      const int row = k * N + j;
       gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
-        gains[index] +=
-            law.share(event, fates(number).blast, around, gas.level.at({place, block.slot, index}));
+        gains.add(row, index - row * N,
+                  law.share(event, fates(number).blast, around,
+                            gas.level.at({place, block.slot, index})));
       });
     });
   }
 
   // The gain's floor energy becomes what the cell's pressure floor took.
   KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
-    if (!gain.any) return;
     const hydro::GasCell here = gas.level.at(cell);
     gain.floor_energy = here.add(gain.mass, gain.momentum, gain.energy);
     if (target.metals >= 0) here[target.metals] += gain.metals;
     if (target.ejecta >= 0) here[target.ejecta] += gain.mass;
   }
 
-  KOKKOS_INLINE_FUNCTION void add_up(int place, const CellBounds& all, const Gain* gains) const {
+  KOKKOS_INLINE_FUNCTION void add_up(int place, const BlockGains& gains) const {
     double sum[InjectedSums::k_sums] = {};
-    for (int k = all.first[2]; k < all.last[2]; ++k)
-      for (int j = all.first[1]; j < all.last[1]; ++j)
-        for (int i = all.first[0]; i < all.last[0]; ++i) {
-          const Gain& gain = gains[index_of(i, j, k)];
-          if (!gain.any) continue;
-          sum[InjectedSums::k_mass] += gain.mass;
-          for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
-          sum[InjectedSums::k_energy] += gain.energy;
-          sum[InjectedSums::k_metals] += gain.metals;
-          sum[InjectedSums::k_floor_energy] += gain.floor_energy;
-        }
+    for (int row = 0; row < gas.rows_per_block(); ++row)
+      gains.visit(row, [&](int, const Gain& gain) {
+        sum[InjectedSums::k_mass] += gain.mass;
+        for (int d = 0; d < 3; ++d) sum[InjectedSums::k_momentum + d] += gain.momentum[d];
+        sum[InjectedSums::k_energy] += gain.energy;
+        sum[InjectedSums::k_metals] += gain.metals;
+        sum[InjectedSums::k_floor_energy] += gain.floor_energy;
+      });
     for (int n = 0; n < InjectedSums::k_sums; ++n)
       got(std::int64_t{place} * InjectedSums::k_sums + n) = sum[n];
   }

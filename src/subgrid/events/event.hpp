@@ -28,14 +28,12 @@ struct CellAround {
 struct Gain {
   double mass = 0.0, momentum[3] = {}, energy = 0.0, metals = 0.0;
   double floor_energy = 0.0;  // what keeps the pressure's floor
-  bool any = false;           // whether an event reached the cell
 
   KOKKOS_FORCEINLINE_FUNCTION Gain& operator+=(const Gain& other) {
     mass += other.mass;
     for (int d = 0; d < 3; ++d) momentum[d] += other.momentum[d];
     energy += other.energy;
     metals += other.metals;
-    any = true;
     return *this;
   }
 };

@@ -53,6 +53,7 @@ std::vector<std::int32_t> ReachingPlaces::take(int rank, std::span<const EventPl
   const auto order = ascending(
       came.size(), [&](std::int32_t a, std::int32_t b) { return came[a].id < came[b].id; });
   std::vector<std::int32_t> place(came.size());
+  places.reserve(came.size());
   for (const std::int32_t n : order) {
     place[n] = static_cast<std::int32_t>(places.size());
     places.push_back(came[n]);

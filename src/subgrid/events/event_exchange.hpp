@@ -48,6 +48,7 @@ struct Reaching : ReachingPlaces {
     auto reached =
         mesh::reach(mesh, std::span<const mesh::Sphere>(spheres_of(places_of(own))), own);
     const auto came = places_of(std::span<const Event>(reached.items));
+    events.reserve(came.size());
     for (const std::int32_t n : take(mesh.communicator().rank(), came, reached.sources,
                                      reached.numbers, std::move(reached.met))) {
       events.push_back(reached.items[n]);

@@ -39,17 +39,27 @@ struct TouchedGas {
         numbers(mesh::to_device("numbers", touched.events)),
         events(all) {}
 
-  // Calls kernel(team) for every block, whose team has memory for a Value per cell.
+  // Calls kernel(team) for every block, whose team has memory for a Value per cell and a number per
+  // row of cells, in this order.
   template <class Value, class Kernel>
   void for_blocks(const char* name, const Kernel& kernel) const {
     Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
-    policy.set_scratch_size(1, Kokkos::PerTeam(sizeof(Value) * cells.cells_per_block()));
+    policy.set_scratch_size(1, Kokkos::PerTeam(sizeof(Value) * cells.cells_per_block() +
+                                               sizeof(std::uint32_t) * rows_per_block()));
     Kokkos::parallel_for(name, policy, kernel);
   }
   template <class Value>
   KOKKOS_INLINE_FUNCTION Value* value_per_cell(const Member& team) const {
     return static_cast<Value*>(
         team.team_scratch(1).get_shmem(sizeof(Value) * cells.cells_per_block()));
+  }
+
+  KOKKOS_INLINE_FUNCTION std::uint32_t* number_per_row(const Member& team) const {
+    return static_cast<std::uint32_t*>(
+        team.team_scratch(1).get_shmem(sizeof(std::uint32_t) * rows_per_block()));
+  }
+  KOKKOS_INLINE_FUNCTION int rows_per_block() const {
+    return cells.block_size() * cells.block_size();
   }
 
   KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t touch) const {
