@@ -21,12 +21,6 @@ namespace octant::bench {
 
 namespace {
 
-struct CoolingRequest {
-  std::string table;
-  std::string method = "exact";
-  int cells = 64, repeats = 5;
-};
-
 // Cells of random density, temperature and metallicity, and a step in Myr.
 struct CoolingCase {
   std::string name;
@@ -37,6 +31,19 @@ const std::vector<CoolingCase> k_cooling_cases{
     {"mixed_0.1", 1e-6, 10.0, 1e3, 1e8, 0.1}, {"mixed_1", 1e-6, 10.0, 1e3, 1e8, 1.0},
     {"mixed_10", 1e-6, 10.0, 1e3, 1e8, 10.0}, {"thin_0.1", 1e-7, 1e-3, 3e3, 3e7, 0.1},
     {"thin_1", 1e-7, 1e-3, 3e3, 3e7, 1.0},    {"thin_10", 1e-7, 1e-3, 3e3, 3e7, 10.0},
+};
+
+std::vector<std::string> names_of_cases() {
+  std::vector<std::string> names;
+  for (const CoolingCase& c : k_cooling_cases) names.push_back(c.name);
+  return names;
+}
+
+struct CoolingRequest {
+  Choice cases{names_of_cases(), "all"};
+  std::string table;
+  std::string method = "exact";
+  int cells = 64, repeats = 5;
 };
 
 // The table of the reference data, where the environment names their folder.
@@ -97,7 +104,9 @@ double measure_once(const Communicator& communicator, const driver::AmrOptions& 
 void measure_cells(const CoolingRequest& request, const Communicator& communicator,
                    Report& report) {
   const double cells = std::pow(request.cells, 3);
+  const auto chosen = request.cases.selected();
   for (const CoolingCase& c : k_cooling_cases) {
+    if (std::ranges::find(chosen, c.name) == chosen.end()) continue;
     const driver::AmrOptions options = run_options(request, c);
     std::vector<double> seconds;
     for (int n = 0; n < request.repeats; ++n)
@@ -140,6 +149,7 @@ void measure_preparation(const CoolingRequest& request, const Communicator& comm
 }
 
 void declare(Options& options, CoolingRequest& request) {
+  options.choice("--case", request.cases, "Thin gas, or of all densities, and a step in Myr");
   options.file("--table", request.table,
                "Of Grackle; without it the reference data's, which OCTANT_DATA names, or none: "
                "then rates are those of cooling.method = \"original\"");

@@ -26,15 +26,16 @@ class GasCell {
   }
 
   // As sweeps see it: by dual energy, and no less than its floor.
-  KOKKOS_INLINE_FUNCTION double pressure() const {
+  KOKKOS_FORCEINLINE_FUNCTION double pressure() const {
     const State<double> u = load_state<double>(state_, static_cast<int>(stride_));
     const double entropy = gas_.dual_energy ? (*this)[k_entropy] : 0.0;
     return max(physical_state(u, entropy, gas_)[k_pressure], gas_.pressure_floor);
   }
 
-  // Per mass.
-  KOKKOS_INLINE_FUNCTION double internal_energy() const {
-    return pressure() / ((gas_.gamma - 1.0) * density());
+  // Per mass; of the gas as it is, or at another pressure.
+  KOKKOS_INLINE_FUNCTION double internal_energy() const { return internal_energy(pressure()); }
+  KOKKOS_INLINE_FUNCTION double internal_energy(double pressure) const {
+    return pressure / ((gas_.gamma - 1.0) * density());
   }
 
   // Makes the gas another one, with all but its scalars.
@@ -49,9 +50,13 @@ class GasCell {
   // Gives the gas another internal energy per mass, of no less than the pressure's floor: its total
   // energy changes by as much, but falls by no more than it can spare, and its entropy, where dual
   // energy carries one, becomes that of the new pressure. Returns by how much the stored energy
-  // density grew.
+  // density grew. `old_pressure` is pressure().
   KOKKOS_INLINE_FUNCTION double set_internal_energy(double per_mass) const {
-    const double before = (*this)[k_energy], old_pressure = pressure();
+    return set_internal_energy(per_mass, pressure());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double set_internal_energy(double per_mass,
+                                                         double old_pressure) const {
+    const double before = (*this)[k_energy];
     const double new_pressure = max((gas_.gamma - 1.0) * density() * per_mass, gas_.pressure_floor);
     (*this)[k_energy] = before + affordable(old_pressure, new_pressure) / (gas_.gamma - 1.0);
     if (gas_.dual_energy) (*this)[k_entropy] = new_pressure / power(density(), gas_.gamma - 1.0);

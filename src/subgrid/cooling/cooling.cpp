@@ -63,6 +63,8 @@ struct NodeSource {
   KOKKOS_INLINE_FUNCTION CellRates at(double n_H, const RowPlace& place, double Z) const {
     return nodes.rates(n_H, place, Z);
   }
+  // Whether gas of u may be hotter than its rates reach.
+  KOKKOS_INLINE_FUNCTION bool may_exceed(double u) const { return u > nodes.safe_energy; }
 };
 struct TableSource {
   TableSlice slice;
@@ -70,6 +72,7 @@ struct TableSource {
   KOKKOS_INLINE_FUNCTION DirectRates at(double n_H, const RowPlace& place, double Z) const {
     return {slice, n_H, place, Z};
   }
+  KOKKOS_INLINE_FUNCTION bool may_exceed(double) const { return true; }
 };
 
 // What a level's cells have in common.
@@ -117,25 +120,26 @@ struct Step {
     if (gas.delayed >= 0) cell[gas.delayed] *= decay;
 
     const double density = cell.density(), n_H = gas.units.hydrogen * density;
-    const double u = cell.internal_energy(), held_up = gas.floor.energy(density);
+    const double pressure = cell.pressure(), u = cell.internal_energy(pressure);
+    const double held_up = gas.floor.energy(density);
     double thermal = u > held_up ? u - held_up : 0.0;
     term[k_floor_energy] = u > held_up ? 0.0 : density * (held_up - u);
     if (!may_cool && u > held_up) return;
     if (may_cool) {
       const RowPlace place = source.rows().place(log_of_ten(n_H));
       const auto rates = source.at(n_H, place, gas.metallicity(cell));
-      const double most = rates.energy(rates.count() - 1) * gas.per_energy;
-      if (thermal > most) {
-        term[k_capped] = density * (thermal - most);
-        thermal = most;
+      if (source.may_exceed(gas.units.energy * thermal)) {
+        const double most = rates.energy(rates.count() - 1) * gas.per_energy;
+        term[k_capped] = density * max(thermal - most, 0.0);
+        thermal = min(thermal, most);
       }
       thermal = solve(rates, gas.units.energy * thermal, term) * gas.per_energy;
       term[k_outside] = place.inside ? 0.0 : 1.0;
     }
-    const double added = cell.set_internal_energy(thermal + held_up);
+    const double added = cell.set_internal_energy(thermal + held_up, pressure);
     const double radiated = added - term[k_floor_energy] + term[k_capped];
-    term[k_cooled] = radiated < 0.0 ? -radiated : 0.0;
-    term[k_uv_heated] = radiated < 0.0 ? 0.0 : radiated;
+    term[k_cooled] = max(0.0, -radiated);
+    term[k_uv_heated] = max(0.0, radiated);
   }
 
   template <class Rates>

@@ -40,13 +40,25 @@ KOKKOS_FORCEINLINE_FUNCTION double crossing_time(double fall, double rate_0, dou
   return 2.0 * fall * per_sum * (low + y4 * (middle + y4 * high));
 }
 
-// The first node above u; 0 where u is below all of them, the count where it is not below the last.
+// Two neighbouring nodes.
+struct Segment {
+  int above;  // the number of the higher one
+  Point low, high;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool holds(double u) const {
+    return low.energy <= u && u < high.energy;
+  }
+};
+
+// The segment that holds u, or the one next to it where none does.
 template <class Rates>
-KOKKOS_FORCEINLINE_FUNCTION int node_above(const Rates& rates, double u) {
-  int above = rates.guess(u);
-  while (above < rates.count() && rates.energy(above) <= u) ++above;
-  while (above > 0 && rates.energy(above - 1) > u) --above;
-  return above;
+KOKKOS_FORCEINLINE_FUNCTION Segment segment_around(const Rates& rates, double u) {
+  const int last = rates.count() - 1, guess = rates.guess(u);
+  const int above = guess < 1 ? 1 : guess < last ? guess : last;
+  Segment s{above, rates.point(above - 1), rates.point(above)};
+  while (s.high.energy <= u && s.above < last) s = {s.above + 1, s.high, rates.point(s.above + 1)};
+  while (s.low.energy > u && s.above > 1) s = {s.above - 1, rates.point(s.above - 2), s.low};
+  return s;
 }
 
 // Towards a node within the table, or out of it.
@@ -59,18 +71,16 @@ struct Way {
 // The way from u. Beyond the table rates are those of its ends, but below it nothing cools.
 template <class Rates>
 KOKKOS_FORCEINLINE_FUNCTION Way way_from(const Rates& rates, double u) {
-  const int above = node_above(rates, u), last = rates.count() - 1;
-  if (above == 0) {
-    const Point first = rates.point(0);
-    return {0, 1, first.rate < 0.0 ? first.rate : 0.0, first};
-  }
-  if (above > last) {
-    const Point end = rates.point(last);
-    return {end.rate > 0.0 ? last : last + 1, end.rate > 0.0 ? -1 : 1, end.rate, end};
-  }
-  const Point a = rates.point(above - 1), b = rates.point(above);
-  const double rate = a.rate + (b.rate - a.rate) * ((u - a.energy) / (b.energy - a.energy));
-  return rate > 0.0 ? Way{above - 1, -1, rate, a} : Way{above, 1, rate, b};
+  const auto [above, low, high] = segment_around(rates, u);
+  if (u < low.energy) return {0, 1, low.rate < 0.0 ? low.rate : 0.0, low};
+  if (u >= high.energy)
+    return {high.rate > 0.0 ? above : above + 1, high.rate > 0.0 ? -1 : 1, high.rate, high};
+  const double part = (u - low.energy) / (high.energy - low.energy);
+  const double rate = low.rate + (high.rate - low.rate) * part;
+  // Without a branch: no processor can tell which gas is heated.
+  const bool cools = rate > 0.0;
+  const Point ends[2] = {high, low};
+  return {above - cools, 1 - 2 * cools, rate, ends[cools]};
 }
 
 // The net rate at u.

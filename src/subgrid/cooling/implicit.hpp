@@ -25,12 +25,9 @@ KOKKOS_INLINE_FUNCTION double backward_euler(const Rates& rates, double u_0, dou
   double low = first > 0.0 ? end : u_0, high = first > 0.0 ? u_0 : end;  // negative and positive
   double u = u_0, value = first;
   for (int n = 0; n < 60 && high - low > 1e-12 * high; ++n) {
-    const int above = node_above(rates, u);
+    const Segment s = segment_around(rates, u);
     double slope = 1.0;
-    if (above > 0 && above < rates.count()) {
-      const Point a = rates.point(above - 1), b = rates.point(above);
-      slope += h * (b.rate - a.rate) / (b.energy - a.energy);
-    }
+    if (s.holds(u)) slope += h * (s.high.rate - s.low.rate) / (s.high.energy - s.low.energy);
     const double newton = u * Kokkos::exp(-value / (slope * u));
     u = newton > low && newton < high ? newton : Kokkos::sqrt(low * high);
     value = left_over(u);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/code_units.hpp"
+#include "core/pack.hpp"
 #include "mesh/tiles.hpp"
 #include "subgrid/gas_units.hpp"
 
@@ -92,17 +93,24 @@ class CellRates {
   KOKKOS_FORCEINLINE_FUNCTION int count() const { return count_; }
   // Of the first node above an energy.
   KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const { return hints_.guess(row_, energy); }
-  KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const { return value(node, k_internal); }
+  KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const {
+    return value<double>(node, k_internal);
+  }
   KOKKOS_FORCEINLINE_FUNCTION Point point(int node) const {
-    const double primordial = value(node, k_primordial), metals = value(node, k_metals);
-    return {energy(node),
-            per_mass_ * (primordial + metallicity_ * metals) + value(node, k_compton)};
+    double at[k_node_values];
+    for (int n = 0; n < k_node_values; n += PackTraits<Pack>::width)
+      PackTraits<Pack>::store(at + n, value<Pack>(node, n));
+    return {at[k_internal],
+            per_mass_ * (at[k_primordial] + metallicity_ * at[k_metals]) + at[k_compton]};
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION double value(int node, int which) const {
-    const double below = lower_[node * k_node_values + which];
-    return below + fraction_ * (upper_[node * k_node_values + which] - below);
+  // The NodeValues from one on.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V value(int node, int which) const {
+    const V below = PackTraits<V>::load(lower_ + node * k_node_values + which);
+    const V above = PackTraits<V>::load(upper_ + node * k_node_values + which);
+    return below + V(fraction_) * (above - below);
   }
 
   const double *lower_, *upper_;
@@ -117,6 +125,7 @@ struct Nodes {
   RowAxis rows;
   int temperatures = 0;
   NodeHints hints;
+  double safe_energy = 0.0;  // well below the last node of every row
 
   // For gas of n_H nuclei per cm^3, at a place among the rows, and a metallicity in units of the
   // solar one.
@@ -133,7 +142,7 @@ struct Nodes {
   }
 };
 
-// What is to be known of nodes whose values are there.
-NodeHints make_hints(const Nodes& nodes);
+// Adds what is to be known of nodes whose values are there: `hints` and `safe_energy`.
+void look_through(Nodes& nodes);
 
 }  // namespace octant::subgrid::cooling

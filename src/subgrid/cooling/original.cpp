@@ -201,7 +201,7 @@ Nodes original_nodes(const OriginalOptions& options, double z) {
   nodes.rows = {k_least_density, k_rows_per_dex, rows};
   nodes.temperatures = temperatures;
   nodes.values = mesh::to_device("original cooling", values);
-  nodes.hints = make_hints(nodes);
+  look_through(nodes);
   return nodes;
 }
 

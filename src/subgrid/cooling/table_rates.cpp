@@ -110,7 +110,7 @@ Nodes refined_nodes(const TableSlice& slice) {
       });
   Kokkos::fence();
   nodes.values = values;
-  nodes.hints = make_hints(nodes);
+  look_through(nodes);
   return nodes;
 }
 

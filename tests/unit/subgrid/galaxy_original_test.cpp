@@ -45,8 +45,7 @@ TEST(GalaxyOriginal, rates_are_those_of_ramses) {
 double in_steps_of_ramses(const CellRates& rates, double u, double t) {
   double elapsed = 0.0, before = u, time_before = 0.0;
   while (elapsed < t) {
-    const int above = std::clamp(node_above(rates, u), 1, rates.count() - 1);
-    const Point a = rates.point(above - 1), b = rates.point(above);
+    const auto [above, a, b] = segment_around(rates, u);
     const double slope = (b.rate - a.rate) / (b.energy - a.energy);
     const double rate = a.rate + slope * (u - a.energy);
     const double w = std::max({4.0 * std::abs(rate) / u, -4.0 * slope, 1.0 / t});
