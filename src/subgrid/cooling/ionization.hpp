@@ -3,6 +3,7 @@
 // the corrections of Theuns et al. (1998, MNRAS 301, 478), as RAMSES has them.
 #pragma once
 
+#include "core/pack.hpp"
 #include "mesh/tiles.hpp"
 #include "subgrid/gas_units.hpp"
 
@@ -37,46 +38,53 @@ struct IonizationRates {
   }
 };
 
-// Particles per hydrogen nucleus.
+// Particles per hydrogen nucleus, for one gas or for each of a Pack.
+template <class V>
 struct Species {
-  double HI, HII, HeI, HeII, HeIII, electrons;
+  V HI, HII, HeI, HeII, HeIII, electrons;
 
   // Mean mass per particle, in proton masses.
-  KOKKOS_INLINE_FUNCTION double molecular_weight() const {
-    return 1.0 / (k_hydrogen_share * (1.0 + k_helium_per_hydrogen + electrons));
+  KOKKOS_INLINE_FUNCTION V molecular_weight() const {
+    return V(1.0) / (V(k_hydrogen_share) * (V(1.0 + k_helium_per_hydrogen) + electrons));
   }
 };
 
 // The species that so many electrons per hydrogen nucleus leave.
-KOKKOS_INLINE_FUNCTION Species species(const IonizationRates& rates, const PhotoRates& photo,
-                                       double n_H, double electrons) {
+template <class V>
+KOKKOS_INLINE_FUNCTION Species<V> species(const IonizationRates& rates, const PhotoRates& photo,
+                                          const V& n_H, const V& electrons) {
   // Ratios of each species to the next lower one.
-  double up[3];
+  V up[3];
   for (int s = 0; s < 3; ++s)
-    up[s] =
-        (rates.ionization[s] + photo.ionization[s] / (n_H * electrons)) / rates.recombination[s];
-  Species x;
-  x.HI = 1.0 / (1.0 + up[0]);
+    up[s] = (V(rates.ionization[s]) + V(photo.ionization[s]) / (n_H * electrons)) /
+            V(rates.recombination[s]);
+  Species<V> x;
+  x.HI = V(1.0) / (V(1.0) + up[0]);
   x.HII = up[0] * x.HI;
-  x.HeI = k_helium_per_hydrogen / (1.0 + up[1] * (1.0 + up[2]));
+  x.HeI = V(k_helium_per_hydrogen) / (V(1.0) + up[1] * (V(1.0) + up[2]));
   x.HeII = up[1] * x.HeI;
   x.HeIII = up[2] * x.HeII;
-  x.electrons = x.HII + x.HeII + 2.0 * x.HeIII;
+  x.electrons = x.HII + x.HeII + V(2.0) * x.HeIII;
   return x;
 }
 
 // The equilibrium. What the ions leave falls with the electrons that are assumed: the root of
-// their difference is bracketed and halved in its logarithm, then in its value.
-KOKKOS_INLINE_FUNCTION Species equilibrium(const IonizationRates& rates, const PhotoRates& photo,
-                                           double n_H) {
+// their difference is bracketed and halved in its logarithm, then in its value. Gas in a pack has
+// the same bits as alone.
+template <class V>
+KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const IonizationRates& rates, const PhotoRates& photo,
+                                              const V& n_H) {
   constexpr double least = 1e-30;
-  double low = least, high = 1.0 + 2.0 * k_helium_per_hydrogen;
-  for (int n = 0; n < 100 && high - low > 1e-12 * high; ++n) {
-    const double middle = high > 2.0 * low ? Kokkos::sqrt(low * high) : 0.5 * (low + high);
-    if (species(rates, photo, n_H, middle).electrons > middle) low = middle;
-    else high = middle;
+  V low(least), high(1.0 + 2.0 * k_helium_per_hydrogen);
+  auto is_wide = high - low > V(1e-12) * high;
+  for (int n = 0; n < 100 && any(is_wide); ++n) {
+    const V middle = select(high > V(2.0) * low, square_root(low * high), V(0.5) * (low + high));
+    const auto is_below = species(rates, photo, n_H, middle).electrons > middle;
+    low = select(is_wide && is_below, middle, low);
+    high = select(is_wide && !is_below, middle, high);
+    is_wide = high - low > V(1e-12) * high;
   }
-  return species(rates, photo, n_H, 0.5 * (low + high));
+  return species(rates, photo, n_H, V(0.5) * (low + high));
 }
 
 }  // namespace octant::subgrid::cooling

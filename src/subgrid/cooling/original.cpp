@@ -96,44 +96,90 @@ double line_cooling(double log_T) {
   return std::pow(10.0, k_lines[n] + (x - n) * (k_lines[n + 1] - k_lines[n]));
 }
 
-// Cen (1992), with Theuns et al.'s factor of two for collisional ionisation.
-double primordial_cooling(double n_H, double T, const Species& x) {
-  const double root = std::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;
-  const double cut = 1.0 / (1.0 + std::sqrt(T5)), distance = 5.5 - std::log10(T);
-  const double bremsstrahlung = 1.42e-27 * root *
-                                (1.1 + 0.34 * std::exp(-distance * distance / 3)) *
-                                (x.HII + x.HeII + 4.0 * x.HeIII);
-  // Of HeI from its metastable level, which HeII recombines to.
-  const double excitation =
-      cut * (7.5e-19 * std::exp(-118348.0 / T) * x.HI +
-             9.10e-27 * std::pow(T, -0.1687) * std::exp(-13179.0 / T) * x.electrons * n_H * x.HeII +
-             5.54e-17 * std::pow(T, -0.397) * std::exp(-473638.0 / T) * x.HeII);
-  const double ionization =
-      2.0 * root * cut *
-      (1.27e-21 * std::exp(-157809.1 / T) * x.HI + 9.38e-22 * std::exp(-285335.4 / T) * x.HeI +
-       4.95e-22 * std::exp(-631515.0 / T) * x.HeII);
-  const double capture = root * std::pow(T3, -0.2) / (1.0 + std::pow(T6, 0.7));
-  const double dielectronic =
-      1.24e-13 / (T * root) * std::exp(-470000.0 / T) * (1.0 + 0.3 * std::exp(-94000.0 / T));
-  const double recombination = capture * (8.70e-27 * x.HII + 3.48e-26 * x.HeIII) +
-                               (1.55e-26 * std::pow(T, 0.3647) + dielectronic) * x.HeII;
-  return x.electrons * (bremsstrahlung + excitation + ionization + recombination);
+// What collisions cost hydrogen and helium of one temperature, over n_H^2: Cen (1992), with Theuns
+// et al.'s factor of two for ionisation.
+class PrimordialCooling {
+ public:
+  explicit PrimordialCooling(double T) {
+    const double root = std::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;
+    const double distance = 5.5 - std::log10(T);
+    cut_ = 1.0 / (1.0 + std::sqrt(T5));
+    bremsstrahlung_ = 1.42e-27 * root * (1.1 + 0.34 * std::exp(-distance * distance / 3));
+    excitation_[0] = 7.5e-19 * std::exp(-118348.0 / T);
+    excitation_[1] = 9.10e-27 * std::pow(T, -0.1687) * std::exp(-13179.0 / T);
+    excitation_[2] = 5.54e-17 * std::pow(T, -0.397) * std::exp(-473638.0 / T);
+    ionization_[0] = 1.27e-21 * std::exp(-157809.1 / T);
+    ionization_[1] = 9.38e-22 * std::exp(-285335.4 / T);
+    ionization_[2] = 4.95e-22 * std::exp(-631515.0 / T);
+    of_ionization_ = 2.0 * root * cut_;
+    capture_ = root * std::pow(T3, -0.2) / (1.0 + std::pow(T6, 0.7));
+    const double dielectronic =
+        1.24e-13 / (T * root) * std::exp(-470000.0 / T) * (1.0 + 0.3 * std::exp(-94000.0 / T));
+    recombination_ = 1.55e-26 * std::pow(T, 0.3647) + dielectronic;
+  }
+
+  template <class V>
+  V rate(const V& n_H, const Species<V>& x) const {
+    const V bremsstrahlung = V(bremsstrahlung_) * (x.HII + x.HeII + V(4.0) * x.HeIII);
+    // The second one is that of HeI from its metastable level, which HeII recombines to.
+    const V excitation =
+        V(cut_) * (V(excitation_[0]) * x.HI + V(excitation_[1]) * x.electrons * n_H * x.HeII +
+                   V(excitation_[2]) * x.HeII);
+    const V ionization = V(of_ionization_) * (V(ionization_[0]) * x.HI + V(ionization_[1]) * x.HeI +
+                                              V(ionization_[2]) * x.HeII);
+    const V recombination =
+        V(capture_) * (V(8.70e-27) * x.HII + V(3.48e-26) * x.HeIII) + V(recombination_) * x.HeII;
+    return x.electrons * (bremsstrahlung + excitation + ionization + recombination);
+  }
+
+ private:
+  double cut_, bremsstrahlung_, excitation_[3], of_ionization_, ionization_[3], capture_,
+      recombination_;
+};
+
+// What the background gives them, over n_H^2.
+template <class V>
+V photo_heating(const V& n_H, const PhotoRates& background, const Species<V>& x) {
+  const double* heat = background.heating;
+  return (V(heat[0]) * x.HI + V(heat[1]) * x.HeI + V(heat[2]) * x.HeII) / n_H;
 }
 
-OriginalRates rates_of(double n_H, double T, double z, const PhotoRates& background,
-                       const Species& x) {
-  const double* heat = background.heating;
-  const double a4 = std::pow(1.0 + z, 4);
-  return {.molecular_weight = x.molecular_weight(),
-          .cool = primordial_cooling(n_H, T, x),
-          .heat = (heat[0] * x.HI + heat[1] * x.HeI + heat[2] * x.HeII) / n_H,
-          .compton_cool = 5.406e-36 * x.electrons * T * a4,
-          .compton_heat = 5.406e-36 * x.electrons * k_background_today * a4 * (1.0 + z)};
-}
+// Cooling by metals of solar abundance at one temperature and redshift, over n_H^2.
+class MetalCooling {
+ public:
+  MetalCooling(double T, double z) {
+    const double log_T = std::log10(T);
+    const double fine_structure =
+        std::pow(10.0, -31.522879 + 2.0 * log_T - 20.0 / T - 4.342944e-5 * T);
+    full_ = line_cooling(log_T) + fine_structure;
+    strength_ = 0.4 * std::pow(1e-5 * T, 0.15) + 10.0 * std::exp(-1e6 / T);
+    suppression_ = 1e-4 * line_suppression(z);
+  }
+
+  template <class V>
+  V rate(const V& n_H) const {
+    return V(full_) / (V(1.0) + V(suppression_) / n_H / V(strength_));
+  }
+
+ private:
+  double full_, strength_, suppression_;
+};
 
 // Rows and temperatures of the nodes.
 constexpr double k_least_density = -10.0, k_most_density = 6.0, k_rows_per_dex = 10.0;
 constexpr double k_coldest = -2.0, k_temperatures_per_dex = 20.0;
+
+// The densities of the rows' gas, in whole packs. Shielded gas has the state of gas in which each
+// atom sees fewer photons: denser gas.
+std::vector<double> densities_of_rows(Shielding shielding, int rows) {
+  constexpr int width = PackTraits<Pack>::width;
+  std::vector<double> densities((rows + width - 1) / width * width, std::pow(10.0, k_most_density));
+  for (int row = 0; row < rows; ++row) {
+    const double n_H = std::pow(10.0, k_least_density + row / k_rows_per_dex);
+    densities[row] = std::min(n_H / shielded_share(shielding, n_H, 0.0), densities[row]);
+  }
+  return densities;
+}
 
 }  // namespace
 
@@ -153,16 +199,17 @@ PhotoRates courty_background(double z, double z_reionization) {
 }
 
 OriginalRates original_rates(double n_H, double T, double z, const PhotoRates& background) {
-  return rates_of(n_H, T, z, background, equilibrium(IonizationRates(T), background, n_H));
+  const Species<double> x = equilibrium(IonizationRates(T), background, n_H);
+  const double a4 = std::pow(1.0 + z, 4);
+  return {.molecular_weight = x.molecular_weight(),
+          .cool = PrimordialCooling(T).rate(n_H, x),
+          .heat = photo_heating(n_H, background, x),
+          .compton_cool = 5.406e-36 * x.electrons * T * a4,
+          .compton_heat = 5.406e-36 * x.electrons * k_background_today * a4 * (1.0 + z)};
 }
 
 double original_metal_cooling(double n_H, double T, double z) {
-  const double log_T = std::log10(T);
-  const double fine_structure =
-      std::pow(10.0, -31.522879 + 2.0 * log_T - 20.0 / T - 4.342944e-5 * T);
-  const double strength = 0.4 * std::pow(1e-5 * T, 0.15) + 10.0 * std::exp(-1e6 / T);
-  const double suppression = 1e-4 * line_suppression(z) / n_H;
-  return (line_cooling(log_T) + fine_structure) / (1.0 + suppression / strength);
+  return MetalCooling(T, z).rate(n_H);
 }
 
 Nodes original_nodes(const OriginalOptions& options, double z) {
@@ -174,27 +221,32 @@ Nodes original_nodes(const OriginalOptions& options, double z) {
   const PhotoRates background =
       options.background ? courty_background(z, options.reionization) : PhotoRates{};
   constexpr double per_mass = k_hydrogen_share / constants::k_proton_mass;
+  const std::vector<double> densities = densities_of_rows(options.shielding, rows);
 
+  using Lanes = PackTraits<Pack>;
   std::vector<double> values(static_cast<std::size_t>(rows) * temperatures * k_node_values);
   using Host = Kokkos::DefaultHostExecutionSpace;
   const HostKernels here;
   Kokkos::parallel_for("original cooling", Kokkos::RangePolicy<Host>(0, temperatures), [&](int k) {
     const double T = std::pow(10.0, k_coldest + k / k_temperatures_per_dex);
     const IonizationRates collisions(T);
-    for (int row = 0; row < rows; ++row) {
-      const double n_H = std::pow(10.0, k_least_density + row / k_rows_per_dex);
-      // Shielded gas has the state of gas in which each atom sees fewer photons: denser gas.
-      const double effective = std::min(n_H / shielded_share(options.shielding, n_H, 0.0),
-                                        std::pow(10.0, k_most_density));
-      const Species x = equilibrium(collisions, background, effective);
-      const OriginalRates rates = rates_of(effective, T, z, background, x);
-      double* node = &values[(static_cast<std::size_t>(row) * temperatures + k) * k_node_values];
-      node[k_primordial] = rates.cool - rates.heat;
-      node[k_metals] = original_metal_cooling(effective, T, z);
-      node[k_internal] = internal_energy(T, rates.molecular_weight, options.gamma);
-      node[k_compton] = options.compton ? compton_per_electron(T, z) *
-                                              std::max(x.electrons, k_residual_electrons) * per_mass
-                                        : 0.0;
+    const PrimordialCooling primordial(T);
+    const MetalCooling metals(T, z);
+    const double compton = options.compton ? compton_per_electron(T, z) : 0.0;
+    for (int first = 0; first < rows; first += Lanes::width) {
+      const Pack n_H = Lanes::load(&densities[first]);
+      const Species<Pack> x = equilibrium(collisions, background, n_H);
+      const Pack net = primordial.rate(n_H, x) - photo_heating(n_H, background, x);
+      const Pack of_metals = metals.rate(n_H), weight = x.molecular_weight();
+      for (int lane = 0; lane < std::min(Lanes::width, rows - first); ++lane) {
+        const std::size_t row = first + lane;
+        double* node = &values[(row * temperatures + k) * k_node_values];
+        node[k_primordial] = Lanes::lane(net, lane);
+        node[k_metals] = Lanes::lane(of_metals, lane);
+        node[k_internal] = internal_energy(T, Lanes::lane(weight, lane), options.gamma);
+        node[k_compton] =
+            compton * std::max(Lanes::lane(x.electrons, lane), k_residual_electrons) * per_mass;
+      }
     }
   });
   Nodes nodes;

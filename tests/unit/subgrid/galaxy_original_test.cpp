@@ -57,6 +57,22 @@ double in_steps_of_ramses(const CellRates& rates, double u, double t) {
   return before + (u - before) * (t - time_before) / (elapsed - time_before);
 }
 
+TEST(GalaxyOriginal, gas_in_a_pack_has_the_equilibrium_that_it_has_alone) {
+  using Lanes = PackTraits<Pack>;
+  // Some need more steps than others.
+  const double densities[] = {1e-9, 3e-4, 0.5, 1e5};
+  const PhotoRates background = courty_background(2.0, k_ramses_reionization);
+  for (const double T : {20.0, 1e4, 3e4, 1e7}) {
+    const IonizationRates rates(T);
+    const Species<Pack> together = equilibrium(rates, background, Lanes::load(densities));
+    for (int lane = 0; lane < Lanes::width; ++lane) {
+      const Species<double> alone = equilibrium(rates, background, densities[lane]);
+      EXPECT_EQ(Lanes::lane(together.electrons, lane), alone.electrons) << "T = " << T;
+      EXPECT_EQ(Lanes::lane(together.HeI, lane), alone.HeI) << "T = " << T;
+    }
+  }
+}
+
 TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
   const auto rows = reference_table("galaxy/original_cells.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/original_cells.csv";
