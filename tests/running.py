@@ -87,6 +87,7 @@ def octant_environment(threads: int = 1) -> dict[str, str]:
         "OMPI_MCA_orte_tmpdir_base": str(own),
         "OMP_NUM_THREADS": str(threads),
         "OMP_PROC_BIND": "false",
+        "OMP_WAIT_POLICY": "passive",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
