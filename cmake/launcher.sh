@@ -271,7 +271,11 @@ close_relay() {
 # Runs a command that gets the signals sent to this shell, and gets them once: it has a session of
 # its own, where the terminal's do not come.
 run_with_signals() {
-  local child status interrupted=yes asked_at='' name
+  local child status interrupted=yes asked_at='' early='' name
+  for name in TERM INT HUP USR1; do
+    # shellcheck disable=SC2064
+    trap "early=$name" "$name"
+  done
   (trap - INT; exec setsid "$@") &
   child=$!
   for name in TERM INT HUP USR1; do
@@ -279,6 +283,7 @@ run_with_signals() {
     trap "forward $name" "$name"
   done
   trap 'suspend' TSTP
+  [[ ! $early ]] || forward "$early"
   while [[ $interrupted ]]; do
     status=0 interrupted=''
     wait "$child" || status=$?

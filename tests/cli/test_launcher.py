@@ -177,6 +177,15 @@ def test_signals_reach_the_program(clone: Clone, name: str) -> None:
         assert process.wait(timeout=30) == 3
 
 
+def test_a_signal_that_comes_before_the_launcher_listens_reaches_the_program(clone: Clone) -> None:
+    launcher = clone.root / "cmake/launcher.sh"
+    slowly = 'trap() { sleep 0.1; builtin trap "$@"; }\n'
+    launcher.write_text(launcher.read_text() + slowly)
+    with ready(clone, clone.command(waiting_for("USR1"))) as process:
+        process.send_signal(signal.SIGUSR1)
+        assert process.wait(timeout=30) == 3
+
+
 def test_a_ctrl_c_reaches_the_program_once(clone: Clone) -> None:
     """The terminal sends it to the launcher and to all that it started."""
     counting = "n=0; trap 'n=$((n + 1))' INT; echo ready; for i in 1 2 3 4 5 6; do sleep 0.1; done"
