@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -159,6 +160,9 @@ void measure_all(const ModelRequest& request, const Communicator& communicator, 
     throw InputError("octant bench device-model runs on one rank, not on {}", communicator.size());
   if (request.hydro_case.block_size != 8 && request.hydro_case.block_size != 16)
     throw InputError("--block-size {}: expected 8 or 16", request.hydro_case.block_size);
+  if (std::filesystem::exists(request.file))
+    throw InputError("--model {}: there is such a file already; give another name, or move it away",
+                     request.file);
   std::vector<MeasuredSweeps> measured;
   for (const int tiles : request.tiles)
     measured.push_back(measure_size(communicator, request, tiles));

@@ -79,6 +79,10 @@ def test_device_model_writes_what_a_run_chooses_by(tmp_path: Path) -> None:
         chosen = result[f"{result['choice']}_seconds"]
         assert result["loss"] == pytest.approx(chosen / faster - 1.0)
     run_well(tmp_path / "run", DRIFTING_BLAST, "time.max_steps=1", f"execution.model={file}")
+    measured = file.read_text()
+    refusal = octant("bench", "device-model", *few)
+    assert (refusal.code, file.read_text()) == (2, measured)
+    assert "there is such a file already" in refusal.text
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
