@@ -7,7 +7,10 @@ import duckdb
 
 from running import Outcome
 
-TABLES = ("steps", "ranks", "phases", "messages", "copies", "blocks", "placement", "events")
+TABLES = (
+    "steps", "ranks", "phases", "kernels", "launches", "messages", "copies", "blocks", "placement",
+    "events",
+)  # fmt: skip
 
 
 def tables(run: Outcome | Path) -> duckdb.DuckDBPyConnection:

@@ -121,6 +121,7 @@ class MadeUpRun:
         self._number = step
         self._begin = self._now.copy()
         self._phases: dict[tuple[int, int, str, str], dict[str, Any]] = {}
+        self._kernels: dict[tuple[int, int, str], dict[str, Any]] = {}
         self._messages: dict[tuple[int, int, str], dict[str, Any]] = {}
         self._cpu = np.zeros(self.ranks, np.int64)
         for level in self.rounds:
@@ -233,8 +234,32 @@ class MadeUpRun:
         for key, value in (more | {"cells": cells, "bytes": bytes_}).items():
             row[key] += value
         self._event(rank, level, phase, name, int(self._now[rank]), duration)
+        if cells:
+            self._kernel(rank, level, name, duration, cells)
         self._now[rank] += duration
         self._cpu[rank] += added
+
+    def _kernel(self, rank: int, level: int, name: str, duration: int, cells: int) -> None:
+        """Note a kernel that runs while its part of the program lasts."""
+        launch = {
+            **self._first(),
+            "rank": rank,
+            "level": level,
+            "name": f"hydro::{name}",
+            "part": name,
+            "start_ns": int(self._now[rank]),
+            "duration_ns": duration,
+        }
+        if self._number in self.detail:
+            self._rows["launches"].append(launch)
+        work = {"bytes": 80 * cells, "operations": 600 * cells}
+        row = self._kernels.setdefault(
+            (rank, level, name),
+            launch | {"calls": 0, "duration_ns": 0, "items": 0, "bytes": 0, "operations": 0},
+        )
+        more = {"calls": 1, "duration_ns": duration, "items": cells, **work}
+        for key, value in more.items():
+            row[key] += value
 
     def _message_event(
         self, rank: int, level: int, phase: str, start: int, duration: int, pair: tuple[int, int]
@@ -332,6 +357,7 @@ class MadeUpRun:
             )
             self._rows["blocks"] += self._blocks_of(rank)
         self._rows["phases"] += self._phases.values()
+        self._rows["kernels"] += self._kernels.values()
         self._rows["messages"] += self._messages.values()
         if self._number % 8 == 0:
             self._rows["placement"] += [self._placement(level) for level in (0, 1)]

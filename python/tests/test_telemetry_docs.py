@@ -43,7 +43,7 @@ def test_query_of_the_tutorial_answers(run: Path, query: str) -> None:
 
 
 def test_tutorial_has_queries() -> None:
-    assert len(asked()) == 10
+    assert len(asked()) == 11
 
 
 def test_clickhouse_agrees_with_duckdb(run: Path) -> None:

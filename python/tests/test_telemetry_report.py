@@ -15,7 +15,7 @@ from matplotlib.image import imread
 
 SECTIONS = (
     "findings", "phases", "slow-steps", "compute", "waiting", "balance", "critical-paths", "speeds",
-    "memory", "placement",
+    "kernels", "memory", "placement",
 )  # fmt: skip
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 

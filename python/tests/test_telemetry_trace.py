@@ -79,12 +79,13 @@ def test_trace_is_valid_and_adds_up(
     check_format(events)
     slices = [event for event in events if event["ph"] == "X"]
     steps = sum(event["dur"] for event in slices if event["cat"] == "step")
-    parts = sum(event["dur"] for event in slices if event["cat"] != "step")
+    parts = sum(event["dur"] for event in slices if event["cat"] not in ("step", "kernel"))
     assert parts == pytest.approx(steps, rel=1e-9)
     names = {
         event["args"]["name"] for event in events if event["ph"] == "M" and "name" in event["args"]
     }
     assert {f"rank {rank}" for rank in range(ranks)} <= names
+    assert {f"kernels of rank {rank}" for rank in range(ranks)} <= names
     assert ("node 1" in names) == (ranks > 4)
 
 
@@ -109,11 +110,29 @@ def test_slices_last_as_long_as_the_phases(octools: Call, tmp_path: Path) -> Non
     assert sum(sweeps) * 1e3 == pytest.approx(own)
 
 
+@pytest.mark.parametrize("detail", [range(0), range(3)])
+def test_kernels_have_a_track_of_their_own(octools: Call, tmp_path: Path, detail: range) -> None:
+    """Launch by launch where they were recorded, else one after the other."""
+    run = MadeUpRun(ranks=2, steps=3, detail=detail).write(tmp_path)
+    octools("trace", run, "--output", tmp_path / "t.json")
+    events = written(tmp_path / "t.json")
+    tracks = {e["args"]["name"]: e["tid"] for e in events if e["name"] == "thread_name"}
+    track = tracks["kernels of rank 1"]
+    slices = [e for e in events if e["ph"] == "X" and e["tid"] == track]
+    assert {e["name"] for e in slices} == {"hydro::sweep", "hydro::fluxes"}
+    assert {e["args"]["part"] for e in slices} == {"sweep", "fluxes"}
+    assert len(slices) == 3 * (6 if detail else 4)
+    with Telemetry(tmp_path) as telemetry:
+        ran = telemetry.value("select sum(duration_ns) from kernels where rank = 1")
+    assert sum(e["dur"] for e in slices) * 1e3 == pytest.approx(ran)
+
+
 def test_steps_and_ranks_can_be_chosen(octools: Call, tmp_path: Path) -> None:
     run = MadeUpRun(ranks=6, steps=8, detail=range(4)).write(tmp_path)
     octools("trace", run, "--steps", "3:5", "--ranks", "2", "--output", tmp_path / "t.json")
     slices = [event for event in written(tmp_path / "t.json") if event["ph"] == "X"]
-    assert {event["tid"] for event in slices} == {2}
+    assert {event["tid"] for event in slices if event["cat"] != "kernel"} == {2}
+    assert len({event["tid"] for event in slices}) == 2
     assert {e["name"] for e in slices if e["cat"] == "step"} == {"step 3", "step 4", "step 5"}
 
 

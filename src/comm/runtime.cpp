@@ -87,6 +87,16 @@ void count_array_of_kokkos(Kokkos::Profiling::SpaceHandle space, const char* lab
   count_array(label, memory, static_cast<std::int64_t>(bytes), on_device);
 }
 
+// The hooks of its tools would wait for all kernels of a device, before and after each. A tool says
+// by itself what it needs.
+void let_hooks_wait_for_nothing() {
+  if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
+  namespace tools = Kokkos::Tools::Experimental;
+  tools::set_request_tool_settings_callback([](std::uint32_t, tools::ToolSettings* settings) {
+    settings->requires_global_fencing = false;
+  });
+}
+
 // By the hooks of its tools, unless a tool has these.
 void count_arrays_of_kokkos() {
   if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
@@ -151,6 +161,7 @@ void start_kokkos() {
                          std::getenv("KOKKOS_MAP_DEVICE_ID_BY") != nullptr;
   const auto device = device_of(Communicator::world().split_by_node().rank());
   if (device && !is_chosen) settings.set_device_id(*device);
+  let_hooks_wait_for_nothing();
   Kokkos::initialize(settings);
   count_arrays_of_kokkos();
 #ifdef OCTANT_MEMORY_APART

@@ -170,6 +170,8 @@ void Archive::write_tables(const Window& rows, std::int64_t first, std::int64_t 
   write("steps", rows.steps);
   write("ranks", rows.ranks);
   write("phases", rows.phases);
+  write("kernels", rows.kernels);
+  write("launches", rows.launches);
   write("messages", rows.messages);
   write("copies", rows.copies);
   write("blocks", rows.blocks);

@@ -1,10 +1,12 @@
 #include "telemetry/kernel_hooks.hpp"
 
 #include <cstdlib>
+#include <thread>
 
 #include <Kokkos_Core.hpp>
 
 #include "core/device_memory.hpp"
+#include "core/kernel_work.hpp"
 #include "telemetry/recorder.hpp"
 
 namespace octant::telemetry {
@@ -17,24 +19,41 @@ constexpr bool k_hooks_are_free = false;  // that memory has them (comm/runtime.
 constexpr bool k_hooks_are_free = true;
 #endif
 
-Recorder* g_recorder = nullptr;  // Kokkos passes nothing to a hook that we could give it
+// Kokkos passes nothing to a hook that we could give it.
+Recorder* g_recorder = nullptr;
+std::thread::id g_thread;  // who reports, as of scopes: a team's threads may launch kernels, too
 
-void begin(const char* name, std::uint32_t, std::uint64_t*) {
-  if (g_recorder) g_recorder->enter_kernel(name);
+bool is_watched() { return g_recorder && std::this_thread::get_id() == g_thread; }
+
+KernelPlace place_of(std::uint32_t device) {
+  namespace tools = Kokkos::Tools::Experimental;
+  const auto of_default = tools::DeviceTypeTraits<Kokkos::DefaultExecutionSpace>::id;
+  if (tools::identifier_from_devid(device).type != of_default)
+    return KernelPlace::host_beside_device;
+  return k_device_is_host ? KernelPlace::host : KernelPlace::device;
 }
 
-void end(std::uint64_t) {
-  if (g_recorder) g_recorder->leave_kernel();
+void begin(const char* name, std::uint32_t device, std::uint64_t* launch) {
+  if (is_watched()) *launch = g_recorder->begin_kernel(name, place_of(device));
+}
+
+void end(std::uint64_t launch) {
+  if (is_watched()) g_recorder->end_kernel(launch);
+}
+
+void announce(std::string_view kernel, const KernelWork& work) {
+  if (is_watched()) g_recorder->announce_kernel(kernel, work);
 }
 
 }  // namespace
 
-void watch_kernels(Recorder* recorder, bool on_device) {
+void watch_kernels(Recorder* recorder) {
   if (!k_hooks_are_free || std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
-  if (!k_device_is_host && !on_device) return;
   namespace tools = Kokkos::Tools::Experimental;
   g_recorder = recorder;
+  g_thread = std::this_thread::get_id();
   const bool watch = recorder != nullptr;
+  hear_of_kernel = watch ? announce : nullptr;
   tools::set_begin_parallel_for_callback(watch ? begin : nullptr);
   tools::set_begin_parallel_reduce_callback(watch ? begin : nullptr);
   tools::set_begin_parallel_scan_callback(watch ? begin : nullptr);

@@ -36,6 +36,24 @@ struct PhaseRow {
   std::int64_t cells = 0, bytes = 0;
 };
 
+// Kernels in the default execution space; what they worked through is 0 where nobody announced it.
+struct KernelRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, name = 0, part = 0;
+  std::int8_t level = -1;
+  std::int32_t calls = 0;
+  std::int64_t start_ns = 0, duration_ns = 0;
+  std::int64_t items = 0, bytes = 0, operations = 0;
+};
+
+// One of them.
+struct LaunchRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, name = 0, part = 0;
+  std::int8_t level = -1;
+  std::int64_t start_ns = 0, duration_ns = 0;
+};
+
 struct MessageRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, peer = 0, component = 0;

@@ -53,6 +53,8 @@ class PhaseTable {
   void copied(Cargo cargo, Way way, std::int64_t bytes);
 
   Phase innermost() const { return entries_[scopes_.back().entry].phase; }
+  std::int32_t innermost_name() const { return entries_[scopes_.back().entry].name; }
+  std::int8_t innermost_level() const { return scopes_.back().level; }
 
   // Times of one row add up to those inside it: total_ns, and of all rows to the step's: self_ns.
   const std::vector<Entry>& entries() const { return entries_; }

@@ -8,8 +8,9 @@ namespace octant::telemetry {
 
 namespace {
 
-constexpr std::size_t k_most_events = 65'536;  // per rank and window
-constexpr const char* k_rest = "step";         // names the time outside of all scopes
+constexpr std::size_t k_most_events = 65'536;           // per rank and window
+constexpr std::uint64_t k_untimed = ~std::uint64_t{0};  // for the launch of a kernel
+constexpr const char* k_rest = "step";                  // names the time outside of all scopes
 
 // Kokkos' names of its own kernels tell the array as well: too many names.
 std::string_view kernel_name(std::string_view name) {
@@ -25,7 +26,11 @@ Phase kernel_phase(std::string_view name) {
 }  // namespace
 
 Recorder::Recorder(const TelemetryOptions& options, const RunFacts& facts, const Ranks& ranks)
-    : options_(options), ranks_(ranks), archive_(facts, ranks), trigger_(options.trigger) {
+    : options_(options),
+      ranks_(ranks),
+      archive_(facts, ranks),
+      trigger_(options.trigger),
+      kernels_(make_kernel_events()) {
   alignment_ = ranks_.align_clocks();
   std::string origin = std::to_string(now());
   ranks_.broadcast(origin);
@@ -37,13 +42,13 @@ Recorder::~Recorder() { stop(); }
 void Recorder::stop() {
   if (Observer::current() != this) return;
   Observer::set_current(nullptr);
-  watch_kernels(nullptr, true);
+  watch_kernels(nullptr);
 }
 
 void Recorder::begin_step(std::int64_t step) {
   const std::int64_t begun = now();
   if (step_is_open_) end_step(begun);
-  else watch_kernels(this, options_.detail == Detail::full);
+  else watch_kernels(this);
   Observer::set_current(this);
   step_ = step;
   step_start_ = begun;
@@ -62,6 +67,7 @@ bool Recorder::window_is_full() const {
 
 void Recorder::end_step(std::int64_t now) {
   phases_.end(now);
+  kernels_.look();
   for (const PhaseTable::Entry& e : phases_.entries()) {
     window_.phases.push_back({.step = step_,
                               .rank = ranks_.rank,
@@ -165,11 +171,26 @@ void Recorder::add_placement(const PlacementFacts& facts) {
 void Recorder::write_window() {
   const Observed observed(Phase::io, "telemetry");
   const std::int64_t last = step_is_open_ ? step_ - 1 : step_;
+  take_kernels(last);
   archive_.write(window_, first_step_, last, alignment_.error_ns);
   window_.clear();
   window_seconds_ = 0.0;
   first_step_ = step_;
   alignment_ = ranks_.align_clocks();
+}
+
+void Recorder::take_kernels(std::int64_t last) {
+  kernels_.take(
+      last,
+      [this](KernelRow row) {
+        row.start_ns = run_time(row.start_ns);
+        window_.kernels.push_back(row);
+      },
+      [this](LaunchRow row) {
+        row.start_ns = run_time(row.start_ns);
+        window_.launches.push_back(row);
+      });
+  detailed_launches_ = 0;
 }
 
 void Recorder::merge() {
@@ -242,13 +263,33 @@ void Recorder::add_event(const EventRow& event) {
   else ++open_step_.events_dropped;
 }
 
-void Recorder::enter_kernel(std::string_view name) {
-  if (phases_.innermost() != Phase::other) return;
-  kernel_is_open_ = true;
-  enter(kernel_phase(name), kernel_name(name), -1);
+LaunchRow Recorder::launch_of(std::string_view name) {
+  return {.step = step_,
+          .rank = ranks_.rank,
+          .name = window_.names.number(kernel_name(name)),
+          .part = phases_.innermost_name(),
+          .level = phases_.innermost_level()};
 }
 
-void Recorder::leave_kernel() {
+void Recorder::announce_kernel(std::string_view name, const KernelWork& work) {
+  kernels_.add_work(launch_of(name), work);
+}
+
+std::uint64_t Recorder::begin_kernel(std::string_view name, KernelPlace place) {
+  const LaunchRow launch = launch_of(name);
+  if (place != KernelPlace::device && phases_.innermost() == Phase::other) {
+    kernel_is_open_ = true;
+    enter(kernel_phase(name), kernel_name(name), -1);
+  }
+  if (place == KernelPlace::host_beside_device) return k_untimed;
+  const bool detailed = detailed_ && detailed_launches_ < k_most_events;
+  if (detailed) ++detailed_launches_;
+  else if (detailed_) ++open_step_.events_dropped;
+  return kernels_.begin(launch, detailed);
+}
+
+void Recorder::end_kernel(std::uint64_t launch) {
+  if (launch != k_untimed) kernels_.end(launch);
   if (!kernel_is_open_) return;
   kernel_is_open_ = false;
   leave();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "telemetry/archive.hpp"
+#include "telemetry/kernel_table.hpp"
 #include "telemetry/message_table.hpp"
 #include "telemetry/phase_table.hpp"
 #include "telemetry/telemetry_options.hpp"
@@ -43,6 +44,10 @@ struct PlacementFacts {
   double off_rank_share = 0.0, off_node_share = 0.0;
   std::int64_t duration_ns = 0;
 };
+
+// Where a kernel runs: in the default execution space, which is the host's or a device's, or in the
+// host's beside that of a device.
+enum class KernelPlace { host, device, host_beside_device };
 
 // Collective functions say so; they are the only ones that talk to other ranks.
 class Recorder final : public Observer {
@@ -80,9 +85,12 @@ class Recorder final : public Observer {
   void messages(std::string_view component, int level,
                 std::span<const MessageReport> done) override;
 
-  // A kernel is a scope of its own where nothing else says what the time is for.
-  void enter_kernel(std::string_view name);
-  void leave_kernel();
+  // Around the launch of a kernel; gives what its end is told by. A kernel that runs on the host
+  // is a scope of its own where nothing else says what the time is for.
+  std::uint64_t begin_kernel(std::string_view name, KernelPlace place);
+  void end_kernel(std::uint64_t launch);
+  // What kernels of that name are about to work through.
+  void announce_kernel(std::string_view name, const KernelWork& work);
 
  private:
   void end_step(std::int64_t now);
@@ -91,6 +99,8 @@ class Recorder final : public Observer {
   void look_at_trigger(std::int64_t now);
   void add_event(const EventRow& event);
   void write_window();
+  void take_kernels(std::int64_t last);
+  LaunchRow launch_of(std::string_view name);
   bool window_is_full() const;
   std::int64_t run_time(std::int64_t now) const { return now + alignment_.offset_ns - origin_; }
 
@@ -99,6 +109,7 @@ class Recorder final : public Observer {
   Archive archive_;
   Trigger trigger_;
   PhaseTable phases_;
+  KernelTable kernels_;
   MessageTable messages_;
   Window window_;     // of the steps that have ended
   Window open_step_;  // rows of the step under way; their names count in window_
@@ -106,7 +117,8 @@ class Recorder final : public Observer {
   Alignment alignment_;
   std::int64_t origin_ = 0;  // the run's start on rank 0's clock
   std::int64_t step_ = -1, first_step_ = -1, step_start_ = 0, step_cpu_ = 0;
-  int detailed_steps_ = 0;  // that are still to come, by the trigger
+  int detailed_steps_ = 0;             // that are still to come, by the trigger
+  std::size_t detailed_launches_ = 0;  // in this window
   bool detailed_ = false, step_is_open_ = false, kernel_is_open_ = false;
   double window_seconds_ = 0.0;
 };

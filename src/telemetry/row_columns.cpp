@@ -92,6 +92,30 @@ std::vector<Column> columns(const std::vector<PhaseRow>& rows, const Names& name
           column("bytes", rows, &PhaseRow::bytes)};
 }
 
+std::vector<Column> columns(const std::vector<KernelRow>& rows, const Names& names) {
+  return {column("step", rows, &KernelRow::step),
+          column("rank", rows, &KernelRow::rank),
+          column("level", rows, &KernelRow::level),
+          text_column("name", rows, &KernelRow::name, names),
+          text_column("part", rows, &KernelRow::part, names),
+          column("calls", rows, &KernelRow::calls),
+          column("start_ns", rows, &KernelRow::start_ns),
+          column("duration_ns", rows, &KernelRow::duration_ns),
+          column("items", rows, &KernelRow::items),
+          column("bytes", rows, &KernelRow::bytes),
+          column("operations", rows, &KernelRow::operations)};
+}
+
+std::vector<Column> columns(const std::vector<LaunchRow>& rows, const Names& names) {
+  return {column("step", rows, &LaunchRow::step),
+          column("rank", rows, &LaunchRow::rank),
+          column("level", rows, &LaunchRow::level),
+          text_column("name", rows, &LaunchRow::name, names),
+          text_column("part", rows, &LaunchRow::part, names),
+          column("start_ns", rows, &LaunchRow::start_ns),
+          column("duration_ns", rows, &LaunchRow::duration_ns)};
+}
+
 std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& names) {
   return {column("step", rows, &MessageRow::step),
           column("rank", rows, &MessageRow::rank),

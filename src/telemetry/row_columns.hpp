@@ -15,6 +15,8 @@ using Names = std::vector<std::string>;
 std::vector<Column> columns(const std::vector<StepRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<RankRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<PhaseRow>& rows, const Names& names);
+std::vector<Column> columns(const std::vector<KernelRow>& rows, const Names& names);
+std::vector<Column> columns(const std::vector<LaunchRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<CopyRow>& rows, const Names& names);
 std::vector<Column> columns(const std::vector<BlockRow>& rows, const Names& names);

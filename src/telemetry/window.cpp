@@ -69,11 +69,11 @@ void add(std::vector<Row>& to, const std::vector<Row>& rows) {
   to.insert(to.end(), rows.begin(), rows.end());
 }
 
-// The same, for rows whose field `name` counts in another list of names.
-template <class Row>
-void add(std::vector<Row>& to, std::vector<Row> rows, std::int32_t Row::*name,
-         const std::vector<std::int32_t>& numbers) {
-  for (Row& row : rows) row.*name = numbers[static_cast<std::size_t>(row.*name)];
+// The same, for rows whose `names` count in another list of names.
+template <class Row, class... Name>
+void add(std::vector<Row>& to, std::vector<Row> rows, const std::vector<std::int32_t>& numbers,
+         Name Row::*... names) {
+  for (Row& row : rows) ((row.*names = numbers[static_cast<std::size_t>(row.*names)]), ...);
   add(to, rows);
 }
 
@@ -83,6 +83,8 @@ void Window::clear() {
   steps.clear();
   ranks.clear();
   phases.clear();
+  kernels.clear();
+  launches.clear();
   messages.clear();
   copies.clear();
   blocks.clear();
@@ -95,6 +97,8 @@ void Window::append(const Window& other) {
   add(steps, other.steps);
   add(ranks, other.ranks);
   add(phases, other.phases);
+  add(kernels, other.kernels);
+  add(launches, other.launches);
   add(messages, other.messages);
   add(copies, other.copies);
   add(blocks, other.blocks);
@@ -108,6 +112,8 @@ Window Window::between(std::int64_t first, std::int64_t last) const {
           .steps = telemetry::between(steps, first, last),
           .ranks = telemetry::between(ranks, first, last),
           .phases = telemetry::between(phases, first, last),
+          .kernels = telemetry::between(kernels, first, last),
+          .launches = telemetry::between(launches, first, last),
           .messages = telemetry::between(messages, first, last),
           .copies = telemetry::between(copies, first, last),
           .blocks = telemetry::between(blocks, first, last),
@@ -117,8 +123,9 @@ Window Window::between(std::int64_t first, std::int64_t last) const {
 }
 
 std::int64_t Window::bytes() const {
-  return bytes_of(steps) + bytes_of(ranks) + bytes_of(phases) + bytes_of(messages) +
-         bytes_of(copies) + bytes_of(blocks) + bytes_of(placement) + bytes_of(events);
+  return bytes_of(steps) + bytes_of(ranks) + bytes_of(phases) + bytes_of(kernels) +
+         bytes_of(launches) + bytes_of(messages) + bytes_of(copies) + bytes_of(blocks) +
+         bytes_of(placement) + bytes_of(events);
 }
 
 std::vector<std::byte> Window::packed() const {
@@ -132,6 +139,8 @@ std::vector<std::byte> Window::packed() const {
   packer.add(steps);
   packer.add(ranks);
   packer.add(phases);
+  packer.add(kernels);
+  packer.add(launches);
   packer.add(messages);
   packer.add(copies);
   packer.add(blocks);
@@ -153,12 +162,14 @@ void Window::append_packed(std::span<const std::byte> bytes) {
     }
     add(steps, unpacker.next<StepRow>());
     add(ranks, unpacker.next<RankRow>());
-    add(phases, unpacker.next<PhaseRow>(), &PhaseRow::name, numbers);
-    add(messages, unpacker.next<MessageRow>(), &MessageRow::component, numbers);
-    add(copies, unpacker.next<CopyRow>(), &CopyRow::name, numbers);
+    add(phases, unpacker.next<PhaseRow>(), numbers, &PhaseRow::name);
+    add(kernels, unpacker.next<KernelRow>(), numbers, &KernelRow::name, &KernelRow::part);
+    add(launches, unpacker.next<LaunchRow>(), numbers, &LaunchRow::name, &LaunchRow::part);
+    add(messages, unpacker.next<MessageRow>(), numbers, &MessageRow::component);
+    add(copies, unpacker.next<CopyRow>(), numbers, &CopyRow::name);
     add(blocks, unpacker.next<BlockRow>());
-    add(placement, unpacker.next<PlacementRow>(), &PlacementRow::policy, numbers);
-    add(events, unpacker.next<EventRow>(), &EventRow::name, numbers);
+    add(placement, unpacker.next<PlacementRow>(), numbers, &PlacementRow::policy);
+    add(events, unpacker.next<EventRow>(), numbers, &EventRow::name);
     events_dropped += unpacker.next<std::int64_t>().front();
   }
 }

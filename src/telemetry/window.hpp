@@ -15,6 +15,8 @@ struct Window {
   std::vector<StepRow> steps;
   std::vector<RankRow> ranks;
   std::vector<PhaseRow> phases;
+  std::vector<KernelRow> kernels;
+  std::vector<LaunchRow> launches;
   std::vector<MessageRow> messages;
   std::vector<CopyRow> copies;
   std::vector<BlockRow> blocks;

@@ -107,6 +107,23 @@ def report(
     print(f"wrote {destination}")
 
 
+def roofline(
+    run: Run,
+    machine: Annotated[
+        Path | None,
+        typer.Option(help="What `octant bench health --json FILE` measured of the run's machine."),
+    ] = None,
+) -> None:
+    """Tell how long kernels ran, and how close they came to the machine's limits."""
+    from octools.telemetry.database import Telemetry
+    from octools.telemetry.roofline import Machine
+    from octools.telemetry.roofline import roofline as table
+
+    limits = Machine.read(machine) if machine else None
+    with Telemetry(run) as telemetry:
+        print(table(telemetry, limits))
+
+
 def trace(
     run: Run,
     steps: Annotated[

@@ -13,6 +13,7 @@ from octools.errors import OctoolsError
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import PLACES, Diagnosis, diagnose
 from octools.telemetry.finding import Finding, line
+from octools.telemetry.roofline import COLUMNS, QUERY, kernels
 from octools.telemetry.several import NOTHING_CHANGED, Difference, Runs, differences
 from octools.telemetry.slow import SLOW, rates_query
 from octools.telemetry.svg import Array, Series, bars, dots, heat_map, lines, stacked
@@ -24,6 +25,7 @@ PHASES = (
 # More steps or ranks than this are drawn as means of several.
 MOST_BINS, MOST_ROWS = 320, 160
 SLOW_STEPS = 6
+MOST_KERNELS = 16
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def report(telemetry: Telemetry, title: str) -> str:
         _balance(run),
         _critical_paths(run, diagnosis),
         _speeds(run),
+        _kernels(run),
         _memory(run),
         _placement(run),
     ]
@@ -367,6 +370,23 @@ def _speeds(run: Run) -> str:
         f"{SLOW:g} counts as slow."
     )
     return _section("speeds", "Slow ranks", what, body, inner)
+
+
+def _kernels(run: Run) -> str:
+    found = kernels(run.telemetry)[:MOST_KERNELS]
+    if not found:
+        return ""
+    rows = [[escape(cell) for cell in _known(kernel.row(None))] for kernel in found]
+    what = (
+        "Where they run, those that took longest first; B and op: bytes that must move and "
+        "operations, where a kernel says so. The machine's limits: octools roofline RUN --machine."
+    )
+    return _section("kernels", "Kernels", what, _table(_known(COLUMNS), rows), QUERY)
+
+
+def _known(cells: Sequence[str]) -> list[str]:
+    """Leave out the shares of a machine's limits."""
+    return [*cells[:-3], cells[-1]]
 
 
 def _memory(run: Run) -> str:

@@ -20,6 +20,10 @@ _PHASE: Columns = {
     "phase": ("VARCHAR", "compute, pack, send, wait, unpack, collective, regrid, ..."),
     "name": ("VARCHAR", "kernel, component of an exchange, or purpose"),
 }
+_KERNEL: Columns = {
+    "name": ("VARCHAR", "kernel"),
+    "part": ("VARCHAR", "part of the program that launched it"),
+}
 _MESH: Columns = {
     "blocks": ("BIGINT", "blocks"),
     "leaf_cells": ("BIGINT", "leaf cells"),
@@ -60,6 +64,26 @@ TABLES: Mapping[str, Columns] = {
         "cpu_ns": ("BIGINT", "processor time of self_ns"),
         "cells": ("BIGINT", "cells worked on; 0 where none are"),
         "bytes": ("BIGINT", "bytes moved; 0 where none are"),
+    },
+    "kernels": {
+        **_FIRST,
+        **_RANK,
+        **_LEVEL,
+        **_KERNEL,
+        "calls": ("INTEGER", "number of launches"),
+        "start_ns": ("BIGINT", "when the first one began to run"),
+        "duration_ns": ("BIGINT", "how long they ran"),
+        "items": ("BIGINT", "cells, faces or particles worked on; 0: not known"),
+        "bytes": ("BIGINT", "that they must move, were there no caches; 0: not known"),
+        "operations": ("BIGINT", "of real numbers; 0: not known"),
+    },
+    "launches": {
+        **_FIRST,
+        **_RANK,
+        **_LEVEL,
+        **_KERNEL,
+        "start_ns": ("BIGINT", "when it began to run, ns since the run's start"),
+        "duration_ns": ("BIGINT", "how long it ran"),
     },
     "messages": {
         **_FIRST,

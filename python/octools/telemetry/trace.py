@@ -1,9 +1,10 @@
 """A run's telemetry as a trace that Perfetto and Chrome show (trace-event format, JSON).
 
-A node is a process and a rank a thread of it. Where events were recorded, each scope is a slice at
-its place in time, and each message an arrow from its posting to its arrival. Elsewhere a step's
-phases are laid out one after the other, each as long as its own time: how long is exact, when
-within the step is not.
+A node is a process and a rank a thread of it, beside which its kernels have a track of their own:
+on a GPU they run behind the thread that launches them. Where events were recorded, each scope is a
+slice at its place in time, and each message an arrow from its posting to its arrival. Elsewhere a
+step's phases are laid out one after the other, each as long as its own time: how long is exact,
+when within the step is not.
 """
 
 import gzip
@@ -19,6 +20,7 @@ from octools.telemetry.database import Telemetry
 TraceEvent = dict[str, Any]
 
 MICROSECONDS = 1e-3  # of a nanosecond
+KERNELS_OF = 10_000_000  # and a rank: the thread that stands for its kernels
 
 
 def save_trace(
@@ -70,6 +72,8 @@ def _events(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
     yield from _messages(telemetry, chosen)
     yield from _phases(telemetry, chosen)
     yield from _exchanges(telemetry, chosen)
+    yield from _launches(telemetry, chosen)
+    yield from _kernels(telemetry, chosen)
     yield from _memory(telemetry, chosen)
 
 
@@ -82,7 +86,9 @@ def _names(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
             yield _meta("process_name", node, 0, {"name": f"node {node}"})
             yield _meta("process_sort_index", node, 0, {"sort_index": node})
         yield _meta("thread_name", node, rank, {"name": f"rank {rank}"})
-        yield _meta("thread_sort_index", node, rank, {"sort_index": rank})
+        yield _meta("thread_sort_index", node, rank, {"sort_index": 2 * rank})
+        yield _meta("thread_name", node, KERNELS_OF + rank, {"name": f"kernels of rank {rank}"})
+        yield _meta("thread_sort_index", node, KERNELS_OF + rank, {"sort_index": 2 * rank + 1})
 
 
 def _meta(name: str, node: int, rank: int, values: TraceEvent) -> TraceEvent:
@@ -184,6 +190,33 @@ def _exchanges(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
     join placed w on w.step = m.step and w.rank = m.peer and w.name = m.component
       and w.phase = 'wait'"""
     yield from _arrows("exchange", telemetry.stream(query))
+
+
+def _launches(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
+    query = f"""
+    select node, rank, level, name, part, start_ns, duration_ns, 0, 1 from launches
+    where true{chosen} order by node, rank, start_ns, duration_ns desc"""
+    yield from _kernel_slices(telemetry, query)
+
+
+def _kernels(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
+    """Lay out the kernels of a step without launches from the moment when its first one began."""
+    query = f"""
+    select node, rank, level, name, part,
+      (min(start_ns) over (partition by step, rank) + sum(duration_ns) over (partition by step, rank
+        order by start_ns, level, name, part rows between unbounded preceding and current row)
+        - duration_ns)::bigint, duration_ns, items, calls
+    from kernels where step not in (select step from raw.launches){chosen}"""
+    yield from _kernel_slices(telemetry, query)
+
+
+def _kernel_slices(telemetry: Telemetry, query: str) -> Iterator[TraceEvent]:
+    for node, rank, level, name, part, start, duration, items, calls in telemetry.stream(query):
+        values: TraceEvent = {"part": part}
+        numbers = {"items": items, "calls": calls if calls > 1 else 0}
+        values |= {key: value for key, value in numbers.items() if value}
+        values |= {"level": level} if level >= 0 else {}
+        yield _slice(node, KERNELS_OF + rank, name, "kernel", start, duration, values)
 
 
 def _memory(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:

@@ -201,6 +201,16 @@ VIEWS: Mapping[str, View] = {
     "phases": View(
         "step, rank, level, phase and name", {**TABLES["phases"], **NODE}, _with_node("phases")
     ),
+    "kernels": View(
+        "step, rank, level, kernel and part of the program",
+        {**TABLES["kernels"], **NODE},
+        _with_node("kernels"),
+    ),
+    "launches": View(
+        "launch of a kernel, where full detail was recorded",
+        {**TABLES["launches"], **NODE},
+        _with_node("launches"),
+    ),
     "messages": View(
         "step, rank, component, peer and direction",
         {**TABLES["messages"], **NODE, "peer_node": ("INTEGER", "node of the peer")},

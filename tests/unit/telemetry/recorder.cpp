@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "parquet_table.hpp"
 
 namespace octant::telemetry {
@@ -123,6 +124,50 @@ TEST_F(Recording, kernels_are_phases_where_no_scope_says_what_they_are_for) {
   EXPECT_EQ(phase_of["pack"], "pack");
   EXPECT_EQ(phase_of["regrid"], "regrid");
   EXPECT_FALSE(phase_of.contains("hidden"));
+}
+
+TEST_F(Recording, kernels_tell_how_long_they_ran_and_what_was_announced_of_them) {
+  options.detail = Detail::full;
+  Recorder recorder(options, facts, alone());
+  for (int step = 0; step < 2; ++step) {
+    recorder.begin_step(step);
+    const Observed scope(Phase::regrid, "regrid", 3);
+    announce_kernel("flags", 3, {.bytes = 16.0, .operations = 2.5});
+    run_kernel("flags");
+    run_kernel("flags");
+    run_kernel("Kokkos::View::initialization [some array]");
+  }
+  recorder.finish();
+  const ParquetTable kernels = only_table("kernels"), launches = only_table("launches");
+  ASSERT_EQ(kernels.rows(), 4);
+  EXPECT_EQ(launches.rows(), 6);
+  EXPECT_EQ(kernels.number("step", 2), 1.0);
+  EXPECT_EQ(kernels.text("name", 2), "flags");
+  EXPECT_EQ(kernels.text("part", 2), "regrid");
+  EXPECT_EQ(kernels.number("level", 2), 3.0);
+  EXPECT_EQ(kernels.number("calls", 2), 2.0);
+  EXPECT_EQ(kernels.number("items", 2), 3.0);
+  EXPECT_EQ(kernels.number("bytes", 2), 48.0);
+  EXPECT_EQ(kernels.number("operations", 2), 7.0) << "whole ones";
+  EXPECT_GT(kernels.number("duration_ns", 2), 0.0);
+  EXPECT_EQ(kernels.text("name", 3), "Kokkos");
+  EXPECT_EQ(kernels.number("items", 3), 0.0);
+  EXPECT_GE(launches.number("start_ns", 3), kernels.number("start_ns", 2));
+}
+
+int g_fences = 0;
+
+TEST_F(Recording, hooks_wait_for_no_kernel) {
+  namespace tools = Kokkos::Tools::Experimental;
+  Recorder recorder(options, facts, alone());
+  recorder.begin_step(0);
+  tools::set_begin_fence_callback([](const char*, std::uint32_t, std::uint64_t*) { ++g_fences; });
+  Kokkos::fence("a fence that is seen");
+  EXPECT_GT(g_fences, 0);
+  g_fences = 0;
+  run_kernel("a kernel");
+  tools::set_begin_fence_callback(nullptr);
+  EXPECT_EQ(g_fences, 0);
 }
 
 TEST_F(Recording, every_window_is_a_file_until_they_are_merged) {
@@ -265,6 +310,8 @@ TEST(Window, packed_windows_add_up_with_their_own_names) {
   first.phases.push_back({.step = 1, .rank = 0, .name = first.names.number("sweep")});
   second.phases.push_back({.step = 1, .rank = 1, .name = second.names.number("sweep")});
   second.messages.push_back({.step = 1, .rank = 1, .component = second.names.number("ghosts")});
+  second.kernels.push_back(
+      {.name = second.names.number("sweep"), .part = second.names.number("ghosts")});
   second.events_dropped = 5;
   auto bytes = first.packed();
   const auto more = second.packed();
@@ -274,6 +321,8 @@ TEST(Window, packed_windows_add_up_with_their_own_names) {
   EXPECT_EQ(all.phases[0].name, all.phases[1].name);
   EXPECT_EQ(all.names.names()[all.phases[1].name], "sweep");
   EXPECT_EQ(all.names.names()[all.messages[0].component], "ghosts");
+  EXPECT_EQ(all.names.names()[all.kernels[0].name], "sweep");
+  EXPECT_EQ(all.names.names()[all.kernels[0].part], "ghosts");
   EXPECT_EQ(all.events_dropped, 5);
 }
 

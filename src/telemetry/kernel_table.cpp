@@ -1,0 +1,83 @@
+#include "telemetry/kernel_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace octant::telemetry {
+
+namespace {
+
+// Among the rows of a step.
+template <class Row>
+std::uint64_t key_of(const Row& row) {
+  return static_cast<std::uint64_t>(row.name) << 32 | static_cast<std::uint64_t>(row.part) << 8 |
+         static_cast<std::uint64_t>(static_cast<std::uint8_t>(row.level));
+}
+
+// Moves the rows of steps up to `last` out of `rows`, in their order.
+template <class Row>
+void give_away(std::vector<Row>& rows, std::int64_t last,
+               const std::function<void(const Row&)>& to) {
+  const auto kept = std::stable_partition(rows.begin(), rows.end(),
+                                          [last](const Row& row) { return row.step <= last; });
+  std::for_each(rows.begin(), kept, to);
+  rows.erase(rows.begin(), kept);
+}
+
+}  // namespace
+
+KernelTable::KernelTable(std::unique_ptr<KernelEvents> events)
+    : clock_(std::move(events), [this](const KernelEvents::Span& span) { add(span); }) {}
+
+std::uint64_t KernelTable::begin(const LaunchRow& launch, bool detailed) {
+  const std::uint64_t number = clock_.begin();
+  flying_.push_back({find(launch), launch, detailed});
+  rows_[flying_.back().row].calls += 1;
+  return number;
+}
+
+void KernelTable::add_work(const LaunchRow& launch, const KernelWork& work) {
+  KernelRow& row = rows_[find(launch)];
+  row.items += work.items;
+  row.bytes += work.bytes;
+  row.operations += work.operations;
+}
+
+std::size_t KernelTable::find(const LaunchRow& launch) {
+  if (launch.step != step_) places_.clear();
+  step_ = launch.step;
+  const auto [place, is_new] = places_.try_emplace(key_of(launch), rows_.size());
+  if (is_new)
+    rows_.push_back({.step = launch.step,
+                     .rank = launch.rank,
+                     .name = launch.name,
+                     .part = launch.part,
+                     .level = launch.level});
+  return place->second;
+}
+
+void KernelTable::add(const KernelEvents::Span& span) {
+  Launch& launch = flying_.front();
+  KernelRow& row = rows_[launch.row];
+  if (row.start_ns == 0) row.start_ns = span.start_ns;
+  row.duration_ns += span.duration_ns;
+  if (launch.detailed) {
+    launch.facts.start_ns = span.start_ns;
+    launch.facts.duration_ns = span.duration_ns;
+    launches_.push_back(launch.facts);
+  }
+  flying_.pop_front();
+}
+
+void KernelTable::take(std::int64_t last, const std::function<void(const KernelRow&)>& kernel,
+                       const std::function<void(const LaunchRow&)>& launch) {
+  clock_.finish();
+  give_away<KernelRow>(rows_, last, [&](const KernelRow& row) {
+    if (row.calls > 0) kernel(row);  // else it was announced and not launched
+  });
+  give_away(launches_, last, launch);
+  places_.clear();
+  for (std::size_t n = 0; n < rows_.size(); ++n) places_.emplace(key_of(rows_[n]), n);
+}
+
+}  // namespace octant::telemetry
