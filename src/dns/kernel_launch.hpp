@@ -58,6 +58,8 @@ struct Extent {
   int nx, ny, nz;
 };
 
+inline std::int64_t cells_of(const Extent& n) { return std::int64_t{n.nx} * n.ny * n.nz; }
+
 template <class Rows>
 struct RowByRow {
   Rows rows;

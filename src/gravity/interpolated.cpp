@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/kernel_work.hpp"
 #include "gravity/patch_scratch.hpp"
 
 namespace octant::gravity {
@@ -210,6 +211,9 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
   const PatchPotential<T> values(level, around, phi);
   const Pack near(order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size));
   const Pack far(order == 4 ? 1.0 / (12.0 * cell_size) : 0.0);
+  // phi is read, three components are written, of two differences each.
+  announce_kernel("gravity: acceleration", level.patches().own() * std::int64_t{T * T * T},
+                  {32.0, 15.0});
   Kokkos::parallel_for(
       "gravity: acceleration", teams(level.patches().own(), values.bytes()),
       KOKKOS_LAMBDA(const Team& team) {

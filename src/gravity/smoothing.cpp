@@ -1,6 +1,7 @@
 #include "gravity/smoothing.hpp"
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "gravity/patch_scratch.hpp"
 
 namespace octant::gravity {
@@ -299,6 +300,10 @@ void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>&
       });
 }
 
+std::int64_t cells_of(const GridView& grid, const DeviceArray<const std::int32_t>& patches) {
+  return static_cast<std::int64_t>(patches.extent(0)) * grid.side * grid.side * grid.side;
+}
+
 // Calls body with what is in reach of patches, and their side, as types.
 template <class Body>
 void with_kind(const GridView& grid, bool masked, const Body& body) {
@@ -320,6 +325,9 @@ void with_kind(const GridView& grid, bool masked, const Body& body) {
 void descend(const GridView& grid, bool masked, const DeviceArray<const std::int32_t>& patches,
              bool from_zero, double* coarse_f, double* norms) {
   if (patches.extent(0) == 0) return;
+  // phi and f are read, phi and an eighth as many coarse f written. A cell is relaxed (9), its
+  // residual found (8), and that and its square are added up.
+  announce_kernel("gravity: descend", cells_of(grid, patches), {from_zero ? 17.0 : 25.0, 20.0});
   with_kind(grid, masked, [&](auto reach, auto T) {
     descend_patches<reach.value, T.value>(grid, patches, from_zero, coarse_f, norms);
   });
@@ -328,6 +336,9 @@ void descend(const GridView& grid, bool masked, const DeviceArray<const std::int
 void ascend(const GridView& grid, bool masked, const DeviceArray<const std::int32_t>& patches,
             const double* coarse_phi) {
   if (patches.extent(0) == 0) return;
+  // phi, f and an eighth as many coarse phi are read, phi is written. A cell's correction is found
+  // along y and z (9 for each pair of cells), then along x (3), and added; it is relaxed (9).
+  announce_kernel("gravity: ascend", cells_of(grid, patches), {25.0, 17.5});
   with_kind(grid, masked, [&](auto reach, auto T) {
     ascend_patches<reach.value, T.value>(grid, patches, coarse_phi);
   });

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "core/residency.hpp"
 #include "mesh/cell_loop.hpp"
 #include "mesh/flagging.hpp"
@@ -71,6 +72,9 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
   const auto places = near.places;
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
+  // A home, a position, a mass and one cell are read, that cell is written. The cloud takes 12
+  // operations, the mass 2, each of seven shares 2.
+  announce_kernel("deposit", set.count(), {52.0, 28.0});
   Kokkos::parallel_for(
       "deposit", set.count(), KOKKOS_LAMBDA(int n) {
         const std::int32_t home = p.home[n];

@@ -1,6 +1,7 @@
 // Kick, carry and drift; and what masses add up to.
 #include <numeric>
 
+#include "core/kernel_work.hpp"
 #include "particles/cloud.hpp"
 #include "particles/exact_sums.hpp"
 #include "particles/particles.hpp"
@@ -70,6 +71,9 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
   const auto fields = fetch(level, here, coarser, 3, ghosts);
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround force{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places, fields};
+  // A home, a position, a velocity and one cell's field are read, a velocity is written. The cloud
+  // takes 12 operations, a component 21 to interpolate and 2 to add.
+  announce_kernel("kick", levels_[level].set.count(), {100.0, 81.0});
   Kokkos::parallel_for(
       "kick", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         const CellsAround around = force.at(n);
@@ -144,6 +148,7 @@ void Particles::drift(int level, double dt) {
   for (int d = 0; d < 3; ++d)
     for (int side = 0; side < 2; ++side)
       reflects[d][side] = mesh_.geometry().boundary(d, side) == mesh::Boundary::reflecting;
+  announce_kernel("drift", levels_[level].set.count(), {72.0, 6.0});  // 9 numbers
   Kokkos::parallel_for(
       "drift", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         for (int d = 0; d < 3; ++d) {

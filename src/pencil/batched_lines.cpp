@@ -1,6 +1,7 @@
 #include "pencil/batched_lines.hpp"
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "pencil/batched_transpose.hpp"
 #include "pencil/line_tables.hpp"
 
@@ -78,6 +79,8 @@ class BatchedWholeLines final : public BatchedLines {
 
   void solve(const FieldView& lines) override {
     const LineTasks tasks(in_order_of(sweep_, lines, planes_.rows().planes));
+    // A line is read and written twice, with its factors; a point takes 3 operations each time.
+    announce_kernel("pencil: lines", std::int64_t{lines.nx} * lines.ny * lines.nz, {48.0, 6.0});
     Kokkos::parallel_for("pencil: lines", tasks.all(),
                          SolveWhole{tasks, planes_.rows(), table_.kinds(), reciprocal_.data()});
   }

@@ -1,0 +1,126 @@
+#include "hydro/sweep_costs.hpp"
+
+#include <algorithm>
+
+#include "core/counted.hpp"
+#include "hydro/godunov.hpp"
+#include "hydro/riemann.hpp"
+#include "hydro/schemes.hpp"
+
+namespace octant::hydro {
+
+namespace {
+
+// Those whose steps are the same for all states.
+using CountedSolvers = TypeList<Llf, Hll, Hllc>;
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Smooth flow, so that no step is taken that is seldom needed.
+Counted smooth(int n, double x) {
+  return (n == k_density || n == k_pressure ? 1.0 : 0.1) + 1e-3 * x;
+}
+
+double operations_of_gather(const KernelArguments& a) {
+  return operations_of([&] {
+    to_all_primitives<Counted>([](int n) { return smooth(n == k_energy ? k_pressure : n, 0.0); },
+                               [](int, const Counted&) {}, a.gas, a.variables);
+  });
+}
+
+// Keeps none, and has found what is harmless.
+struct NoStates {
+  KOKKOS_FUNCTION void operator()(int, int, const Counted&) const {}
+  KOKKOS_FUNCTION Counted operator()(int, int) const { return 1.0; }
+};
+
+template <class Scheme>
+double operations_of_states(const KernelArguments& a) {
+  return operations_of([&] {
+    Scheme(a).template reconstruct<true, Counted>(
+        [](int n, int x, int y, int z) { return smooth(n, x + y + z); },
+        [] { return Vector<Counted>{}; }, NoStates{});
+  });
+}
+
+double operations_of_states(const HydroOptions& options, const KernelArguments& a) {
+  double count = 0.0;
+  with_reconstruction(options, [&]<class Reconstruction>() {
+    count = a.hancock ? operations_of_states<MusclHancock<Reconstruction>>(a)
+                      : operations_of_states<RungeKutta<Reconstruction>>(a);
+  });
+  return count;
+}
+
+// Through a cell's three lower faces.
+double operations_of_fluxes(const HydroOptions& options, const KernelArguments& a) {
+  State<Counted> left, right;
+  for (int n = 0; n < k_hydro_variables; ++n) left[n] = smooth(n, -0.5), right[n] = smooth(n, 0.5);
+  double count = 0.0;
+  CountedSolvers::with(options.riemann, [&]<class Solver>() {
+    count = operations_of([&] { Solver::template flux<0>(left, right, a.gas); });
+  });
+  return 3.0 * (count + (a.variables - k_hydro_variables));
+}
+
+double operations_of_update(const KernelArguments& a) {
+  State<Counted> u;
+  for (int n = 0; n < k_hydro_variables; ++n) u[n] = smooth(n == k_energy ? k_pressure : n, 0.0);
+  const double judging =
+      operations_of([&] { signal_speed(physical_state(u, Counted(1.0), a.gas), a.gas); });
+  // Five sums and differences, the product with dt/dx and its sum; a0 old + a1 new.
+  return judging + a.variables * (a.blended ? 10.0 : 7.0);
+}
+
+// How many cells are gathered for each that is swept.
+double gathered_per_cell(const mesh::GhostShape& ghosts, int M) {
+  const auto beyond = [M](int index) { return std::max({-index, index - (M - 1), 0}); };
+  int count = 0;
+  for (int k = -ghosts.reach; k < M + ghosts.reach; ++k)
+    for (int j = -ghosts.reach; j < M + ghosts.reach; ++j) {
+      const int beside = ghosts.reach_beside(beyond(k), beyond(j));
+      if (beside >= 0) count += M + 2 * beside;
+    }
+  return static_cast<double>(count) / (M * M * M);
+}
+
+}  // namespace
+
+SweepCosts sweep_costs(const HydroOptions& options, const KernelArguments& a) {
+  const StateKernels states = sweep_kernels(options).states;
+  const double cell = 8.0 * a.variables,
+               gathered = gathered_per_cell(states.ghosts, a.sweep.tiles.patch);
+  const double old = a.sweep.a0 != 0.0 ? cell : 0.0;
+  SweepCosts costs;
+  costs.gather.bytes = 2.0 * cell * gathered;
+  costs.states.bytes = cell * (1.0 + states.points);
+  costs.fluxes.bytes = cell * (states.points + 3.0);
+  costs.update.bytes = cell * (3.0 + 1.0 + 1.0) + old;
+  costs.sweep.bytes = cell * (1.0 + 1.0) + old;
+  if (options.dimensions < 3 || !is_among(Reconstructions::names(), options.reconstruction) ||
+      !is_among(CountedSolvers::names(), options.riemann))
+    return costs;
+  costs.gather.operations = gathered * operations_of_gather(a);
+  costs.states.operations = operations_of_states(options, a);
+  costs.fluxes.operations = operations_of_fluxes(options, a);
+  costs.update.operations = operations_of_update(a);
+  costs.sweep.operations = costs.gather.operations + costs.states.operations +
+                           costs.fluxes.operations + costs.update.operations;
+  return costs;
+}
+
+void announce_sweep(const HydroOptions& options, const KernelArguments& a) {
+  if (!hear_of_kernel) return;
+  const SweepCosts costs = sweep_costs(options, a);
+  const std::int64_t patch = a.sweep.tiles.patch;
+  const std::int64_t cells = a.sweep.tiles.count() * patch * patch * patch;
+  if (!a.sweep.batches) return announce_kernel("hydro::sweep", cells, costs.sweep);
+  announce_kernel("hydro::gather", cells, costs.gather);
+  announce_kernel("hydro::states", cells, costs.states);
+  announce_kernel("hydro::fluxes", cells, costs.fluxes);
+  announce_kernel("hydro::update", cells, costs.update);
+}
+
+}  // namespace octant::hydro

@@ -1,0 +1,75 @@
+#include "hydro/sweep_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/counted.hpp"
+
+namespace octant::hydro {
+namespace {
+
+SweepCosts costs_of(const HydroOptions& options, int patch = 8, double a0 = 0.0) {
+  SweepArguments sweep;
+  sweep.tiles.patch = patch;
+  sweep.a0 = a0;
+  return sweep_costs(options, KernelArguments(options, sweep));
+}
+
+TEST(SweepCosts, bytes_are_those_of_values_that_kernels_read_and_write) {
+  const SweepCosts costs = costs_of({});
+  const double cell = 5 * 8.0;
+  EXPECT_EQ(costs.sweep.bytes, 2 * cell);
+  EXPECT_EQ(costs.states.bytes, 7 * cell) << "a cell, and the states on its six faces";
+  EXPECT_EQ(costs.fluxes.bytes, 9 * cell) << "six states, three fluxes";
+  EXPECT_EQ(costs.update.bytes, 5 * cell) << "three fluxes, a state there and back";
+  // Two layers of ghosts at faces and one at edges: 512 + 6 * 128 + 12 * 8 of 512 cells.
+  EXPECT_EQ(costs.gather.bytes, 2 * cell * 1376 / 512);
+  EXPECT_EQ(costs_of({}, 8, 0.5).update.bytes, 6 * cell) << "and the step's first state";
+  HydroOptions with_scalar;
+  with_scalar.dual_energy = DualEnergy::on;
+  EXPECT_EQ(costs_of(with_scalar).update.bytes, 5 * 6 * 8.0);
+}
+
+TEST(SweepCosts, operations_are_those_of_the_formulas) {
+  HydroOptions options;
+  options.riemann = "llf";
+  options.limiter = "minmod";
+  const SweepCosts costs = costs_of(options);
+  // Both conserved states and physical fluxes of 19, the fastest signal of 7, and for each variable
+  // three sums and two products.
+  EXPECT_EQ(costs.fluxes.operations, 3 * (2 * 19 + 7 + 5 * 5));
+  // An inverse, three velocities, and 8 for the pressure.
+  EXPECT_NEAR(costs.gather.operations, 12 * 1376.0 / 512, 1e-9);
+  EXPECT_EQ(costs.sweep.operations, costs.gather.operations + costs.states.operations +
+                                        costs.fluxes.operations + costs.update.operations);
+}
+
+TEST(SweepCosts, parabolas_take_more_operations_than_straight_lines) {
+  HydroOptions lines, parabolas;
+  parabolas.reconstruction = "ppm";
+  EXPECT_GT(costs_of(parabolas).states.operations, 1.2 * costs_of(lines).states.operations);
+  HydroOptions stages = lines;
+  stages.integrator = Integrator::rk2;
+  EXPECT_LT(costs_of(stages).states.operations, costs_of(lines).states.operations);
+}
+
+TEST(SweepCosts, what_states_decide_is_not_counted) {
+  HydroOptions options;
+  options.riemann = "exact";
+  EXPECT_EQ(costs_of(options).fluxes.operations, 0.0);
+  EXPECT_EQ(costs_of(options).sweep.operations, 0.0);
+  options = {};
+  options.reconstruction = "ppm26";
+  EXPECT_EQ(costs_of(options).states.operations, 0.0);
+}
+
+TEST(Counted, counts_what_changes_a_value) {
+  const Counted a = 3.0, b = 4.0;
+  Counted found;
+  EXPECT_EQ(operations_of([&] { found = square_root(a * a + b * b); }), 4.0);
+  EXPECT_EQ(found.value(), 5.0);
+  EXPECT_EQ(operations_of([&] { found = select(a < b, max(a, b), -a); }), 0.0);
+  EXPECT_EQ(operations_of([&] { found = fused_multiply_add(a, b, a); }), 2.0);
+}
+
+}  // namespace
+}  // namespace octant::hydro
