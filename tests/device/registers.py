@@ -5,7 +5,8 @@ Usage: registers.py [--stack] FILE...
        registers.py --spills LOG...
 
 A line for each kernel: registers and bytes of stack per thread, bytes of shared memory per block,
-and its name; the most registers first. Stack is what does not fit into registers: spilled values,
+the occupancy that registers allow (warps at once, in % of 64), and its name; the most registers
+first. Stack is what does not fit into registers: spilled values,
 and arrays that are indexed at run time. `--stack` lists kernels with a stack alone, and the exit
 code is 1 if there are any. Which of both it is, ptxas tells while it compiles: of what nvcc says
 with `-Xptxas=-v`, `--spills` lists the kernels that spill, with bytes of stack and those of them
@@ -30,6 +31,11 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 REGISTERS, FRAME = 0x2F, 0x11  # attributes of a kernel in .nv.info
 SYMBOLS = 2  # type of an ELF section
 
+# Of a multiprocessor of an A100 or H100 (CUDA C++ Programming Guide, technical specifications): a
+# quarter of its registers serves a quarter of its warps.
+QUARTERS, REGISTERS_OF_QUARTER, WARPS = 4, 16384, 64
+THREADS, GRANULE = 32, 8  # of a warp; registers are given to threads in eights
+
 
 @dataclass
 class Kernel:
@@ -39,6 +45,12 @@ class Kernel:
     registers: int
     stack: int
     shared: int
+
+    @property
+    def occupancy(self) -> float:
+        """The share of a multiprocessor's warps that can run at once, as far as registers go."""
+        of_warp = THREADS * max(GRANULE, -(-self.registers // GRANULE) * GRANULE)
+        return min(QUARTERS * (REGISTERS_OF_QUARTER // of_warp), WARPS) / WARPS
 
 
 def embedded(path: Path) -> bytes:
@@ -149,6 +161,7 @@ def main() -> int:
     listed = [kernel for kernel in found if kernel.stack > 0 or not asked.stack]
     for kernel in sorted(listed, key=lambda kernel: (-kernel.registers, -kernel.stack)):
         columns = f"{kernel.registers:4} {kernel.stack:6} {kernel.shared:6}"
+        columns += f" {100 * kernel.occupancy:4.0f}"
         print(f"{columns}  {readable(kernel.name)}")
     with_stack = sum(kernel.stack > 0 for kernel in found)
     print(f"{len(found)} kernels, {with_stack} with a stack")

@@ -56,6 +56,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
 }
 QUICK_EXAMPLES = ("sedov", "jeans", "taylor_green")
+PROFILED_STEPS = 10
 
 
 class Session:
@@ -65,6 +66,7 @@ class Session:
         self.program = program
         self.quick = quick
         self._file = file
+        self.folder = file.resolve().parent
         self.results: Result = json.loads(file.read_text()) if file.exists() else {}
 
     def once(self, part: str, name: str, work: Callable[[], Result]) -> None:
@@ -183,14 +185,19 @@ def is_flow(example: str) -> bool:
     return 'model = "dns"' in (ROOT / "examples" / f"{example}.toml").read_text()
 
 
+def schedule_of_a_gpu(example: str) -> list[str]:
+    """Choose the schedule that a GPU has."""
+    return ["dns.schedule=batches" if is_flow(example) else "execution.schedule=device"]
+
+
 def as_the_reference(example: str) -> list[str]:
     """Choose the schedules of a GPU, and the solver of gravity's base that cores have."""
     if is_flow(example):
         grid = ["grid.process_grid=1x1"] if example in BY_RANKS else []
-        return ["dns.schedule=batches", *grid]
+        return [*schedule_of_a_gpu(example), *grid]
     text = (ROOT / "examples" / f"{example}.toml").read_text()
     by_grids = "[gravity]" in text and 'solver = "fmm"' not in text
-    return ["execution.schedule=device", *(["gravity.base=fft"] if by_grids else [])]
+    return [*schedule_of_a_gpu(example), *(["gravity.base=fft"] if by_grids else [])]
 
 
 def chosen_examples(session: Session) -> list[str]:
@@ -269,11 +276,50 @@ def benches(session: Session) -> None:
         session.once("benches", name, measure)
 
 
+def profile(session: Session) -> None:
+    """Keep the telemetry of some runs beside the results, for `octools roofline` elsewhere."""
+    folder = session.folder / "profile"
+    for name in QUICK_EXAMPLES:
+
+        def run(name: str = name) -> Result:
+            ended = session.run(
+                "run",
+                ROOT / "examples" / f"{name}.toml",
+                "--output",
+                folder / name,
+                *overrides(
+                    f"time.max_steps={PROFILED_STEPS}",
+                    "output.snapshot_interval=0",
+                    "output.checkpoint_interval=0",
+                    "telemetry.detail=full",
+                    *schedule_of_a_gpu(name),
+                    *(SMALLER[name] if session.quick else ()),
+                ),
+            )
+            if ended.returncode != 0:
+                message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
+                return {"verdict": f"FAILED with {ended.returncode}: {' '.join(message)}"}
+            return {"telemetry": str(folder / name / "telemetry")}
+
+        session.once("profile", name, run)
+
+    def limits() -> Result:
+        file = folder / "health.json"
+        ended = session.run("bench", "health", "--json", file)
+        if ended.returncode != 0:
+            message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
+            return {"verdict": f"FAILED: {' '.join(message)}"}
+        return {"rows": json.loads(file.read_text())}
+
+    session.once("profile", "health", limits)
+
+
 PARTS = {
     "about": about,
     "examples": examples,
     "schedules": schedules,
     "sanitizer": sanitizer,
+    "profile": profile,
     "benches": benches,
 }
 

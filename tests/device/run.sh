@@ -4,7 +4,8 @@
 #
 #   tests/device/run.sh [--program build/cuda/octant] [--json FILE] [--quick] [PART...]
 #
-# PART is about, examples, schedules, sanitizer or benches; all, if none is given. Results are kept
-# in FILE (device.json) as they come, and a part, example or benchmark that is there already is not
-# done again: a run that was cut off goes on. The exit code is 1 if anything failed.
+# PART is about, examples, schedules, sanitizer, profile or benches; all, if none is given. Results
+# are kept in FILE (device.json) as they come, and telemetry for `octools roofline` beside it in
+# profile/. A part, example or benchmark that is there already is not done again: a run that was cut
+# off goes on. The exit code is 1 if anything failed.
 exec python3 "$(dirname "${BASH_SOURCE[0]}")/run.py" "$@"
