@@ -85,7 +85,7 @@ struct Visit {
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
     const OwnBlock block = range.blocks(place);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
-#if !defined(__CUDACC__)
+#if !defined(OCTANT_GPU_COMPILER)
 #pragma GCC ivdep
 #endif
       for (int c = begin; c < end; ++c) body(Cell{place, block.slot, c});
@@ -175,10 +175,11 @@ struct Totals {
   // without refined octants, and are added cell by cell.
   static constexpr bool k_adds_lanes =
       parts == 1 && PackTraits<Pack>::width > 1 && Terms::parts == PackTraits<Pack>::width;
-  KOKKOS_FORCEINLINE_FUNCTION void add_lanes(Cell cell, int end, double* partial) const {
-    for (; cell.index < end; cell.index += PackTraits<Pack>::width) {
+  KOKKOS_FORCEINLINE_FUNCTION void add_lanes(int place, int slot, int begin, int end,
+                                             double* partial) const {
+    for (int c = begin; c < end; c += PackTraits<Pack>::width) {
       Pack values[count];
-      terms(cell, values);
+      terms(Cell{place, slot, c}, values);
       OCTANT_UNROLL(16)
       for (int t = 0; t < count; ++t)
         for (int lane = 0; lane < PackTraits<Pack>::width; ++lane) {
@@ -196,7 +197,7 @@ struct Totals {
     for_runs(range, block.refined, [&](int begin, int end, bool refined) OCTANT_INLINE_LAMBDA {
       if (refined && range.leaves_only) return;
       if constexpr (k_adds_lanes)
-        if (block.refined == 0) return add_lanes(Cell{place, block.slot, begin}, end, partial);
+        if (block.refined == 0) return add_lanes(place, block.slot, begin, end, partial);
       for (int c = begin; c < end; c += PackTraits<V>::width) {
         V values[count];
         terms(Cell{place, block.slot, c}, values);

@@ -49,6 +49,28 @@ struct FieldAround {
   }
 };
 
+// Adds mass times a field, and the square of mass, of some rows, times a sign.
+void add_rows(const ParticleColumns& p, const FieldAround& around,
+              const std::vector<std::int32_t>& rows, double sign, ReproducibleSum& weighted,
+              ReproducibleSum& squared) {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const auto chosen = mesh::to_device("rows", rows, Cargo::lists);
+  const auto products = mesh::uninitialised<double>("products", count);
+  Kokkos::parallel_for(
+      "mass times field", count, KOKKOS_LAMBDA(std::int64_t n) {
+        const std::int32_t row = chosen(n);
+        // One that has lost its way has no home; the error is on its way.
+        products(n) = p.home[row] < 0 ? 0.0 : sign * (p.mass[row] * around.at(row).interpolated(0));
+      });
+  add_terms(
+      weighted, count, KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
+  add_terms(
+      squared, count, KOKKOS_LAMBDA(std::int64_t n) {
+        const double mass = p.mass[chosen(n)];
+        return sign * (mass * mass);
+      });
+}
+
 }  // namespace
 
 // A field of some components around a level's particles, with other ranks' cells in `ghosts`.
@@ -123,22 +145,7 @@ void Particles::add_masses(int level, const std::vector<std::int32_t>& rows, dou
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround around{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
                            sums.fields[level]};
-  const auto count = static_cast<std::int64_t>(rows.size());
-  const auto chosen = mesh::to_device("rows", rows, Cargo::lists);
-  const auto products = mesh::uninitialised<double>("products", count);
-  Kokkos::parallel_for(
-      "mass times field", count, KOKKOS_LAMBDA(std::int64_t n) {
-        const std::int32_t row = chosen(n);
-        // One that has lost its way has no home; the error is on its way.
-        products(n) = p.home[row] < 0 ? 0.0 : sign * (p.mass[row] * around.at(row).interpolated(0));
-      });
-  add_terms(
-      sums.weighted, count, KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
-  add_terms(
-      sums.squared[level], count, KOKKOS_LAMBDA(std::int64_t n) {
-        const double mass = p.mass[chosen(n)];
-        return sign * (mass * mass);
-      });
+  add_rows(p, around, rows, sign, sums.weighted, sums.squared[level]);
 }
 
 void Particles::drift(int level, double dt) {

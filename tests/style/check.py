@@ -14,6 +14,7 @@
    headers: what others bring along differs between their versions, and between batches.
 7. No two sources in src/ have the same name but for a .hpp and its .cpp in one folder.
 8. Nothing but src/core/residency.hpp copies between the memories of host and device.
+9. No private function holds a kernel, of which nvcc takes none there.
 
 Usage: check.py [ROOT]
 """
@@ -106,6 +107,11 @@ DEVICE_COPY = re.compile(
 )
 COPIES = Path("src/core/residency.hpp")
 
+CLASS = re.compile(r"^(class|struct) (\w+)\b[^;\n]*\{$", re.MULTILINE)
+ACCESS = re.compile(r"^ (private|protected|public):$", re.MULTILINE)
+MEMBER = re.compile(r"^  (?! )[^#/\n(]*?\b(\w+)\(", re.MULTILINE)
+DEFINITION = re.compile(r"^\w[^;\n=]*?\b(\w+)::(\w+)\(", re.MULTILINE)
+
 PATH_IN_TEXT = re.compile(
     r"`((?:src|apps|bench|cmake|docs|examples|python|tests)/[\w./-]*\w[./]?)`"
 )
@@ -186,6 +192,36 @@ def stray_copies(path: Path, text: str) -> Iterator[tuple[int, str]]:
         return
     for match in DEVICE_COPY.finditer(blank(text)):
         yield line_of(text, match.start()), f"{match[0]} (use the functions of {COPIES})"
+
+
+def private_parts(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield what is private in each class: its name, where it begins, and where it ends."""
+    for start in CLASS.finditer(text):
+        end = text.find("\n};", start.end())
+        private, since = start[1] == "class", start.end()
+        for access in ACCESS.finditer(text, start.end(), end):
+            if private:
+                yield start[2], since, access.start()
+            private, since = access[1] != "public", access.end()
+        if private:
+            yield start[2], since, end
+
+
+def private_kernels(root: Path, path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find kernels in private functions."""
+    if "KOKKOS_LAMBDA" not in text:
+        return
+    private = set()
+    for header in {path, *(h.relative_to(root) for h in (root / path).parent.glob("*.hpp"))}:
+        code = (root / header).read_text(encoding="utf-8")
+        for name, start, end in private_parts(code):
+            private |= {(name, member[1]) for member in MEMBER.finditer(code, start, end)}
+            if header == path and "KOKKOS_LAMBDA" in code[start:end]:
+                yield line_of(text, text.index("KOKKOS_LAMBDA", start)), "kernel in a private part"
+    for function in DEFINITION.finditer(text):
+        body = text[function.end() : text.find("\n}", function.end())]
+        if function.groups() in private and "KOKKOS_LAMBDA" in body:
+            yield line_of(text, function.start()), f"{function[2]} is private and holds a kernel"
 
 
 @functools.cache
@@ -309,6 +345,7 @@ def main(root: Path) -> int:
         if path.suffix in {".hpp", ".cpp"}:
             checks += [climbing_includes, varying_sums, stray_copies]
             checks += [functools.partial(missing_includes, root)]
+            checks += [functools.partial(private_kernels, root)]
         for check in checks:
             findings += [f"{path}:{line}: {message}" for line, message in check(path, text)]
     print("\n".join(findings) or "style: nothing found")
