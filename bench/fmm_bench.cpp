@@ -337,7 +337,7 @@ double multiply_add_peak() {
     const std::int64_t began = process_cpu_ns();
     for (std::int64_t k = 0; k < steps; ++k) {
       for (int n = 0; n < chains; ++n) sum[n] = fmm::fma(sum[n], factor, term);
-#if !defined(__CUDACC__)
+#if !defined(OCTANT_GPU_COMPILER)
       asm volatile("" : "+x"(factor), "+x"(term));  // or the loop is foreseen
 #endif
     }

@@ -7,15 +7,17 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "core/gpu_compiler.hpp"
+
 // Keeps a function that is seldom called out of the loops that call it.
-#if defined(__CUDACC__)
+#if defined(OCTANT_GPU_COMPILER)
 #define OCTANT_OUT_OF_LINE KOKKOS_FUNCTION
 #else
 #define OCTANT_OUT_OF_LINE __attribute__((noinline))
 #endif
 
 // Marks a lambda that is called in a kernel's inner loop, between its parameters and its body.
-#if defined(__CUDACC__)
+#if defined(OCTANT_GPU_COMPILER)
 #define OCTANT_INLINE_LAMBDA
 #else
 #define OCTANT_INLINE_LAMBDA __attribute__((always_inline))
@@ -63,7 +65,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool any(bool mask) { return mask; }
 
 }  // namespace octant
 
-#if !defined(__CUDACC__)
+#if !defined(OCTANT_GPU_COMPILER)
 
 #if defined(__AVX__)
 #include <immintrin.h>

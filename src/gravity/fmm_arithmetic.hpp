@@ -22,7 +22,7 @@
 #include "core/pack.hpp"
 #include "core/unroll.hpp"
 
-#if !defined(__CUDACC__) && defined(__AVX512F__) && defined(__AVX512VL__)
+#if !defined(OCTANT_GPU_COMPILER) && defined(__AVX512F__) && defined(__AVX512VL__)
 #include <immintrin.h>
 #endif
 
@@ -31,7 +31,7 @@ namespace octant::gravity::fmm {
 // --- packs -------------------------------------------------------------------------------------
 
 // What a kernel's instructions act on: the widest register of the machine.
-#if defined(__CUDACC__)
+#if defined(OCTANT_GPU_COMPILER)
 using Wide = double;
 #elif defined(__AVX512F__) && defined(__AVX512VL__)
 typedef double Wide __attribute__((vector_size(64)));
@@ -54,7 +54,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store(double* to, const V& values) {
 // a b + c, rounded once; and 1 / sqrt(a), to a few units in the last place.
 KOKKOS_FORCEINLINE_FUNCTION double fma(double a, double b, double c) { return ::fma(a, b, c); }
 KOKKOS_FORCEINLINE_FUNCTION double inverse_root(double a) { return 1.0 / ::sqrt(a); }
-#if !defined(__CUDACC__) && defined(__AVX512F__) && defined(__AVX512VL__)
+#if !defined(OCTANT_GPU_COMPILER) && defined(__AVX512F__) && defined(__AVX512VL__)
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
   return Wide(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(c)));
 }
@@ -65,7 +65,7 @@ KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
   u = u * fma(-half * u, u, c);
   return u * fma(-half * u, u, c);
 }
-#elif !defined(__CUDACC__)
+#elif !defined(OCTANT_GPU_COMPILER)
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
   return fused_multiply_add(Pack(a), Pack(b), Pack(c)).lanes();
 }

@@ -94,8 +94,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, double
 // The amount per mass of variable n, with minmod slopes of its own: those of children are then
 // between the neighbours', whatever the density does. The value is the one at the middle of the
 // cell, for which the children's sum stays as it was.
-KOKKOS_FORCEINLINE_FUNCTION LinearValue amount_per_mass(const CoarseStencil& stencil, double theta,
-                                                        const LinearValue& mass, int n) {
+OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil, double theta,
+                                                  const LinearValue& mass, int n) {
   const auto amount = [&](int p) {
     return stencil.value(p, n, theta) / stencil.value(p, k_mass, theta);
   };
