@@ -14,6 +14,12 @@ if(OCTANT_CUDA)
   set(CMAKE_CUDA_FLAGS_RELEASE "-O3")
 endif()
 
+if(OCTANT_HIP AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  message(FATAL_ERROR
+    "AMD's GPUs need clang, and CMAKE_CXX_COMPILER is ${CMAKE_CXX_COMPILER}. Set CXX=amdclang++ of "
+    "ROCm, or CXX=clang++-16 with Debian's rocm-device-libs and libamdhip64-dev.")
+endif()
+
 if(NOT OCTANT_PORTABLE)
   if(DEFINED ENV{OCTANT_KOKKOS})
     set(Kokkos_ROOT $ENV{OCTANT_KOKKOS})
@@ -30,9 +36,17 @@ if(Kokkos_FOUND AND OCTANT_CUDA AND NOT Kokkos_COMPILE_LANGUAGE STREQUAL "CUDA")
     "to have one built.")
 endif()
 
+if(Kokkos_FOUND AND OCTANT_HIP AND NOT "HIP" IN_LIST Kokkos_DEVICES)
+  message(FATAL_ERROR
+    "The Kokkos in ${Kokkos_DIR} was built without HIP. Point OCTANT_KOKKOS to one with "
+    "Kokkos_ENABLE_HIP, or hide this one to have one built.")
+endif()
+
 if(NOT Kokkos_FOUND)
   if(OCTANT_CUDA)
     set(kind cuda)
+  elseif(OCTANT_HIP)
+    set(kind hip)
   elseif(OCTANT_PORTABLE)
     set(kind portable)
   else()

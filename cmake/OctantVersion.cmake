@@ -25,7 +25,7 @@ endif()
 list(APPEND tools "DUCC ${OCTANT_DUCC_VERSION}")
 list(JOIN tools ", " OCTANT_TOOLS)
 
-if(OCTANT_CUDA)
+if(OCTANT_CUDA OR OCTANT_HIP)
   set(OCTANT_PROCESSOR "one GPU")
 elseif(OCTANT_PORTABLE)
   set(OCTANT_PROCESSOR "any x86-64 processor with AVX2")

@@ -2,7 +2,7 @@
 # Builds Kokkos 4.5.1 for this machine (portable: for any x86-64 processor with AVX2) into a cache
 # of the user, so that every clone shares it, and prints where it is.
 #
-#   build_kokkos.sh cpu|portable|cuda COMPILER
+#   build_kokkos.sh cpu|portable|cuda|hip COMPILER
 #
 # The cache is ${OCTANT_CACHE:-${XDG_CACHE_HOME:-~/.cache}/octant}.
 set -euo pipefail
@@ -45,6 +45,9 @@ if [[ $kind == cuda ]]; then
   options+=(-DKokkos_ENABLE_CUDA=ON -DKokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE=ON)
   options+=(-DKokkos_ARCH_HOPPER90=ON -DCMAKE_CUDA_STANDARD=20)
   options+=(-DCMAKE_CUDA_HOST_COMPILER="$compiler")
+elif [[ $kind == hip ]]; then
+  # Without rocThrust, whose sorting Octant does not use, and Debian does not have.
+  options+=(-DKokkos_ENABLE_HIP=ON -DKokkos_ARCH_AMD_GFX90A=ON -DKokkos_ENABLE_ROCTHRUST=OFF)
 else
   architecture=NATIVE
   [[ $kind != portable ]] || architecture=HSW

@@ -84,6 +84,44 @@ Devices devices_of(const Communicator& node) {
   return {count, own.name, static_cast<std::int64_t>(own.totalGlobalMem)};
 }
 
+#elif defined(KOKKOS_ENABLE_HIP)
+
+namespace {
+
+hipDeviceProp_t properties_of(int device) {
+  hipDeviceProp_t properties{};
+  if (hipGetDeviceProperties(&properties, device) != hipSuccess) return {};
+  return properties;
+}
+
+int device_count() {
+  int count = 0;
+  return hipGetDeviceCount(&count) == hipSuccess ? count : 0;
+}
+
+}  // namespace
+
+std::string why_no_device() {
+  int count = 0;
+  const hipError_t counted = hipGetDeviceCount(&count);
+  if (counted == hipSuccess && count > 0) return "";
+  return fmt::format(
+      "no GPU: this program's kernels run on one of AMD's, and none can be used ({}); is one there "
+      "(rocminfo), and not hidden by ROCR_VISIBLE_DEVICES?",
+      hipGetErrorString(counted == hipSuccess ? hipErrorNoDevice : counted));
+}
+
+std::optional<int> device_of(int rank_of_node) { return device_of(rank_of_node, device_count()); }
+
+Devices devices_of(const Communicator& node) {
+  const hipDeviceProp_t own = properties_of(Kokkos::device_id());
+  auto places = node.gather_to_root(std::array{own.pciDomainID, own.pciBusID, own.pciDeviceID});
+  std::sort(places.begin(), places.end());
+  auto count = static_cast<int>(std::unique(places.begin(), places.end()) - places.begin());
+  node.broadcast(count);
+  return {count, own.name, static_cast<std::int64_t>(own.totalGlobalMem)};
+}
+
 #else
 
 std::string why_no_device() { return ""; }

@@ -5,7 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
 #include <x86intrin.h>
 #endif
 

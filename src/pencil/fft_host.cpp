@@ -72,7 +72,7 @@ void require_host_memory() {
   if (!Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemory>::accessible)
     throw InputError(
         "this program was built without a library for Fourier transforms on its GPU: configure it "
-        "with OCTANT_HIPFFT=ON");
+        "with -DOCTANT_HIPFFT=ON, or take gravity.base = \"multigrid\"");
 }
 
 }  // namespace
