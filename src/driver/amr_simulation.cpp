@@ -50,7 +50,10 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
       mesh_(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
             hydro::make_interpolation(options.hydro)),
       gravity_(options.gravity.enabled
-                   ? std::make_unique<gravity::Gravity>(options.gravity, mesh_, options.comm)
+                   ? std::make_unique<gravity::Gravity>(options.gravity, mesh_, options.comm,
+                                                        options.execution.in_batches()
+                                                            ? gravity::FourierSchedule::device
+                                                            : gravity::FourierSchedule::host)
                    : nullptr),
       matter_(mesh_, options),
       meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),

@@ -52,8 +52,9 @@ void declare(ParameterSchema& schema, ExecutionOptions& o) {
   schema.add("execution.schedule", o.schedule,
              {.meaning = "How a level's gas is swept: each tile by a core, plane after plane in "
                          "its cache (host), or batches of tiles, one kernel after the other "
-                         "(device); auto: by execution.model, or else as kernels run on cores or "
-                         "on a GPU. The same bits"});
+                         "(device), which transforms gravity's base level in batches, too; auto: "
+                         "by execution.model, or else as kernels run on cores or on a GPU. The "
+                         "same bits"});
   schema.add("execution.model", o.model,
              {.meaning = "File of sweeps that octant bench device-model measured: each level takes "
                          "the schedule that is faster for its number of tiles"});

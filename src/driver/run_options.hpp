@@ -94,7 +94,8 @@ struct ExecutionOptions {
 
   // Throws InputError for what this program lacks.
   void check() const;
-  // Whether the gas of all levels is swept in batches of tiles.
+  // Whether the gas of all levels is swept in batches of tiles, and the base level transformed in
+  // batches of lines.
   bool in_batches() const;
 };
 

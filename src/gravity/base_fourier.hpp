@@ -4,27 +4,33 @@
 #include <functional>
 #include <optional>
 
+#include "gravity/gravity_options.hpp"
 #include "gravity/pencil_transfer.hpp"
-#include "gravity/resident_fourier.hpp"
 #include "mesh/geometry.hpp"
-#include "pencil/fourier.hpp"
+#include "pencil/batched_fourier.hpp"
 
 namespace octant::gravity {
+
+// What a mode of f is multiplied by to become that of phi.
+using ModeFactor = std::function<double(const pencil::Mode&)>;
+
+struct ModeFactors {
+  ModeFactor of;
+  DeviceArray<double> table{};  // of this rank's modes, after a device first needed them
+};
 
 // Where the domain is not periodic, modes are those of an array twice as long along each axis, of
 // which the field is the lower corner and the rest is 0 (pencil::Padding::doubled).
 //
-// The bits of all values are the same on any number of ranks of hosts. A small grid is gathered on
-// one rank, larger ones are spread over more (at least 32^3 cells each), because a transform moves
-// all of its cells four times. On one rank with a GPU, fields are solved for where they lie.
+// With the library of hosts all values have the same bits on any number of ranks, by either
+// schedule; that of a GPU may add up in another order where a rank has other numbers of lines. A
+// small grid is gathered on one rank, larger ones are spread over more (at least 32^3 cells each),
+// because a transform moves all of its cells four times.
 class BaseFourier {
  public:
-  enum class Solves { where_fields_are_fast, where_fields_lie };
-
-  // Collective, as all functions. Fields lie in the memory of Kokkos' default execution space;
-  // to be transformed there on a host, too, on one rank, is for tests.
+  // Collective, as all functions. Fields lie in the memory of Kokkos' default execution space.
   BaseFourier(const mesh::Geometry& geometry, const Communicator& communicator,
-              const CommOptions& options, Solves solves = Solves::where_fields_are_fast);
+              const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
 
   const pencil::Cells& cells() const { return cells_; }
   double cell_size() const { return cell_size_; }
@@ -37,35 +43,33 @@ class BaseFourier {
   void solve(ModeFactors& factors, const DeviceArray<double>& f, const DeviceArray<double>& phi);
 
   // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own patches; n
-  // are the lengths of the array that is transformed.
+  // are the lengths of the array that is transformed, on the host.
   void forward(const DeviceArray<double>& field);
-  // The inverse, scaled by 1 / (n_x n_y n_z), in own patches. Destroys the coefficients.
-  void backward(const DeviceArray<double>& field);
-
   // Visits this rank's modes in a fixed order; the coefficient may be changed. A rank may have
   // none.
   using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
   void for_each_mode(const Visit& visit);
 
  private:
-  // Of fields in memory of the host.
+  void solve_in_batches(ModeFactors& factors, const DeviceArray<double>& f,
+                        const DeviceArray<double>& phi);
+  void solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
+                     const DeviceArray<double>& phi);
   void begin_on_host();
-  void transform(const double* patches);
-  void transform_back(double* patches);
+  pencil::FieldView own_pencil() const;  // on the host's way; empty where this rank takes no part
 
   CommOptions options_;
   pencil::Cells cells_;
   double cell_size_;
   pencil::Padding padding_;
   pencil::ProcessGrid processes_;
-  bool is_alone_;  // one rank has the whole level
-  const LevelPatches* patches_ = nullptr;
-  std::optional<ResidentFourier> resident_;
-
-  std::optional<pencil::PencilGrid> grid_;  // on the ranks that take part
-  std::optional<pencil::PeriodicFourier> fourier_;
+  FourierSchedule schedule_;
   std::optional<PencilTransfer> transfer_;
-  std::vector<double> pencil_;
+  // On the ranks that take part; what is not used yet is not there.
+  std::optional<pencil::PencilGrid> grid_;
+  std::optional<pencil::BatchedFourier> batches_;
+  std::optional<pencil::PeriodicFourier> fourier_;
+  DeviceArray<double> pencil_;
 };
 
 }  // namespace octant::gravity

@@ -6,8 +6,9 @@
 
 namespace octant::gravity {
 
-BaseGrid::BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool)
-    : mesh_(mesh), options_(options), pool_(pool) {}
+BaseGrid::BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool,
+                   FourierSchedule schedule)
+    : mesh_(mesh), options_(options), pool_(pool), schedule_(schedule) {}
 
 void BaseGrid::connect() {
   level_.reset();
@@ -32,7 +33,8 @@ double BaseGrid::mean(const BlockField& density) {
 
 BaseFourier& BaseGrid::fourier() {
   if (!fourier_)
-    fourier_ = std::make_unique<BaseFourier>(mesh_.geometry(), mesh_.communicator(), options_);
+    fourier_ =
+        std::make_unique<BaseFourier>(mesh_.geometry(), mesh_.communicator(), options_, schedule_);
   if (!connected_) fourier_->connect(level().patches());
   connected_ = true;
   return *fourier_;

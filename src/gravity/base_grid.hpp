@@ -17,7 +17,8 @@ namespace octant::gravity {
 class BaseGrid {
  public:
   // Mesh and pool must outlive this.
-  BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool);
+  BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool,
+           FourierSchedule schedule);
 
   // To be called whenever blocks were made, removed or moved.
   void connect();
@@ -44,6 +45,7 @@ class BaseGrid {
   const mesh::Mesh& mesh_;
   CommOptions options_;
   FieldPool& pool_;
+  FourierSchedule schedule_;
   std::unique_ptr<PatchLevel> level_;
   std::unique_ptr<BaseFourier> fourier_;
   bool connected_ = false;                   // fourier_ to level_

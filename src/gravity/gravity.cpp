@@ -18,13 +18,14 @@ std::unique_ptr<PotentialSolver> make_solver(const SolverSetting& setting) {
 
 }  // namespace
 
-Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options)
+Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options,
+                 FourierSchedule schedule)
     : mesh_(mesh),
       periodic_(mesh.geometry().periodic(0) && mesh.geometry().periodic(1) &&
                 mesh.geometry().periodic(2)),
       gas_(mesh),
       stored_(std::make_unique<StoredPotential>(mesh, comm_options)),
-      base_(std::make_unique<BaseGrid>(mesh, comm_options, *pool_)),
+      base_(std::make_unique<BaseGrid>(mesh, comm_options, *pool_, schedule)),
       levels_(std::make_unique<PatchLevels>(mesh, comm_options, *pool_, *base_)),
       potential_work_(std::make_unique<PotentialWork>(mesh, *stored_, *levels_)),
       solver_(make_solver({options, comm_options, mesh, *stored_, *base_, *levels_, *pool_})),

@@ -22,7 +22,8 @@ class Gravity {
  public:
   // Throws InputError where domain, options and solver do not fit. The mesh must outlive this.
   // Collective.
-  Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options);
+  Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options,
+          FourierSchedule schedule = FourierSchedule::host);
 
   // What attracts, on own blocks of a level, asked for whenever a level is solved; the density of
   // the gas until it is set.

@@ -20,6 +20,11 @@ constexpr auto names_of(BaseSolver) { return std::array{"fft", "multigrid"}; }
 enum class Laplacian { discrete, spectral };
 constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; }
 
+// Where the base level is transformed: by the library of hosts, lines at a time through a core's
+// cache, or all lines at once in the memory of Kokkos' default execution space, as a GPU always
+// does. With the library of hosts both give the same bits.
+enum class FourierSchedule { host, device };
+
 // What the work on the gas is found from.
 enum class Work { forces, potential };
 constexpr auto names_of(Work) { return std::array{"forces", "potential"}; }

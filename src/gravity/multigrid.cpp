@@ -98,8 +98,8 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
-// On GPUs of several ranks Fourier transforms pass through the host's memory and are slower than
-// multigrid; results may not depend on the number of ranks.
+// Results may not depend on the number of ranks, but the library of a GPU may add up in another
+// order where a rank has other numbers of lines.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gravity/patches.hpp"
-#include "pencil/pencil_grid.hpp"
+#include "pencil/device_field.hpp"
 
 namespace octant::gravity {
 
@@ -19,29 +19,31 @@ struct SharedRows {
   std::int64_t count() const { return std::int64_t{y.count()} * z.count(); }
 };
 
+// Fields of own patches are [slot][k][j][split i]; they and pencils lie in the memory of Kokkos'
+// default execution space, whose kernels pack and unpack what travels to other ranks.
+//
 // Memory: two buffers as large as what this rank's patches and pencil do not share. Ranks beyond
-// those of the process grid hold no pencil. Collective, as all functions.
+// those of the process grid hold no pencil: their views are empty. Collective, as all functions.
 class PencilTransfer {
  public:
   PencilTransfer(const LevelPatches& patches, const pencil::Cells& cells,
                  const pencil::ProcessGrid& processes, const CommOptions& options);
 
-  // Fields of own patches are [slot][k][j][split i], pencils [z][y][x]; both in host memory.
-  void to_pencil(const double* patches, double* pencil);
-  void to_patches(const double* pencil, double* patches);
+  // Neither waits for the kernels that unpack.
+  void to_pencil(const double* patches, const pencil::FieldView& pencil);
+  // Times a factor.
+  void to_patches(const pencil::FieldView& pencil, double* patches, double factor = 1.0);
 
  private:
-  void match(const LevelPatches& patches, const pencil::ProcessGrid& processes);
-  std::int64_t in_patch(const SharedRows& rows, int y, int z) const;
-  std::int64_t in_pencil(const SharedRows& rows, int y, int z) const;
+  void match(const LevelPatches& patches, const pencil::Cells& cells,
+             const pencil::ProcessGrid& processes);
 
   int side_;
-  pencil::Cells cells_;
   pencil::Box pencil_;
   // Own patches in the own pencil; in other ranks' pencils; other ranks' patches in the own pencil.
-  std::vector<SharedRows> local_, leaving_, arriving_;
+  DeviceArray<const SharedRows> local_, leaving_, arriving_;
   std::unique_ptr<ExchangePlan> plan_;  // an item is a row
-  std::vector<double> sent_, received_;
+  DeviceArray<double> sent_, received_;
   Exchanger exchanger_;
 };
 

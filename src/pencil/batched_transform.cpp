@@ -16,8 +16,6 @@ Range rows_of(const PencilGrid& grid, int y_index, int unknown) {
   return intersection(box[1], {0, unknown});
 }
 
-bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || view.nz == 0; }
-
 }  // namespace
 
 BatchedTransform::BatchedTransform(const Setting& s, std::vector<double> x_eigenvalues)

@@ -47,7 +47,7 @@ void copy_cells(const FieldView& from, const FieldView& to, double factor) {
   OCTANT_REQUIRE(from.nx == to.nx && from.ny == to.ny && from.nz == to.nz,
                  "{} x {} x {} cells cannot be copied onto {} x {} x {}", from.nx, from.ny, from.nz,
                  to.nx, to.ny, to.nz);
-  if (from.nx == 0 || from.ny == 0 || from.nz == 0) return;
+  if (is_empty(from)) return;
   Kokkos::parallel_for("pencil: copy cells", Cells3({0, 0, 0}, {from.nx, from.ny, from.nz}),
                        CopyScaled{from, to, factor});
 }

@@ -67,6 +67,8 @@ struct FieldView {
   }
 };
 
+inline bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || view.nz == 0; }
+
 // The cells of a view in some ranges, as a view of their own.
 inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
   return {whole.row(z.begin, y.begin) + x.begin,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/observer.hpp"
 #include "core/random.hpp"
 #include "gravity/gravity.hpp"
 #include "mesh/device.hpp"
@@ -107,6 +108,31 @@ struct GaussianBall {
     const double inside = std::erf(s) - 2.0 / std::sqrt(M_PI) * s * std::exp(-s * s);
     return -mass * inside / (r * r) * (x[axis] - centre[axis]) / r;
   }
+};
+
+// Messages pass through memory of the host, as they may on a GPU.
+inline CommOptions staged() {
+  CommOptions options;
+  options.staging = Staging::always;
+  return options;
+}
+
+// Adds up the bytes of fields that would be copied to and from a GPU while it lives.
+class CopiedFields final : public Observer {
+ public:
+  CopiedFields() { set_current(this); }
+  ~CopiedFields() override { set_current(nullptr); }
+
+  void enter(Phase, std::string_view, int) override {}
+  void leave() override {}
+  void lap(Phase, std::string_view) override {}
+  void count(std::int64_t, std::int64_t) override {}
+  void messages(std::string_view, int, std::span<const MessageReport>) override {}
+  void copied(Cargo cargo, Way, std::int64_t bytes) override {
+    if (cargo == Cargo::fields) total += bytes;
+  }
+
+  std::int64_t total = 0;
 };
 
 // One stored field of own blocks, [block][k][j][i].

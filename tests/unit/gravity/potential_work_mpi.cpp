@@ -16,7 +16,7 @@ class Flows {
   Flows(const std::string& boundary, int finest)
       : gas(box({16, 16, 16}, 4, finest, boundary)),
         stored(refined(), {}),
-        base(gas.mesh, {}, pool),
+        base(gas.mesh, {}, pool, FourierSchedule::host),
         levels(gas.mesh, {}, pool, base),
         potential_work(gas.mesh, stored, levels) {
     for (int level = 0; level <= gas.mesh.finest_level(); ++level) {

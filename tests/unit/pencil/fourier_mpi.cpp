@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/reproducible_sum.hpp"
-#include "pencil/fourier.hpp"
+#include "pencil/batched_fourier.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
 namespace octant::pencil {
@@ -124,6 +124,53 @@ TEST(PeriodicFourier, ConvolvesPaddedArraysWithoutWrappingAround) {
     for (const TransposeBackend backend : k_transpose_backends)
       EXPECT_EQ(convolved(PencilGrid(world(), cells, processes), backend).values, expected.values)
           << to_string(processes) << " " << name_of(backend);
+}
+
+double factor_of(const Mode& mode) {
+  return 1.0 / (1 + mode.x * mode.x + 2 * mode.y * mode.y + 3 * mode.z * mode.z);
+}
+
+Array multiplied_by_planes(const Array& array, const PencilGrid& grid, Padding padding) {
+  PeriodicFourier fourier(grid, TransposeBackend::p2p, padding);
+  std::vector<double> values = own_values(array, grid);
+  fourier.forward(values.data());
+  fourier.for_each_mode(
+      [](const Mode& mode, std::complex<double>& value) { value *= factor_of(mode); });
+  fourier.backward(values.data());
+  return gathered(field_of(values, grid), grid);
+}
+
+Array multiplied_in_batches(const Array& array, const PencilGrid& grid, Padding padding) {
+  CommOptions staged;
+  staged.staging = Staging::always;
+  BatchedFourier fourier(grid, padding, staged);
+  const DeviceArray<double> factors = fourier.factors(factor_of);
+  Field field = local_part(array, grid);
+  DeviceField device(field.box());
+  device.copy_from(field);
+  for (int round = 0; round < 2; ++round) {  // nothing may be left over from a call before
+    fourier.clear();
+    copy_cells(device.view(), fourier.values());
+    fourier.multiply_modes(factors);
+  }
+  copy_cells(fourier.values(), device.view(), fourier.scale());
+  device.copy_to(field);
+  return gathered(field, grid);
+}
+
+TEST(BatchedFourier, HasTheBitsOfPeriodicFourierOnEveryProcessGrid) {
+  for (const Padding padding : {Padding::none, Padding::doubled})
+    for (const Cells& cells : {Cells{12, 10, 9}, Cells{3, 8, 8}}) {
+      const Array array = random_array(cells, 5);
+      const PencilGrid alone(world().split(world().rank()), cells, {1, 1});
+      const Array expected = multiplied_by_planes(array, alone, padding);
+      for (const ProcessGrid processes : process_grids(world().size(), 8, 8)) {
+        const PencilGrid grid(world(), cells, processes);
+        const Array found = multiplied_in_batches(array, grid, padding);
+        if (k_device_is_host) EXPECT_EQ(found.values, expected.values) << to_string(processes);
+        else EXPECT_LE(largest_difference(found, expected), 1e-13) << to_string(processes);
+      }
+    }
 }
 
 TEST(PeriodicFourier, KeepsParsevalsSumReproducibly) {
