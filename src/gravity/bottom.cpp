@@ -2,21 +2,26 @@
 
 #include <algorithm>
 
-#include "core/residency.hpp"
 #include "gravity/spread_grid.hpp"
 
 namespace octant::gravity {
 
 namespace {
 
+std::int64_t active_cells(int own, const DeviceArray<double>& cover) {
+  std::int64_t active = 0;
+  Kokkos::parallel_reduce(
+      "gravity: active cells", Kokkos::RangePolicy<>(0, 8 * own),
+      KOKKOS_LAMBDA(const int n, std::int64_t& count) { count += cover(n) > 0.5 ? 1 : 0; }, active);
+  return active;
+}
+
 bool is_spread(const LevelPatches& patches, const DeviceArray<double>& cover,
                std::int64_t gathered) {
   for (const auto extent : patches.extent())
     if (extent % 2 != 0) return false;
-  const auto shares = on_host(Cargo::fields, cover);
-  std::int64_t active = 0;
-  for (int n = 0; n < 8 * patches.own(); ++n) active += shares(n) > 0.5;
-  return patches.communicator().sum(active) > std::max(gathered, CoarseSolver::k_few_cells);
+  const std::int64_t active = patches.communicator().sum(active_cells(patches.own(), cover));
+  return active > std::max(gathered, CoarseSolver::k_few_cells);
 }
 
 }  // namespace

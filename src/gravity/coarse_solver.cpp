@@ -1,18 +1,12 @@
 #include "gravity/coarse_solver.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "gravity/mask.hpp"
 #include "gravity/smoothing.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::gravity {
 
 namespace {
-
-constexpr int k_most_iterations = 200;
-constexpr double k_coarsest_reduction = 1e-3;  // of the residual
 
 Key key_of(const std::array<std::int64_t, 3>& c) {
   return morton_encode({static_cast<BlockCoordinate>(c[0]), static_cast<BlockCoordinate>(c[1]),
@@ -37,7 +31,22 @@ std::vector<CoarseCell> coarsened(const std::vector<CoarseCell>& cells) {
   return coarse;
 }
 
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 }  // namespace
+
+// A grid while it is made, with the tables of CoarseGrid.
+struct CoarseSolver::Tables {
+  std::array<std::int64_t, 3> extent;
+  int cells = 0, red = 0;
+  bool open = true;
+  std::vector<std::array<std::int32_t, 6>> next;
+  std::vector<std::array<std::int32_t, 8>> above, children;
+  std::vector<double> diagonal;
+};
 
 CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
                            const std::array<bool, 3>& periodic, bool finest)
@@ -45,17 +54,18 @@ CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std:
   std::vector<CoarseCell> present = cells;
   std::vector<std::int32_t> index;
   Positions fine_positions;
+  std::vector<Tables> grids;
   for (;;) {
-    grids_.push_back(make_grid(present, extent, finest, index));
-    Grid& grid = grids_.back();
-    if (grids_.size() == 1) index_ = index;
+    grids.push_back(make_tables(present, extent, finest, index));
+    Tables& grid = grids.back();
+    if (grids.size() == 1) grids_.index = mesh::to_device("cells of the bottom", index);
     KeyTable<std::int32_t> table;
     Positions positions(grid.cells);
     for (std::size_t n = 0; n < present.size(); ++n) {
       table.insert(key_of(present[n].position), index[n]);
       if (index[n] < grid.cells) positions[index[n]] = present[n].position;
     }
-    if (grids_.size() > 1) link(grids_[grids_.size() - 2], fine_positions, grid, table);
+    if (grids.size() > 1) link(grids[grids.size() - 2], fine_positions, grid, table);
     const bool even = extent[0] % 2 == 0 && extent[1] % 2 == 0 && extent[2] % 2 == 0;
     if (grid.cells <= k_few_cells || !even) break;
     present = coarsened(present);
@@ -63,6 +73,7 @@ CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std:
     finest = false;
     fine_positions = std::move(positions);
   }
+  place(grids);
 }
 
 bool CoarseSolver::wrap(std::array<std::int64_t, 3>& c,
@@ -74,22 +85,25 @@ bool CoarseSolver::wrap(std::array<std::int64_t, 3>& c,
   return true;
 }
 
-CoarseSolver::Grid CoarseSolver::make_grid(const std::vector<CoarseCell>& cells,
-                                           std::array<std::int64_t, 3> extent, bool finest,
-                                           std::vector<std::int32_t>& index_of) const {
-  Grid grid;
+CoarseSolver::Tables CoarseSolver::make_tables(const std::vector<CoarseCell>& cells,
+                                               const std::array<std::int64_t, 3>& extent,
+                                               bool finest,
+                                               std::vector<std::int32_t>& index_of) const {
+  Tables grid;
   grid.extent = extent;
   KeyTable<std::int32_t> present;
   for (std::size_t n = 0; n < cells.size(); ++n)
     present.insert(key_of(cells[n].position), static_cast<std::int32_t>(n));
 
   std::vector<std::int32_t> active;
-  for (const int colour : {0, 1})
+  for (const int colour : {0, 1}) {
+    grid.red = static_cast<int>(active.size());  // once black ones follow
     for (std::size_t n = 0; n < cells.size(); ++n) {
       const auto& c = cells[n].position;
       if (((c[0] + c[1] + c[2]) & 1) == colour && cells[n].cover > 0.5)
         active.push_back(static_cast<std::int32_t>(n));
     }
+  }
   grid.cells = static_cast<int>(active.size());
   index_of.assign(cells.size(), grid.cells);
   for (int n = 0; n < grid.cells; ++n) index_of[active[n]] = n;
@@ -110,14 +124,16 @@ CoarseSolver::Grid CoarseSolver::make_grid(const std::vector<CoarseCell>& cells,
     grid.diagonal.push_back(finest ? 6.0 : 6.0 + boundary);
     grid.open = grid.open && boundary == 0.0;
   }
-  grid.phi.assign(grid.cells + 1, 0.0);
-  grid.f.assign(grid.cells + 1, 0.0);
   return grid;
 }
 
-void CoarseSolver::link(Grid& fine, const Positions& fine_positions, const Grid& coarse,
+void CoarseSolver::link(Tables& fine, const Positions& fine_positions, Tables& coarse,
                         const KeyTable<std::int32_t>& coarse_index) const {
-  for (const auto& position : fine_positions) {
+  std::vector<int> known(coarse.cells, 0);  // children of each
+  coarse.children.resize(coarse.cells);
+  for (auto& children : coarse.children) children.fill(fine.cells);
+  for (int cell = 0; cell < fine.cells; ++cell) {
+    const auto& position = fine_positions[cell];
     std::array<std::int32_t, 8> above;
     for (int n = 0; n < 8; ++n) {
       std::array<std::int64_t, 3> c;
@@ -127,121 +143,249 @@ void CoarseSolver::link(Grid& fine, const Positions& fine_positions, const Grid&
       above[n] = found ? *found : coarse.cells;
     }
     fine.above.push_back(above);
-    fine.parent.push_back(above[0]);
+    const std::int32_t parent = above[0];
+    if (parent < coarse.cells) coarse.children[parent][known[parent]++] = cell;
   }
+}
+
+// Uploads all grids, one after the other. The finest one has no children, the coarsest none above.
+void CoarseSolver::place(const std::vector<Tables>& grids) {
+  Tables all;
+  for (const Tables& grid : grids) {
+    append(all.next, grid.next);
+    append(all.diagonal, grid.diagonal);
+    append(all.above, grid.above);
+    append(all.children, grid.children);
+  }
+  next_ = mesh::to_device("neighbours in the bottom", all.next);
+  diagonal_ = mesh::to_device("diagonals of the bottom", all.diagonal);
+  above_ = mesh::to_device("coarser cells of the bottom", all.above);
+  children_ = mesh::to_device("finer cells of the bottom", all.children);
+  const std::size_t values = all.next.size() + grids.size();
+  phi_ = DeviceArray<double>("phi of the bottom", values);
+  f_ = DeviceArray<double>("f of the bottom", values);
+  grids_.residual = DeviceArray<double>("residual", grids.back().cells);
+  grids_.direction = DeviceArray<double>("direction", grids.back().cells + 1);
+  grids_.terms = DeviceArray<double>("terms", grids.front().cells);
+
+  std::vector<CoarseGrid> placed;
+  std::size_t cell = 0, above = 0, children = 0;
+  for (const Tables& grid : grids) {
+    const std::size_t value = cell + placed.size();
+    placed.push_back({.cells = grid.cells,
+                      .red = grid.red,
+                      .open = grid.open,
+                      .next = next_.data() + cell,
+                      .above = above_.data() + above,
+                      .children = children_.data() + children,
+                      .diagonal = diagonal_.data() + cell,
+                      .phi = phi_.data() + value,
+                      .f = f_.data() + value});
+    cell += grid.next.size();
+    above += grid.above.size();
+    children += grid.children.size();
+  }
+  grids_.grids = mesh::to_device("grids of the bottom", placed);
 }
 
 // --- solving -----------------------------------------------------------------------------------
 
-double CoarseSolver::neighbours(const Grid& grid, int c) const {
+namespace {
+
+using Team = Kokkos::TeamPolicy<>::member_type;
+
+// Of one grid, whose other cells do not change meanwhile.
+template <class Body>
+KOKKOS_FUNCTION void for_each_cell(const Team& team, int begin, int end, const Body& body) {
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), body);
+  team.team_barrier();
+}
+
+// In the order of cells: each thread adds up all of them for itself.
+template <class Term>
+KOKKOS_FUNCTION double sum_of_cells(const Team& team, int cells, const Term& term) {
+  double sum = 0.0;
+  for (int c = 0; c < cells; ++c) sum += term(c);
+  team.team_barrier();
+  return sum;
+}
+
+KOKKOS_FUNCTION double neighbours(const CoarseGrid& grid, int c, const double* phi) {
   const auto& n = grid.next[c];
-  const std::vector<double>& phi = grid.phi;
   return ((phi[n[0]] + phi[n[1]]) + (phi[n[2]] + phi[n[3]])) + (phi[n[4]] + phi[n[5]]);
 }
 
-void CoarseSolver::sweep(const Grid& grid, int times) const {
-  for (int t = 0; t < times; ++t)
-    for (int c = 0; c < grid.cells; ++c)
-      grid.phi[c] = (1.0 - k_relaxation) * grid.phi[c] +
-                    (neighbours(grid, c) - grid.f[c]) * (k_relaxation / grid.diagonal[c]);
+KOKKOS_FUNCTION double residual(const CoarseGrid& grid, int c) {
+  return (grid.f[c] - neighbours(grid, c, grid.phi)) + grid.diagonal[c] * grid.phi[c];
 }
 
-void CoarseSolver::v_cycle(std::size_t g) const {
-  const Grid& grid = grids_[g];
-  if (g + 1 == grids_.size()) return solve_coarsest(grid);
-  const Grid& coarse = grids_[g + 1];
-  sweep(grid, k_sweeps);
-  std::fill(coarse.f.begin(), coarse.f.end(), 0.0);
-  std::fill(coarse.phi.begin(), coarse.phi.end(), 0.0);
-  for (int c = 0; c < grid.cells; ++c)
-    coarse.f[grid.parent[c]] +=
-        0.5 * ((grid.f[c] - neighbours(grid, c)) + grid.diagonal[c] * grid.phi[c]);
-  v_cycle(g + 1);
-  constexpr double weights[8] = {27.0 / 64, 9.0 / 64, 9.0 / 64, 3.0 / 64,
-                                 9.0 / 64,  3.0 / 64, 3.0 / 64, 1.0 / 64};
-  for (int c = 0; c < grid.cells; ++c) {
-    double correction = 0.0;
-    for (int n = 0; n < 8; ++n) correction += weights[n] * coarse.phi[grid.above[c][n]];
-    grid.phi[c] += correction;
+// Red cells see black ones alone, and the other way round.
+KOKKOS_FUNCTION void sweep(const Team& team, const CoarseGrid& grid) {
+  const auto relax = [&](int c) {
+    grid.phi[c] = (1.0 - k_relaxation) * grid.phi[c] +
+                  (neighbours(grid, c, grid.phi) - grid.f[c]) * (k_relaxation / grid.diagonal[c]);
+  };
+  for (int time = 0; time < CoarseSolver::k_sweeps; ++time) {
+    for_each_cell(team, 0, grid.red, relax);
+    for_each_cell(team, grid.red, grid.cells, relax);
   }
-  sweep(grid, k_sweeps);
+}
+
+KOKKOS_FUNCTION void restrict_residual(const Team& team, const CoarseGrid& grid,
+                                       const CoarseGrid& coarse) {
+  for_each_cell(team, 0, coarse.cells, [&](int c) {
+    double sum = 0.0;
+    for (int n = 0; n < 8; ++n) {
+      const std::int32_t child = coarse.children[c][n];
+      if (child < grid.cells) sum += 0.5 * residual(grid, child);
+    }
+    coarse.f[c] = sum;
+    coarse.phi[c] = 0.0;
+  });
+}
+
+KOKKOS_FUNCTION void correct(const Team& team, const CoarseGrid& grid, const CoarseGrid& coarse) {
+  for_each_cell(team, 0, grid.cells, [&](int c) {
+    constexpr double weights[4] = {27.0 / 64, 9.0 / 64, 3.0 / 64, 1.0 / 64};
+    double correction = 0.0;
+    for (int n = 0; n < 8; ++n) {
+      const int away = (n & 1) + (n >> 1 & 1) + (n >> 2);
+      correction += weights[away] * coarse.phi[grid.above[c][n]];
+    }
+    grid.phi[c] += correction;
+  });
 }
 
 // Conjugate gradients: they also solve grids of odd extents, which have no coarser one.
-void CoarseSolver::solve_coarsest(const Grid& grid) const {
+KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CoarseGrid& grid,
+                                    const CoarseGrids& all) {
+  constexpr int most_iterations = 200;
+  constexpr double reduction = 1e-3;  // of the residual
   const int cells = grid.cells;
-  const auto product = [cells](const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0.0;
-    for (int c = 0; c < cells; ++c) sum += a[c] * b[c];
-    return sum;
-  };
-  std::vector<double> residual(cells), direction(cells + 1, 0.0), image(cells);
-  for (int c = 0; c < cells; ++c)
-    residual[c] = direction[c] = (neighbours(grid, c) - grid.diagonal[c] * grid.phi[c]) - grid.f[c];
+  double *const residual = all.residual.data(), *const direction = all.direction.data(),
+                *const image = all.terms.data();
+  for_each_cell(team, 0, cells, [&](int c) {
+    residual[c] = direction[c] =
+        (neighbours(grid, c, grid.phi) - grid.diagonal[c] * grid.phi[c]) - grid.f[c];
+  });
   if (grid.open) {
     // Only a right-hand side without a mean has a solution; rounding must not make it grow.
-    double mean = 0.0;
-    for (int c = 0; c < cells; ++c) mean += residual[c] / cells;
-    for (int c = 0; c < cells; ++c) direction[c] = residual[c] -= mean;
+    const double mean = sum_of_cells(team, cells, [&](int c) { return residual[c] / cells; });
+    for_each_cell(team, 0, cells, [&](int c) { direction[c] = residual[c] -= mean; });
   }
-  double squared = product(residual, residual);
-  const double enough = k_coarsest_reduction * k_coarsest_reduction * squared;
-  for (int n = 0; n < k_most_iterations && squared > enough; ++n) {
-    for (int c = 0; c < cells; ++c) {
-      const auto& next = grid.next[c];
-      image[c] =
-          grid.diagonal[c] * direction[c] -
-          (((direction[next[0]] + direction[next[1]]) + (direction[next[2]] + direction[next[3]])) +
-           (direction[next[4]] + direction[next[5]]));
-    }
-    const double curvature = product(direction, image);
+  const auto squared_residual = [&] {
+    return sum_of_cells(team, cells, [&](int c) { return residual[c] * residual[c]; });
+  };
+  double squared = squared_residual();
+  const double enough = reduction * reduction * squared;
+  for (int n = 0; n < most_iterations && squared > enough; ++n) {
+    for_each_cell(team, 0, cells, [&](int c) {
+      image[c] = grid.diagonal[c] * direction[c] - neighbours(grid, c, direction);
+    });
+    const double curvature =
+        sum_of_cells(team, cells, [&](int c) { return direction[c] * image[c]; });
     if (!(curvature > 0.0)) return;
     const double step = squared / curvature;
-    for (int c = 0; c < cells; ++c) {
+    for_each_cell(team, 0, cells, [&](int c) {
       grid.phi[c] += step * direction[c];
       residual[c] -= step * image[c];
-    }
+    });
     const double before = squared;
-    squared = product(residual, residual);
-    for (int c = 0; c < cells; ++c) direction[c] = residual[c] + squared / before * direction[c];
+    squared = squared_residual();
+    for_each_cell(team, 0, cells,
+                  [&](int c) { direction[c] = residual[c] + squared / before * direction[c]; });
   }
 }
 
-void CoarseSolver::cycle(std::span<const double> f, std::span<double> phi, bool from_zero) {
-  const Grid& finest = grids_.front();
-  for (std::size_t n = 0; n < index_.size(); ++n) {
-    finest.f[index_[n]] = f[n];
-    finest.phi[index_[n]] = from_zero ? 0.0 : phi[n];
+// What both kernels have in common. f and phi are those of the given cells.
+struct BottomWork {
+  CoarseGrids all;
+  const double* f;
+  double* phi;
+
+  KOKKOS_FUNCTION void begin(const Team& team) const {
+    const CoarseGrid& finest = all.grids(0);
+    for_each_cell(team, 0, given(), [&](int n) {
+      const std::int32_t c = all.index(n);
+      if (c < finest.cells) finest.f[c] = f[n], finest.phi[c] = 0.0;
+    });
   }
-  finest.phi[finest.cells] = 0.0;
-  v_cycle(0);
-  for (std::size_t n = 0; n < index_.size(); ++n) phi[n] = finest.phi[index_[n]];
+  KOKKOS_FUNCTION void end(const Team& team) const {
+    for_each_cell(team, 0, given(), [&](int n) { phi[n] = all.grids(0).phi[all.index(n)]; });
+  }
+  KOKKOS_FUNCTION void v_cycle(const Team& team) const {
+    const int coarsest = static_cast<int>(all.grids.extent(0)) - 1;
+    for (int g = 0; g < coarsest; ++g) {
+      sweep(team, all.grids(g));
+      restrict_residual(team, all.grids(g), all.grids(g + 1));
+    }
+    solve_coarsest(team, all.grids(coarsest), all);
+    for (int g = coarsest; g-- > 0;) {
+      correct(team, all.grids(g), all.grids(g + 1));
+      sweep(team, all.grids(g));
+    }
+  }
+  KOKKOS_FUNCTION double residual_norm(const Team& team) const {
+    const CoarseGrid& finest = all.grids(0);
+    double* const squares = all.terms.data();
+    for_each_cell(team, 0, finest.cells, [&](int c) {
+      const double r = residual(finest, c);
+      squares[c] = r * r;
+    });
+    return Kokkos::sqrt(sum_of_cells(team, finest.cells, [&](int c) { return squares[c]; }));
+  }
+
+ private:
+  KOKKOS_FUNCTION int given() const { return static_cast<int>(all.index.extent(0)); }
+};
+
+struct OneCycle {
+  BottomWork work;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    work.begin(team);
+    work.v_cycle(team);
+    work.end(team);
+  }
+};
+
+struct CyclesToTarget {
+  BottomWork work;
+  double target;
+  int most;
+  DeviceArray<SolveOutcome> outcome;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    work.begin(team);
+    SolveOutcome reached{0, work.residual_norm(team)};
+    for (; reached.residual > target && reached.cycles < most; ++reached.cycles) {
+      work.v_cycle(team);
+      reached.residual = work.residual_norm(team);
+    }
+    work.end(team);
+    Kokkos::single(Kokkos::PerTeam(team), [&] { outcome(0) = reached; });
+  }
+};
+
+Kokkos::TeamPolicy<> one_team() { return {1, Kokkos::AUTO}; }
+
+}  // namespace
+
+void CoarseSolver::cycle(const double* f, double* phi) const {
+  Kokkos::parallel_for("gravity: bottom", one_team(), OneCycle{{grids_, f, phi}});
 }
 
-double CoarseSolver::residual_norm(std::span<const double> f, std::span<const double> phi) const {
-  const Grid& finest = grids_.front();
-  for (std::size_t n = 0; n < index_.size(); ++n) {
-    finest.f[index_[n]] = f[n];
-    finest.phi[index_[n]] = phi[n];
-  }
-  finest.phi[finest.cells] = 0.0;
-  double norm = 0.0;
-  for (int c = 0; c < finest.cells; ++c) {
-    const double r = (finest.f[c] - neighbours(finest, c)) + finest.diagonal[c] * finest.phi[c];
-    norm += r * r;
-  }
-  return norm;
+SolveOutcome CoarseSolver::solve(const double* f, double* phi, double target, int most) const {
+  const DeviceArray<SolveOutcome> outcome("outcome", 1);
+  Kokkos::parallel_for("gravity: bottom", one_team(),
+                       CyclesToTarget{{grids_, f, phi}, target, most, outcome});
+  return to_vector(Cargo::numbers, outcome).front();
 }
 
 std::int64_t CoarseSolver::bytes() const {
-  const auto size = [](const auto& values) {
-    return static_cast<std::int64_t>(values.size() * sizeof(values[0]));
-  };
-  std::int64_t sum = size(index_);
-  for (const Grid& grid : grids_)
-    sum += size(grid.next) + size(grid.above) + size(grid.parent) + size(grid.diagonal) +
-           size(grid.phi) + size(grid.f);
-  return sum;
+  return bytes_of(grids_.grids) + bytes_of(grids_.index) + bytes_of(grids_.residual) +
+         bytes_of(grids_.direction) + bytes_of(grids_.terms) + bytes_of(next_) + bytes_of(above_) +
+         bytes_of(children_) + bytes_of(diagonal_) + bytes_of(phi_) + bytes_of(f_);
 }
 
 }  // namespace octant::gravity

@@ -1,13 +1,10 @@
 #include "gravity/gathered_grid.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include "comm/route.hpp"
-#include "core/residency.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::gravity {
 
@@ -25,13 +22,25 @@ std::vector<Segment> to_root(std::int64_t count) {
   return count > 0 ? std::vector<Segment>{{0, count}} : std::vector<Segment>{};
 }
 
+// to[patch] = from[place of the patch], of all cells.
+void take_patches(const DeviceArray<const std::int32_t>& places, const DeviceArray<double>& from,
+                  const DeviceArray<double>& to) {
+  Kokkos::parallel_for(
+      "gravity: take patches", Kokkos::RangePolicy<>(0, to.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t n) {
+        to(n) = from(std::int64_t{places(n / k_cells)} * k_cells + n % k_cells);
+      });
+  Kokkos::fence();
+}
+
 }  // namespace
 
 GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
                            const DeviceArray<double>& cover, const CommOptions& options)
     : communicator_(patches.communicator()),
-      exchanger_("gravity bottom", communicator_, options, patches.level()) {
-  const auto shares = on_host(Cargo::fields, cover);
+      alone_(communicator_.size() == 1),
+      exchanger_("gravity bottom", communicator_, options, patches.level(), Buffers::of_device) {
+  const auto shares = on_host(Cargo::numbers, cover);  // a few for each patch
   std::vector<PatchCells> own(patches.own());
   std::vector<Key> slots(patches.slots());
   for (int slot = 0; slot < patches.slots(); ++slot) slots[slot] = patches.key(slot);
@@ -46,20 +55,16 @@ GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
                                                 segments_of(arrived.sources));
   spread_plan_ = std::make_unique<ExchangePlan>(communicator_, segments_of(wanted.sources),
                                                 to_root(patches.slots()));
-  here_.resize(own.size() * k_cells);
-  message_.resize(slots.size() * k_cells);
   if (!communicator_.is_root()) return;
 
   std::vector<std::int32_t> order(arrived.items.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
             [&](int a, int b) { return arrived.items[a].key < arrived.items[b].key; });
-  arriving_.resize(order.size());
   KeyTable<std::int32_t> index;
   std::vector<CoarseCell> cells;
   for (std::size_t n = 0; n < order.size(); ++n) {
     const PatchCells& patch = arrived.items[order[n]];
-    arriving_[order[n]] = static_cast<std::int32_t>(n);
     index.insert(patch.key, static_cast<std::int32_t>(n));
     const BlockCoordinates corner = morton_decode(patch.key);
     for (int c = 0; c < k_cells; ++c)
@@ -68,60 +73,58 @@ GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
             2 * std::int64_t{corner[2]} + (c >> 2)},
            patch.cover[c]});
   }
-  for (const Key key : wanted.items) wanted_.push_back(*index.find(key));
-  arrived_.resize(cells.size());
-  f_.resize(cells.size());
-  phi_.assign(cells.size(), 0.0);
   auto extent = patches.extent();
   for (auto& e : extent) e *= 2;
   solver_ = std::make_unique<CoarseSolver>(cells, extent, patches.periodic(), finest);
+  if (alone_) return;
+
+  std::vector<std::int32_t> places;
+  for (const Key key : wanted.items) places.push_back(*index.find(key));
+  arriving_ = mesh::to_device("patches that arrive", order);
+  wanted_ = mesh::to_device("patches that are wanted", places);
+  arrived_ = DeviceArray<double>("bottom that arrives", cells.size());
+  f_ = DeviceArray<double>("bottom f", cells.size());
+  phi_ = DeviceArray<double>("bottom phi", cells.size());
+  sent_ = DeviceArray<double>("bottom that leaves", places.size() * k_cells);
 }
 
-void GatheredGrid::gather(const DeviceArray<double>& f) {
-  copy_to_host(Cargo::fields, host_view(here_),
-               Kokkos::subview(f, std::pair<std::size_t, std::size_t>(0, here_.size())));
-  exchanger_.run<double>(*gather_plan_, here_.data(), arrived_.data(), k_cells);
-  for (std::size_t n = 0; n < arriving_.size(); ++n)
-    std::copy_n(&arrived_[n * k_cells], k_cells, &f_[arriving_[n] * k_cells]);
+const double* GatheredGrid::gather(const DeviceArray<double>& f) {
+  if (alone_) return f.data();
+  Kokkos::fence();
+  exchanger_.run<double>(*gather_plan_, f.data(), arrived_.data(), k_cells);
+  take_patches(arriving_, arrived_, f_);
+  return f_.data();
+}
+
+double* GatheredGrid::phi_at_root(const DeviceArray<double>& phi) const {
+  return alone_ ? phi.data() : phi_.data();
 }
 
 void GatheredGrid::spread(const DeviceArray<double>& phi) {
-  std::vector<double> sent(wanted_.size() * k_cells);
-  for (std::size_t n = 0; n < wanted_.size(); ++n)
-    std::copy_n(&phi_[wanted_[n] * k_cells], k_cells, &sent[n * k_cells]);
-  exchanger_.run<double>(*spread_plan_, sent.data(), message_.data(), k_cells);
-  copy_to_device(Cargo::fields, phi, host_view(message_));
+  if (alone_) return;
+  take_patches(wanted_, phi_, sent_);
+  exchanger_.run<double>(*spread_plan_, sent_.data(), phi.data(), k_cells);
 }
 
 void GatheredGrid::solve(const DeviceArray<double>& f, const DeviceArray<double>& phi) {
-  gather(f);
-  if (solver_) solver_->cycle(f_, phi_, true);
+  const double* all = gather(f);
+  if (solver_) solver_->cycle(all, phi_at_root(phi));
   spread(phi);
 }
 
 SolveOutcome GatheredGrid::solve(const DeviceArray<double>& f, const DeviceArray<double>& phi,
                                  double target, int most) {
-  gather(f);
+  const double* all = gather(f);
   SolveOutcome outcome{0, 0.0};
-  if (solver_) {
-    std::fill(phi_.begin(), phi_.end(), 0.0);
-    outcome.residual = std::sqrt(solver_->residual_norm(f_, phi_));
-    for (; outcome.residual > target && outcome.cycles < most; ++outcome.cycles) {
-      solver_->cycle(f_, phi_, false);
-      outcome.residual = std::sqrt(solver_->residual_norm(f_, phi_));
-    }
-  }
+  if (solver_) outcome = solver_->solve(all, phi_at_root(phi), target, most);
   communicator_.broadcast(outcome);
   spread(phi);
   return outcome;
 }
 
 std::int64_t GatheredGrid::bytes() const {
-  const std::size_t doubles =
-      here_.size() + message_.size() + arrived_.size() + f_.size() + phi_.size();
-  const std::size_t places = arriving_.size() + wanted_.size();
-  return static_cast<std::int64_t>(sizeof(double) * doubles + sizeof(std::int32_t) * places) +
-         (solver_ ? solver_->bytes() : 0);
+  return bytes_of(arriving_) + bytes_of(wanted_) + bytes_of(arrived_) + bytes_of(sent_) +
+         bytes_of(f_) + bytes_of(phi_) + (solver_ ? solver_->bytes() : 0);
 }
 
 }  // namespace octant::gravity

@@ -1,5 +1,5 @@
 // A grid with patches of 2^3 cells that is small: gathered on the root in one exchange, solved
-// there, and spread again in a second one.
+// there, and spread again in a second one, all in the memory of Kokkos' default execution space.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,6 @@
 #include "gravity/patches.hpp"
 
 namespace octant::gravity {
-
-// How V-cycles to a target went.
-struct SolveOutcome {
-  int cycles;
-  double residual;
-};
 
 class GatheredGrid {
  public:
@@ -37,18 +31,23 @@ class GatheredGrid {
     Key key;
     double cover[8];
   };
-  void gather(const DeviceArray<double>& f);
+  // On the root, f of all patches in the order of their keys.
+  const double* gather(const DeviceArray<double>& f);
+  // Where the root writes phi in that order, and where it goes then.
+  double* phi_at_root(const DeviceArray<double>& phi) const;
   void spread(const DeviceArray<double>& phi);
 
   Communicator communicator_;
+  bool alone_;  // own patches are all there are, in that order
   std::unique_ptr<ExchangePlan> gather_plan_, spread_plan_;
   Exchanger exchanger_;
-  std::vector<double> here_, message_;  // [own patch][8]; [slot][8]
 
   // On the root: the solver, with the patches of all ranks in the order of their keys.
   std::unique_ptr<CoarseSolver> solver_;
-  std::vector<std::int32_t> arriving_, wanted_;  // patches by arrival; by rank and slot
-  std::vector<double> arrived_, f_, phi_;
+  // By place in that order, the patch's place among those that arrive; by rank and slot, its place
+  // in that order.
+  DeviceArray<const std::int32_t> arriving_, wanted_;
+  DeviceArray<double> arrived_, sent_, f_, phi_;
 };
 
 }  // namespace octant::gravity

@@ -54,11 +54,25 @@ def test_same_bits_with_sharp_contacts(tmp_path: Path, reconstruction: str) -> N
     assert cores.history()["kinetic"][-1] != without.history()["kinetic"][-1]
 
 
-def test_same_bits_with_gravity_and_particles(tmp_path: Path) -> None:
-    few = "time.max_steps=8"
-    cores = run_well(tmp_path / "cores", CLUMPY_BOX, few)
-    batched = run_well(tmp_path / "batches", CLUMPY_BOX, few, *IN_BATCHES, ranks=3)
-    assert_same_run(batched, cores)
+@pytest.mark.parametrize("base", ["fft", "multigrid"])
+def test_gravity_and_particles_have_the_same_bits_and_no_field_travels(
+    tmp_path: Path, base: str
+) -> None:
+    few = ("time.max_steps=8", f"gravity.base={base}")
+    cores = run_well(tmp_path / "cores", CLUMPY_BOX, *few)
+    for ranks in (1, 3):
+        batched = run_well(
+            tmp_path / f"batches-{ranks}",
+            CLUMPY_BOX,
+            *few,
+            *IN_BATCHES,
+            "comm.staging=always",
+            ranks=ranks,
+        )
+        assert_same_run(batched, cores)
+        assert (
+            ask(batched, "select * from copies where cargo = 'fields' and name != 'output'") == []
+        )
 
 
 @pytest.mark.parametrize("solver", ["fmm", "multigrid"])

@@ -62,6 +62,21 @@ INSTANTIATE_TEST_SUITE_P(Bottom, BottomOf,
                                          Case{{64, 64, 128}, "outflow", false},
                                          Case{{64, 128, 64}, "outflow", true}));
 
+TEST(Bottom, no_field_travels_in_a_cycle) {
+  for (const std::array<int, 3> patches_along : {std::array{4, 4, 4}, std::array{3, 5, 3}}) {
+    Gas gas(box({16 * patches_along[0], 16 * patches_along[1], 16 * patches_along[2]}, 16));
+    scatter_blocks(gas, 4);
+    const LevelPatches patches(gas.mesh.tree(), 0);
+    const auto cover = cell_field(patches, [](auto) { return 1.0; });
+    const auto f = cell_field(patches, [](std::uint64_t cell) { return cell % 2 - 0.5; });
+    const DeviceArray<double> phi("phi", patches.slots() * 8);
+    const CopiedFields copied;
+    Bottom bottom(patches, false, cover, staged());
+    bottom.solve(f, phi);
+    EXPECT_EQ(copied.total, 0);
+  }
+}
+
 // What a rank holds of the bottom goes with its own patches and those around them, but for the
 // cells that are gathered on the root in the end.
 TEST(Bottom, no_rank_holds_more_than_its_share) {
