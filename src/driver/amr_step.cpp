@@ -15,6 +15,7 @@
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
 #include "hydro/restore.hpp"
+#include "hydro/sweep_costs.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::driver {
@@ -410,9 +411,11 @@ hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& argum
   // Timed on idle ranks as well: the table of times adds up the same parts on all ranks.
   const auto timing = timers_.time("sweep", Phase::compute, level);
   if (begin == end) return {};
-  timing.count(meter_.cells(level, begin, end));
+  const std::int64_t cells = meter_.cells(level, begin, end);
+  timing.count(cells);
   std::optional<Observed> in_batches;  // by which telemetry tells one schedule from the other
   if (arguments.batches) in_batches.emplace(Phase::compute, "batches", level);
+  hydro::announce_sweep(options_.hydro, arguments, cells);
   return meter_.sweep(options_.hydro, arguments, level, begin, end);
 }
 

@@ -5,7 +5,6 @@
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/schemes.hpp"
 #include "hydro/sweep_batches.hpp"
-#include "hydro/sweep_costs.hpp"
 
 namespace octant::hydro {
 
@@ -23,7 +22,6 @@ SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments) 
   fill(bad, std::uint8_t{0});
   SweepResult result;
   const KernelArguments kernel(options, arguments);
-  announce_sweep(options, kernel);
   result.fastest = arguments.batches ? sweep_in_batches(scheme, kernel)
                                      : scheme.states.sweep[kernel.patch](kernel, scheme.fluxes);
   Kokkos::parallel_reduce(

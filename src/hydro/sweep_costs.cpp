@@ -4,6 +4,7 @@
 
 #include "core/counted.hpp"
 #include "hydro/godunov.hpp"
+#include "hydro/kernel_arguments.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
 
@@ -88,7 +89,8 @@ double gathered_per_cell(const mesh::GhostShape& ghosts, int M) {
 
 }  // namespace
 
-SweepCosts sweep_costs(const HydroOptions& options, const KernelArguments& a) {
+SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& arguments) {
+  const KernelArguments a(options, arguments);
   const StateKernels states = sweep_kernels(options).states;
   const double cell = 8.0 * a.variables,
                gathered = gathered_per_cell(states.ghosts, a.sweep.tiles.patch);
@@ -111,12 +113,11 @@ SweepCosts sweep_costs(const HydroOptions& options, const KernelArguments& a) {
   return costs;
 }
 
-void announce_sweep(const HydroOptions& options, const KernelArguments& a) {
+void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
+                    std::int64_t cells) {
   if (!hear_of_kernel) return;
-  const SweepCosts costs = sweep_costs(options, a);
-  const std::int64_t patch = a.sweep.tiles.patch;
-  const std::int64_t cells = a.sweep.tiles.count() * patch * patch * patch;
-  if (!a.sweep.batches) return announce_kernel("hydro::sweep", cells, costs.sweep);
+  const SweepCosts costs = sweep_costs(options, arguments);
+  if (!arguments.batches) return announce_kernel("hydro::sweep", cells, costs.sweep);
   announce_kernel("hydro::gather", cells, costs.gather);
   announce_kernel("hydro::states", cells, costs.states);
   announce_kernel("hydro::fluxes", cells, costs.fluxes);

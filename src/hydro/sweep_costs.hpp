@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/kernel_work.hpp"
-#include "hydro/kernel_arguments.hpp"
+#include "hydro/sweep.hpp"
 
 namespace octant::hydro {
 
@@ -13,9 +13,11 @@ namespace octant::hydro {
 struct SweepCosts {
   KernelCost gather, states, fluxes, update, sweep;
 };
-SweepCosts sweep_costs(const HydroOptions& options, const KernelArguments& arguments);
+SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& arguments);
 
-// Tells of a sweep that is about to be launched.
-void announce_sweep(const HydroOptions& options, const KernelArguments& arguments);
+// Tells of a sweep that is about to be launched, and of how many cells it advances: tiles may have
+// others, too.
+void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
+                    std::int64_t cells);
 
 }  // namespace octant::hydro

@@ -1,5 +1,7 @@
 #include "mesh/transfer.hpp"
 
+#include "core/kernel_work.hpp"
+
 namespace octant::mesh {
 
 namespace {
@@ -115,6 +117,9 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message) {
   const int N = layout.block_size, half = N / 2;
+  // Of a coarse cell and each variable eight values are read and their mean is written.
+  announce_kernel("restrict", tasks.extent(0) * std::int64_t{half} * half * half,
+                  {72.0 * layout.variables, 8.0 * layout.variables});
   for_tasks(
       "restrict", tasks, KOKKOS_LAMBDA(const Member& team) {
         const RestrictionTask& task = tasks(team.league_rank());

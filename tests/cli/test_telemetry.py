@@ -83,6 +83,26 @@ def test_all_kinds_of_phases_are_seen(blast: Outcome) -> None:
     assert levels == [(0,), (1,), (2,)]
 
 
+def test_kernels_ran_within_the_parts_that_launched_them(blast: Outcome) -> None:
+    """On cores: a sweep's kernel for all but a little of the sweep, through the same cells."""
+    swept = ask(
+        blast,
+        """select calls, items, cells, bytes / items, operations > 0, duration_ns <= self_ns from
+           (select * from kernels where name = 'hydro::sweep') join
+           (select step, rank, level, cells, self_ns from phases where name = 'sweep')
+           using (step, rank, level)""",
+    )
+    assert swept
+    for calls, items, cells, size, counted, shorter in swept:
+        assert calls > 0
+        assert (items, size, counted, shorter) == (cells, 2 * 6 * 8, True, True)  # six variables
+    parts = ask(blast, "select distinct part from kernels where name = 'hydro::sweep'")
+    assert parts == [("sweep",)]
+    outside = """select count(*) from kernels k join ranks r using (step, rank)
+        where k.start_ns < r.start_ns or k.start_ns > r.end_ns"""
+    assert ask_one(blast, outside) == 0
+
+
 def test_both_ends_of_a_message_are_seen(blast: Outcome) -> None:
     both = """select sum(messages), sum(bytes) from messages
               where peer >= 0 and direction = '{}' and component <> 'route'"""

@@ -11,7 +11,7 @@ SweepCosts costs_of(const HydroOptions& options, int patch = 8, double a0 = 0.0)
   SweepArguments sweep;
   sweep.tiles.patch = patch;
   sweep.a0 = a0;
-  return sweep_costs(options, KernelArguments(options, sweep));
+  return sweep_costs(options, sweep);
 }
 
 TEST(SweepCosts, bytes_are_those_of_values_that_kernels_read_and_write) {
