@@ -153,6 +153,12 @@ struct JoinMasks {
   }
 };
 
+// Terms that find those of a pack of cells at once.
+template <class Terms>
+concept TermsOfPacks = requires(const Terms& terms, const Cell& cell, Pack* values) {
+  terms(cell, values);
+};
+
 // Totals of a block whose cells add to `parts` partial sums.
 template <int parts, class Terms>
 struct Totals {
@@ -171,10 +177,10 @@ struct Totals {
     return total;
   }
 
-  // Where octants have no room for packs, terms that know packs still come in packs, of blocks
-  // without refined octants, and are added cell by cell.
+  // Where sums have one part, or octants no room for packs, terms that know packs come in packs all
+  // the same, of runs that have room for them, and are added cell by cell.
   static constexpr bool k_adds_lanes =
-      parts == 1 && PackTraits<Pack>::width > 1 && Terms::parts == PackTraits<Pack>::width;
+      parts == 1 && PackTraits<Pack>::width > 1 && TermsOfPacks<Terms>;
   KOKKOS_FORCEINLINE_FUNCTION void add_lanes(int place, int slot, int begin, int end,
                                              double* partial) const {
     for (int c = begin; c < end; c += PackTraits<Pack>::width) {
@@ -197,7 +203,8 @@ struct Totals {
     for_runs(range, block.refined, [&](int begin, int end, bool refined) OCTANT_INLINE_LAMBDA {
       if (refined && range.leaves_only) return;
       if constexpr (k_adds_lanes)
-        if (block.refined == 0) return add_lanes(place, block.slot, begin, end, partial);
+        if (!refined && (end - begin) % PackTraits<Pack>::width == 0)
+          return add_lanes(place, block.slot, begin, end, partial);
       for (int c = begin; c < end; c += PackTraits<V>::width) {
         V values[count];
         terms(Cell{place, block.slot, c}, values);

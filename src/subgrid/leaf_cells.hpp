@@ -34,6 +34,11 @@ struct GasLevel {
   KOKKOS_INLINE_FUNCTION hydro::GasCell at(const mesh::Cell& cell) const {
     return {blocks + layout.offset(cell), layout.stride_variable, gas};
   }
+  // As many cells as V holds.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION hydro::GasCells<V> from(const mesh::Cell& first) const {
+    return {blocks + layout.offset(first), layout.stride_variable, gas};
+  }
 };
 
 // The term of a block's total that changes the cell it belongs to.

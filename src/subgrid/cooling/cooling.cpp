@@ -82,12 +82,17 @@ struct Gas {
   double per_solar, per_energy;  // 1 / (metals' share in solar gas), 1 / units.energy
   int metals, delayed;           // variables; -1: there is none
 
-  KOKKOS_INLINE_FUNCTION double metallicity(const hydro::GasCell& cell) const {
-    const double share = cell[metals] / cell.density();
-    return (share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0) * per_solar;
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V metallicity(const hydro::GasCells<V>& cells) const {
+    const V share = cells.load(metals) / cells.density();
+    const V at_most_1 = select(share < V(1.0), share, V(1.0));
+    return select(share > V(0.0), at_most_1, V(0.0)) * V(per_solar);
   }
-  KOKKOS_INLINE_FUNCTION bool may_cool(const hydro::GasCell& cell) const {
-    return delayed < 0 || !(cell[delayed] > k_delayed_share * cell.density());
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION auto may_cool(const hydro::GasCells<V>& cells) const {
+    using Mask = typename PackTraits<V>::Mask;
+    if (delayed < 0) return Mask(true);
+    return !(cells.load(delayed) > V(k_delayed_share) * cells.density());
   }
 };
 
@@ -106,6 +111,17 @@ enum Account {
 template <class Source>
 struct Step {
   static constexpr int count = k_accounts, sums = k_accounts, parts = 1;
+// A pack of cells on their way through a step: each finds its own through the rates.
+template <class V>
+struct Thermal {
+  static constexpr int width = PackTraits<V>::width;
+  double n_H[width], metallicity[width];
+  double cools[width];   // 1, or 0
+  double energy[width];  // per mass, in code units, without the floor's
+  // What comes of it: energy beyond the table, and two accounts.
+  double excess[width] = {}, outside[width] = {}, ended_exactly[width] = {};
+};
+
   GasLevel level;
   Gas gas;
   Source source;
@@ -113,37 +129,57 @@ struct Step {
   bool implicitly;
   ImplicitControl control;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& of_block, double* term) const {
-    for (int n = 0; n < k_accounts; ++n) term[n] = 0.0;
-    const hydro::GasCell cell = level.at(of_block);
-    const bool may_cool = gas.may_cool(cell);
-    if (gas.delayed >= 0) cell[gas.delayed] *= decay;
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& first, V* term) const {
+    for (int n = 0; n < k_accounts; ++n) term[n] = V(0.0);
+    const hydro::GasCells<V> cells = level.template from<V>(first);
+    const auto may_cool = gas.may_cool(cells);
+    if (gas.delayed >= 0) cells.store(gas.delayed, cells.load(gas.delayed) * V(decay));
 
-    const double density = cell.density(), n_H = gas.units.hydrogen * density;
-    const double pressure = cell.pressure(), u = cell.internal_energy(pressure);
-    const double held_up = gas.floor.energy(density);
-    double thermal = u > held_up ? u - held_up : 0.0;
-    term[k_floor_energy] = u > held_up ? 0.0 : density * (held_up - u);
-    if (!may_cool && u > held_up) return;
-    if (may_cool) {
-      const RowPlace place = source.rows().place(log_of_ten(n_H));
-      const auto rates = source.at(n_H, place, gas.metallicity(cell));
-      if (source.may_exceed(gas.units.energy * thermal)) {
-        const double most = rates.energy(rates.count() - 1) * gas.per_energy;
-        term[k_capped] = density * max(thermal - most, 0.0);
-        thermal = min(thermal, most);
-      }
-      thermal = solve(rates, gas.units.energy * thermal, term) * gas.per_energy;
-      term[k_outside] = place.inside ? 0.0 : 1.0;
+    const V density = cells.density(), pressure = cells.pressure();
+    const V u = cells.internal_energy(pressure), held_up = gas.floor.energy(density);
+    const auto is_free = u > held_up;
+    term[k_floor_energy] = select(is_free, V(0.0), density * (held_up - u));
+    const auto changes = may_cool || !is_free;
+    if (!any(changes)) return;
+
+    using Lanes = PackTraits<V>;
+    Thermal<V> thermal;
+    Lanes::store(thermal.n_H, V(gas.units.hydrogen) * density);
+    Lanes::store(thermal.metallicity, gas.metallicity(cells));
+    Lanes::store(thermal.cools, select(may_cool, V(1.0), V(0.0)));
+    Lanes::store(thermal.energy, select(is_free, u - held_up, V(0.0)));
+    for (int n = 0; n < Lanes::width; ++n)
+      if (thermal.cools[n] != 0.0) cool(thermal, n);
+    term[k_capped] = density * Lanes::load(thermal.excess);
+    term[k_outside] = Lanes::load(thermal.outside);
+    term[k_ended_exactly] = Lanes::load(thermal.ended_exactly);
+
+    const V added =
+        cells.set_internal_energy(Lanes::load(thermal.energy) + held_up, pressure, changes);
+    const V radiated = added - term[k_floor_energy] + term[k_capped];
+    term[k_cooled] = max(V(0.0), -radiated);
+    term[k_uv_heated] = max(V(0.0), radiated);
+  }
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void cool(Thermal<V>& thermal, int n) const {
+    const double n_H = thermal.n_H[n];
+    double& energy = thermal.energy[n];
+    const RowPlace place = source.rows().place(log_of_ten(n_H));
+    const auto rates = source.at(n_H, place, thermal.metallicity[n]);
+    if (source.may_exceed(gas.units.energy * energy)) {
+      const double most = rates.energy(rates.count() - 1) * gas.per_energy;
+      thermal.excess[n] = max(energy - most, 0.0);
+      energy = min(energy, most);
     }
-    const double added = cell.set_internal_energy(thermal + held_up, pressure);
-    const double radiated = added - term[k_floor_energy] + term[k_capped];
-    term[k_cooled] = max(0.0, -radiated);
-    term[k_uv_heated] = max(0.0, radiated);
+    energy = solve(rates, gas.units.energy * energy, thermal.ended_exactly[n]) * gas.per_energy;
+    thermal.outside[n] = place.inside ? 0.0 : 1.0;
   }
 
   template <class Rates>
-  KOKKOS_FORCEINLINE_FUNCTION double solve(const Rates& rates, double u, double* term) const {
+  KOKKOS_FORCEINLINE_FUNCTION double solve(const Rates& rates, double u,
+                                           double& ended_exactly) const {
     if (!implicitly) return advance_exactly(rates, u, seconds);
     bool exactly_ended = false;
     const double after = advance_implicitly(rates, u, seconds, control, exactly_ended);
@@ -256,7 +292,8 @@ class Cooling final : public Process {
   void begin(const Communicator& communicator) override {
     std::optional<cooling::CoolingTable> table;
     if (!options_.is_original()) table = read_table(communicator);
-    rates_ = std::make_unique<cooling::PreparedRates>(options_, gamma_, std::move(table));
+    rates_ =
+        std::make_unique<cooling::PreparedRates>(options_, gamma_, std::move(table), communicator);
   }
 
   double longest_step(const GasLevel& level) const override {

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/pack.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::subgrid::cooling {
@@ -15,9 +16,13 @@ constexpr auto names_of(FloorKind) { return std::array{"none", "jeans", "polytro
 struct PressureFloor {
   double factor = 0.0, exponent = 1.0;
 
-  KOKKOS_INLINE_FUNCTION double energy(double density) const {
-    if (factor == 0.0) return 0.0;
-    return exponent == 1.0 ? factor * density : factor * Kokkos::pow(density, exponent);
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V energy(const V& density) const {
+    if (factor == 0.0) return V(0.0);
+    if (exponent == 1.0) return V(factor) * density;
+    return V(factor) * PackTraits<V>::generate([&](int lane) {
+             return Kokkos::pow(PackTraits<V>::lane(density, lane), exponent);
+           });
   }
 };
 

@@ -221,6 +221,7 @@ TYPED_TEST(CellLoop, sums_of_blocks_have_one_order_whatever_the_schedule) {
       for (const CellRange& cells : {f.mesh.cells(level), f.mesh.leaf_cells(level)}) {
         const auto packed = block_totals<TypeParam>("in parts", cells, Sums<k_sum_parts>{field});
         const auto in_order = block_totals<TypeParam>("in order", cells, SumInOrder{{field}});
+        const auto lanes_in_order = block_totals<TypeParam>("in order", cells, Sums<1>{field});
         ASSERT_EQ(packed.size(), own.size());
         for (std::size_t n = 0; n < own.size(); ++n) {
           const auto expected = [&](int parts) {
@@ -228,6 +229,7 @@ TYPED_TEST(CellLoop, sums_of_blocks_have_one_order_whatever_the_schedule) {
           };
           EXPECT_EQ(packed[n], expected(k_sum_parts));
           EXPECT_EQ(in_order[n], expected(1));
+          EXPECT_EQ(lanes_in_order[n], expected(1));
         }
       }
     }

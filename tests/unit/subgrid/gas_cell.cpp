@@ -59,5 +59,33 @@ TEST(GasCell, cooling_ends_at_the_pressure_floor) {
   EXPECT_GT(gas.state[k_entropy], 0.0);
 }
 
+// Four cells that differ in all that decides what becomes of them, the last of which is not meant.
+TEST(GasCells, a_pack_does_what_its_cells_do) {
+  constexpr int width = PackTraits<Pack>::width, variables = 6;
+  const WarmGas warm;
+  double together[variables][width], alone[width][variables], energy[width], meant[width];
+  for (int n = 0; n < width; ++n) {
+    for (int v = 0; v < variables; ++v) alone[n][v] = warm.state[v];
+    if (n % 4 == 1) alone[n][k_energy] = 10.0 + 1e-7;  // entropy rules
+    if (n % 4 == 2) alone[n][k_energy] = 10.0 + 0.005;
+    energy[n] = n % 4 == 2 ? 0.001 : 1.0 + 0.3 * n;
+    meant[n] = n % 4 == 3 ? 0.0 : 1.0;
+    for (int v = 0; v < variables; ++v) together[v][n] = alone[n][v];
+  }
+
+  const GasCells<Pack> cells(together[0], width, k_gas);
+  double pressure[width], added[width];
+  PackTraits<Pack>::store(pressure, cells.pressure());
+  PackTraits<Pack>::store(
+      added, cells.set_internal_energy(PackTraits<Pack>::load(energy), cells.pressure(),
+                                       PackTraits<Pack>::load(meant) > Pack(0.0)));
+  for (int n = 0; n < width; ++n) {
+    const GasCell cell(alone[n], 1, k_gas);
+    EXPECT_EQ(pressure[n], cell.pressure());
+    EXPECT_EQ(added[n], meant[n] > 0.0 ? cell.set_internal_energy(energy[n]) : 0.0);
+    for (int v = 0; v < variables; ++v) EXPECT_EQ(together[v][n], alone[n][v]);
+  }
+}
+
 }  // namespace
 }  // namespace octant::hydro
