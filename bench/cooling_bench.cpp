@@ -136,7 +136,7 @@ void measure_preparation(const CoolingRequest& request, const Communicator& comm
   for (int n = 0; n < request.repeats; ++n) {
     Clock clock;
     if (has_table) refined_nodes(slice_at(table, {}, 0.5 + n));
-    else original_nodes({}, 0.5 + n);
+    else original_nodes({}, 0.5 + n, communicator);
     seconds.push_back(communicator.max(clock.seconds()));
   }
   const double median = seconds[median_index(seconds)];

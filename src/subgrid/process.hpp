@@ -79,12 +79,12 @@ class Process {
   // What it adds to the internal energy that is not heat.
   virtual cooling::PressureFloor floor(const GasLevel& /*level*/) const { return {}; }
 
-  // How long a step of this level may be, for the leaf cells on this rank.
+  // How long a step of this level may be, for the leaf cells on this rank. Collective.
   virtual double longest_step(const GasLevel& level) const;
 
   // Advances the leaf cells of a level by dt, between the sweep and the second half of the kick.
   // Cells under finer blocks follow afterwards. What it does to a cell must depend on that cell, on
-  // the level's moment and on `dt` alone.
+  // the level's moment and on `dt` alone. Collective.
   virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
 
   // Acts on gas and particles together, after the kick. True, on all ranks, if it changed the gas

@@ -23,14 +23,16 @@ constexpr double k_megayear = 1e6 * constants::k_year;
 // the original method.
 class PreparedRates {
  public:
-  PreparedRates(const CoolingOptions& options, double gamma, std::optional<CoolingTable> table)
-      : options_(options), gamma_(gamma), table_(std::move(table)) {}
+  PreparedRates(const CoolingOptions& options, double gamma, std::optional<CoolingTable> table,
+                const Communicator& communicator)
+      : options_(options), gamma_(gamma), table_(std::move(table)), communicator_(communicator) {}
 
+  // Collective.
   void prepare(double redshift) {
     if (redshift_ == redshift) return;
     redshift_ = redshift;
     if (table_) prepare_table(redshift);
-    else nodes_ = original_nodes(options_.original_options(gamma_), redshift);
+    else nodes_ = original_nodes(options_.original_options(gamma_), redshift, communicator_);
   }
   const TableSlice& slice() const { return slice_; }
   const Nodes& nodes() const { return nodes_; }
@@ -50,6 +52,7 @@ class PreparedRates {
   CoolingOptions options_;
   double gamma_;
   std::optional<CoolingTable> table_;
+  Communicator communicator_;
   std::optional<double> redshift_;
   TableSlice slice_;
   Nodes nodes_;
@@ -108,9 +111,6 @@ enum Account {
   k_accounts
 };
 
-template <class Source>
-struct Step {
-  static constexpr int count = k_accounts, sums = k_accounts, parts = 1;
 // A pack of cells on their way through a step: each finds its own through the rates.
 template <class V>
 struct Thermal {
@@ -122,6 +122,9 @@ struct Thermal {
   double excess[width] = {}, outside[width] = {}, ended_exactly[width] = {};
 };
 
+template <class Source>
+struct Step {
+  static constexpr int count = k_accounts, sums = k_accounts, parts = 1;
   GasLevel level;
   Gas gas;
   Source source;
@@ -181,9 +184,9 @@ struct Thermal {
   KOKKOS_FORCEINLINE_FUNCTION double solve(const Rates& rates, double u,
                                            double& ended_exactly) const {
     if (!implicitly) return advance_exactly(rates, u, seconds);
-    bool exactly_ended = false;
-    const double after = advance_implicitly(rates, u, seconds, control, exactly_ended);
-    term[k_ended_exactly] = exactly_ended ? 1.0 : 0.0;
+    bool ended = false;
+    const double after = advance_implicitly(rates, u, seconds, control, ended);
+    ended_exactly = ended ? 1.0 : 0.0;
     return after;
   }
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "core/host_kernels.hpp"
 #include "mesh/device.hpp"
@@ -212,7 +214,7 @@ double original_metal_cooling(double n_H, double T, double z) {
   return MetalCooling(T, z).rate(n_H);
 }
 
-Nodes original_nodes(const OriginalOptions& options, double z) {
+Nodes original_nodes(const OriginalOptions& options, double z, const Communicator& communicator) {
   const auto rows =
       static_cast<int>(std::lround((k_most_density - k_least_density) * k_rows_per_dex)) + 1;
   const double decades = std::log10(options.maximum_temperature) - k_coldest;
@@ -224,10 +226,15 @@ Nodes original_nodes(const OriginalOptions& options, double z) {
   const std::vector<double> densities = densities_of_rows(options.shielding, rows);
 
   using Lanes = PackTraits<Pack>;
-  std::vector<double> values(static_cast<std::size_t>(rows) * temperatures * k_node_values);
+  // Every rank finds some temperatures' values, which are larger than what the others have there.
+  std::vector<double> values(static_cast<std::size_t>(rows) * temperatures * k_node_values,
+                             std::numeric_limits<double>::lowest());
+  const int ranks = communicator.size(), rank = communicator.rank();
+  const int shares = (temperatures - rank + ranks - 1) / ranks;
   using Host = Kokkos::DefaultHostExecutionSpace;
   const HostKernels here;
-  Kokkos::parallel_for("original cooling", Kokkos::RangePolicy<Host>(0, temperatures), [&](int k) {
+  Kokkos::parallel_for("original cooling", Kokkos::RangePolicy<Host>(0, shares), [&](int n) {
+    const int k = rank + n * ranks;
     const double T = std::pow(10.0, k_coldest + k / k_temperatures_per_dex);
     const IonizationRates collisions(T);
     const PrimordialCooling primordial(T);
@@ -249,6 +256,7 @@ Nodes original_nodes(const OriginalOptions& options, double z) {
       }
     }
   });
+  communicator.max_in_place(std::span(values));
   Nodes nodes;
   nodes.rows = {k_least_density, k_rows_per_dex, rows};
   nodes.temperatures = temperatures;

@@ -3,6 +3,7 @@
 // rates and constants of RAMSES (Teyssier 2002, A&A 385, 337), cooling_method = "original" there.
 #pragma once
 
+#include "comm/communicator.hpp"
 #include "subgrid/cooling/ionization.hpp"
 #include "subgrid/cooling/table_rates.hpp"
 
@@ -37,7 +38,8 @@ struct OriginalOptions {
   double maximum_temperature = 1e10;
 };
 
-// The rates on nodes of n_H = 1e-10 to 1e6 cm^-3 and T from 0.01 K.
-Nodes original_nodes(const OriginalOptions& options, double z);
+// The rates on nodes of n_H = 1e-10 to 1e6 cm^-3 and T from 0.01 K. Ranks share the work.
+// Collective.
+Nodes original_nodes(const OriginalOptions& options, double z, const Communicator& communicator);
 
 }  // namespace octant::subgrid::cooling

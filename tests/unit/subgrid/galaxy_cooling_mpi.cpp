@@ -1,8 +1,10 @@
 // Cooling of single cells against the reference values of OCTANT_DATA, and its closed form.
 #include <gtest/gtest.h>
 
+#include "mesh/device.hpp"
 #include "reference_table.hpp"
 #include "subgrid/cooling/exact.hpp"
+#include "subgrid/cooling/original.hpp"
 #include "subgrid/cooling/table_rates.hpp"
 
 namespace octant::subgrid::cooling {
@@ -139,6 +141,16 @@ TEST(GalaxyCooling, gas_approaches_equilibrium_and_never_crosses_it) {
   EXPECT_NEAR(advance_exactly(Thermostat{}, 0.5, 1.0), 1.0, 1e-15);
   EXPECT_NEAR(advance_exactly(Thermostat{}, 8.0, 2.0), 5.0, 1e-14);
   EXPECT_NEAR(advance_exactly(Thermostat{}, 1e-300, 1e9), 2.0, 1e-14);
+}
+
+TEST(GalaxyCooling, ranks_that_share_the_original_rates_find_those_of_one) {
+  const Communicator world = Communicator::world();
+  const Nodes shared = original_nodes({}, 2.0, world);
+  const Nodes alone = original_nodes({}, 2.0, world.split(world.rank()));
+  const auto found = on_host(Cargo::tables, shared.values);
+  const auto expected = on_host(Cargo::tables, alone.values);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t n = 0; n < found.size(); ++n) ASSERT_EQ(found(n), expected(n)) << "value " << n;
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
     const bool shielded = row.number("boost") < 1.0;
     if (!nodes.contains({z, shielded}))
       nodes[{z, shielded}] =
-          original_nodes({.shielding = shielded ? Shielding::exponential : Shielding::none}, z);
+          original_nodes({.shielding = shielded ? Shielding::exponential : Shielding::none}, z,
+                         Communicator::world());
     const Nodes& of = nodes[{z, shielded}];
     const double n_H = row.number("n_H");
     const CellRates rates =
