@@ -98,7 +98,8 @@ void run_phase(ParticlePhase phase, Particles& particles, const mesh::Mesh& mesh
   if (phase == k_synchronise) return particles.synchronise(0);
   for (int l = 0; l <= mesh.finest_level(); ++l) {
     const double dt = k_courant * mesh.geometry().cell_size(l);
-    if (phase == k_kick) particles.kick(l, fields.at(l), fields.at(l - 1), dt);
+    if (phase == k_kick)
+      particles.kick(l, particles.fetch(l, fields.at(l), fields.at(l - 1), 3), dt);
     else particles.drift(l, dt);
   }
 }

@@ -64,10 +64,7 @@ void AmrSimulation::measure() {
 double AmrSimulation::potential_energy() {
   if (potential_energy_) return *potential_energy_;
   const auto timing = timers_.time("measure", Phase::compute);
-  double particles = 0.0;
-  for (particles::Particles& kind : matter_.kinds())
-    if (kind.kind().has_mass)
-      particles = with_potential_of(particles, sums_in_potential(kind, 0), time_);
+  const double particles = potential_energies({sums_in_potential(0)}, time_).front();
   double energy = gravity_->potential_energy([this](int level) {
     return matter_.gas_density(level);
   }) + particles;
@@ -79,29 +76,40 @@ double AmrSimulation::potential_energy() {
 // Of the particles on levels from `coarsest` on. They feel the potential of their own level, which
 // their whole clouds lie in. Leaf cells would miss what clouds of a coarse level leave in cells
 // that are refined.
-particles::Particles::MassSums AmrSimulation::sums_in_potential(particles::Particles& kind,
-                                                                int coarsest) {
+AmrSimulation::SumsOfKinds AmrSimulation::sums_in_potential(int coarsest) {
   const auto potential = [&](int level) -> particles::VectorField {
     const auto [data, stride] = gravity_->stored().field(level, gravity::Field::potential);
     return {data, stride, 0};
   };
-  return kind.mass_sums(potential, coarsest);
+  return matter_.mass_sums(potential, coarsest);
 }
 
-// An energy, and the potential energy of a kind's particles, which are at that time. A cloud's
-// potential includes its own, which grows when its cells become smaller, though nothing has moved:
-// each counts as if its cells were of the base level.
-double AmrSimulation::with_potential_of(double energy, const particles::Particles::MassSums& kind,
-                                        double time) {
-  std::vector<ReproducibleSum> sums = kind.squared;
-  sums.push_back(kind.weighted);
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+// The potential energy of all particles, in each of some states at that time; all ranks' sums go
+// through one reduction. A cloud's potential includes its own, which grows when its cells become
+// smaller, though nothing has moved: each counts as if its cells were of the base level.
+std::vector<double> AmrSimulation::potential_energies(std::initializer_list<SumsOfKinds> states,
+                                                      double time) {
+  std::vector<ReproducibleSum> sums;
+  for (const SumsOfKinds& kinds : states)
+    for (const auto& kind : kinds) {
+      sums.push_back(kind.weighted);
+      sums.insert(sums.end(), kind.squared.begin(), kind.squared.end());
+    }
+  reproducible_sum(mesh_.communicator(), std::span(sums));
   const double G = options_.newton_constant(time);
-  energy += 0.5 * sums.back().to_double();
-  for (int level = std::max(kind.coarsest, 1); level <= mesh_.finest_level(); ++level)
-    energy += 0.5 * k_own_potential * G * sums[level].to_double() *
-              (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
-  return energy;
+  std::vector<double> energies;
+  auto sum = sums.begin();
+  for (const SumsOfKinds& kinds : states) {
+    double& energy = energies.emplace_back(0.0);
+    for (const auto& kind : kinds) {
+      energy += 0.5 * (sum++)->to_double();
+      for (int level = std::max(kind.coarsest, 1); level <= mesh_.finest_level(); ++level)
+        energy += 0.5 * k_own_potential * G * sum[level].to_double() *
+                  (1.0 / mesh_.geometry().cell_size(level) - 1.0 / mesh_.geometry().cell_size(0));
+      sum += std::ssize(kind.squared);
+    }
+  }
+  return energies;
 }
 
 // Counts what there is, and measures the gas in it if there is some. All that ranks add up goes

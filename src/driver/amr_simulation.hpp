@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -187,8 +188,9 @@ class AmrSimulation {
   void count_restored(std::int64_t cells);
   double potential_energy();
   void measure_integrals();
-  particles::Particles::MassSums sums_in_potential(particles::Particles& kind, int coarsest);
-  double with_potential_of(double energy, const particles::Particles::MassSums& kind, double time);
+  using SumsOfKinds = std::vector<particles::Particles::MassSums>;
+  SumsOfKinds sums_in_potential(int coarsest);
+  std::vector<double> potential_energies(std::initializer_list<SumsOfKinds> states, double time);
   void measure_limits();
   void measure_matter_limits();
   double signal_limit(int level, double courant) const;  // longest step for the gas of a level

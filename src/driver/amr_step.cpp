@@ -154,20 +154,14 @@ void AmrSimulation::bring_home(int coarsest) {
   if (coarsest == mesh_.finest_level()) return;
   const auto working = work("particles", Share::particles_onwards, coarsest);
   const bool counts = gravity_ && options_.universe;
-  const double time = clocks_[coarsest];
-  double before = 0.0, after = 0.0;
-  for (particles::Particles& kind : matter_.kinds()) {
-    if (!counts || !kind.kind().has_mass) {
-      kind.synchronise(coarsest);
-      continue;
-    }
-    auto sums = sums_in_potential(kind, coarsest);
-    before = with_potential_of(before, sums, time);
-    kind.synchronise(coarsest, &sums);
-    after = with_potential_of(after, sums, time);
-  }
+  const SumsOfKinds before = counts ? sums_in_potential(coarsest) : SumsOfKinds{};
+  SumsOfKinds after = before;
+  auto sums = after.begin();
+  for (particles::Particles& kind : matter_.kinds())
+    kind.synchronise(coarsest, counts && kind.kind().has_mass ? &*sums++ : nullptr);
   if (!counts) return;
-  const double change = after - before;
+  const auto energies = potential_energies({before, after}, clocks_[coarsest]);
+  const double change = energies[1] - energies[0];
   energy_.resolution += coarsest == 0 ? change : 2.0 * change;
   energy_.unsolved = coarsest == 0 ? change : 0.0;
 }
@@ -192,9 +186,7 @@ void AmrSimulation::kick(int level, double half_step, gravity::Half half) {
     const auto [x, stride] = gravity_->stored().acceleration(of);
     return {x.data, x.stride, stride};
   };
-  for (particles::Particles& kind : matter_.kinds())
-    if (kind.kind().motion == particles::Motion::falls)
-      kind.kick(level, acceleration(level), acceleration(std::max(level - 1, 0)), dt);
+  matter_.kick(level, acceleration(level), acceleration(std::max(level - 1, 0)), dt);
 }
 
 void AmrSimulation::drift(int level, double dt) {

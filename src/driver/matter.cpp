@@ -84,6 +84,29 @@ void Matter::update_density(int coarsest) {
   }
 }
 
+void Matter::kick(int level, const particles::VectorField& here,
+                  const particles::VectorField& coarser, double dt) {
+  const auto falls = [](const particles::Particles& kind) {
+    return kind.kind().motion == particles::Motion::falls;
+  };
+  if (std::ranges::none_of(kinds_, falls)) return;
+  const particles::FieldNearby force = kinds_.front().fetch(level, here, coarser, 3);
+  for (particles::Particles& kind : kinds_)
+    if (falls(kind)) kind.kick(level, force, dt);
+}
+
+std::vector<particles::Particles::MassSums> Matter::mass_sums(
+    const std::function<particles::VectorField(int level)>& field, int coarsest) {
+  std::vector<particles::Particles::MassSums> sums;
+  if (!particles_attract_) return sums;
+  std::vector<particles::FieldNearby> fields(mesh_.finest_level() + 1);
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level)
+    fields[level] = kinds_.front().fetch(level, field(level), field(std::max(level - 1, 0)), 1);
+  for (const particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) sums.push_back(kind.mass_sums(fields, coarsest));
+  return sums;
+}
+
 std::vector<double> Matter::densest() const {
   std::vector<double> densest(density_.size(), 0.0);
   for (int level = 0; level <= mesh_.finest_level(); ++level) {

@@ -2,6 +2,7 @@
 // the gas's.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,16 @@ class Matter {
   // Brings the densities of a level and all finer ones up to date: after particles or gas have
   // moved, and of all levels after changes of the mesh. Collective.
   void update_density(int coarsest);
+
+  // v += dt g for a level's particles that fall. `coarser` is g on the next coarser level, as
+  // particles::Particles::fetch(). Collective.
+  void kick(int level, const particles::VectorField& here, const particles::VectorField& coarser,
+            double dt);
+
+  // Of the particles with mass on levels from `coarsest` on, by kind: what their masses add up to,
+  // themselves and times a field on every level. Collective.
+  std::vector<particles::Particles::MassSums> mass_sums(
+      const std::function<particles::VectorField(int level)>& field, int coarsest);
 
   // The mass per volume on a level's own blocks, of the last update.
   gravity::BlockField density(int level) const;

@@ -179,7 +179,7 @@ void OwedKick::find_of_particles(const RamsesFacts& facts, RamsesSource& source)
   };
   for (particles::Particles& twins : particles_)
     for (int level = 0; level <= mesh.finest_level(); ++level)
-      twins.kick(level, force(level), force(std::max(level - 1, 0)), 1.0);
+      twins.kick(level, twins.fetch(level, force(level), force(std::max(level - 1, 0)), 3), 1.0);
 }
 
 // --- gas -----------------------------------------------------------------------------------------

@@ -125,20 +125,24 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
 
 }  // namespace
 
-double Particles::measured_quantum() const {
+Particles::Measure Particles::measure_masses() const {
   const Communicator& communicator = mesh_.communicator();
   MassRange range;
   for (const Level& level : levels_) extend(range, level.set);
-  double extremes[] = {-range.smallest, range.largest, static_cast<double>(range.broken),
-                       static_cast<double>(count())};
-  communicator.max_in_place(std::span<double>(extremes));
-  const double smallest = -extremes[0], largest = extremes[1];
-  if (extremes[2] != 0.0)
+  enum { k_smallest, k_largest, k_broken, k_count, k_levels };
+  std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
+                           static_cast<double>(count())};
+  for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
+  communicator.max_in_place(std::span(most));
+  const double smallest = -most[k_smallest], largest = most[k_largest];
+  if (most[k_broken] != 0.0)
     throw RunError("a {} particle has a mass that is not a positive, finite number", name());
-  if (!std::isfinite(smallest)) return 1.0;  // no particles
+  Measure measure{1.0, {most.begin() + k_levels, most.end()}};
+  if (!std::isfinite(smallest)) return measure;  // no particles
   // Most often the total need not be known.
-  const double quantum = quantum_of(smallest, smallest);
-  if (quantum_of(smallest, largest * extremes[3] * communicator.size()) == quantum) return quantum;
+  measure.quantum = quantum_of(smallest, smallest);
+  if (quantum_of(smallest, largest * most[k_count] * communicator.size()) == measure.quantum)
+    return measure;
   const double unit = std::ldexp(1.0, std::ilogb(largest) + 1);
   WholeMass sum;
   for (const Level& level : levels_) {
@@ -148,7 +152,8 @@ double Particles::measured_quantum() const {
   }
   std::int64_t parts[] = {sum.upper, sum.lower};
   communicator.sum_in_place(std::span<std::int64_t>(parts));
-  return quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
+  measure.quantum = quantum_of(smallest, WholeMass{parts[0], parts[1]}.times(unit));
+  return measure;
 }
 
 CellArray<std::int64_t> Particles::mass_array(int level) const {
@@ -158,30 +163,36 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
 
 void Particles::deposit(int coarsest) {
   OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
-  const double quantum = measured_quantum();
+  const auto [quantum, has_particles] = measure_masses();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
   }
+  bool has_mass = false;  // this level, or a finer one
   for (int l = mesh_.finest_level(); l >= coarsest; --l) {
     Level& level = levels_[l];
     const Neighbourhood& near = *level.neighbourhood;
-    const std::int64_t ghosts = std::max(near.around.ghosts(), near.beneath.ghosts());
-    const DeviceArray<std::int64_t> ghost_masses("ghost masses", ghosts);
     CellArrays<std::int64_t> cells{};
     cells.source[k_here] = mass_array(l);
     if (l > coarsest) cells.source[k_coarser] = mass_array(l - 1);
-    cells.source[k_ghost] = {ghost_masses.data()};
-    add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
-    near.around.give_back(ghost_masses.data(), cells, level.masses);
-    if (l == coarsest) continue;
-    fill(ghost_masses, 0);
+    if (has_particles[l]) {
+      const DeviceArray<std::int64_t> ghosts("ghost masses", near.around.ghosts());
+      cells.source[k_ghost] = {ghosts.data()};
+      add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
+      near.around.give_back(ghosts.data(), cells, level.masses);
+    }
+    has_mass = has_mass || has_particles[l];
+    level.has_mass = has_mass;
+    if (l == coarsest || !has_mass) continue;
+    const DeviceArray<std::int64_t> ghosts("ghost masses", near.beneath.ghosts());
+    cells.source[k_ghost] = {ghosts.data()};
     add_to_parents(near, mesh_.cells(l), cells);
-    near.beneath.give_back(ghost_masses.data(), cells, level.sums);
+    near.beneath.give_back(ghosts.data(), cells, level.sums);
   }
 }
 
 void Particles::add_density(int level, const mesh::BlockField& density) const {
+  if (!levels_[level].has_mass) return;
   const CellArray<std::int64_t> mass = mass_array(level);
   const double factor = levels_[level].quantum / mesh_.geometry().cell_volume(level);
   mesh::for_cells(

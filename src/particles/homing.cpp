@@ -184,9 +184,10 @@ void Particles::deliver(Travellers leaving, int coarsest, int finest, MassSums* 
                                               : k_some_travel;
     const int worst = communicator.max(state);
     if (worst == k_all_home) return;
-    communicator.agree([&] {
-      if (!trouble_.empty()) throw RunError("{}", trouble_);
-    });
+    if (worst == k_broken)
+      communicator.agree([&] {
+        if (!trouble_.empty()) throw RunError("{}", trouble_);
+      });
     const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
     const auto arrived =
         route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);

@@ -1,5 +1,6 @@
 // Kick, carry and drift; and what masses add up to.
 #include <numeric>
+#include <utility>
 
 #include "core/kernel_work.hpp"
 #include "particles/cloud.hpp"
@@ -75,32 +76,31 @@ void add_rows(const ParticleColumns& p, const FieldAround& around,
 
 }  // namespace
 
-// A field of some components around a level's particles, with other ranks' cells in `ghosts`.
-CellArrays<const double> Particles::fetch(int level, const VectorField& here,
-                                          const VectorField& coarser, int components,
-                                          DeviceArray<double>& ghosts) {
+FieldNearby Particles::fetch(int level, const VectorField& here, const VectorField& coarser,
+                             int components) {
   const Neighbourhood& near = *levels_[level].neighbourhood;
-  ghosts = mesh::uninitialised<double>("ghost values", components * near.around.ghosts());
-  CellArrays<const double> fields{};
-  fields.source[k_here] = {here.data, here.stride_slot, here.stride_component, 1};
-  fields.source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
-  near.around.fetch(fields, components, ghosts.data(), levels_[level].forces);
-  fields.source[k_ghost] = {ghosts.data(), 0, 1, components};
-  return fields;
+  FieldNearby field{
+      .cells = {},
+      .ghosts = mesh::uninitialised<double>("ghost values", components * near.around.ghosts())};
+  auto& source = field.cells.source;
+  source[k_here] = {here.data, here.stride_slot, here.stride_component, 1};
+  source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
+  near.around.fetch(field.cells, components, field.ghosts.data(), levels_[level].fields);
+  source[k_ghost] = {field.ghosts.data(), 0, 1, components};
+  return field;
 }
 
-void Particles::kick(int level, const VectorField& here, const VectorField& coarser, double dt) {
+void Particles::kick(int level, const FieldNearby& force, double dt) {
   const Neighbourhood& near = *levels_[level].neighbourhood;
-  DeviceArray<double> ghosts;
-  const auto fields = fetch(level, here, coarser, 3, ghosts);
   const ParticleColumns p = levels_[level].set.columns();
-  const FieldAround force{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places, fields};
+  const FieldAround field{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
+                          force.cells};
   // A home, a position, a velocity and one cell's field are read, a velocity is written. The cloud
   // takes 12 operations, a component 21 to interpolate and 2 to add.
   announce_kernel("kick", levels_[level].set.count(), {100.0, 81.0});
   Kokkos::parallel_for(
       "kick", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
-        const CellsAround around = force.at(n);
+        const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
   Kokkos::fence();
@@ -108,10 +108,10 @@ void Particles::kick(int level, const VectorField& here, const VectorField& coar
 
 void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
   const Neighbourhood& near = *levels_[level].neighbourhood;
-  DeviceArray<double> ghosts;
-  const auto fields = fetch(level, here, coarser, 4, ghosts);
+  const FieldNearby field = fetch(level, here, coarser, 4);
   const ParticleColumns p = levels_[level].set.columns();
-  const FieldAround gas{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places, fields};
+  const FieldAround gas{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
+                        field.cells};
   Kokkos::parallel_for(
       "carry", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         const CellsAround around = gas.at(n);
@@ -121,17 +121,12 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
   Kokkos::fence();
 }
 
-Particles::MassSums Particles::mass_sums(const std::function<VectorField(int level)>& field,
-                                         int coarsest) {
-  const std::size_t levels = mesh_.finest_level() + 1;
+Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields, int coarsest) const {
   MassSums sums{.weighted = {},
-                .squared = std::vector<ReproducibleSum>(levels),
+                .squared = std::vector<ReproducibleSum>(mesh_.finest_level() + 1),
                 .coarsest = coarsest,
-                .fields = std::vector<CellArrays<const double>>(levels),
-                .ghosts = std::vector<DeviceArray<double>>(levels)};
+                .fields = std::move(fields)};
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
-    sums.fields[level] =
-        fetch(level, field(level), field(std::max(level - 1, 0)), 1, sums.ghosts[level]);
     std::vector<std::int32_t> all(levels_[level].set.count());
     std::iota(all.begin(), all.end(), 0);
     add_masses(level, all, 1.0, sums);
@@ -146,7 +141,7 @@ void Particles::add_masses(int level, const std::vector<std::int32_t>& rows, dou
   const Neighbourhood& near = *levels_[level].neighbourhood;
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround around{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
-                           sums.fields[level]};
+                           sums.fields[level].cells};
   add_rows(p, around, rows, sign, sums.weighted, sums.squared[level]);
 }
 

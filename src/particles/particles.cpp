@@ -23,7 +23,7 @@ Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_option
     levels_.push_back({.set = ParticleSet(kind_.real_columns(), kind_.integer_columns()),
                        .neighbourhood = nullptr,
                        .mass = {},
-                       .forces = exchanger("forces", l),
+                       .fields = exchanger("fields", l),
                        .masses = exchanger("masses", l),
                        .sums = exchanger("sums of masses", l)});
   adapt_to_mesh();
@@ -161,9 +161,10 @@ ParticleTotals Particles::totals() const {
           return 0.5 * p.mass[n] * (u * u + v * v + w * w);
         });
   }
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   ParticleTotals totals;
-  totals.count = mesh_.communicator().sum(count());
+  totals.count = count();
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums),
+                   std::span(&totals.count, 1));
   totals.mass = sums[k_mass_sum].to_double();
   totals.kinetic_energy = sums[k_kinetic_sum].to_double();
   for (int d = 0; d < 3; ++d) totals.momentum[d] = sums[k_momentum_sum + d].to_double();
@@ -186,7 +187,7 @@ std::int64_t Particles::bytes() const {
 std::vector<ExchangeCount> Particles::exchange_counts() const {
   std::vector<ExchangeCount> counts;
   for (const Level& level : levels_)
-    for (const Exchanger* exchanger : {&level.forces, &level.masses, &level.sums}) {
+    for (const Exchanger* exchanger : {&level.fields, &level.masses, &level.sums}) {
       const auto rows = exchanger->report();
       counts.insert(counts.end(), rows.begin(), rows.end());
     }

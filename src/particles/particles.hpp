@@ -48,6 +48,13 @@ struct VectorField {
   std::int64_t stride_slot = 0, stride_component = 0;
 };
 
+// A field where the particles of a level, of any kind, read it: in own blocks, and in copies of
+// other ranks' cells. The mesh must stay as it is.
+struct FieldNearby {
+  CellArrays<const double> cells;
+  DeviceArray<double> ghosts;  // which those refer to
+};
+
 struct ParticleTotals {
   std::int64_t count = 0;
   double mass = 0.0, kinetic_energy = 0.0;
@@ -100,10 +107,14 @@ class Particles {
   void flag_cells(int level, int buffer, const DeviceArray<std::uint64_t>& masks) const;
 
   // --- motion ----------------------------------------------------------------------------------
+  // Brings `components` of a field to where a level's particles are, for all kinds that follow the
+  // same mesh. `coarser` is the field on the next coarser level, for particles near the end of this
+  // one; not read on level 0. Collective.
+  FieldNearby fetch(int level, const VectorField& here, const VectorField& coarser, int components);
+
   // v += dt g for a level's particles, with g interpolated by the clouds that deposit() uses.
-  // `coarser` is g on the next coarser level, for particles near the end of this one; not read on
-  // level 0. Collective.
-  void kick(int level, const VectorField& here, const VectorField& coarser, double dt);
+  // Local.
+  void kick(int level, const FieldNearby& force, double dt);
 
   // Gives a level's particles the velocity of the gas around them: momentum over density of their
   // clouds. Fields are those of the gas, the density before the momentum. Collective.
@@ -121,11 +132,10 @@ class Particles {
     std::vector<ReproducibleSum> squared;  // squares of masses, by level
 
     int coarsest = 0;
-    std::vector<CellArrays<const double>> fields;  // by level: what masses are multiplied by
-    std::vector<DeviceArray<double>> ghosts;       // which those refer to
+    std::vector<FieldNearby> fields;  // by level: what masses are multiplied by
   };
-  // The field, the first component of field(level), is interpolated as kick() does. Collective.
-  MassSums mass_sums(const std::function<VectorField(int level)>& field, int coarsest);
+  // The fields, by level, one component of each, are interpolated as kick() does. Local.
+  MassSums mass_sums(std::vector<FieldNearby> fields, int coarsest) const;
 
   // Levels from `coarsest` on are at the same time: their particles change level. Sums over them,
   // of a field that has not changed since, become those of afterwards. Collective.
@@ -191,8 +201,9 @@ class Particles {
     std::shared_ptr<const Neighbourhood> neighbourhood;
     DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]; only of kinds with mass
     double quantum = 1.0;
+    bool has_mass = false;             // in some cell of some rank, by the last deposit
     KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
-    Exchanger forces, masses, sums;
+    Exchanger fields, masses, sums;
   };
   // Where a particle belongs: slot -1 on another rank, or if only that rank can tell.
   struct Home {
@@ -208,9 +219,12 @@ class Particles {
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
   Home own_leaf(const std::array<double, 3>& position) const;
 
-  CellArrays<const double> fetch(int level, const VectorField& here, const VectorField& coarser,
-                                 int components, DeviceArray<double>& ghosts);
-  double measured_quantum() const;
+  // What ranks agree upon before a deposit.
+  struct Measure {
+    double quantum;
+    std::vector<bool> has_particles;  // by level
+  };
+  Measure measure_masses() const;
   CellArray<std::int64_t> mass_array(int level) const;
 
   void find_homes(int coarsest, int finest, MassSums* sums = nullptr);

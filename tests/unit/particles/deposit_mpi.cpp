@@ -185,6 +185,25 @@ TEST(Density, integrates_to_the_mass) {
               swarm.particles.totals().mass, 1e-6);
 }
 
+// Ranks leave out levels on which nobody has a particle, and those finer than all.
+TEST(Deposit, of_a_single_particle_is_on_its_level_and_all_coarser_ones) {
+  const std::vector<std::pair<Point, int>> places{{{0.5, 0.5, 0.5}, 2}, {{1.4, 0.1, 0.9}, 0}};
+  for (const auto& [place, finest] : places) {
+    Swarm swarm(small_box(4, 2, "periodic"), Communicator::world());
+    swarm.refine({0.5, 0.5, 0.5}, 0.3);
+    swarm.migrate(Decomposition::morton);
+    ASSERT_EQ(swarm.mesh.finest_level(), 2);
+    swarm.particles.add(single(Communicator::world(), place));
+    swarm.particles.deposit(0);
+    std::vector<std::int64_t> found(3);
+    swarm.for_masses([&](int l, const Cell&, std::int64_t mass) { found[l] += mass; });
+    Communicator::world().sum_in_place(std::span(found));
+    for (int l = 0; l <= 2; ++l)
+      EXPECT_EQ(static_cast<double>(found[l]) * swarm.particles.quantum(l), l <= finest ? 1.0 : 0.0)
+          << "level " << l;
+  }
+}
+
 // Those of equal particles are right to 2^-36 of one; all of very different ones to 2^-61 of their
 // sum. A cell may hold them all.
 TEST(Deposit, of_masses_that_differ_much_is_right_to_a_share_of_their_sum) {

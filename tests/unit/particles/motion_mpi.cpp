@@ -193,7 +193,13 @@ TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {
     }));
     swarm.particles.drift(l, 0.9 * swarm.mesh.geometry().cell_size(l));
   }
-  const auto field = [&](int level) { return swarm.field(values[level]); };
+  const auto fields = [&] {
+    std::vector<FieldNearby> fields;
+    for (int l = 0; l <= swarm.mesh.finest_level(); ++l)
+      fields.push_back(swarm.particles.fetch(l, swarm.field(values[l]),
+                                             swarm.field(values[std::max(l - 1, 0)]), 1));
+    return fields;
+  };
   // The weighted sum, then those of squares by level.
   const auto totals = [&](const Particles::MassSums& sums) {
     std::vector<ReproducibleSum> all = sums.squared;
@@ -203,11 +209,11 @@ TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {
     for (const ReproducibleSum& sum : all) numbers.push_back(sum.to_double());
     return numbers;
   };
-  Particles::MassSums sums = swarm.particles.mass_sums(field, 0);
+  Particles::MassSums sums = swarm.particles.mass_sums(fields(), 0);
   const auto before = totals(sums);
   swarm.particles.synchronise(0, &sums);
   const auto after = totals(sums);
-  EXPECT_EQ(after, totals(swarm.particles.mass_sums(field, 0)));
+  EXPECT_EQ(after, totals(swarm.particles.mass_sums(fields(), 0)));
   ASSERT_EQ(after.size(), 4u);
   for (std::size_t n = 0; n < after.size(); ++n) EXPECT_NE(after[n], before[n]) << n;
 }

@@ -112,7 +112,7 @@ class Swarm {
   void kick(int level, double dt, const VectorFunction& acceleration) {
     const auto here = sampled(level, acceleration);
     const auto coarser = level > 0 ? sampled(level - 1, acceleration) : here;
-    particles.kick(level, field(here), field(coarser), dt);
+    particles.kick(level, particles.fetch(level, field(here), field(coarser), 3), dt);
   }
 
   // The values at cell centres, [slot][component][cell].
