@@ -3,6 +3,7 @@
 #include "core/power.hpp"
 #include "core/unroll.hpp"
 #include "hydro/floors.hpp"
+#include "mesh/task_teams.hpp"
 
 namespace octant::hydro {
 
@@ -177,13 +178,12 @@ class FollowsMotion final : public mesh::Interpolation {
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
                    int variables) const override {
-    using Policy = Kokkos::TeamPolicy<>;
     const auto count = static_cast<int>(tasks.extent(0));
     if (count == 0) return;
     const Gas gas = gas_;
     Kokkos::parallel_for(
-        "interpolate gas", Policy(count, Kokkos::AUTO),
-        KOKKOS_LAMBDA(const Policy::member_type& team) {
+        "interpolate gas", mesh::TaskTeams(count, Kokkos::AUTO),
+        KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
           const mesh::InterpolationTask& task = tasks(team.league_rank());
           const mesh::CellBox target = fine.boxes(task.target);
           double* const to = fine.buffer[target.buffer];

@@ -5,13 +5,11 @@
 #include "hydro/euler.hpp"
 #include "hydro/tile_view.hpp"
 #include "mesh/flagging.hpp"
+#include "mesh/task_teams.hpp"
 
 namespace octant::hydro {
 
 namespace {
-
-using Policy = Kokkos::TeamPolicy<>;
-using Member = Policy::member_type;
 
 // A patch of one primitive variable with one ghost cell around it, in team scratch.
 struct Patch {
@@ -125,10 +123,10 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
     const int variable = criterion.kind == RefinementKind::density ? int{k_density}
                          : criterion.kind == RefinementKind::jeans ? k_jeans
                                                                    : criterion.variable;
-    Policy policy(tiles.count(), Kokkos::AUTO);
+    mesh::TaskTeams policy(tiles.count(), Kokkos::AUTO);
     policy.set_scratch_size(0, Kokkos::PerTeam(Patch::bytes(M)));
     Kokkos::parallel_for(
-        "flag cells", policy, KOKKOS_LAMBDA(const Member& team) {
+        "flag cells", policy, KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
           const TileView view(tiles, team.league_rank());
           const Patch patch{static_cast<double*>(
                                 team.team_scratch(0).get_shmem_aligned(Patch::bytes(M) - 64, 64)),

@@ -2,13 +2,14 @@
 
 #include "hydro/floors.hpp"
 #include "mesh/device.hpp"
+#include "mesh/task_teams.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-using Policy = Kokkos::TeamPolicy<>;
-using Member = Policy::member_type;
+using mesh::TaskTeam;
+using mesh::TaskTeams;
 
 // By so many times its pressure gas is heated only where its entropy tells of it, too.
 constexpr double k_most_heating = 2.0;
@@ -33,7 +34,7 @@ struct CorrectedBlocks {
            side.cell_in_block(n % half, n / half, layout.block_size);
   }
 
-  KOKKOS_INLINE_FUNCTION int count_broken(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION int count_broken(const TaskTeam& team) const {
     int broken = 0;
     const mesh::CorrectedBlock block = corrected.blocks(team.league_rank());
     for (int t = block.begin; t < block.end; ++t) {
@@ -122,8 +123,8 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
   const mesh::DeviceArray<RestoredCells> restored("restored cells", count);
   int broken_blocks = 0;
   Kokkos::parallel_reduce(
-      "restore broken cells", Policy(count, Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Member& team, int& broken) {
+      "restore broken cells", TaskTeams(count, Kokkos::AUTO),
+      KOKKOS_LAMBDA(const TaskTeam& team, int& broken) {
         if (blocks.count_broken(team) == 0) return;
         Kokkos::single(Kokkos::PerTeam(team), [&] {
           restored(team.league_rank()) = blocks.restore(team.league_rank());

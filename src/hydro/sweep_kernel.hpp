@@ -29,7 +29,10 @@ class SweepKernel {
   using Scratch = SweepScratch<M, Scheme>;
   using Cells = CellPlanes<M, Scratch::ghosts>;
   using Faces = FacePlanes<M>;
-  using Policy = Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace>;  // for its scratch
+  // A team, which has scratch, is a thread: one that is done takes tiles of another, because they
+  // have holes, and because cores may have other work.
+  using Policy =
+      Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
   static constexpr int g = Scratch::ghosts.reach;
 
   // Advances all tiles; returns the largest signal speed of the new state.
@@ -38,6 +41,7 @@ class SweepKernel {
       throw RunError("this program was built for a device, which sweeps in batches");
     } else {
       Policy policy(arguments.sweep.tiles.count(), 1);
+      policy.set_chunk_size(1);
       policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::bytes(arguments.variables)));
       double fastest = 0;
       Kokkos::parallel_reduce("hydro::sweep", policy, SweepKernel(arguments, fluxes),

@@ -4,6 +4,7 @@
 #include "core/pack.hpp"
 #include "core/unroll.hpp"
 #include "mesh/halo.hpp"
+#include "mesh/task_teams.hpp"
 
 namespace octant::mesh {
 
@@ -146,12 +147,11 @@ template <class Limit>
 void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask>& tasks,
                                        const CoarseState& coarse, const FineTarget& fine,
                                        int variables) const {
-  using Policy = Kokkos::TeamPolicy<>;
   const Limit limit = limit_;
   const auto count = static_cast<int>(tasks.extent(0));
   if (count == 0) return;
   Kokkos::parallel_for(
-      "interpolate", Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
+      "interpolate", TaskTeams(count, Kokkos::AUTO), KOKKOS_LAMBDA(const TaskTeam& team) {
         const InterpolationTask& task = tasks(team.league_rank());
         const CellBox target = fine.boxes(task.target);
         double* to = fine.buffer[target.buffer];

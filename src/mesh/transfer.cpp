@@ -1,17 +1,16 @@
 #include "mesh/transfer.hpp"
 
 #include "core/kernel_work.hpp"
+#include "mesh/task_teams.hpp"
 
 namespace octant::mesh {
 
 namespace {
 
-using Policy = Kokkos::TeamPolicy<>;
-using Member = Policy::member_type;
-
 // Calls body(i, j, k) for all cells of a region, spread over a team.
 template <class Body>
-KOKKOS_FORCEINLINE_FUNCTION void for_cells(const Member& team, const Region& r, const Body& body) {
+KOKKOS_FORCEINLINE_FUNCTION void for_cells(const TaskTeam& team, const Region& r,
+                                           const Body& body) {
   const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1], nk = r.end[2] - r.begin[2];
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int row) {
     const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj;
@@ -23,7 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_cells(const Member& team, const Region& r, 
 template <class Task, class Body>
 void for_tasks(const char* name, const DeviceArray<const Task>& tasks, const Body& body) {
   const auto count = static_cast<int>(tasks.extent(0));
-  if (count > 0) Kokkos::parallel_for(name, Policy(count, Kokkos::AUTO), body);
+  if (count > 0) Kokkos::parallel_for(name, TaskTeams(count, Kokkos::AUTO), body);
 }
 
 KOKKOS_FORCEINLINE_FUNCTION Region cube(int size) {
@@ -44,7 +43,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t octant_offset(int octant, int half, int
 void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
           const double* blocks, double* destination, int variables) {
   for_tasks(
-      "pack", tasks, KOKKOS_LAMBDA(const Member& team) {
+      "pack", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
         const PackTask& task = tasks(team.league_rank());
         const CellBox box = boxes(task.box);
         const Region& r = task.region;
@@ -65,7 +64,7 @@ void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& 
                    const double* source, double* blocks) {
   const int N = layout.block_size, cells = N * N * N;
   for_tasks(
-      "unpack blocks", tasks, KOKKOS_LAMBDA(const Member& team) {
+      "unpack blocks", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
         const PackTask& task = tasks(team.league_rank());
         double* block = blocks + task.box * layout.stride_slot;
         const double* from = source + task.destination;
@@ -86,7 +85,7 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
   double* const halo = buffer[k_halo];
   double* const scratch = buffer[k_scratch];
   for_tasks(
-      "fill boundaries", tasks, KOKKOS_LAMBDA(const Member& team) {
+      "fill boundaries", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
         const BoundaryTask& task = tasks(team.league_rank());
         const CellBox to_box = boxes(task.target);
         double* to_buffer = to_box.buffer == k_halo ? halo : scratch;
@@ -121,7 +120,7 @@ void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const Bl
   announce_kernel("restrict", tasks.extent(0) * std::int64_t{half} * half * half,
                   {72.0 * layout.variables, 8.0 * layout.variables});
   for_tasks(
-      "restrict", tasks, KOKKOS_LAMBDA(const Member& team) {
+      "restrict", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
         const RestrictionTask& task = tasks(team.league_rank());
         if (task.child < 0) return;
         const bool local = task.parent >= 0;
@@ -148,7 +147,7 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
                     const double* message, double* parents) {
   const int half = layout.block_size / 2;
   for_tasks(
-      "unpack octants", tasks, KOKKOS_LAMBDA(const Member& team) {
+      "unpack octants", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
         const OctantTask& task = tasks(team.league_rank());
         for (int n = 0; n < layout.variables; ++n) {
           double* to = parents + task.parent * layout.stride_slot +
@@ -166,8 +165,8 @@ void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout
   if (corrections.count() == 0) return;
   const int N = layout.block_size, half = N / 2;
   Kokkos::parallel_for(
-      "correct fluxes", Policy(corrections.count(), Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Member& team) {
+      "correct fluxes", TaskTeams(corrections.count(), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const TaskTeam& team) {
         const CorrectedBlock block = corrections.blocks(team.league_rank());
         if ((block.is_late != 0) != late) return;
         for (int t = block.begin; t < block.end; ++t) {
