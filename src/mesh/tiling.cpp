@@ -12,14 +12,21 @@ std::array<int, 3> neighbour_of(const std::array<int, 3>& place, int n) {
   return {place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
 }
 
+// How many patches a thread sweeps at most, if they are dealt out evenly; on a device, which sweeps
+// many at once, their number.
+double rounds(std::int64_t patches) {
+  const std::int64_t threads = k_device_is_host ? Kokkos::DefaultExecutionSpace().concurrency() : 1;
+  return static_cast<double>((patches + threads - 1) / threads);
+}
+
 }  // namespace
 
 // Large patches have fewer ghosts and longer rows, and sweeps leave out what is missing in them:
-// they take as long as the small ones in them where a third of these are there. To change the size
-// writes all tables anew, so that a tenth must be gained. Results do not depend on the choice, so
-// each rank makes its own.
+// with n small ones in it one takes 0.35 + 0.87 n times as long as one of these. But threads find
+// less to share out. To change the size writes all tables anew, so that a hundredth must be gained.
+// Results do not depend on the choice, so each rank makes its own.
 int Tiling::faster_patch() const {
-  constexpr double k_gain_of_large_patches = 3.0, k_least_gain = 1.1;
+  constexpr double k_of_itself = 0.35, k_per_small = 0.87, k_least_gain = 1.013;
   const int block_size = tree_.geometry().block_size();
   if (block_size >= 16) return 16;
   if (block_size == 2) return 8;
@@ -36,8 +43,9 @@ int Tiling::faster_patch() const {
     last = patch;
   }
   // Times to sweep them all, that of a small patch being 1.
-  const auto time_of_small = static_cast<double>(small);
-  const double time_of_large = 8.0 * static_cast<double>(large) / k_gain_of_large_patches;
+  const double filled = static_cast<double>(small) / std::max<std::int64_t>(large, 1);
+  const double time_of_small = rounds(small);
+  const double time_of_large = rounds(large) * (k_of_itself + k_per_small * filled);
   if (patch_ == 16 && time_of_large < k_least_gain * time_of_small) return 16;
   if (patch_ == 8 && time_of_small < k_least_gain * time_of_large) return 8;
   return time_of_large < time_of_small ? 16 : 8;
