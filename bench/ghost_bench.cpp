@@ -68,7 +68,7 @@ Border border_of(const mesh::Mesh& mesh) {
 
 std::int64_t neighbours_of(const mesh::Mesh& mesh) {
   std::int64_t count = 0;
-  for (const Segment& segment : mesh.halo(0).plan->receives())
+  for (const Segment& segment : mesh.halo(0).whole.plan->receives())
     if (segment.rank != mesh.communicator().rank() && segment.count > 0) ++count;
   return count;
 }

@@ -10,7 +10,8 @@ namespace {
 
 // Asks a block's owner for a part of it.
 struct Request {
-  std::int32_t level;
+  std::int16_t level;
+  bool beneath;  // the finer level interpolates from it
   Region region;
   Key key;
 };
@@ -54,6 +55,50 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
     }
   }
   halo.interpolations.upload();
+}
+
+// The partners of an exchange, and how many cells go to them and come from them.
+struct Segments {
+  std::vector<Segment> sends, receives;
+};
+struct LevelSegments {
+  Segments whole, beneath;
+};
+
+// What other ranks send, in the order of its boxes.
+void list_arrivals(const LevelNeeds& needs, int variables, LevelHalo& halo,
+                   LevelSegments& segments) {
+  std::int64_t cells_beneath = 0;
+  halo.unpacks.clear();
+  for (const int n : needs.remote()) {
+    const Need& need = needs.need_number(n);
+    const std::int64_t cells = need.region.volume();
+    count_items(segments.whole.receives, need.owner, cells);
+    if (!need.beneath) continue;
+    count_items(segments.beneath.receives, need.owner, cells);
+    halo.unpacks.push_back(
+        {needs.box_of(reference_to_need(n)), need.region, cells_beneath * variables});
+    cells_beneath += cells;
+  }
+  halo.unpacks.upload();
+}
+
+void clear(HaloMessages& messages) {
+  messages.packs.clear();
+  messages.sent_cells = 0;
+}
+
+void add_departure(int slot, const Region& region, int variables, int asker, HaloMessages& messages,
+                   Segments& segments) {
+  messages.packs.push_back({slot, region, messages.sent_cells * variables});
+  messages.sent_cells += region.volume();
+  count_items(segments.sends, asker, region.volume());
+}
+
+void set_plan(const Communicator& communicator, Segments& segments, HaloMessages& messages) {
+  messages.packs.upload();
+  messages.plan = std::make_unique<ExchangePlan>(communicator, std::move(segments.sends),
+                                                 std::move(segments.receives));
 }
 
 }  // namespace
@@ -102,31 +147,31 @@ void Halos::follow(const std::vector<FluxRequests>& requests) {
 void Halos::agree_on_messages() {
   std::vector<Request> requests;
   std::vector<int> owners;
-  std::vector<std::vector<Segment>> receives(levels_.size()), sends(levels_.size());
+  std::vector<LevelSegments> segments(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const LevelNeeds& needs = levels_[l].needs;
+    auto& [needs, tiling, halo] = levels_[l];
+    clear(halo.whole);
+    clear(halo.beneath);
+    list_arrivals(needs, layout_.variables, halo, segments[l]);
     for (const int n : needs.remote()) {
       const Need& need = needs.need_number(n);
-      requests.push_back({static_cast<int>(l), need.region, morton_encode(need.position)});
+      requests.push_back(
+          {static_cast<std::int16_t>(l), need.beneath, need.region, morton_encode(need.position)});
       owners.push_back(need.owner);
-      count_items(receives[l], need.owner, need.region.volume());
     }
-    levels_[l].halo.sent_cells = 0;
   }
   const auto asked = route<Request>(tree_.communicator(), owners, requests);
-  for (Level& level : levels_) level.halo.packs.clear();
   for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const Request& r = asked.items[n];
-    std::int64_t& cells = levels_[r.level].halo.sent_cells;
-    const int slot = tree_.level(r.level).find(r.key)->slot;
-    levels_[r.level].halo.packs.push_back({slot, r.region, cells * layout_.variables});
-    cells += r.region.volume();
-    count_items(sends[r.level], asked.sources[n], r.region.volume());
+    const auto& [l, beneath, region, key] = asked.items[n];
+    LevelHalo& halo = levels_[l].halo;
+    const int slot = tree_.level(l).find(key)->slot, asker = asked.sources[n];
+    add_departure(slot, region, layout_.variables, asker, halo.whole, segments[l].whole);
+    if (beneath)
+      add_departure(slot, region, layout_.variables, asker, halo.beneath, segments[l].beneath);
   }
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    levels_[l].halo.packs.upload();
-    levels_[l].halo.plan = std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends[l]),
-                                                          std::move(receives[l]));
+    set_plan(tree_.communicator(), segments[l].whole, levels_[l].halo.whole);
+    set_plan(tree_.communicator(), segments[l].beneath, levels_[l].halo.beneath);
   }
 }
 

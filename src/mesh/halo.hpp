@@ -45,7 +45,7 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Copies a region of a box to contiguous memory, [variable][k][j][i].
+// Copies a region of a box to contiguous memory, [variable][k][j][i], or back.
 struct PackTask {
   std::int32_t box;
   Region region;
@@ -81,6 +81,13 @@ struct InterpolationTask {
   std::array<std::int16_t, 3> fine;          // the fine cell in the lower corner of `first`
 };
 
+// Boxes of cells that travel together.
+struct HaloMessages {
+  DeviceTable<PackTask> packs{"pack tasks"};
+  std::int64_t sent_cells = 0;
+  std::unique_ptr<ExchangePlan> plan;
+};
+
 // Everything that moves ghost data of one level.
 struct LevelHalo {
   TileSet tiles;  // interior tiles first: those that need no other rank's data
@@ -94,9 +101,10 @@ struct LevelHalo {
   DeviceTable<FluxRequest> tile_requests{"flux requests"};
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
-  std::int64_t received_cells = 0, sent_cells = 0;  // received boxes lie at the start of the halo
-  std::unique_ptr<ExchangePlan> plan;
-  DeviceTable<PackTask> packs{"pack tasks"};
+  std::int64_t received_cells = 0;  // their boxes lie at the start of the halo, as they come
+  HaloMessages whole;
+  HaloMessages beneath;  // those alone that the finer level interpolates from
+  DeviceTable<PackTask> unpacks{"unpack tasks"};  // of these
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
       scratch_boundaries{"scratch boundary tasks"};
   DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};

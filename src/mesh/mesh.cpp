@@ -47,7 +47,8 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       registers_(geometry.max_level() + 1),
       domain_faces_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
-      refreshed_(geometry.max_level() + 1, -1),
+      refresh_buffers_(geometry.max_level() + 1),
+      refreshes_(geometry.max_level() + 1),
       migration_("migration", communicator, comm_options, -1, Buffers::of_device),
       vector_axes_(upload_vector_axes(setup_.variables)),
       inflow_values_(geometry.max_level() + 1) {
@@ -61,6 +62,8 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
                       false});
     if (l > 0) jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_);
     ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l, Buffers::of_device);
+    refresh_exchangers_.emplace_back("coarse ghosts", communicator, comm_options, l,
+                                     Buffers::of_device);
     octant_exchangers_.emplace_back("octants", communicator, comm_options, l, Buffers::of_device);
     face_exchangers_.emplace_back("fluxes", communicator, comm_options, l, Buffers::of_device);
   }
@@ -90,7 +93,8 @@ void Mesh::build_tables() {
   while (counts[finest_level_] == 0) --finest_level_;
 
   for (int l = 0; l < levels; ++l) update_cells(l);
-  for (auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
+  for (auto* group :
+       {&ghost_exchangers_, &refresh_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (Exchanger& exchanger : *group) exchanger.drain();
   update_jumps();
   std::vector<FluxRequests> requests;
@@ -101,7 +105,8 @@ void Mesh::build_tables() {
   for (int l = 0; l < levels; ++l) {
     fields_[l].resize_halo(halos_[l].halo_doubles);
     scratch = std::max(scratch, halos_[l].scratch_doubles);
-    send_buffers_[l] = SendBuffers(halos_[l].sent_cells * layout_.variables);
+    send_buffers_[l] = SendBuffers(halos_[l].whole.sent_cells * layout_.variables);
+    refresh_buffers_[l] = SendBuffers(halos_[l].beneath.sent_cells * layout_.variables);
   }
   if (static_cast<std::int64_t>(scratch_.size()) < scratch + 2 * k_margin ||
       static_cast<std::int64_t>(scratch_.size()) > 2 * scratch + 4 * k_margin) {
@@ -247,15 +252,14 @@ void Mesh::evaluate_inflow(int level) {
   if (!inflow_.moves) inflow.states.clear();
 }
 
-void Mesh::exchange_start(int level, int state) {
-  finish_refresh(level);
-  const LevelHalo& halo = halos_[level];
-  double* message = send_buffers_[level].take_free(ghost_exchangers_[level]);
-  pack(halo.packs.on_device(), halo.tiles.boxes, fields_[level].blocks(state), message,
+// Packs cells of a level's state and sends them.
+void Mesh::start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
+                          Exchanger& exchanger, double* received) {
+  double* message = buffers.take_free(exchanger);
+  pack(messages.packs.on_device(), halos_[level].tiles.boxes, fields_[level].blocks(state), message,
        layout_.variables);
   Kokkos::fence();
-  ghost_exchangers_[level].start<double>(*halo.plan, message, fields_[level].halo(state),
-                                         layout_.variables);
+  exchanger.start<double>(*messages.plan, message, received, layout_.variables);
 }
 
 void Mesh::fill_level_boundaries(int level, int state,
@@ -290,7 +294,9 @@ void Mesh::start_ghosts(int level, int state, double theta) {
 
 void Mesh::start_ghosts(int level, int state, double theta,
                         const DeviceArray<const InterpolationTask>& interpolations) {
-  exchange_start(level, state);
+  finish_refresh(level);
+  start_messages(level, state, halos_[level].whole, send_buffers_[level], ghost_exchangers_[level],
+                 fields_[level].halo(state));
   if (level > 0) finish_refresh(level - 1);
   interpolate_ghosts(level, theta, interpolations);
   fill_level_boundaries(level, state, halos_[level].scratch_boundaries.on_device());
@@ -311,15 +317,24 @@ void Mesh::fill_ghosts(int level, int state, double theta) {
 }
 
 void Mesh::refresh_halo(int level, int state) {
-  exchange_start(level, state);
-  refreshed_[level] = state;
+  finish_refresh(level);
+  const HaloMessages& beneath = halos_[level].beneath;
+  Refresh& refresh = refreshes_[level];
+  refresh.state = state;
+  refresh.received = uninitialised<double>("received coarse ghosts",
+                                           beneath.plan->items_received() * layout_.variables);
+  start_messages(level, state, beneath, refresh_buffers_[level], refresh_exchangers_[level],
+                 refresh.received.data());
 }
 
 void Mesh::finish_refresh(int level) {
-  const int state = std::exchange(refreshed_[level], -1);
+  const auto [state, received] = std::exchange(refreshes_[level], {});
   if (state < 0) return;
-  ghost_exchangers_[level].finish_receives();
-  fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
+  refresh_exchangers_[level].finish_receives();
+  const LevelHalo& halo = halos_[level];
+  unpack(halo.unpacks.on_device(), halo.tiles.boxes, received.data(), fields_[level].halo(state),
+         layout_.variables);
+  fill_level_boundaries(level, state, halo.halo_boundaries.on_device());
 }
 
 void Mesh::clear_registers(int fine_level) {
@@ -370,7 +385,8 @@ std::vector<ExchangeCount> Mesh::exchange_counts() const {
     const auto rows = exchanger.report();
     counts.insert(counts.end(), rows.begin(), rows.end());
   };
-  for (const auto* group : {&ghost_exchangers_, &octant_exchangers_, &face_exchangers_})
+  for (const auto* group :
+       {&ghost_exchangers_, &refresh_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (const Exchanger& exchanger : *group) append(exchanger);
   append(migration_);
   return counts;

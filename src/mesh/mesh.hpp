@@ -141,7 +141,8 @@ class Mesh {
   void append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const;
   FluxRequests changed_flux_requests(int level) const;
   void update_cells(int level);
-  void exchange_start(int level, int state);
+  void start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
+                      Exchanger& exchanger, double* received);
   void finish_refresh(int level);
   void start_ghosts(int level, int state, double theta,
                     const DeviceArray<const InterpolationTask>& interpolations);
@@ -170,10 +171,15 @@ class Mesh {
   std::vector<DeviceArray<double>> registers_;
   std::vector<DomainFaces> domain_faces_;
   DeviceArray<double> scratch_;
-  std::vector<SendBuffers> send_buffers_;
-  std::vector<int> refreshed_;  // by level: the state whose halo is under way by itself, or -1
+  std::vector<SendBuffers> send_buffers_, refresh_buffers_;
+  struct Refresh {
+    int state = -1;  // whose halo is under way by itself, if any
+    DeviceArray<double> received;
+  };
+  std::vector<Refresh> refreshes_;  // by level
 
-  std::vector<Exchanger> ghost_exchangers_, octant_exchangers_, face_exchangers_;
+  std::vector<Exchanger> ghost_exchangers_, refresh_exchangers_, octant_exchangers_,
+      face_exchangers_;
   Exchanger migration_;
   VectorAxes vector_axes_;
   Inflow inflow_;

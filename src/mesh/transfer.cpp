@@ -25,6 +25,24 @@ void for_tasks(const char* name, const DeviceArray<const Task>& tasks, const Bod
   if (count > 0) Kokkos::parallel_for(name, TaskTeams(count, Kokkos::AUTO), body);
 }
 
+// Calls body(place in the box's buffer, place in the message, cells) for the rows of a task.
+template <class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_rows(const TaskTeam& team, const PackTask& task,
+                                          const CellBox& box, int variables, const Body& body) {
+  const Region& r = task.region;
+  const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1], nk = r.end[2] - r.begin[2];
+  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, variables * nk * nj), [&](int row) {
+    const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj % nk, n = row / nj / nk;
+    body(box.offset(r.begin[0], j, k) + static_cast<std::int64_t>(n) * box.stride_variable,
+         task.destination + static_cast<std::int64_t>(row) * ni, ni);
+  });
+}
+
+KOKKOS_FORCEINLINE_FUNCTION void copy_row(const TaskTeam& team, const double* from, double* to,
+                                          int cells) {
+  Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, cells), [&](int i) { to[i] = from[i]; });
+}
+
 KOKKOS_FORCEINLINE_FUNCTION Region cube(int size) {
   Region r;
   for (int d = 0; d < 3; ++d) r.end[d] = static_cast<std::int16_t>(size);
@@ -45,18 +63,22 @@ void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const Cell
   for_tasks(
       "pack", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
         const PackTask& task = tasks(team.league_rank());
-        const CellBox box = boxes(task.box);
-        const Region& r = task.region;
-        const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1],
-                  nk = r.end[2] - r.begin[2];
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, variables * nk * nj), [&](int row) {
-          const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj % nk, n = row / nj / nk;
-          const double* from = blocks + box.offset(r.begin[0], j, k) +
-                               static_cast<std::int64_t>(n) * box.stride_variable;
-          double* to = destination + task.destination + static_cast<std::int64_t>(row) * ni;
-          Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, ni),
-                               [&](int i) { to[i] = from[i]; });
-        });
+        for_rows(team, task, boxes(task.box), variables,
+                 [&](std::int64_t in_box, std::int64_t in_message, int cells) {
+                   copy_row(team, blocks + in_box, destination + in_message, cells);
+                 });
+      });
+}
+
+void unpack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
+            const double* source, double* halo, int variables) {
+  for_tasks(
+      "unpack", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+        const PackTask& task = tasks(team.league_rank());
+        for_rows(team, task, boxes(task.box), variables,
+                 [&](std::int64_t in_box, std::int64_t in_message, int cells) {
+                   copy_row(team, source + in_message, halo + in_box, cells);
+                 });
       });
 }
 

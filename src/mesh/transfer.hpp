@@ -12,6 +12,10 @@ namespace octant::mesh {
 void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
           const double* blocks, double* destination, int variables);
 
+// And back into boxes of the halo.
+void unpack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
+            const double* source, double* halo, int variables);
+
 // Copies whole blocks, packed as above, into own slots.
 void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
                    const double* source, double* blocks);

@@ -90,7 +90,17 @@ class Description {
   const std::vector<Words>& statements() const { return statements_; }
 
  private:
-  enum Kind { k_neighbours, k_cells, k_tile, k_counts, k_pack, k_plan, k_correction, k_children };
+  enum Kind {
+    k_neighbours,
+    k_cells,
+    k_tile,
+    k_counts,
+    k_pack,
+    k_unpack,
+    k_plan,
+    k_correction,
+    k_children
+  };
 
   // A box that nothing uses any more may stand for a slot that is gone.
   Words block(int level, int slot) const {
@@ -205,18 +215,31 @@ class Description {
   void describe_messages(int level) {
     const LevelHalo& halo = mesh_.halo(level);
     statements_.push_back({k_counts, level, halo.halo_doubles, halo.scratch_doubles,
-                           halo.received_cells, halo.sent_cells, mesh_.finest_level()});
-    for (std::size_t t = 0; t < halo.packs.size(); ++t) {
-      const PackTask& task = halo.packs[t];
-      Words words{k_pack, task.destination};
+                           halo.received_cells, mesh_.finest_level()});
+    int exchange = 0;
+    for (const HaloMessages* messages : {&halo.whole, &halo.beneath})
+      describe_messages(level, exchange++, *messages);
+    for (std::size_t t = 0; t < halo.unpacks.size(); ++t) {
+      const PackTask& task = halo.unpacks[t];
+      Words words{k_unpack, task.destination};
+      append(words, boxes_[level][task.box]);
+      append(words, words_of(task.region));
+      statements_.push_back(words);
+    }
+  }
+
+  void describe_messages(int level, int exchange, const HaloMessages& messages) {
+    for (std::size_t t = 0; t < messages.packs.size(); ++t) {
+      const PackTask& task = messages.packs[t];
+      Words words{k_pack, exchange, task.destination};
       append(words, block(level, task.box));
       append(words, words_of(task.region));
       statements_.push_back(words);
     }
-    halo.plan->check();
+    messages.plan->check();
     int side = 0;
-    for (const auto* segments : {&halo.plan->sends(), &halo.plan->receives()}) {
-      Words words{k_plan, level, side++};
+    for (const auto* segments : {&messages.plan->sends(), &messages.plan->receives()}) {
+      Words words{k_plan, level, exchange, side++};
       for (const Segment& segment : *segments) append(words, {segment.rank, segment.count});
       statements_.push_back(words);
     }
