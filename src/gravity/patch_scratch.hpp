@@ -101,8 +101,11 @@ struct Stage {
   int depth;
   Body body;
 };
+// A function, for clang takes no deduction guide in a kernel of AMD's.
 template <class Body>
-Stage(int, Body) -> Stage<Body>;
+KOKKOS_FORCEINLINE_FUNCTION Stage<Body> within(int depth, const Body& body) {
+  return {depth, body};
+}
 
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {

@@ -205,8 +205,8 @@ void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>
         const auto coarsen = [&](int k) OCTANT_INLINE_LAMBDA {
           if ((k & 1) != 0) coarsen_planes(swept, at, k, coarse, row_norms);
         };
-        run_stages<T>(team, Stage{3, gather}, Stage{2, red}, Stage{1, black}, Stage{0, write},
-                      Stage{0, coarsen});
+        run_stages<T>(team, within(3, gather), within(2, red), within(1, black), within(0, write),
+                      within(0, coarsen));
         if (norms == nullptr) return;
         Kokkos::single(Kokkos::PerTeam(team), [&]() {
           double norm = 0.0;
@@ -296,7 +296,7 @@ void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>&
         const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 0, k); };
         const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<0>(swept, at, 1, k); };
         const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
-        run_stages<T>(team, Stage{2, correct}, Stage{1, red}, Stage{0, black}, Stage{0, write});
+        run_stages<T>(team, within(2, correct), within(1, red), within(0, black), within(0, write));
       });
 }
 
