@@ -84,4 +84,10 @@ void return_freed_memory_to_system() {
 #endif
 }
 
+void trim_heap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace octant

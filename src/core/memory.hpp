@@ -24,4 +24,7 @@ std::int64_t memory_limit(const std::string& root = "");
 // into: up to a third of all memory. Call it once, at the start.
 void return_freed_memory_to_system();
 
+// Gives back the free pages between what is left on the heap.
+void trim_heap();
+
 }  // namespace octant

@@ -112,8 +112,9 @@ void AmrSimulation::flag_massive_cells(int level, int buffer,
                                        const mesh::DeviceArray<std::uint64_t>& masks) {
   if (level >= static_cast<int>(options_.refine.mass.size())) return;
   const double per_volume = options_.mass_unit() / mesh_.geometry().cell_volume(level);
-  const gravity::BlockField density = matter_.density(level);
-  mesh::DenseCells cells{.field = density, .threshold = options_.refine.mass[level] * per_volume};
+  const mesh::LentField density = matter_.density(level);
+  mesh::DenseCells cells{.field = density.field,
+                         .threshold = options_.refine.mass[level] * per_volume};
   if (options_.refine.gas_weight != 1.0) {
     cells.weighted = matter_.gas_density(level);
     cells.more_weight = options_.refine.gas_weight - 1.0;

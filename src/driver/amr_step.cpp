@@ -211,6 +211,7 @@ void AmrSimulation::solve_gravity(int coarsest, double time) {
     gravity_->set_constant(options_.universe->newton_constant(time));
     gravity_->set_scale_factor(options_.universe->scale_factor(time));
   }
+  mesh_.forget_ghosts();
   for (int level = coarsest; level <= mesh_.finest_level();) {
     const auto working = work("gravity", Share::blocks, level, Phase::other);
     const gravity::LevelRange levels = gravity_->solved_with(level);

@@ -26,7 +26,7 @@ std::vector<particles::Kind> particle_kinds(const AmrOptions& options) {
 }
 
 Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)
-    : mesh_(mesh), has_gas_(options.hydro.enabled), density_(mesh.geometry().max_level() + 1) {
+    : mesh_(mesh), has_gas_(options.hydro.enabled) {
   for (particles::Kind& kind : particle_kinds(options)) {
     if (kind.motion == particles::Motion::flows && !has_gas_)
       throw InputError("{} particles move with the gas: they need hydro.enabled = true", kind.name);
@@ -62,26 +62,22 @@ BlockField Matter::gas_density(int level) const {
           mesh_.layout().stride_slot};
 }
 
-BlockField Matter::density(int level) const {
-  const std::int64_t N = mesh_.geometry().block_size();
-  return particles_attract_ ? BlockField{density_[level].data(), N * N * N} : gas_density(level);
-}
-
 void Matter::update_density(int coarsest) {
-  if (!particles_attract_) return;
   for (particles::Particles& kind : kinds_)
     if (kind.kind().has_mass) kind.deposit(coarsest);
-  const std::int64_t N = mesh_.geometry().block_size();
-  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
-    const auto doubles = static_cast<std::size_t>(mesh_.blocks(level).slots() * N * N * N);
-    if (density_[level].extent(0) != doubles)
-      density_[level] = mesh::uninitialised<double>("density", static_cast<std::int64_t>(doubles));
-    const BlockField field = density(level);
-    if (has_gas_) gravity::copy_blocks(mesh_.cells(level), gas_density(level), field);
-    else gravity::clear_blocks(mesh_.cells(level), field);
-    for (const particles::Particles& kind : kinds_)
-      if (kind.kind().has_mass) kind.add_density(level, field);
-  }
+}
+
+mesh::LentField Matter::density(int level) const {
+  if (!particles_attract_) return gas_density(level);
+  const std::int64_t N = mesh_.geometry().block_size(), cells = N * N * N;
+  const auto memory =
+      mesh_.working_memory().allocate("density", mesh_.blocks(level).slots() * cells);
+  const BlockField field{memory.data(), cells};
+  if (has_gas_) gravity::copy_blocks(mesh_.cells(level), gas_density(level), field);
+  else gravity::clear_blocks(mesh_.cells(level), field);
+  for (const particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) kind.add_density(level, field);
+  return {field, memory};
 }
 
 void Matter::kick(int level, const particles::VectorField& here,
@@ -108,9 +104,10 @@ std::vector<particles::Particles::MassSums> Matter::mass_sums(
 }
 
 std::vector<double> Matter::densest() const {
-  std::vector<double> densest(density_.size(), 0.0);
+  std::vector<double> densest(mesh_.geometry().max_level() + 1, 0.0);
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const BlockField field = density(level);
+    const mesh::LentField density = this->density(level);
+    const BlockField field = density.field;
     const double most = mesh::largest(
         "densest cell", mesh_.cells(level),
         KOKKOS_LAMBDA(const mesh::Cell& cell) { return *field.at(cell); });

@@ -35,7 +35,7 @@ class Matter {
   void adapt_to_mesh();
   void migrate(const std::vector<std::vector<int>>& owners);
 
-  // Brings the densities of a level and all finer ones up to date: after particles or gas have
+  // Shares the masses of particles of a level and all finer ones among cells: after they have
   // moved, and of all levels after changes of the mesh. Collective.
   void update_density(int coarsest);
 
@@ -49,8 +49,9 @@ class Matter {
   std::vector<particles::Particles::MassSums> mass_sums(
       const std::function<particles::VectorField(int level)>& field, int coarsest);
 
-  // The mass per volume on a level's own blocks, of the last update.
-  gravity::BlockField density(int level) const;
+  // The mass per volume on a level's own blocks: of particles where they were at the last update,
+  // and of gas as it is.
+  mesh::LentField density(int level) const;
 
   // The gas's own share; BlockField{} where there is no gas.
   gravity::BlockField gas_density(int level) const;
@@ -62,8 +63,7 @@ class Matter {
   mesh::Mesh& mesh_;
   bool has_gas_;
   std::vector<particles::Particles> kinds_;
-  bool particles_attract_ = false;                  // any kind of them
-  std::vector<mesh::DeviceArray<double>> density_;  // by level, [slot][cell]; if particles attract
+  bool particles_attract_ = false;  // any kind of them
 };
 
 }  // namespace octant::driver

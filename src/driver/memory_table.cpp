@@ -22,7 +22,7 @@ struct Purpose {
 const std::vector<Purpose>& purposes() {
   static const std::vector<Purpose> all{
       {"gas", {"blocks"}},
-      {"ghost cells", {"halo", "scratch"}},
+      {"ghost cells", {"halo"}},
       {"fluxes at level jumps", {"flux registers", "mass flow"}},
       {"messages",
        {"send buffer", "received", "leaving", "arriving", "patch message", "box message",
@@ -31,10 +31,10 @@ const std::vector<Purpose>& purposes() {
        {"own blocks", "boxes", "tiles", "tile", "boundary tasks", "scratch boundary",
         "interpolation", "interpolations", "corrected", "correction", "restriction", "octant",
         "pack", "flux requests", "new"}},
-      {"gravity, stored", {"gravity fields", "density"}},
+      {"working memory: solver, ghosts", {"working memory"}},
+      {"gravity, stored", {"gravity fields"}},
       {"gravity, multigrid",
-       {"phi", "next phi", "f", "coarse phi", "acceleration", "interpolated potential", "bottom",
-        "diagonal", "cover", "residuals", "patch", "patches", "box", "masked", "cells inside",
+       {"cover", "diagonal", "residuals", "patch", "patches", "box", "masked", "cells inside",
         "far", "pieces", "near cells"}},
       {"gravity, multipoles",
        {"fmm", "brick", "bricks", "child bricks", "moments", "points", "work"}},

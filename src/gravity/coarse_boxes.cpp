@@ -165,7 +165,7 @@ void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row
 
 CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
                          const mesh::Geometry& geometry, const CommOptions& options,
-                         FieldPool& pool)
+                         mesh::FieldPool& pool)
     : geometry_(geometry),
       pool_(pool),
       level_(fine.level()),

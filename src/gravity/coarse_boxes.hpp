@@ -2,8 +2,8 @@
 // beyond the level, and cells of new blocks, are interpolated from.
 #pragma once
 
-#include "gravity/field_pool.hpp"
 #include "gravity/multipoles.hpp"
+#include "mesh/field_pool.hpp"
 
 namespace octant::gravity {
 
@@ -27,7 +27,7 @@ class CoarseBoxes {
   // `coarse` is null for the base level. Boxes come from the pool, which must outlive this.
   // Collective.
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
-              const CommOptions& options, FieldPool& pool);
+              const CommOptions& options, mesh::FieldPool& pool);
 
   // Fills the boxes from a field of the coarser level's own patches, and beyond the domain from G
   // times the potential of `far`. Without it, they are extrapolated from the last three cells
@@ -42,7 +42,7 @@ class CoarseBoxes {
   void copy_coarse(const double* coarse_phi);
 
   mesh::Geometry geometry_;
-  FieldPool& pool_;
+  mesh::FieldPool& pool_;
   int level_, own_, fine_side_, coarse_side_ = 0;
   int side_, row_;  // of a box
   DeviceArray<const BoxPart> local_;

@@ -210,7 +210,7 @@ SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {
   const mesh::Geometry& geometry = mesh_.geometry();
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const Level& l = of_mesh(level);
-    fmm::set_masses(l.bricks, l.fields, mesh_.cells(level), sources.density(level),
+    fmm::set_masses(l.bricks, l.fields, mesh_.cells(level), sources.density(level).field,
                     std::ldexp(1.0, -3 * level));
   }
   for (std::size_t n = 0; n + 1 < levels_.size(); ++n) send_up(levels_[n], levels_[n + 1]);

@@ -25,10 +25,11 @@ Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOpti
                 mesh.geometry().periodic(2)),
       gas_(mesh),
       stored_(std::make_unique<StoredPotential>(mesh, comm_options)),
-      base_(std::make_unique<BaseGrid>(mesh, comm_options, *pool_, schedule)),
-      levels_(std::make_unique<PatchLevels>(mesh, comm_options, *pool_, *base_)),
+      pool_(mesh.working_memory()),
+      base_(std::make_unique<BaseGrid>(mesh, comm_options, pool_, schedule)),
+      levels_(std::make_unique<PatchLevels>(mesh, comm_options, pool_, *base_)),
       potential_work_(std::make_unique<PotentialWork>(mesh, *stored_, *levels_)),
-      solver_(make_solver({options, comm_options, mesh, *stored_, *base_, *levels_, *pool_})),
+      solver_(make_solver({options, comm_options, mesh, *stored_, *base_, *levels_, pool_})),
       strongest_(mesh.geometry().max_level() + 1, 0.0) {
   sources_.constant = options.constant;
   sources_.density = [gas = gas_](int level) { return gas.density(level); };
@@ -69,7 +70,7 @@ LevelRange Gravity::solved_with(int level) const {
 }
 
 void Gravity::measure_sources() {
-  if (periodic_) sources_.mean = base_->mean(sources_.density(0));
+  if (periodic_) sources_.mean = base_->mean(sources_.density(0).field);
   solver_->measure(sources_);
 }
 
@@ -110,15 +111,15 @@ void Gravity::kick(int level, double dt, Half half) {
 // --- sums --------------------------------------------------------------------------------------
 
 PowerSpectrum Gravity::power_spectrum(const Attracting& means) {
-  const BlockField field = means ? means(0) : BlockField{};
-  return base_->power_spectrum(sources_.density(0), means ? &field : nullptr);
+  const mesh::LentField field = means ? means(0) : BlockField{};
+  return base_->power_spectrum(sources_.density(0).field, means ? &field.field : nullptr);
 }
 
 double Gravity::potential_energy(const Attracting& density) const {
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(mesh_.cells(level), density(level), sources_.mean,
+    for (const double sum : binding_of(mesh_.cells(level), density(level).field, sources_.mean,
                                        stored_->field(level, Field::potential)))
       terms.push_back(half_volume * sum);
   }
@@ -129,7 +130,7 @@ double Gravity::unfelt_energy() {
   const std::int64_t N = mesh_.geometry().block_size();
   std::vector<double> terms;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const auto found = pool_->allocate("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
+    const auto found = pool_.allocate("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
     const BlockField energy{found.data(), N * N * N};
     if (!solver_->find_unfelt_energy(level, energy)) return 0.0;
     for (const double sum : sums_of(mesh_.cells(level).leaves(), energy))

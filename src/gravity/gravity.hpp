@@ -27,7 +27,7 @@ class Gravity {
 
   // What attracts, on own blocks of a level, asked for whenever a level is solved; the density of
   // the gas until it is set.
-  using Attracting = std::function<BlockField(int level)>;
+  using Attracting = std::function<mesh::LentField(int level)>;
   void set_attracting(Attracting density) { sources_.density = std::move(density); }
   // Newton's constant, and the scale factor, from now on, where they change with time.
   void set_constant(double constant) { sources_.constant = constant; }
@@ -97,7 +97,7 @@ class Gravity {
   Sources sources_;
   GasWork gas_;
   std::unique_ptr<StoredPotential> stored_;
-  std::unique_ptr<FieldPool> pool_ = std::make_unique<FieldPool>();
+  FieldPool& pool_;
   std::unique_ptr<BaseGrid> base_;
   std::unique_ptr<PatchLevels> levels_;
   std::unique_ptr<PotentialWork> potential_work_;

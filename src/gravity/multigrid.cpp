@@ -147,7 +147,7 @@ void Multigrid::measure(const Sources& sources) {
   if (!isolated_ || fourier_base_) return;
   PatchLevel& base = base_.level();
   far_ = Multipoles(base.patches(), mesh_.geometry(),
-                    base.make_field("density", {.x = sources.density(0)}));
+                    base.make_field("density", {.x = sources.density(0).field}));
 }
 
 void Multigrid::set_transfer(TransferFunction transfer) {
@@ -159,9 +159,20 @@ void Multigrid::set_transfer(TransferFunction transfer) {
 
 // --- the coarser level's potential -------------------------------------------------------------
 
+// The coarser level's field lies where the finer one's next field will, even if it is much smaller:
+// boxes would take that memory otherwise, and fields need more.
 void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
   DeviceArray<double> phi;
-  if (level > 0) phi = levels_[level - 1].patches->make_field("coarse phi", coarse_potential);
+  if (level > 0) {
+    PatchLevel& coarse = *levels_[level - 1].patches;
+    const auto cells = [](const PatchLevel& of) {
+      return of.patches().slots() * cells_of(of.patches().side());
+    };
+    phi = pool_.allocate("coarse phi", std::max(cells(coarse), cells(*levels_[level].patches)));
+    if (coarse.patches().any_masked())
+      fill(Kokkos::subview(phi, std::pair(std::int64_t{0}, cells(coarse))), 0.0);
+    coarse.transfer().to_patches(coarse_potential, phi.data());
+  }
   levels_[level].boxes->fill(phi.data(), fourier_base_ ? nullptr : &far_, constant_);
 }
 
@@ -213,7 +224,7 @@ SolveReport Multigrid::solve_potential(int level, const Sources& sources,
   const double h = mesh_.geometry().cell_size(level);
   const double scale = 4.0 * M_PI * sources.constant * h * h;
   const DeviceArray<double> f = levels_[level].patches->make_field(
-      "f", {.a = scale, .x = sources.density(level), .c = -scale * sources.mean});
+      "f", {.a = scale, .x = sources.density(level).field, .c = -scale * sources.mean});
   return by_fourier(level)
              ? solve_base(sources, f, phi)
              : solve_by_cycles(level, k_smallest_source * scale * sources.mean, f, phi);

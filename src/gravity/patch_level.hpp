@@ -4,11 +4,13 @@
 
 #include <string>
 
-#include "gravity/field_pool.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "gravity/piece_transfer.hpp"
+#include "mesh/field_pool.hpp"
 
 namespace octant::gravity {
+
+using mesh::FieldPool;
 
 // Adds a constant to all values.
 void shift(const DeviceArray<double>& field, double constant);

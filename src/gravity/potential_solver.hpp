@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/cell_range.hpp"
+#include "mesh/field_pool.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -24,7 +24,6 @@ class Mesh;
 namespace octant::gravity {
 
 class BaseGrid;
-class FieldPool;
 class PatchLevels;
 class StoredPotential;
 struct GravityOptions;
@@ -41,14 +40,14 @@ struct SolverSetting {
   StoredPotential& stored;
   BaseGrid& base;
   PatchLevels& levels;
-  FieldPool& pool;
+  mesh::FieldPool& pool;
 };
 
 // What attracts at the time of a solve.
 struct Sources {
-  std::function<mesh::BlockField(int level)> density;  // of own blocks
-  double mean = 0.0;                                   // of it, in a periodic domain
-  double constant = 1.0;                               // Newton's
+  std::function<mesh::LentField(int level)> density;  // of own blocks
+  double mean = 0.0;                                  // of it, in a periodic domain
+  double constant = 1.0;                              // Newton's
   double scale_factor = 1.0;
 };
 

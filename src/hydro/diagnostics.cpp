@@ -1,5 +1,7 @@
 #include "hydro/diagnostics.hpp"
 
+#include <algorithm>
+
 #include "hydro/point_sources.hpp"
 #include "mesh/cell_loop.hpp"
 
@@ -60,6 +62,30 @@ struct GasTerms {
   }
 };
 
+// The signal speed, which packs of cells find at once.
+struct SignalTerm {
+  enum { sums, count };
+  static constexpr int parts = mesh::k_sum_parts;
+
+  mesh::BlockLayout layout;
+  const double* blocks;
+  Gas gas;
+  mesh::Frame frame;
+  mesh::CellRange cells;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    const double* const from = blocks + layout.offset(cell);
+    const auto load = [&](int n) OCTANT_INLINE_LAMBDA {
+      return PackTraits<V>::load(from + n * layout.stride_variable);
+    };
+    V volume;
+    State<V> w = to_primitive(load, gas, volume);
+    if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
+    terms[0] = signal_speed(w, gas);
+  }
+};
+
 }  // namespace
 
 std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
@@ -90,18 +116,12 @@ std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const doub
 
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells) {
-  const Gas gas = options.gas();
-  const mesh::Frame frame = options.frame;
-  const double fastest = mesh::largest(
-      "fastest signal", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        const double* const from = blocks + layout.offset(cell);
-        const auto load = [&](int n) { return from[n * layout.stride_variable]; };
-        double volume;
-        State<double> w = to_primitive<double>(load, gas, volume);
-        if (frame.turns()) to_frame(frame, places<double>(cells, cell), w);
-        return signal_speed(w, gas);
-      });
-  return max(fastest, 0.0);
+  double fastest = 0.0;
+  for (const auto& [of_block] :
+       mesh::block_totals("fastest signal", cells,
+                          SignalTerm{layout, blocks, options.gas(), options.frame, cells}))
+    fastest = std::max(fastest, of_block);
+  return fastest;
 }
 
 std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::BlockLayout& layout,

@@ -21,11 +21,12 @@ KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::i
   return load_state<double>(a.sweep.next + offset, stride);
 }
 
-// Whether one stored cell needs repair.
+// Whether a stored cell, or some of a pack of them, need repair.
+template <class V>
 KOKKOS_INLINE_FUNCTION bool needs_repair(const double* cell, int stride, const KernelArguments& a) {
-  const State<double> u = load_state<double>(cell, stride);
-  const double entropy = a.gas.dual_energy ? cell[k_entropy * stride] : 0.0;
-  return hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a);
+  const State<V> u = load_state<V>(cell, stride);
+  const V entropy = a.gas.dual_energy ? PackTraits<V>::load(cell + k_entropy * stride) : V(0.0);
+  return any(hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a));
 }
 
 // visit(cell) for the bad cells of a tile, in the order of the patch.
@@ -33,6 +34,7 @@ template <class Visit>
 KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, const Visit& visit) {
   const TileView view(a.sweep.tiles, tile);
   const int M = a.sweep.tiles.patch, N = a.sweep.tiles.block_size;
+  constexpr int width = PackTraits<Pack>::width;
   for (int k = 0; k < M; ++k)
     for (int j = 0; j < M; ++j) {
       const BlockRow row = view.block_row(j, k);
@@ -40,7 +42,12 @@ KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, co
         const int slot = view.entry(row, i);
         if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
         const double* const cell = a.sweep.next + view.offset(row, slot, i);
-        if (!needs_repair(cell, view.box(slot).stride_variable, a)) continue;
+        const int stride = view.box(slot).stride_variable;
+        if (N >= width && i % width == 0 && !needs_repair<Pack>(cell, stride, a)) {
+          i += width - 1;
+          continue;
+        }
+        if (!needs_repair<double>(cell, stride, a)) continue;
         const int in_block = (i + view.tile().origin[0]) & (N - 1);
         visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
                       static_cast<std::int16_t>(j), static_cast<std::int16_t>(k), 0});

@@ -2,6 +2,8 @@
 
 #include "io/hdf5_handle.hpp"
 
+#include "core/memory.hpp"
+
 namespace octant {
 namespace {
 
@@ -41,6 +43,13 @@ Hdf5Handle reading_access() {
   H5Pset_file_locking(access, true, true);
 #endif
   return access;
+}
+
+herr_t close_file(hid_t file) {
+  const herr_t closed = H5Fclose(file);
+  H5garbage_collect();
+  trim_heap();
+  return closed;
 }
 
 Hdf5Handle text_type() {

@@ -53,6 +53,9 @@ std::size_t element_bytes(ElementType type);
 // Access for reading by the system's own calls; locks are left out where the file system has none.
 Hdf5Handle reading_access();
 
+// H5Fclose, which then gives back the memory that HDF5 would keep for the next file.
+herr_t close_file(hid_t file);
+
 // UTF-8 text of any length.
 Hdf5Handle text_type();
 

@@ -35,7 +35,7 @@ std::unique_ptr<StoredChecksums> open_checksums(const std::string& path) {
 
 Hdf5Handle open_file(const std::string& path) {
   if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError("'{}' is not an HDF5 file", path);
-  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, reading_access()), H5Fclose);
+  Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, reading_access()), close_file);
   if (file < 0) throw InputError("'{}' is damaged or incomplete: {}", path, hdf5_reason());
   return file;
 }

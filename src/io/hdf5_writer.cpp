@@ -168,7 +168,7 @@ Hdf5Writer::Hdf5Writer(const Communicator& communicator, const std::string& path
         Hdf5Handle(checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, without_times(properties),
                                      access_to_image(state_->image)),
                            "create an HDF5 file in memory"),
-                   H5Fclose);
+                   close_file);
     const Hdf5Handle root(H5Oopen(state_->file, "/", H5P_DEFAULT), H5Oclose);
     write_attribute(root, k_checksums, "CRC-32C");
   });
@@ -283,7 +283,7 @@ void Hdf5Writer::commit() {
     const Hdf5Handle written(
         checked(H5Fopen(state_->whole.part_path().c_str(), H5F_ACC_RDONLY, reading_access()),
                 "open the file that was just written"),
-        H5Fclose);
+        close_file);
     OCTANT_REQUIRE(part.size() == size, "the file has {} bytes instead of {}", part.size(), size);
   });
   state_->whole.commit();

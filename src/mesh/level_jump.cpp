@@ -312,8 +312,9 @@ std::int64_t LevelJump::fine_register(std::int32_t face) const {
   return (face >= 0 ? face : own_room_ + sent_face(face)) * face_values_;
 }
 
-std::int64_t LevelJump::coarse_register(const CoarseFace& face) const {
-  return (face.is_received ? own_room_ + face.number : face.number) * face_values_;
+// Of a face's register among those of the coarse level.
+std::int32_t LevelJump::coarse_number(const CoarseFace& face) const {
+  return face.is_received ? static_cast<std::int32_t>(own_room_) + face.number : face.number;
 }
 
 void LevelJump::write_corrections(int coarse_slot) {
@@ -335,8 +336,8 @@ void LevelJump::write_corrections(int coarse_slot) {
         .cell = static_cast<std::int16_t>(is_above ? request.plane : request.plane - 1),
         .a_begin = request.a_begin,
         .b_begin = request.b_begin,
-        .fine = face.number * std::int64_t{face_values_},
-        .coarse = coarse_register(face),
+        .fine = face.number,
+        .coarse = coarse_number(face),
         .is_received = face.is_received};
     if (face.is_received) corrected.is_late = 1;
   }
@@ -374,7 +375,8 @@ void LevelJump::append_coarse_requests(int slot, std::vector<FluxRequest>& reque
   const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];
   for (int n = 0; n < block.count; ++n) {
     requests.push_back(coarse_request(block.faces[n].side));
-    requests.back().base = coarse_begin_ + coarse_register(block.faces[n]);
+    requests.back().base =
+        coarse_begin_ + std::int64_t{coarse_number(block.faces[n])} * face_values_;
   }
 }
 

@@ -153,7 +153,7 @@ class LevelJump {
   void write_corrections(int coarse_slot);
   void make_room();
   std::int64_t fine_register(std::int32_t face) const;
-  std::int64_t coarse_register(const CoarseFace& face) const;
+  std::int32_t coarse_number(const CoarseFace& face) const;
   FluxRequest coarse_request(const Side& side) const;
 
   const Tree& tree_;

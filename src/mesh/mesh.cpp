@@ -101,17 +101,13 @@ void Mesh::build_tables() {
   for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
   halos_.follow(requests);
 
-  std::int64_t scratch = 0;
+  forget_ghosts();
+  scratch_doubles_ = 0;
   for (int l = 0; l < levels; ++l) {
     fields_[l].resize_halo(halos_[l].halo_doubles);
-    scratch = std::max(scratch, halos_[l].scratch_doubles);
+    scratch_doubles_ = std::max(scratch_doubles_, halos_[l].scratch_doubles);
     send_buffers_[l] = SendBuffers(halos_[l].whole.sent_cells * layout_.variables);
     refresh_buffers_[l] = SendBuffers(halos_[l].beneath.sent_cells * layout_.variables);
-  }
-  if (static_cast<std::int64_t>(scratch_.size()) < scratch + 2 * k_margin ||
-      static_cast<std::int64_t>(scratch_.size()) > 2 * scratch + 4 * k_margin) {
-    scratch_ = {};
-    scratch_ = allocate_with_margin("scratch", scratch);
   }
   for (InflowValues& inflow : inflow_values_) {
     inflow.known = false;
@@ -208,12 +204,22 @@ CellRange Mesh::cells(int level, std::span<const int> slots) const {
   return range;
 }
 
+// What lies beyond the last box may be loaded, and must be finite and positive as all else.
+void Mesh::take_scratch() {
+  if (scratch_.size() > 0) return;
+  scratch_ = pool_.allocate("scratch", scratch_doubles_ + 2 * k_margin);
+  for (const std::int64_t margin : {std::int64_t{0}, k_margin + scratch_doubles_})
+    fill(Kokkos::subview(scratch_, std::pair(margin, margin + k_margin)), 1.0);
+}
+
+double* Mesh::scratch() const { return scratch_.size() > 0 ? scratch_.data() + k_margin : nullptr; }
+
 FieldPointers Mesh::pointers(int level, int state) const {
   const LevelFields& fields = fields_[level];
   FieldPointers p;
   p.buffer[k_own] = p.buffer[k_borrowed] = fields.blocks(state);
   p.buffer[k_halo] = fields.halo(state);
-  p.buffer[k_scratch] = scratch_.data() + k_margin;
+  p.buffer[k_scratch] = scratch();
   return p;
 }
 
@@ -265,7 +271,7 @@ void Mesh::start_messages(int level, int state, const HaloMessages& messages, Se
 void Mesh::fill_level_boundaries(int level, int state,
                                  const DeviceArray<const BoundaryTask>& tasks) {
   double* const buffer[k_buffers] = {fields_[level].blocks(state), fields_[level].blocks(state),
-                                     fields_[level].halo(state), scratch_.data() + k_margin};
+                                     fields_[level].halo(state), scratch()};
   if (halos_[level].inflow_cells > 0 && !inflow_values_[level].known) evaluate_inflow(level);
   fill_boundaries(tasks, halos_[level].tiles.boxes, buffer, vector_axes_,
                   inflow_values_[level].values, layout_.variables);
@@ -283,7 +289,7 @@ void Mesh::interpolate_ghosts(int level, double theta,
       .block_size = layout_.block_size,
       .boxes = halos_[level - 1].tiles.boxes};
   FineTarget target{};
-  target.buffer[k_scratch] = scratch_.data() + k_margin;
+  target.buffer[k_scratch] = scratch();
   target.boxes = halos_[level].tiles.boxes;
   interpolation_->interpolate(tasks, state, target, layout_.variables);
 }
@@ -295,6 +301,7 @@ void Mesh::start_ghosts(int level, int state, double theta) {
 void Mesh::start_ghosts(int level, int state, double theta,
                         const DeviceArray<const InterpolationTask>& interpolations) {
   finish_refresh(level);
+  take_scratch();
   start_messages(level, state, halos_[level].whole, send_buffers_[level], ghost_exchangers_[level],
                  fields_[level].halo(state));
   if (level > 0) finish_refresh(level - 1);
@@ -369,7 +376,7 @@ void Mesh::restrict_all(int coarsest) {
 }
 
 std::int64_t Mesh::bytes() const {
-  std::int64_t total = static_cast<std::int64_t>(scratch_.size() * sizeof(double));
+  std::int64_t total = scratch_doubles_ * static_cast<std::int64_t>(sizeof(double));
   for (int l = 0; l <= tree_->max_level(); ++l) {
     total += fields_[l].bytes_in_use(tree_->level(l).slots());
     total += static_cast<std::int64_t>(registers_[l].size() * sizeof(double));

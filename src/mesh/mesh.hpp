@@ -16,6 +16,7 @@
 #include "comm/exchanger.hpp"
 #include "core/lattice.hpp"
 #include "mesh/domain_faces.hpp"
+#include "mesh/field_pool.hpp"
 #include "mesh/interpolation.hpp"
 #include "mesh/level_jump.hpp"
 #include "mesh/send_buffers.hpp"
@@ -102,6 +103,10 @@ class Mesh {
   // finer level's next ghosts wait for what arrives, after they have sent their own. Collective.
   void refresh_halo(int level, int state);
 
+  // Ghosts that are interpolated lie in working memory, and are forgotten for others to have it.
+  void forget_ghosts() { scratch_ = {}; }
+  FieldPool& working_memory() { return pool_; }
+
   // --- coupling of levels ----------------------------------------------------------------------
   // Forgets the fluxes between a level and the coarser one: at the start of the coarser one's step.
   void clear_registers(int fine_level);
@@ -143,6 +148,8 @@ class Mesh {
   void update_cells(int level);
   void start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                       Exchanger& exchanger, double* received);
+  double* scratch() const;
+  void take_scratch();
   void finish_refresh(int level);
   void start_ghosts(int level, int state, double theta,
                     const DeviceArray<const InterpolationTask>& interpolations);
@@ -170,7 +177,9 @@ class Mesh {
   std::vector<std::unique_ptr<LevelJump>> jumps_;  // [fine level], none at 0
   std::vector<DeviceArray<double>> registers_;
   std::vector<DomainFaces> domain_faces_;
-  DeviceArray<double> scratch_;
+  FieldPool pool_;
+  std::int64_t scratch_doubles_ = 0;
+  DeviceArray<double> scratch_;  // none until ghosts are filled
   std::vector<SendBuffers> send_buffers_, refresh_buffers_;
   struct Refresh {
     int state = -1;  // whose halo is under way by itself, if any

@@ -186,6 +186,7 @@ void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow) {
   if (corrections.count() == 0) return;
   const int N = layout.block_size, half = N / 2;
+  const std::int64_t face_values = layout.variables * half * half;
   Kokkos::parallel_for(
       "correct fluxes", TaskTeams(corrections.count(), Kokkos::AUTO),
       KOKKOS_LAMBDA(const TaskTeam& team) {
@@ -194,8 +195,9 @@ void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout
         for (int t = block.begin; t < block.end; ++t) {
           const CorrectionTask& task = corrections.tasks(t);
           double* const state = blocks + task.slot * layout.stride_slot;
-          const double* const fine = (task.is_received ? fluxes.received : fluxes.fine) + task.fine;
-          const double* const coarse = fluxes.coarse + task.coarse;
+          const double* const fine =
+              (task.is_received ? fluxes.received : fluxes.fine) + task.fine * face_values;
+          const double* const coarse = fluxes.coarse + task.coarse * face_values;
           const double weight = task.sign * factor;
           Kokkos::parallel_for(
               Kokkos::TeamThreadRange(team, layout.variables * half * half), [&](int index) {

@@ -58,7 +58,7 @@ struct CorrectionTask {
   std::int8_t sign;               // +1: the cells lie above the faces, -1: below
   std::int16_t cell;              // their index along the axis
   std::int16_t a_begin, b_begin;  // along the transverse axes, ascending
-  std::int64_t fine, coarse;      // offsets of the two registers
+  std::int32_t fine, coarse;      // numbers of the two registers
   std::int32_t is_received;       // the fine one comes from another rank
 
   // Where the cell (a, b) of the side lies in its block, 0 <= a, b < block_size / 2.

@@ -177,7 +177,7 @@ void Particles::deposit(int coarsest) {
     if (l > coarsest) cells.source[k_coarser] = mass_array(l - 1);
     if (has_particles[l]) {
       const DeviceArray<std::int64_t> ghosts("ghost masses", near.around.ghosts());
-      cells.source[k_ghost] = {ghosts.data()};
+      cells.source[k_ghost] = {ghosts.data(), 1};
       add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
       near.around.give_back(ghosts.data(), cells, level.masses);
     }
@@ -185,7 +185,7 @@ void Particles::deposit(int coarsest) {
     level.has_mass = has_mass;
     if (l == coarsest || !has_mass) continue;
     const DeviceArray<std::int64_t> ghosts("ghost masses", near.beneath.ghosts());
-    cells.source[k_ghost] = {ghosts.data()};
+    cells.source[k_ghost] = {ghosts.data(), 1};
     add_to_parents(near, mesh_.cells(l), cells);
     near.beneath.give_back(ghosts.data(), cells, level.sums);
   }

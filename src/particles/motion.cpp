@@ -86,7 +86,7 @@ FieldNearby Particles::fetch(int level, const VectorField& here, const VectorFie
   source[k_here] = {here.data, here.stride_slot, here.stride_component, 1};
   source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
   near.around.fetch(field.cells, components, field.ghosts.data(), levels_[level].fields);
-  source[k_ghost] = {field.ghosts.data(), 0, 1, components};
+  source[k_ghost] = {field.ghosts.data(), components, 1, components};
   return field;
 }
 

@@ -49,7 +49,7 @@ class Neighbourhood::Builder {
 
  private:
   struct Finding {
-    std::int8_t source = Place::k_nowhere, shift = 0;
+    unsigned source = Place::k_nowhere, shift = 0;
     std::array<std::int16_t, 3> corner{0, 0, 0};  // of the cells beneath it in the coarser block
     std::int32_t slot = 0, box = 0;
   };
@@ -95,26 +95,25 @@ class Neighbourhood::Builder {
   }
 
   Place place(const Finding& found, const RemoteCells& remote) const {
-    Place p;
-    p.source = found.source;
-    p.shift = found.shift;
-    p.slot = found.slot;
-    if (found.source == Place::k_nowhere) return p;
+    if (found.source == Place::k_nowhere) return {};
     Region r;
     r.end.fill(static_cast<std::int16_t>(N_));
-    std::int64_t first = 0;
+    std::int64_t first = found.slot;
     if (found.source == k_ghost) {
       r = remote.region(found.box);
       first = remote.first_ghost(found.box);
     }
-    p.stride_j = static_cast<std::int16_t>(r.end[0] - r.begin[0]);
-    p.stride_k = p.stride_j * (r.end[1] - r.begin[1]);
-    first += std::int64_t{found.corner[2] - r.begin[2]} * p.stride_k +
-             (found.corner[1] - r.begin[1]) * p.stride_j + found.corner[0] - r.begin[0];
     OCTANT_REQUIRE(first <= std::numeric_limits<std::int32_t>::max(),
                    "particles: level {} has more than 2^31 ghosts on a rank", level_);
-    p.origin = static_cast<std::int32_t>(first);
-    return p;
+    const int cells = r.end[0] - r.begin[0], rows = r.end[1] - r.begin[1];
+    const auto& c = found.corner;
+    return {.slot = static_cast<std::int32_t>(first),
+            .origin = static_cast<std::int16_t>(
+                ((c[2] - r.begin[2]) * rows + c[1] - r.begin[1]) * cells + c[0] - r.begin[0]),
+            .source = static_cast<std::uint16_t>(found.source),
+            .shift = static_cast<std::uint16_t>(found.shift),
+            .cells = static_cast<std::uint16_t>(cells),
+            .rows = static_cast<std::uint16_t>(rows)};
   }
 
   const mesh::Tree& tree_;

@@ -22,23 +22,22 @@ struct HomeBlock {
 // Where the cells of one block position lie: in an own block of the level or of the coarser one, or
 // among the copies of other ranks' cells. Cell (i, j, k), counted from the first cell of the
 // position's block, is number
-//   origin + (k >> shift) * stride_k + (j >> shift) * stride_j + (i >> shift).
+//   origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift)
+// of the block in a slot, or counted from the ghost of that number. Blocks have 32^3 cells at most.
 struct Place {
-  std::int8_t source = k_nowhere;
-  std::int8_t shift = 0;  // 1 in the coarser level
-  std::int16_t stride_j = 0;
-  std::int32_t stride_k = 0;
-  std::int32_t slot = 0;
-  std::int32_t origin = 0;  // a rank has fewer ghosts than 2^31
+  std::int32_t slot = 0;  // a rank has fewer ghosts than 2^31
+  std::int16_t origin = 0;
+  std::uint16_t source : 2 = k_nowhere;
+  std::uint16_t shift : 1 = 0;  // 1 in the coarser level
+  std::uint16_t cells : 6 = 0, rows : 6 = 0;
 
-  static constexpr std::int8_t k_nowhere = -1;
+  static constexpr unsigned k_nowhere = k_sources;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t cell(int i, int j, int k) const {
-    return origin + std::int64_t{k >> shift} * stride_k + std::int64_t{j >> shift} * stride_j +
-           (i >> shift);
+  KOKKOS_FORCEINLINE_FUNCTION int cell(int i, int j, int k) const {
+    return origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift);
   }
 };
-static_assert(sizeof(Place) == 16, "there are 27 for every block");
+static_assert(sizeof(Place) == 8, "there are 27 for every block");
 
 // The address, without the component, of a cell that is counted from the first cell of a home block
 // and lies at most k_depth cells beyond it. `places` are the 27 of that block.

@@ -17,7 +17,7 @@ using DeviceArray = mesh::DeviceArray<T>;
 enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };  // this level, the coarser
 
 // Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
-// ghosts ([cell][component]). Null: what is added there is dropped.
+// ghosts ([cell][component]), of which each has a slot. Null: what is added there is dropped.
 template <class T>
 struct CellArray {
   T* data = nullptr;

@@ -60,8 +60,11 @@ struct PeriodicFourier::State {
   int own() const { return grid.communicator().rank(); }
   int rows() const { return static_cast<int>(x_box(own()).cells() / (2 * half)); }
 
-  void transform_columns(const Transform& transform, Buffer& array, int axis) const;
-  void clear_padding(Buffer& array, int axis) const;
+  void transform_columns(const Transform& transform, int axis);
+  void clear_padding(int axis);
+  // Calls body(block) for the blocks of columns along y or z.
+  template <class Body>
+  void for_blocks(int axis, const Body& body);
 
   PencilGrid grid;
   Cells n;   // of the transform
@@ -69,7 +72,8 @@ struct PeriodicFourier::State {
   RowFourier along_x;
   std::unique_ptr<Transform> y_forward, y_backward, z_forward, z_backward;
   Layout y_layout, z_layout;
-  Buffer by_x, by_y, by_z;
+  Buffer by_y;
+  Buffer by_x_or_z;  // nobody needs the ones when the others are written
   Transpose xy, yz;
 };
 
@@ -102,9 +106,8 @@ PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend ba
       along_x(n[0]),
       y_layout(blocked(y_values(own()), 1, n[1])),
       z_layout(blocked(z_values(own()), 2, n[2])),
-      by_x(static_cast<std::size_t>(x_box(own()).cells())),
       by_y(size_of(y_layout, 1)),
-      by_z(size_of(z_layout, 2)),
+      by_x_or_z(std::max(static_cast<std::size_t>(x_box(own()).cells()), size_of(z_layout, 2))),
       xy(
           "Fourier x-y", grid.row(),
           [&](int index) { return x_box(grid.rank_of(index, grid.z_index())); },
@@ -122,20 +125,24 @@ PeriodicFourier::State::State(const PencilGrid& pencil_grid, TransposeBackend ba
   z_backward = make_transform(complex_backward, n[2]);
 }
 
-void PeriodicFourier::State::transform_columns(const Transform& transform, Buffer& array,
-                                               int axis) const {
-  const std::int64_t block_size = std::int64_t{n[axis]} * k_columns;
-  double* const end = array.data() + array.size();
-  for (double* block = array.data(); block < end; block += block_size)
-    transform.execute(block, k_columns);
+template <class Body>
+void PeriodicFourier::State::for_blocks(int axis, const Body& body) {
+  Buffer& array = axis == 1 ? by_y : by_x_or_z;
+  double* const end = array.data() + size_of(axis == 1 ? y_layout : z_layout, axis);
+  for (double* block = array.data(); block < end; block += std::int64_t{n[axis]} * k_columns)
+    body(block);
 }
 
-void PeriodicFourier::State::clear_padding(Buffer& array, int axis) const {
-  if (n[axis] == grid.cells()[axis]) return;
-  const std::int64_t block_size = std::int64_t{n[axis]} * k_columns;
-  double* const end = array.data() + array.size();
-  for (double* block = array.data(); block < end; block += block_size)
-    std::fill(block + std::int64_t{grid.cells()[axis]} * k_columns, block + block_size, 0.0);
+void PeriodicFourier::State::transform_columns(const Transform& transform, int axis) {
+  for_blocks(axis, [&](double* block) { transform.execute(block, k_columns); });
+}
+
+void PeriodicFourier::State::clear_padding(int axis) {
+  const std::int64_t cells = grid.cells()[axis];
+  if (n[axis] == cells) return;
+  for_blocks(axis, [&](double* block) {
+    std::fill(block + cells * k_columns, block + std::int64_t{n[axis]} * k_columns, 0.0);
+  });
 }
 
 PeriodicFourier::PeriodicFourier(const PencilGrid& grid, TransposeBackend backend, Padding padding)
@@ -148,13 +155,14 @@ PeriodicFourier& PeriodicFourier::operator=(PeriodicFourier&&) noexcept = defaul
 void PeriodicFourier::forward(const double* values) {
   State& s = *state_;
   const int given = s.grid.cells()[0];
-  s.along_x.forward(values, given, s.rows(), given, s.by_x.data(), s.along_x.width());
-  s.xy.forward(s.by_x.data(), s.by_y.data());
-  s.clear_padding(s.by_y, 1);
-  s.transform_columns(*s.y_forward, s.by_y, 1);
-  s.yz.forward(s.by_y.data(), s.by_z.data());
-  s.clear_padding(s.by_z, 2);
-  s.transform_columns(*s.z_forward, s.by_z, 2);
+  double *const by_x_or_z = s.by_x_or_z.data(), *const by_y = s.by_y.data();
+  s.along_x.forward(values, given, s.rows(), given, by_x_or_z, s.along_x.width());
+  s.xy.forward(by_x_or_z, by_y);
+  s.clear_padding(1);
+  s.transform_columns(*s.y_forward, 1);
+  s.yz.forward(by_y, by_x_or_z);
+  s.clear_padding(2);
+  s.transform_columns(*s.z_forward, 2);
 }
 
 void PeriodicFourier::for_each_mode(
@@ -165,7 +173,7 @@ void PeriodicFourier::for_each_mode(
     for (int x = 0; x < box[0].count(); x += 2)
       for (int z = 0; z < s.n[2]; ++z) {
         const Mode mode = mode_at((box[0].begin + x) / 2, box[1].begin + y, z, s.n);
-        double* pair = s.by_z.data() + s.z_layout.at(x, y, z);
+        double* pair = s.by_x_or_z.data() + s.z_layout.at(x, y, z);
         std::complex<double> coefficient(pair[0], pair[1]);
         visit(mode, coefficient);
         pair[0] = coefficient.real(), pair[1] = coefficient.imag();
@@ -176,11 +184,12 @@ void PeriodicFourier::backward(double* values) {
   State& s = *state_;
   const int wanted = s.grid.cells()[0];
   const double scale = 1.0 / (static_cast<double>(s.n[0]) * s.n[1] * s.n[2]);
-  s.transform_columns(*s.z_backward, s.by_z, 2);
-  s.yz.backward(s.by_z.data(), s.by_y.data());
-  s.transform_columns(*s.y_backward, s.by_y, 1);
-  s.xy.backward(s.by_y.data(), s.by_x.data());
-  s.along_x.backward(s.by_x.data(), s.along_x.width(), s.rows(), wanted, scale, values, wanted);
+  double *const by_x_or_z = s.by_x_or_z.data(), *const by_y = s.by_y.data();
+  s.transform_columns(*s.z_backward, 2);
+  s.yz.backward(by_x_or_z, by_y);
+  s.transform_columns(*s.y_backward, 1);
+  s.xy.backward(by_y, by_x_or_z);
+  s.along_x.backward(by_x_or_z, s.along_x.width(), s.rows(), wanted, scale, values, wanted);
 }
 
 ProcessGrid fitting_process_grid(int ranks, const Cells& cells, int least) {

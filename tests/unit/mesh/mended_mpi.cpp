@@ -247,8 +247,6 @@ class Description {
 
   void describe_corrections(int level) {
     const Corrections corrections = mesh_.corrections(level);
-    const std::int64_t registers =
-        mesh_.layout().variables * mesh_.layout().block_size * mesh_.layout().block_size / 4;
     for (int n = 0; n < corrections.count(); ++n) {
       const CorrectedBlock& corrected = corrections.blocks(n);
       if (corrected.begin == corrected.end) continue;
@@ -258,8 +256,8 @@ class Description {
       for (int t = corrected.begin; t < corrected.end; ++t) {
         const CorrectionTask& task = corrections.tasks(t);
         EXPECT_EQ(task.slot, slot);
-        EXPECT_EQ(task.fine % registers, 0);
-        EXPECT_EQ(task.coarse % registers, 0);
+        EXPECT_GE(task.fine, 0);
+        EXPECT_GE(task.coarse, 0);
         append(words,
                {task.axis, task.sign, task.cell, task.a_begin, task.b_begin, task.is_received});
       }
