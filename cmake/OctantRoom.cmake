@@ -5,19 +5,24 @@ option(OCTANT_UNITY "Compile sources in batches, which takes half as long" ON)
 # Lists what to compile instead of the sources: files that include so many of them, which read the
 # headers of Kokkos and fmt once for all, and the sources that stand apart. Includes are relative to
 # the root, so that clones share a compiler cache. Every source still compiles alone, and does where
-# OCTANT_UNITY is off. For an NVIDIA GPU, sources that know Kokkos are CUDA's, in batches of their
-# own; all others go to the host's compiler, which is several times as fast.
+# OCTANT_UNITY is off. For a GPU, sources that know Kokkos are in batches of their own: for one of
+# NVIDIA they are CUDA's, and all others go to the host's compiler, which is several times as fast;
+# for one of AMD Kokkos makes all sources HIP's, and those others are C++ again.
 function(octant_batches result target size)
   cmake_parse_arguments(batch "" "" "APART" ${ARGN})
   set(host ${batch_UNPARSED_ARGUMENTS})
   set(device)
-  if(OCTANT_CUDA)
+  if(OCTANT_CUDA OR OCTANT_HIP)
     octant_filter_kokkos(device ${host})
     list(REMOVE_ITEM host ${device})
   endif()
   octant_pack(files ${target} ${size} "${host}" "${batch_APART}")
   octant_pack(device_files ${target}_device ${size} "${device}" "${batch_APART}")
-  set_source_files_properties(${device_files} PROPERTIES LANGUAGE CUDA)
+  if(OCTANT_CUDA)
+    set_source_files_properties(${device_files} PROPERTIES LANGUAGE CUDA)
+  elseif(OCTANT_HIP)
+    set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS -xc++)
+  endif()
   set(${result} ${files} ${device_files} PARENT_SCOPE)
 endfunction()
 
