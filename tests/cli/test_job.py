@@ -102,6 +102,18 @@ def test_jobs_come_back_until_the_run_is_done(
         assert (ended[name] == column).all(), name
 
 
+def test_a_warning_as_the_run_ends_hides_nothing_of_how_it_ended(
+    tmp_path: Path, cluster: dict[str, str]
+) -> None:
+    """The run is over when the script, which is slow here, hands the warning on."""
+    (tmp_path / "bin/srun").write_text(
+        "#!/bin/bash\nbuiltin kill -s USR1 $PPID\nsleep 0.1\nexit 5\n"
+    )
+    slow = cluster | {"BASH_FUNC_kill%%": '() { sleep 0.5; builtin kill "$@"; }'}
+    path = write(tmp_path, job(tmp_path, "slurm"), "slurm")
+    assert subprocess.run(["bash", str(path)], env=slow, check=False, timeout=60).returncode == 5
+
+
 def test_a_stop_on_somebodys_order_is_no_reason_to_come_back(
     tmp_path: Path, cluster: dict[str, str]
 ) -> None:
