@@ -51,7 +51,8 @@ Report::Report(const Communicator& communicator, std::string json_file)
     : communicator_(communicator), json_file_(std::move(json_file)) {
   if (json_file_.empty() || json_file_ == "-") return;
   communicator_.agree([&] {
-    if (communicator_.is_root() && !std::ofstream(json_file_))
+    // Opened to append, so that what lies there stays until there is something in its place.
+    if (communicator_.is_root() && !std::ofstream(json_file_, std::ios::app))
       throw InputError(
           "--json {}: the file cannot be written; check the folder and its permissions",
           json_file_);

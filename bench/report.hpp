@@ -35,8 +35,8 @@ class Report {
   void line(const std::string& text) const;
   void add(const JsonObject& object) { objects_.push_back(object); }
 
-  // Writes the array of all objects, if JSON was asked for. Throws RunError on every rank if it
-  // does not fit on the disk. Collective.
+  // Writes the array of all objects, if JSON was asked for, in place of what the file held. Throws
+  // RunError on every rank if it does not fit on the disk. Collective.
   void finish() const;
 
  private:

@@ -29,6 +29,16 @@ def json_on_stdout(*arguments: object, ranks: int) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
+def test_a_benchmark_that_fails_leaves_the_numbers_of_another(tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers.json"
+    numbers.write_text("[1]")
+    failed = octant("bench", "cooling", "--table", tmp_path / "missing.h5", "--json", numbers)
+    assert failed.code == 2
+    assert numbers.read_text() == "[1]"
+    assert octant("bench", *TINY_GHOST, "--json", numbers).code == 0
+    assert json.loads(numbers.read_text()) != [1]
+
+
 @pytest.mark.parametrize("schedule", ["planes", "batches"])
 def test_dns_reports_every_diffusion_in_a_schedule(schedule: str) -> None:
     grid = ["--cells", "16,12,14", "--steps", 2]
