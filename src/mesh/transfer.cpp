@@ -25,12 +25,22 @@ void for_tasks(const char* name, const DeviceArray<const Task>& tasks, const Bod
   if (count > 0) Kokkos::parallel_for(name, TaskTeams(count, Kokkos::AUTO), body);
 }
 
-// Calls body(place in the box's buffer, place in the message, cells) for the rows of a task.
+// Calls body(place in the box's buffer, place in the message, cells) for the rows of a task. On
+// cores rows that lie one after the other in the box, too, are one: those beside a block's lower or
+// upper wall, say. A GPU's threads share out short ones.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const TaskTeam& team, const PackTask& task,
                                           const CellBox& box, int variables, const Body& body) {
   const Region& r = task.region;
-  const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1], nk = r.end[2] - r.begin[2];
+  int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1], nk = r.end[2] - r.begin[2];
+  if (k_device_is_host && ni == box.stride_j) {
+    ni *= nj;
+    nj = 1;
+    if (ni == box.stride_k) {
+      ni *= nk;
+      nk = 1;
+    }
+  }
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, variables * nk * nj), [&](int row) {
     const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj % nk, n = row / nj / nk;
     body(box.offset(r.begin[0], j, k) + static_cast<std::int64_t>(n) * box.stride_variable,
