@@ -328,19 +328,22 @@ void Mesh::refresh_halo(int level, int state) {
   const HaloMessages& beneath = halos_[level].beneath;
   Refresh& refresh = refreshes_[level];
   refresh.state = state;
-  refresh.received = uninitialised<double>("received coarse ghosts",
-                                           beneath.plan->items_received() * layout_.variables);
+  const std::int64_t doubles = beneath.plan->items_received() * layout_.variables;
+  // Memory that is new each time costs more than what is copied to it.
+  if (static_cast<std::int64_t>(refresh.received.size()) < doubles)
+    refresh.received = uninitialised<double>("received coarse ghosts", doubles + doubles / 4);
   start_messages(level, state, beneath, refresh_buffers_[level], refresh_exchangers_[level],
                  refresh.received.data());
 }
 
 void Mesh::finish_refresh(int level) {
-  const auto [state, received] = std::exchange(refreshes_[level], {});
+  Refresh& refresh = refreshes_[level];
+  const int state = std::exchange(refresh.state, -1);
   if (state < 0) return;
   refresh_exchangers_[level].finish_receives();
   const LevelHalo& halo = halos_[level];
-  unpack(halo.unpacks.on_device(), halo.tiles.boxes, received.data(), fields_[level].halo(state),
-         layout_.variables);
+  unpack(halo.unpacks.on_device(), halo.tiles.boxes, refresh.received.data(),
+         fields_[level].halo(state), layout_.variables);
   fill_level_boundaries(level, state, halo.halo_boundaries.on_device());
 }
 
