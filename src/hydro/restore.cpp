@@ -120,15 +120,16 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
   if (count == 0) return {};
   const CorrectedBlocks blocks{layout, corrected,     old,
                                now,    options.gas(), options.dual_energy == DualEnergy::overwrite};
-  const mesh::DeviceArray<RestoredCells> restored("restored cells", count);
+  const auto restored = mesh::uninitialised<RestoredCells>("restored cells", count);
   int broken_blocks = 0;
   Kokkos::parallel_reduce(
       "restore broken cells", TaskTeams(count, Kokkos::AUTO),
       KOKKOS_LAMBDA(const TaskTeam& team, int& broken) {
-        if (blocks.count_broken(team) == 0) return;
+        const int number = team.league_rank();
+        const bool is_broken = blocks.count_broken(team) > 0;
         Kokkos::single(Kokkos::PerTeam(team), [&] {
-          restored(team.league_rank()) = blocks.restore(team.league_rank());
-          broken += restored(team.league_rank()).cells > 0;
+          restored(number) = is_broken ? blocks.restore(number) : RestoredCells{};
+          broken += restored(number).cells > 0;
         });
       },
       broken_blocks);
