@@ -5,10 +5,10 @@
 
 #include "comm/runtime.hpp"
 #include "driver/command_line.hpp"
+#include "driver/commands.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/memory_need.hpp"
 #include "driver/memory_table.hpp"
-#include "driver/run_dns.hpp"
 
 namespace octant::driver {
 

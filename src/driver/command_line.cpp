@@ -13,15 +13,8 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/version.hpp"
-#include "driver/check.hpp"
-#include "driver/dns_options.hpp"
-#include "driver/dns_snapshot.hpp"
-#include "driver/file_contents.hpp"
+#include "driver/commands.hpp"
 #include "driver/memory_need.hpp"
-#include "driver/run_amr.hpp"
-#include "driver/run_by_steps.hpp"
-#include "driver/run_dns.hpp"
-#include "driver/snapshot.hpp"
 
 namespace octant::driver {
 
@@ -68,16 +61,16 @@ int run_model(const RunRequest& request) {
 
 int check_model(const RunRequest& request) {
   return is_dns(request) ? within_memory(k_smaller_dns, [&] { return check_dns(request); })
-                         : within_memory(k_smaller_amr, [&] { return check(request); });
+                         : within_memory(k_smaller_amr, [&] { return check_amr(request); });
 }
 
 // The tables of both models; of one section, where a model has it.
 std::string manual(const std::string& section) {
   if (section == "grid" || section == "dns") return dns_manual(section);
-  std::string text = "# model = \"amr\"\n\n" + parameter_manual(section);
+  std::string text = "# model = \"amr\"\n\n" + amr_manual(section);
   const bool both = section.empty() || section == "problem" || section == "time";
   if (both) text += "\n# model = \"dns\"\n\n" + dns_manual(section);
-  return both ? text : parameter_manual(section);
+  return both ? text : amr_manual(section);
 }
 
 std::string describe(const std::string& path) {

@@ -1,6 +1,7 @@
 #include "driver/dns_options.hpp"
 
 #include "core/error.hpp"
+#include "driver/commands.hpp"
 
 namespace octant::driver {
 

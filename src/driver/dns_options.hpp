@@ -60,7 +60,4 @@ class DnsOptions {
   std::string resolved_;
 };
 
-// The tables of all parameters of model = "dns", or of one section, in Markdown.
-std::string dns_manual(const std::string& section);
-
 }  // namespace octant::driver

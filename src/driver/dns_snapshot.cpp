@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "dns/field_file.hpp"
 #include "dns/other_grid.hpp"
+#include "driver/commands.hpp"
 #include "driver/file_header.hpp"
 #include "driver/octant_format.hpp"
 #include "io/expectations.hpp"

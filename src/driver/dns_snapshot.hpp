@@ -26,7 +26,4 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
 // every rank if the file is not a whole checkpoint of this problem and grid. Collective.
 OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string& path);
 
-// What a snapshot or checkpoint holds, as text for `octant info`. Collective.
-std::string describe_dns_snapshot(const Hdf5Reader& file);
-
 }  // namespace octant::driver

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "driver/commands.hpp"
 #include "driver/stored_blocks.hpp"
 #include "gravity/stored_potential.hpp"
 #include "hydro/field_access.hpp"

@@ -6,7 +6,6 @@
 
 #include "driver/contents.hpp"
 #include "driver/run_options.hpp"
-#include "io/hdf5_file.hpp"
 
 namespace octant::driver {
 
@@ -19,11 +18,5 @@ AmrOptions options_of_snapshot(const Communicator& communicator, const std::stri
 // itself. Of particles, numbers and columns of real numbers. `options` must outlive it. Collective.
 MeshContents contents_of_snapshot(const Communicator& communicator, const std::string& path,
                                   const AmrOptions& options);
-
-// Writes it in the format of this name, below a folder, and returns the path: that of a checkpoint
-// lies in a folder named as the file, for it may be the state of a snapshot. Collective.
-std::string convert_snapshot(const Communicator& communicator, const std::string& path,
-                             const std::string& format, const std::string& folder,
-                             const ParameterSchema::Overrides& overrides);
 
 }  // namespace octant::driver

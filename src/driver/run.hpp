@@ -11,20 +11,11 @@
 #include "comm/communicator.hpp"
 #include "core/columns.hpp"
 #include "driver/run_options.hpp"
+#include "driver/run_request.hpp"
 #include "driver/timers.hpp"
 #include "telemetry/recorder.hpp"
 
 namespace octant::driver {
-
-// What the command line says about a run.
-struct RunRequest {
-  std::string file;
-  std::vector<std::string> overrides;
-  std::string output;   // instead of output.directory
-  std::string restart;  // "", "latest" or the path of a checkpoint
-  bool overwrite = false;
-  bool dry_run = false;
-};
 
 // What the outputs of a run have come to; part of a checkpoint.
 struct OutputProgress {

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "driver/amr_history.hpp"
+#include "driver/commands.hpp"
 #include "driver/memory_need.hpp"
 #include "driver/octant_format.hpp"
 #include "driver/power_file.hpp"

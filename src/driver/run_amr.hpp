@@ -1,4 +1,4 @@
-// `octant run` for model = "amr".
+// A run with model = "amr".
 #pragma once
 
 #include "driver/run_by_steps.hpp"
@@ -16,8 +16,5 @@ struct GivenFunctions {
 // The model that a request's parameter file describes. Throws InputError. Collective.
 OpenModel make_amr_model(const RunRequest& request, const Communicator& communicator,
                          const GivenFunctions& given = {});
-
-// Returns the exit code. Throws InputError before the first step, RunError after it. Collective.
-int run_amr(const RunRequest& request);
 
 }  // namespace octant::driver

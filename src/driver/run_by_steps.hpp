@@ -11,9 +11,6 @@ namespace octant::driver {
 class AmrSimulation;
 class DnsSimulation;
 
-// Which half of Octant a parameter file asks for. Throws InputError. Collective.
-ModelKind model_of(const RunRequest& request, const Communicator& communicator);
-
 // A model, and the simulation that it is, for whoever looks at its fields between steps.
 struct OpenModel {
   std::unique_ptr<Model> model;

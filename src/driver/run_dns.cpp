@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/log.hpp"
+#include "driver/commands.hpp"
 #include "driver/dns_simulation.hpp"
 #include "driver/dns_snapshot.hpp"
 #include "driver/memory_need.hpp"

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/nearest.hpp"
+#include "driver/commands.hpp"
 #include "driver/matter.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/sweep.hpp"
@@ -504,7 +505,7 @@ AmrOptions AmrOptions::from_text(const std::string& text, const std::string& sou
 
 std::string AmrOptions::resolved() const { return resolved_; }
 
-std::string parameter_manual(const std::string& section) {
+std::string amr_manual(const std::string& section) {
   AmrOptions options;
   ParameterSchema schema;
   options.declare_all(schema);

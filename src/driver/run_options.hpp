@@ -17,6 +17,7 @@
 #include "driver/debug_options.hpp"
 #include "driver/format.hpp"
 #include "driver/output_options.hpp"
+#include "driver/run_request.hpp"
 #include "gravity/gravity_options.hpp"
 #include "hydro/hydro_options.hpp"
 #include "hydro/hydro_parameters.hpp"
@@ -30,10 +31,6 @@
 #include "telemetry/telemetry_options.hpp"
 
 namespace octant::driver {
-
-// The two halves of Octant: gas and matter on an adaptive mesh, and incompressible turbulence.
-enum class ModelKind { amr, dns };
-constexpr auto names_of(ModelKind) { return std::array{"amr", "dns"}; }
 
 // Section [time].
 struct TimeOptions {
@@ -171,7 +168,7 @@ class AmrOptions {
   std::string resolved() const;
 
  private:
-  friend std::string parameter_manual(const std::string& section);
+  friend std::string amr_manual(const std::string& section);
   // Reads the parameters twice where a preset says what those are that are not given.
   using ParameterReader =
       std::function<void(ParameterSchema& schema, const ParameterSchema::Overrides& overrides)>;
@@ -187,8 +184,5 @@ class AmrOptions {
   void finish_processes();
   std::string resolved_;
 };
-
-// The tables of all parameters (with those of every problem), or of one section, in Markdown.
-std::string parameter_manual(const std::string& section);
 
 }  // namespace octant::driver

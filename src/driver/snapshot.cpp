@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "driver/commands.hpp"
 #include "driver/file_header.hpp"
 #include "driver/octant_format.hpp"
 #include "driver/particle_file.hpp"

@@ -27,7 +27,4 @@ void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& pro
 // variables. Collective.
 OutputProgress read_checkpoint(AmrSimulation& simulation, const std::string& path);
 
-// What a snapshot or checkpoint holds, as text for `octant info`. Collective.
-std::string describe_snapshot(const Communicator& communicator, const std::string& path);
-
 }  // namespace octant::driver

@@ -15,6 +15,7 @@
 7. No two sources in src/ have the same name but for a .hpp and its .cpp in one folder.
 8. Nothing but src/core/residency.hpp copies between the memories of host and device.
 9. No private function holds a kernel, of which nvcc takes none there.
+10. No source of the program takes both Kokkos and CLI11, which clang 16 for AMD's GPUs does not.
 
 Usage: check.py [ROOT]
 """
@@ -247,6 +248,13 @@ def missing_includes(root: Path, path: Path, text: str) -> Iterator[tuple[int, s
             yield line_of(code, match.start()), f"{match[0]} without #include <{header}>"
 
 
+def kernels_on_the_command_line(root: Path, path: Path, _: str) -> Iterator[tuple[int, str]]:
+    """Find sources in src/ that know kernels, be it through headers, and CLI11."""
+    known = {name.split("/")[0].split("_")[0] for name in included(root, path)}
+    if path.parts[0] == "src" and {"CLI", "Kokkos"} <= known:
+        yield 1, "takes CLI11 and Kokkos (see src/driver/commands.hpp)"
+
+
 def length(path: Path, text: str) -> Iterator[tuple[int, str]]:
     """Find lines and files that are too long."""
     lines = text.splitlines()
@@ -346,6 +354,7 @@ def main(root: Path) -> int:
             checks += [climbing_includes, varying_sums, stray_copies]
             checks += [functools.partial(missing_includes, root)]
             checks += [functools.partial(private_kernels, root)]
+            checks += [functools.partial(kernels_on_the_command_line, root)]
         for check in checks:
             findings += [f"{path}:{line}: {message}" for line, message in check(path, text)]
     print("\n".join(findings) or "style: nothing found")

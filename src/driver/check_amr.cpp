@@ -1,5 +1,3 @@
-#include "driver/check.hpp"
-
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "comm/runtime.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/command_line.hpp"
+#include "driver/commands.hpp"
 #include "driver/memory_need.hpp"
 #include "driver/memory_table.hpp"
 #include "driver/rehearsal.hpp"
@@ -93,7 +92,7 @@ std::string describe_fields(double bytes) {
 
 }  // namespace
 
-int check(const RunRequest& request) {
+int check_amr(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
   AmrOptions options;
   communicator.agree([&] { options = AmrOptions::from_file(request.file, request.overrides); });
