@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <new>
 
-#include <Kokkos_Core.hpp>
-
 #include "core/error.hpp"
+#include "core/gpu_runtime.hpp"
 #include "pencil/fft.hpp"
 
 #if defined(OCTANT_CUFFT)
@@ -30,6 +29,7 @@ constexpr auto plan_many = cufftPlanMany;
 constexpr auto execute_complex = cufftExecZ2Z;
 constexpr auto execute_to_complex = cufftExecD2Z;
 constexpr auto execute_to_real = cufftExecZ2D;
+constexpr auto set_stream = cufftSetStream;
 constexpr auto destroy_plan = cufftDestroy;
 #else
 using LibraryPlan = hipfftHandle;
@@ -42,6 +42,7 @@ constexpr auto plan_many = hipfftPlanMany;
 constexpr auto execute_complex = hipfftExecZ2Z;
 constexpr auto execute_to_complex = hipfftExecD2Z;
 constexpr auto execute_to_real = hipfftExecZ2D;
+constexpr auto set_stream = hipfftSetStream;
 constexpr auto destroy_plan = hipfftDestroy;
 #endif
 
@@ -52,12 +53,10 @@ void check(Result result, const char* what) {
     throw RunError("the GPU's FFT library could not {} (error {})", what, static_cast<int>(result));
 }
 
-// The library works in the stream of Kokkos' kernels.
+// The library works in the stream of Kokkos' kernels, if those run on a GPU.
 void join_kernels([[maybe_unused]] LibraryPlan plan) {
-#if defined(KOKKOS_ENABLE_CUDA) && defined(OCTANT_CUFFT)
-  check(cufftSetStream(plan, Kokkos::Cuda().cuda_stream()), "join the kernels' stream");
-#elif defined(KOKKOS_ENABLE_HIP) && defined(OCTANT_HIPFFT)
-  check(hipfftSetStream(plan, Kokkos::HIP().hip_stream()), "join the kernels' stream");
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  check(set_stream(plan, gpu::kernels_stream()), "join the kernels' stream");
 #endif
 }
 

@@ -1,5 +1,5 @@
 // The marks of kernels in the stream of a GPU: events of CUDA, or of HIP.
-#include <Kokkos_Core.hpp>
+#include "core/gpu_runtime.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
 
@@ -14,64 +14,36 @@ namespace octant::telemetry {
 
 namespace {
 
-#if defined(KOKKOS_ENABLE_CUDA)
-using Event = cudaEvent_t;
-using Result = cudaError_t;
-constexpr auto k_success = cudaSuccess;
-constexpr auto k_not_ready = cudaErrorNotReady;
-auto kernels_stream() { return Kokkos::Cuda().cuda_stream(); }
-Result create_event(Event* event) { return cudaEventCreate(event); }
-constexpr auto destroy_event = cudaEventDestroy;
-Result record_event(Event event) { return cudaEventRecord(event, kernels_stream()); }
-constexpr auto query_event = cudaEventQuery;
-constexpr auto await_event = cudaEventSynchronize;
-Result elapsed(float* ms, Event from, Event to) { return cudaEventElapsedTime(ms, from, to); }
-constexpr auto describe = cudaGetErrorString;
-#else
-using Event = hipEvent_t;
-using Result = hipError_t;
-constexpr auto k_success = hipSuccess;
-constexpr auto k_not_ready = hipErrorNotReady;
-auto kernels_stream() { return Kokkos::HIP().hip_stream(); }
-Result create_event(Event* event) { return hipEventCreate(event); }
-constexpr auto destroy_event = hipEventDestroy;
-Result record_event(Event event) { return hipEventRecord(event, kernels_stream()); }
-constexpr auto query_event = hipEventQuery;
-constexpr auto await_event = hipEventSynchronize;
-Result elapsed(float* ms, Event from, Event to) { return hipEventElapsedTime(ms, from, to); }
-constexpr auto describe = hipGetErrorString;
-#endif
-
-void check(Result result, const char* what) {
-  if (result != k_success)
+void check(gpu::Result result, const char* what) {
+  if (result != gpu::k_success)
     throw RunError("the GPU could not {}: {}; telemetry.enabled = false runs without", what,
-                   describe(result));
+                   gpu::describe(result));
 }
 
 class Mark {
  public:
-  Mark() { check(create_event(&event_), "make an event"); }
-  ~Mark() { static_cast<void>(destroy_event(event_)); }
+  Mark() { check(gpu::create_event(&event_), "make an event"); }
+  ~Mark() { static_cast<void>(gpu::destroy_event(event_)); }
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
-  void record() { check(record_event(event_), "record an event"); }
-  void wait() const { check(await_event(event_), "wait for an event"); }
+  void record() { check(gpu::record_event(event_), "record an event"); }
+  void wait() const { check(gpu::await_event(event_), "wait for an event"); }
   bool has_passed() const {
-    const Result result = query_event(event_);
-    if (result != k_not_ready) check(result, "ask for an event");
-    return result == k_success;
+    const gpu::Result result = gpu::query_event(event_);
+    if (result != gpu::k_not_ready) check(result, "ask for an event");
+    return result == gpu::k_success;
   }
   // To a later mark; both have been passed. In steps of half a microsecond, or of a float's
   // precision.
   std::int64_t ns_to(const Mark& later) const {
     float ms = 0.0F;
-    check(elapsed(&ms, event_, later.event_), "tell the time between events");
+    check(gpu::elapsed(&ms, event_, later.event_), "tell the time between events");
     return std::llround(1e6 * static_cast<double>(ms));
   }
 
  private:
-  Event event_{};
+  gpu::Event event_{};
 };
 
 class DeviceEvents final : public KernelEvents {
