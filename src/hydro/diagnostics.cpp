@@ -25,10 +25,8 @@ KOKKOS_FORCEINLINE_FUNCTION Vector<V> places(const mesh::CellRange& cells, const
   return x;
 }
 
-// What blocks are measured by, in the order of mesh::block_totals: sums, then maxima.
-struct GasTerms {
-  enum { mass, momentum, total = momentum + 3, kinetic, absolute_momentum, sums };
-  enum { fastest = sums, broken, count };
+// The gas of some blocks, of which packs of cells are measured.
+struct MeasuredGas {
   static constexpr int parts = mesh::k_sum_parts;
 
   mesh::BlockLayout layout;
@@ -36,6 +34,19 @@ struct GasTerms {
   Gas gas;
   mesh::Frame frame;
   mesh::CellRange cells;
+
+  // In the frame, which may turn.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V signal_speed_of(const mesh::Cell& cell, State<V> w) const {
+    if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
+    return signal_speed(w, gas);
+  }
+};
+
+// What blocks are measured by, in the order of mesh::block_totals: sums, then maxima.
+struct GasTerms : MeasuredGas {
+  enum { mass, momentum, total = momentum + 3, kinetic, absolute_momentum, sums };
+  enum { fastest = sums, broken, count };
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
@@ -56,22 +67,14 @@ struct GasTerms {
       w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
     }
     w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
-    if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
-    terms[fastest] = signal_speed(w, gas);
+    terms[fastest] = signal_speed_of(cell, w);
     terms[broken] = select(is_broken(u), V(1.0), V(0.0));
   }
 };
 
 // The signal speed, which packs of cells find at once.
-struct SignalTerm {
+struct SignalTerm : MeasuredGas {
   enum { sums, count };
-  static constexpr int parts = mesh::k_sum_parts;
-
-  mesh::BlockLayout layout;
-  const double* blocks;
-  Gas gas;
-  mesh::Frame frame;
-  mesh::CellRange cells;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
@@ -81,8 +84,7 @@ struct SignalTerm {
     };
     V volume;
     State<V> w = to_primitive(load, gas, volume);
-    if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
-    terms[0] = signal_speed(w, gas);
+    terms[0] = signal_speed_of(cell, w);
   }
 };
 
@@ -92,9 +94,9 @@ std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::BlockLayout& layout, const double* blocks,
                                         const mesh::CellRange& cells) {
   using Terms = GasTerms;
+  const Terms terms{{layout, blocks, options.gas(), options.frame, cells}};
   std::vector<BlockTotals> totals;
-  for (const auto& t : mesh::block_totals(
-           "measure blocks", cells, Terms{layout, blocks, options.gas(), options.frame, cells}))
+  for (const auto& t : mesh::block_totals("measure blocks", cells, terms))
     totals.push_back(
         {.mass = t[Terms::mass],
          .momentum = {t[Terms::momentum], t[Terms::momentum + 1], t[Terms::momentum + 2]},
@@ -116,10 +118,9 @@ std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const doub
 
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells) {
+  const SignalTerm term{{layout, blocks, options.gas(), options.frame, cells}};
   double fastest = 0.0;
-  for (const auto& [of_block] :
-       mesh::block_totals("fastest signal", cells,
-                          SignalTerm{layout, blocks, options.gas(), options.frame, cells}))
+  for (const auto& [of_block] : mesh::block_totals("fastest signal", cells, term))
     fastest = std::max(fastest, of_block);
   return fastest;
 }
