@@ -59,6 +59,11 @@ QUICK_EXAMPLES = ("sedov", "jeans", "taylor_green")
 PROFILED_STEPS = 10
 
 
+def failed(result: Result) -> bool:
+    """Say whether a result is none."""
+    return str(result.get("verdict", "")).startswith("FAILED")
+
+
 class Session:
     """One program, and what is known of it so far."""
 
@@ -70,9 +75,9 @@ class Session:
         self.results: Result = json.loads(file.read_text()) if file.exists() else {}
 
     def once(self, part: str, name: str, work: Callable[[], Result]) -> None:
-        """Do something unless its result is known, and keep that."""
+        """Do something unless it is known to have gone well, and keep its result."""
         known = self.results.setdefault(part, {})
-        if name not in known:
+        if name not in known or failed(known[name]):
             begun = time.monotonic()
             known[name] = work() | {"seconds": round(time.monotonic() - begun, 2)}
             self._file.write_text(json.dumps(self.results, indent=1) + "\n")
@@ -244,7 +249,10 @@ def schedules(session: Session) -> None:
 def sanitizer(session: Session) -> None:
     """Let compute-sanitizer look for bad accesses and races in a small blast."""
     tool = shutil.which("compute-sanitizer")
-    for check in ("memcheck", "racecheck") if tool else ():
+    if not tool:
+        print("sanitizer: left out, there is no compute-sanitizer in the path", flush=True)
+        return
+    for check in ("memcheck", "racecheck"):
 
         def look(check: str = check) -> Result:
             with tempfile.TemporaryDirectory() as scratch:
@@ -282,6 +290,7 @@ def profile(session: Session) -> None:
     for name in QUICK_EXAMPLES:
 
         def run(name: str = name) -> Result:
+            shutil.rmtree(folder / name, ignore_errors=True)  # of a try that was cut off
             ended = session.run(
                 "run",
                 ROOT / "examples" / f"{name}.toml",
@@ -344,14 +353,10 @@ def main() -> int:
         parser.error(f"{asked.program} does not run here: {message}")
     for part in asked.parts or PARTS:
         PARTS[part](session)
-    verdicts = [
-        str(result.get("verdict", ""))
-        for part in session.results.values()
-        for result in part.values()
-    ]
-    failed = sum(verdict.startswith("FAILED") for verdict in verdicts)
-    print(f"{len(verdicts)} results in {asked.json}, {failed} failed")
-    return 1 if failed else 0
+    results = [result for part in session.results.values() for result in part.values()]
+    failures = sum(map(failed, results))
+    print(f"{len(results)} results in {asked.json}, {failures} failed")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

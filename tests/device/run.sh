@@ -6,6 +6,6 @@
 #
 # PART is about, examples, schedules, sanitizer, profile or benches; all, if none is given. Results
 # are kept in FILE (device.json) as they come, and telemetry for `octools roofline` beside it in
-# profile/. A part, example or benchmark that is there already is not done again: a run that was cut
-# off goes on. The exit code is 1 if anything failed.
+# profile/. An example or benchmark that went well is not done again: a run that was cut off goes
+# on. The exit code is 1 if anything failed.
 exec python3 "$(dirname "${BASH_SOURCE[0]}")/run.py" "$@"
