@@ -1,6 +1,7 @@
 """Rooflines: rates of kernels, and their shares of what the machine can do."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from conftest import Call
 from made_up_run import MadeUpRun
 
 from octools.telemetry.database import Telemetry
-from octools.telemetry.roofline import COLUMNS, Machine, kernels
+from octools.telemetry.roofline import COLUMNS, Machine, kernels, share_that_counts
 
 
 @pytest.fixture
@@ -38,9 +39,18 @@ def test_table_with_and_without_a_machine(octools: Call, run: Path, tmp_path: Pa
     machine.write_text(json.dumps([measured]))
     plain, full = octools("roofline", run), octools("roofline", run, "--machine", machine)
     assert plain.returncode == full.returncode == 0
-    assert len(plain.stdout.splitlines()) == len(full.stdout.splitlines()) == 3
+    assert len(plain.stdout.splitlines()) == len(full.stdout.splitlines()) == 4
     assert len(full.stdout.splitlines()[1].split()) == len(COLUMNS)
     assert len(plain.stdout.splitlines()[1].split()) == len(COLUMNS) - 2
+
+
+def test_kernels_that_say_nothing_of_themselves_have_no_rates(octools: Call, run: Path) -> None:
+    with Telemetry(run) as telemetry:
+        sweep, fluxes = kernels(telemetry)
+    silent = replace(fluxes, items=0, bytes=0, operations=0)
+    assert share_that_counts([sweep, silent]) == pytest.approx(sweep.share)
+    assert silent.row(None)[3:-1] == [""] * 7
+    assert octools("roofline", run).stdout.endswith("% of the time has rates\n")
 
 
 def test_what_is_no_measurement_is_refused(octools: Call, run: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 #include "dns/batch_steps.hpp"
 
-#include "core/kernel_work.hpp"
 #include "dns/operators.hpp"
+#include "dns/step_costs.hpp"
 
 namespace octant::dns {
 
@@ -35,11 +35,9 @@ struct PredictRows {
 
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 void launch(const Prediction& prediction, Extent unknowns) {
-  constexpr int implicit = static_cast<int>(diffusion);  // axes of it, in sixes of operations
-  // u, v, w and p are read and a component is written, as are right-hand sides. Six faces take 6
-  // operations each, the rest of a stage 7.
+  // u, v, w and p are read and a component is written, as are right-hand sides.
   announce_kernel("dns: prediction", cells_of(unknowns),
-                  {8.0 * (5 + read_rhs + keep_rhs), 43.0 + 2.0 * read_rhs + 6.0 * implicit});
+                  {8.0 * (5 + read_rhs + keep_rhs), operations_of_prediction(diffusion, read_rhs)});
   launch_cells("dns: prediction", unknowns, PredictRows<diffusion, read_rhs, keep_rhs>{prediction});
 }
 

@@ -1,8 +1,8 @@
 #include "dns/batch_steps.hpp"
 
-#include "core/kernel_work.hpp"
 #include "dns/kernels.hpp"
 #include "dns/operators.hpp"
+#include "dns/step_costs.hpp"
 
 namespace octant::dns {
 
@@ -66,10 +66,8 @@ struct CorrectedRows {
 
 template <Diffusion diffusion>
 void launch(Extent cells, const Correction& correction) {
-  constexpr double laplacian[] = {0.0, 6.0, 16.0};  // operations, by diffusion
-  // Velocity and pressure are read and written, phi is read. A component takes 4 operations.
-  announce_kernel("dns: correction", cells_of(cells),
-                  {72.0, 13.0 + laplacian[static_cast<int>(diffusion)]});
+  // Velocity and pressure are read and written, phi is read.
+  announce_kernel("dns: correction", cells_of(cells), {72.0, operations_of_correction(diffusion)});
   launch_cells("dns: correction", cells, CorrectedRows<diffusion>{correction});
 }
 
@@ -112,7 +110,8 @@ void BatchProjection::solve(const VelocityViews& predicted, double gamma_dt) {
   for (int k = 0; k < domain_.nz; ++k) divergence_z_[k] = 1.0 / (gamma_dt * domain_.dz_cell[k]);
   const double x = 1.0 / (gamma_dt * domain_.grid.dx), y = 1.0 / (gamma_dt * domain_.grid.dy);
   const Extent cells{domain_.nx, domain_.ny, domain_.nz};
-  announce_kernel("dns: divergence", cells_of(cells), {32.0, 8.0});  // u, v, w; the result
+  announce_kernel("dns: divergence", cells_of(cells),  // u, v, w; the result
+                  {32.0, k_operations_of_divergence});
   launch_cells("dns: divergence", cells,
                DivergenceRows{predicted, phi_.view(), x, y, divergence_z_.send()});
   solver_.solve(phi_.view());

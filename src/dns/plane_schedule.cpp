@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dns/forcing.hpp"
+#include "dns/step_costs.hpp"
 
 namespace octant::dns {
 
@@ -18,6 +19,15 @@ pencil::PoissonOptions sharing(pencil::PoissonOptions options) {
 pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep) {
   options.tridiagonal.sweep = sweep;
   return options;
+}
+
+void announce_sweeps(const Domain& domain, Diffusion diffusion, int n) {
+  const std::int64_t cells = std::int64_t{domain.nx} * domain.ny * domain.nz;
+  const PlaneCosts costs = plane_costs(domain, diffusion, n);
+  announce_kernel("dns: prediction", cells, costs.prediction);
+  if (diffusion != Diffusion::explicit_all)
+    announce_kernel("dns: diffusion", cells, costs.diffusion);
+  announce_kernel("dns: correction", cells, costs.correction);
 }
 
 }  // namespace
@@ -64,6 +74,7 @@ void PlaneSchedule::fill_ghosts() {
 }
 
 double PlaneSchedule::advance(int n, const Stage& stage) {
+  announce_sweeps(domain_, diffusion_, n);
   clock_.restart();
   if (scalar_) scalar_->advance(state_, ghosts_, stage);
   lap(seconds_.scalar, "scalar");

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "hydro/hydro_options.hpp"
 #include "mesh/cell_loop.hpp"
+#include "mesh/cell_work.hpp"
 
 namespace octant::driver {
 
@@ -108,6 +109,7 @@ std::vector<double> Matter::densest() const {
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::LentField density = this->density(level);
     const BlockField field = density.field;
+    mesh::announce_cells("densest cell", mesh_.cells(level), {8.0, 0.0});
     const double most = mesh::largest(
         "densest cell", mesh_.cells(level),
         KOKKOS_LAMBDA(const mesh::Cell& cell) { return *field.at(cell); });

@@ -5,10 +5,12 @@
 
 #include "core/error.hpp"
 #include "mesh/cell_loop.hpp"
+#include "mesh/cell_work.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
 
+using mesh::announce_cells;
 using mesh::Cell;
 using mesh::for_cells;
 using mesh::LevelFields;
@@ -31,6 +33,10 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& 
   const std::int64_t m = a.stride_component, n = b.stride_component;
   return (x[0] * y[0] + x[m] * y[n]) + x[2 * m] * y[2 * n];
 }
+
+// What a kick reads and writes of a cell, the energy too, and does. The work of a frame that turns
+// is not counted.
+constexpr KernelCost k_kick{96.0, 25.0};
 
 // Returns what kinetic energy gains.
 KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
@@ -63,6 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const m
 // momentum += dt rho g, and the energy grows by what the kinetic energy grows.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
+  announce_cells("gravity: kick", cells, k_kick);
   for_cells(
       "gravity: kick", cells, KOKKOS_LAMBDA(const Cell& cell) {
         *gas.energy.at(cell) += kick(dt, acceleration, gas, cell);
@@ -73,6 +80,8 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {
+  announce_cells("gravity: begin work", cells,
+                 {k_kick.bytes + 8.0 * (1 + flows), k_kick.operations + 1.0});
   for_cells(
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
@@ -85,6 +94,7 @@ void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
 // Half of the work on the mass that flowed: owed += flow . g / 2.
 void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
                       const WorkFields& work) {
+  announce_cells("gravity: work", cells, {64.0, 7.0});
   for_cells(
       "gravity: work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         *work.owed.at(cell) += 0.5 * dot(work.flow, acceleration, cell);
@@ -94,6 +104,8 @@ void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
 // The kick at the end: the energy takes what is owed to it.
 void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                  const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
+  // Besides what is owed and what flowed are read.
+  announce_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double& energy = *gas.energy.at(cell);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "comm/reproducible_sum.hpp"
+#include "core/kernel_work.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -29,6 +30,7 @@ DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<do
   constexpr int parts = 8, packs = parts / PackOf::width;
   TeamPolicy policy(patches.own(), 1, packs);
   policy.set_scratch_size(0, Kokkos::PerTeam(parts * sizeof(double)));
+  announce_kernel("gravity: patch sums", patches.own() * cells, {8.0, squared ? 2.0 : 1.0});
   Kokkos::parallel_for(
       "gravity: patch sums", policy, KOKKOS_LAMBDA(const Team& team) {
         const double* values = field.data() + team.league_rank() * cells;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "mesh/device.hpp"
 
@@ -34,11 +35,12 @@ struct Rows {
   }
 };
 
-// Calls body(piece index, piece, j, k) for all rows of pieces of P^3 cells.
+// Calls body(piece index, piece, j, k), which moves a row, for all rows of pieces of P^3 cells.
 template <int P, class Body>
 void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, const Body& body) {
   const auto count = static_cast<int>(pieces.extent(0));
   if (count == 0) return;
+  announce_kernel(name, std::int64_t{count} * P * P * P, {16.0, 0.0});
   Kokkos::parallel_for(
       name, Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const int n = team.league_rank();

@@ -4,6 +4,7 @@
 
 #include "hydro/point_sources.hpp"
 #include "mesh/cell_loop.hpp"
+#include "mesh/cell_work.hpp"
 
 namespace octant::hydro {
 
@@ -41,6 +42,7 @@ struct MeasuredGas {
     if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
     return signal_speed(w, gas);
   }
+  double bytes_of_cell() const { return gas.dual_energy ? 48.0 : 40.0; }
 };
 
 // What blocks are measured by, in the order of mesh::block_totals: sums, then maxima.
@@ -95,6 +97,7 @@ std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
                                         const mesh::CellRange& cells) {
   using Terms = GasTerms;
   const Terms terms{{layout, blocks, options.gas(), options.frame, cells}};
+  mesh::announce_cells("measure blocks", cells, {terms.bytes_of_cell(), 37.0});
   std::vector<BlockTotals> totals;
   for (const auto& t : mesh::block_totals("measure blocks", cells, terms))
     totals.push_back(
@@ -119,6 +122,7 @@ std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const doub
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells) {
   const SignalTerm term{{layout, blocks, options.gas(), options.frame, cells}};
+  mesh::announce_cells("fastest signal", cells, {term.bytes_of_cell(), 19.0});
   double fastest = 0.0;
   for (const auto& [of_block] : mesh::block_totals("fastest signal", cells, term))
     fastest = std::max(fastest, of_block);

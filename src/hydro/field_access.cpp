@@ -3,6 +3,7 @@
 #include "core/residency.hpp"
 #include "hydro/euler.hpp"
 #include "mesh/cell_loop.hpp"
+#include "mesh/cell_work.hpp"
 
 namespace octant::hydro {
 
@@ -10,12 +11,14 @@ namespace {
 
 // Values of all cells, [block][cell].
 template <class Value>
-std::vector<double> gather(const mesh::CellRange& cells, const Value& value) {
+std::vector<double> gather(const mesh::CellRange& cells, const KernelCost& cost,
+                           const Value& value) {
   const std::int64_t per_block = cells.cells_per_block();
   std::vector<double> values(static_cast<std::size_t>(cells.count() * per_block));
   const auto host = host_view(values);
   // The same memory where the device is the host: output must not hold a field twice.
   const auto gathered = Kokkos::create_mirror_view(mesh::DeviceSpace{}, host);
+  mesh::announce_cells("gather field", cells, cost);
   mesh::for_cells(
       "gather field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         gathered(cell.place * per_block + cell.index) = value(cell);
@@ -32,7 +35,8 @@ std::vector<double> read_primitive(const HydroOptions& options, const mesh::Bloc
   const Gas gas = options.gas();
   const int stride = layout.stride_variable;
   return gather(
-      cells, KOKKOS_LAMBDA(const mesh::Cell& at) {
+      cells, {48.0, 15.0},  // of all five variables
+      KOKKOS_LAMBDA(const mesh::Cell& at) {
         const double* const cell = blocks + layout.offset(at);
         const State<double> u = load_state<double>(cell, stride);
         if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
@@ -45,7 +49,7 @@ std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double
                                    const mesh::CellRange& cells, int n) {
   const std::int64_t offset = static_cast<std::int64_t>(n) * layout.stride_variable;
   return gather(
-      cells,
+      cells, {16.0, 0.0},
       KOKKOS_LAMBDA(const mesh::Cell& cell) { return blocks[layout.offset(cell) + offset]; });
 }
 

@@ -182,7 +182,7 @@ class FollowsMotion final : public mesh::Interpolation {
     if (count == 0) return;
     const Gas gas = gas_;
     Kokkos::parallel_for(
-        "interpolate gas", mesh::TaskTeams(count, Kokkos::AUTO),
+        "interpolate", mesh::TaskTeams(count, Kokkos::AUTO),
         KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
           const mesh::InterpolationTask& task = tasks(team.league_rank());
           const mesh::CellBox target = fine.boxes(task.target);

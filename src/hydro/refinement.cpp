@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/kernel_work.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/tile_view.hpp"
 #include "mesh/flagging.hpp"
@@ -66,6 +67,14 @@ KOKKOS_INLINE_FUNCTION void gather_row(const Patch& patch, const TileView& view,
   for (const int i : {-1, patch.side}) read(i, 1);
 }
 
+// Of a cell: what primitive() reads and does.
+KernelCost cost_of_primitive(int variable) {
+  if (variable == k_density) return {8.0, 0.0};
+  if (variable == k_pressure) return {40.0, 11.0};
+  if (variable == k_jeans) return {40.0, 13.0};
+  return {16.0, 2.0};
+}
+
 // Whether cells are to be refined, by their values and the values on both sides along each axis: a
 // V of them from q[0] on.
 template <class V>
@@ -105,6 +114,14 @@ struct Measure {
     }
     return second > V(criterion.threshold * criterion.threshold) * first;
   }
+
+  double operations() const {
+    switch (criterion.kind) {
+      case RefinementKind::gradient: return 3.0 * 4.0;
+      case RefinementKind::second_derivative: return 3.0 * 14.0 + 1.0;
+      default: return 0.0;
+    }
+  }
 };
 
 }  // namespace
@@ -125,6 +142,9 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
                                                                    : criterion.variable;
     mesh::TaskTeams policy(tiles.count(), Kokkos::AUTO);
     policy.set_scratch_size(0, Kokkos::PerTeam(Patch::bytes(M)));
+    const KernelCost cost = cost_of_primitive(variable);
+    announce_kernel("flag cells", tiles.count() * std::int64_t{M} * M * M,
+                    {cost.bytes, cost.operations + measure.operations()});
     Kokkos::parallel_for(
         "flag cells", policy, KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
           const TileView view(tiles, team.league_rank());

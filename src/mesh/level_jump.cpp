@@ -5,6 +5,7 @@
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "mesh/quarter_face.hpp"
 
 namespace octant::mesh {
@@ -13,6 +14,14 @@ namespace {
 
 // Room for growth, so that few changes move what lies behind.
 std::int64_t roomy(std::size_t count) { return static_cast<std::int64_t>(count + count / 4 + 8); }
+
+void announce_corrections(const DeviceTable<CorrectedBlock>& blocks, bool late, int face_values) {
+  std::int64_t faces = 0;
+  for (std::size_t n = 0; n < blocks.size(); ++n)
+    if ((blocks[n].is_late != 0) == late) faces += blocks[n].end - blocks[n].begin;
+  // Of a value both fluxes are read, and it is read and written.
+  announce_kernel("correct fluxes", faces * face_values, {32.0, 3.0});
+}
 
 }  // namespace
 
@@ -424,6 +433,7 @@ void LevelJump::send_fluxes(const Registers& registers, Exchanger& fluxes) {
 
 void LevelJump::correct_own(const Registers& registers, double* coarse_blocks,
                             const FaceFlow& flow) const {
+  announce_corrections(blocks_, false, face_values_);
   correct_fluxes(corrections(), false, layout_,
                  {registers.fine, nullptr, registers.coarse + coarse_begin_}, inverse_cell_size_,
                  coarse_blocks, flow);
@@ -433,6 +443,7 @@ void LevelJump::receive_fluxes(const Registers& registers, double* coarse_blocks
                                const FaceFlow& flow, Exchanger& fluxes) {
   if (alone_) return;
   fluxes.finish_receives();
+  announce_corrections(blocks_, true, face_values_);
   correct_fluxes(corrections(), true, layout_,
                  {registers.fine, received_fluxes_.data(), registers.coarse + coarse_begin_},
                  inverse_cell_size_, coarse_blocks, flow);

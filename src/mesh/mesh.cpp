@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "mesh/device.hpp"
+#include "mesh/interpolation_work.hpp"
 
 namespace octant::mesh {
 
@@ -295,6 +296,7 @@ void Mesh::interpolate_ghosts(int level, double theta,
 }
 
 void Mesh::start_ghosts(int level, int state, double theta) {
+  announce_interpolation(halos_[level].interpolations, layout_.variables, theta != 1.0);
   start_ghosts(level, state, theta, halos_[level].interpolations.on_device());
 }
 

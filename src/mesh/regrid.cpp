@@ -4,6 +4,7 @@
 #include "comm/route.hpp"
 #include "core/error.hpp"
 #include "mesh/device.hpp"
+#include "mesh/interpolation_work.hpp"
 #include "mesh/mesh.hpp"
 #include "mesh/nesting.hpp"
 #include "mesh/refinement_plan.hpp"
@@ -79,6 +80,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   FineTarget target{};
   target.buffer[k_own] = fields_[level + 1].blocks(LevelFields::k_now);
   target.boxes = to_device("new blocks", boxes);
+  announce_interpolation(tasks, layout_.variables, false);
   interpolation_->interpolate(to_device("new children", tasks),
                               {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes},
                               target, layout_.variables);
@@ -99,6 +101,7 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   std::vector<InterpolationTask> tasks;
   for (std::size_t n = 0; n < halo.interpolations.size(); ++n)
     if (is_read[halo.interpolations[n].target]) tasks.push_back(halo.interpolations[n]);
+  announce_interpolation(tasks, layout_.variables, false);  // they are read as they are now
   return to_device("interpolations", tasks);
 }
 

@@ -5,6 +5,7 @@
 #include "core/kernel_work.hpp"
 #include "core/residency.hpp"
 #include "mesh/cell_loop.hpp"
+#include "mesh/cell_work.hpp"
 #include "mesh/flagging.hpp"
 #include "particles/cloud.hpp"
 #include "particles/masses.hpp"
@@ -25,6 +26,7 @@ void extend(MassRange& range, const ParticleSet& set) {
   if (set.count() == 0) return;
   const double* mass = set.columns().mass;
   MassRange found;
+  announce_kernel("range of masses", set.count(), {8.0, 0.0});
   Kokkos::parallel_reduce(
       "range of masses", set.count(),
       KOKKOS_LAMBDA(int n, double& least, double& most, int& broken) {
@@ -54,6 +56,7 @@ WholeMass whole_mass(const ParticleSet& set, double unit) {
   const double* mass = set.columns().mass;
   const double parts_per_mass = 0x1p24 / unit;
   WholeMass sum;
+  announce_kernel("total mass", set.count(), {8.0, 5.0});
   Kokkos::parallel_reduce(
       "total mass", set.count(),
       KOKKOS_LAMBDA(int n, std::int64_t& upper, std::int64_t& lower) {
@@ -108,6 +111,8 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
   const auto parents = near.parents;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
+  // Eight masses are read, and their sum is read and written: of whole numbers.
+  announce_kernel("add masses to parents", own.extent(0) * std::int64_t{octant}, {80.0, 0.0});
   Kokkos::parallel_for(
       "add masses to parents", own.extent(0) * octant, KOKKOS_LAMBDA(std::int64_t n) {
         const std::int32_t slot = own(n / octant).slot;
@@ -195,6 +200,7 @@ void Particles::add_density(int level, const mesh::BlockField& density) const {
   if (!levels_[level].has_mass) return;
   const CellArray<std::int64_t> mass = mass_array(level);
   const double factor = levels_[level].quantum / mesh_.geometry().cell_volume(level);
+  mesh::announce_cells("add density", mesh_.cells(level), {24.0, 2.0});
   mesh::for_cells(
       "add density", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         *density.at(cell) +=

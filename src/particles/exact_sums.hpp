@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "comm/reproducible_sum.hpp"
+#include "core/kernel_work.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::particles {
@@ -76,9 +77,10 @@ void add_on_host(ReproducibleSum& sum, std::int64_t count, const Term& term) {
 
 }  // namespace exact
 
-// Adds term(0) to term(count - 1), doubles that a function gives on the device.
+// Adds term(0) to term(count - 1), doubles that a function gives on the device at a cost.
 template <class Term>
-void add_terms(ReproducibleSum& sum, std::int64_t count, const Term& term) {
+void add_terms(ReproducibleSum& sum, std::int64_t count, const KernelCost& cost, const Term& term) {
+  announce_kernel("largest term", count, cost);
   const double largest = exact::largest(count, term);
   if (largest == 0.0) return;
   const int exponent = std::isfinite(largest) ? std::ilogb(largest) + 1 : 0;
@@ -86,6 +88,8 @@ void add_terms(ReproducibleSum& sum, std::int64_t count, const Term& term) {
   parts.cut = !std::isfinite(largest) || std::abs(exponent) > exact::k_largest_exponent;
   if (parts.cut == 0) {
     const double per_unit = std::ldexp(1.0, -exponent);
+    // A term has three parts or four, each of which takes a product and a difference.
+    announce_kernel("parts of terms", count, {cost.bytes, cost.operations + 8.0});
     Kokkos::parallel_reduce(
         "parts of terms", count,
         KOKKOS_LAMBDA(std::int64_t n, exact::Parts & some) { some.add(per_unit * term(n)); },

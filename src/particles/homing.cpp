@@ -11,6 +11,7 @@
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "particles/cloud.hpp"
 #include "particles/particles.hpp"
 
@@ -27,6 +28,7 @@ std::vector<std::int32_t> find_movers(const ParticleSet& set, const Neighbourhoo
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
   const int N = frame.block_size;
+  announce_kernel("select rows", set.count(), {28.0, 6.0});  // a home and a position
   return select_rows(
       set.count(), KOKKOS_LAMBDA(int n) {
         const std::int32_t home = p.home[n];
@@ -261,6 +263,7 @@ void Particles::migrate(const std::vector<std::vector<int>>& owners) {
     for (std::size_t n = 0; n < blocks.own().size(); ++n) owner_of[blocks.own()[n]] = owners[l][n];
     const auto table = mesh::to_device("new owners", owner_of);
     const ParticleColumns p = set.columns();
+    announce_kernel("select rows", set.count(), {4.0, 0.0});
     const auto rows = select_rows(
         set.count(), KOKKOS_LAMBDA(int n) { return table(p.home[n]) != rank; });
     const auto homes = set.homes(rows);

@@ -66,9 +66,9 @@ void add_rows(const ParticleColumns& p, const FieldAround& around,
         products(n) = p.home[row] < 0 ? 0.0 : sign * (p.mass[row] * around.at(row).interpolated(0));
       });
   add_terms(
-      weighted, count, KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
+      weighted, count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
   add_terms(
-      squared, count, KOKKOS_LAMBDA(std::int64_t n) {
+      squared, count, {12.0, 2.0}, KOKKOS_LAMBDA(std::int64_t n) {
         const double mass = p.mass[chosen(n)];
         return sign * (mass * mass);
       });
@@ -179,6 +179,7 @@ std::vector<double> Particles::crossing_times() const {
   std::vector<double> fastest(levels_.size(), 0.0);
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const ParticleColumns p = levels_[l].set.columns();
+    announce_kernel("fastest particle", levels_[l].set.count(), {24.0, 0.0});
     Kokkos::parallel_reduce(
         "fastest particle", levels_[l].set.count(),
         KOKKOS_LAMBDA(int n, double& most) {

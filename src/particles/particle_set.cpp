@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "core/residency.hpp"
 
 namespace octant::particles {
@@ -22,6 +23,7 @@ constexpr int k_tolerated_order = 8;
 template <class T>
 void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& rows,
             const DeviceArray<T>& to) {
+  announce_kernel("gather rows", rows.extent(0), {4.0 + 2.0 * sizeof(T), 0.0});
   Kokkos::parallel_for(
       "gather rows", rows.extent(0), KOKKOS_LAMBDA(int n) { to(n) = column(rows(n)); });
 }
@@ -29,6 +31,7 @@ void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>&
 template <class T>
 void scatter(const DeviceArray<const T>& values, const DeviceArray<const std::int32_t>& rows,
              const DeviceArray<T>& column) {
+  announce_kernel("scatter rows", rows.extent(0), {4.0 + 2.0 * sizeof(T), 0.0});
   Kokkos::parallel_for(
       "scatter rows", rows.extent(0), KOKKOS_LAMBDA(int n) { column(rows(n)) = values(n); });
   Kokkos::fence();
@@ -44,6 +47,7 @@ void fill_holes(const DeviceArray<T>& column, const DeviceArray<const std::int32
 
 DeviceArray<std::int32_t> count_homes(const DeviceArray<std::int32_t>& homes, int rows, int slots) {
   const DeviceArray<std::int32_t> counts("particles by home", slots);
+  announce_kernel("count homes", rows, {4.0, 0.0});
   Kokkos::parallel_for(
       "count homes", rows, KOKKOS_LAMBDA(int n) {
         if (homes(n) >= 0) Kokkos::atomic_add(&counts(homes(n)), 1);
@@ -62,6 +66,7 @@ DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, 
         sum += here;
       });
   const auto order = uninitialised<std::int32_t>("order", rows);
+  announce_kernel("order particles", rows, {8.0, 0.0});
   Kokkos::parallel_for(
       "order particles", rows,
       KOKKOS_LAMBDA(int n) { order(Kokkos::atomic_fetch_add(&place(homes(n)), 1)) = n; });

@@ -150,13 +150,13 @@ ParticleTotals Particles::totals() const {
     const ParticleColumns p = level.set.columns();
     const int count = level.set.count();
     add_terms(
-        sums[k_mass_sum], count, KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n]; });
+        sums[k_mass_sum], count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n]; });
     for (int d = 0; d < 3; ++d)
       add_terms(
-          sums[k_momentum_sum + d], count,
+          sums[k_momentum_sum + d], count, {16.0, 1.0},
           KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n] * p.velocity[d][n]; });
     add_terms(
-        sums[k_kinetic_sum], count, KOKKOS_LAMBDA(std::int64_t n) {
+        sums[k_kinetic_sum], count, {32.0, 7.0}, KOKKOS_LAMBDA(std::int64_t n) {
           const double u = p.velocity[0][n], v = p.velocity[1][n], w = p.velocity[2][n];
           return 0.5 * p.mass[n] * (u * u + v * v + w * w);
         });

@@ -6,7 +6,9 @@
 
 #include "core/error.hpp"
 #include "core/gpu_runtime.hpp"
+#include "core/kernel_work.hpp"
 #include "pencil/fft.hpp"
+#include "pencil/fft_work.hpp"
 
 #if defined(OCTANT_CUFFT)
 #include <cufft.h>
@@ -63,7 +65,9 @@ void join_kernels([[maybe_unused]] LibraryPlan plan) {
 // Lets a profile see a transform as one of Kokkos' kernels.
 class AsKernel {
  public:
-  AsKernel() {
+  // A line of complex numbers counts as two.
+  AsKernel(int length, std::int64_t lines) {
+    announce_kernel("pencil: transform", lines * length, {16.0, fft_operations(length)});
     const Kokkos::DefaultExecutionSpace space;
     Kokkos::Tools::beginParallelFor("pencil: transform",
                                     Kokkos::Tools::Experimental::device_id(space), &kernel_);
@@ -99,36 +103,41 @@ class Plan {
 
 class ComplexLines final : public ManyFft {
  public:
-  explicit ComplexLines(const FftLines& lines) : plan_(k_complex, lines, lines.line_stride) {}
+  explicit ComplexLines(const FftLines& lines)
+      : lines_(lines), plan_(k_complex, lines, lines.line_stride) {}
 
   void forward(double* first) const override { execute(first, k_forward); }
   void backward(double* first) const override { execute(first, k_backward); }
 
  private:
   void execute(double* first, int sign) const {
-    const AsKernel kernel;
+    const AsKernel kernel(lines_.length, 2 * std::int64_t{lines_.lines});
     check(execute_complex(plan_.get(), complex(first), complex(first), sign), "transform");
   }
 
+  FftLines lines_;
   Plan plan_;
 };
 
 class RealLines final : public ManyFft {
  public:
   RealLines(int length, int lines, int stride)
-      : forward_(k_to_complex, {length, lines, 1, stride}, stride / 2),
+      : length_(length),
+        lines_(lines),
+        forward_(k_to_complex, {length, lines, 1, stride}, stride / 2),
         backward_(k_to_real, {length, lines, 1, stride / 2}, stride) {}
 
   void forward(double* first) const override {
-    const AsKernel kernel;
+    const AsKernel kernel(length_, lines_);
     check(execute_to_complex(forward_.get(), first, complex(first)), "transform");
   }
   void backward(double* first) const override {
-    const AsKernel kernel;
+    const AsKernel kernel(length_, lines_);
     check(execute_to_real(backward_.get(), complex(first), first), "transform");
   }
 
  private:
+  int length_, lines_;
   Plan forward_, backward_;
 };
 

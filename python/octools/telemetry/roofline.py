@@ -96,15 +96,21 @@ def kernels(telemetry: Telemetry) -> list[Kernel]:
     ]
 
 
+def share_that_counts(found: Sequence[Kernel]) -> float:
+    """Give the share of all kernels' time that belongs to those which say what they cost."""
+    return sum(kernel.share for kernel in found if kernel.bytes or kernel.operations)
+
+
 def roofline(telemetry: Telemetry, machine: Machine | None) -> str:
-    """Write a table of all kernels."""
+    """Write a table of all kernels, and for how much of their time it holds rates."""
     found = kernels(telemetry)
     if not found:
         raise OctoolsError(
             f"{telemetry.files.directory} has no table of kernels: the run had a tool of Kokkos, "
             "or an older Octant wrote it"
         )
-    return _aligned([COLUMNS, *(kernel.row(machine) for kernel in found)])
+    table = _aligned([COLUMNS, *(kernel.row(machine) for kernel in found)])
+    return f"{table}\n{100 * share_that_counts(found):.1f} % of the time has rates"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
