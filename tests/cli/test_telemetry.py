@@ -103,6 +103,16 @@ def test_kernels_ran_within_the_parts_that_launched_them(blast: Outcome) -> None
     assert ask_one(blast, outside) == 0
 
 
+def test_kernels_through_cells_say_what_they_work_through(blast: Outcome) -> None:
+    counted = ask(
+        blast,
+        """select name from kernels group by name
+           having sum(items) > 0 and sum(bytes) >= 8 * sum(items)""",
+    )
+    gas = {"hydro::sweep", "interpolate", "restrict", "correct fluxes", "measure blocks"}
+    assert gas <= {name for (name,) in counted}
+
+
 def test_both_ends_of_a_message_are_seen(blast: Outcome) -> None:
     both = """select sum(messages), sum(bytes) from messages
               where peer >= 0 and direction = '{}' and component <> 'route'"""
