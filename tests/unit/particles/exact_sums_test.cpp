@@ -14,7 +14,7 @@ double on_device(const std::vector<double>& terms) {
   const auto values = mesh::to_device("terms", terms);
   ReproducibleSum sum;
   add_terms(
-      sum, std::ssize(terms), KOKKOS_LAMBDA(std::int64_t n) { return values(n); });
+      sum, std::ssize(terms), {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return values(n); });
   return sum.to_double();
 }
 
