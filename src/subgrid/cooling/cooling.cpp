@@ -1,5 +1,6 @@
 // Radiative cooling and heating of the gas: rates from a table (table_rates.hpp), solved exactly
-// (exact.hpp). What of the internal energy is the pressure floor's neither cools nor heats.
+// (exact.hpp), or RAMSES's, solved as there (original.hpp, linearised.hpp). What of the internal
+// energy is the pressure floor's neither cools nor heats.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -62,7 +63,7 @@ class PreparedRates {
 // Where rates come from: rows of nodes, or the table itself in every cell.
 struct NodeSource {
   Nodes nodes;
-  KOKKOS_INLINE_FUNCTION const RowAxis& rows() const { return nodes.rows; }
+  KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const { return nodes.place(n_H); }
   KOKKOS_INLINE_FUNCTION CellRates at(double n_H, const RowPlace& place, double Z) const {
     return nodes.rates(n_H, place, Z);
   }
@@ -71,7 +72,9 @@ struct NodeSource {
 };
 struct TableSource {
   TableSlice slice;
-  KOKKOS_INLINE_FUNCTION const RowAxis& rows() const { return slice.rows; }
+  KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const {
+    return slice.rows.place(log_of_ten(n_H));
+  }
   KOKKOS_INLINE_FUNCTION DirectRates at(double n_H, const RowPlace& place, double Z) const {
     return {slice, n_H, place, Z};
   }
@@ -100,7 +103,7 @@ struct Gas {
 };
 
 // What a step does to a cell, in code energies per volume; whether its density is outside of the
-// table, and whether implicit sub-steps did not suffice.
+// table, and whether sub-steps did not suffice.
 enum Account {
   k_cooled,
   k_uv_heated,
@@ -129,7 +132,7 @@ struct Step {
   Gas gas;
   Source source;
   double seconds, decay;
-  bool implicitly;
+  Method method;
   ImplicitControl control;
 
   template <class V>
@@ -169,7 +172,7 @@ struct Step {
   KOKKOS_FORCEINLINE_FUNCTION void cool(Thermal<V>& thermal, int n) const {
     const double n_H = thermal.n_H[n];
     double& energy = thermal.energy[n];
-    const RowPlace place = source.rows().place(log_of_ten(n_H));
+    const RowPlace place = source.place(n_H);
     const auto rates = source.at(n_H, place, thermal.metallicity[n]);
     if (source.may_exceed(gas.units.energy * energy)) {
       const double most = rates.energy(rates.count() - 1) * gas.per_energy;
@@ -183,9 +186,11 @@ struct Step {
   template <class Rates>
   KOKKOS_FORCEINLINE_FUNCTION double solve(const Rates& rates, double u,
                                            double& ended_exactly) const {
-    if (!implicitly) return advance_exactly(rates, u, seconds);
+    if (method == Method::exact) return advance_exactly(rates, u, seconds);
     bool ended = false;
-    const double after = advance_implicitly(rates, u, seconds, control, ended);
+    const double after = method == Method::original
+                             ? advance_linearised(rates, u, seconds, ended)
+                             : advance_implicitly(rates, u, seconds, control, ended);
     ended_exactly = ended ? 1.0 : 0.0;
     return after;
   }
@@ -202,7 +207,7 @@ struct CoolingRate {
     const double u = gas.units.energy * (whole - gas.floor.energy(density));
     if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
     const double n_H = gas.units.hydrogen * density;
-    const auto rates = source.at(n_H, source.rows().place(log_of_ten(n_H)), gas.metallicity(cell));
+    const auto rates = source.at(n_H, source.place(n_H), gas.metallicity(cell));
     return gas.units.time * absolute(rate_at(rates, u)) * gas.per_energy / whole;
   }
 };
@@ -321,7 +326,7 @@ class Cooling final : public Process {
                                                       source,
                                                       seconds,
                                                       decay,
-                                                      options_.method == cooling::Method::implicit,
+                                                      options_.method,
                                                       {.tolerance = options_.tolerance}});
     });
     const std::vector<std::string> names = accounts();

@@ -12,8 +12,8 @@ void CoolingOptions::declare(ParameterSchema& schema) {
   schema.add("cooling.enabled", enabled, {.meaning = "Gas cools, and a background heats it"});
   schema.add("cooling.method", method,
              {.meaning = "How the equation of cooling is solved: in closed form between the "
-                         "table's temperatures, or by implicit steps; original: in closed form "
-                         "with the rates that RAMSES has without a table"});
+                         "table's temperatures, or by implicit steps; original: by RAMSES's steps "
+                         "with the rates that it has without a table"});
   schema.add("cooling.tolerance", tolerance,
              {.meaning = "Largest change of log u in a sub-step of the implicit method",
               .max = 1.0,

@@ -6,6 +6,7 @@
 
 #include "subgrid/cooling/floor.hpp"
 #include "subgrid/cooling/implicit.hpp"
+#include "subgrid/cooling/linearised.hpp"
 #include "subgrid/cooling/original.hpp"
 #include "subgrid/cooling/table_rates.hpp"
 

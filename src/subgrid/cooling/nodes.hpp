@@ -11,6 +11,7 @@
 #include "core/code_units.hpp"
 #include "core/pack.hpp"
 #include "mesh/tiles.hpp"
+#include "subgrid/cooling/background.hpp"
 #include "subgrid/gas_units.hpp"
 
 namespace octant::subgrid::cooling {
@@ -126,6 +127,18 @@ struct Nodes {
   int temperatures = 0;
   NodeHints hints;
   double safe_energy = 0.0;  // well below the last node of every row
+  // Of rates that take the state of shielded gas from denser rows.
+  Shielding shielding = Shielding::none;
+
+  // Gas in which each atom sees fewer photons has the state of denser gas.
+  KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double n_H) const {
+    RowPlace place = rows.place(log_of_ten(n_H));
+    if (shielding == Shielding::none) return place;
+    const bool inside = place.inside;
+    place = rows.place(log_of_ten(n_H / shielded_share(shielding, n_H, 0.0)));
+    place.inside = inside;
+    return place;
+  }
 
   // For gas of n_H nuclei per cm^3, at a place among the rows, and a metallicity in units of the
   // solar one.

@@ -1,9 +1,10 @@
 #include "subgrid/cooling/original.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "core/host_kernels.hpp"
 #include "mesh/device.hpp"
@@ -12,254 +13,217 @@ namespace octant::subgrid::cooling {
 
 namespace {
 
-// log10 of the rates of HI, HeI, HeII: polynomials in z.
-constexpr double k_photo_ionization[3][8] = {
-    {-13.5857, 1.24475, 0.187739, -0.430409, 0.152544, -0.0246448, 0.00192622, -5.89772e-05},
-    {-14.0242, 1.99211, -0.490766, -0.122646, 0.0776501, -0.014631, 0.00123335, -3.96066e-05},
-    {-15.6627, 0.12824, 1.65633, -1.23799, 0.372157, -0.0561687, 0.00422696, -0.000126344}};
-constexpr double k_photo_heating[3][8] = {
-    {-24.8422, 1.5075, -0.0699428, -0.308682, 0.122196, -0.0205179, 0.00163695, -5.0805e-05},
-    {-25.0252, 1.79577, -0.159054, -0.300924, 0.125343, -0.0214598, 0.00173377, -5.43576e-05},
-    {-26.4168, 0.0479454, 1.70948, -1.26395, 0.378922, -0.0570957, 0.00428897, -0.000127909}};
-
-// The trace of a background of J ~ 1 / frequency that there is before reionisation, and what it
-// does per intensity (Theuns et al. 1998).
-constexpr double k_trace = 2.636e-31;  // erg s^-1 cm^-2 Hz^-1 sr^-1
-constexpr double k_trace_ionization[3] = {
-    1.26e10 / 4.0, 1.48e10 * 0.553 * (1.66 / 3.05 - 0.66 / 4.05), 3.34e9 * 0.249 / 4.0};
-constexpr double k_trace_heating[3] = {
-    0.291 / 12.0, 0.584 * 0.553 * (1.66 / 2.05 - 2.32 / 3.05 + 0.66 / 4.05), 0.292 * 0.249 / 12.0};
-
-// log10 of line cooling by metals, from log10 T = 3.9684 on, evenly spaced.
-constexpr double k_first_line = 3.9684, k_line_spacing = (8.4967 - 3.9684) / 90.0;
-constexpr double k_lines[] = {
-    -24.9082, -24.9082, -24.5503, -24.0898, -23.5328, -23.0696, -22.7758, -22.6175, -22.5266,
-    -22.4379, -22.3371, -22.2289, -22.1181, -22.0078, -21.8992, -21.7937, -21.6921, -21.5961,
-    -21.5089, -21.4343, -21.3765, -21.3431, -21.3274, -21.3205, -21.3142, -21.304,  -21.29,
-    -21.2773, -21.2791, -21.3181, -21.4006, -21.5045, -21.6059, -21.6676, -21.6877, -21.6934,
-    -21.7089, -21.7307, -21.7511, -21.7618, -21.7572, -21.7532, -21.7668, -21.786,  -21.8129,
-    -21.8497, -21.9035, -21.9697, -22.0497, -22.1327, -22.222,  -22.3057, -22.385,  -22.4467,
-    -22.4939, -22.5205, -22.5358, -22.5391, -22.5408, -22.5408, -22.5475, -22.5589, -22.5813,
-    -22.6122, -22.6576, -22.7137, -22.7838, -22.8583, -22.9348, -23.0006, -23.0547, -23.0886,
-    -23.1101, -23.1139, -23.1147, -23.1048, -23.1017, -23.0928, -23.0969, -23.0968, -23.1105,
-    -23.1191, -23.1388, -23.1517, -23.1717, -23.1837, -23.1986, -23.2058, -23.2134, -23.2139,
-    -23.2107};
-
-// How much a background suppresses them, by z.
-struct LineSuppression {
-  double z, factor;
-};
-constexpr LineSuppression k_suppression[] = {{0.0, 0.0499886},    {0.04912, 0.0582622},
-                                             {0.1006, 0.0678333}, {0.1547, 0.0788739},
-                                             {0.2114, 0.0915889}, {0.2709, 0.1061913},
-                                             {0.3333, 0.1229119}, {0.3988, 0.1419961},
-                                             {0.4675, 0.1637082}, {0.5396, 0.188323},
-                                             {0.6152, 0.2161014}, {0.6945, 0.2473183},
-                                             {0.7778, 0.2822266}, {0.8651, 0.3210551},
-                                             {0.9567, 0.3639784}, {1.053, 0.4111301},
-                                             {1.154, 0.4623273},  {1.259, 0.5172858},
-                                             {1.37, 0.5752659},   {1.487, 0.635154},
-                                             {1.609, 0.6950232},  {1.737, 0.7529284},
-                                             {1.871, 0.806316},   {2.013, 0.8520859},
-                                             {2.16, 0.8920522},   {2.316, 0.9305764},
-                                             {2.479, 0.9682031},  {2.649, 1.005881},
-                                             {2.829, 1.044402},   {3.017, 1.084816},
-                                             {3.214, 1.128219},   {3.421, 1.174512},
-                                             {3.638, 1.222667},   {3.866, 1.27232},
-                                             {4.105, 1.323135},   {4.356, 1.374302},
-                                             {4.619, 1.424748},   {4.895, 1.473059},
-                                             {5.184, 1.517406},   {5.488, 1.555261},
-                                             {5.807, 1.583364},   {6.141, 1.597639},
-                                             {6.492, 1.592527},   {6.859, 1.561311},
-                                             {7.246, 1.494961},   {7.65, 1.381371},
-                                             {8.075, 1.204151},   {8.521, 0.94031},
-                                             {8.989, 0.5555344},  {9.5, 0.0}};
-
-double polynomial(const double (&coefficients)[8], double z) {
-  double value = 0.0;
-  for (int n = 7; n >= 0; --n) value = value * z + coefficients[n];
-  return value;
-}
-
-// RAMSES looks for z as if the table were evenly spaced, and goes on along what it finds.
-double line_suppression(double z) {
-  const int last = static_cast<int>(std::size(k_suppression)) - 1;
-  if (z <= 0.0 || z >= k_suppression[last].z) return 0.0;
-  const int n = std::min(static_cast<int>(z / k_suppression[last].z * last), last - 1);
-  const LineSuppression &a = k_suppression[n], &b = k_suppression[n + 1];
-  return a.factor + (b.factor - a.factor) * (z - a.z) / (b.z - a.z);
-}
-
-double line_cooling(double log_T) {
-  const int last = static_cast<int>(std::size(k_lines)) - 1;
-  const double x = (log_T - k_first_line) / k_line_spacing;
-  if (x < 0.0 || x > last) return 0.0;
-  const int n = std::min(static_cast<int>(x), last - 1);
-  return std::pow(10.0, k_lines[n] + (x - n) * (k_lines[n + 1] - k_lines[n]));
-}
-
-// What collisions cost hydrogen and helium of one temperature, over n_H^2: Cen (1992), with Theuns
-// et al.'s factor of two for ionisation.
-class PrimordialCooling {
- public:
-  explicit PrimordialCooling(double T) {
-    const double root = std::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;
-    const double distance = 5.5 - std::log10(T);
-    cut_ = 1.0 / (1.0 + std::sqrt(T5));
-    bremsstrahlung_ = 1.42e-27 * root * (1.1 + 0.34 * std::exp(-distance * distance / 3));
-    excitation_[0] = 7.5e-19 * std::exp(-118348.0 / T);
-    excitation_[1] = 9.10e-27 * std::pow(T, -0.1687) * std::exp(-13179.0 / T);
-    excitation_[2] = 5.54e-17 * std::pow(T, -0.397) * std::exp(-473638.0 / T);
-    ionization_[0] = 1.27e-21 * std::exp(-157809.1 / T);
-    ionization_[1] = 9.38e-22 * std::exp(-285335.4 / T);
-    ionization_[2] = 4.95e-22 * std::exp(-631515.0 / T);
-    of_ionization_ = 2.0 * root * cut_;
-    capture_ = root * std::pow(T3, -0.2) / (1.0 + std::pow(T6, 0.7));
-    const double dielectronic =
-        1.24e-13 / (T * root) * std::exp(-470000.0 / T) * (1.0 + 0.3 * std::exp(-94000.0 / T));
-    recombination_ = 1.55e-26 * std::pow(T, 0.3647) + dielectronic;
-  }
-
-  template <class V>
-  V rate(const V& n_H, const Species<V>& x) const {
-    const V bremsstrahlung = V(bremsstrahlung_) * (x.HII + x.HeII + V(4.0) * x.HeIII);
-    // The second one is that of HeI from its metastable level, which HeII recombines to.
-    const V excitation =
-        V(cut_) * (V(excitation_[0]) * x.HI + V(excitation_[1]) * x.electrons * n_H * x.HeII +
-                   V(excitation_[2]) * x.HeII);
-    const V ionization = V(of_ionization_) * (V(ionization_[0]) * x.HI + V(ionization_[1]) * x.HeI +
-                                              V(ionization_[2]) * x.HeII);
-    const V recombination =
-        V(capture_) * (V(8.70e-27) * x.HII + V(3.48e-26) * x.HeIII) + V(recombination_) * x.HeII;
-    return x.electrons * (bremsstrahlung + excitation + ionization + recombination);
-  }
-
- private:
-  double cut_, bremsstrahlung_, excitation_[3], of_ionization_, ionization_[3], capture_,
-      recombination_;
-};
-
-// What the background gives them, over n_H^2.
-template <class V>
-V photo_heating(const V& n_H, const PhotoRates& background, const Species<V>& x) {
-  const double* heat = background.heating;
-  return (V(heat[0]) * x.HI + V(heat[1]) * x.HeI + V(heat[2]) * x.HeII) / n_H;
-}
-
-// Cooling by metals of solar abundance at one temperature and redshift, over n_H^2.
-class MetalCooling {
- public:
-  MetalCooling(double T, double z) {
-    const double log_T = std::log10(T);
-    const double fine_structure =
-        std::pow(10.0, -31.522879 + 2.0 * log_T - 20.0 / T - 4.342944e-5 * T);
-    full_ = line_cooling(log_T) + fine_structure;
-    strength_ = 0.4 * std::pow(1e-5 * T, 0.15) + 10.0 * std::exp(-1e6 / T);
-    suppression_ = 1e-4 * line_suppression(z);
-  }
-
-  template <class V>
-  V rate(const V& n_H) const {
-    return V(full_) / (V(1.0) + V(suppression_) / n_H / V(strength_));
-  }
-
- private:
-  double full_, strength_, suppression_;
-};
-
-// Rows and temperatures of the nodes.
+// RAMSES's table, evenly spaced in log10 n_H and in log10 of T / mu.
 constexpr double k_least_density = -10.0, k_most_density = 6.0, k_rows_per_dex = 10.0;
-constexpr double k_coldest = -2.0, k_temperatures_per_dex = 20.0;
+constexpr double k_coldest = -2.0, k_hottest = 9.0;
+constexpr int k_intervals = 100;
+constexpr double k_interval = (k_hottest - k_coldest) / k_intervals;
 
-// The densities of the rows' gas, in whole packs. Shielded gas has the state of gas in which each
-// atom sees fewer photons: denser gas.
-std::vector<double> densities_of_rows(Shielding shielding, int rows) {
-  constexpr int width = PackTraits<Pack>::width;
-  std::vector<double> densities((rows + width - 1) / width * width, std::pow(10.0, k_most_density));
-  for (int row = 0; row < rows; ++row) {
-    const double n_H = std::pow(10.0, k_least_density + row / k_rows_per_dex);
-    densities[row] = std::min(n_H / shielded_share(shielding, n_H, 0.0), densities[row]);
+// Nodes per interval of its cubics. Rates are linear between nodes, and so follow the cubics and
+// their slopes.
+constexpr int k_nodes_per_interval = 8;
+
+// Temperatures at which equilibria are found, which become the table's by interpolation: in
+// decades, with so many in each. In the middle one lie the edges of ionisation.
+struct Stretch {
+  double first, last;
+  int per_dex;
+};
+constexpr Stretch k_stretches[] = {{-2.6, 2.6, 5}, {2.6, 6.4, 20}, {6.4, 9.6, 5}};
+
+// What it holds: log10 of rates over n_H^2, of Compton's over n_H.
+enum TableRate { k_collisions, k_photo_heat, k_line_cooling, k_to_cmb, k_from_cmb, k_table_rates };
+
+// At a node: log10 of the rates, and their slopes against log10 of T / mu.
+struct Tabulated {
+  double log_rate[k_table_rates], slope[k_table_rates];
+};
+
+constexpr double k_least_rate = -100.0, k_least_compton = -30.0;
+
+double log_of_rate(double rate) { return std::max(std::log10(rate), k_least_rate); }
+
+// What depends on the temperature alone.
+struct AtTemperature {
+  double T;
+  IonizationRates ionization;
+  PrimordialCooling cooling;
+};
+
+std::vector<AtTemperature> temperatures_of_equilibria() {
+  std::vector<AtTemperature> temperatures;
+  for (const Stretch& stretch : k_stretches) {
+    const double count = (stretch.last - stretch.first) * stretch.per_dex;
+    for (int k = 0; k < static_cast<int>(std::lround(count)); ++k) {
+      const double T = std::pow(10.0, stretch.first + static_cast<double>(k) / stretch.per_dex);
+      temperatures.push_back({T, IonizationRates(T), PrimordialCooling(T)});
+    }
   }
-  return densities;
+  return temperatures;
+}
+
+// Of gas in equilibrium, all in log10.
+enum State { k_temperature, k_electrons, k_cooling, k_heating, k_states };
+using States = std::array<double, k_states>;
+
+// Gas of one density, against log10 of T / mu.
+class EquilibriumCurve {
+ public:
+  // Ascending.
+  void add(double over_mu, const States& states) {
+    over_mu_.push_back(over_mu);
+    states_.push_back(states);
+  }
+
+  // By Lagrange's cubic through the four nearest.
+  States at(double over_mu) const {
+    const auto above = std::ranges::upper_bound(over_mu_, over_mu) - over_mu_.begin();
+    const auto first =
+        std::clamp<std::ptrdiff_t>(above - 2, 0, static_cast<std::ptrdiff_t>(over_mu_.size()) - 4);
+    States sum{};
+    for (std::ptrdiff_t n = first; n < first + 4; ++n) {
+      double weight = 1.0;
+      for (std::ptrdiff_t m = first; m < first + 4; ++m)
+        if (m != n) weight *= (over_mu - over_mu_[m]) / (over_mu_[n] - over_mu_[m]);
+      for (int s = 0; s < k_states; ++s) sum[s] += weight * states_[n][s];
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<double> over_mu_;
+  std::vector<States> states_;
+};
+
+constexpr int k_lanes = PackTraits<Pack>::width;
+using Curves = std::array<EquilibriumCurve, k_lanes>;
+
+// Of a pack of densities.
+Curves equilibrium_curves(const std::vector<AtTemperature>& temperatures,
+                          const PhotoRates& background, const Pack& n_H) {
+  using Lanes = PackTraits<Pack>;
+  Curves curves;
+  for (const AtTemperature& at : temperatures) {
+    const Species<Pack> x = equilibrium(at.ionization, background, n_H);
+    const Pack cool = at.cooling.rate(x), heat = photo_heating(n_H, background, x);
+    const Pack over_mu = Pack(at.T) / x.molecular_weight();
+    for (int lane = 0; lane < k_lanes; ++lane)
+      curves[lane].add(
+          std::log10(Lanes::lane(over_mu, lane)),
+          {std::log10(at.T), std::log10(Lanes::lane(x.electrons, lane)),
+           log_of_rate(Lanes::lane(cool, lane)), log_of_rate(Lanes::lane(heat, lane))});
+  }
+  return curves;
+}
+
+// What a state gives, but for metals.
+using LogRates = std::array<double, k_table_rates>;
+LogRates rates_in(const States& state, double z) {
+  const ComptonRates unit = original_compton(1.0, 1.0, z);
+  LogRates rates{};
+  rates[k_collisions] = state[k_cooling];
+  rates[k_photo_heat] = state[k_heating];
+  rates[k_to_cmb] =
+      std::max(std::log10(unit.cool) + state[k_electrons] + state[k_temperature], k_least_compton);
+  rates[k_from_cmb] = std::max(std::log10(unit.heat) + state[k_electrons], k_least_compton);
+  return rates;
+}
+
+// A row of RAMSES's table. Slopes are one-sided differences; those of metals are given.
+std::vector<Tabulated> tabulate(const EquilibriumCurve& curve, double n_H, double z) {
+  constexpr double difference = 0.01;
+  std::vector<Tabulated> row(k_intervals + 1);
+  for (int k = 0; k <= k_intervals; ++k) {
+    const double over_mu = k_coldest + k * k_interval;
+    const auto here = curve.at(over_mu), beyond = curve.at(over_mu + difference);
+    const LogRates rates = rates_in(here, z), next = rates_in(beyond, z);
+    const MetalCooling metals = original_metals(n_H, std::pow(10.0, here[k_temperature]), z);
+    Tabulated& node = row[k];
+    for (int r = 0; r < k_table_rates; ++r) {
+      node.log_rate[r] = rates[r];
+      node.slope[r] = (next[r] - rates[r]) / difference;
+    }
+    node.log_rate[k_line_cooling] = metals.log_rate;
+    node.slope[k_line_cooling] = metals.slope;
+  }
+  return row;
+}
+
+// Hermite's cubic, at y of the interval between two nodes.
+double between(const Tabulated& a, const Tabulated& b, int rate, double y) {
+  const double rise = b.log_rate[rate] - a.log_rate[rate];
+  const double first = k_interval * a.slope[rate], last = k_interval * b.slope[rate];
+  return a.log_rate[rate] +
+         y * (first + y * (3.0 * rise - 2.0 * first - last + y * (first + last - 2.0 * rise)));
+}
+
+// Of the nodes of all rows.
+struct NodeAxis {
+  std::vector<double> over_mu;  // K
+
+  explicit NodeAxis(double hottest) {
+    constexpr double per_dex = k_nodes_per_interval / k_interval;
+    const double last = std::ceil((std::log10(hottest) - k_coldest) * per_dex - 1e-9);
+    for (int k = 0; k <= static_cast<int>(last); ++k)
+      over_mu.push_back(std::pow(10.0, k_coldest + k / per_dex));
+  }
+  int size() const { return static_cast<int>(over_mu.size()); }
+};
+
+// The NodeValues of a node of a row. Beyond the table there is bremsstrahlung.
+void evaluate(const std::vector<Tabulated>& row, const NodeAxis& axis, int n,
+              const OriginalOptions& options, double* node) {
+  constexpr double per_mass = k_hydrogen_share / constants::k_proton_mass;
+  const double over_mu = axis.over_mu[n];
+  node[k_internal] = internal_energy(over_mu, 1.0, options.gamma);
+  node[k_metals] = node[k_compton] = 0.0;
+  if (n > k_intervals * k_nodes_per_interval) {
+    node[k_primordial] = 1.42e-27 * 1.1 * std::sqrt(over_mu);
+    return;
+  }
+  const int k = std::min(n / k_nodes_per_interval, k_intervals - 1);
+  const double y = static_cast<double>(n) / k_nodes_per_interval - k;
+  const auto rate = [&](int r) { return power_of_ten(between(row[k], row[k + 1], r, y)); };
+  node[k_primordial] = rate(k_collisions) - rate(k_photo_heat);
+  node[k_metals] = rate(k_line_cooling);
+  if (options.compton) node[k_compton] = per_mass * (rate(k_to_cmb) - rate(k_from_cmb));
 }
 
 }  // namespace
 
-PhotoRates courty_background(double z, double z_reionization) {
-  PhotoRates rates;
-  const double ratio = z / z_reionization;
-  const bool after = z < z_reionization;
-  const double fall = 20.0 * std::pow(ratio, 6);
-  for (int s = 0; s < 3; ++s) {
-    const auto rate = [&](const double(&of)[8], double trace) {
-      return after ? std::pow(10.0, polynomial(of, z) - fall) : k_trace * trace;
-    };
-    rates.ionization[s] = rate(k_photo_ionization[s], k_trace_ionization[s]);
-    rates.heating[s] = rate(k_photo_heating[s], k_trace_heating[s]);
-  }
-  return rates;
-}
-
-OriginalRates original_rates(double n_H, double T, double z, const PhotoRates& background) {
-  const Species<double> x = equilibrium(IonizationRates(T), background, n_H);
-  const double a4 = std::pow(1.0 + z, 4);
-  return {.molecular_weight = x.molecular_weight(),
-          .cool = PrimordialCooling(T).rate(n_H, x),
-          .heat = photo_heating(n_H, background, x),
-          .compton_cool = 5.406e-36 * x.electrons * T * a4,
-          .compton_heat = 5.406e-36 * x.electrons * k_background_today * a4 * (1.0 + z)};
-}
-
-double original_metal_cooling(double n_H, double T, double z) {
-  return MetalCooling(T, z).rate(n_H);
-}
-
 Nodes original_nodes(const OriginalOptions& options, double z, const Communicator& communicator) {
   const auto rows =
       static_cast<int>(std::lround((k_most_density - k_least_density) * k_rows_per_dex)) + 1;
-  const double decades = std::log10(options.maximum_temperature) - k_coldest;
-  const auto temperatures =
-      static_cast<int>(std::ceil(decades * k_temperatures_per_dex - 1e-9)) + 1;
+  const NodeAxis axis(options.maximum_temperature);
   const PhotoRates background =
-      options.background ? courty_background(z, options.reionization) : PhotoRates{};
-  constexpr double per_mass = k_hydrogen_share / constants::k_proton_mass;
-  const std::vector<double> densities = densities_of_rows(options.shielding, rows);
+      options.background ? courty_background(z, options.reionization) : trace_background(z);
+  const std::vector<AtTemperature> temperatures = temperatures_of_equilibria();
 
-  using Lanes = PackTraits<Pack>;
-  // Every rank finds some temperatures' values, which are larger than what the others have there.
-  std::vector<double> values(static_cast<std::size_t>(rows) * temperatures * k_node_values,
+  // Every rank finds some rows' values, which are larger than what the others have there.
+  std::vector<double> values(static_cast<std::size_t>(rows) * axis.size() * k_node_values,
                              std::numeric_limits<double>::lowest());
   const int ranks = communicator.size(), rank = communicator.rank();
-  const int shares = (temperatures - rank + ranks - 1) / ranks;
+  const int packs = (rows + k_lanes - 1) / k_lanes, shares = (packs - rank + ranks - 1) / ranks;
   using Host = Kokkos::DefaultHostExecutionSpace;
   const HostKernels here;
-  Kokkos::parallel_for("original cooling", Kokkos::RangePolicy<Host>(0, shares), [&](int n) {
-    const int k = rank + n * ranks;
-    const double T = std::pow(10.0, k_coldest + k / k_temperatures_per_dex);
-    const IonizationRates collisions(T);
-    const PrimordialCooling primordial(T);
-    const MetalCooling metals(T, z);
-    const double compton = options.compton ? compton_per_electron(T, z) : 0.0;
-    for (int first = 0; first < rows; first += Lanes::width) {
-      const Pack n_H = Lanes::load(&densities[first]);
-      const Species<Pack> x = equilibrium(collisions, background, n_H);
-      const Pack net = primordial.rate(n_H, x) - photo_heating(n_H, background, x);
-      const Pack of_metals = metals.rate(n_H), weight = x.molecular_weight();
-      for (int lane = 0; lane < std::min(Lanes::width, rows - first); ++lane) {
-        const std::size_t row = first + lane;
-        double* node = &values[(row * temperatures + k) * k_node_values];
-        node[k_primordial] = Lanes::lane(net, lane);
-        node[k_metals] = Lanes::lane(of_metals, lane);
-        node[k_internal] = internal_energy(T, Lanes::lane(weight, lane), options.gamma);
-        node[k_compton] =
-            compton * std::max(Lanes::lane(x.electrons, lane), k_residual_electrons) * per_mass;
-      }
+  Kokkos::parallel_for("original cooling", Kokkos::RangePolicy<Host>(0, shares), [&](int share) {
+    const int first = (rank + share * ranks) * k_lanes;
+    const Pack n_H = PackTraits<Pack>::generate([&](int lane) {
+      return std::pow(10.0, k_least_density + (first + lane) / k_rows_per_dex);
+    });
+    const Curves curves = equilibrium_curves(temperatures, background, n_H);
+    for (int lane = 0; lane < std::min(k_lanes, rows - first); ++lane) {
+      const auto row = tabulate(curves[lane], PackTraits<Pack>::lane(n_H, lane), z);
+      double* nodes = &values[std::size_t(first + lane) * axis.size() * k_node_values];
+      for (int n = 0; n < axis.size(); ++n)
+        evaluate(row, axis, n, options, nodes + n * k_node_values);
     }
   });
   communicator.max_in_place(std::span(values));
   Nodes nodes;
   nodes.rows = {k_least_density, k_rows_per_dex, rows};
-  nodes.temperatures = temperatures;
+  nodes.temperatures = axis.size();
+  nodes.shielding = options.shielding;
   nodes.values = mesh::to_device("original cooling", values);
   look_through(nodes);
   return nodes;
