@@ -78,6 +78,8 @@ Particles::Home Particles::own_leaf(const std::array<double, 3>& position) const
 
 std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   const Communicator& communicator = mesh_.communicator();
+  const std::int64_t born = communicator.sum(static_cast<std::int64_t>(batch.size()));
+  if (born == 0) return {};
   std::vector<Home> homes;
   std::vector<Birthplace> births;
   communicator.agree([&] {
@@ -104,7 +106,7 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
       throw RunError("{}", error.what());
     }
   });
-  used_ids_ += communicator.sum(static_cast<std::int64_t>(batch.size()));
+  used_ids_ += born;
 
   std::vector<std::vector<Word>> words(levels_.size());
   std::vector<std::vector<std::int32_t>> slots(levels_.size());
