@@ -134,7 +134,7 @@ kind = "jeans"
 
 [stars]
 enabled = true
-efficiency = 5.0
+efficiency = 2.0
 density = 1e-6
 overdensity = 2.0
 mass = 3e6
