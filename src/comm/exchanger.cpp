@@ -123,6 +123,7 @@ void Exchanger::State::post(const Flow& flow, const std::byte* send, std::byte* 
   const Observed observed(Phase::send, component, level);
   log.begin();
   flow.prepare(backend);
+  if (flow.items_sent() + flow.items_received() > 0) staged.await_kernels();
   if (delay > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(delay));
   delivery = {};
   if (staged.needed(backend)) {

@@ -42,7 +42,8 @@ class Exchanger {
   // Posts the exchange of `values_per_item` values per item. Forward, `send` holds the plan's send
   // segments and `receive` takes its receive segments; in reverse, `send` holds what was the
   // receive buffer and `receive` takes what was the send buffer. Neither may be touched until
-  // finish, and they must not overlap.
+  // finish, and they must not overlap. In the memory of a device it waits for kernels that were
+  // launched before.
   template <Number T>
   void start(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,
              Direction direction = Direction::forward) {

@@ -41,6 +41,10 @@ bool mpi_takes_device_memory() {
 #endif
 }
 
+void StagedBuffers::await_kernels() const {
+  if (buffers_ == Buffers::of_device) Kokkos::fence("comm: messages are packed");
+}
+
 bool StagedBuffers::needed(Backend backend) const {
   static const bool direct = k_device_is_host || mpi_takes_device_memory();
   if (buffers_ == Buffers::of_host) return false;
@@ -50,13 +54,15 @@ bool StagedBuffers::needed(Backend backend) const {
 
 const std::byte* StagedBuffers::leaving(const std::byte* send, std::size_t bytes) {
   std::byte* const copy = grow(sent_, bytes);
-  copy_to_host(Cargo::messages, host_view(copy, bytes), device_view(send, bytes));
+  if (bytes > 0)  // a copy waits, even of nothing
+    copy_to_host(Cargo::messages, host_view(copy, bytes), device_view(send, bytes));
   return copy;
 }
 
 std::byte* StagedBuffers::arriving(std::size_t bytes) { return grow(received_, bytes); }
 
 void StagedBuffers::deliver(std::byte* receive, std::size_t bytes) const {
+  if (bytes == 0) return;
   copy_to_device(Cargo::messages, device_view(receive, bytes),
                  host_view(static_cast<const std::byte*>(received_.data()), bytes));
 }

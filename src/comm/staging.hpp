@@ -18,6 +18,9 @@ class StagedBuffers {
  public:
   StagedBuffers(Buffers buffers, Staging staging) : buffers_(buffers), staging_(staging) {}
 
+  // Waits for kernels that still write what is sent, or read what lies where messages will arrive.
+  void await_kernels() const;
+
   // Whether an exchange through this backend needs them. Forwarding joins messages on the host.
   bool needed(Backend backend) const;
 

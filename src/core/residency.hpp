@@ -3,7 +3,7 @@
 // host, both memories are the same and nothing is copied where a view would do, but what would
 // travel to a device and back is told all the same.
 //
-// All functions wait until the copy is done, and for kernels launched before.
+// Functions that copy between them wait until the copy is done, and for kernels launched before.
 #pragma once
 
 #include <span>
@@ -62,25 +62,26 @@ auto to_vector(Cargo cargo, const DeviceView& view) {
   return values;
 }
 
-// A copy of a vector in memory of the device.
+// A copy of a vector in memory of the device, which takes none for nothing.
 template <class T>
 Kokkos::View<T*, DeviceMemory> on_device(Cargo cargo, const std::string& label,
                                          const std::vector<T>& values) {
+  if (values.empty()) return {};
   const Kokkos::View<T*, DeviceMemory> copy(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                                             values.size());
   copy_to_device(cargo, copy, host_view(values));
   return copy;
 }
 
-// --- within the device, where nothing travels ----------------------------------------------------
+// --- within the device, where nothing travels: in the order of kernels, and not waited for -------
 
 template <class To, class From>
 void copy_within(const To& to, const From& from) {
-  Kokkos::deep_copy(to, from);
+  Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), to, from);
 }
 template <class View>
 void fill(const View& view, typename View::const_value_type& value) {
-  Kokkos::deep_copy(view, value);
+  Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), view, value);
 }
 
 }  // namespace octant

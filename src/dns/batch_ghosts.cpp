@@ -1,5 +1,7 @@
 #include "dns/batch_steps.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "dns/kernel_launch.hpp"
 
@@ -23,10 +25,11 @@ Rewrite mirrored(int to, int from, const GhostRule& rule) {
   return {to, from, 1.0, 0.0};
 }
 
-// One launch rewrites entries of several fields along one axis. Points of the other two axes are
-// numbered with their ghosts.
+// One launch rewrites entries of several fields, each along an axis. Points of the other two axes
+// are numbered with their ghosts.
 struct FieldRewrite {
   FieldView field;
+  int axis;
   Rewrite rule;
 };
 
@@ -34,42 +37,50 @@ struct RewriteCells {
   double* to;
   const double* from;
   std::ptrdiff_t stride;
+  int cells;  // others along the row are none of the field's
   double factor, offset;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
-    to[i * stride] = factor == 0.0 ? offset : offset + factor * from[i * stride];
+    if (i < cells) to[i * stride] = factor == 0.0 ? offset : offset + factor * from[i * stride];
   }
 };
 
 class Rewriting {
  public:
-  explicit Rewriting(int axis) : axis_(axis) {}
-
-  void add(const FieldView& field, const Rewrite& rule) {
+  void add(const FieldView& field, int axis, const Rewrite& rule) {
     OCTANT_REQUIRE(count_ < k_most, "more than {} ghosts are filled at once", k_most);
-    items_[count_++] = {field, rule};
+    items_[count_++] = {field, axis, rule};
+    cells_ = std::max(cells_, points_along(field, axis));
+    rows_ = std::max(rows_, points_across(field, axis));
   }
   void launch() const {
-    if (count_ == 0) return;
-    const FieldView& f = items_[0].field;
-    const int along = axis_ == 0 ? f.ny : f.nx, across = axis_ == 2 ? f.ny : f.nz;
-    launch_cells("dns: ghosts", {along + 2, across + 2, count_}, *this);
+    if (count_ > 0) launch_cells("dns: ghosts", {cells_, rows_, count_}, *this);
   }
 
   KOKKOS_FUNCTION RewriteCells operator()(int n, int row) const {
     const FieldView& f = items_[n].field;
     const Rewrite& r = items_[n].rule;
-    const auto stride = [&](int axis) -> std::ptrdiff_t {
-      return axis == 0 ? 1 : axis == 1 ? f.row_stride : f.plane_stride;
+    const int axis = items_[n].axis;
+    const auto stride = [&](int of) -> std::ptrdiff_t {
+      return of == 0 ? 1 : of == 1 ? f.row_stride : f.plane_stride;
     };
-    const std::ptrdiff_t own = stride(axis_), along = stride(axis_ == 0 ? 1 : 0);
-    double* first = f.first - along + (row - 1) * stride(axis_ == 2 ? 1 : 2);
-    return {first + r.to * own, first + r.from * own, along, r.factor, r.offset};
+    const std::ptrdiff_t own = stride(axis), along = stride(axis == 0 ? 1 : 0);
+    const int cells = row < points_across(f, axis) ? points_along(f, axis) : 0;
+    double* first = f.first - along + (row - 1) * stride(axis == 2 ? 1 : 2);
+    return {first + r.to * own, first + r.from * own, along, cells, r.factor, r.offset};
   }
 
  private:
+  // In the plane across an axis, with ghosts: in a row, and how many rows.
+  KOKKOS_FUNCTION static int points_along(const FieldView& f, int axis) {
+    return (axis == 0 ? f.ny : f.nx) + 2;
+  }
+  KOKKOS_FUNCTION static int points_across(const FieldView& f, int axis) {
+    return (axis == 2 ? f.ny : f.nz) + 2;
+  }
+
   static constexpr int k_most = 8;
   FieldRewrite items_[k_most];
-  int axis_, count_ = 0;
+  int count_ = 0, cells_ = 0, rows_ = 0;
 };
 
 int cells_along(const FieldView& field, int axis) {
@@ -89,22 +100,22 @@ void BatchGhosts::fill(std::span<const GhostedView> all) {
   for (const auto& [field, quantity] : all) fields.push_back(field);
   for (int axis = 0; axis < 3; ++axis) {
     const bool below = domain_.ends(axis, 0), above = domain_.ends(axis, 1);
-    Rewriting rewriting(axis);
+    Rewriting rewriting;
     for (const auto& [field, quantity] : all) {
       const auto& [lower, upper] = rules_[quantity][axis];
       const int n = cells_along(field, axis);
       if (lower.condition == Condition::periodic) {
         if (domain_.is_cut(axis)) continue;
-        rewriting.add(field, copied(-1, n - 1));
-        rewriting.add(field, copied(n, 0));
+        rewriting.add(field, axis, copied(-1, n - 1));
+        rewriting.add(field, axis, copied(n, 0));
       } else if (lower.on_face) {
         if (below && lower.condition == Condition::dirichlet)
-          rewriting.add(field, set(-1, lower.value));
+          rewriting.add(field, axis, set(-1, lower.value));
         if (above && upper.condition == Condition::dirichlet)
-          rewriting.add(field, set(n - 1, upper.value));
+          rewriting.add(field, axis, set(n - 1, upper.value));
       } else {
-        if (below) rewriting.add(field, mirrored(-1, 0, lower));
-        if (above) rewriting.add(field, mirrored(n, n - 1, upper));
+        if (below) rewriting.add(field, axis, mirrored(-1, 0, lower));
+        if (above) rewriting.add(field, axis, mirrored(n, n - 1, upper));
       }
     }
     rewriting.launch();
@@ -112,22 +123,25 @@ void BatchGhosts::fill(std::span<const GhostedView> all) {
   }
 }
 
-void BatchGhosts::close(const FieldView& field, int component) {
-  const auto& [lower, upper] = rules_[component][component];
-  const int n = cells_along(field, component);
-  Rewriting rewriting(component);
-  if (lower.condition == Condition::periodic) {
-    if (!domain_.is_cut(component)) rewriting.add(field, copied(-1, n - 1));
-  } else {
-    const bool lower_is_set = lower.condition == Condition::dirichlet;
-    const bool upper_is_set = upper.condition == Condition::dirichlet;
-    if (domain_.ends(component, 0))
-      rewriting.add(field, lower_is_set ? set(-1, lower.value) : copied(-1, 0));
-    if (domain_.ends(component, 1))
-      rewriting.add(field, upper_is_set ? set(n - 1, upper.value) : copied(n - 1, n - 2));
+void BatchGhosts::close(const VelocityViews& velocity) {
+  Rewriting rewriting;
+  for (int c = 0; c < k_components; ++c) {
+    const auto& [lower, upper] = rules_[c][c];
+    const FieldView& field = velocity[c];
+    const int n = cells_along(field, c);
+    if (lower.condition == Condition::periodic) {
+      if (!domain_.is_cut(c)) rewriting.add(field, c, copied(-1, n - 1));
+    } else {
+      const bool lower_is_set = lower.condition == Condition::dirichlet;
+      const bool upper_is_set = upper.condition == Condition::dirichlet;
+      if (domain_.ends(c, 0))
+        rewriting.add(field, c, lower_is_set ? set(-1, lower.value) : copied(-1, 0));
+      if (domain_.ends(c, 1))
+        rewriting.add(field, c, upper_is_set ? set(n - 1, upper.value) : copied(n - 1, n - 2));
+    }
   }
   rewriting.launch();
-  halo_.fill({&field, 1}, component);
+  for (int c = 0; c < k_components; ++c) halo_.fill({&velocity[c], 1}, c);
 }
 
 }  // namespace octant::dns

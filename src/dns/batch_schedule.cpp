@@ -111,7 +111,7 @@ double BatchSchedule::advance(int n, const Stage& stage) {
     implicit_->solve(predicted, push);
     lap(seconds_.diffusion, "diffusion");
   }
-  for (int c = 0; c < k_components; ++c) ghosts_.close(predicted[c], c);
+  ghosts_.close(predicted);
   projection_.solve(predicted, stage.gamma);
   lap(seconds_.poisson, "poisson");
   const auto step = [&](int k) { return correction(k, stage, push); };

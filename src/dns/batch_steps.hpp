@@ -31,9 +31,9 @@ class BatchGhosts {
 
   // All ghosts of at most four quantities, and the faces of velocities that lie on a boundary.
   void fill(std::span<const GhostedView> all);
-  // The faces of a predicted component on the boundaries that it is normal to, and below the first
-  // cells: what the divergence needs.
-  void close(const FieldView& field, int component);
+  // The faces of each predicted component on the boundaries that it is normal to, and below the
+  // first cells: what the divergence needs.
+  void close(const VelocityViews& predicted);
 
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 

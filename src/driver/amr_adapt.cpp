@@ -55,7 +55,7 @@ bool AmrSimulation::regrid() {
   const int last = std::min(mesh_.finest_level(), finest_allowed() - 1);
   for (int level = 0; level <= last; ++level) {
     const auto flagging = timers_.time("flag cells", Phase::regrid, level);
-    const mesh::DeviceArray<std::uint64_t> masks("flags", mesh_.blocks(level).slots());
+    const auto masks = mesh::zeros<std::uint64_t>("flags", mesh_.blocks(level).slots());
     flag_cells(level, masks);
     copy_to_host(Cargo::numbers, host_view(flags[level]), masks);
   }

@@ -167,8 +167,9 @@ class AmrSimulation {
   void repair_sweep();
   void repair_behind(int under_way);
   double fastest_signal(int level, const double* blocks) const;  // on this rank
-  hydro::SweepResult sweep_tiles(const hydro::SweepArguments& arguments, int level, int begin,
-                                 int end);
+  void sweep_tiles(hydro::LevelSweep& sweep, const hydro::SweepArguments& arguments, int level,
+                   int begin, int end);
+  hydro::SweepResult finish_tiles(const hydro::LevelSweep& sweep, int level);
 
   // amr_processes.cpp
   void act(int coarsest);

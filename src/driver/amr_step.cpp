@@ -333,16 +333,19 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
       .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
       .face_flow = gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{},
       .energy_taken = gravity_ ? gravity_->energy_taken(level) : nullptr,
+      .tile_cycles = meter_.tile_cycles(level),
       .batches = batches_for(tiles)};
+  hydro::LevelSweep sweep(options_.hydro, arguments);
   Clock clock;
-  const auto interior = sweep_tiles(arguments, level, 0, halo.interior_tiles);
+  sweep_tiles(sweep, arguments, level, 0, halo.interior_tiles);
   double seconds = clock.seconds();
   {
     const auto timing = timers_.time("ghost data", Phase::other, level);
     mesh_.finish_ghosts(level, source);
   }
   clock.restart();
-  const auto border = sweep_tiles(arguments, level, halo.interior_tiles, tiles);
+  sweep_tiles(sweep, arguments, level, halo.interior_tiles, tiles);
+  const hydro::SweepResult result = finish_tiles(sweep, level);
   seconds += clock.seconds();
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
@@ -353,8 +356,8 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
                .theta = theta,
                .time = time,
                .arguments = arguments,
-               .fastest = std::max(interior.fastest, border.fastest),
-               .bad_tiles = interior.bad_tiles + border.bad_tiles};
+               .fastest = result.fastest,
+               .bad_tiles = result.bad_tiles};
   if (!may_stay_unjudged(level, weights.last)) judge_sweep();
 }
 
@@ -399,17 +402,23 @@ double AmrSimulation::fastest_signal(int level, const double* blocks) const {
   return hydro::fastest_signal(options_.hydro, mesh_.layout(), blocks, mesh_.cells(level));
 }
 
-hydro::SweepResult AmrSimulation::sweep_tiles(const hydro::SweepArguments& arguments, int level,
-                                              int begin, int end) {
+void AmrSimulation::sweep_tiles(hydro::LevelSweep& sweep, const hydro::SweepArguments& arguments,
+                                int level, int begin, int end) {
   // Timed on idle ranks as well: the table of times adds up the same parts on all ranks.
   const auto timing = timers_.time("sweep", Phase::compute, level);
-  if (begin == end) return {};
+  if (begin == end) return;
   const std::int64_t cells = meter_.cells(level, begin, end);
   timing.count(cells);
   std::optional<Observed> in_batches;  // by which telemetry tells one schedule from the other
   if (arguments.batches) in_batches.emplace(Phase::compute, "batches", level);
   hydro::announce_sweep(options_.hydro, arguments, cells);
-  return meter_.sweep(options_.hydro, arguments, level, begin, end);
+  meter_.start(sweep, level, begin, end);
+}
+
+// Waits for the sweeps of a level.
+hydro::SweepResult AmrSimulation::finish_tiles(const hydro::LevelSweep& sweep, int level) {
+  const auto timing = timers_.time("sweep", Phase::compute, level);
+  return meter_.result(sweep, level);
 }
 
 }  // namespace octant::driver

@@ -49,7 +49,7 @@ void BlockMeter::begin_step() {
     Level& level = levels_[l];
     const int tiles = mesh_.halo(l).tiles.count(), slots = mesh_.blocks(l).slots();
     if (static_cast<int>(level.tile_cycles.extent(0)) != tiles)
-      level.tile_cycles = mesh::DeviceArray<std::uint64_t>("tile cycles", tiles);
+      level.tile_cycles = mesh::zeros<std::uint64_t>("tile cycles", tiles);
     else fill(level.tile_cycles, std::uint64_t{0});
     level.wall_ns = level.cpu_ns = 0.0;
     level.updates = 0;
@@ -74,15 +74,12 @@ std::int64_t BlockMeter::cells(int level, int begin, int end) const {
   return side * side * side * (halo.tile_slot_begin[end] - halo.tile_slot_begin[begin]);
 }
 
-hydro::SweepResult BlockMeter::sweep(const hydro::HydroOptions& options,
-                                     hydro::SweepArguments arguments, int level, int begin,
-                                     int end) {
+// Does a part of a sweep; returns the processor's time that it took.
+template <class Work>
+double BlockMeter::timed(int level, const Work& work) {
   Level& l = levels_[level];
-  arguments.tiles.tiles = Kokkos::subview(arguments.tiles.tiles, std::pair(begin, end));
-  arguments.bad_tiles += begin;
-  arguments.tile_cycles = l.tile_cycles.data() + begin;
   const std::int64_t wall = Observer::now(), cpu = thread_cpu_ns();
-  const hydro::SweepResult result = hydro::sweep(options, arguments);
+  work();
   const auto cpu_spent = static_cast<double>(thread_cpu_ns() - cpu);
   l.wall_ns += static_cast<double>(Observer::now() - wall);
   l.cpu_ns += cpu_spent;
@@ -91,7 +88,17 @@ hydro::SweepResult BlockMeter::sweep(const hydro::HydroOptions& options,
     l.cpu_ns += (slowness_ - 1.0) * cpu_spent;
     l.wall_ns += (slowness_ - 1.0) * cpu_spent;
   }
+  return cpu_spent;
+}
+
+void BlockMeter::start(hydro::LevelSweep& sweep, int level, int begin, int end) {
+  const double cpu_spent = timed(level, [&] { sweep.start(begin, end); });
   if (!load_.is_empty()) burn_synthetic_load(level, begin, end, cpu_spent);
+}
+
+hydro::SweepResult BlockMeter::result(const hydro::LevelSweep& sweep, int level) {
+  hydro::SweepResult result;
+  timed(level, [&] { result = sweep.result(); });
   return result;
 }
 

@@ -29,10 +29,12 @@ class BlockMeter {
   void begin_step();
   void end_step(const BlockCounts& particles);
 
-  // Sweeps the tiles begin <= t < end of a level. A tile is timed by the processor's counter and
-  // its time split among its blocks by their cells.
-  hydro::SweepResult sweep(const hydro::HydroOptions& options, hydro::SweepArguments arguments,
-                           int level, int begin, int end);
+  // Where a sweep of a level counts what each tile takes: by the processor's counter, or 1 for each
+  // with batches. A tile's time is split among its blocks by their cells.
+  std::uint64_t* tile_cycles(int level) const { return levels_[level].tile_cycles.data(); }
+  // Starts the tiles begin <= t < end of a level's sweep, and waits for what the sweep came to.
+  void start(hydro::LevelSweep& sweep, int level, int begin, int end);
+  hydro::SweepResult result(const hydro::LevelSweep& sweep, int level);
   // Counts the time until the end of the scope as a part of what a level's blocks cost. There are
   // the parts that were named so far, each by its name and share.
   PartTimer time(const std::string& name, Share share, int level);
@@ -62,6 +64,8 @@ class BlockMeter {
     int updates = 0;
     KeyTable<float> smoothed, inherited;  // by key: measured, and what came with a block instead
   };
+  template <class Work>
+  double timed(int level, const Work& work);
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;
   void share_out_sweeps(int level);

@@ -72,7 +72,6 @@ void find_changes(const ArrivedOcts& octs, const gravity::VectorField& now, doub
               half_step * (g - before((oct * k_ramses_force_fields + d) * k_oct_cells + of_oct));
         }
       });
-  Kokkos::fence();
 }
 
 // Kicks particles by what their twins say. Those of a level are the same on a rank.

@@ -163,7 +163,6 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
         store(blocks + place.slot * layout.stride_slot + place.cell(cell, N),
               layout.stride_variable, FileCell{&values(oct * variables * k_oct_cells + cell)});
       });
-  Kokkos::fence();
 }
 
 // Gives cells of a level without positive energy that of the pressure's floor.
@@ -180,7 +179,6 @@ void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int le
         const auto u = hydro::load_state<double>(&at[0], static_cast<int>(layout.stride_variable));
         at[hydro::k_energy] = hydro::energy_at(u, gas.pressure_floor, gas);
       });
-  Kokkos::fence();
 }
 
 int variables_of(const RamsesFacts& facts, const AmrSimulation& simulation) {

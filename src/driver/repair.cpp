@@ -52,7 +52,6 @@ void change_flows(const mesh::DeviceArray<const FlowChange>& flows,
       "repair flows", flows.extent(0), KOKKOS_LAMBDA(int n) {
         *flows(n).flow += weight * differences(flows(n).difference + hydro::k_mass);
       });
-  Kokkos::fence();
 }
 
 // Makes all changes of every variable, one after the other. (Within a private function of a class,
@@ -73,7 +72,6 @@ void make_changes(const mesh::DeviceArray<const CellChange>& cells,
                  static_cast<std::int64_t>(n) * registers(r).stride_variable] +=
               registers(r).weight * differences(registers(r).difference + n);
       });
-  Kokkos::fence();
   if (spin < 0) return;
   // Momentum that passes a face is angular momentum about the cell's centre: see CellUpdate::spin.
   const double half_step = 0.5 * arguments.a1 * arguments.dt;
@@ -89,7 +87,6 @@ void make_changes(const mesh::DeviceArray<const CellChange>& cells,
           to[static_cast<std::int64_t>(d) * stride] -= half_step * of(b);
         }
       });
-  Kokkos::fence();
 }
 
 class Repair {

@@ -1,8 +1,9 @@
 #include "gravity/base_fourier.hpp"
 
-#include "core/residency.hpp"
-
 #include <algorithm>
+
+#include "core/residency.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::gravity {
 
@@ -27,6 +28,14 @@ pencil::ProcessGrid processes_for(const pencil::Cells& cells, int ranks) {
                                       cells);
 }
 
+// product = factor of the mode * factor of its wave number.
+void multiply_factors(const DeviceArray<double>& of_modes, const DeviceArray<std::int32_t>& places,
+                      const DeviceArray<double>& of_waves, const DeviceArray<double>& product) {
+  Kokkos::parallel_for(
+      "gravity: multiply factors", Kokkos::RangePolicy<>(0, product.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t n) { product(n) = of_modes(n) * of_waves(places(n)); });
+}
+
 }  // namespace
 
 BaseFourier::BaseFourier(const mesh::Geometry& geometry, const Communicator& communicator,
@@ -48,21 +57,62 @@ void BaseFourier::connect(const LevelPatches& patches) {
 
 void BaseFourier::solve(ModeFactors& factors, const DeviceArray<double>& f,
                         const DeviceArray<double>& phi) {
-  if (schedule_ == FourierSchedule::device) solve_in_batches(factors, f, phi);
-  else solve_on_host(factors.of, f, phi);
+  if (schedule_ == FourierSchedule::host) return solve_on_host(factors.of, f, phi);
+  begin_batches(factors);
+  multiply_in_batches(factors.table, f, phi);
 }
 
-void BaseFourier::solve_in_batches(ModeFactors& factors, const DeviceArray<double>& f,
-                                   const DeviceArray<double>& phi) {
-  if (grid_ && !batches_) batches_.emplace(*grid_, padding_, options_);
+void BaseFourier::solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
+                        const DeviceArray<double>& f, const DeviceArray<double>& phi) {
+  const auto factor_of = [&](double k) { return k > 0.0 ? of_wave(k) : 0.0; };
+  if (schedule_ == FourierSchedule::host)
+    return solve_on_host(
+        [&](const pencil::Mode& mode) { return factors.of(mode) * factor_of(waves.of(mode)); }, f,
+        phi);
+  if (begin_batches(factors)) {
+    if (waves.numbers.empty()) find_places(waves);
+    std::vector<double> of_numbers;
+    for (const double k : waves.numbers) of_numbers.push_back(factor_of(k));
+    multiply_factors(factors.table, waves.places,
+                     on_device(Cargo::numbers, "factors of waves", of_numbers), waves.product);
+  }
+  multiply_in_batches(waves.product, f, phi);
+}
+
+// --- on a device -------------------------------------------------------------------------------
+
+// Whether this rank takes part.
+bool BaseFourier::begin_batches(ModeFactors& factors) {
+  if (!grid_) return false;
+  if (!batches_) batches_.emplace(*grid_, padding_, options_);
+  if (factors.table.size() == 0) factors.table = batches_->factors(factors.of);
+  return true;
+}
+
+void BaseFourier::find_places(WaveNumbers& waves) const {
+  const std::vector<double> of_modes = batches_->of_modes(waves.of);
+  waves.numbers = of_modes;
+  std::ranges::sort(waves.numbers);
+  waves.numbers.erase(std::ranges::unique(waves.numbers).begin(), waves.numbers.end());
+  std::vector<std::int32_t> places;
+  places.reserve(of_modes.size());
+  for (const double k : of_modes)
+    places.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(waves.numbers, k) -
+                                               waves.numbers.begin()));
+  waves.places = on_device(Cargo::tables, "wave numbers", places);
+  waves.product = mesh::uninitialised<double>("factors of modes", std::ssize(places));
+}
+
+void BaseFourier::multiply_in_batches(const DeviceArray<double>& factors,
+                                      const DeviceArray<double>& f,
+                                      const DeviceArray<double>& phi) {
   if (!batches_) {
     transfer_->to_pencil(f.data(), {});
     return transfer_->to_patches({}, phi.data());
   }
-  if (factors.table.size() == 0) factors.table = batches_->factors(factors.of);
   batches_->clear();
   transfer_->to_pencil(f.data(), batches_->values());
-  batches_->multiply_modes(factors.table);
+  batches_->multiply_modes(factors);
   transfer_->to_patches(batches_->values(), phi.data(), batches_->scale());
 }
 

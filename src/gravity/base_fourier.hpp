@@ -19,6 +19,17 @@ struct ModeFactors {
   DeviceArray<double> table{};  // of this rank's modes, after a device first needed them
 };
 
+// The wave numbers of modes, by which a function multiplies them that changes from solve to solve.
+// Many modes have the same one.
+struct WaveNumbers {
+  ModeFactor of;
+  // Of this rank's modes, after a device first needed them: each once, and where a mode's is.
+  std::vector<double> numbers{};
+  DeviceArray<std::int32_t> places{};
+  DeviceArray<double> product{};  // of all factors of each mode
+};
+using WaveFactor = std::function<double(double k)>;
+
 // Where the domain is not periodic, modes are those of an array twice as long along each axis, of
 // which the field is the lower corner and the rest is 0 (pencil::Padding::doubled).
 //
@@ -41,6 +52,9 @@ class BaseFourier {
 
   // Sets phi of own patches from f, mode by mode.
   void solve(ModeFactors& factors, const DeviceArray<double>& f, const DeviceArray<double>& phi);
+  // Multiplies all modes but the mean by a factor of their wave number, too.
+  void solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
+             const DeviceArray<double>& f, const DeviceArray<double>& phi);
 
   // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own patches; n
   // are the lengths of the array that is transformed, on the host.
@@ -51,8 +65,10 @@ class BaseFourier {
   void for_each_mode(const Visit& visit);
 
  private:
-  void solve_in_batches(ModeFactors& factors, const DeviceArray<double>& f,
-                        const DeviceArray<double>& phi);
+  bool begin_batches(ModeFactors& factors);
+  void find_places(WaveNumbers& waves) const;
+  void multiply_in_batches(const DeviceArray<double>& factors, const DeviceArray<double>& f,
+                           const DeviceArray<double>& phi);
   void solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
                      const DeviceArray<double>& phi);
   void begin_on_host();

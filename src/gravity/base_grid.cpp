@@ -57,12 +57,10 @@ ModeFactors& BaseGrid::green(Laplacian laplacian) {
 void BaseGrid::solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
                      const DeviceArray<double>& phi) {
   if (!factor) return fourier().solve(green(laplacian), f, phi);
-  const GreenFunction green(fourier().cells(), fourier().cell_size(), laplacian);
-  ModeFactors multiplied{[&](const pencil::Mode& mode) {
-    const double k = green.wave_number(mode);
-    return k > 0.0 ? green(mode) * factor(k) : 0.0;
-  }};
-  fourier().solve(multiplied, f, phi);
+  if (!waves_.of)
+    waves_.of = [waves = GreenFunction(fourier().cells(), fourier().cell_size(), laplacian)](
+                    const pencil::Mode& mode) { return waves.wave_number(mode); };
+  fourier().solve(green(laplacian), waves_, factor, f, phi);
 }
 
 PowerSpectrum BaseGrid::power_spectrum(const BlockField& density, const BlockField* means) {

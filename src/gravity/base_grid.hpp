@@ -31,7 +31,6 @@ class BaseGrid {
   // Sets phi from f, in own patches, where sum(neighbours) - 6 phi = f; phi = 0 in the mean of a
   // periodic domain, and at infinity in one without periodic boundaries. Each mode of a periodic
   // potential is multiplied by `factor` of its wave number, if there is one.
-  using WaveFactor = std::function<double(double k)>;
   void solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
              const DeviceArray<double>& phi);
 
@@ -49,6 +48,7 @@ class BaseGrid {
   std::unique_ptr<PatchLevel> level_;
   std::unique_ptr<BaseFourier> fourier_;
   bool connected_ = false;                   // fourier_ to level_
+  WaveNumbers waves_;                        // once something depends on them
   std::map<Laplacian, ModeFactors> greens_;  // isolated ones where the domain is not periodic
 };
 

@@ -158,7 +158,6 @@ void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row
                                in.begin[axis], in.end[axis]);
         }
       });
-  Kokkos::fence();
 }
 
 }  // namespace
@@ -295,13 +294,10 @@ void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   const auto sent = pool_.allocate("box message", plan_->items_sent());
   const auto received = pool_.allocate("box message", plan_->items_received());
   pack_cells(packs_, coarse_side_, coarse_phi, sent.data());
-  Kokkos::fence();
   exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
   copy_parts(local_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
-  Kokkos::fence();
   exchanger_.finish();
   unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
-  Kokkos::fence();
 }
 
 void CoarseBoxes::fill(const double* coarse_phi, const Multipoles* far, double G) {

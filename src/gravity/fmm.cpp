@@ -139,11 +139,9 @@ void Fmm::add_level(fmm::BrickLevel bricks) {
 void Fmm::send_up(Level& level, Level& coarser) {
   const Observed scope(Phase::compute, "fmm moments", std::max(level.bricks.level(), 0));
   fmm::combine_bricks(level.fields, level.leaving, level.up.data());
-  Kokkos::fence();
   level.upward.run<double>(level.bricks.upward(), level.up.data(), coarser.arrived.data(),
                            fmm::k_up * fmm::k_octet);
   fmm::take_children(coarser.fields, coarser.children, coarser.arrived.data());
-  Kokkos::fence();
 }
 
 void Fmm::copy_around(Level& level) {
@@ -153,17 +151,14 @@ void Fmm::copy_around(Level& level) {
   const auto received = pool_.allocate("fmm copies received", plan.items_received());
   const bool with_children = level.bricks.has_jumps();
   fmm::pack_copies(level.fields, with_children, level.sent, sent.data());
-  Kokkos::fence();
   level.copies.run<double>(plan, sent.data(), received.data(), 1);
   fmm::unpack_copies(level.fields, with_children, level.received, received.data());
-  Kokkos::fence();
 }
 
 void Fmm::attract(Level& level) {
   const auto observed = [&](const char* what, const auto& kernel) {
     const Observed scope(Phase::compute, what, std::max(level.bricks.level(), 0));
     kernel(level.fields, lists_);
-    Kokkos::fence();
   };
   observed("fmm points", fmm::attract_points);
   observed("fmm refined cells", fmm::attract_refined);
@@ -181,11 +176,9 @@ void Fmm::send_down(Level& coarser, Level& level) {
   const auto received =
       pool_.allocate("fmm expansions received", std::ssize(level.bricks.leaving()) * doubles);
   fmm::give_children(coarser.fields, lists_, jumps, coarser.children, sent.data());
-  Kokkos::fence();
   level.downward.run<double>(level.bricks.upward(), sent.data(), received.data(),
                              static_cast<int>(doubles), Direction::reverse);
   fmm::take_parents(level.fields, lists_, jumps, level.leaving, level.up.data(), received.data());
-  Kokkos::fence();
 }
 
 fmm::StoredCells Fmm::stored_cells(int level) const {
@@ -199,11 +192,9 @@ void Fmm::average(Level& level, Level& coarser) {
   const auto sent = pool_.allocate("fmm means", std::ssize(level.bricks.leaving()) * octets);
   const auto received = pool_.allocate("fmm means", std::ssize(coarser.bricks.children()) * octets);
   fmm::average_bricks(stored_cells(level.bricks.level()), level.leaving, sent.data());
-  Kokkos::fence();
   level.averages.run<double>(level.bricks.upward(), sent.data(), received.data(),
                              static_cast<int>(octets));
   fmm::take_averages(stored_cells(coarser.bricks.level()), coarser.children, received.data());
-  Kokkos::fence();
 }
 
 SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {
@@ -225,7 +216,6 @@ SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {
     const double h = geometry.cell_size(level);
     fmm::store_leaves(l.bricks, l.fields, stored_cells(level), -unit / h, unit / (h * h));
   }
-  Kokkos::fence();
   for (int level = levels.last; level > levels.first; --level)
     average(of_mesh(level), of_mesh(level - 1));
   return {};

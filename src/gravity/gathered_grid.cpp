@@ -30,7 +30,6 @@ void take_patches(const DeviceArray<const std::int32_t>& places, const DeviceArr
       KOKKOS_LAMBDA(const std::int64_t n) {
         to(n) = from(std::int64_t{places(n / k_cells)} * k_cells + n % k_cells);
       });
-  Kokkos::fence();
 }
 
 }  // namespace
@@ -90,7 +89,6 @@ GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
 
 const double* GatheredGrid::gather(const DeviceArray<double>& f) {
   if (alone_) return f.data();
-  Kokkos::fence();
   exchanger_.run<double>(*gather_plan_, f.data(), arrived_.data(), k_cells);
   take_patches(arriving_, arrived_, f_);
   return f_.data();

@@ -90,14 +90,12 @@ void HaloExchange::start(double* field) {
   {
     const Observed packing(Phase::pack, "gravity halo", level_);
     copy_regions(packs_, side_, field, send_.data(), true);
-    Kokkos::fence();
   }
   exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
 }
 
 void HaloExchange::finish() {
   if (alone_) return;
-  Kokkos::fence();
   exchanger_.finish();
   const Observed unpacking(Phase::unpack, "gravity halo", level_);
   copy_regions(unpacks_, side_, field_, receive_.data(), false);

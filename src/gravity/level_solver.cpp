@@ -15,15 +15,17 @@ LevelSolver::LevelSolver(PatchLevel& level, const CommOptions& options)
 }
 
 void LevelSolver::group_patches() {
-  std::vector<std::int32_t> groups[2][2];
-  for (int slot = 0; slot < patches_.own(); ++slot) {
-    bool border = false;
-    for (const int next : patches_.tables()[slot]) border = border || next >= patches_.own();
-    groups[border][patches_.masked()[slot]].push_back(slot);
+  for (const bool wanted : {false, true}) {
+    std::vector<std::int32_t> open, masked;
+    for (int slot = 0; slot < patches_.own(); ++slot) {
+      bool border = false;
+      for (const int next : patches_.tables()[slot]) border = border || next >= patches_.own();
+      if (border == wanted) (patches_.masked()[slot] ? masked : open).push_back(slot);
+    }
+    groups_[wanted].open = static_cast<int>(open.size());
+    open.insert(open.end(), masked.begin(), masked.end());
+    groups_[wanted].patches = mesh::to_device("patches", open);
   }
-  for (int border = 0; border < 2; ++border)
-    for (int masked = 0; masked < 2; ++masked)
-      groups_[border][masked] = mesh::to_device("patches", groups[border][masked]);
 }
 
 void LevelSolver::build_grids(const CommOptions& options) {
@@ -79,12 +81,9 @@ void LevelSolver::descend(std::size_t g, double* norms) {
   double* coarse_f = g + 1 < grids_.size() ? grids_[g + 1].f.data() : bottom_f_.data();
   HaloExchange& halo = finest ? *deep_halo_ : *grid.near;
   halo.start(finest ? grid.phi.data() : grid.f.data());
-  for (const bool masked : {false, true})
-    gravity::descend(view(grid), masked, groups_[0][masked], !finest, coarse_f, norms);
+  gravity::descend(view(grid), groups_[0], !finest, coarse_f, norms);
   halo.finish();
-  for (const bool masked : {false, true})
-    gravity::descend(view(grid), masked, groups_[1][masked], !finest, coarse_f, norms);
-  Kokkos::fence();
+  gravity::descend(view(grid), groups_[1], !finest, coarse_f, norms);
   std::swap(grid.phi, grid.next);
   grid.near->start(grid.phi.data());
 }
@@ -101,10 +100,7 @@ void LevelSolver::ascend(std::size_t g) {
   if (!last) grids_[g + 1].near->start(grids_[g + 1].phi.data());
   if (!last) grids_[g + 1].near->finish();
   const double* coarse_phi = last ? bottom_phi_.data() : grids_[g + 1].phi.data();
-  for (const bool border : {false, true})
-    for (const bool masked : {false, true})
-      gravity::ascend(view(grid), masked, groups_[border][masked], coarse_phi);
-  Kokkos::fence();
+  for (const PatchGroup& group : groups_) gravity::ascend(view(grid), group, coarse_phi);
   std::swap(grid.phi, grid.next);
 }
 

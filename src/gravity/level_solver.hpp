@@ -49,8 +49,8 @@ class LevelSolver {
   PatchLevel& level_;
   const LevelPatches& patches_;
   GridMask mask_;
-  // Own patches: [needs other ranks' cells][masked].
-  DeviceArray<const std::int32_t> groups_[2][2];
+  // Own patches: [whether they need other ranks' cells].
+  PatchGroup groups_[2];
   std::vector<Grid> grids_;
   DeviceArray<double> bottom_f_, bottom_phi_;
   std::unique_ptr<HaloExchange> deep_halo_;  // of the finest grid, to a depth of 3

@@ -233,7 +233,7 @@ SolveReport Multigrid::solve_potential(int level, const Sources& sources,
 // The residual is rounding; it is not measured.
 SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<double>& f,
                                   const DeviceArray<double>& phi) {
-  BaseGrid::WaveFactor factor;
+  WaveFactor factor;
   if (transfer_) factor = [&](double k) { return transfer_(k, sources.scale_factor); };
   base_.solve(laplacian_, factor, f, phi);
   base_.level().halo().run(phi.data());

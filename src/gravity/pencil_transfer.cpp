@@ -146,7 +146,6 @@ void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& p
       KOKKOS_LAMBDA(const SharedRows& rows, int y, int z, std::int64_t place) {
         join(patches + places.in_patch(rows, y, z), side, sent + place * side);
       });
-  Kokkos::fence();
   exchanger_.start<double>(*plan_, sent, received, side);
   for_each_row(
       "gravity: patches to pencil", local_,
@@ -171,7 +170,6 @@ void PencilTransfer::to_patches(const pencil::FieldView& pencil, double* patches
       KOKKOS_LAMBDA(const SharedRows& rows, int y, int z, std::int64_t place) {
         copy_row(places.in_pencil(rows, y, z), side, received + place * side);
       });
-  Kokkos::fence();
   exchanger_.start<double>(*plan_, received, sent, side, Direction::reverse);
   for_each_row(
       "gravity: pencil to patches", local_,

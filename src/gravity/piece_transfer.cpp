@@ -203,10 +203,8 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
   with_piece_side(piece_, [&](auto P) {
     pack_blocks<P.value>(leaving_, rows, values, sent.data());
-    Kokkos::fence();
     exchanger_.start<double>(plan_, sent.data(), received.data(), cells);
     blocks_to_patches<P.value>(local_, rows, values, patches);
-    Kokkos::fence();
     exchanger_.finish();
     unpack_patches<P.value>(arriving_, rows, received.data(), patches);
   });
@@ -220,10 +218,8 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
   with_piece_side(piece_, [&](auto P) {
     pack_patches<P.value>(arriving_, rows, patches, sent.data());
-    Kokkos::fence();
     exchanger_.start<double>(plan_, sent.data(), received.data(), cells, Direction::reverse);
     patches_to_blocks<P.value>(local_, rows, patches, blocks);
-    Kokkos::fence();
     exchanger_.finish();
     unpack_blocks<P.value>(leaving_, rows, received.data(), blocks);
   });
@@ -242,7 +238,6 @@ void PieceTransfer::vector_to_blocks(const VectorField& blocks,
          .local = local_,
          .blocks = blocks,
          .message = sent.data()});
-  Kokkos::fence();
   exchanger_.run<double>(plan_, sent.data(), received.data(), values, Direction::reverse);
   with_piece_side(
       piece_, [&](auto P) { unpack_vectors<P.value>(leaving_, rows, received.data(), blocks); });

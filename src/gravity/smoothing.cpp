@@ -1,5 +1,7 @@
 #include "gravity/smoothing.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "core/kernel_work.hpp"
 #include "gravity/patch_scratch.hpp"
@@ -169,50 +171,72 @@ KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Swept<R, T>& swept,
   });
 }
 
-template <Reach R, int T>
-void descend_patches(const GridView& grid, const DeviceArray<const std::int32_t>& patches,
-                     bool from_zero, double* coarse_f, double* norms) {
-  constexpr int C = T / 2;
-  const std::size_t bytes = PassScratch<R, T, 3>::bytes() + C * C * sizeof(double) + 64;
+// Calls body(team, patch, whether it is open) for the patches of a group, with scratch for either
+// kind.
+template <std::size_t open_bytes, std::size_t other_bytes, class Body>
+void for_patches(const char* name, const PatchGroup& group, const Body& body) {
+  const auto patches = group.patches;
+  const int open = group.open;
   Kokkos::parallel_for(
-      "gravity: descend", teams(static_cast<int>(patches.extent(0)), bytes),
+      name, teams(group.count(), std::max(open_bytes, other_bytes)),
       KOKKOS_LAMBDA(const Team& team) {
-        const int patch = patches(team.league_rank());
-        const PatchTable& table = grid.tables[patch];
-        const PassScratch<R, T, 3> at(team);
-        auto* row_norms = static_cast<double*>(
-            team.team_scratch(1).get_shmem_aligned(C * C * sizeof(double), 64));
-        const Swept<R, T> swept{grid.mask.of<T>(patch)};
-        double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
-        double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
-        const auto gather_phi = [&](int j, int k) OCTANT_INLINE_LAMBDA {
-          if (from_zero) clear_row(at.phi, j, k);
-          else gather_row<T>(table, grid.phi, j, k, at.phi);
-        };
-        const auto gather = [&](int k) OCTANT_INLINE_LAMBDA {
-          const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
-          const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
-          for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
-            gather_phi(j, k);
-            at.gather_equation(table, grid, j, k);
-          });
-          for_rows_in(beside & known, [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
-          for_rows_in(beside & ~known, [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(j, k); });
-        };
-        const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<2>(swept, at, 0, k); };
-        const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 1, k); };
-        const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
-        const auto coarsen = [&](int k) OCTANT_INLINE_LAMBDA {
-          if ((k & 1) != 0) coarsen_planes(swept, at, k, coarse, row_norms);
-        };
-        run_stages<T>(team, within(3, gather), within(2, red), within(1, black), within(0, write),
-                      within(0, coarsen));
-        if (norms == nullptr) return;
-        Kokkos::single(Kokkos::PerTeam(team), [&]() {
-          double norm = 0.0;
-          for (int n = 0; n < C * C; ++n) norm += row_norms[n];
-          norms[patch] = norm;
-        });
+        const int n = team.league_rank();
+        body(team, patches(n), n < open);
+      });
+}
+
+template <Reach R, int T>
+struct Descent {
+  static constexpr int C = T / 2;
+  static constexpr std::size_t bytes = PassScratch<R, T, 3>::bytes() + C * C * sizeof(double) + 64;
+
+  KOKKOS_FORCEINLINE_FUNCTION static void run(const Team& team, const GridView& grid, int patch,
+                                              bool from_zero, double* coarse_f, double* norms) {
+    const PatchTable& table = grid.tables[patch];
+    const PassScratch<R, T, 3> at(team);
+    auto* row_norms =
+        static_cast<double*>(team.team_scratch(1).get_shmem_aligned(C * C * sizeof(double), 64));
+    const Swept<R, T> swept{grid.mask.of<T>(patch)};
+    double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
+    double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
+    const auto gather_phi = [&](int j, int k) OCTANT_INLINE_LAMBDA {
+      if (from_zero) clear_row(at.phi, j, k);
+      else gather_row<T>(table, grid.phi, j, k, at.phi);
+    };
+    const auto gather = [&](int k) OCTANT_INLINE_LAMBDA {
+      const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
+      const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
+      for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
+        gather_phi(j, k);
+        at.gather_equation(table, grid, j, k);
+      });
+      for_rows_in(beside & known, [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
+      for_rows_in(beside & ~known, [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(j, k); });
+    };
+    const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<2>(swept, at, 0, k); };
+    const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 1, k); };
+    const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
+    const auto coarsen = [&](int k) OCTANT_INLINE_LAMBDA {
+      if ((k & 1) != 0) coarsen_planes(swept, at, k, coarse, row_norms);
+    };
+    run_stages<T>(team, within(3, gather), within(2, red), within(1, black), within(0, write),
+                  within(0, coarsen));
+    if (norms == nullptr) return;
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      double norm = 0.0;
+      for (int n = 0; n < C * C; ++n) norm += row_norms[n];
+      norms[patch] = norm;
+    });
+  }
+};
+
+template <Reach R, int T>
+void descend_patches(const GridView& grid, const PatchGroup& group, bool from_zero,
+                     double* coarse_f, double* norms) {
+  for_patches<Descent<Reach::open, T>::bytes, Descent<R, T>::bytes>(
+      "gravity: descend", group, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
+        if (open) Descent<Reach::open, T>::run(team, grid, patch, from_zero, coarse_f, norms);
+        else Descent<R, T>::run(team, grid, patch, from_zero, coarse_f, norms);
       });
 }
 
@@ -262,51 +286,58 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const PatchTable& table, cons
 }
 
 template <Reach R, int T>
-void ascend_patches(const GridView& grid, const DeviceArray<const std::int32_t>& patches,
-                    const double* coarse_phi) {
-  constexpr std::size_t box_bytes = CoarseBox<T>::doubles * sizeof(double);
-  const std::size_t bytes = PassScratch<R, T, 2>::bytes() + box_bytes + 64;
-  Kokkos::parallel_for(
-      "gravity: ascend", teams(static_cast<int>(patches.extent(0)), bytes),
-      KOKKOS_LAMBDA(const Team& team) {
-        const int patch = patches(team.league_rank());
-        const PatchTable& table = grid.tables[patch];
-        const PassScratch<R, T, 2> at(team);
-        auto* box = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(box_bytes, 64));
-        const Swept<R, T> swept{grid.mask.of<T>(patch)};
-        double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
-        for_planes<T / 2>(team, 2, [&](int k) {
-          for_rows_in(swept.above(k) & rows_within<T / 2>(2), [&](int j) OCTANT_INLINE_LAMBDA {
-            gather_coarse_row<T>(table, coarse_phi, j, k, box);
-          });
-        });
-        team.team_barrier();
-        const auto correct = [&](int k) OCTANT_INLINE_LAMBDA {
-          const RowSet rows = swept.rows(k);
-          const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
-          for_rows_in(rows & solved,
-                      [&](int j) OCTANT_INLINE_LAMBDA { at.gather_equation(table, grid, j, k); });
-          for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
-            gather_row<T>(table, grid.phi, j, k, at.phi);
-            prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
-          });
-          for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows,
-                      [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
-        };
-        const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 0, k); };
-        const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<0>(swept, at, 1, k); };
-        const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
-        run_stages<T>(team, within(2, correct), within(1, red), within(0, black), within(0, write));
+struct Ascent {
+  static constexpr std::size_t box_bytes = CoarseBox<T>::doubles * sizeof(double);
+  static constexpr std::size_t bytes = PassScratch<R, T, 2>::bytes() + box_bytes + 64;
+
+  KOKKOS_FORCEINLINE_FUNCTION static void run(const Team& team, const GridView& grid, int patch,
+                                              const double* coarse_phi) {
+    const PatchTable& table = grid.tables[patch];
+    const PassScratch<R, T, 2> at(team);
+    auto* box = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(box_bytes, 64));
+    const Swept<R, T> swept{grid.mask.of<T>(patch)};
+    double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
+    for_planes<T / 2>(team, 2, [&](int k) {
+      for_rows_in(swept.above(k) & rows_within<T / 2>(2), [&](int j) OCTANT_INLINE_LAMBDA {
+        gather_coarse_row<T>(table, coarse_phi, j, k, box);
+      });
+    });
+    team.team_barrier();
+    const auto correct = [&](int k) OCTANT_INLINE_LAMBDA {
+      const RowSet rows = swept.rows(k);
+      const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
+      for_rows_in(rows & solved,
+                  [&](int j) OCTANT_INLINE_LAMBDA { at.gather_equation(table, grid, j, k); });
+      for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
+        gather_row<T>(table, grid.phi, j, k, at.phi);
+        prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
+      });
+      for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows,
+                  [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
+    };
+    const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 0, k); };
+    const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<0>(swept, at, 1, k); };
+    const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
+    run_stages<T>(team, within(2, correct), within(1, red), within(0, black), within(0, write));
+  }
+};
+
+template <Reach R, int T>
+void ascend_patches(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
+  for_patches<Ascent<Reach::open, T>::bytes, Ascent<R, T>::bytes>(
+      "gravity: ascend", group, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
+        if (open) Ascent<Reach::open, T>::run(team, grid, patch, coarse_phi);
+        else Ascent<R, T>::run(team, grid, patch, coarse_phi);
       });
 }
 
-std::int64_t cells_of(const GridView& grid, const DeviceArray<const std::int32_t>& patches) {
-  return static_cast<std::int64_t>(patches.extent(0)) * grid.side * grid.side * grid.side;
+std::int64_t cells_of(const GridView& grid, const PatchGroup& group) {
+  return std::int64_t{group.count()} * grid.side * grid.side * grid.side;
 }
 
-// Calls body with what is in reach of patches, and their side, as types.
+// Calls body with what is in reach of the patches that are not open, and their side, as types.
 template <class Body>
-void with_kind(const GridView& grid, bool masked, const Body& body) {
+void with_kind(const GridView& grid, const PatchGroup& group, const Body& body) {
   const auto with_side = [&](auto reach) {
     switch (grid.side) {
       case 16: return body(reach, std::integral_constant<int, 16>{});
@@ -315,32 +346,31 @@ void with_kind(const GridView& grid, bool masked, const Body& body) {
       default: throw RunError("gravity: no multigrid pass for patches of {}^3 cells", grid.side);
     }
   };
-  if (!masked) with_side(std::integral_constant<Reach, Reach::open>{});
+  if (group.open == group.count()) with_side(std::integral_constant<Reach, Reach::open>{});
   else if (grid.diagonal) with_side(std::integral_constant<Reach, Reach::weighted>{});
   else with_side(std::integral_constant<Reach, Reach::masked>{});
 }
 
 }  // namespace
 
-void descend(const GridView& grid, bool masked, const DeviceArray<const std::int32_t>& patches,
-             bool from_zero, double* coarse_f, double* norms) {
-  if (patches.extent(0) == 0) return;
+void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
+             double* norms) {
+  if (group.count() == 0) return;
   // phi and f are read, phi and an eighth as many coarse f written. A cell is relaxed (9), its
   // residual found (8), and that and its square are added up.
-  announce_kernel("gravity: descend", cells_of(grid, patches), {from_zero ? 17.0 : 25.0, 20.0});
-  with_kind(grid, masked, [&](auto reach, auto T) {
-    descend_patches<reach.value, T.value>(grid, patches, from_zero, coarse_f, norms);
+  announce_kernel("gravity: descend", cells_of(grid, group), {from_zero ? 17.0 : 25.0, 20.0});
+  with_kind(grid, group, [&](auto reach, auto T) {
+    descend_patches<reach.value, T.value>(grid, group, from_zero, coarse_f, norms);
   });
 }
 
-void ascend(const GridView& grid, bool masked, const DeviceArray<const std::int32_t>& patches,
-            const double* coarse_phi) {
-  if (patches.extent(0) == 0) return;
+void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
+  if (group.count() == 0) return;
   // phi, f and an eighth as many coarse phi are read, phi is written. A cell's correction is found
   // along y and z (9 for each pair of cells), then along x (3), and added; it is relaxed (9).
-  announce_kernel("gravity: ascend", cells_of(grid, patches), {25.0, 17.5});
-  with_kind(grid, masked, [&](auto reach, auto T) {
-    ascend_patches<reach.value, T.value>(grid, patches, coarse_phi);
+  announce_kernel("gravity: ascend", cells_of(grid, group), {25.0, 17.5});
+  with_kind(grid, group, [&](auto reach, auto T) {
+    ascend_patches<reach.value, T.value>(grid, group, coarse_phi);
   });
 }
 

@@ -28,15 +28,22 @@ struct GridView {
   GridMask mask;
 };
 
+// Patches that a pass goes over in one launch: `open` ones first, with no masked cell in reach.
+struct PatchGroup {
+  DeviceArray<const std::int32_t> patches;
+  int open = 0;
+
+  int count() const { return static_cast<int>(patches.extent(0)); }
+};
+
 // One red-black sweep, then the residual, summed into the coarse grid's right-hand side. phi counts
 // as 0 if `from_zero`. norms[patch] becomes the sum of the squares of the residual, unless null.
 // phi needs copies to a depth of 3, f and the diagonal of 2.
-void descend(const GridView& grid, bool masked, const DeviceArray<const std::int32_t>& patches,
-             bool from_zero, double* coarse_f, double* norms);
+void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
+             double* norms);
 
 // Adds the trilinearly interpolated coarse correction, then one red-black sweep. phi, the diagonal
 // and the coarse phi need copies to a depth of 2.
-void ascend(const GridView& grid, bool masked, const DeviceArray<const std::int32_t>& patches,
-            const double* coarse_phi);
+void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi);
 
 }  // namespace octant::gravity

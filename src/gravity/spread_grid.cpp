@@ -70,7 +70,6 @@ void relax(int own, int colour, const DeviceArray<const PatchTable>& tables,
         const double sum = neighbours(tables(patch), phi.data(), cell);
         phi(n) = (1.0 - k_relaxation) * phi(n) + (sum - f(n)) * (k_relaxation / diagonal(n));
       });
-  Kokkos::fence();
 }
 
 // The residual, summed over every own patch: red cells before black ones.
@@ -89,7 +88,6 @@ void restrict_residual(int own, const DeviceArray<const PatchTable>& tables,
         }
         coarse(patch) = sum;
       });
-  Kokkos::fence();
 }
 
 // phi += coarse values, one per patch, interpolated.
@@ -116,7 +114,6 @@ void correct(int own, const DeviceArray<const PatchTable>& tables,
         }
         phi(n) += correction;
       });
-  Kokkos::fence();
 }
 
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t cell_of(const Piece& piece) {
@@ -133,7 +130,6 @@ DeviceArray<double> mean_cover(int own, const DeviceArray<double>& cover) {
         for (int cell = 0; cell < k_cells; ++cell) sum += 0.125 * cover(patch * k_cells + cell);
         mean(patch) = sum;
       });
-  Kokkos::fence();
   return mean;
 }
 
@@ -143,7 +139,6 @@ void for_pieces(const DeviceArray<const Piece>& pieces, const Copy& copy) {
   Kokkos::parallel_for(
       "gravity: hand on", Cells(0, pieces.extent(0)),
       KOKKOS_LAMBDA(const std::int64_t n) { copy(n, pieces(n)); });
-  Kokkos::fence();
 }
 
 // Between a value per patch and a message, and the cells that the patches are of a coarser grid.

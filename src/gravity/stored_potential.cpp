@@ -23,7 +23,6 @@ void move_blocks(const std::vector<Move>& moves, std::int64_t stride, const doub
         const Move& move = tasks(n / stride);
         to[move.to * stride + n % stride] = from[move.from * stride + n % stride];
       });
-  Kokkos::fence();
 }
 
 // Fetches the blocks of `missing` slots that other ranks had; those found are no longer new.

@@ -137,7 +137,7 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(flagged.size());
   const auto tiles = mesh::to_device("flagged tiles", flagged, Cargo::lists);
-  mesh::DeviceArray<std::int32_t> counts("bad cells", count);
+  const auto counts = mesh::zeros<std::int32_t>("bad cells", count);
   Kokkos::parallel_for(
       "hydro::count_bad_cells", count,
       KOKKOS_LAMBDA(int t) { for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); }); });

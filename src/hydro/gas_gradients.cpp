@@ -106,7 +106,6 @@ mesh::DeviceArray<const GasGradients> gas_gradients(const mesh::Mesh& mesh, int 
                              mesh::to_device("cells of gas gradients", places, Cargo::lists),
                              gradients};
   Kokkos::parallel_for("gas gradients", Kokkos::RangePolicy<>(0, static_cast<int>(count)), kernel);
-  Kokkos::fence();
   return gradients;
 }
 

@@ -11,6 +11,12 @@
 
 namespace octant::hydro {
 
+// Nothing is known yet to be wrong with a tile; on a device each costs as much as another.
+KOKKOS_INLINE_FUNCTION void begin_tile(const SweepArguments& sweep, int tile) {
+  sweep.bad_tiles[tile] = 0;
+  if (sweep.tile_cycles) sweep.tile_cycles[tile] += 1;
+}
+
 template <class Planes>
 void gather_batch(const KernelArguments& a, const Batch& batch) {
   using Cells = Gather<Planes>;
@@ -18,6 +24,7 @@ void gather_batch(const KernelArguments& a, const Batch& batch) {
       "hydro::gather", batch, KOKKOS_LAMBDA(int tile, int n) {
         const TileView view(a.sweep.tiles, batch.first + tile);
         const Planes planes(batch, tile, a.variables);
+        if (n == 0) begin_tile(a.sweep, batch.first + tile);
         Cells(a, view, planes).piece(n / Cells::pieces - Planes::ghosts.reach, n % Cells::pieces);
       });
 }

@@ -19,6 +19,8 @@ namespace octant::hydro {
 // Whether the program has the schedule for cores: where kernels run on them.
 inline constexpr bool k_has_core_schedule = k_device_is_host;
 
+struct KernelArguments;
+
 // Where the schedule for devices works (sweep_batches.hpp): kept from sweep to sweep, so that
 // nothing is allocated within a step.
 class BatchBuffer {
@@ -29,10 +31,20 @@ class BatchBuffer {
   std::int64_t doubles() const { return doubles_; }
   // Device memory for so many.
   double* hold(std::int64_t doubles);
+  // A state of gas, contiguous, that stands for cells which no box holds.
+  double* safe_cell(const KernelArguments& arguments);
+
+  // Before a sweep of so many tiles; then a place for the largest signal speed of each of its
+  // batches, which are at most as many, one after the other.
+  void begin(int tiles);
+  double* next_speed() { return speeds_.data() + batches_++; }
+  int batches() const { return batches_; }
+  const double* speeds() const { return speeds_.data(); }
 
  private:
   std::int64_t doubles_;
-  mesh::DeviceArray<double> memory_;
+  int batches_ = 0;
+  mesh::DeviceArray<double> memory_, safe_cell_, speeds_;
 };
 
 // Arrays live in device memory. `current`, `old` and `next` hold HydroOptions::variable_count()
@@ -71,6 +83,23 @@ struct SweepResult {
 // blocks in other buffers than k_own are neither read beyond the ghost width nor written. The
 // result's bits do not depend on block size, patch, pack width, threads or schedule.
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
+
+// The same in parts, each of which needs its own ghosts only. With batches a part is on its way
+// when start() returns: messages may travel meanwhile, and the one wait is for the result.
+class LevelSweep {
+ public:
+  // Both are kept by reference or copied, and must be there until the result is.
+  LevelSweep(const HydroOptions& options, const SweepArguments& arguments);
+
+  // The tiles begin <= t < end. Each has its turn once.
+  void start(int begin, int end);
+  SweepResult result() const;
+
+ private:
+  const HydroOptions& options_;
+  SweepArguments arguments_;
+  double fastest_ = 0.0;  // of the schedule for cores
+};
 
 // --- the sweeps that make up a step --------------------------------------------------------------
 

@@ -63,35 +63,38 @@ double* BatchBuffer::hold(std::int64_t doubles) {
   return memory_.data();
 }
 
-double sweep_in_batches(const SweepKernels& scheme, const KernelArguments& a) {
+double* BatchBuffer::safe_cell(const KernelArguments& a) {
+  if (static_cast<int>(safe_cell_.extent(0)) != a.variables) {
+    safe_cell_ = mesh::uninitialised<double>("batches", a.variables);
+    double* const cell = safe_cell_.data();
+    Kokkos::parallel_for(
+        "hydro::safe_cell", 1, KOKKOS_LAMBDA(int) { write_safe_cell(a, cell); });
+  }
+  return safe_cell_.data();
+}
+
+void BatchBuffer::begin(int tiles) {
+  batches_ = 0;
+  if (static_cast<int>(speeds_.extent(0)) < tiles)
+    speeds_ = mesh::uninitialised<double>("batches", tiles);
+}
+
+void sweep_in_batches(const SweepKernels& scheme, const KernelArguments& a) {
   const int tiles = a.sweep.tiles.count();
-  if (tiles == 0) return 0.0;
+  BatchBuffer& buffer = *a.sweep.batches;
   const std::int64_t per_tile = scheme.states.tile_doubles[a.patch](a.variables);
   const auto at_a_time =
-      static_cast<int>(std::clamp<std::int64_t>(a.sweep.batches->doubles() / per_tile, 1, tiles));
-  const int batches = (tiles + at_a_time - 1) / at_a_time;
-  double* const memory = a.sweep.batches->hold(at_a_time * per_tile + a.variables + batches);
-  double* const safe_cell = memory + at_a_time * per_tile;
-  double* const fastest = safe_cell + a.variables;  // of each batch
-  Kokkos::parallel_for(
-      "hydro::safe_cell", 1, KOKKOS_LAMBDA(int) { write_safe_cell(a, safe_cell); });
-  for (int n = 0; n < batches; ++n) {
-    const int first = n * at_a_time;
+      static_cast<int>(std::clamp<std::int64_t>(buffer.doubles() / per_tile, 1, tiles));
+  double* const memory = buffer.hold(at_a_time * per_tile);
+  double* const safe_cell = buffer.safe_cell(a);
+  for (int first = 0; first < tiles; first += at_a_time) {
     const Batch batch{first, std::min(at_a_time, tiles - first), memory, per_tile, safe_cell};
     scheme.states.of_batch[a.patch](a, batch);
     scheme.fluxes.of_batch[a.patch](a, batch);
-    if (a.patch == 0) finish_batch<8>(a, batch, Fastest(fastest + n));
-    else finish_batch<16>(a, batch, Fastest(fastest + n));
+    const Fastest fastest(buffer.next_speed());
+    if (a.patch == 0) finish_batch<8>(a, batch, fastest);
+    else finish_batch<16>(a, batch, fastest);
   }
-  if (a.sweep.tile_cycles)
-    Kokkos::parallel_for(
-        "hydro::tile_cycles", tiles, KOKKOS_LAMBDA(int t) { a.sweep.tile_cycles[t] += 1; });
-  double largest = 0.0;
-  Kokkos::parallel_reduce(
-      "hydro::fastest", batches,
-      KOKKOS_LAMBDA(int n, double& of_all) { of_all = max(of_all, fastest[n]); },
-      Kokkos::Max<double>(largest));
-  return largest;
 }
 
 }  // namespace octant::hydro

@@ -156,8 +156,7 @@ void for_tile_items(const char* name, const Batch& batch, const Body& body) {
                        TileItems<PerTile, Body>{body});
 }
 
-// Advances all tiles in the buffer of the arguments; returns the largest signal speed of the new
-// state.
-double sweep_in_batches(const SweepKernels& scheme, const KernelArguments& arguments);
+// Starts to advance all tiles in the buffer of the arguments.
+void sweep_in_batches(const SweepKernels& scheme, const KernelArguments& arguments);
 
 }  // namespace octant::hydro

@@ -76,7 +76,7 @@ class SweepKernel {
       if (k >= first && requested) Faces::answer_requests(team, a_, view, planes, dimensions, k);
     }
     if (dimensions < 3) Faces::update_others(a_, view, planes, swept, dimensions, outcome);
-    if (any(outcome.bad)) a_.sweep.bad_tiles[team.league_rank()] = 1;
+    a_.sweep.bad_tiles[team.league_rank()] = any(outcome.bad);
     fastest = max(fastest, largest(outcome.fastest));
     if (a_.sweep.tile_cycles) a_.sweep.tile_cycles[team.league_rank()] += cycle_count() - begun;
   }

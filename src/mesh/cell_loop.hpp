@@ -2,8 +2,9 @@
 //
 // What a loop calls is a KOKKOS_LAMBDA, or a plain struct, that captures plain values. It is called
 // on the device for all cells of a range, in any order or at once, and may change its own cell.
-// Every loop is complete when its function returns, and its result does not depend on the number of
-// threads, on the schedule or on the slots that blocks have.
+// Kernels that are launched later find what a loop has done, and so does who copies it to the host;
+// what a loop returns has been waited for. Results do not depend on the number of threads, on the
+// schedule or on the slots that blocks have.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +48,6 @@ void launch(const char* name, const CellRange& range, const Kernel& kernel,
             std::size_t scratch = 0) {
   if (range.count() == 0) return;
   Kokkos::parallel_for(name, policy(Schedule{}, range, scratch), kernel);
-  Kokkos::fence();
 }
 
 // The octants of a block that are not in the range.
@@ -293,7 +293,7 @@ void join_masks(const char* name, const CellRange& range, const DeviceArray<std:
 // The cells for which condition(cell) holds, in the order of blocks in the range and of cells.
 template <class Schedule = NativeSchedule, class Condition>
 std::vector<Cell> find_cells(const char* name, const CellRange& range, const Condition& condition) {
-  const DeviceArray<std::int64_t> count("cells found", 1);
+  const auto count = zeros<std::int64_t>("cells found", 1);
   for_cells<Schedule>(
       name, range, KOKKOS_LAMBDA(const Cell& cell) {
         if (condition(cell)) Kokkos::atomic_inc(&count(0));

@@ -18,11 +18,19 @@ DeviceArray<const T> to_device(const std::string& label, const std::vector<T>& v
   return on_device(cargo, label, values);
 }
 
-// Device memory for `count` values that nobody has touched yet.
+// Device memory for `count` values that nobody has touched yet; none for no values.
 template <class T>
 DeviceArray<T> uninitialised(const std::string& label, std::int64_t count) {
+  if (count == 0) return {};
   return DeviceArray<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                         static_cast<std::size_t>(count));
+}
+
+template <class T>
+DeviceArray<T> zeros(const std::string& label, std::int64_t count) {
+  const auto values = uninitialised<T>(label, count);
+  if (count > 0) fill(values, T{});
+  return values;
 }
 
 // A table that the host writes and kernels read. It stays where it is as long as it fits, and only

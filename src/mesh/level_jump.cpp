@@ -407,7 +407,6 @@ void LevelJump::send_octants(const double* children, Exchanger& octants) {
   restrict_children(sent_restrictions_.on_device(), layout_, children, nullptr, message);
   received_octants_ =
       uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
-  Kokkos::fence();
   octants.start<double>(*octant_plan_, message, received_octants_.data(), octant_values_);
 }
 
@@ -426,7 +425,6 @@ void LevelJump::send_fluxes(const Registers& registers, Exchanger& fluxes) {
   if (alone_) return;
   received_fluxes_ =
       uninitialised<double>("received registers", face_plan_->items_received() * face_values_);
-  Kokkos::fence();
   fluxes.start<double>(*face_plan_, registers.fine + own_room_ * face_values_,
                        received_fluxes_.data(), face_values_);
 }

@@ -265,7 +265,6 @@ void Mesh::start_messages(int level, int state, const HaloMessages& messages, Se
   double* message = buffers.take_free(exchanger);
   pack(messages.packs.on_device(), halos_[level].tiles.boxes, fields_[level].blocks(state), message,
        layout_.variables);
-  Kokkos::fence();
   exchanger.start<double>(*messages.plan, message, received, layout_.variables);
 }
 
@@ -313,7 +312,6 @@ void Mesh::start_ghosts(int level, int state, double theta,
 }
 
 void Mesh::finish_ghosts(int level, int state) {
-  Kokkos::fence();
   ghost_exchangers_[level].finish_receives();
   // Those that mirror received cells come out right only now.
   if (halos_[level].received_cells > 0)

@@ -84,7 +84,6 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   interpolation_->interpolate(to_device("new children", tasks),
                               {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes},
                               target, layout_.variables);
-  Kokkos::fence();
 }
 
 // Those of a level's interpolations that fill what lies across the faces of these own blocks.
@@ -169,7 +168,6 @@ void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::ve
   auto received = uninitialised<double>("arriving blocks", plan.items_received() * values);
   pack(to_device("leaving blocks", leaving), boxes, fields.blocks(LevelFields::k_now), sent.data(),
        layout.variables);
-  Kokkos::fence();
   exchanger.run<double>(plan, sent.data(), received.data(), static_cast<int>(values));
 
   const int slots_before = level.slots();
@@ -182,7 +180,6 @@ void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::ve
   fields.reserve(level.slots(), slots_before);
   unpack_blocks(to_device("arriving blocks", arriving), layout, received.data(),
                 fields.blocks(LevelFields::k_now));
-  Kokkos::fence();
 }
 
 }  // namespace

@@ -22,24 +22,42 @@ struct MassRange {
   int broken = 0;  // 1 if some mass is not a positive, finite number
 };
 
-void extend(MassRange& range, const ParticleSet& set) {
-  if (set.count() == 0) return;
+KOKKOS_INLINE_FUNCTION void extend(MassRange& range, const MassRange& other) {
+  range.smallest = min(range.smallest, other.smallest);
+  range.largest = max(range.largest, other.largest);
+  range.broken = range.broken != 0 ? range.broken : other.broken;
+}
+
+// Joins ranges into one that lies in the memory of kernels.
+class JoinRanges {
+ public:
+  using reducer = JoinRanges;
+  using value_type = MassRange;
+  using result_view_type = Kokkos::View<MassRange, mesh::DeviceSpace, Kokkos::MemoryUnmanaged>;
+
+  KOKKOS_FUNCTION explicit JoinRanges(MassRange* range) : range_(range) {}
+  KOKKOS_FUNCTION void join(MassRange& range, const MassRange& other) const {
+    extend(range, other);
+  }
+  KOKKOS_FUNCTION void init(MassRange& range) const { range = MassRange(); }
+  KOKKOS_FUNCTION MassRange& reference() const { return *range_.data(); }
+  KOKKOS_FUNCTION result_view_type view() const { return range_; }
+  KOKKOS_FUNCTION bool references_scalar() const { return false; }
+
+ private:
+  result_view_type range_;
+};
+
+void find_range(const ParticleSet& set, MassRange* range) {
   const double* mass = set.columns().mass;
-  MassRange found;
   announce_kernel("range of masses", set.count(), {8.0, 0.0});
   Kokkos::parallel_reduce(
       "range of masses", set.count(),
-      KOKKOS_LAMBDA(int n, double& least, double& most, int& broken) {
+      KOKKOS_LAMBDA(int n, MassRange& found) {
         const double m = mass[n];
-        if (!(m > 0.0) || !Kokkos::isfinite(m)) broken = 1;
-        least = m < least ? m : least;
-        most = m > most ? m : most;
+        extend(found, {m, m, !(m > 0.0) || !Kokkos::isfinite(m)});
       },
-      Kokkos::Min<double>(found.smallest), Kokkos::Max<double>(found.largest),
-      Kokkos::Max<int>(found.broken));
-  range.smallest = std::min(range.smallest, found.smallest);
-  range.largest = std::max(range.largest, found.largest);
-  range.broken = std::max(range.broken, found.broken);
+      JoinRanges(range));
 }
 
 // A sum of masses as a whole number, in two parts: of 2^-24 and of 2^-48 of a unit that none
@@ -101,7 +119,6 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
           }
         }
       });
-  Kokkos::fence();
 }
 
 // The sums of 2^3 cells into the coarser cells beneath them.
@@ -125,15 +142,16 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
         for (int child = 0; child < 8; ++child)
           add_mass(sum, first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)]);
       });
-  Kokkos::fence();
 }
 
 }  // namespace
 
 Particles::Measure Particles::measure_masses() const {
   const Communicator& communicator = mesh_.communicator();
+  const auto ranges = mesh::uninitialised<MassRange>("range of masses", std::ssize(levels_));
+  for (std::size_t l = 0; l < levels_.size(); ++l) find_range(levels_[l].set, ranges.data() + l);
   MassRange range;
-  for (const Level& level : levels_) extend(range, level.set);
+  for (const MassRange& of_level : to_vector(Cargo::numbers, ranges)) extend(range, of_level);
   enum { k_smallest, k_largest, k_broken, k_count, k_levels };
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
@@ -181,7 +199,7 @@ void Particles::deposit(int coarsest) {
     cells.source[k_here] = mass_array(l);
     if (l > coarsest) cells.source[k_coarser] = mass_array(l - 1);
     if (has_particles[l]) {
-      const DeviceArray<std::int64_t> ghosts("ghost masses", near.around.ghosts());
+      const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
       cells.source[k_ghost] = {ghosts.data(), 1};
       add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
       near.around.give_back(ghosts.data(), cells, level.masses);
@@ -189,7 +207,7 @@ void Particles::deposit(int coarsest) {
     has_mass = has_mass || has_particles[l];
     level.has_mass = has_mass;
     if (l == coarsest || !has_mass) continue;
-    const DeviceArray<std::int64_t> ghosts("ghost masses", near.beneath.ghosts());
+    const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.beneath.ghosts());
     cells.source[k_ghost] = {ghosts.data(), 1};
     add_to_parents(near, mesh_.cells(l), cells);
     near.beneath.give_back(ghosts.data(), cells, level.sums);

@@ -21,6 +21,13 @@ namespace {
 
 using Position = std::array<double, 3>;
 
+// By the words of a row.
+Position position_of(std::span<const Word> row) {
+  Position position;
+  for (int d = 0; d < 3; ++d) position[d] = std::bit_cast<double>(row[k_position + d]);
+  return position;
+}
+
 // Rows that are not in their block any more, or in an octant with particles of its own level.
 std::vector<std::int32_t> find_movers(const ParticleSet& set, const Neighbourhood& near,
                                       const LevelFrame& frame, bool may_descend) {
@@ -113,15 +120,17 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
   const LevelFrame frame(mesh_.geometry(), level);
   const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest);
   if (movers.empty()) return;
-  std::array<std::vector<double>, 3> x;
-  for (int d = 0; d < 3; ++d) x[d] = set.reals(k_position + d, movers);
+  const std::vector<Word> words = set.words(movers);
   const auto homes = set.homes(movers);
+  const auto width = static_cast<std::size_t>(set.row_words());
+  const auto row_of = [&](std::size_t n) { return std::span(words).subspan(n * width, width); };
 
   const int rank = mesh_.communicator().rank();
-  std::vector<std::int32_t> moved, new_homes, departing, gone;
+  std::vector<std::int32_t> moved, new_homes, gone;
+  std::vector<std::size_t> departing;  // among the movers
   std::vector<Home> destinations;
   for (std::size_t n = 0; n < movers.size(); ++n) {
-    const Position position{x[0][n], x[1][n], x[2][n]};
+    const Position position = position_of(row_of(n));
     if (!frame.holds(position)) {
       if (!std::isfinite(position[0] + position[1] + position[2]))
         trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", name(), level,
@@ -133,7 +142,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
     const Home home = home_of(level, coarsest, finest, position, homes[n]);
     if (home.owner != rank || home.level != level) {
       if (home.owner == rank && home.slot < 0) check_stay(level, position, home.slot);
-      departing.push_back(movers[n]);
+      departing.push_back(n);
       gone.push_back(movers[n]);
       destinations.push_back(home);
     } else if (home.slot != homes[n]) {
@@ -144,16 +153,14 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
     }
   }
   set.set_homes(moved, new_homes);
-  const std::vector<Word> words = set.words(departing);
   if (sums) add_masses(level, gone, -1.0, *sums);
   set.remove(gone);
 
-  const auto width = static_cast<std::size_t>(set.row_words());
   std::vector<std::vector<Word>> arriving(levels_.size());
   std::vector<std::vector<std::int32_t>> slots(levels_.size());
   for (std::size_t n = 0; n < destinations.size(); ++n) {
     const Home& to = destinations[n];
-    const auto row = std::span(words).subspan(n * width, width);
+    const auto row = row_of(departing[n]);
     if (to.owner == rank) {
       arriving[to.level].insert(arriving[to.level].end(), row.begin(), row.end());
       slots[to.level].push_back(to.slot);
@@ -207,8 +214,7 @@ Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest,
   Travellers onward;
   for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
     const auto row = std::span(arrived.words).subspan(n * width, width);
-    Position position;
-    for (int d = 0; d < 3; ++d) position[d] = std::bit_cast<double>(row[1 + k_position + d]);
+    const Position position = position_of(row.subspan(1));
     const Home home = home_of(static_cast<int>(row[0]), coarsest, finest, position, -1);
     if (home.owner != rank) {
       onward.ranks.push_back(home.owner);

@@ -50,28 +50,35 @@ struct FieldAround {
   }
 };
 
+// So few terms are added up by the host sooner than kernels are launched that find exact parts.
+constexpr std::int64_t k_few_terms = 2048;
+
 // Adds mass times a field, and the square of mass, of some rows, times a sign.
 void add_rows(const ParticleColumns& p, const FieldAround& around,
               const std::vector<std::int32_t>& rows, double sign, ReproducibleSum& weighted,
               ReproducibleSum& squared) {
   const auto count = static_cast<std::int64_t>(rows.size());
   const auto chosen = mesh::to_device("rows", rows, Cargo::lists);
-  const auto products = mesh::uninitialised<double>("products", count);
+  const auto terms = mesh::uninitialised<double>("products", 2 * count);
   // A row, a home, a position, a mass and one cell are read, a product is written.
   announce_kernel("mass times field", count, {56.0, 35.0});
   Kokkos::parallel_for(
       "mass times field", count, KOKKOS_LAMBDA(std::int64_t n) {
         const std::int32_t row = chosen(n);
         // One that has lost its way has no home; the error is on its way.
-        products(n) = p.home[row] < 0 ? 0.0 : sign * (p.mass[row] * around.at(row).interpolated(0));
+        const double mass = p.mass[row];
+        terms(n) = p.home[row] < 0 ? 0.0 : sign * (mass * around.at(row).interpolated(0));
+        terms(count + n) = sign * (mass * mass);
       });
+  if (count <= k_few_terms) {
+    const std::vector<double> few = to_vector(Cargo::particles, terms);
+    for (std::int64_t n = 0; n < count; ++n) weighted += few[n], squared += few[count + n];
+    return;
+  }
   add_terms(
-      weighted, count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return products(n); });
+      weighted, count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return terms(n); });
   add_terms(
-      squared, count, {12.0, 2.0}, KOKKOS_LAMBDA(std::int64_t n) {
-        const double mass = p.mass[chosen(n)];
-        return sign * (mass * mass);
-      });
+      squared, count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return terms(count + n); });
 }
 
 }  // namespace
@@ -103,7 +110,6 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
-  Kokkos::fence();
 }
 
 void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
@@ -118,7 +124,6 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
         const double density = around.interpolated(0);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] = around.interpolated(1 + d) / density;
       });
-  Kokkos::fence();
 }
 
 Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields, int coarsest) const {
@@ -171,7 +176,6 @@ void Particles::drift(int level, double dt) {
           p.position[d][n] = x;
         }
       });
-  Kokkos::fence();
   find_homes(level, level);
 }
 

@@ -1,7 +1,7 @@
 #include "particles/particle_set.hpp"
 
-#include <bit>
 #include <limits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/kernel_work.hpp"
@@ -28,25 +28,48 @@ void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>&
       "gather rows", rows.extent(0), KOKKOS_LAMBDA(int n) { to(n) = column(rows(n)); });
 }
 
-template <class T>
-void scatter(const DeviceArray<const T>& values, const DeviceArray<const std::int32_t>& rows,
-             const DeviceArray<T>& column) {
-  announce_kernel("scatter rows", rows.extent(0), {4.0 + 2.0 * sizeof(T), 0.0});
+// Calls body(word, n) for all words of `rows` rows.
+template <class Body>
+void for_words(const char* name, const RowWords& set, std::int64_t rows, const Body& body) {
+  const int words = set.count();
+  // A row's number is read with each of its words, which is read and written.
+  announce_kernel(name, rows, {20.0 * words, 0.0});
   Kokkos::parallel_for(
-      "scatter rows", rows.extent(0), KOKKOS_LAMBDA(int n) { column(rows(n)) = values(n); });
-  Kokkos::fence();
+      name, Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, rows * words),
+      KOKKOS_LAMBDA(std::int64_t n) {
+        body(static_cast<int>(n % words), static_cast<int>(n / words));
+      });
 }
 
-template <class T>
-void fill_holes(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& holes,
+void fill_holes(const RowWords& set, const DeviceArray<const std::int32_t>& holes,
                 const DeviceArray<const std::int32_t>& movers) {
-  Kokkos::parallel_for(
-      "fill holes", holes.extent(0),
-      KOKKOS_LAMBDA(int n) { column(holes(n)) = column(movers(n)); });
+  for_words(
+      "fill holes", set, static_cast<std::int64_t>(holes.extent(0)),
+      KOKKOS_LAMBDA(int word, int n) {
+        set.put(word, holes(n), set.get(word, movers(n)));
+        if (word == 0) set.home[holes(n)] = set.home[movers(n)];
+      });
+}
+
+// Rows `at`, or from `first` on if there are none, become what the words say, [row][word].
+void put_rows(const RowWords& set, const DeviceArray<const std::int32_t>& at, int first,
+              const DeviceArray<const Word>& values) {
+  const bool listed = at.extent(0) > 0;
+  for_words(
+      "put rows", set, static_cast<std::int64_t>(values.extent(0)) / set.count(),
+      KOKKOS_LAMBDA(int word, int n) {
+        set.put(word, listed ? at(n) : first + n, values(std::int64_t{n} * set.count() + word));
+      });
+}
+
+DeviceArray<const Word> on_device(std::span<const Word> words) {
+  const auto copy = uninitialised<Word>("arriving rows", std::ssize(words));
+  if (!words.empty()) copy_to_device(Cargo::particles, copy, host_view(words.data(), words.size()));
+  return copy;
 }
 
 DeviceArray<std::int32_t> count_homes(const DeviceArray<std::int32_t>& homes, int rows, int slots) {
-  const DeviceArray<std::int32_t> counts("particles by home", slots);
+  const auto counts = mesh::zeros<std::int32_t>("particles by home", slots);
   announce_kernel("count homes", rows, {4.0, 0.0});
   Kokkos::parallel_for(
       "count homes", rows, KOKKOS_LAMBDA(int n) {
@@ -76,36 +99,54 @@ DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, 
 template <class T>
 std::vector<T> values_of(const DeviceArray<T>& column, const std::vector<std::int32_t>& rows) {
   std::vector<T> values(rows.size());
+  if (rows.empty()) return values;
   const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
   gather(column, to_device("rows", rows, Cargo::lists), gathered);
   copy_to_host(Cargo::particles, host_view(values), gathered);
   return values;
 }
 
+// Brings rows of columns into another order. A column's memory serves the next one.
 template <class T>
-void put(const std::vector<T>& values, const DeviceArray<T>& column, int first) {
-  const auto end = first + static_cast<int>(values.size());
-  copy_to_device(Cargo::particles, Kokkos::subview(column, std::pair(first, end)),
-                 host_view(values));
+void reorder(std::vector<DeviceArray<T>>& columns, const DeviceArray<const std::int32_t>& source,
+             std::int64_t capacity) {
+  DeviceArray<T> spare;
+  for (DeviceArray<T>& column : columns) {
+    if (static_cast<std::int64_t>(spare.extent(0)) != capacity)
+      spare = uninitialised<T>("particles", capacity);
+    gather(column, source, spare);
+    std::swap(column, spare);
+  }
 }
 
 }  // namespace
 
 ParticleSet::ParticleSet(int extra_reals, int extra_integers)
-    : reals_(k_real_columns + extra_reals), integers_(extra_integers) {}
-
-// The columns of a row's words, in their order.
-template <class Set, class Visit>
-void ParticleSet::for_words(Set& set, const Visit& visit) {
-  for (auto& column : set.reals_) visit(column);
-  for (auto& column : set.integers_) visit(column);
-  visit(set.ids_);
+    : reals_(k_real_columns + extra_reals), integers_(extra_integers) {
+  OCTANT_REQUIRE(row_words() <= RowWords::k_most,
+                 "a kind of particles has {} columns, ids and those of all kinds among them; there "
+                 "may be {}",
+                 row_words(), RowWords::k_most);
 }
 
 template <class Visit>
 void ParticleSet::for_columns(const Visit& visit) {
-  for_words(*this, visit);
+  for (auto& column : reals_) visit(column);
+  for (auto& column : integers_) visit(column);
+  visit(ids_);
   visit(homes_);
+}
+
+RowWords ParticleSet::row_words_here() const {
+  RowWords words{.column = {},
+                 .home = homes_.data(),
+                 .reals = static_cast<int>(reals_.size()),
+                 .integers = static_cast<int>(integers_.size())};
+  int place = 0;
+  for (const auto& column : reals_) words.column[place++] = column.data();
+  for (const auto& column : integers_) words.column[place++] = column.data();
+  words.column[place] = ids_.data();
+  return words;
 }
 
 ParticleColumns ParticleSet::columns() const {
@@ -139,13 +180,15 @@ std::vector<std::int32_t> ParticleSet::homes(const std::vector<std::int32_t>& ro
 
 std::vector<Word> ParticleSet::words(const std::vector<std::int32_t>& rows) const {
   std::vector<Word> words(rows.size() * row_words());
-  std::size_t place = 0;
-  for_words(*this, [&](const auto& column) {
-    const auto values = values_of(column, rows);
-    for (std::size_t n = 0; n < rows.size(); ++n)
-      words[n * row_words() + place] = std::bit_cast<Word>(values[n]);
-    ++place;
-  });
+  if (rows.empty()) return words;
+  const auto gathered = uninitialised<Word>("gathered rows", std::ssize(words));
+  const auto at = to_device("rows", rows, Cargo::lists);
+  const RowWords set = row_words_here();
+  for_words(
+      "gather rows", set, std::ssize(rows), KOKKOS_LAMBDA(int word, int n) {
+        gathered(std::int64_t{n} * set.count() + word) = set.get(word, at(n));
+      });
+  copy_to_host(Cargo::particles, host_view(words), gathered);
   return words;
 }
 
@@ -166,31 +209,16 @@ void ParticleSet::reserve(std::int64_t rows) {
 void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes) {
   if (homes.empty()) return;
   reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
-  std::size_t place = 0;
-  for_words(*this, [&](const auto& column) {
-    using Value = typename std::decay_t<decltype(column)>::value_type;
-    std::vector<Value> values(homes.size());
-    for (std::size_t n = 0; n < homes.size(); ++n)
-      values[n] = std::bit_cast<Value>(words[n * row_words() + place]);
-    put(values, column, count_);
-    ++place;
-  });
-  put(homes, homes_, count_);
+  put_rows(row_words_here(), {}, count_, on_device(words));
+  const std::pair added(count_, count_ + static_cast<int>(homes.size()));
+  copy_to_device(Cargo::particles, Kokkos::subview(homes_, added), host_view(homes));
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());
 }
 
 void ParticleSet::overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words) {
-  const auto at = to_device("rows", rows, Cargo::lists);
-  std::size_t place = 0;
-  for_words(*this, [&](const auto& column) {
-    using Value = typename std::decay_t<decltype(column)>::value_type;
-    std::vector<Value> values(rows.size());
-    for (std::size_t n = 0; n < rows.size(); ++n)
-      values[n] = std::bit_cast<Value>(words[n * row_words() + place]);
-    scatter<Value>(to_device("values", values, Cargo::particles), at, column);
-    ++place;
-  });
+  if (rows.empty()) return;
+  put_rows(row_words_here(), to_device("rows", rows, Cargo::lists), 0, on_device(words));
 }
 
 void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
@@ -203,21 +231,25 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
     if (next != rows.end() && *next == row) ++next;
     else movers.push_back(row);
   }
-  const auto to = to_device("holes", holes, Cargo::lists);
-  const auto from = to_device("movers", movers, Cargo::lists);
-  for_columns([&](const auto& column) { fill_holes(column, to, from); });
+  if (!holes.empty())
+    fill_holes(row_words_here(), to_device("holes", holes, Cargo::lists),
+               to_device("movers", movers, Cargo::lists));
   disorder_ += static_cast<std::int64_t>(holes.size());
   count_ = left;
 }
 
 void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
   count_ = static_cast<int>(source.extent(0));
-  for_columns([&](auto& column) {
-    auto sorted = uninitialised<typename std::decay_t<decltype(column)>::value_type>("particles",
-                                                                                     roomy(count_));
-    gather(column, source, sorted);
-    column = sorted;
-  });
+  auto capacity = static_cast<std::int64_t>(homes_.extent(0));
+  if (capacity < count_ || capacity > roomy(roomy(count_))) capacity = roomy(count_);
+  reorder(reals_, source, capacity);
+  reorder(integers_, source, capacity);
+  std::vector<DeviceArray<Word>> ids{std::move(ids_)};
+  reorder(ids, source, capacity);
+  ids_ = ids.front();
+  std::vector<DeviceArray<std::int32_t>> homes{std::move(homes_)};
+  reorder(homes, source, capacity);
+  homes_ = homes.front();
 }
 
 void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
@@ -228,7 +260,6 @@ void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
   const auto column = homes_;
   Kokkos::parallel_for(
       "set homes", rows.size(), KOKKOS_LAMBDA(int n) { column(at(n)) = slots(n); });
-  Kokkos::fence();
   disorder_ += static_cast<std::int64_t>(rows.size());
 }
 
@@ -239,7 +270,6 @@ std::vector<std::int32_t> ParticleSet::counts(int slots) const {
 void ParticleSet::sort_if_disordered(int slots) {
   if (disorder_ * k_tolerated_order <= count_) return;
   permute(order_by_home(homes_, count_, slots));
-  Kokkos::fence();
   disorder_ = 0;
 }
 

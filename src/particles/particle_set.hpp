@@ -25,13 +25,36 @@ struct ParticleColumns {
 // A value of a row that travels between sets or ranks: the bits of a number, or an id.
 using Word = std::uint64_t;
 
+// Whole rows for kernels, word by word: real columns, the extra ones last, integers, the id.
+struct RowWords {
+  static constexpr int k_most = 32;
+  void* column[k_most];
+  std::int32_t* home;
+  int reals, integers;
+
+  KOKKOS_INLINE_FUNCTION int count() const { return reals + integers + 1; }
+  KOKKOS_INLINE_FUNCTION Word get(int word, int row) const {
+    if (word < reals) return Kokkos::bit_cast<Word>(static_cast<double*>(column[word])[row]);
+    if (word < reals + integers)
+      return static_cast<Word>(static_cast<std::int64_t*>(column[word])[row]);
+    return static_cast<Word*>(column[word])[row];
+  }
+  KOKKOS_INLINE_FUNCTION void put(int word, int row, Word value) const {
+    if (word < reals) static_cast<double*>(column[word])[row] = Kokkos::bit_cast<double>(value);
+    else if (word < reals + integers)
+      static_cast<std::int64_t*>(column[word])[row] = static_cast<std::int64_t>(value);
+    else static_cast<Word*>(column[word])[row] = value;
+  }
+};
+
 // The real columns of every set; those that a kind of particles has of its own follow.
 enum RealColumn { k_position = 0, k_velocity = 3, k_mass = 6, k_real_columns = 7 };
 
 // Rows are in no order that a result could depend on: sorted by home as far as speed asks for it.
 class ParticleSet {
  public:
-  // The numbers of columns beyond those that all particles have.
+  // The numbers of columns beyond those that all particles have. Throws RunError beyond
+  // RowWords::k_most words.
   ParticleSet(int extra_reals, int extra_integers);
 
   int count() const { return count_; }
@@ -72,8 +95,7 @@ class ParticleSet {
  private:
   template <class Visit>
   void for_columns(const Visit& visit);
-  template <class Set, class Visit>
-  static void for_words(Set& set, const Visit& visit);
+  RowWords row_words_here() const;
   void reserve(std::int64_t rows);
 
   int count_ = 0;
@@ -99,6 +121,7 @@ std::vector<std::int32_t> select_rows(int count, const Wanted& wanted) {
       },
       total);
   std::vector<std::int32_t> rows(total);
+  if (total == 0) return rows;
   copy_to_host(Cargo::lists, host_view(rows), Kokkos::subview(found, std::pair(0, total)));
   return rows;
 }

@@ -91,7 +91,6 @@ void RemoteCells::fetch(const CellArrays<const double>& fields, int components, 
         for (int c = 0; c < components; ++c)
           message(std::int64_t{n} * components + c) = from[c * field.stride_component];
       });
-  Kokkos::fence();
   exchanger.run<double>(*plan_, message.data(), ghosts, components);
 }
 
@@ -99,7 +98,6 @@ void RemoteCells::give_back(const std::int64_t* ghosts, const CellArrays<std::in
                             Exchanger& exchanger) const {
   if (plan_->communicator().size() == 1) return;
   const auto message = mesh::uninitialised<std::int64_t>("arriving masses", plan_->items_sent());
-  Kokkos::fence();
   exchanger.run<std::int64_t>(*plan_, ghosts, message.data(), 1, Direction::reverse);
   const auto sent = sent_;
   Kokkos::parallel_for(

@@ -83,7 +83,8 @@ FieldView BatchedFourier::values() const {
   return part_of(rows(), {0, given[0]}, {0, given[1]}, {0, given[2]});
 }
 
-DeviceArray<double> BatchedFourier::factors(const std::function<double(const Mode&)>& of) const {
+std::vector<double> BatchedFourier::of_modes(
+    const std::function<double(const Mode&)>& number) const {
   const Box box = z_box(own());
   const Cells shape = box.shape();
   const int modes_x = shape[0] / 2;
@@ -92,9 +93,9 @@ DeviceArray<double> BatchedFourier::factors(const std::function<double(const Mod
     for (int x = 0; x < modes_x; ++x)
       for (int z = 0; z < shape[2]; ++z) {
         const std::int64_t place = (std::int64_t{z} * shape[1] + y) * modes_x + x;
-        all[place] = of(mode_at(box[0].begin / 2 + x, box[1].begin + y, z, n_));
+        all[place] = number(mode_at(box[0].begin / 2 + x, box[1].begin + y, z, n_));
       }
-  return on_device("factors of modes", all);
+  return all;
 }
 
 void BatchedFourier::forward() {

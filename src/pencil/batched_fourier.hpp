@@ -27,9 +27,12 @@ class BatchedFourier {
   FieldView values() const;
   void clear() { clear_if_padded(0); }
 
-  // A factor for each of this rank's modes, as multiply_modes() wants them: computed on the host,
-  // and copied.
-  DeviceArray<double> factors(const std::function<double(const Mode&)>& of) const;
+  // A number for each of this rank's modes, on the host; and factors, as multiply_modes() wants
+  // them.
+  std::vector<double> of_modes(const std::function<double(const Mode&)>& number) const;
+  DeviceArray<double> factors(const std::function<double(const Mode&)>& of) const {
+    return on_device("factors of modes", of_modes(of));
+  }
 
   // Multiplies the modes of the values, which then wait to be multiplied by scale(). Collective.
   // Does not wait for kernels but where messages are packed.

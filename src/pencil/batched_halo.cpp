@@ -1,6 +1,7 @@
 #include "pencil/batched_halo.hpp"
 
 #include <string>
+#include <vector>
 
 #include "core/observer.hpp"
 #include "pencil/halo_pieces.hpp"
@@ -38,21 +39,24 @@ struct BatchedHalo::Side {
     {
       const Observed packing(Phase::pack, name);
       double* out = leaving.data();
+      std::vector<CellCopy> copies;
       for (const int end : pieces.send_ends)
         for (const FieldView& field : fields) {
-          copy_cells(layer_of(field, axis, end == 0 ? 0 : last), dense_view(out, shape));
+          copies.push_back({layer_of(field, axis, end == 0 ? 0 : last), dense_view(out, shape)});
           out += size;
         }
-      Kokkos::fence("pencil: halos are packed");
+      copy_cells(copies);
     }
     exchanger.run(plan, leaving.data(), arriving.data(), static_cast<int>(length));
     const Observed unpacking(Phase::unpack, name);
     double* in = arriving.data();
+    std::vector<CellCopy> copies;
     for (const int end : pieces.receive_ends)
       for (const FieldView& field : fields) {
-        copy_cells(dense_view(in, shape), layer_of(field, axis, end == 0 ? -1 : last + 1));
+        copies.push_back({dense_view(in, shape), layer_of(field, axis, end == 0 ? -1 : last + 1)});
         in += size;
       }
+    copy_cells(copies);
   }
 
   std::string name;

@@ -1,6 +1,7 @@
 #include "pencil/batched_transpose.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "comm/exchanger.hpp"
 #include "core/clock.hpp"
@@ -22,18 +23,19 @@ struct BatchedTranspose::State {
     memory->reserve(BatchedMemory::arriving, most);
   }
 
-  // Copies between the parts of an array and their messages, one after the other.
-  template <class Copy>
-  static void for_parts(const TransposeSide& side, const FieldView& array, double* messages,
-                        const Copy& copy) {
+  // Copies from the parts of an array to their messages.
+  static std::vector<CellCopy> copies(const TransposeSide& side, const FieldView& array,
+                                      double* messages) {
+    std::vector<CellCopy> all;
     const Box& whole = side.layout().box;
     const auto here = [&](const Part& part, int axis) {
       const int first = whole[axis].begin;
       return Range{part.box[axis].begin - first, part.box[axis].end - first};
     };
     for (const Part& part : side.parts())
-      copy(part_of(array, here(part, 0), here(part, 1), here(part, 2)),
-           dense_view(messages + part.begin, part.box.shape()));
+      all.push_back({part_of(array, here(part, 0), here(part, 1), here(part, 2)),
+                     dense_view(messages + part.begin, part.box.shape())});
+    return all;
   }
 
   void run(const TransposeSide& from, const FieldView& read, const TransposeSide& to,
@@ -43,14 +45,13 @@ struct BatchedTranspose::State {
            *arriving = memory->data(BatchedMemory::arriving);
     {
       const Observed packing(Phase::pack, "transpose");
-      for_parts(from, read, leaving,
-                [](const FieldView& part, const FieldView& message) { copy_cells(part, message); });
-      Kokkos::fence("pencil: messages are packed");
+      copy_cells(copies(from, read, leaving));
     }
     exchanger.run(plan, leaving, arriving, 1, direction);
     const Observed unpacking(Phase::unpack, "transpose");
-    for_parts(to, write, arriving,
-              [](const FieldView& part, const FieldView& message) { copy_cells(message, part); });
+    std::vector<CellCopy> back = copies(to, write, arriving);
+    for (CellCopy& copy : back) std::swap(copy.from, copy.to);
+    copy_cells(back);
     count(from);
     traffic.seconds += clock.seconds();
   }

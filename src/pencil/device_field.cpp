@@ -1,5 +1,7 @@
 #include "pencil/device_field.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "core/residency.hpp"
 
@@ -41,12 +43,57 @@ struct CopyScaled {
   }
 };
 
-}  // namespace
+// Copies of different shapes: as many cells are gone through for each as the largest one has.
+class CopyTogether {
+ public:
+  static constexpr int k_most = 16;
 
-void copy_cells(const FieldView& from, const FieldView& to, double factor) {
+  void add(const CellCopy& copy) {
+    copies_[count_++] = copy;
+    cells_ = std::max(cells_, copy.from.nx);
+    rows_ = std::max(rows_, copy.from.ny * copy.from.nz);
+  }
+  bool is_full() const { return count_ == k_most; }
+  void launch() const {
+    if (count_ > 0)
+      Kokkos::parallel_for("pencil: copy cells", Cells3({0, 0, 0}, {cells_, rows_, count_}), *this);
+  }
+
+  KOKKOS_FUNCTION void operator()(int i, int row, int n) const {
+    const FieldView &from = copies_[n].from, &to = copies_[n].to;
+    const int j = row % from.ny, k = row / from.ny;
+    if (i < from.nx && k < from.nz) to.row(k, j)[i] = from.row(k, j)[i];
+  }
+
+ private:
+  CellCopy copies_[k_most];
+  int count_ = 0, cells_ = 0, rows_ = 0;
+};
+
+void require_same_cells(const FieldView& from, const FieldView& to) {
   OCTANT_REQUIRE(from.nx == to.nx && from.ny == to.ny && from.nz == to.nz,
                  "{} x {} x {} cells cannot be copied onto {} x {} x {}", from.nx, from.ny, from.nz,
                  to.nx, to.ny, to.nz);
+}
+
+}  // namespace
+
+void copy_cells(std::span<const CellCopy> copies) {
+  CopyTogether together;
+  for (const CellCopy& copy : copies) {
+    require_same_cells(copy.from, copy.to);
+    if (is_empty(copy.from)) continue;
+    if (together.is_full()) {
+      together.launch();
+      together = {};
+    }
+    together.add(copy);
+  }
+  together.launch();
+}
+
+void copy_cells(const FieldView& from, const FieldView& to, double factor) {
+  require_same_cells(from, to);
   if (is_empty(from)) return;
   Kokkos::parallel_for("pencil: copy cells", Cells3({0, 0, 0}, {from.nx, from.ny, from.nz}),
                        CopyScaled{from, to, factor});

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,12 @@ inline FieldView dense_view(double* first, const Cells& cells) {
 
 // The cells of a view, times a factor, to those of another one of that shape. Does not wait.
 void copy_cells(const FieldView& from, const FieldView& to, double factor = 1.0);
+
+// Several such copies, none of which reads what another one writes, in few launches.
+struct CellCopy {
+  FieldView from, to;
+};
+void copy_cells(std::span<const CellCopy> copies);
 
 // Such memory, with a Field's layout, so that a copy is one transfer.
 class DeviceField {

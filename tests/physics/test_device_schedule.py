@@ -105,6 +105,20 @@ def test_same_bits_where_a_model_chooses_for_each_level(
     assert ask_one(chosen, f"select count(*) from phases where {tiles_alone}") > 0
 
 
+@pytest.mark.parametrize("scheme", [("muscl_hancock", "plm"), ("rk3", "ppm26")])
+def test_same_bits_where_a_model_chooses_with_dual_energy_and_scalars(
+    tmp_path: Path, scheme: tuple[str, str]
+) -> None:
+    chosen = (*COLD_BLAST, f"hydro.scheme={scheme[0]}", f"hydro.reconstruction={scheme[1]}")
+    cores = run_well(tmp_path / "cores", DRIFTING_BLAST, *chosen)
+    by_model = run_well(
+        tmp_path / "by_model", DRIFTING_BLAST, *chosen, model_file(tmp_path, crossing=12), ranks=3
+    )
+    assert_same_run(by_model, cores)
+    assert ask_one(by_model, "select count(*) from phases where name = 'batches'") > 0
+    assert ask_one(by_model, "select count(*) from kernels where name = 'hydro::sweep'") > 0
+
+
 def test_a_model_that_cannot_choose_is_refused(tmp_path: Path) -> None:
     model = model_file(tmp_path, crossing=100)
     twice = run(tmp_path / "twice", DRIFTING_BLAST, model, "execution.schedule=device")

@@ -108,7 +108,6 @@ Nodes refined_nodes(const TableSlice& slice) {
         slice.evaluate(place, n_H, node % temperatures,
                        &values(std::int64_t{node} * k_node_values));
       });
-  Kokkos::fence();
   nodes.values = values;
   look_through(nodes);
   return nodes;

@@ -386,7 +386,6 @@ class Supernovae final : public Process {
                                      mesh::to_device("mass that is left", exploding.mass_left)};
     Kokkos::parallel_for("lighten stars",
                          Kokkos::RangePolicy<>(0, static_cast<int>(exploding.rows.size())), kernel);
-    Kokkos::fence();
   }
 
   supernovae::Options options_;

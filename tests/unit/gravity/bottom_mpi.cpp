@@ -70,7 +70,7 @@ TEST(Bottom, no_field_travels_in_a_cycle) {
     const auto cover = cell_field(patches, [](auto) { return 1.0; });
     const auto f = cell_field(patches, [](std::uint64_t cell) { return cell % 2 - 0.5; });
     const DeviceArray<double> phi("phi", patches.slots() * 8);
-    const CopiedFields copied;
+    const CopiedBytes copied(Cargo::fields);
     Bottom bottom(patches, false, cover, staged());
     bottom.solve(f, phi);
     EXPECT_EQ(copied.total, 0);

@@ -117,11 +117,11 @@ inline CommOptions staged() {
   return options;
 }
 
-// Adds up the bytes of fields that would be copied to and from a GPU while it lives.
-class CopiedFields final : public Observer {
+// Adds up the bytes of a cargo that would be copied to and from a GPU while it lives.
+class CopiedBytes final : public Observer {
  public:
-  CopiedFields() { set_current(this); }
-  ~CopiedFields() override { set_current(nullptr); }
+  explicit CopiedBytes(Cargo of) : of_(of) { set_current(this); }
+  ~CopiedBytes() override { set_current(nullptr); }
 
   void enter(Phase, std::string_view, int) override {}
   void leave() override {}
@@ -129,10 +129,13 @@ class CopiedFields final : public Observer {
   void count(std::int64_t, std::int64_t) override {}
   void messages(std::string_view, int, std::span<const MessageReport>) override {}
   void copied(Cargo cargo, Way, std::int64_t bytes) override {
-    if (cargo == Cargo::fields) total += bytes;
+    if (cargo == of_) total += bytes;
   }
 
   std::int64_t total = 0;
+
+ private:
+  Cargo of_;
 };
 
 // One stored field of own blocks, [block][k][j][i].

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/unit/hydro/uniform_blocks.hpp"
+#include "tests/unit/kernel_watch.hpp"
 
 namespace octant::hydro::test {
 namespace {
@@ -392,6 +393,30 @@ void expect_registers_to_balance(int N, int M, bool average, Integrator integrat
       }
     }
   }
+}
+
+TEST(Sweep, in_batches_waits_for_its_result_alone) {
+  const HydroOptions options = with(Integrator::muscl_hancock, "plm");
+  BatchBuffer batches(1 << 20);
+  UniformBlocks box(options, {{32, 32, 32}, 8, 8});
+  box.use(&batches);
+  box.set(blast);
+  box.step(1e-6);  // nothing is allocated afterwards
+  const SweepArguments arguments =
+      box.arguments(box.state(), box.next(), k_hancock_stages[0], 1e-3);
+  const SweepResult expected = sweep(options, arguments);
+
+  Kokkos::deep_copy(box.bad(), 1);  // of another sweep
+  LevelSweep parts(options, arguments);
+  const octant::test::KernelWatch watch;
+  parts.start(0, 24);
+  parts.start(24, 64);
+  EXPECT_EQ(watch.launches(), 4 * batches.batches());  // gather, states, fluxes, update
+  EXPECT_EQ(watch.waits(), 0);
+  const SweepResult result = parts.result();
+  EXPECT_EQ(watch.waits(), 1);
+  EXPECT_EQ(result.fastest, expected.fastest);
+  EXPECT_EQ(result.bad_tiles, 0);
 }
 
 TEST(FluxRequests, registers_hold_the_flux_through_their_surface) {
