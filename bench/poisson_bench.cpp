@@ -76,13 +76,17 @@ gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool f
   gravity::set_cover(patches, covered);
   level.halo().run(covered.data());
   const auto cover = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, covered);
+  const auto strips = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, patches.strips());
   for (int slot = 0; slot < patches.slots(); ++slot) {
     const BlockCoordinates corner = morton_decode(patches.key(slot));
     for (int c = 0; c < T * T * T; ++c) {
       const std::array<double, 3> x{(corner[0] * T + c % T + 0.5) * h,
                                     (corner[1] * T + c / T % T + 0.5) * h,
                                     (corner[2] * T + c / (T * T) + 0.5) * h};
-      const std::int64_t at = std::int64_t{slot} * T * T * T + c / T * T + gravity::split(c % T, T);
+      const std::int64_t row =
+          gravity::place_of_row(strips.data(), T, slot, c / T % T, c / (T * T));
+      if (row < 0) continue;
+      const std::int64_t at = row + gravity::split(c % T, T);
       host(at) = cover(at) > 0.0 ? h * h / (0.02 + nearest_lump(x)) : 0.0;
     }
   }

@@ -69,14 +69,15 @@ void for_rows_of(const char* name, const DeviceArray<const PatchCopy>& tasks, co
 }
 
 // From coarse patches of C^3 cells.
-void pack_cells(const DeviceArray<const PatchCopy>& tasks, int C, const double* phi,
+void pack_cells(const DeviceArray<const PatchCopy>& tasks,
+                const DeviceArray<const StripTable>& strips, int C, const double* phi,
                 double* message) {
   for_rows_of(
       "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n, int j, int k) {
         const int ni = task.end[0] - task.begin[0];
-        const double* from = phi + ((std::int64_t{task.slot} * C + k) * C + j) * C;
+        const double* from = row_of(strips.data(), C, phi, task.slot, j, k);
         double* line = message + task.offset + n * ni;
-        for (int i = 0; i < ni; ++i) line[i] = from[split(task.begin[0] + i, C)];
+        for (int i = 0; i < ni; ++i) line[i] = from ? from[split(task.begin[0] + i, C)] : 0.0;
       });
 }
 
@@ -93,7 +94,8 @@ void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
       });
 }
 
-void copy_parts(const DeviceArray<const BoxPart>& parts, int C, const double* phi, int side,
+void copy_parts(const DeviceArray<const BoxPart>& parts,
+                const DeviceArray<const StripTable>& strips, int C, const double* phi, int side,
                 int row, double* boxes) {
   if (parts.extent(0) == 0) return;
   Kokkos::parallel_for(
@@ -101,15 +103,14 @@ void copy_parts(const DeviceArray<const BoxPart>& parts, int C, const double* ph
       KOKKOS_LAMBDA(const Team& team) {
         const BoxPart& p = parts(team.league_rank());
         const int ni = p.size[0], nj = p.size[1], nk = p.size[2];
-        const double* patch =
-            phi + ((std::int64_t{p.patch} * C + p.in_patch[2]) * C + p.in_patch[1]) * C;
         double* box =
             boxes + ((std::int64_t{p.box} * side + p.in_box[2]) * side + p.in_box[1]) * row;
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nk), [&](int k) {
           for (int j = 0; j < nj; ++j) {
-            const double* from = patch + (k * C + j) * C;
+            const double* from =
+                row_of(strips.data(), C, phi, p.patch, p.in_patch[1] + j, p.in_patch[2] + k);
             double* to = box + (k * side + j) * row + p.in_box[0];
-            for (int i = 0; i < ni; ++i) to[i] = from[split(p.in_patch[0] + i, C)];
+            for (int i = 0; i < ni; ++i) to[i] = from ? from[split(p.in_patch[0] + i, C)] : 0.0;
           }
         });
       });
@@ -179,6 +180,7 @@ CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
 
 void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coarse) {
   coarse_side_ = coarse.side();
+  coarse_strips_ = coarse.strips();
   std::vector<Part> parts;
   for (int slot = 0; slot < own_; ++slot) {
     const BlockCoordinates corner = morton_decode(fine.key(slot));
@@ -293,9 +295,9 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
 void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   const auto sent = pool_.allocate("box message", plan_->items_sent());
   const auto received = pool_.allocate("box message", plan_->items_received());
-  pack_cells(packs_, coarse_side_, coarse_phi, sent.data());
+  pack_cells(packs_, coarse_strips_, coarse_side_, coarse_phi, sent.data());
   exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
-  copy_parts(local_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
+  copy_parts(local_, coarse_strips_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
   exchanger_.finish();
   unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
 }

@@ -45,6 +45,7 @@ class CoarseBoxes {
   mesh::FieldPool& pool_;
   int level_, own_, fine_side_, coarse_side_ = 0;
   int side_, row_;  // of a box
+  DeviceArray<const StripTable> coarse_strips_;
   DeviceArray<const BoxPart> local_;
   std::unique_ptr<ExchangePlan> plan_;  // of what lies in other ranks' patches
   DeviceArray<const PatchCopy> packs_, unpacks_;

@@ -11,7 +11,8 @@ namespace octant::gravity {
 
 namespace {
 
-void copy_regions(const DeviceArray<const PatchCopy>& tasks, int side, double* field,
+void copy_regions(const DeviceArray<const PatchCopy>& tasks,
+                  const DeviceArray<const StripTable>& strips, int side, double* field,
                   double* message, bool pack) {
   using Policy = Kokkos::TeamPolicy<>;
   const auto count = static_cast<int>(tasks.extent(0));
@@ -22,15 +23,14 @@ void copy_regions(const DeviceArray<const PatchCopy>& tasks, int side, double* f
         const PatchCopy& task = tasks(team.league_rank());
         const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],
                   nk = task.end[2] - task.begin[2];
-        double* patch = field + static_cast<std::int64_t>(task.slot) * side * side * side;
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int row) {
-          double* cells =
-              patch + ((row / nj + task.begin[2]) * side + row % nj + task.begin[1]) * side;
+          double* cells = row_of(strips.data(), side, field, task.slot, row % nj + task.begin[1],
+                                 row / nj + task.begin[2]);
           double* line = message + task.offset + row * ni;
           for (int i = 0; i < ni; ++i) {
-            double& cell = cells[split(i + task.begin[0], side)];
-            if (pack) line[i] = cell;
-            else cell = line[i];
+            const int cell = split(i + task.begin[0], side);
+            if (!pack) cells[cell] = line[i];
+            else line[i] = cells ? cells[cell] : 0.0;
           }
         });
       });
@@ -44,6 +44,7 @@ HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
       depth_(std::min(depth, side)),
       level_(patches.level()),
       alone_(patches.communicator().size() == 1),
+      strips_(patches.strips()),
       exchanger_(fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
                  patches.communicator(), options, patches.level(), Buffers::of_device) {
   std::vector<Segment> sends, receives;
@@ -89,7 +90,7 @@ void HaloExchange::start(double* field) {
   if (alone_) return;
   {
     const Observed packing(Phase::pack, "gravity halo", level_);
-    copy_regions(packs_, side_, field, send_.data(), true);
+    copy_regions(packs_, strips_, side_, field, send_.data(), true);
   }
   exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
 }
@@ -98,7 +99,7 @@ void HaloExchange::finish() {
   if (alone_) return;
   exchanger_.finish();
   const Observed unpacking(Phase::unpack, "gravity halo", level_);
-  copy_regions(unpacks_, side_, field_, receive_.data(), false);
+  copy_regions(unpacks_, strips_, side_, field_, receive_.data(), false);
 }
 
 }  // namespace octant::gravity

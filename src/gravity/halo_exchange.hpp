@@ -19,7 +19,7 @@ struct PatchCopy {
 };
 
 // The exchange of one grid (patches of `side`^3 cells) for stencils that reach `depth` cells beyond
-// a patch, along axes and diagonals. Fields are [slot][k][j][split i].
+// a patch, along axes and diagonals.
 class HaloExchange {
  public:
   HaloExchange(const LevelPatches& patches, int side, int depth, const CommOptions& options);
@@ -39,6 +39,7 @@ class HaloExchange {
 
   int side_, depth_, level_;
   bool alone_;
+  DeviceArray<const StripTable> strips_;
   std::unique_ptr<ExchangePlan> plan_;
   DeviceArray<const PatchCopy> packs_, unpacks_;
   DeviceArray<double> send_, receive_;

@@ -66,6 +66,7 @@ KOKKOS_FORCEINLINE_FUNCTION void subtract_neighbours(const PatchScratch<T, 2>& g
 template <int T>
 void move_boundary(const PatchLevel& level, const GridMask& mask, const double* boxes, double* f) {
   const auto masked = level.masked_patches();
+  const auto strips = level.patches().strips();
   Kokkos::parallel_for(
       "gravity: boundary values", teams(masked.size(), PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
@@ -80,13 +81,14 @@ void move_boundary(const PatchLevel& level, const GridMask& mask, const double* 
           });
         });
         team.team_barrier();
-        double* cells = f + patch * std::int64_t{T * T * T};
         for_planes<T>(team, 0, [&](int k) {
           for_rows_in(here.rows->of(k) & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
             if (!is_near_end(here, j, k)) return;
+            double* row = row_of(strips.data(), T, f, patch, j, k);
+            if (!row) return;
             for (int parity = 0; parity < 2; ++parity)
               subtract_neighbours<T>(given, here.pairs(parity, j, k), parity, j, k,
-                                     cells + (k * T + j) * T + parity * (T / 2));
+                                     row + parity * (T / 2));
           });
         });
       });
@@ -94,13 +96,14 @@ void move_boundary(const PatchLevel& level, const GridMask& mask, const double* 
 
 template <int T>
 void interpolate_patches(const PatchLevel& level, const double* boxes, double* phi) {
+  const auto strips = level.patches().strips();
   Kokkos::parallel_for(
       "gravity: interpolate", teams(level.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
-        double* cells = phi + patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
-          double* row = cells + (k * T + j) * T;
+          double* row = row_of(strips.data(), T, phi, patch, j, k);
+          if (!row) return;
           const InterpolatedRow<T> interpolated(box, j, k);
           for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
             store_within<T / 2>(row, e, interpolated.even(e));
@@ -166,12 +169,14 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
 template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
+  DeviceArray<const StripTable> strips;
   DeviceArray<const std::uint8_t> masked;
   const double *phi, *boxes;
   GridMask mask;
 
   PatchPotential(const PatchLevel& level, const Surroundings& around, const double* phi)
       : tables(level.tables()),
+        strips(level.patches().strips()),
         masked(level.masked()),
         phi(phi),
         boxes(around.boxes ? around.boxes->data() : nullptr),
@@ -186,8 +191,9 @@ struct PatchPotential {
     const PatchTable& table = tables(patch);
     const WantedRows<T> rows = wanted(patch);
     for_planes<T>(team, 2, [&](int k) {
-      for_rows_in(rows.near(k),
-                  [&](int j) OCTANT_INLINE_LAMBDA { gather_row<T>(table, phi, j, k, potential); });
+      for_rows_in(rows.near(k), [&](int j) OCTANT_INLINE_LAMBDA {
+        gather_row<T>(table, strips.data(), phi, j, k, potential);
+      });
     });
     if (masked(patch) && !boxes) {
       team.team_barrier();
@@ -287,12 +293,12 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
         const WantedRows<T> wanted = values.wanted(patch);
-        double* cells = result + patch * std::int64_t{T * T * T};
         for_planes<T>(team, 0, [&](int k) {
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
+            double* row = row_of(values.strips.data(), T, result, patch, j, k);
+            if (!row) return;
             for (int parity = 0; parity < 2; ++parity)
-              unfelt.set_row<T>(potential, parity, j, k,
-                                cells + (k * T + j) * T + parity * (T / 2));
+              unfelt.set_row<T>(potential, parity, j, k, row + parity * (T / 2));
           });
         });
       });

@@ -67,6 +67,7 @@ void LevelSolver::build_grids(const CommOptions& options) {
 GridView LevelSolver::view(const Grid& grid) const {
   return {.side = grid.side,
           .tables = level_.tables().data(),
+          .strips = patches_.strips().data(),
           .phi = grid.phi.data(),
           .next = grid.next.data(),
           .f = grid.f.data(),

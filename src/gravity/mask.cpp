@@ -11,17 +11,18 @@ namespace octant::gravity {
 namespace {
 
 template <int T>
-void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, const double* cover,
-                     double* diagonal) {
+void write_diagonals(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
+                     const double* cover, double* diagonal) {
+  const auto strips = patches.strips();
   Kokkos::parallel_for(
-      "gravity: diagonals", teams(own, PatchScratch<T, 2>::bytes()),
+      "gravity: diagonals", teams(patches.own(), PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const int patch = team.league_rank();
         const PatchScratch<T, 2> share(team);
-        gather(team, tables(patch), cover, 1, share);
+        gather(team, tables(patch), strips.data(), cover, 1, share);
         team.team_barrier();
-        double* cells = diagonal + patch * std::int64_t{T * T * T};
         for_rows<T>(team, 0, [&](int j, int k) {
+          double* row = row_of(strips.data(), T, diagonal, patch, j, k);
           for (int i = 0; i < T; ++i) {
             const int parity = i & 1, e = i >> 1;
             const Neighbours<T, 2> around(share, parity, j, k);
@@ -32,23 +33,24 @@ void write_diagonals(int own, const DeviceArray<const PatchTable>& tables, const
             for (const double* other : others)
               boundary += boundary_term(inside, 2.0 * other[e] - 1.0);
             if (boundary == 0.0) boundary = hole_term(0.5 + 0.5 * inside);
-            cells[(k * T + j) * T + split(i, T)] = inside > 0.0 ? 6.0 + boundary : 0.0;
+            row[split(i, T)] = inside > 0.0 ? 6.0 + boundary : 0.0;
           }
         });
       });
 }
 
 template <int T>
-void find_rows(const DeviceArray<const std::int32_t>& masked,
+void find_rows(const LevelPatches& patches, const DeviceArray<const std::int32_t>& masked,
                const DeviceArray<const PatchTable>& tables, const double* cells,
                const GridMask& mask) {
+  const auto strips = patches.strips();
   Kokkos::parallel_for(
       "gravity: masked rows",
       teams(static_cast<int>(masked.extent(0)), PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = masked(team.league_rank());
         const PatchScratch<T, 2> here(team);
-        gather(team, tables(patch), cells, 2, here);
+        gather(team, tables(patch), strips.data(), cells, 2, here);
         team.team_barrier();
         Kokkos::single(Kokkos::PerTeam(team), [&] {
           PatchRows& found = mask.rows(patch);
@@ -83,22 +85,24 @@ void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover) {
   std::vector<Piece> all = patches.local_pieces();
   all.insert(all.end(), patches.arriving_pieces().begin(), patches.arriving_pieces().end());
   const auto pieces = mesh::to_device("pieces", all);
+  const auto strips = patches.strips();
   Kokkos::parallel_for(
       "gravity: covered cells", Kokkos::RangePolicy<>(0, all.size()),
       KOKKOS_LAMBDA(const std::int64_t n) {
         const Piece& p = pieces(n);
-        double* cells = cover.data() + p.patch * std::int64_t{side} * side * side;
         for (int k = 0; k < piece; ++k)
-          for (int j = 0; j < piece; ++j)
-            for (int i = 0; i < piece; ++i)
-              cells[((p.in_patch[2] + k) * side + p.in_patch[1] + j) * side +
-                    split(p.in_patch[0] + i, side)] = 1.0;
+          for (int j = 0; j < piece; ++j) {
+            double* row = row_of(strips.data(), side, cover.data(), p.patch, p.in_patch[1] + j,
+                                 p.in_patch[2] + k);
+            for (int i = 0; i < piece; ++i) row[split(p.in_patch[0] + i, side)] = 1.0;
+          }
       });
 }
 
 void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<double>& cover,
                    const DeviceArray<double>& coarse) {
   const int C = side / 2;
+  const auto strips = patches.strips();
   clear_copies(patches, C, coarse);
   Kokkos::parallel_for(
       "gravity: coarsen cover", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
@@ -106,11 +110,11 @@ void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<doub
         const auto i = static_cast<int>(n % C), j = static_cast<int>(n / C % C),
                    k = static_cast<int>(n / (C * C) % C);
         const std::int64_t patch = n / (C * C * C);
-        const double* fine = cover.data() + patch * side * side * side;
         double sum = 0.0;
         for (int line = 0; line < 4; ++line) {
-          const double* row = fine + ((2 * k + (line >> 1)) * side + 2 * j + (line & 1)) * side + i;
-          sum += row[0] + row[C];
+          const double* row = row_of(strips.data(), side, cover.data(), patch, 2 * j + (line & 1),
+                                     2 * k + (line >> 1));
+          if (row) sum += row[i] + row[i + C];
         }
         coarse((patch * C * C + k * C + j) * C + split(i, C)) = 0.125 * sum;
       });
@@ -123,7 +127,7 @@ DeviceArray<double> diagonals(const LevelPatches& patches,
   clear_copies(patches, side, diagonal);
   if (patches.own() == 0) return diagonal;
   with_patch_side(side, [&](auto T) {
-    write_diagonals<T.value>(patches.own(), tables, cover.data(), diagonal.data());
+    write_diagonals<T.value>(patches, tables, cover.data(), diagonal.data());
   });
   return diagonal;
 }
@@ -135,7 +139,8 @@ GridMask find_mask(const LevelPatches& patches, const DeviceArray<const PatchTab
       mesh::uninitialised<PatchRows>("masked rows", patches.own()),
       mesh::uninitialised<RowCells>("masked cells", patches.own() * masked_rows(side))};
   if (masked.extent(0) == 0) return mask;
-  with_patch_side(side, [&](auto T) { find_rows<T.value>(masked, tables, cells.data(), mask); });
+  with_patch_side(side,
+                  [&](auto T) { find_rows<T.value>(patches, masked, tables, cells.data(), mask); });
   return mask;
 }
 

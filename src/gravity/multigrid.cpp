@@ -165,12 +165,12 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
   DeviceArray<double> phi;
   if (level > 0) {
     PatchLevel& coarse = *levels_[level - 1].patches;
-    const auto cells = [](const PatchLevel& of) {
-      return of.patches().slots() * cells_of(of.patches().side());
+    const auto values = [](const PatchLevel& of) {
+      return of.patches().values(of.patches().side());
     };
-    phi = pool_.allocate("coarse phi", std::max(cells(coarse), cells(*levels_[level].patches)));
+    phi = pool_.allocate("coarse phi", std::max(values(coarse), values(*levels_[level].patches)));
     if (coarse.patches().any_masked())
-      fill(Kokkos::subview(phi, std::pair(std::int64_t{0}, cells(coarse))), 0.0);
+      fill(Kokkos::subview(phi, std::pair(std::int64_t{0}, values(coarse))), 0.0);
     coarse.transfer().to_patches(coarse_potential, phi.data());
   }
   levels_[level].boxes->fill(phi.data(), fourier_base_ ? nullptr : &far_, constant_);

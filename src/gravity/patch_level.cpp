@@ -25,21 +25,28 @@ std::vector<std::int32_t> masked_slots(const LevelPatches& patches) {
 DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
                                bool squared) {
   const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
-  const std::int64_t cells = cells_of(patches.side());
+  const auto strips = patches.strips();
+  const int side = patches.side(), rows = side * side;
+  const int together = side < k_largest_patch ? rows : k_strip;  // rows
   if (patches.own() == 0) return sums;
   constexpr int parts = 8, packs = parts / PackOf::width;
   TeamPolicy policy(patches.own(), 1, packs);
   policy.set_scratch_size(0, Kokkos::PerTeam(parts * sizeof(double)));
-  announce_kernel("gravity: patch sums", patches.own() * cells, {8.0, squared ? 2.0 : 1.0});
+  announce_kernel("gravity: patch sums", patches.own() * cells_of(side),
+                  {8.0, squared ? 2.0 : 1.0});
   Kokkos::parallel_for(
       "gravity: patch sums", policy, KOKKOS_LAMBDA(const Team& team) {
-        const double* values = field.data() + team.league_rank() * cells;
         auto* part = static_cast<double*>(team.team_scratch(0).get_shmem(parts * sizeof(double)));
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, packs), [&](int n) {
           Pack sum(0.0);
-          for (std::int64_t c = n * PackOf::width; c < cells; c += parts) {
-            const Pack v = PackOf::load(values + c);
-            sum = sum + (squared ? v * v : v);
+          for (int row = 0; row < rows; row += together) {
+            const double* values = row_of(strips.data(), side, field.data(), team.league_rank(),
+                                          row % side, row / side);
+            if (!values) continue;
+            for (int c = n * PackOf::width; c < together * side; c += parts) {
+              const Pack v = PackOf::load(values + c);
+              sum = sum + (squared ? v * v : v);
+            }
           }
           PackOf::store(part + n * PackOf::width, sum);
         });

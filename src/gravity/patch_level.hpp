@@ -28,12 +28,13 @@ class PatchLevel {
   HaloExchange& halo() { return halo_; }  // to a depth of 2
   PieceTransfer& transfer() { return transfer_; }
 
-  // A field: [slot][k][j][split i]; or one of a coarser grid, with patches of `side`^3 cells.
+  // A field, in which place_of_row() says where a row lies; or one of a coarser grid, with patches
+  // of `side`^3 cells.
   DeviceArray<double> make_field(const std::string& label) const {
     return make_field(label, patches_.side());
   }
   DeviceArray<double> make_field(const std::string& label, int side) const {
-    return pool_.allocate(label, patches_.slots() * cells_of(side));
+    return pool_.allocate(label, patches_.values(side));
   }
   // One with the values of blocks, and 0 where there are no blocks. Collective.
   DeviceArray<double> make_field(const std::string& label, const Combination& values);

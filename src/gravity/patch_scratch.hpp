@@ -193,14 +193,14 @@ KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, 
 // Fills a row of an own patch or its surroundings from the patches around it; 0 where there is no
 // patch.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PatchTable& table, const double* field, int j,
-                                            int k, const PatchScratch<T, Depth>& to) {
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PatchTable& table, const StripTable* strips,
+                                            const double* field, int j, int k,
+                                            const PatchScratch<T, Depth>& to) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
-  constexpr std::int64_t cells = T * T * T;
   const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
-  const int offset = ((k & (T - 1)) * T + (j & (T - 1))) * T;
   const auto line = [&](int side) {
-    return slots[side] < 0 ? nullptr : field + slots[side] * cells + offset;
+    return slots[side] < 0 ? nullptr
+                           : row_of(strips, T, field, slots[side], j & (T - 1), k & (T - 1));
   };
   const double *below = line(0), *here = line(1), *above = line(2);
   for (int parity = 0; parity < 2; ++parity) {
@@ -215,9 +215,9 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PatchTable& table, const doubl
 // Fills all rows within `depth`.
 template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
-                                        const double* field, int depth,
+                                        const StripTable* strips, const double* field, int depth,
                                         const PatchScratch<T, Depth>& to) {
-  for_rows<T>(team, depth, [&](int j, int k) { gather_row<T>(table, field, j, k, to); });
+  for_rows<T>(team, depth, [&](int j, int k) { gather_row<T>(table, strips, field, j, k, to); });
 }
 
 // The sum of the six neighbours of the cells of one parity in a row, from pair e on.

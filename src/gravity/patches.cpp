@@ -6,6 +6,7 @@
 
 #include "comm/ask.hpp"
 #include "comm/route.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::gravity {
 
@@ -125,6 +126,7 @@ void LevelPatches::build(const std::vector<Block>& blocks) {
   fill_tables(own_facts);
   exchange_copies();
   match_pieces(blocks, touched, facts);
+  if (side_ == k_largest_patch) number_strips();
   registrations_ = {};
 }
 
@@ -271,6 +273,24 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
   }
   piece_plan_ =
       std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));
+}
+
+void LevelPatches::number_strips() {
+  constexpr std::int32_t nowhere = -1, somewhere = 0;
+  std::vector<StripTable> strips(slots());
+  for (int slot = 0; slot < slots(); ++slot) strips[slot].fill(slot < own_ ? nowhere : somewhere);
+  for (const auto* pieces : {&local_, &arriving_})
+    for (const Piece& piece : *pieces)
+      for (int k = 0; k < piece_side_; ++k)
+        for (int j = 0; j < piece_side_; ++j)
+          strips[piece.patch][((piece.in_patch[2] + k) * side_ + piece.in_patch[1] + j) / k_strip] =
+              somewhere;
+  std::int32_t count = 0;
+  for (StripTable& table : strips)
+    for (std::int32_t& strip : table)
+      if (strip != nowhere) strip = count++;
+  values_ = std::int64_t{count} * k_strip * side_;
+  strips_ = mesh::to_device("patch strips", strips);
 }
 
 std::int64_t LevelPatches::bytes() const {

@@ -28,6 +28,31 @@ inline constexpr int k_largest_patch = 16;
 
 inline std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
 
+// Patches of 16^3 cells are filled to a tenth or a half where blocks are small. Fields have memory
+// only for those strips, of this many rows along x that follow each other along y, that blocks lie
+// in; other cells are 0.
+inline constexpr int k_strip = 4;
+
+// By [k][j / k_strip], which of all strips of a field it is; -1: none. A patch that blocks fill
+// lies in a field as [k][j][split i], as patches of fewer cells do.
+using StripTable = std::array<std::int32_t, k_largest_patch * k_largest_patch / k_strip>;
+
+// Where row (j, k) of a patch begins in a field with `side`^3 cells per patch; negative: nowhere.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, int side,
+                                                      std::int64_t slot, int j, int k) {
+  if (side < k_largest_patch) return ((slot * side + k) * side + j) * side;
+  const std::int64_t strip = strips[slot][(k * k_largest_patch + j) / k_strip];
+  return strip < 0 ? -1 : (strip * k_strip + j % k_strip) * k_largest_patch;
+}
+
+// The row in a field; null: nowhere.
+template <class Value>
+KOKKOS_FORCEINLINE_FUNCTION Value* row_of(const StripTable* strips, int side, Value* field,
+                                          std::int64_t slot, int j, int k) {
+  const std::int64_t place = place_of_row(strips, side, slot, j, k);
+  return place < 0 ? nullptr : field + place;
+}
+
 // The largest power of two, at most 16, that divides the cells of a level along every axis.
 int patch_side(const mesh::Geometry& geometry, int level);
 
@@ -96,6 +121,13 @@ class LevelPatches {
   // Slot of an own patch, or -1.
   int find(Key key) const;
 
+  // By slot, of patches of 16^3 cells: where fields hold them. Copies have all their strips.
+  const DeviceArray<const StripTable>& strips() const { return strips_; }
+  // The values of a field with `side`^3 cells per patch.
+  std::int64_t values(int side) const {
+    return side < k_largest_patch ? slots() * cells_of(side) : values_;
+  }
+
   // By own slot: whether some cell of the patch or of those around it is masked.
   const std::vector<std::uint8_t>& masked() const { return masked_; }
   bool any_masked() const { return any_masked_; }  // on any rank
@@ -129,6 +161,7 @@ class LevelPatches {
   void exchange_copies();
   void match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
                     const std::vector<PatchFacts>& facts);
+  void number_strips();
   std::vector<PatchDirectory::Registration> touched_patches(const std::vector<Block>& blocks) const;
 
   Communicator communicator_;
@@ -146,6 +179,8 @@ class LevelPatches {
   std::vector<SharedPatch> sent_, received_;
   std::vector<Piece> local_, leaving_, arriving_;
   std::unique_ptr<ExchangePlan> piece_plan_;
+  DeviceArray<const StripTable> strips_;
+  std::int64_t values_ = 0;  // of a field of the finest grid, if it has strips
 };
 
 }  // namespace octant::gravity

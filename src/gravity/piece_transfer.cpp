@@ -20,14 +20,14 @@ using Policy = Kokkos::TeamPolicy<>;
 // `split(x + i)` of the row in a patch.
 struct Rows {
   int N, T, P;
+  DeviceArray<const StripTable> strips;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_block(const Piece& p, int j, int k) const {
     return (static_cast<std::int64_t>(p.in_block[2] + k) * N + p.in_block[1] + j) * N +
            p.in_block[0];
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_patch(const Piece& p, int j, int k) const {
-    return p.patch * (std::int64_t{T} * T * T) +
-           (static_cast<std::int64_t>(p.in_patch[2] + k) * T + p.in_patch[1] + j) * T +
+    return place_of_row(strips.data(), T, p.patch, p.in_patch[1] + j, p.in_patch[2] + k) +
            (p.in_patch[0] >> 1);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_message(int piece, int j, int k) const {
@@ -189,6 +189,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       side_(patches.side()),
       piece_(patches.piece_side()),
       plan_(patches.piece_plan()),
+      strips_(patches.strips()),
       local_(mesh::to_device("pieces", patches.local_pieces())),
       leaving_(mesh::to_device("pieces", patches.leaving_pieces())),
       arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
@@ -197,7 +198,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
                  Buffers::of_device) {}
 
 void PieceTransfer::to_patches(const Combination& values, double* patches) {
-  const Rows rows{block_size_, side_, piece_};
+  const Rows rows{block_size_, side_, piece_, strips_};
   const auto cells = static_cast<int>(cells_of(piece_));
   const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
@@ -212,7 +213,7 @@ void PieceTransfer::to_patches(const Combination& values, double* patches) {
 
 // The way back: what arrived in patches leaves, and what left blocks arrives.
 void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
-  const Rows rows{block_size_, side_, piece_};
+  const Rows rows{block_size_, side_, piece_, strips_};
   const auto cells = static_cast<int>(cells_of(piece_));
   const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
@@ -227,7 +228,7 @@ void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
 
 void PieceTransfer::vector_to_blocks(const VectorField& blocks,
                                      const std::function<void(const VectorTarget&)>& write) {
-  const Rows rows{block_size_, side_, piece_};
+  const Rows rows{block_size_, side_, piece_, strips_};
   const auto values = static_cast<int>(3 * cells_of(piece_));
   const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * values);
   const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * values);

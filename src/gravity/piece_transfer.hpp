@@ -58,7 +58,7 @@ struct VectorTarget {
   }
 };
 
-// The copies of one level. Fields of patches are [slot][k][j][split i]. Collective.
+// The copies of one level. Collective.
 class PieceTransfer {
  public:
   PieceTransfer(const LevelPatches& patches, int block_size, const CommOptions& options);
@@ -76,6 +76,7 @@ class PieceTransfer {
  private:
   int block_size_, side_, piece_;
   const ExchangePlan& plan_;
+  DeviceArray<const StripTable> strips_;
   DeviceArray<const Piece> local_, leaving_, arriving_;
   DeviceArray<const std::int32_t> places_;  // see VectorTarget
   Exchanger exchanger_;

@@ -14,7 +14,9 @@ struct FaceSide {
 
   PatchScratch<T, 1> phi, heat;
   CoarseBox<T> coarse;  // the coarser level's potential; not read where the level does not end
-  const double* flow;   // [k][j][split i], outwards
+  const double* flow;   // outwards
+  const StripTable* strips;
+  std::int64_t patch;
   int axis, side;
   bool ends_domain;  // those at the patch's end
 
@@ -40,7 +42,7 @@ struct FaceSide {
                        axis == 2 ? cell[2] + steps : cell[2])[i >> 1];
   }
   KOKKOS_FORCEINLINE_FUNCTION double flow_from(const Coordinates& cell) const {
-    return flow[(cell[2] * T + cell[1]) * T + split(cell[0], T)];
+    return row_of(strips, T, flow, patch, cell[1], cell[2])[split(cell[0], T)];
   }
 
   // In the middle of the coarse face around that of a fine cell, or one coarse cell beside it.
@@ -78,6 +80,7 @@ struct FaceSide {
 // What all axes have in common. Fields are those of own patches with copies to a depth of 1.
 struct Patches {
   DeviceArray<const PatchTable> tables;
+  DeviceArray<const StripTable> strips;
   DeviceArray<const std::uint8_t> ends_of_domain;
   const double *phi, *heat, *boxes;
 };
@@ -90,19 +93,24 @@ void take_work(const Patches& patches, int axis, const double* from_lower, const
   Kokkos::parallel_for(
       "gravity: work of the potential", teams(own, 2 * PatchScratch<T, 1>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
-        const std::int64_t patch = team.league_rank(), first = patch * std::int64_t{T * T * T};
+        const std::int64_t patch = team.league_rank();
+        const StripTable* strips = patches.strips.data();
         const PatchScratch<T, 1> phi(team), heat(team);
-        gather(team, patches.tables(patch), patches.phi, 1, phi);
-        gather(team, patches.tables(patch), patches.heat, 1, heat);
+        gather(team, patches.tables(patch), strips, patches.phi, 1, phi);
+        gather(team, patches.tables(patch), strips, patches.heat, 1, heat);
         team.team_barrier();
         const CoarseBox<T> box{patches.boxes + patch * CoarseBox<T>::doubles};
         const unsigned ends = patches.ends_of_domain(patch) >> 2 * axis;
-        const FaceSide<T> lower{phi, heat, box, from_lower + first, axis, 0, (ends & 1) != 0},
-            upper{phi, heat, box, from_upper + first, axis, 1, (ends & 2) != 0};
+        const auto faces = [&](const double* flow, int side) {
+          const bool ends_domain = (ends >> side & 1) != 0;
+          return FaceSide<T>{phi, heat, box, flow, strips, patch, axis, side, ends_domain};
+        };
+        const FaceSide<T> lower = faces(from_lower, 0), upper = faces(from_upper, 1);
         for_rows<T>(team, 0, [&](int j, int k) {
+          double* row = row_of(strips, T, work.data(), patch, j, k);
+          if (!row) return;
           for (int i = 0; i < T; ++i)
-            work(first + (k * T + j) * T + split(i, T)) -=
-                lower.work({i, j, k}) + upper.work({i, j, k});
+            row[split(i, T)] -= lower.work({i, j, k}) + upper.work({i, j, k});
         });
       });
 }
@@ -152,7 +160,11 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
         "coarse phi", stored_.potential_at(level - 1, 0.5 * (times.previous + times.now)));
     levels_.boxes(level).fill(coarse.data(), nullptr, 0.0);
   }
-  const Patches patches{level_patches.tables(), ends_of_domain(level), phi.data(), hot.data(),
+  const Patches patches{level_patches.tables(),
+                        level_patches.patches().strips(),
+                        ends_of_domain(level),
+                        phi.data(),
+                        hot.data(),
                         level > 0 ? levels_.boxes(level).data() : nullptr};
   const DeviceArray<double> sum = level_patches.make_field("work", {.x = work});
   const double per_length = 1.0 / mesh_.geometry().cell_size(level);

@@ -62,8 +62,9 @@ struct PassScratch {
   // Of f, and of what it is divided by.
   KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const PatchTable& table, const GridView& grid,
                                                    int j, int k) const {
-    gather_row<T>(table, grid.f, j, k, f);
-    if constexpr (R == Reach::weighted) gather_row<T>(table, grid.diagonal, j, k, diagonal);
+    gather_row<T>(table, grid.strips, grid.f, j, k, f);
+    if constexpr (R == Reach::weighted)
+      gather_row<T>(table, grid.strips, grid.diagonal, j, k, diagonal);
   }
 };
 
@@ -138,16 +139,19 @@ KOKKOS_FORCEINLINE_FUNCTION double restrict_residual(const Swept<R, T>& swept,
 template <Reach R, int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Swept<R, T>& swept,
                                              const PatchScratch<T, Depth>& phi, int k,
-                                             double* patch) {
-  double* plane = patch + k * T * T;
+                                             const GridView& grid, int patch) {
   const RowSet rows = swept.rows(k);
   for_rows_in(rows & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
+    double* row = row_of(grid.strips, T, grid.next, patch, j, k);
+    if (!row) return;
     for (int parity = 0; parity < 2; ++parity)
-      copy_pairs<T / 2>(phi.pairs(parity, j, k), plane + j * T + parity * (T / 2));
+      copy_pairs<T / 2>(phi.pairs(parity, j, k), row + parity * (T / 2));
   });
   const RowSet read = R == Reach::masked ? swept.near(k) : ~RowSet{0};
-  for_rows_in(read & ~rows & rows_within<T>(0),
-              [&](int j) OCTANT_INLINE_LAMBDA { copy_pairs<T>(nullptr, plane + j * T); });
+  for_rows_in(read & ~rows & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
+    double* row = row_of(grid.strips, T, grid.next, patch, j, k);
+    if (row) copy_pairs<T>(nullptr, row);
+  });
 }
 
 // Two planes, k - 1 and k, of the residual: a plane of the coarse right-hand side. `norms`: by
@@ -197,11 +201,10 @@ struct Descent {
     auto* row_norms =
         static_cast<double*>(team.team_scratch(1).get_shmem_aligned(C * C * sizeof(double), 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
-    double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
     double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
     const auto gather_phi = [&](int j, int k) OCTANT_INLINE_LAMBDA {
       if (from_zero) clear_row(at.phi, j, k);
-      else gather_row<T>(table, grid.phi, j, k, at.phi);
+      else gather_row<T>(table, grid.strips, grid.phi, j, k, at.phi);
     };
     const auto gather = [&](int k) OCTANT_INLINE_LAMBDA {
       const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
@@ -215,7 +218,8 @@ struct Descent {
     };
     const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<2>(swept, at, 0, k); };
     const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 1, k); };
-    const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
+    const auto write = [&](int k)
+                           OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, grid, patch); };
     const auto coarsen = [&](int k) OCTANT_INLINE_LAMBDA {
       if ((k & 1) != 0) coarsen_planes(swept, at, k, coarse, row_norms);
     };
@@ -296,7 +300,6 @@ struct Ascent {
     const PassScratch<R, T, 2> at(team);
     auto* box = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(box_bytes, 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
-    double* next = grid.next + static_cast<std::int64_t>(patch) * T * T * T;
     for_planes<T / 2>(team, 2, [&](int k) {
       for_rows_in(swept.above(k) & rows_within<T / 2>(2), [&](int j) OCTANT_INLINE_LAMBDA {
         gather_coarse_row<T>(table, coarse_phi, j, k, box);
@@ -309,7 +312,7 @@ struct Ascent {
       for_rows_in(rows & solved,
                   [&](int j) OCTANT_INLINE_LAMBDA { at.gather_equation(table, grid, j, k); });
       for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        gather_row<T>(table, grid.phi, j, k, at.phi);
+        gather_row<T>(table, grid.strips, grid.phi, j, k, at.phi);
         prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
       });
       for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows,
@@ -317,7 +320,8 @@ struct Ascent {
     };
     const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 0, k); };
     const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<0>(swept, at, 1, k); };
-    const auto write = [&](int k) OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, next); };
+    const auto write = [&](int k)
+                           OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, grid, patch); };
     run_stages<T>(team, within(2, correct), within(1, red), within(0, black), within(0, write));
   }
 };

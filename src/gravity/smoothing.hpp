@@ -16,10 +16,11 @@ namespace octant::gravity {
 // Over-relaxation that suits one sweep before and one after the coarse correction.
 inline constexpr double k_relaxation = 1.2;
 
-// The fields of a grid of `side`^3 cells per patch, [slot][k][j][split i].
+// The fields of a grid of `side`^3 cells per patch, in which place_of_row() says where a row lies.
 struct GridView {
   int side = 0;
   const PatchTable* tables = nullptr;  // by own slot
+  const StripTable* strips = nullptr;
   double* phi = nullptr;
   double* next = nullptr;  // written by passes, then exchanged with phi
   double* f = nullptr;
