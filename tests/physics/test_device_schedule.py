@@ -35,6 +35,24 @@ def test_same_bits_on_one_rank(tmp_path: Path, blast: Outcome) -> None:
     assert_same_run(run_well(tmp_path / "run", DRIFTING_BLAST, *IN_BATCHES), blast)
 
 
+def test_a_step_launches_few_kernels(tmp_path: Path) -> None:
+    """However many tiles three levels have in their seven sweeps."""
+    few = run_well(
+        tmp_path / "run",
+        DRIFTING_BLAST,
+        "execution.schedule=device",
+        "execution.batch_megabytes=64",
+        "time.max_steps=4",
+    )
+    by_name = """select name, sum(calls) from kernels where step between 1 and 3
+                 group by step, name"""
+    for name, calls in ask(few, by_name):
+        if name in ("hydro::gather", "hydro::states", "hydro::fluxes", "hydro::update"):
+            assert calls == 7
+    launches = ask(few, "select sum(calls) from kernels where step between 1 and 3 group by step")
+    assert 7 * 6 < min(calls for (calls,) in launches) <= 85
+
+
 @pytest.mark.parametrize("scheme", [("muscl_hancock", "plm"), ("rk3", "ppm")])
 def test_same_bits_with_dual_energy_and_scalars(tmp_path: Path, scheme: tuple[str, str]) -> None:
     chosen = (*COLD_BLAST, f"hydro.scheme={scheme[0]}", f"hydro.reconstruction={scheme[1]}")
