@@ -291,14 +291,15 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const PatchTable& table, cons
 
 template <Reach R, int T>
 struct Ascent {
-  static constexpr std::size_t box_bytes = CoarseBox<T>::doubles * sizeof(double);
-  static constexpr std::size_t bytes = PassScratch<R, T, 2>::bytes() + box_bytes + 64;
+  static constexpr std::size_t bytes =
+      PassScratch<R, T, 2>::bytes() + CoarseBox<T>::doubles * sizeof(double) + 64;
 
   KOKKOS_FORCEINLINE_FUNCTION static void run(const Team& team, const GridView& grid, int patch,
                                               const double* coarse_phi) {
     const PatchTable& table = grid.tables[patch];
     const PassScratch<R, T, 2> at(team);
-    auto* box = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(box_bytes, 64));
+    auto* box = static_cast<double*>(
+        team.team_scratch(1).get_shmem_aligned(CoarseBox<T>::doubles * sizeof(double), 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
     for_planes<T / 2>(team, 2, [&](int k) {
       for_rows_in(swept.above(k) & rows_within<T / 2>(2), [&](int j) OCTANT_INLINE_LAMBDA {
