@@ -405,6 +405,11 @@ def test_vortices_of_cans_decay_as_they_must(tmp_path: Path, octools: Call) -> N
         ("a.athinput", ATHINPUT.replace("<hydro>", "<mhd>"), "<mhd> has no counterpart"),
         ("a.athinput", ATHINPUT.replace("= hlle", "= lhllc"), "rsolver = lhllc"),
         ("a.athinput", ATHINPUT.replace("nx2 = 96", "nx2 = 100"), "no multiple of 8"),
+        ("a.athinput", ATHINPUT.replace("nx2 = 96", "nx2 = many"), "mesh/nx2 = many is not"),
+        ("a.nml", NAMELIST.replace("boxlen=2d0", "boxlen='2 m'"), "amr_params/boxlen = 2 m is"),
+        ("a.nml", NAMELIST.replace("levelmax=6", "levelmax=("), "a.nml is not a whole namelist"),
+        ("a.nml", CANS.replace("visci = ", "visci = 0 "), "visci = 0.* is not understood"),
+        ("a.ini", re.sub("max_level *=.*", "max_level=fine", INI), "max_level = fine is not"),
     ],
 )
 def test_what_has_no_counterpart_is_refused(

@@ -33,12 +33,13 @@ def convert(path: Path) -> Conversion:
     if {"mesh", "time"} - blocks:
         raise source.refuse("it is no input file of Athena: it lacks <mesh> or <time>")
     source.put("model", "amr")
-    _PROBLEMS[_problem(source)](source)
-    _mesh(source)
-    _hydro(source)
-    _refinement(source)
-    _time(source)
-    _output(source)
+    with source.naming_settings():
+        _PROBLEMS[_problem(source)](source)
+        _mesh(source)
+        _hydro(source)
+        _refinement(source)
+        _time(source)
+        _output(source)
     return source
 
 

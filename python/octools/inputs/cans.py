@@ -56,12 +56,13 @@ def convert(path: Path, initial: Path | None = None) -> Conversion:
     """
     source = Conversion(path, _read(path), DEFAULTS)
     source.put("model", "dns")
-    _grid(source)
-    _flow(source)
-    _time(source)
-    _problem(source, initial)
-    _scalar(source, initial)
-    _output(source)
+    with source.naming_settings():
+        _grid(source)
+        _flow(source)
+        _time(source)
+        _problem(source, initial)
+        _scalar(source, initial)
+        _output(source)
     return source
 
 

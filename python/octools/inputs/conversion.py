@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import configparser
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,27 @@ class Conversion:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     tables: dict[str, dict[str, tuple[Any, str]]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    _asked: str = field(default="", init=False)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the value of a setting, or the other code's default."""
+        self._asked = name
         return self.settings.get(name, self.defaults.get(name, default))
+
+    @contextmanager
+    def naming_settings(self) -> Iterator[None]:
+        """Name the setting that was asked for last where it is not what the other code takes.
+
+        Raises
+        ------
+        OctoolsError
+            In place of what Python says of such a value.
+        """
+        try:
+            yield
+        except (ArithmeticError, LookupError, TypeError, ValueError) as cause:
+            given = _shown(self.settings.get(self._asked, "nothing"))
+            raise self.refuse(f"{self._asked} = {given} is not understood: {cause}") from cause
 
     def put(self, parameter: str, value: Any, meaning: str = "") -> None:
         """Set "section.key", with a comment."""

@@ -52,14 +52,15 @@ def convert(path: Path) -> Conversion:
     if _is_on(source, "radiation") or not _is_on(source, "hydro"):
         raise source.refuse("runs with radiation or without gas have no counterpart")
     source.put("model", "amr")
-    problems[problem](source)
-    source.carried("problem", now="problem.name")
-    source.carried("hydro", "radiation", now="gas alone")
-    _mesh(source)
-    if problem == "rotating_star":
-        _mesh_of_star(source)
-    _hydro(source)
-    _time(source)
+    with source.naming_settings():
+        problems[problem](source)
+        source.carried("problem", now="problem.name")
+        source.carried("hydro", "radiation", now="gas alone")
+        _mesh(source)
+        if problem == "rotating_star":
+            _mesh_of_star(source)
+        _hydro(source)
+        _time(source)
     return source
 
 

@@ -44,13 +44,14 @@ def _read(path: Path) -> dict[str, Any]:
 
     try:
         groups = f90nml.read(str(path))
-    except (OSError, StopIteration, ValueError, TypeError, IndexError) as cause:
+    except (OSError, StopIteration, AssertionError, ValueError, TypeError, IndexError) as cause:
         raise OctoolsError(f"{path} is not a whole namelist: {cause}") from cause
     return {
         f"{group}/{name}": value
         for group, names in groups.items()
         if isinstance(names, dict)
         for name, value in names.items()
+        if value is not None  # a name without a value stays at its default
     }
 
 
@@ -66,17 +67,18 @@ def convert(path: Path) -> Conversion:
     """Say in Octant's parameters what a namelist of RAMSES says."""
     source = Conversion(path, _read(path), DEFAULTS)
     source.put("model", "amr")
-    _mesh(source)
-    _boundaries(source)
-    if source.get("run_params/cosmo"):
-        _cosmology(source)
-    else:
-        _gas(source)
-        _output(source)
-    _hydro(source)
-    _gravity(source)
-    _refinement(source)
-    _time(source)
+    with source.naming_settings():
+        _mesh(source)
+        _boundaries(source)
+        if source.get("run_params/cosmo"):
+            _cosmology(source)
+        else:
+            _gas(source)
+            _output(source)
+        _hydro(source)
+        _gravity(source)
+        _refinement(source)
+        _time(source)
     return source
 
 
