@@ -107,6 +107,18 @@ def test_the_energy_equation_holds_with_the_ledger(tmp_path: Path) -> None:
     assert np.abs(left).max() < 1e-2 * added[-1]
 
 
+def test_gas_without_a_background_is_heated_by_next_to_nothing(tmp_path: Path) -> None:
+    dark = ["cooling.uv_background=none", "cooling.self_shielding=none", "cooling.reionization=45"]
+    one = run_well(tmp_path / "one", GALAXIES_IN_A_BOX, *dark)
+    three = run_well(tmp_path / "three", GALAXIES_IN_A_BOX, *dark, ranks=3)
+    assert_same_run(three, one)
+    assert_same_births(three, one)
+    history = one.history()
+    assert history["stars_particles"][-1] > 50
+    # What recombination left ionised is heated by a trace of a background.
+    assert 0.0 < history["cooling_uv_heated"][-1] < 1e-4 * history["cooling_cooled"][-1]
+
+
 COOLS_INTO_FEW_CELLS = """
 model = "amr"
 [problem]
