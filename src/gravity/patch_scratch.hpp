@@ -190,25 +190,36 @@ KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, 
   for (int e = 0; e < PatchScratch<T, Depth>::row; ++e) field.pairs(0, j, k)[e - 2] = 0.0;
 }
 
-// Fills a row of an own patch or its surroundings from the patches around it; 0 where there is no
-// patch.
+// Where a row of an own patch or its surroundings begins in fields: in the patch below along x, in
+// the one that it goes through, and in that above; negative: nowhere.
+template <int T>
+struct RowPlaces {
+  std::int64_t below, here, above;
+
+  KOKKOS_FORCEINLINE_FUNCTION RowPlaces(const PatchTable& table, const StripTable* strips, int j,
+                                        int k) {
+    const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
+    const auto place = [&](int side) -> std::int64_t {
+      return slots[side] < 0 ? -1 : place_of_row(strips, T, slots[side], j & (T - 1), k & (T - 1));
+    };
+    below = place(0), here = place(1), above = place(2);
+  }
+};
+
+// Fills such a row; 0 where it is nowhere.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PatchTable& table, const StripTable* strips,
-                                            const double* field, int j, int k,
-                                            const PatchScratch<T, Depth>& to) {
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const double* field, int j,
+                                            int k, const PatchScratch<T, Depth>& to) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
-  const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
-  const auto line = [&](int side) {
-    return slots[side] < 0 ? nullptr
-                           : row_of(strips, T, field, slots[side], j & (T - 1), k & (T - 1));
-  };
-  const double *below = line(0), *here = line(1), *above = line(2);
   for (int parity = 0; parity < 2; ++parity) {
     double* pairs = to.pairs(parity, j, k);
-    const int from = parity * (T / 2);
-    copy_pairs<near>(below ? below + from + T / 2 - near : nullptr, pairs - near);
-    copy_pairs<T / 2>(here ? here + from : nullptr, pairs);
-    copy_pairs<near>(above ? above + from : nullptr, pairs + T / 2);
+    const double* from = field + parity * (T / 2);
+    const auto cells = [&](std::int64_t place) { return place < 0 ? nullptr : from + place; };
+    const double *below = cells(places.below), *here = cells(places.here),
+                 *above = cells(places.above);
+    copy_pairs<near>(below ? below + T / 2 - near : nullptr, pairs - near);
+    copy_pairs<T / 2>(here, pairs);
+    copy_pairs<near>(above, pairs + T / 2);
   }
 }
 
@@ -217,7 +228,9 @@ template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
                                         const StripTable* strips, const double* field, int depth,
                                         const PatchScratch<T, Depth>& to) {
-  for_rows<T>(team, depth, [&](int j, int k) { gather_row<T>(table, strips, field, j, k, to); });
+  for_rows<T>(team, depth, [&](int j, int k) {
+    gather_row(RowPlaces<T>(table, strips, j, k), field, j, k, to);
+  });
 }
 
 // The sum of the six neighbours of the cells of one parity in a row, from pair e on.

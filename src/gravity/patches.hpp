@@ -41,8 +41,9 @@ using StripTable = std::array<std::int32_t, k_largest_patch * k_largest_patch / 
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, int side,
                                                       std::int64_t slot, int j, int k) {
   if (side < k_largest_patch) return ((slot * side + k) * side + j) * side;
-  const std::int64_t strip = strips[slot][(k * k_largest_patch + j) / k_strip];
-  return strip < 0 ? -1 : (strip * k_strip + j % k_strip) * k_largest_patch;
+  const unsigned row = k * k_largest_patch + j;
+  const std::int64_t strip = strips[slot][row / k_strip];
+  return strip < 0 ? -1 : (strip * k_strip + row % k_strip) * k_largest_patch;
 }
 
 // The row in a field; null: nowhere.

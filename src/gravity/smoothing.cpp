@@ -60,11 +60,10 @@ struct PassScratch {
   }
 
   // Of f, and of what it is divided by.
-  KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const PatchTable& table, const GridView& grid,
+  KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const GridView& grid, const RowPlaces<T>& places,
                                                    int j, int k) const {
-    gather_row<T>(table, grid.strips, grid.f, j, k, f);
-    if constexpr (R == Reach::weighted)
-      gather_row<T>(table, grid.strips, grid.diagonal, j, k, diagonal);
+    gather_row(places, grid.f, j, k, f);
+    if constexpr (R == Reach::weighted) gather_row(places, grid.diagonal, j, k, diagonal);
   }
 };
 
@@ -202,19 +201,24 @@ struct Descent {
         static_cast<double*>(team.team_scratch(1).get_shmem_aligned(C * C * sizeof(double), 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
     double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
-    const auto gather_phi = [&](int j, int k) OCTANT_INLINE_LAMBDA {
+    const auto places_of = [&](int j, int k) OCTANT_INLINE_LAMBDA {
+      return RowPlaces<T>(table, grid.strips, j, k);
+    };
+    const auto gather_phi = [&](const RowPlaces<T>& places, int j, int k) OCTANT_INLINE_LAMBDA {
       if (from_zero) clear_row(at.phi, j, k);
-      else gather_row<T>(table, grid.strips, grid.phi, j, k, at.phi);
+      else gather_row(places, grid.phi, j, k, at.phi);
     };
     const auto gather = [&](int k) OCTANT_INLINE_LAMBDA {
       const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
       const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
       for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        gather_phi(j, k);
-        at.gather_equation(table, grid, j, k);
+        const RowPlaces<T> places = places_of(j, k);
+        gather_phi(places, j, k);
+        at.gather_equation(grid, places, j, k);
       });
       for_rows_in(beside & known, [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
-      for_rows_in(beside & ~known, [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(j, k); });
+      for_rows_in(beside & ~known,
+                  [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(places_of(j, k), j, k); });
     };
     const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<2>(swept, at, 0, k); };
     const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 1, k); };
@@ -310,10 +314,10 @@ struct Ascent {
     const auto correct = [&](int k) OCTANT_INLINE_LAMBDA {
       const RowSet rows = swept.rows(k);
       const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
-      for_rows_in(rows & solved,
-                  [&](int j) OCTANT_INLINE_LAMBDA { at.gather_equation(table, grid, j, k); });
       for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        gather_row<T>(table, grid.strips, grid.phi, j, k, at.phi);
+        const RowPlaces<T> places(table, grid.strips, j, k);
+        if ((solved >> (j + 3) & 1) != 0) at.gather_equation(grid, places, j, k);
+        gather_row(places, grid.phi, j, k, at.phi);
         prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
       });
       for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows,
