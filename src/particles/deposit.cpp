@@ -20,44 +20,25 @@ namespace {
 struct MassRange {
   double smallest = std::numeric_limits<double>::infinity(), largest = 0.0;
   int broken = 0;  // 1 if some mass is not a positive, finite number
-};
 
-KOKKOS_INLINE_FUNCTION void extend(MassRange& range, const MassRange& other) {
-  range.smallest = min(range.smallest, other.smallest);
-  range.largest = max(range.largest, other.largest);
-  range.broken = range.broken != 0 ? range.broken : other.broken;
-}
-
-// Joins ranges into one that lies in the memory of kernels.
-class JoinRanges {
- public:
-  using reducer = JoinRanges;
-  using value_type = MassRange;
-  using result_view_type = Kokkos::View<MassRange, mesh::DeviceSpace, Kokkos::MemoryUnmanaged>;
-
-  KOKKOS_FUNCTION explicit JoinRanges(MassRange* range) : range_(range) {}
-  KOKKOS_FUNCTION void join(MassRange& range, const MassRange& other) const {
-    extend(range, other);
+  KOKKOS_FORCEINLINE_FUNCTION void operator+=(const MassRange& other) {
+    smallest = min(smallest, other.smallest);
+    largest = max(largest, other.largest);
+    broken = broken != 0 ? broken : other.broken;
   }
-  KOKKOS_FUNCTION void init(MassRange& range) const { range = MassRange(); }
-  KOKKOS_FUNCTION MassRange& reference() const { return *range_.data(); }
-  KOKKOS_FUNCTION result_view_type view() const { return range_; }
-  KOKKOS_FUNCTION bool references_scalar() const { return false; }
-
- private:
-  result_view_type range_;
 };
 
-void find_range(const ParticleSet& set, MassRange* range) {
-  const double* mass = set.columns().mass;
-  announce_kernel("range of masses", set.count(), {8.0, 0.0});
+MassRange range_of(const JoinedSets& sets) {
+  announce_kernel("range of masses", sets.count(), {8.0, 0.0});
+  MassRange range;
   Kokkos::parallel_reduce(
-      "range of masses", set.count(),
-      KOKKOS_LAMBDA(int n, MassRange& found) {
-        const double m = mass[n];
-        extend(found, {m, m, !(m > 0.0) || !Kokkos::isfinite(m)});
+      "range of masses", sets.count(),
+      KOKKOS_LAMBDA(std::int64_t n, MassRange & found) {
+        const double m = sets.mass(sets.place(n));
+        found += {m, m, !(m > 0.0) || !Kokkos::isfinite(m)};
       },
-      JoinRanges(range));
+      range);
+  return range;
 }
 
 // A sum of masses as a whole number, in two parts: of 2^-24 and of 2^-48 of a unit that none
@@ -70,15 +51,15 @@ struct WholeMass {
   }
 };
 
-WholeMass whole_mass(const ParticleSet& set, double unit) {
-  const double* mass = set.columns().mass;
+WholeMass whole_mass(const JoinedSets& sets, double unit) {
   const double parts_per_mass = 0x1p24 / unit;
   WholeMass sum;
-  announce_kernel("total mass", set.count(), {8.0, 5.0});
+  announce_kernel("total mass", sets.count(), {8.0, 5.0});
   Kokkos::parallel_reduce(
-      "total mass", set.count(),
-      KOKKOS_LAMBDA(int n, std::int64_t& upper, std::int64_t& lower) {
-        const double parts = mass[n] * parts_per_mass, whole = Kokkos::floor(parts);
+      "total mass", sets.count(),
+      KOKKOS_LAMBDA(std::int64_t n, std::int64_t & upper, std::int64_t & lower) {
+        const double parts = sets.mass(sets.place(n)) * parts_per_mass,
+                     whole = Kokkos::floor(parts);
         upper += static_cast<std::int64_t>(whole);
         lower += static_cast<std::int64_t>(Kokkos::floor(0x1p24 * (parts - whole))) + 1;
       },
@@ -148,10 +129,9 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
 
 Particles::Measure Particles::measure_masses() const {
   const Communicator& communicator = mesh_.communicator();
-  const auto ranges = mesh::uninitialised<MassRange>("range of masses", std::ssize(levels_));
-  for (std::size_t l = 0; l < levels_.size(); ++l) find_range(levels_[l].set, ranges.data() + l);
+  const std::vector<JoinedSets> joined = joined_levels();
   MassRange range;
-  for (const MassRange& of_level : to_vector(Cargo::numbers, ranges)) extend(range, of_level);
+  for (const JoinedSets& sets : joined) range += range_of(sets);
   enum { k_smallest, k_largest, k_broken, k_count, k_levels };
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
@@ -168,8 +148,8 @@ Particles::Measure Particles::measure_masses() const {
     return measure;
   const double unit = std::ldexp(1.0, std::ilogb(largest) + 1);
   WholeMass sum;
-  for (const Level& level : levels_) {
-    const WholeMass part = whole_mass(level.set, unit);
+  for (const JoinedSets& sets : joined) {
+    const WholeMass part = whole_mass(sets, unit);
     sum.upper += part.upper;
     sum.lower += part.lower;
   }

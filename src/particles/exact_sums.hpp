@@ -5,8 +5,9 @@
 // do, the host adds them up instead: the sum is the same.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "comm/reproducible_sum.hpp"
@@ -51,52 +52,80 @@ inline void add(ReproducibleSum& sum, const Parts& parts, int exponent) {
   }
 }
 
-// The largest size of a term; infinite if some term is not finite.
-template <class Term>
-double largest(std::int64_t count, const Term& term) {
-  double size = 0.0;
-  Kokkos::parallel_reduce(
-      "largest term", count,
-      KOKKOS_LAMBDA(std::int64_t n, double& most) {
-        const double here = Kokkos::abs(term(n));
-        if (!(here <= most))
-          most = Kokkos::isfinite(here) ? here : Kokkos::Experimental::infinity_v<double>;
-      },
-      Kokkos::Max<double>(size));
-  return std::max(size, 0.0);
-}
+// The largest sizes of terms, which += joins; infinite if some term is not finite.
+template <std::size_t Sums>
+struct Largest {
+  double size[Sums] = {};
 
-template <class Term>
-void add_on_host(ReproducibleSum& sum, std::int64_t count, const Term& term) {
+  KOKKOS_FORCEINLINE_FUNCTION void operator+=(const Largest& other) {
+    for (std::size_t s = 0; s < Sums; ++s) add(s, other.size[s]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(std::size_t sum, double here) {
+    if (!(here <= size[sum]))
+      size[sum] = Kokkos::isfinite(here) ? here : Kokkos::Experimental::infinity_v<double>;
+  }
+};
+
+template <std::size_t Sums>
+struct AllParts {
+  Parts of[Sums];
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator+=(const AllParts& other) {
+    for (std::size_t s = 0; s < Sums; ++s) of[s] += other.of[s];
+  }
+};
+
+template <class Terms>
+void add_on_host(ReproducibleSum& sum, std::size_t which, std::int64_t count,
+                 const Terms& terms_of) {
   const auto terms = mesh::uninitialised<double>("terms", count);
   Kokkos::parallel_for(
-      "terms", count, KOKKOS_LAMBDA(std::int64_t n) { terms(n) = term(n); });
+      "terms", count, KOKKOS_LAMBDA(std::int64_t n) { terms(n) = terms_of(n)[which]; });
   const auto host = on_host(Cargo::particles, terms);
   for (std::int64_t n = 0; n < count; ++n) sum += host(n);
 }
 
 }  // namespace exact
 
-// Adds term(0) to term(count - 1), doubles that a function gives on the device at a cost.
-template <class Term>
-void add_terms(ReproducibleSum& sum, std::int64_t count, const KernelCost& cost, const Term& term) {
+// Adds to each of some sums its terms 0 to count - 1. terms_of(n), on the device, gives term n of
+// all sums, at a cost.
+template <std::size_t Sums, class Terms>
+void add_terms(const std::array<ReproducibleSum*, Sums>& sums, std::int64_t count,
+               const KernelCost& cost, const Terms& terms_of) {
+  if (count == 0) return;
   announce_kernel("largest term", count, cost);
-  const double largest = exact::largest(count, term);
-  if (largest == 0.0) return;
-  const int exponent = std::isfinite(largest) ? std::ilogb(largest) + 1 : 0;
-  exact::Parts parts;
-  parts.cut = !std::isfinite(largest) || std::abs(exponent) > exact::k_largest_exponent;
-  if (parts.cut == 0) {
-    const double per_unit = std::ldexp(1.0, -exponent);
-    // A term has three parts or four, each of which takes a product and a difference.
-    announce_kernel("parts of terms", count, {cost.bytes, cost.operations + 8.0});
-    Kokkos::parallel_reduce(
-        "parts of terms", count,
-        KOKKOS_LAMBDA(std::int64_t n, exact::Parts & some) { some.add(per_unit * term(n)); },
-        parts);
+  exact::Largest<Sums> largest;
+  Kokkos::parallel_reduce(
+      "largest term", count,
+      KOKKOS_LAMBDA(std::int64_t n, exact::Largest<Sums> & most) {
+        const Kokkos::Array<double, Sums> terms = terms_of(n);
+        for (std::size_t s = 0; s < Sums; ++s) most.add(s, Kokkos::abs(terms[s]));
+      },
+      largest);
+  int exponents[Sums];
+  Kokkos::Array<double, Sums> per_unit;  // 0: left to the host, or nothing to add
+  for (std::size_t s = 0; s < Sums; ++s) {
+    const double size = largest.size[s];
+    exponents[s] = size > 0.0 && std::isfinite(size) ? std::ilogb(size) + 1 : 0;
+    const bool fits = std::isfinite(size) && std::abs(exponents[s]) <= exact::k_largest_exponent;
+    per_unit[s] = fits && size > 0.0 ? std::ldexp(1.0, -exponents[s]) : 0.0;
   }
-  if (parts.cut > 0) exact::add_on_host(sum, count, term);
-  else exact::add(sum, parts, exponent);
+  // A term has three parts or four, each of which takes a product and a difference.
+  announce_kernel("parts of terms", count, {cost.bytes, cost.operations + 8.0 * Sums});
+  exact::AllParts<Sums> parts;
+  Kokkos::parallel_reduce(
+      "parts of terms", count,
+      KOKKOS_LAMBDA(std::int64_t n, exact::AllParts<Sums> & some) {
+        const Kokkos::Array<double, Sums> terms = terms_of(n);
+        for (std::size_t s = 0; s < Sums; ++s)
+          if (per_unit[s] > 0.0) some.of[s].add(per_unit[s] * terms[s]);
+      },
+      parts);
+  for (std::size_t s = 0; s < Sums; ++s) {
+    if (largest.size[s] == 0.0) continue;
+    if (per_unit[s] == 0.0 || parts.of[s].cut > 0) exact::add_on_host(*sums[s], s, count, terms_of);
+    else exact::add(*sums[s], parts.of[s], exponents[s]);
+  }
 }
 
 }  // namespace octant::particles

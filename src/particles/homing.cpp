@@ -28,9 +28,17 @@ Position position_of(std::span<const Word> row) {
   return position;
 }
 
+MassChange change_of(std::span<const Word> row, std::int32_t home, double sign) {
+  const Position x = position_of(row);
+  return {.position = {x[0], x[1], x[2]},
+          .mass = std::bit_cast<double>(row[k_mass]),
+          .sign = sign,
+          .home = home};
+}
+
 // Rows that are not in their block any more, or in an octant with particles of its own level.
-std::vector<std::int32_t> find_movers(const ParticleSet& set, const Neighbourhood& near,
-                                      const LevelFrame& frame, bool may_descend) {
+RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
+                    bool may_descend) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
@@ -106,46 +114,50 @@ void Particles::check_stay(int level, const Position& position, int slot) {
 void Particles::find_homes(int coarsest, int finest, MassSums* sums) {
   Travellers leaving;
   const int last = std::min<int>(finest, static_cast<int>(levels_.size()) - 1);
+  MassChanges changes(levels_.size());
+  MassChanges* const noted = sums ? &changes : nullptr;
   for (int level = coarsest; level <= last; ++level)
-    collect_movers(level, coarsest, finest, leaving, sums);
-  deliver(std::move(leaving), coarsest, finest, sums);
+    collect_movers(level, coarsest, finest, leaving, noted);
+  deliver(std::move(leaving), coarsest, finest, noted);
+  if (sums) add_changes(changes, *sums);
   for (int level = coarsest; level <= last; ++level)
     levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
 }
 
 // Gives the particles of one level new homes on this rank, or puts them among those that leave.
 void Particles::collect_movers(int level, int coarsest, int finest, Travellers& leaving,
-                               MassSums* sums) {
+                               MassChanges* changes) {
   ParticleSet& set = levels_[level].set;
   const LevelFrame frame(mesh_.geometry(), level);
   const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest);
   if (movers.empty()) return;
-  const std::vector<Word> words = set.words(movers);
-  const auto homes = set.homes(movers);
-  const auto width = static_cast<std::size_t>(set.row_words());
-  const auto row_of = [&](std::size_t n) { return std::span(words).subspan(n * width, width); };
+  const ReadRows rows = set.read(movers);
 
   const int rank = mesh_.communicator().rank();
   std::vector<std::int32_t> moved, new_homes, gone;
   std::vector<std::size_t> departing;  // among the movers
   std::vector<Home> destinations;
+  const auto take_out = [&](std::size_t n) {
+    gone.push_back(movers[n]);
+    if (changes) (*changes)[level].push_back(change_of(rows[n], rows.home(n), -1.0));
+  };
   for (std::size_t n = 0; n < movers.size(); ++n) {
-    const Position position = position_of(row_of(n));
+    const Position position = position_of(rows[n]);
     if (!frame.holds(position)) {
       if (!std::isfinite(position[0] + position[1] + position[2]))
         trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", name(), level,
                                position[0], position[1], position[2]);
       ++lost_;
-      gone.push_back(movers[n]);
+      take_out(n);
       continue;
     }
-    const Home home = home_of(level, coarsest, finest, position, homes[n]);
+    const Home home = home_of(level, coarsest, finest, position, rows.home(n));
     if (home.owner != rank || home.level != level) {
       if (home.owner == rank && home.slot < 0) check_stay(level, position, home.slot);
       departing.push_back(n);
-      gone.push_back(movers[n]);
+      take_out(n);
       destinations.push_back(home);
-    } else if (home.slot != homes[n]) {
+    } else if (home.slot != rows.home(n)) {
       moved.push_back(movers[n]);
       new_homes.push_back(home.slot);
     } else {
@@ -153,14 +165,13 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
     }
   }
   set.set_homes(moved, new_homes);
-  if (sums) add_masses(level, gone, -1.0, *sums);
   set.remove(gone);
 
   std::vector<std::vector<Word>> arriving(levels_.size());
   std::vector<std::vector<std::int32_t>> slots(levels_.size());
   for (std::size_t n = 0; n < destinations.size(); ++n) {
     const Home& to = destinations[n];
-    const auto row = row_of(departing[n]);
+    const auto row = rows[departing[n]];
     if (to.owner == rank) {
       arriving[to.level].insert(arriving[to.level].end(), row.begin(), row.end());
       slots[to.level].push_back(to.slot);
@@ -171,20 +182,21 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
     }
   }
   for (std::size_t l = 0; l < levels_.size(); ++l)
-    take_in(static_cast<int>(l), arriving[l], slots[l], sums);
+    take_in(static_cast<int>(l), arriving[l], slots[l], changes);
 }
 
 void Particles::take_in(int level, std::span<const Word> words,
-                        const std::vector<std::int32_t>& homes, MassSums* sums) {
+                        const std::vector<std::int32_t>& homes, MassChanges* changes) {
   ParticleSet& set = levels_[level].set;
-  std::vector<std::int32_t> rows(homes.size());
-  std::iota(rows.begin(), rows.end(), set.count());
   set.append(words, homes);
-  if (sums) add_masses(level, rows, 1.0, *sums);
+  if (!changes) return;
+  const auto width = static_cast<std::size_t>(set.row_words());
+  for (std::size_t n = 0; n < homes.size(); ++n)
+    (*changes)[level].push_back(change_of(words.subspan(n * width, width), homes[n], 1.0));
 }
 
 // Sends travellers from rank to rank until all are at home.
-void Particles::deliver(Travellers leaving, int coarsest, int finest, MassSums* sums) {
+void Particles::deliver(Travellers leaving, int coarsest, int finest, MassChanges* changes) {
   const Communicator& communicator = mesh_.communicator();
   for (;;) {
     enum { k_all_home, k_some_travel, k_broken };
@@ -200,13 +212,13 @@ void Particles::deliver(Travellers leaving, int coarsest, int finest, MassSums* 
     const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
     const auto arrived =
         route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
-    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest, sums);
+    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest, changes);
   }
 }
 
 // Takes those in whose home is here; returns the others with their next ranks.
 Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest, int finest,
-                                        MassSums* sums) {
+                                        MassChanges* changes) {
   const int rank = mesh_.communicator().rank();
   const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
   std::vector<std::vector<Word>> arriving(levels_.size());
@@ -227,7 +239,7 @@ Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest,
     slots[home.level].push_back(home.slot);
   }
   for (std::size_t l = 0; l < levels_.size(); ++l)
-    take_in(static_cast<int>(l), arriving[l], slots[l], sums);
+    take_in(static_cast<int>(l), arriving[l], slots[l], changes);
   return onward;
 }
 
@@ -272,16 +284,13 @@ void Particles::migrate(const std::vector<std::vector<int>>& owners) {
     announce_kernel("select rows", set.count(), {4.0, 0.0});
     const auto rows = select_rows(
         set.count(), KOKKOS_LAMBDA(int n) { return table(p.home[n]) != rank; });
-    const auto homes = set.homes(rows);
-    const auto words = set.words(rows);
-    const auto width = static_cast<std::size_t>(set.row_words());
+    const ReadRows read = set.read(rows);
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      leaving.ranks.push_back(owner_of[homes[n]]);
+      leaving.ranks.push_back(owner_of[read.home(n)]);
       leaving.words.push_back(static_cast<Word>(l));
-      const auto row = std::span(words).subspan(n * width, width);
-      leaving.words.insert(leaving.words.end(), row.begin(), row.end());
+      leaving.words.insert(leaving.words.end(), read[n].begin(), read[n].end());
     }
-    set.remove(rows);
+    set.remove(rows.of_host());
   }
   const std::size_t width = levels_[0].set.row_words() + 1;
   const auto routed = route_bytes(communicator, leaving.ranks,

@@ -39,46 +39,54 @@ struct FieldAround {
   decltype(Neighbourhood::places) places;
   CellArrays<const double> fields;
 
-  KOKKOS_FORCEINLINE_FUNCTION CellsAround at(int n) const {
-    const std::int32_t home = p.home[n];
-    const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+  KOKKOS_FORCEINLINE_FUNCTION CellsAround at(std::int32_t home, const double (&x)[3]) const {
     const Cloud cloud = cloud_of(frame, blocks(home), x);
     CellsAround around;
     for (int d = 0; d < 3; ++d) around.weight[d] = cloud.weight[d];
     find_cells(cloud, home, places.data(), fields, frame.block_size, around.cell, around.stride);
     return around;
   }
+  KOKKOS_FORCEINLINE_FUNCTION CellsAround at(int n) const {
+    return at(p.home[n], {p.position[0][n], p.position[1][n], p.position[2][n]});
+  }
 };
+
+FieldAround field_around(const LevelFrame& frame, const ParticleSet& set, const Neighbourhood& near,
+                         const FieldNearby& field) {
+  return {frame, set.columns(), near.blocks, near.places, field.cells};
+}
+
+// A home, a position, a mass and one cell are read, a product is written.
+constexpr KernelCost k_product_cost{56.0, 35.0};
 
 // So few terms are added up by the host sooner than kernels are launched that find exact parts.
 constexpr std::int64_t k_few_terms = 2048;
 
-// Adds mass times a field, and the square of mass, of some rows, times a sign.
-void add_rows(const ParticleColumns& p, const FieldAround& around,
-              const std::vector<std::int32_t>& rows, double sign, ReproducibleSum& weighted,
-              ReproducibleSum& squared) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  const auto chosen = mesh::to_device("rows", rows, Cargo::lists);
-  const auto terms = mesh::uninitialised<double>("products", 2 * count);
-  // A row, a home, a position, a mass and one cell are read, a product is written.
-  announce_kernel("mass times field", count, {56.0, 35.0});
+// The terms of all particles of a level: their masses times the field, then the squares of masses.
+void find_terms(const FieldAround& around, std::int64_t count, const DeviceArray<double>& terms) {
+  announce_kernel("mass times field", count, k_product_cost);
   Kokkos::parallel_for(
-      "mass times field", count, KOKKOS_LAMBDA(std::int64_t n) {
-        const std::int32_t row = chosen(n);
+      "mass times field", count, KOKKOS_LAMBDA(int n) {
         // One that has lost its way has no home; the error is on its way.
-        const double mass = p.mass[row];
-        terms(n) = p.home[row] < 0 ? 0.0 : sign * (mass * around.at(row).interpolated(0));
-        terms(count + n) = sign * (mass * mass);
+        const double mass = around.p.mass[n];
+        terms(n) = around.p.home[n] < 0 ? 0.0 : mass * around.at(n).interpolated(0);
+        terms(count + n) = mass * mass;
       });
-  if (count <= k_few_terms) {
-    const std::vector<double> few = to_vector(Cargo::particles, terms);
-    for (std::int64_t n = 0; n < count; ++n) weighted += few[n], squared += few[count + n];
-    return;
-  }
-  add_terms(
-      weighted, count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return terms(n); });
-  add_terms(
-      squared, count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return terms(count + n); });
+}
+
+// From `first` on, `count` changes of a level's masses, times the field there.
+void multiply(const DeviceArray<const MassChange>& changes, std::int64_t first, std::int64_t count,
+              const FieldAround& around, const DeviceArray<double>& products) {
+  announce_kernel("mass times field", count, k_product_cost);
+  Kokkos::parallel_for(
+      "mass times field",
+      Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(first, first + count),
+      KOKKOS_LAMBDA(std::int64_t n) {
+        const MassChange& change = changes(n);
+        const double field =
+            change.home < 0 ? 0.0 : around.at(change.home, change.position).interpolated(0);
+        products(n) = change.sign * (change.mass * field);
+      });
 }
 
 }  // namespace
@@ -98,10 +106,9 @@ FieldNearby Particles::fetch(int level, const VectorField& here, const VectorFie
 }
 
 void Particles::kick(int level, const FieldNearby& force, double dt) {
-  const Neighbourhood& near = *levels_[level].neighbourhood;
   const ParticleColumns p = levels_[level].set.columns();
-  const FieldAround field{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
-                          force.cells};
+  const FieldAround field = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
+                                         *levels_[level].neighbourhood, force);
   // A home, a position, a velocity and one cell's field are read, a velocity is written. The cloud
   // takes 12 operations, a component 21 to interpolate and 2 to add.
   announce_kernel("kick", levels_[level].set.count(), {100.0, 81.0});
@@ -113,11 +120,10 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
 }
 
 void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
-  const Neighbourhood& near = *levels_[level].neighbourhood;
   const FieldNearby field = fetch(level, here, coarser, 4);
   const ParticleColumns p = levels_[level].set.columns();
-  const FieldAround gas{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
-                        field.cells};
+  const FieldAround gas = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
+                                       *levels_[level].neighbourhood, field);
   Kokkos::parallel_for(
       "carry", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         const CellsAround around = gas.at(n);
@@ -131,23 +137,64 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields, int co
                 .squared = std::vector<ReproducibleSum>(mesh_.finest_level() + 1),
                 .coarsest = coarsest,
                 .fields = std::move(fields)};
+  // Those of levels with few particles go to the host together.
+  std::vector<std::int64_t> few(levels_.size(), 0);
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level)
+    if (const int count = levels_[level].set.count(); count <= k_few_terms) few[level] = count;
+  const auto terms_of_few = mesh::uninitialised<double>(
+      "products", 2 * std::accumulate(few.begin(), few.end(), std::int64_t{0}));
+  std::int64_t first = 0;
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
-    std::vector<std::int32_t> all(levels_[level].set.count());
-    std::iota(all.begin(), all.end(), 0);
-    add_masses(level, all, 1.0, sums);
+    const std::int64_t count = levels_[level].set.count();
+    if (count == 0) continue;
+    const FieldAround around = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
+                                            *levels_[level].neighbourhood, sums.fields[level]);
+    if (few[level] > 0) {
+      const std::pair range(first, first + 2 * count);
+      find_terms(around, count, Kokkos::subview(terms_of_few, range));
+      first += 2 * count;
+      continue;
+    }
+    const auto terms = mesh::uninitialised<double>("products", 2 * count);
+    find_terms(around, count, terms);
+    add_terms<2>(
+        {&sums.weighted, &sums.squared[level]}, count, {16.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) {
+          return Kokkos::Array<double, 2>{terms(n), terms(count + n)};
+        });
+  }
+  if (first == 0) return sums;
+  const std::vector<double> host = to_vector(Cargo::particles, terms_of_few);
+  auto term = host.begin();
+  for (std::size_t level = 0; level < few.size(); ++level) {
+    for (std::int64_t n = 0; n < few[level]; ++n) sums.weighted += *term++;
+    for (std::int64_t n = 0; n < few[level]; ++n) sums.squared[level] += *term++;
   }
   return sums;
 }
 
-// Adds, or takes away where the sign is -1, some particles of a level.
-void Particles::add_masses(int level, const std::vector<std::int32_t>& rows, double sign,
-                           MassSums& sums) const {
-  if (rows.empty()) return;
-  const Neighbourhood& near = *levels_[level].neighbourhood;
-  const ParticleColumns p = levels_[level].set.columns();
-  const FieldAround around{LevelFrame(mesh_.geometry(), level), p, near.blocks, near.places,
-                           sums.fields[level].cells};
-  add_rows(p, around, rows, sign, sums.weighted, sums.squared[level]);
+void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
+  std::vector<MassChange> all;
+  for (const auto& of_level : changes) all.insert(all.end(), of_level.begin(), of_level.end());
+  if (all.empty()) return;
+  const auto listed = mesh::to_device("changes of masses", all, Cargo::particles);
+  const auto products = mesh::uninitialised<double>("products", std::ssize(all));
+  std::int64_t first = 0;
+  for (std::size_t level = 0; level < changes.size(); ++level) {
+    const std::int64_t count = std::ssize(changes[level]);
+    if (count == 0) continue;
+    const FieldAround around =
+        field_around(LevelFrame(mesh_.geometry(), static_cast<int>(level)), levels_[level].set,
+                     *levels_[level].neighbourhood, sums.fields[level]);
+    multiply(listed, first, count, around, products);
+    first += count;
+  }
+  std::size_t n = 0;
+  const std::vector<double> terms = to_vector(Cargo::particles, products);
+  for (std::size_t level = 0; level < changes.size(); ++level)
+    for (const MassChange& change : changes[level]) {
+      sums.weighted += terms[n++];
+      sums.squared[level] += change.sign * (change.mass * change.mass);
+    }
 }
 
 void Particles::drift(int level, double dt) {

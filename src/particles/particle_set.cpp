@@ -97,11 +97,11 @@ DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, 
 }
 
 template <class T>
-std::vector<T> values_of(const DeviceArray<T>& column, const std::vector<std::int32_t>& rows) {
+std::vector<T> values_of(const DeviceArray<T>& column, const RowList& rows) {
   std::vector<T> values(rows.size());
   if (rows.empty()) return values;
   const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
-  gather(column, to_device("rows", rows, Cargo::lists), gathered);
+  gather(column, rows.of_kernels(), gathered);
   copy_to_host(Cargo::particles, host_view(values), gathered);
   return values;
 }
@@ -161,35 +161,42 @@ ParticleColumns ParticleSet::columns() const {
   return c;
 }
 
-std::vector<double> ParticleSet::reals(int column, const std::vector<std::int32_t>& rows) const {
+std::vector<double> ParticleSet::reals(int column, const RowList& rows) const {
   return values_of(reals_[column], rows);
 }
 
-std::vector<std::int64_t> ParticleSet::integers(int column,
-                                                const std::vector<std::int32_t>& rows) const {
+std::vector<std::int64_t> ParticleSet::integers(int column, const RowList& rows) const {
   return values_of(integers_[column], rows);
 }
 
-std::vector<std::uint64_t> ParticleSet::ids(const std::vector<std::int32_t>& rows) const {
+std::vector<std::uint64_t> ParticleSet::ids(const RowList& rows) const {
   return values_of(ids_, rows);
 }
 
-std::vector<std::int32_t> ParticleSet::homes(const std::vector<std::int32_t>& rows) const {
+std::vector<std::int32_t> ParticleSet::homes(const RowList& rows) const {
   return values_of(homes_, rows);
 }
 
-std::vector<Word> ParticleSet::words(const std::vector<std::int32_t>& rows) const {
-  std::vector<Word> words(rows.size() * row_words());
-  if (rows.empty()) return words;
-  const auto gathered = uninitialised<Word>("gathered rows", std::ssize(words));
-  const auto at = to_device("rows", rows, Cargo::lists);
+std::vector<Word> ParticleSet::words(const RowList& rows) const {
+  std::vector<Word> words = std::move(read(rows).words());
+  words.resize(rows.size() * row_words());
+  return words;
+}
+
+ReadRows ParticleSet::read(const RowList& rows) const {
+  ReadRows found(rows.size(), row_words());
+  if (rows.empty()) return found;
+  const auto gathered = uninitialised<Word>("gathered rows", std::ssize(found.words()));
+  const auto at = rows.of_kernels();
+  const auto homes = static_cast<std::int64_t>(rows.size()) * row_words();
   const RowWords set = row_words_here();
   for_words(
-      "gather rows", set, std::ssize(rows), KOKKOS_LAMBDA(int word, int n) {
+      "gather rows", set, static_cast<std::int64_t>(rows.size()), KOKKOS_LAMBDA(int word, int n) {
         gathered(std::int64_t{n} * set.count() + word) = set.get(word, at(n));
+        if (word == 0) gathered(homes + n) = static_cast<Word>(set.home[at(n)]);
       });
-  copy_to_host(Cargo::particles, host_view(words), gathered);
-  return words;
+  copy_to_host(Cargo::particles, host_view(found.words()), gathered);
+  return found;
 }
 
 void ParticleSet::reserve(std::int64_t rows) {

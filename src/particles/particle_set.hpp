@@ -50,6 +50,46 @@ struct RowWords {
 // The real columns of every set; those that a kind of particles has of its own follow.
 enum RealColumn { k_position = 0, k_velocity = 3, k_mass = 6, k_real_columns = 7 };
 
+// A list of rows, where the host reads it and where kernels do.
+class RowList {
+ public:
+  RowList() = default;
+  RowList(const std::vector<std::int32_t>& rows)
+      : RowList(rows, mesh::to_device("rows", rows, Cargo::lists)) {}
+  RowList(std::vector<std::int32_t> rows, const DeviceArray<const std::int32_t>& of_kernels)
+      : rows_(std::move(rows)), of_kernels_(of_kernels) {}
+
+  bool empty() const { return rows_.empty(); }
+  std::size_t size() const { return rows_.size(); }
+  std::int32_t operator[](std::size_t n) const { return rows_[n]; }
+  const std::vector<std::int32_t>& of_host() const { return rows_; }
+  const DeviceArray<const std::int32_t>& of_kernels() const { return of_kernels_; }
+
+ private:
+  std::vector<std::int32_t> rows_;
+  DeviceArray<const std::int32_t> of_kernels_;
+};
+
+// What rows of a set say, for the host.
+class ReadRows {
+ public:
+  ReadRows(std::size_t rows, std::size_t width)
+      : rows_(rows), width_(width), words_(rows * (width + 1)) {}
+
+  std::span<const Word> operator[](std::size_t n) const {
+    return std::span(words_).subspan(n * width_, width_);
+  }
+  std::int32_t home(std::size_t n) const {
+    return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
+  }
+  // All rows, then their homes.
+  std::vector<Word>& words() { return words_; }
+
+ private:
+  std::size_t rows_, width_;
+  std::vector<Word> words_;
+};
+
 // Rows are in no order that a result could depend on: sorted by home as far as speed asks for it.
 class ParticleSet {
  public:
@@ -65,12 +105,14 @@ class ParticleSet {
   // Words of a row: the real columns, the extra ones last, the integers, the id.
   int row_words() const { return static_cast<int>(reals_.size() + integers_.size()) + 1; }
 
-  // The values of some rows: of a real or integer column, ids, homes, or everything, [row][word].
-  std::vector<double> reals(int column, const std::vector<std::int32_t>& rows) const;
-  std::vector<std::int64_t> integers(int column, const std::vector<std::int32_t>& rows) const;
-  std::vector<std::uint64_t> ids(const std::vector<std::int32_t>& rows) const;
-  std::vector<std::int32_t> homes(const std::vector<std::int32_t>& rows) const;
-  std::vector<Word> words(const std::vector<std::int32_t>& rows) const;
+  // The values of some rows: of a real or integer column, ids, homes, or everything, [row][word],
+  // or that and the homes.
+  std::vector<double> reals(int column, const RowList& rows) const;
+  std::vector<std::int64_t> integers(int column, const RowList& rows) const;
+  std::vector<std::uint64_t> ids(const RowList& rows) const;
+  std::vector<std::int32_t> homes(const RowList& rows) const;
+  std::vector<Word> words(const RowList& rows) const;
+  ReadRows read(const RowList& rows) const;
 
   // Adds rows at the end. Throws RunError beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes);
@@ -108,7 +150,7 @@ class ParticleSet {
 
 // The rows 0 .. count - 1 for which `wanted(row)` holds, in ascending order.
 template <class Wanted>
-std::vector<std::int32_t> select_rows(int count, const Wanted& wanted) {
+RowList select_rows(int count, const Wanted& wanted) {
   const DeviceArray<std::int32_t> found(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "selected rows"), count);
   int total = 0;
@@ -120,10 +162,9 @@ std::vector<std::int32_t> select_rows(int count, const Wanted& wanted) {
         ++place;
       },
       total);
-  std::vector<std::int32_t> rows(total);
-  if (total == 0) return rows;
-  copy_to_host(Cargo::lists, host_view(rows), Kokkos::subview(found, std::pair(0, total)));
-  return rows;
+  if (total == 0) return {};
+  const DeviceArray<const std::int32_t> rows = Kokkos::subview(found, std::pair(0, total));
+  return {to_vector(Cargo::lists, rows), rows};
 }
 
 }  // namespace octant::particles

@@ -142,25 +142,30 @@ std::vector<std::int64_t> Particles::global_counts() const {
   return counts;
 }
 
+std::vector<JoinedSets> Particles::joined_levels() const {
+  std::vector<JoinedSets> joined;
+  for (const Level& level : levels_) {
+    if (level.set.count() == 0) continue;
+    if (joined.empty() || joined.back().is_full()) joined.emplace_back();
+    joined.back().add(level.set);
+  }
+  return joined;
+}
+
 ParticleTotals Particles::totals() const {
   enum { k_mass_sum, k_momentum_sum, k_kinetic_sum = 4, k_sums };
-  std::vector<ReproducibleSum> sums(k_sums);
-  for (const Level& level : levels_) {
-    if (!kind_.has_mass) break;
-    const ParticleColumns p = level.set.columns();
-    const int count = level.set.count();
+  std::array<ReproducibleSum, k_sums> sums;
+  std::array<ReproducibleSum*, k_sums> all;
+  for (int s = 0; s < k_sums; ++s) all[s] = &sums[s];
+  for (const JoinedSets& sets : kind_.has_mass ? joined_levels() : std::vector<JoinedSets>())
     add_terms(
-        sums[k_mass_sum], count, {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n]; });
-    for (int d = 0; d < 3; ++d)
-      add_terms(
-          sums[k_momentum_sum + d], count, {16.0, 1.0},
-          KOKKOS_LAMBDA(std::int64_t n) { return p.mass[n] * p.velocity[d][n]; });
-    add_terms(
-        sums[k_kinetic_sum], count, {32.0, 7.0}, KOKKOS_LAMBDA(std::int64_t n) {
-          const double u = p.velocity[0][n], v = p.velocity[1][n], w = p.velocity[2][n];
-          return 0.5 * p.mass[n] * (u * u + v * v + w * w);
+        all, sets.count(), {32.0, 10.0}, KOKKOS_LAMBDA(std::int64_t n) {
+          const JoinedSets::Place at = sets.place(n);
+          const double m = sets.mass(at), u = sets.velocity(at, 0), v = sets.velocity(at, 1),
+                       w = sets.velocity(at, 2);
+          return Kokkos::Array<double, k_sums>{m, m * u, m * v, m * w,
+                                               0.5 * m * (u * u + v * v + w * w)};
         });
-  }
   ParticleTotals totals;
   totals.count = count();
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums),

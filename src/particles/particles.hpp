@@ -25,6 +25,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "mesh/mesh.hpp"
+#include "particles/joined_sets.hpp"
 #include "particles/kind.hpp"
 #include "particles/neighbourhood.hpp"
 #include "particles/particle_set.hpp"
@@ -54,6 +55,13 @@ struct FieldNearby {
   CellArrays<const double> cells;
   DeviceArray<double> ghosts;  // which those refer to
 };
+
+// A mass that comes to a level, or leaves it where the sign is -1.
+struct MassChange {
+  double position[3], mass, sign;
+  std::int32_t home;
+};
+using MassChanges = std::vector<std::vector<MassChange>>;  // by level
 
 struct ParticleTotals {
   std::int64_t count = 0;
@@ -225,16 +233,18 @@ class Particles {
     std::vector<bool> has_particles;  // by level
   };
   Measure measure_masses() const;
+  // The particles of all levels, in few parts.
+  std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
 
   void find_homes(int coarsest, int finest, MassSums* sums = nullptr);
-  void collect_movers(int level, int coarsest, int finest, Travellers& leaving, MassSums* sums);
-  void deliver(Travellers leaving, int coarsest, int finest, MassSums* sums = nullptr);
-  Travellers settle(const Travellers& arrived, int coarsest, int finest, MassSums* sums);
+  void collect_movers(int level, int coarsest, int finest, Travellers& leaving,
+                      MassChanges* changes);
+  void deliver(Travellers leaving, int coarsest, int finest, MassChanges* changes = nullptr);
+  Travellers settle(const Travellers& arrived, int coarsest, int finest, MassChanges* changes);
   void take_in(int level, std::span<const Word> words, const std::vector<std::int32_t>& homes,
-               MassSums* sums);
-  void add_masses(int level, const std::vector<std::int32_t>& rows, double sign,
-                  MassSums& sums) const;
+               MassChanges* changes);
+  void add_changes(const MassChanges& changes, MassSums& sums) const;
   Home home_of(int level, int coarsest, int finest, const std::array<double, 3>& position,
                int slot) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);

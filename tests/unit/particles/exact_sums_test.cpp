@@ -10,11 +10,16 @@
 namespace octant::particles::test {
 namespace {
 
+// Beside terms of another size, with which they have nothing in common.
 double on_device(const std::vector<double>& terms) {
   const auto values = mesh::to_device("terms", terms);
-  ReproducibleSum sum;
-  add_terms(
-      sum, std::ssize(terms), {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) { return values(n); });
+  ReproducibleSum sum, other;
+  add_terms<2>(
+      {&other, &sum}, std::ssize(terms), {8.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) {
+        return Kokkos::Array<double, 2>{static_cast<double>(n), values(n)};
+      });
+  const auto count = static_cast<double>(terms.size());
+  EXPECT_EQ(other.to_double(), count * (count - 1.0) / 2.0);
   return sum.to_double();
 }
 

@@ -8,6 +8,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "swarm.hpp"
+#include "tests/unit/kernel_watch.hpp"
 
 namespace octant::particles::test {
 namespace {
@@ -43,7 +44,9 @@ TEST(Kick, by_a_linear_field_is_exact_inside_a_level) {
     for (std::size_t n = 0; n < rows.size(); ++n) rows[n] = static_cast<std::int32_t>(n);
     std::int64_t checked = 0;
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      const auto of = [&](int column) { return set.reals(column, {rows[n]})[0]; };
+      const auto of = [&](int column) {
+        return set.reals(column, std::vector<std::int32_t>{rows[n]})[0];
+      };
       const Point x{of(0), of(1), of(2)};
       bool on_level = true;
       for (int corner = 0; corner < 8; ++corner) {
@@ -179,6 +182,15 @@ TEST(CrossingTimes, are_those_of_the_fastest_particle_of_a_level) {
   const auto times = swarm.particles.crossing_times();
   EXPECT_EQ(times[0], 0.0625);
   EXPECT_EQ(times[1], std::numeric_limits<double>::infinity());
+}
+
+TEST(ParticleTotals, take_two_kernels_whatever_the_levels) {
+  Swarm swarm(small_box(4, 2, "periodic"), Communicator::world());
+  swarm.refine({0.7, 0.5, 0.5}, 0.6);
+  swarm.particles.add(scattered(Communicator::world(), 3000, 1.0));
+  const octant::test::KernelWatch watch;
+  EXPECT_GT(swarm.particles.totals().mass, 0.0);
+  EXPECT_LE(watch.launches(), 2);
 }
 
 TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {

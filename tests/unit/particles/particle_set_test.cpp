@@ -44,7 +44,7 @@ TEST(particle_set, rows_stay_whole_when_they_come_go_change_and_are_sorted) {
   const auto first = slots.begin() + count / 2;
   set.append(std::span(words).first(half), {slots.begin(), first});
   set.append(std::span(words).subspan(half), {first, slots.end()});
-  EXPECT_EQ(set.words({7}), row_of(7, 1.0));
+  EXPECT_EQ(set.words(std::vector<std::int32_t>{7}), row_of(7, 1.0));
   set.overwrite({3, 900}, [&] {
     auto two = row_of(3, 2.0);
     const auto second = row_of(900, 2.0);
