@@ -56,7 +56,8 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
                                                             : gravity::FourierSchedule::host)
                    : nullptr),
       matter_(mesh_, options),
-      meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness),
+      meter_(mesh_, SyntheticLoad(options.debug.synthetic_load), options.slowness,
+             options.balance.cost == BalanceCost::measured),
       totals_(options.mesh.max_level + 1, matter_.kinds().size()),
       fastest_(options.mesh.max_level + 1, 0.0),
       limits_(options.mesh.max_level + 1, std::numeric_limits<double>::infinity()),

@@ -41,8 +41,13 @@ void remove_preemption(std::vector<double>& times, double excess) {
   }
 }
 
-BlockMeter::BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness)
-    : mesh_(mesh), load_(load), slowness_(slowness), levels_(mesh.geometry().max_level() + 1) {}
+BlockMeter::BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness,
+                       bool waits)
+    : mesh_(mesh),
+      load_(load),
+      slowness_(slowness),
+      waits_(waits),
+      levels_(mesh.geometry().max_level() + 1) {}
 
 void BlockMeter::begin_step() {
   for (int l = 0; l < std::ssize(levels_); ++l) {
@@ -65,7 +70,7 @@ PartTimer BlockMeter::time(const std::string& name, Share share, int level) {
   });
   if (part == parts_.end())
     part = parts_.insert(part, {name, share, std::vector<double>(levels_.size(), 0.0)});
-  return PartTimer(part->nanoseconds[level]);
+  return PartTimer(part->nanoseconds[level], waits_);
 }
 
 std::int64_t BlockMeter::cells(int level, int begin, int end) const {

@@ -22,8 +22,9 @@ class BlockMeter {
     int updates = 0;
   };
 
-  // `slowness`: how many times as long this rank's kernels shall take.
-  BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness);
+  // `slowness`: how many times as long this rank's kernels shall take. `waits`: the parts of a step
+  // wait for their kernels, so that each has its own.
+  BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness, bool waits);
 
   // A coarse step begins, on the mesh as it is now, or ends, with so many particles in own blocks.
   void begin_step();
@@ -75,6 +76,7 @@ class BlockMeter {
   const mesh::Mesh& mesh_;
   SyntheticLoad load_;
   double slowness_;
+  bool waits_;
   std::vector<Level> levels_;
   std::vector<PartTimes> parts_;
 };

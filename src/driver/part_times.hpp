@@ -26,15 +26,17 @@ struct PartTimes {
 };
 
 // Adds the main thread's processor time until the end of the scope, less that inside of MPI.
+// Kernels on a device count if it `waits` for them; else what waits later has them.
 class PartTimer {
  public:
-  explicit PartTimer(double& nanoseconds);
+  PartTimer(double& nanoseconds, bool waits);
   ~PartTimer();
   PartTimer(const PartTimer&) = delete;
   PartTimer& operator=(const PartTimer&) = delete;
 
  private:
   double& nanoseconds_;
+  bool waits_;
   std::int64_t begun_;
   MpiStopwatch mpi_;
 };
