@@ -30,7 +30,8 @@ void Flow::push_from(double time) {
   if (force_ && force_->set_time(time)) schedule_->set_force(*force_);
 }
 
-// The body force of a stage is that in the middle of it.
+// The body force of a stage is that in the middle of it. Afterwards it is that of the time that the
+// next step begins at, by which its length is found, as after a restart.
 void Flow::step(double dt) {
   mean_force_ = 0.0;
   double begin = 0.0;
@@ -40,9 +41,9 @@ void Flow::step(double dt) {
     mean_force_ += schedule_->advance(n, stage) / dt;
     begin += stage.gamma;
   }
-  time_ += dt;
   if (parameters_.forcing == Forcing::pressure_gradient)
     mean_force_ = parameters_.pressure_gradient;
+  set_time(time_ + dt);
 }
 
 }  // namespace octant::dns

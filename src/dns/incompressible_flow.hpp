@@ -81,7 +81,7 @@ class Flow {
   double mean_force() const { return mean_force_; }
   void set_mean_force(double force) { mean_force_ = force; }  // for restart
 
-  // The largest absolute values of the body force on this rank, as it was last asked for.
+  // The largest absolute values of the body force on this rank, when the next step begins.
   Vector largest_force() const { return force_ ? force_->largest() : Vector{}; }
   // Sums and extremes of the state on this rank.
   FlowFigures measure() const { return schedule_->measure(); }

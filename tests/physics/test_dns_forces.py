@@ -131,7 +131,6 @@ centre = [0.5, 0.5, 0.5]
 [time]
 end = 10.0
 max_steps = 8
-step = 0.01
 """
 
 
