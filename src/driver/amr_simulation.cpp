@@ -209,7 +209,8 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   options_.problem->end_of_beginning();
 }
 
-RunState AmrSimulation::state() const {
+RunState AmrSimulation::state() {
+  count_restored(mesh_.communicator().sum(restored_.cells));
   return {.time = time_,
           .step = step_,
           .floored = floored_,

@@ -118,7 +118,7 @@ class AmrSimulation {
   const Matter& matter() const { return matter_; }
 
   // A restart: the caller has set the mesh, its fields, the particles and gravity's fields.
-  RunState state() const;
+  RunState state();  // adds up what ranks have counted since the state was measured
   void resume(const RunState& state);
   // A start from another code's output: the caller has set the mesh, its gas and the particles.
   void begin_from(double time, std::int64_t step);

@@ -275,7 +275,7 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
 
 }  // namespace
 
-void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
+void write_checkpoint(AmrSimulation& simulation, const OutputProgress& progress,
                       const std::string& stem) {
   MeshContents contents = bare_contents(simulation, "checkpoint");
   add_progress(contents.facts, progress);

@@ -19,7 +19,7 @@ namespace octant::driver {
 MeshContents snapshot_contents(const AmrSimulation& simulation);
 
 // Writes "`stem`.h5", whole or not at all. Throws RunError on every rank if that fails. Collective.
-void write_checkpoint(const AmrSimulation& simulation, const OutputProgress& progress,
+void write_checkpoint(AmrSimulation& simulation, const OutputProgress& progress,
                       const std::string& stem);
 
 // Replaces the simulation's state by a checkpoint's, on any number of ranks. Throws InputError on

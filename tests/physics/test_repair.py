@@ -6,7 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from running import Outcome, assert_same_run, leaf_cells, run_well
+from cases import collapsing_ball
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    Outcome,
+    assert_goes_on,
+    assert_same_run,
+    leaf_cells,
+    run_well,
+)
 
 # Streams of Mach 30 across each other, at the largest Courant number: Hancock's predictor makes
 # some pressures negative.
@@ -180,3 +188,29 @@ def test_floors_say_what_they_add(tmp_path: Path, scheme: str) -> None:
     for name, floored in (("mass", "floored_mass"), ("total_energy", "floored_energy")):
         rest = history[name] - history[floored] - history[name][0]
         assert np.abs(rest).max() <= 1e-12 * history[name][0], name
+
+
+# A ball in a floor of the pressure that is far above what is around: cells beside the finer level
+# are left with too little in every step.
+MENDED = (
+    collapsing_ball((0.1, 0.2, -0.3), 4, 1, "")
+    + """
+pressure_floor = 1e-3
+[gravity]
+enabled = true
+[refine]
+density = [0.05]
+[time]
+end = 5.0
+max_steps = 2
+"""
+).replace("[16, 16, 16]", "[8, 8, 8]")
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_was_mended_in_the_last_step_is_counted_across_a_restart(
+    tmp_path: Path, ranks: int
+) -> None:
+    whole = run_well(tmp_path / "whole", MENDED, *CHECKPOINT_EVERY_STEP)
+    assert "cells beside finer levels were mended" in whole.text
+    assert_goes_on(tmp_path / "on", whole, 1, ranks=ranks)
