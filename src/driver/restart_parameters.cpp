@@ -18,7 +18,7 @@ constexpr std::string_view k_may_change[] = {
     // who computes, and what is written of it
     "balance.", "comm.", "debug.", "execution.", "output.", "run.", "telemetry.",
     "statistics.interval", "statistics.start", "cosmology.snapshots", "grid.process_grid",
-    "grid.transpose",
+    "grid.transpose", "events.method",
     // how long and how finely
     "time.", "cosmology.end", "cosmology.largest_growth", "refine.", "mesh.max_level",
     // by which numerical method

@@ -504,6 +504,7 @@ def test_the_same_bits_across_a_restart(tmp_path: Path, reference: Outcome, rank
 def test_all_searches_give_the_same_bits(tmp_path: Path, reference: Outcome, method: str) -> None:
     outcome = run_well(tmp_path / "run", SWARM, *ONGOING, f"events.method={method}")
     assert differing(outcome.last_snapshot, reference.last_snapshot) == []
+    assert_goes_on(tmp_path / "later", reference, 8, *ONGOING, f"events.method={method}")
 
 
 # --- refusals -------------------------------------------------------------------------------------
