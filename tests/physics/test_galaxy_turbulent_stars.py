@@ -20,7 +20,16 @@ from galaxies import (
     births,
 )
 from refusals import assert_refused
-from running import CHECKPOINT_EVERY_STEP, Outcome, assert_goes_on, assert_same_run, run, run_well
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    ROOT,
+    Outcome,
+    assert_goes_on,
+    assert_same_run,
+    run,
+    run_well,
+)
+from smaller_examples import SMALLER
 
 Array = NDArray[np.float64]
 MODELS = ["multi_freefall_km", "multi_freefall_pn", "padoan", "hopkins", "virial"]
@@ -189,3 +198,12 @@ def test_other_models_look_at_no_turbulence(tmp_path: Path) -> None:
 def test_a_model_that_there_is_not_is_refused(tmp_path: Path) -> None:
     refused = run(tmp_path / "run", WAVES, "stars.model=multi_freefall")
     assert_refused(refused, "stars.model", "multi_freefall_km")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_gas_that_its_floor_alone_holds_up_has_numbers(tmp_path: Path, model: str) -> None:
+    disc = (ROOT / "examples" / "disc_galaxy.toml").read_text()
+    smaller = [*SMALLER["disc_galaxy"], f"stars.model={model}", "time.max_steps=2"]
+    outcome = run_well(tmp_path / "run", disc, *smaller)
+    assert np.isfinite(outcome.history()["stars_expected"]).all()
+    run_well(outcome.directory, disc, *smaller, "time.max_steps=3", restart="latest")

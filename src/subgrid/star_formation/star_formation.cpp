@@ -77,10 +77,13 @@ struct Law {
   double quantum, gas_limit, step, seconds, gamma, dx;
   GasUnits units;
   cooling::PressureFloor floor;
+  double pressure_floor;
   int metals, variables;
 
+  // Per mass. Gas that the added pressure alone holds up has what hydro.pressure_floor leaves it.
   KOKKOS_INLINE_FUNCTION double thermal_energy(const hydro::GasCell& cell) const {
-    return cell.internal_energy() - floor.energy(cell.density());
+    const double least = pressure_floor / ((gamma - 1.0) * cell.density());
+    return Kokkos::max(cell.internal_energy() - floor.energy(cell.density()), least);
   }
   KOKKOS_INLINE_FUNCTION double metallicity(const hydro::GasCell& cell) const {
     const double share = cell[metals] / cell.density();
@@ -287,6 +290,7 @@ class StarFormation final : public Process {
         .dx = level.cells.cell_size,
         .units = units,
         .floor = level.floor,
+        .pressure_floor = level.gas.pressure_floor,
         .metals = metals_,
         .variables = scene.mesh.layout().variables};
   }
