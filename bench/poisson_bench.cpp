@@ -99,6 +99,16 @@ gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool f
   return f;
 }
 
+// V-cycles; the last way down finds that all is well, and Fourier transforms are one pass.
+double passes(const PoissonResult& r) {
+  return r.poisson_case.by_fourier() ? 1.0 : r.report.cycles + 0.5;
+}
+
+// By wall time, as a GPU's is: its host's processors do not work.
+double share_of_triad(const PoissonResult& r, double triad) {
+  return k_bytes_per_cell_and_cycle * static_cast<double>(r.cells) * passes(r) / r.seconds / triad;
+}
+
 JsonObject json(const PoissonResult& r, double triad) {
   JsonObject object;
   object.add("case", r.poisson_case.name)
@@ -118,7 +128,8 @@ JsonObject json(const PoissonResult& r, double triad) {
       .add("cpu_seconds", r.cpu_seconds)
       .add("setup_seconds", r.setup_seconds)
       .add("cpu_microseconds_per_cell", 1e6 * r.cpu_per_cell())
-      .add("triad_bytes_per_second", triad);
+      .add("triad_bytes_per_second", triad)
+      .add("share_of_triad", share_of_triad(r, triad));
   return object;
 }
 
@@ -131,9 +142,7 @@ std::string poisson_heading() {
 }
 
 std::string row(const PoissonResult& r, double triad) {
-  // The last way down finds that all is well; Fourier transforms are one pass.
-  const double passes = r.poisson_case.by_fourier() ? 1.0 : r.report.cycles + 0.5;
-  const double per_cycle = r.cpu_per_cell() / passes;
+  const double per_cycle = r.cpu_per_cell() / passes(r);
   const auto microseconds = [](double seconds) { return fmt::format("{:.4f}", 1e6 * seconds); };
   return fmt::format(
       k_poisson_row, r.poisson_case.name, r.poisson_case.cells, r.poisson_case.block_size, r.cells,

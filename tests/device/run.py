@@ -3,148 +3,82 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from goals import against_goals, lines_of
+from histories import compare, history_of
+from session import ROOT, Result, Session, failed, failure, overrides
+
 sys.path.insert(0, str(ROOT / "tests"))
 
-from smaller_examples import SMALLER, STEPS  # noqa: E402
+from smaller_examples import SMALLER, STEPS
 
-Result = dict[str, Any]
-
-# Largest difference from the reference, as a share of what a column's kind is at most. Transforms
-# and powers of a GPU's libraries are not those of a processor.
-TOLERANCE = 1e-9
-# Columns that are what is left when all has been added up: their scale is another column's.
-SCALE_OF = {
-    "momentum": "absolute_momentum",
-    "angular": "absolute_momentum",  # domains are about one unit of length wide
-    "divergence": "max_u",
-    "energy": "total_energy",  # outflow_energy
-    "mean": "max_u",
-}
-OF_ABOUT_ONE = ("centre", "scalar")  # where nothing moves the mean from zero
 BY_RANKS = ("paper_channel",)  # on one rank, as the reference
+# Gas, grids of gravity, Fourier transforms, particles, walls: what the first minute has to tell of.
+FIRST_EXAMPLES = ("sedov", "jeans", "taylor_green", "cosmology", "channel", "shock_cloud")
 
-SMALL_BLAST = ("--case", "uniform", "--cells", "32", "--steps", "2", "--repeats", "1")
-BENCHES: dict[str, tuple[str, ...]] = {
-    "hydro muscl_hancock": ("hydro", "--case", "uniform", "--block-size", "8,16"),
-    "hydro rk2": ("hydro", "--case", "uniform", "--scheme", "rk2", "--block-size", "8,16"),
-    "hydro rk3 ppm": (
-        *("hydro", "--case", "uniform", "--scheme", "rk3"),
-        *("--reconstruction", "ppm", "--block-size", "16"),
+UNIFORM = ("hydro", "--case", "uniform")
+GAS: dict[str, tuple[str, ...]] = {
+    "muscl_hancock": (*UNIFORM, "--block-size", "16,8"),
+    "rk2": (*UNIFORM, "--scheme", "rk2", "--block-size", "16,8"),
+    "rk3 ppm": (*UNIFORM, "--scheme", "rk3", "--reconstruction", "ppm", "--block-size", "16"),
+    "amr_sedov": ("hydro", "--case", "amr_sedov", "--block-size", "16,8", "--repeats", "1"),
+    "muscl_hancock 256^3": (*UNIFORM, "--block-size", "16,8", "--cells", "256", "--repeats", "1"),
+}
+GRIDS: dict[str, tuple[str, ...]] = {
+    "multigrid": ("poisson", "--case", "uniform", "--cells", "256"),
+    "fft": ("poisson", "--case", "fft", "--cells", "256"),
+}
+FLOWS: dict[str, tuple[str, ...]] = {
+    "dns explicit": (
+        *("dns", "--schedule", "batches", "--diffusion", "explicit"),
+        *("--cells", "256,192,256"),
     ),
-    "hydro amr_sedov": ("hydro", "--case", "amr_sedov", "--block-size", "8,16"),
-    "poisson": ("poisson", "--cells", "128,256"),
+}
+OTHERS: dict[str, tuple[str, ...]] = {
     "dns": ("dns", "--schedule", "batches"),
+    "multigrid of a level": ("poisson", "--case", "amr"),
     "particles": ("particles",),
     "regrid": ("regrid",),
     "ghost": ("ghost",),
 }
+QUICK_GAS = ("--cells", "32", "--steps", "2", "--repeats", "1")
 QUICK: dict[str, tuple[str, ...]] = {
-    "hydro muscl_hancock": ("hydro", *SMALL_BLAST, "--block-size", "8,16"),
-    "hydro rk3 ppm": (
-        *("hydro", *SMALL_BLAST, "--scheme", "rk3"),
-        *("--reconstruction", "ppm", "--block-size", "16"),
-    ),
+    "muscl_hancock": (*GAS["muscl_hancock"], *QUICK_GAS),
+    "rk3 ppm": (*GAS["rk3 ppm"], *QUICK_GAS),
+    "multigrid": ("poisson", "--case", "uniform", "--cells", "32", "--repeats", "1"),
+    "dns explicit": (*FLOWS["dns explicit"][:-1], "32,24,32", "--steps", "2"),
 }
-QUICK_EXAMPLES = ("sedov", "jeans", "taylor_green")
+
+# So large that a GPU has work for all of its threads, and steps of which there are enough.
+PROFILED: dict[str, tuple[str, ...]] = {
+    "sedov": ("mesh.base_cells=[64,64,64]",),
+    "jeans": ("mesh.base_cells=[128,128,128]",),
+    "taylor_green": ("grid.cells=[128,128,128]",),
+    "cosmology": ("mesh.base_cells=[64,64,64]",),
+}
 PROFILED_STEPS = 10
-
-
-def failed(result: Result) -> bool:
-    """Say whether a result is none."""
-    return str(result.get("verdict", "")).startswith("FAILED")
-
-
-class Session:
-    """One program, and what is known of it so far."""
-
-    def __init__(self, program: Path, file: Path, quick: bool) -> None:
-        self.program = program
-        self.quick = quick
-        self._file = file
-        self.folder = file.resolve().parent
-        self.results: Result = json.loads(file.read_text()) if file.exists() else {}
-
-    def once(self, part: str, name: str, work: Callable[[], Result]) -> None:
-        """Do something unless it is known to have gone well, and keep its result."""
-        known = self.results.setdefault(part, {})
-        if name not in known or failed(known[name]):
-            begun = time.monotonic()
-            known[name] = work() | {"seconds": round(time.monotonic() - begun, 2)}
-            self._file.write_text(json.dumps(self.results, indent=1) + "\n")
-        print(f"{part}, {name}: {known[name].get('verdict', 'done')}", flush=True)
-
-    def run(self, *words: object, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-        """Run the program with some words."""
-        carried = [str(self.program.parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-        environment = os.environ | {
-            "LD_LIBRARY_PATH": ":".join(filter(None, carried)),  # by pack.sh
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        }
-        command = [*before, str(self.program), *(str(word) for word in words)]
-        return subprocess.run(
-            command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False
-        )
-
-
-def history_of(directory: Path) -> dict[str, list[float]]:
-    """Read history.csv by columns."""
-    rows = (directory / "history.csv").read_text().splitlines()
-    names = rows[0].split(",")
-    values = [[float(value) for value in row.split(",")] for row in rows[1:]]
-    return {name: [row[n] for row in values] for n, name in enumerate(names)}
-
-
-def kind_of(column: str) -> str:
-    """Name what a column is of: `momentum` for `momentum_x`, and for `outflow_momentum_x`."""
-    return column.removeprefix("outflow_").split("_")[0]
-
-
-def compare(found: dict[str, list[float]], expected: dict[str, list[float]]) -> Result:
-    """Find the largest difference of all columns, as a share of their kind's largest value."""
-    largest: dict[str, float] = {}
-    for name, values in expected.items():
-        size = max(abs(value) for value in values)
-        largest[kind_of(name)] = max(largest.get(kind_of(name), 0.0), size)
-    worst, column, same = 0.0, "", 0
-    for name, values in expected.items():
-        if found.get(name) == values:
-            same += 1
-            continue
-        other = expected.get(SCALE_OF.get(kind_of(name), ""), [0.0])
-        least = 1.0 if kind_of(name) in OF_ABOUT_ONE else 1e-300
-        scale = max(largest[kind_of(name)], max(abs(value) for value in other), least)
-        pairs = zip(found.get(name, []), values, strict=False)
-        apart = max((abs(a - b) / scale for a, b in pairs), default=float("inf"))
-        if len(found.get(name, [])) != len(values):
-            apart = float("inf")
-        if not apart <= worst:
-            worst, column = apart, name
-    good = worst <= TOLERANCE
-    verdict = "the same bits" if same == len(expected) else f"{worst:.1e} apart in {column}"
-    return {
-        "verdict": verdict if good else f"FAILED: {verdict}",
-        "difference": worst,
-        "columns": len(expected),
-        "columns_with_same_bits": same,
-    }
+UNIVERSE = ("mesh.base_cells=[64,64,64]", "time.max_steps=60")
+SILENT = ("output.snapshot_interval=0", "output.checkpoint_interval=0")
 
 
 def about(session: Session) -> None:
     """Say what runs, and on what."""
 
     def look() -> Result:
-        found: Result = {"version": session.run("--version").stdout.strip()}
+        found: Result = {
+            "version": session.run("--version").stdout.strip(),
+            "cores": os.cpu_count(),
+            "small_cases": session.quick,
+        }
         if shutil.which("nvidia-smi"):
             query = "--query-gpu=name,driver_version,memory.total"
             asked = ["nvidia-smi", query, "--format=csv,noheader"]
@@ -154,12 +88,6 @@ def about(session: Session) -> None:
         return found
 
     session.once("about", "machine", look)
-
-
-def overrides(*extra: str) -> Iterator[str]:
-    """Give the words that override parameters."""
-    for override in extra:
-        yield from ("--set", override)
 
 
 def first_steps(session: Session, example: str, scratch: Path, *extra: str) -> Result:
@@ -180,8 +108,7 @@ def first_steps(session: Session, example: str, scratch: Path, *extra: str) -> R
         ),
     )
     if ended.returncode != 0:
-        message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
-        return {"verdict": f"FAILED with {ended.returncode}: {' '.join(message)}"}
+        return failure(ended)
     return {"history": history_of(directory)}
 
 
@@ -205,15 +132,11 @@ def as_the_reference(example: str) -> list[str]:
     return [*schedule_of_a_gpu(example), *(["gravity.base=fft"] if by_grids else [])]
 
 
-def chosen_examples(session: Session) -> list[str]:
-    """Name the examples to run."""
-    return [name for name in SMALLER if not session.quick or name in QUICK_EXAMPLES]
-
-
 def examples(session: Session) -> None:
     """Compare every example's first steps with those that a processor gave."""
     reference = json.loads((ROOT / "tests/reference_bits.json").read_text())["examples"]
-    for name in chosen_examples(session):
+    others = () if session.quick else (name for name in SMALLER if name not in FIRST_EXAMPLES)
+    for name in (*FIRST_EXAMPLES, *others):
 
         def check(name: str = name) -> Result:
             with tempfile.TemporaryDirectory() as scratch:
@@ -268,94 +191,172 @@ def sanitizer(session: Session) -> None:
         session.once("sanitizer", check, look)
 
 
-def benches(session: Session) -> None:
-    """Measure."""
-    for name, words in (QUICK if session.quick else BENCHES).items():
+def benches(of: dict[str, tuple[str, ...]]) -> Callable[[Session], None]:
+    """Measure by these benchmarks."""
 
-        def measure(words: tuple[str, ...] = words) -> Result:
-            with tempfile.TemporaryDirectory() as scratch:
-                file = Path(scratch) / "bench.json"
-                ended = session.run("bench", *words, "--json", file)
-                if ended.returncode != 0:
-                    message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
-                    return {"verdict": f"FAILED: {' '.join(message)}"}
-                return {"command": " ".join(words), "rows": json.loads(file.read_text())}
+    def measure_all(session: Session) -> None:
+        for name, words in of.items():
+            if session.quick and name not in QUICK:
+                continue
+            asked = QUICK[name] if session.quick else words
 
-        session.once("benches", name, measure)
+            def measure(asked: tuple[str, ...] = asked) -> Result:
+                with tempfile.TemporaryDirectory() as scratch:
+                    file = Path(scratch) / "bench.json"
+                    ended = session.run("bench", *asked, "--json", file)
+                    if ended.returncode != 0:
+                        return failure(ended)
+                    return {"command": " ".join(asked), "rows": json.loads(file.read_text())}
+
+            session.once("benches", name, measure)
+
+    return measure_all
+
+
+def universe(session: Session, program: Path, *extra: str) -> Result:
+    """Advance a piece of the universe, from files as MUSIC writes them where OCTANT_DATA is set."""
+    data = os.environ.get("OCTANT_DATA")
+    files = ["initial.kind=grafic", f"initial.path={data}/ics/b50_n064_2lpt/grafic"] if data else []
+    size = (*SMALLER["cosmology"], f"time.max_steps={STEPS}") if session.quick else UNIVERSE
+    with tempfile.TemporaryDirectory() as scratch:
+        ended = session.run(
+            "run",
+            ROOT / "examples/cosmology.toml",
+            "--output",
+            Path(scratch) / "run",
+            *overrides(*SILENT, *([] if session.quick else files), *size, *extra),
+            program=program,
+        )
+    updates = re.search(r"([0-9.e+]+) cell updates,", ended.stdout)
+    if ended.returncode != 0 or updates is None:
+        return failure(ended)
+    timed = re.findall(r"^(\w[\w ]*?) +[0-9.]+ +([0-9.]+) +[0-9.]+%$", ended.stdout, re.MULTILINE)
+    parts = {name: float(seconds) for name, seconds in timed}
+    seconds = sum(parts.values()) - parts["initial state"] - parts["output"]
+    return {
+        "cell_updates": float(updates.group(1)),
+        "cell_updates_per_second": float(updates.group(1)) / seconds,
+        "parts": parts,
+    }
+
+
+def cosmology(session: Session) -> None:
+    """Measure a run with particles and refinement, on the GPU and on all cores of its host."""
+    session.once("cosmology", "device", lambda: universe(session, session.program))
+    host = session.host
+    if host is None:
+        print("cosmology: no --host PROGRAM, so that cores are not measured", flush=True)
+        return
+    session.once("cosmology", "host", lambda: universe(session, host))
 
 
 def profile(session: Session) -> None:
     """Keep the telemetry of some runs beside the results, for `octools roofline` elsewhere."""
-    folder = session.folder / "profile"
-    for name in QUICK_EXAMPLES:
 
-        def run(name: str = name) -> Result:
-            shutil.rmtree(folder / name, ignore_errors=True)  # of a try that was cut off
-            ended = session.run(
-                "run",
-                ROOT / "examples" / f"{name}.toml",
-                "--output",
-                folder / name,
-                *overrides(
-                    f"time.max_steps={PROFILED_STEPS}",
-                    "output.snapshot_interval=0",
-                    "output.checkpoint_interval=0",
-                    "telemetry.detail=full",
-                    *schedule_of_a_gpu(name),
-                    *(SMALLER[name] if session.quick else ()),
-                ),
-            )
-            if ended.returncode != 0:
-                message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
-                return {"verdict": f"FAILED with {ended.returncode}: {' '.join(message)}"}
-            return {"telemetry": str(folder / name / "telemetry")}
+    def limits() -> Result:
+        file = session.file.parent / "health.json"
+        ended = session.run("bench", "health", "--json", file)
+        return {"rows": json.loads(file.read_text())} if ended.returncode == 0 else failure(ended)
+
+    session.once("profile", "health", limits)
+    for name, larger in PROFILED.items():
+
+        def run(name: str = name, larger: tuple[str, ...] = larger) -> Result:
+            with tempfile.TemporaryDirectory() as scratch:
+                ended = session.run(
+                    "run",
+                    ROOT / "examples" / f"{name}.toml",
+                    "--output",
+                    Path(scratch) / name,
+                    *overrides(
+                        f"time.max_steps={PROFILED_STEPS}",
+                        *SILENT,
+                        "telemetry.detail=full",
+                        *schedule_of_a_gpu(name),
+                        *(SMALLER[name] if session.quick else larger),
+                    ),
+                )
+                if ended.returncode != 0:
+                    return failure(ended)
+                packed = session.file.parent / f"profile_{name}.tar.gz"
+                with tarfile.open(packed, "w:gz") as archive:
+                    archive.add(Path(scratch) / name / "telemetry", f"{name}/telemetry")
+            return {"telemetry": packed.name}
 
         session.once("profile", name, run)
 
-    def limits() -> Result:
-        file = folder / "health.json"
-        ended = session.run("bench", "health", "--json", file)
-        if ended.returncode != 0:
-            message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
-            return {"verdict": f"FAILED: {' '.join(message)}"}
-        return {"rows": json.loads(file.read_text())}
 
-    session.once("profile", "health", limits)
+class Part(NamedTuple):
+    """What there is to do, and for how many seconds until the others had their turn."""
+
+    work: Callable[[Session], None]
+    seconds: float
 
 
-PARTS = {
-    "about": about,
-    "examples": examples,
-    "schedules": schedules,
-    "sanitizer": sanitizer,
-    "profile": profile,
-    "benches": benches,
+# What is wanted most comes first.
+PARTS: dict[str, Part] = {
+    "about": Part(about, 20.0),
+    "examples": Part(examples, 60.0),
+    "gas": Part(benches(GAS), 90.0),
+    "grids": Part(benches(GRIDS), 40.0),
+    "flows": Part(benches(FLOWS), 40.0),
+    "cosmology": Part(cosmology, 60.0),
+    "profile": Part(profile, 90.0),
+    "schedules": Part(schedules, 20.0),
+    "sanitizer": Part(sanitizer, 60.0),
+    "others": Part(benches(OTHERS), 60.0),
 }
 
 
-def main() -> int:
-    """Do the parts that are asked for; return the exit code."""
+def parse() -> argparse.Namespace:
+    """Read what was asked for."""
     parser = argparse.ArgumentParser(description="What a machine with a GPU has to show.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--program", type=Path, default=ROOT / "build/cuda/octant")
+    parser.add_argument("--host", type=Path, help="program for cores, to compare with")
     parser.add_argument("--json", type=Path, default=Path("device.json"))
+    parser.add_argument("--minutes", type=float, default=9.0, help="for all together")
     parser.add_argument("--quick", action="store_true", help="small cases alone, for a dry run")
     asked = parser.parse_args()
     unknown = [part for part in asked.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]}; there are {', '.join(PARTS)}")
-    if not asked.program.is_file():
-        parser.error(f"there is no program {asked.program}: build it (docs/gpu.md)")
-    session = Session(asked.program.resolve(), asked.json, asked.quick)
+    for program in filter(None, (asked.program, asked.host)):
+        if not program.is_file():
+            parser.error(f"there is no program {program}: build it (docs/gpu.md)")
+    return asked
+
+
+def main() -> int:
+    """Do the parts that are asked for; return the exit code."""
+    asked = parse()
+    session = Session(
+        asked.program, asked.json, 60.0 * asked.minutes, host=asked.host, quick=asked.quick
+    )
     begun = session.run("--version")
     if begun.returncode != 0:
-        message = (begun.stdout + begun.stderr).strip()
-        parser.error(f"{asked.program} does not run here: {message}")
-    for part in asked.parts or PARTS:
-        PARTS[part](session)
-    results = [result for part in session.results.values() for result in part.values()]
+        print(f"{asked.program} does not run here: {(begun.stdout + begun.stderr).strip()}")
+        return 2
+    parts = [PARTS[name] for name in asked.parts or PARTS]
+    for limited in (True, False):  # what a limit left over is done while there is time
+        for part in parts:
+            session.begin_part(part.seconds if limited else None)
+            part.work(session)
+            session.results["goals"] = against_goals(session.results)
+            session.keep()
+    return conclude(session)
+
+
+def conclude(session: Session) -> int:
+    """Say what was found; return the exit code."""
+    goals = session.results["goals"]
+    parts = [part for part in session.results.values() if part is not goals]
+    results = [result for part in parts for result in part.values()]
     failures = sum(map(failed, results))
-    print(f"{len(results)} results in {asked.json}, {failures} failed")
+    print("\n".join(lines_of(goals)))
+    if session.quick:
+        print("These are small cases, for a dry run: rates say nothing.")
+    print(f"{len(results)} results in {session.file}, {failures} failed")
     return 1 if failures else 0
 
 
