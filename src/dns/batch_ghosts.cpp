@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "dns/kernel_launch.hpp"
 
 namespace octant::dns {
@@ -51,9 +52,12 @@ class Rewriting {
     items_[count_++] = {field, axis, rule};
     cells_ = std::max(cells_, points_along(field, axis));
     rows_ = std::max(rows_, points_across(field, axis));
+    values_ += std::int64_t{points_along(field, axis)} * points_across(field, axis);
   }
   void launch() const {
-    if (count_ > 0) launch_cells("dns: ghosts", {cells_, rows_, count_}, *this);
+    if (count_ == 0) return;
+    announce_kernel("dns: ghosts", values_, {16.0, 2.0});
+    launch_cells("dns: ghosts", {cells_, rows_, count_}, *this);
   }
 
   KOKKOS_FUNCTION RewriteCells operator()(int n, int row) const {
@@ -81,6 +85,7 @@ class Rewriting {
   static constexpr int k_most = 8;
   FieldRewrite items_[k_most];
   int count_ = 0, cells_ = 0, rows_ = 0;
+  std::int64_t values_ = 0;
 };
 
 int cells_along(const FieldView& field, int axis) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "comm/route.hpp"
+#include "core/kernel_work.hpp"
 #include "core/unroll.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
@@ -214,6 +215,8 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
   for (const Part& part : parts)
     if (const int patch = coarse.find(part.coarse); patch >= 0)
       local.push_back({patch, part.fine_slot, part.in_patch, part.in_box, part.size});
+  for (const BoxPart& part : local)
+    local_cells_ += std::int64_t{part.size[0]} * part.size[1] * part.size[2];
   local_ = mesh::to_device("box parts", local);
   std::erase_if(parts, [&](const Part& part) { return coarse.find(part.coarse) >= 0; });
 
@@ -297,6 +300,7 @@ void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   const auto received = pool_.allocate("box message", plan_->items_received());
   pack_cells(packs_, coarse_strips_, coarse_side_, coarse_phi, sent.data());
   exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
+  announce_kernel("gravity: copy to boxes", local_cells_, {16.0, 0.0});
   copy_parts(local_, coarse_strips_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
   exchanger_.finish();
   unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());

@@ -47,6 +47,7 @@ class CoarseBoxes {
   int side_, row_;  // of a box
   DeviceArray<const StripTable> coarse_strips_;
   DeviceArray<const BoxPart> local_;
+  std::int64_t local_cells_ = 0;        // of these
   std::unique_ptr<ExchangePlan> plan_;  // of what lies in other ranks' patches
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;

@@ -97,6 +97,11 @@ void move_boundary(const PatchLevel& level, const GridMask& mask, const double* 
 template <int T>
 void interpolate_patches(const PatchLevel& level, const double* boxes, double* phi) {
   const auto strips = level.patches().strips();
+  // Along y and z to T/2 + 2 coarse cells of a row, and along x.
+  constexpr double coarse = T / 2 + 2, fine = T;
+  announce_kernel(
+      "gravity: interpolate", level.patches().own() * std::int64_t{T * T * T},
+      {8.0 + 8.0 * coarse * coarse * coarse / (fine * fine * fine), 9.0 * coarse / fine + 3.0});
   Kokkos::parallel_for(
       "gravity: interpolate", teams(level.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();

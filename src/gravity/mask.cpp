@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/kernel_work.hpp"
 #include "core/residency.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
@@ -104,6 +105,7 @@ void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<doub
   const int C = side / 2;
   const auto strips = patches.strips();
   clear_copies(patches, C, coarse);
+  announce_kernel("gravity: coarsen cover", patches.own() * cells_of(C), {72.0, 8.0});
   Kokkos::parallel_for(
       "gravity: coarsen cover", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
       KOKKOS_LAMBDA(const std::int64_t n) {

@@ -9,6 +9,7 @@
 #include "hydro/needs_repair.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
+#include "hydro/sweep_costs.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro {
@@ -138,6 +139,9 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const int count = static_cast<int>(flagged.size());
   const auto tiles = mesh::to_device("flagged tiles", flagged, Cargo::lists);
   const auto counts = mesh::zeros<std::int32_t>("bad cells", count);
+  const KernelCost cost = cost_of_judging(a.gas);
+  const std::int64_t M = arguments.tiles.patch, cells_of_tile = M * M * M;
+  announce_kernel("hydro::count_bad_cells", count * cells_of_tile, cost);
   Kokkos::parallel_for(
       "hydro::count_bad_cells", count,
       KOKKOS_LAMBDA(int t) { for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); }); });
@@ -155,6 +159,7 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const auto bad_tiles = mesh::to_device("bad tiles", bad, Cargo::lists);
   const auto begin = mesh::to_device("first bad cells", begins, Cargo::lists);
   const auto found = mesh::uninitialised<BadCell>("bad cells", total);
+  announce_kernel("hydro::list_bad_cells", std::ssize(bad) * cells_of_tile, cost);
   Kokkos::parallel_for(
       "hydro::list_bad_cells", bad.size(), KOKKOS_LAMBDA(int t) {
         int n = begin(t);
@@ -180,6 +185,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                       scheme.states.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
+  announce_repair(options, arguments, count);
   for (int first = 0; first < count; first += k_at_a_time) {
     const BadCell* const these = places.data() + first;
     const int now = std::min(k_at_a_time, count - first);

@@ -1,6 +1,7 @@
 #include "hydro/restore.hpp"
 
 #include "hydro/floors.hpp"
+#include "hydro/sweep_costs.hpp"
 #include "mesh/device.hpp"
 #include "mesh/task_teams.hpp"
 
@@ -121,6 +122,9 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
   const CorrectedBlocks blocks{layout, corrected,     old,
                                now,    options.gas(), options.dual_energy == DualEnergy::overwrite};
   const auto restored = mesh::uninitialised<RestoredCells>("restored cells", count);
+  announce_kernel("restore broken cells",
+                  std::int64_t{corrected.tasks.extent_int(0)} * blocks.side_cells(),
+                  cost_of_judging(blocks.gas));
   int broken_blocks = 0;
   Kokkos::parallel_reduce(
       "restore broken cells", TaskTeams(count, Kokkos::AUTO),

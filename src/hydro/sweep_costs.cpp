@@ -5,6 +5,7 @@
 #include "core/counted.hpp"
 #include "hydro/godunov.hpp"
 #include "hydro/kernel_arguments.hpp"
+#include "hydro/lone_cells.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
 
@@ -22,6 +23,12 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 // Smooth flow, so that no step is taken that is seldom needed.
 Counted smooth(int n, double x) {
   return (n == k_density || n == k_pressure ? 1.0 : 0.1) + 1e-3 * x;
+}
+
+State<Counted> smooth_conserved() {
+  State<Counted> u;
+  for (int n = 0; n < k_hydro_variables; ++n) u[n] = smooth(n == k_energy ? k_pressure : n, 0.0);
+  return u;
 }
 
 double operations_of_gather(const KernelArguments& a) {
@@ -67,8 +74,7 @@ double operations_of_fluxes(const HydroOptions& options, const KernelArguments& 
 }
 
 double operations_of_update(const KernelArguments& a) {
-  State<Counted> u;
-  for (int n = 0; n < k_hydro_variables; ++n) u[n] = smooth(n == k_energy ? k_pressure : n, 0.0);
+  const State<Counted> u = smooth_conserved();
   const double judging =
       operations_of([&] { signal_speed(physical_state(u, Counted(1.0), a.gas), a.gas); });
   // Five sums and differences, the product with dt/dx and its sum; a0 old + a1 new.
@@ -122,6 +128,23 @@ void announce_sweep(const HydroOptions& options, const SweepArguments& arguments
   announce_kernel("hydro::states", cells, costs.states);
   announce_kernel("hydro::fluxes", cells, costs.fluxes);
   announce_kernel("hydro::update", cells, costs.update);
+}
+
+KernelCost cost_of_judging(const Gas& gas) {
+  if (!hear_of_kernel) return {};
+  const State<Counted> u = smooth_conserved();
+  return {8.0 * (k_hydro_variables + (gas.dual_energy ? 1 : 0)),
+          operations_of([&] { physical_state(u, Counted(1.0), gas); })};
+}
+
+// Six faces of a cell have three cells' fluxes.
+void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
+                     std::int64_t cells) {
+  if (!hear_of_kernel) return;
+  const SweepCosts costs = sweep_costs(options, arguments);
+  announce_kernel("hydro::states_of_cells", cells * k_cells_around, costs.states);
+  announce_kernel("hydro::fluxes_of_cells", 6 * cells,
+                  {costs.fluxes.bytes / 3.0, costs.fluxes.operations / 3.0});
 }
 
 }  // namespace octant::hydro

@@ -20,4 +20,11 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
 void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
                     std::int64_t cells);
 
+// Of looking whether a stored cell is physical; nothing where nobody listens.
+KernelCost cost_of_judging(const Gas& gas);
+
+// Tells of the states and fluxes of a sweep that a repair of so many cells finds again.
+void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
+                     std::int64_t cells);
+
 }  // namespace octant::hydro

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "pencil/batched_transpose.hpp"
 #include "pencil/line_tables.hpp"
 
@@ -282,6 +283,9 @@ class BatchedPartition final : public BatchedLines {
     const Partitioned partition{tasks, in_order_of(sweep_, ends, 2),
                                 planes_.rows().part(own_planes_), own_lines_.kinds(),
                                 own_factors()};
+    // A number is read and written, with a factor, and on the way back with another one.
+    const std::int64_t cells = std::int64_t{lines.nx} * lines.ny * own;
+    announce_kernel("pencil: eliminate planes", cells, {24.0, 7.0});
     Kokkos::parallel_for("pencil: eliminate planes", tasks.all(), EliminatePlanes{partition});
     if (transpose_) {
       const FieldView all =
@@ -292,6 +296,7 @@ class BatchedPartition final : public BatchedLines {
     } else {
       solve_reduced(ends);
     }
+    announce_kernel("pencil: substitute planes", cells, {32.0, 5.0});
     Kokkos::parallel_for("pencil: substitute planes", tasks.all(), SubstitutePlanes{partition});
   }
 

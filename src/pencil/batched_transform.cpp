@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/kernel_work.hpp"
+#include "pencil/fft_work.hpp"
 #include "pencil/plane_transform.hpp"
 #include "pencil/spectrum.hpp"
 
@@ -94,13 +96,13 @@ class PlanesOfHost final : public BatchedTransform {
         blocks_(static_cast<std::size_t>(k_columns) * y_size_ * team_size()) {}
 
   void forward_x(const FieldView& field, const FieldView& rows) override {
-    for_planes("pencil: transform", rows, [&](const Team& team, int k) {
+    for_planes("pencil: transform", rows, rows.nx, [&](const Team& team, int k) {
       const RowPiece row{{0, rows.nx}, rows.row(k, 0), rows.row_stride};
       transform_->forward_x(team, field.row(k, 0), field.row_stride, {0, rows.ny}, {&row, 1});
     });
   }
   void backward_x(const FieldView& rows, const FieldView& field) override {
-    for_planes("pencil: transform back", rows, [&](const Team& team, int k) {
+    for_planes("pencil: transform back", rows, rows.nx, [&](const Team& team, int k) {
       const RowPiece row{{0, rows.nx}, rows.row(k, 0), rows.row_stride};
       transform_->backward_x(team, {&row, 1}, {0, rows.ny}, field.row(k, 0), field.row_stride);
     });
@@ -114,8 +116,12 @@ class PlanesOfHost final : public BatchedTransform {
             [&](double* block, bool first) { transform_->backward_y(block, first); });
   }
 
+  // `length`: of the lines that are transformed.
   template <class OfPlane>
-  static void for_planes(const char* name, const FieldView& view, const OfPlane& of_plane) {
+  static void for_planes(const char* name, const FieldView& view, int length,
+                         const OfPlane& of_plane) {
+    announce_kernel(name, std::int64_t{view.nx} * view.ny * view.nz,
+                    {16.0, fft_operations(length)});
     in_team(name, [&](const Team& team) {
       const Range own = team.share(view.nz);
       for (int k = own.begin; k < own.end; ++k) of_plane(team, k);
@@ -125,7 +131,7 @@ class PlanesOfHost final : public BatchedTransform {
   // A last block that is not full is padded with zeros.
   template <class OfBlock>
   void along_y(const char* name, const FieldView& columns, const OfBlock& transform) {
-    for_planes(name, columns, [&](const Team& team, int k) {
+    for_planes(name, columns, y_size_, [&](const Team& team, int k) {
       double* block = blocks_.data() + team.rank() * std::ptrdiff_t{k_columns} * y_size_;
       for (int begin = 0; begin < columns.nx; begin += k_columns) {
         const int used = std::min(columns.nx - begin, k_columns);

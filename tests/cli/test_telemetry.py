@@ -103,14 +103,28 @@ def test_kernels_ran_within_the_parts_that_launched_them(blast: Outcome) -> None
     assert ask_one(blast, outside) == 0
 
 
+def counted_kernels(outcome: Outcome) -> set[str]:
+    """Name the kernels that say what they work through."""
+    counted = """select name from kernels group by name
+                 having sum(items) > 0 and sum(bytes) >= 8 * sum(items)"""
+    return {name for (name,) in ask(outcome, counted)}
+
+
 def test_kernels_through_cells_say_what_they_work_through(blast: Outcome) -> None:
-    counted = ask(
-        blast,
-        """select name from kernels group by name
-           having sum(items) > 0 and sum(bytes) >= 8 * sum(items)""",
-    )
     gas = {"hydro::sweep", "interpolate", "restrict", "correct fluxes", "measure blocks"}
-    assert gas <= {name for (name,) in counted}
+    assert gas | {"restore broken cells"} <= counted_kernels(blast)
+
+
+def test_kernels_of_batches_of_a_flow_say_what_they_work_through(tmp_path: Path) -> None:
+    by_planes = ("dns.poisson=ptdma", "grid.process_grid=1x2")
+    how = ("dns.schedule=batches", "time.max_steps=2", *by_planes)
+    lines = {f"pencil: {name}" for name in ("eliminate planes", "substitute planes")}
+    transforms = {"pencil: transform", "pencil: transform back"}
+    flow = run_well(tmp_path / "run", SMALL_CHANNEL, *how, ranks=2)
+    assert {"dns: ghosts", *lines, *transforms} <= counted_kernels(flow)
+    # The ranks share 13 planes of 24 x 15 coefficients.
+    solved = "select distinct items / calls from kernels where name = 'pencil: eliminate planes'"
+    assert sorted(ask(flow, solved)) == [(24 * 15 * 6,), (24 * 15 * 7,)]
 
 
 def test_both_ends_of_a_message_are_seen(blast: Outcome) -> None:

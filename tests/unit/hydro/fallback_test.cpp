@@ -1,6 +1,7 @@
 // The repair of unphysical cells.
 #include <gtest/gtest.h>
 
+#include "core/kernel_work.hpp"
 #include "hydro/fallback.hpp"
 #include "hydro/point_sources.hpp"
 #include "hydro/riemann.hpp"
@@ -146,7 +147,13 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   break_cell(k_energy, 12, 3, 4, -1.0);
   break_cell(k_mass, 2, 3, 4, -0.5);
   break_cell(k_mass, 1, 3, 4, std::nan(""));
+  static std::int64_t looked_at;
+  hear_of_kernel = [](std::string_view kernel, const KernelWork& work) {
+    if (kernel == "hydro::count_bad_cells") looked_at = work.items;
+  };
   const auto cells = find_bad_cells(options, arguments);
+  hear_of_kernel = nullptr;
+  EXPECT_EQ(looked_at, 2 * 8 * 8 * 8) << "all cells of flagged tiles";
   ASSERT_EQ(cells.size(), 3u);
   EXPECT_EQ(cells[0].cell, 1 + 8 * (3 + 8 * 4));
   EXPECT_EQ(cells[1].cell, 2 + 8 * (3 + 8 * 4));

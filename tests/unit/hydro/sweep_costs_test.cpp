@@ -1,5 +1,8 @@
 #include "hydro/sweep_costs.hpp"
 
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "core/counted.hpp"
@@ -60,6 +63,44 @@ TEST(SweepCosts, what_states_decide_is_not_counted) {
   options = {};
   options.reconstruction = "ppm26";
   EXPECT_EQ(costs_of(options).states.operations, 0.0);
+}
+
+class RepairWork : public testing::Test {
+ protected:
+  RepairWork() {
+    heard().clear();
+    hear_of_kernel = [](std::string_view kernel, const KernelWork& work) {
+      heard()[std::string(kernel)] = work;
+    };
+  }
+  ~RepairWork() override { hear_of_kernel = nullptr; }
+
+  static std::map<std::string, KernelWork>& heard() {
+    static std::map<std::string, KernelWork> all;
+    return all;
+  }
+};
+
+TEST_F(RepairWork, is_that_of_states_in_and_around_a_cell_and_of_its_faces) {
+  HydroOptions options;
+  options.riemann = "llf";
+  SweepArguments sweep;
+  sweep.tiles.patch = 8;
+  announce_repair(options, sweep, 10);
+  const SweepCosts costs = costs_of(options);
+  const KernelWork states = heard()["hydro::states_of_cells"],
+                   fluxes = heard()["hydro::fluxes_of_cells"];
+  EXPECT_EQ(states.items, 70);
+  EXPECT_EQ(states.operations, 70 * costs.states.operations);
+  EXPECT_EQ(fluxes.items, 60);
+  EXPECT_EQ(fluxes.bytes, 60 * 3 * 5 * 8) << "two states, and a flux";
+  EXPECT_EQ(fluxes.operations, 60 * (2 * 19 + 7 + 5 * 5));
+}
+
+TEST_F(RepairWork, of_judging_a_cell_is_that_of_its_primitive_state) {
+  const KernelCost cost = cost_of_judging(HydroOptions{}.gas());
+  EXPECT_EQ(cost.bytes, 5 * 8.0);
+  EXPECT_EQ(cost.operations, 12.0) << "an inverse, three velocities, and 8 for the pressure";
 }
 
 TEST(Counted, counts_what_changes_a_value) {
