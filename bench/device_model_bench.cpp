@@ -24,7 +24,7 @@ struct ModelRequest {
   HydroCase hydro_case{.block_size = 8};
   std::vector<int> tiles{1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
   int least_steps = 7;
-  double seconds = 0.5;
+  double seconds = 0.25;
   std::string file;
 };
 
@@ -90,6 +90,14 @@ MeasuredSweeps measure_size(const Communicator& communicator, const ModelRequest
           device.sweep_seconds()};
 }
 
+std::vector<MeasuredSweeps> measure_sizes(const Communicator& communicator,
+                                          const ModelRequest& request) {
+  std::vector<MeasuredSweeps> measured;
+  for (const int tiles : request.tiles)
+    measured.push_back(measure_size(communicator, request, tiles));
+  return measured;
+}
+
 // How much longer the model's choice takes than the better one.
 double loss(const driver::ScheduleModel& model, const MeasuredSweeps& size) {
   const double chosen = model.in_batches(size.tiles) ? size.device : size.host;
@@ -115,11 +123,11 @@ constexpr const char* k_model_row = "{:>6} {:>12} {:>12} {:>8} {:>8}";
 
 void report_sizes(const driver::ScheduleModel& model, const std::vector<MeasuredSweeps>& measured,
                   Report& report) {
-  report.line(
-      fmt::format("host   {:.4g} s + {:.4g} s per {} tile(s)\n"
-                  "device {:.4g} s + {:.4g} s per tile\n",
-                  model.host().fixed, model.host().per_round, model.host().tiles_per_round,
-                  model.device().fixed, model.device().per_round));
+  const driver::LaunchesAndRounds &host = model.host().fitted(), &device = model.device().fitted();
+  report.line(fmt::format(
+      "host   {:.4g} s + {:.4g} s per {} tile(s)\n"
+      "device {:.4g} s + {:.4g} s per tile\n",
+      host.fixed, host.per_round, host.tiles_per_round, device.fixed, device.per_round));
   report.line(fmt::format(k_model_row, "tiles", "host us", "device us", "choice", "loss"));
   double most = 0.0;
   for (const MeasuredSweeps& size : measured) {
@@ -149,9 +157,10 @@ void declare(Options& options, ModelRequest& request) {
   options.number("--block-size", hydro_case.block_size, 8, 16,
                  "Cells along the edge of a block, which is a tile: 8 or 16");
   options.counts("--tiles", request.tiles, "Sizes of levels");
-  options.count("--steps", request.least_steps, "Steps of each size by each schedule, at least");
+  options.count("--steps", request.least_steps,
+                "Steps of each size by each schedule in a turn, at least");
   options.number("--seconds", request.seconds, 0.0, 1e3,
-                 "Seconds of sweeps of each size, at least");
+                 "Seconds of sweeps of each size in a turn, at least");
   options.file("--model", request.file, "Write what was measured, for execution.model");
 }
 
@@ -163,12 +172,11 @@ void measure_all(const ModelRequest& request, const Communicator& communicator, 
   if (std::filesystem::exists(request.file))
     throw InputError("--model {}: there is such a file already; give another name, or move it away",
                      request.file);
-  std::vector<MeasuredSweeps> measured;
-  for (const int tiles : request.tiles)
-    measured.push_back(measure_size(communicator, request, tiles));
+  const std::vector<MeasuredSweeps> measured = measure_sizes(communicator, request);
   write_model(request, measured);
   const driver::ScheduleModel model(measured, measured.front().threads);
-  report_sizes(model, measured, report);
+  // It knows what it was made of: another turn shows what its choices are worth.
+  report_sizes(model, measure_sizes(communicator, request), report);
 }
 
 }  // namespace

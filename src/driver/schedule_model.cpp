@@ -1,7 +1,8 @@
 #include "driver/schedule_model.hpp"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <iterator>
 
 #include "core/error.hpp"
 #include "core/number_file.hpp"
@@ -12,13 +13,12 @@ namespace {
 
 // Least squares of relative errors, so that small levels count as large ones do: with u = 1 / t and
 // v = rounds / t, fixed u + per_round v = 1. Neither is negative.
-SweepTime fit(std::span<const MeasuredSweeps> measured, double MeasuredSweeps::*seconds,
-              int tiles_per_round) {
-  SweepTime time{.tiles_per_round = tiles_per_round};
-  const SweepTime rounds{.per_round = 1.0, .tiles_per_round = tiles_per_round};
+LaunchesAndRounds fit(const std::map<int, double>& measured, int tiles_per_round) {
+  LaunchesAndRounds time{.tiles_per_round = tiles_per_round};
+  const LaunchesAndRounds rounds{.per_round = 1.0, .tiles_per_round = tiles_per_round};
   double u = 0.0, v = 0.0, uu = 0.0, uv = 0.0, vv = 0.0;
-  for (const MeasuredSweeps& size : measured) {
-    const double one = 1.0 / size.*seconds, of_rounds = rounds.seconds(size.tiles) * one;
+  for (const auto& [tiles, seconds] : measured) {
+    const double one = 1.0 / seconds, of_rounds = rounds.seconds(tiles) * one;
     u += one;
     v += of_rounds;
     uu += one * one;
@@ -29,6 +29,23 @@ SweepTime fit(std::span<const MeasuredSweeps> measured, double MeasuredSweeps::*
   if (determinant > 0.0) time.fixed = std::max(0.0, (vv * u - uv * v) / determinant);
   time.per_round = std::max(0.0, (v - uv * time.fixed) / vv);
   return time;
+}
+
+// The shortest seconds of each size by one schedule.
+std::map<int, double> shortest(std::span<const MeasuredSweeps> measured, int threads,
+                               double MeasuredSweeps::*seconds) {
+  std::map<int, double> by_tiles;
+  for (const MeasuredSweeps& size : measured) {
+    if (size.threads != threads) continue;
+    const auto [known, is_new] = by_tiles.try_emplace(size.tiles, size.*seconds);
+    if (!is_new) known->second = std::min(known->second, size.*seconds);
+  }
+  if (by_tiles.size() < 2)
+    throw InputError(
+        "execution.model: expected sweeps of two sizes of a level or more with {} thread(s), as "
+        "this run has, found {}; measure them with octant bench device-model",
+        threads, by_tiles.size());
+  return by_tiles;
 }
 
 }  // namespace
@@ -47,21 +64,23 @@ std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path) {
   return all;
 }
 
-ScheduleModel::ScheduleModel(std::span<const MeasuredSweeps> measured, int threads) {
-  std::vector<MeasuredSweeps> alike;
-  std::set<int> sizes;
-  for (const MeasuredSweeps& size : measured)
-    if (size.threads == threads) {
-      alike.push_back(size);
-      sizes.insert(size.tiles);
-    }
-  if (sizes.size() < 2)
-    throw InputError(
-        "execution.model: expected sweeps of two sizes of a level or more with {} thread(s), as "
-        "this run has, found {}; measure them with octant bench device-model",
-        threads, sizes.size());
-  host_ = fit(alike, &MeasuredSweeps::host, threads);
-  device_ = fit(alike, &MeasuredSweeps::device, 1);
+SweepTime::SweepTime(const std::map<int, double>& measured, int tiles_per_round)
+    : fitted_(fit(measured, tiles_per_round)) {
+  for (const auto& [tiles, seconds] : measured)
+    measured_over_fitted_[tiles] = seconds / fitted_.seconds(tiles);
 }
+
+double SweepTime::seconds(int tiles) const {
+  const auto above = measured_over_fitted_.lower_bound(tiles);
+  if (above == measured_over_fitted_.begin()) return above->second * fitted_.seconds(tiles);
+  const auto below = std::prev(above);
+  if (above == measured_over_fitted_.end()) return below->second * fitted_.seconds(tiles);
+  const double way = static_cast<double>(tiles - below->first) / (above->first - below->first);
+  return std::lerp(below->second, above->second, way) * fitted_.seconds(tiles);
+}
+
+ScheduleModel::ScheduleModel(std::span<const MeasuredSweeps> measured, int threads)
+    : host_(shortest(measured, threads, &MeasuredSweeps::host), threads),
+      device_(shortest(measured, threads, &MeasuredSweeps::device), 1) {}
 
 }  // namespace octant::driver

@@ -1,6 +1,7 @@
 // Which schedule sweeps the gas of a level sooner, by what sweeps of levels of several sizes took.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path);
 // Kim (2026), eq. 13, T = T_fixed + T_kernel + V / B, where what travels, V, grows with the tiles
 // as T_kernel does. The host's threads take a tile each, so that their rounds are tiles by threads:
 // r of eq. 14. On a device a tile is many threads' work, and each a round.
-struct SweepTime {
+struct LaunchesAndRounds {
   double fixed = 0.0, per_round = 0.0;
   int tiles_per_round = 1;
 
@@ -30,10 +31,25 @@ struct SweepTime {
   }
 };
 
+// One schedule: eq. 13 as fitted to all sizes, times what each size took of that. Between two
+// measured sizes that factor lies between theirs, and beyond the last ones it is theirs.
+class SweepTime {
+ public:
+  // Seconds by tiles, of two sizes or more, all positive.
+  SweepTime(const std::map<int, double>& measured, int tiles_per_round);
+
+  double seconds(int tiles) const;  // as measured, where the size was
+  const LaunchesAndRounds& fitted() const { return fitted_; }
+
+ private:
+  LaunchesAndRounds fitted_;
+  std::map<int, double> measured_over_fitted_;  // by tiles
+};
+
 class ScheduleModel {
  public:
-  // Fits both schedules to what was measured with so many threads. Throws InputError if that is of
-  // fewer than two sizes.
+  // By what was measured with so many threads; of a size that was measured several times the
+  // shortest counts. Throws InputError if there are fewer than two sizes.
   ScheduleModel(std::span<const MeasuredSweeps> measured, int threads);
 
   // Whether the device's schedule, in batches, is the faster one.
