@@ -13,31 +13,42 @@ namespace octant::mesh {
 
 class FieldPool {
  public:
-  // Memory for `count` values, which may hold anything; it returns to the pool when nobody refers
-  // to it any more. Where all that is free is too small, it takes the place of the largest of that:
-  // fields take turns in the memory of the largest one.
+  // Memory for `count` values, which may hold anything. Fields lie beside each other in an array,
+  // as many as it has room for; it is empty again when nobody refers to any of them. Where none has
+  // room, the largest empty one gives way to one that has.
   DeviceArray<double> allocate(const std::string& label, std::int64_t count) {
-    const auto size = static_cast<std::size_t>(count);
-    if (size == 0) return {};
-    auto best = arrays_.end();
-    for (auto array = arrays_.begin(); array != arrays_.end(); ++array) {
-      if (array->use_count() > 1) continue;
-      const bool better =
-          best == arrays_.end() ||
-          (best->size() < size ? array->size() > best->size()
-                               : array->size() >= size && array->size() < best->size());
-      if (better) best = array;
+    if (count == 0) return {};
+    const auto values = static_cast<std::size_t>(count);
+    const std::size_t size = (values + k_line - 1) / k_line * k_line;
+    Memory* tightest = nullptr;
+    Memory* largest_empty = nullptr;
+    for (Memory& memory : memories_) {
+      if (memory.array.use_count() == 1) memory.used = 0;
+      if (memory.room() >= size) {
+        if (!tightest || memory.room() < tightest->room()) tightest = &memory;
+      } else if (memory.used == 0) {
+        if (!largest_empty || memory.room() > largest_empty->room()) largest_empty = &memory;
+      }
     }
-    if (best == arrays_.end()) best = arrays_.insert(best, DeviceArray<double>());
-    if (best->size() < size) {
-      *best = {};
-      *best = uninitialised<double>("working memory (" + label + ")", count);
+    if (!tightest) {
+      tightest = largest_empty ? largest_empty : &memories_.emplace_back();
+      tightest->array = {};
+      tightest->array = uninitialised<double>("working memory (" + label + ")", size);
     }
-    return Kokkos::subview(*best, std::pair(std::size_t{0}, size));
+    const std::size_t begin = tightest->used;
+    tightest->used += size;
+    return Kokkos::subview(tightest->array, std::pair(begin, begin + values));
   }
 
  private:
-  std::vector<DeviceArray<double>> arrays_;
+  static constexpr std::size_t k_line = 8;  // fields begin with a line of the cache
+  struct Memory {
+    DeviceArray<double> array;
+    std::size_t used = 0;
+
+    std::size_t room() const { return array.size() - used; }
+  };
+  std::vector<Memory> memories_;
 };
 
 // A field of blocks; where it was made for the asker alone, with the memory that it lies in.
