@@ -55,7 +55,6 @@ class Multigrid final : public PotentialSolver {
   bool by_fourier(int level) const { return level == 0 && fourier_base_; }
   void connect(int level);
   SolveReport solve(int level, const Sources& sources);
-  SolveReport solve_potential(int level, const Sources& sources, DeviceArray<double>& phi);
   SolveReport solve_base(const Sources& sources, const DeviceArray<double>& f,
                          const DeviceArray<double>& phi);
   SolveReport solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
@@ -169,9 +168,7 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
       return of.patches().values(of.patches().side());
     };
     phi = pool_.allocate("coarse phi", std::max(values(coarse), values(*levels_[level].patches)));
-    if (coarse.patches().any_masked())
-      fill(Kokkos::subview(phi, std::pair(std::int64_t{0}, values(coarse))), 0.0);
-    coarse.transfer().to_patches(coarse_potential, phi.data());
+    coarse.transfer().to_patches(std::array{PatchValues{coarse_potential, phi.data()}});
   }
   levels_[level].boxes->fill(phi.data(), fourier_base_ ? nullptr : &far_, constant_);
 }
@@ -205,29 +202,23 @@ SolveReport Multigrid::solve(LevelRange levels, const Sources& sources) {
 SolveReport Multigrid::solve(int level, const Sources& sources) {
   Level& l = levels_[level];
   constant_ = sources.constant;
-  DeviceArray<double> phi =
-      l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
-  const SolveReport report = solve_potential(level, sources, phi);
+  const double h = mesh_.geometry().cell_size(level);
+  const double scale = 4.0 * M_PI * sources.constant * h * h;
+  auto [phi, f] = l.patches->make_fields(
+      {{"phi", {.x = stored().field(level, Field::potential)}},
+       {"f", {.a = scale, .x = sources.density(level).field, .c = -scale * sources.mean}}});
+  const SolveReport report =
+      by_fourier(level) ? solve_base(sources, f, phi)
+                        : solve_by_cycles(level, k_smallest_source * scale * sources.mean, f, phi);
   l.patches->transfer().to_blocks(phi.data(), stored().field(level, Field::potential));
-  acceleration(*l.patches, surroundings(level), phi.data(), gradient_order_,
-               mesh_.geometry().cell_size(level), stored().acceleration(level));
+  acceleration(*l.patches, surroundings(level), phi.data(), gradient_order_, h,
+               stored().acceleration(level));
   if (l.boxes) l.boxes->release();
   Statistics& s = statistics_[level];
   ++s.solves;
   s.cycles += report.cycles;
   s.most_cycles = std::max<std::int64_t>(s.most_cycles, report.cycles);
   return report;
-}
-
-SolveReport Multigrid::solve_potential(int level, const Sources& sources,
-                                       DeviceArray<double>& phi) {
-  const double h = mesh_.geometry().cell_size(level);
-  const double scale = 4.0 * M_PI * sources.constant * h * h;
-  const DeviceArray<double> f = levels_[level].patches->make_field(
-      "f", {.a = scale, .x = sources.density(level).field, .c = -scale * sources.mean});
-  return by_fourier(level)
-             ? solve_base(sources, f, phi)
-             : solve_by_cycles(level, k_smallest_source * scale * sources.mean, f, phi);
 }
 
 // The residual is rounding; it is not measured.

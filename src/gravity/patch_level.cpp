@@ -77,13 +77,6 @@ PatchLevel::PatchLevel(const mesh::Tree& tree, int level, const CommOptions& opt
       halo_(patches_, patches_.side(), 2, options),
       transfer_(patches_, tree.geometry().block_size(), options) {}
 
-DeviceArray<double> PatchLevel::make_field(const std::string& label, const Combination& values) {
-  const DeviceArray<double> field = make_field(label);
-  if (patches_.any_masked()) fill(field, 0.0);
-  transfer_.to_patches(values, field.data());
-  return field;
-}
-
 double PatchLevel::total(const DeviceArray<double>& terms) const {
   const auto host = on_host(Cargo::numbers, terms);
   return reproducible_sum(patches_.communicator(),

@@ -2,6 +2,7 @@
 // between two changes of the mesh.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "gravity/halo_exchange.hpp"
@@ -36,8 +37,26 @@ class PatchLevel {
   DeviceArray<double> make_field(const std::string& label, int side) const {
     return pool_.allocate(label, patches_.values(side));
   }
-  // One with the values of blocks, and 0 where there are no blocks. Collective.
-  DeviceArray<double> make_field(const std::string& label, const Combination& values);
+  // Some with the values of blocks, and 0 where there are no blocks, from one exchange; or a single
+  // one. Collective.
+  struct Wanted {
+    std::string label;
+    Combination values;
+  };
+  template <std::size_t N>
+  std::array<DeviceArray<double>, N> make_fields(const Wanted (&wanted)[N]) {
+    std::array<DeviceArray<double>, N> fields;
+    std::array<PatchValues, N> values;
+    for (std::size_t n = 0; n < N; ++n) {
+      fields[n] = make_field(wanted[n].label);
+      values[n] = {wanted[n].values, fields[n].data()};
+    }
+    transfer_.to_patches(values);
+    return fields;
+  }
+  DeviceArray<double> make_field(const std::string& label, const Combination& values) {
+    return make_fields({{label, values}}).front();
+  }
 
   // The square root of the sum of squares, and the sum, over all patches; of terms by own patch,
   // their sum. The same bits on any number of ranks. Collective.

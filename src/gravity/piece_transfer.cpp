@@ -1,5 +1,6 @@
 #include "gravity/piece_transfer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -35,12 +36,14 @@ struct Rows {
   }
 };
 
-// Calls body(piece index, piece, j, k), which moves a row, for all rows of pieces of P^3 cells.
+// Calls body(piece index, piece, j, k), which moves a row of some fields, for all rows of pieces of
+// P^3 cells.
 template <int P, class Body>
-void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, const Body& body) {
+void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, int fields,
+                    const Body& body) {
   const auto count = static_cast<int>(pieces.extent(0));
   if (count == 0) return;
-  announce_kernel(name, std::int64_t{count} * P * P * P, {16.0, 0.0});
+  announce_kernel(name, std::int64_t{count} * P * P * P, {16.0 * fields, 0.0});
   Kokkos::parallel_for(
       name, Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const int n = team.league_rank();
@@ -91,34 +94,73 @@ KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int
   }
 }
 
+// Fields that a kernel copies together.
+struct Fields {
+  int count = 0;
+  PatchValues of[PieceTransfer::k_most_fields];
+
+  explicit Fields(std::span<const PatchValues> fields) {
+    for (const PatchValues& field : fields) of[count++] = field;
+  }
+};
+
+// A message holds [piece][field][k][j][i].
 template <int P>
-void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
-                 const Combination& values, double* message) {
+void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const Fields& fields,
+                 double* message) {
   for_piece_rows<P>(
-      "gravity: pack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        combine_row<P>(values, piece.block, rows.in_block(piece, j, k),
-                       message + rows.in_message(n, j, k));
+      "gravity: pack pieces", pieces, fields.count,
+      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        for (int f = 0; f < fields.count; ++f)
+          combine_row<P>(fields.of[f].values, piece.block, rows.in_block(piece, j, k),
+                         message + rows.in_message(n * fields.count + f, j, k));
       });
 }
 
+// Of rows of cubes along x (see rows_with_memory()), all but the cubes that arrive.
 template <int P>
-void blocks_to_patches(const DeviceArray<const Piece>& pieces, const Rows& rows,
-                       const Combination& values, double* patches) {
-  for_piece_rows<P>(
-      "gravity: blocks to patches", pieces, KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
-        double row[P];
-        combine_row<P>(values, piece.block, rows.in_block(piece, j, k), row);
-        split_row<P>(row, patches + rows.in_patch(piece, j, k), rows.T / 2);
+void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
+                       const DeviceArray<const std::int32_t>& places,
+                       const DeviceArray<const Piece>& pieces, const Rows& rows,
+                       const Fields& fields) {
+  const auto count = static_cast<int>(cube_rows.extent(0));
+  if (count == 0) return;
+  announce_kernel("gravity: blocks to patches",
+                  static_cast<std::int64_t>(pieces.extent(0)) * P * P * P,
+                  {16.0 * fields.count, 0.0});
+  Kokkos::parallel_for(
+      "gravity: blocks to patches", Policy(count, Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Policy::member_type& team) {
+        const int across = rows.T / P, n = cube_rows(team.league_rank());
+        const int y = n % across, z = n / across % across, patch = n / across / across;
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, P * P), [&](int line) {
+          const int j = line % P, k = line / P;
+          const std::int64_t row =
+              place_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
+          for (int x = 0; x < across; ++x) {
+            const std::int32_t place = places(std::int64_t{n} * across + x);
+            if (place < VectorTarget::k_nowhere) continue;
+            for (int f = 0; f < fields.count; ++f) {
+              double cells[P] = {};
+              if (place >= 0)
+                combine_row<P>(fields.of[f].values, pieces(place).block,
+                               rows.in_block(pieces(place), j, k), cells);
+              split_row<P>(cells, fields.of[f].patches + row + x * (P / 2), rows.T / 2);
+            }
+          }
+        });
       });
 }
 
 template <int P>
 void unpack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
-                    double* patches) {
+                    const Fields& fields) {
   for_piece_rows<P>(
-      "gravity: unpack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
-        split_row<P>(message + rows.in_message(n, j, k), patches + rows.in_patch(piece, j, k),
-                     rows.T / 2);
+      "gravity: unpack pieces", pieces, fields.count,
+      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        for (int f = 0; f < fields.count; ++f)
+          split_row<P>(message + rows.in_message(n * fields.count + f, j, k),
+                       fields.of[f].patches + rows.in_patch(piece, j, k), rows.T / 2);
       });
 }
 
@@ -126,7 +168,7 @@ template <int P>
 void pack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* patches,
                   double* message) {
   for_piece_rows<P>(
-      "gravity: pack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+      "gravity: pack pieces", pieces, 1, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
                     message + rows.in_message(n, j, k));
       });
@@ -136,7 +178,8 @@ template <int P>
 void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
                        const double* patches, const BlockField& blocks) {
   for_piece_rows<P>(
-      "gravity: patches to blocks", pieces, KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
+      "gravity: patches to blocks", pieces, 1,
+      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
         join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
                     blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k));
       });
@@ -157,11 +200,28 @@ std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   return places;
 }
 
+// Rows of cubes of own patches, (patch * across + z) * across + y, that fields have memory for.
+std::vector<std::int32_t> rows_with_memory(const LevelPatches& patches,
+                                           const std::vector<std::int32_t>& places) {
+  const int P = patches.piece_side(), across = patches.side() / P;
+  const int sharing = std::max(1, k_strip / P);  // rows of cubes that lie in the same strips
+  const int rows = patches.own() * across * across;
+  std::vector<std::int32_t> with_memory;
+  for (int row = 0; row < rows; ++row) {
+    const auto first = places.begin() + std::int64_t{row / sharing * sharing} * across;
+    if (patches.side() < k_largest_patch ||
+        std::any_of(first, first + sharing * across,
+                    [](std::int32_t place) { return place != VectorTarget::k_nowhere; }))
+      with_memory.push_back(row);
+  }
+  return with_memory;
+}
+
 template <int P>
 void unpack_vectors(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
                     const VectorField& blocks) {
   for_piece_rows<P>(
-      "gravity: unpack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+      "gravity: unpack pieces", pieces, 3, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         double* to = blocks.x.data + piece.block * blocks.x.stride + rows.in_block(piece, j, k);
         for (int d = 0; d < 3; ++d) {
           const double* line = message + rows.in_message(3 * n + d, j, k);
@@ -174,7 +234,7 @@ template <int P>
 void unpack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
                    const BlockField& blocks) {
   for_piece_rows<P>(
-      "gravity: unpack pieces", pieces, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+      "gravity: unpack pieces", pieces, 1, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
         const double* line = message + rows.in_message(n, j, k);
         double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
         for (int i = 0; i < P; ++i) to[i] = line[i];
@@ -193,21 +253,27 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
       local_(mesh::to_device("pieces", patches.local_pieces())),
       leaving_(mesh::to_device("pieces", patches.leaving_pieces())),
       arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
-      places_(mesh::to_device("places of pieces", places_of(patches))),
       exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
-                 Buffers::of_device) {}
+                 Buffers::of_device) {
+  const std::vector<std::int32_t> places = places_of(patches);
+  places_ = mesh::to_device("places of pieces", places);
+  rows_ = mesh::to_device("rows of pieces", rows_with_memory(patches, places));
+}
 
-void PieceTransfer::to_patches(const Combination& values, double* patches) {
+void PieceTransfer::to_patches(std::span<const PatchValues> values) {
+  OCTANT_REQUIRE(values.size() <= k_most_fields, "{} fields are copied to patches together",
+                 values.size());
   const Rows rows{block_size_, side_, piece_, strips_};
-  const auto cells = static_cast<int>(cells_of(piece_));
+  const Fields fields(values);
+  const auto cells = static_cast<int>(cells_of(piece_)) * fields.count;
   const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
   const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
   with_piece_side(piece_, [&](auto P) {
-    pack_blocks<P.value>(leaving_, rows, values, sent.data());
+    pack_blocks<P.value>(leaving_, rows, fields, sent.data());
     exchanger_.start<double>(plan_, sent.data(), received.data(), cells);
-    blocks_to_patches<P.value>(local_, rows, values, patches);
+    blocks_to_patches<P.value>(rows_, places_, local_, rows, fields);
     exchanger_.finish();
-    unpack_patches<P.value>(arriving_, rows, received.data(), patches);
+    unpack_patches<P.value>(arriving_, rows, received.data(), fields);
   });
 }
 

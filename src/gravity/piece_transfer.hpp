@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "core/pack.hpp"
 #include "gravity/block_kernels.hpp"
@@ -58,13 +59,20 @@ struct VectorTarget {
   }
 };
 
+// A field of patches, and what it shall be in the cells of blocks.
+struct PatchValues {
+  Combination values;
+  double* patches = nullptr;
+};
+
 // The copies of one level. Collective.
 class PieceTransfer {
  public:
   PieceTransfer(const LevelPatches& patches, int block_size, const CommOptions& options);
 
-  // Sets the cells of own patches that blocks cover; other cells keep their values.
-  void to_patches(const Combination& values, double* patches);
+  // Sets own patches, of at most k_most_fields fields at a time; cells that no block covers to 0.
+  static constexpr int k_most_fields = 3;
+  void to_patches(std::span<const PatchValues> fields);
 
   // Sets a vector field of own blocks, which `write` puts where the target says.
   void vector_to_blocks(const VectorField& blocks,
@@ -79,6 +87,7 @@ class PieceTransfer {
   DeviceArray<const StripTable> strips_;
   DeviceArray<const Piece> local_, leaving_, arriving_;
   DeviceArray<const std::int32_t> places_;  // see VectorTarget
+  DeviceArray<const std::int32_t> rows_;    // of cubes of the size of a piece, with memory
   Exchanger exchanger_;
 };
 

@@ -143,17 +143,15 @@ const DeviceArray<const std::uint8_t>& PotentialWork::ends_of_domain(int level) 
 void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField& heat,
                         const BlockField& work) {
   PatchLevel& level_patches = levels_.at(level);
-  const auto field = [&](const char* label, const Combination& values) {
-    const DeviceArray<double> made = level_patches.make_field(label, values);
-    level_patches.halo().run(made.data());
-    return made;
-  };
-  const DeviceArray<double> phi =
-      field("phi", {.a = 0.5,
-                    .x = stored_.field(level, Field::potential),
-                    .b = 0.5,
-                    .y = stored_.field(level, Field::previous_potential)});
-  const DeviceArray<double> hot = field("heat", {.x = heat});
+  const auto [phi, hot, work_of_patches] =
+      level_patches.make_fields({{"phi",
+                                  {.a = 0.5,
+                                   .x = stored_.field(level, Field::potential),
+                                   .b = 0.5,
+                                   .y = stored_.field(level, Field::previous_potential)}},
+                                 {"heat", {.x = heat}},
+                                 {"work", {.x = work}}});
+  for (const auto& field : {phi, hot}) level_patches.halo().run(field.data());
   if (level > 0) {
     const PotentialTimes times = stored_.times(level);
     const DeviceArray<double> coarse = levels_.at(level - 1).make_field(
@@ -166,19 +164,19 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
                         phi.data(),
                         hot.data(),
                         level > 0 ? levels_.boxes(level).data() : nullptr};
-  const DeviceArray<double> sum = level_patches.make_field("work", {.x = work});
   const double per_length = 1.0 / mesh_.geometry().cell_size(level);
   for (int axis = 0; axis < 3; ++axis) {
-    const auto outwards = [&](int side) {
+    const auto outwards = [&](int side) -> Combination {
       const BlockField through{flow.of_face(0, axis, side), 6 * flow.cells_per_block};
-      return level_patches.make_field("flow",
-                                      {.a = side == 0 ? -per_length : per_length, .x = through});
+      return {.a = side == 0 ? -per_length : per_length, .x = through};
     };
-    const DeviceArray<double> lower = outwards(0), upper = outwards(1);
-    with_side(level_patches.patches(),
-              [&](auto T) { take_work<T.value>(patches, axis, lower.data(), upper.data(), sum); });
+    const auto flows =
+        level_patches.make_fields({{"lower flow", outwards(0)}, {"upper flow", outwards(1)}});
+    with_side(level_patches.patches(), [&](auto T) {
+      take_work<T.value>(patches, axis, flows[0].data(), flows[1].data(), work_of_patches);
+    });
   }
-  level_patches.transfer().to_blocks(sum.data(), work);
+  level_patches.transfer().to_blocks(work_of_patches.data(), work);
   if (level > 0) levels_.boxes(level).release();
 }
 
