@@ -53,6 +53,20 @@ def test_a_step_launches_few_kernels(tmp_path: Path) -> None:
     assert 7 * 6 < min(calls for (calls,) in launches) <= 85
 
 
+def test_a_step_of_a_box_launches_few_kernels(tmp_path: Path) -> None:
+    """Whatever levels its particles may lie on, and the fields that a solve begins with."""
+    box = run_well(
+        tmp_path / "run",
+        CLUMPY_BOX,
+        "time.max_steps=8",
+        "gravity.base=multigrid",
+        "execution.schedule=device",
+    )
+    launches = ask(box, "select sum(calls) from kernels where step between 1 and 6 group by step")
+    assert min(calls for (calls,) in launches) > 60
+    assert max(calls for (calls,) in launches) <= 90
+
+
 @pytest.mark.parametrize("scheme", [("muscl_hancock", "plm"), ("rk3", "ppm")])
 def test_same_bits_with_dual_energy_and_scalars(tmp_path: Path, scheme: tuple[str, str]) -> None:
     chosen = (*COLD_BLAST, f"hydro.scheme={scheme[0]}", f"hydro.reconstruction={scheme[1]}")
