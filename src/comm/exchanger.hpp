@@ -52,7 +52,8 @@ class Exchanger {
   }
   // Moves on a backend with several stages; call it now and then between start and finish.
   void progress();
-  // Waits until the receive buffer is filled and the send buffer is free again.
+  // Waits until the receive buffer is filled and the send buffer is free again. In the memory of a
+  // device the buffer is filled for kernels that are launched afterwards.
   void finish();
 
   // Waits until the receive buffer is filled, and no longer: what has not left the send buffer yet

@@ -63,8 +63,8 @@ std::byte* StagedBuffers::arriving(std::size_t bytes) { return grow(received_, b
 
 void StagedBuffers::deliver(std::byte* receive, std::size_t bytes) const {
   if (bytes == 0) return;
-  copy_to_device(Cargo::messages, device_view(receive, bytes),
-                 host_view(static_cast<const std::byte*>(received_.data()), bytes));
+  queue_to_device(Cargo::messages, device_view(receive, bytes),
+                  host_view(static_cast<const std::byte*>(received_.data()), bytes));
 }
 
 void StagedBuffers::copy_own(std::byte* to, const std::byte* from, std::size_t bytes) const {

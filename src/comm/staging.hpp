@@ -24,10 +24,11 @@ class StagedBuffers {
   // Whether an exchange through this backend needs them. Forwarding joins messages on the host.
   bool needed(Backend backend) const;
 
-  // A copy of what is sent, until the next one is asked for; and room for what will arrive.
+  // A copy of what is sent, until the next one is asked for; and room for what will arrive, once
+  // kernels have been waited for.
   const std::byte* leaving(const std::byte* send, std::size_t bytes);
   std::byte* arriving(std::size_t bytes);
-  // Copies what has arrived to where it belongs.
+  // Copies what has arrived to where it belongs, behind the kernels that are under way.
   void deliver(std::byte* receive, std::size_t bytes) const;
 
   // Where the next copy of what is sent will lie.

@@ -3,7 +3,8 @@
 // host, both memories are the same and nothing is copied where a view would do, but what would
 // travel to a device and back is told all the same.
 //
-// Functions that copy between them wait until the copy is done, and for kernels launched before.
+// Functions that copy between them wait until the copy is done, and for kernels launched before,
+// but for queue_to_device().
 #pragma once
 
 #include <span>
@@ -46,6 +47,14 @@ template <class DeviceView, class HostView>
 void copy_to_device(Cargo cargo, const DeviceView& to, const HostView& from) {
   observe_copy(cargo, Way::to_device, bytes_of(to));
   Kokkos::deep_copy(to, from);
+}
+
+// In the order of kernels, without a wait where the host's memory is pinned. That must stay as it
+// is until the host has waited for kernels.
+template <class DeviceView, class HostView>
+void queue_to_device(Cargo cargo, const DeviceView& to, const HostView& from) {
+  observe_copy(cargo, Way::to_device, bytes_of(to));
+  Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), to, from);
 }
 
 // What a view holds, for the host: the view itself where that can read it.

@@ -7,6 +7,8 @@
 #include "comm/exchanger.hpp"
 #include "comm/rank_tree.hpp"
 #include "core/error.hpp"
+#include "core/residency.hpp"
+#include "tests/unit/kernel_watch.hpp"
 
 namespace octant {
 namespace {
@@ -210,6 +212,32 @@ TEST(ExchangerMpi, without_overlap_everything_has_arrived_when_start_returns) {
       EXPECT_FALSE(exchanger.under_way());
     }
   }
+}
+
+using Numbers = Kokkos::View<double*, DeviceMemory>;
+
+void write_numbers(const Numbers& numbers) {
+  Kokkos::parallel_for(
+      "write numbers", numbers.size(), KOKKOS_LAMBDA(int n) { numbers(n) = n; });
+}
+
+TEST(ExchangerMpi, kernels_run_on_while_what_was_staged_is_delivered) {
+  const auto world = Communicator::world();
+  const std::vector<Segment> one{{(world.rank() + 1) % world.size(), 1}},
+      other{{(world.rank() + world.size() - 1) % world.size(), 1}};
+  const ExchangePlan plan(world, one, other);
+  CommOptions options;
+  options.exchange = Backend::p2p;
+  options.staging = Staging::always;
+  Exchanger exchanger("staged", world, options, -1, Buffers::of_device);
+  const Numbers sent("sent", 1), received("received", 1), interior("interior", 1000);
+  fill(sent, 1.0 + world.rank());
+  exchanger.start<double>(plan, sent.data(), received.data(), 1);
+  const test::KernelWatch watch;
+  write_numbers(interior);
+  exchanger.finish();
+  EXPECT_EQ(watch.waits(), 0);
+  EXPECT_EQ(to_vector(Cargo::numbers, received).front(), 1.0 + other.front().rank);
 }
 
 TEST(ExchangerMpi, receive_segments_are_found_from_the_send_segments) {
