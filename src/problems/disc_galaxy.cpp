@@ -193,6 +193,11 @@ class DiscGalaxy final : public Problem {
       if (n < of_halo) add_on_sphere(halo_, n, of_halo, batch);
       else if (n < of_halo + of_bulge) add_on_sphere(bulge_, n - of_halo, of_bulge, batch);
       else add_to_disc(n - of_halo - of_bulge, of_disc, batch);
+      if (batch.mass.back() == 0.0) {  // of a part that there is not
+        batch.position.pop_back();
+        batch.mass.pop_back();
+        continue;
+      }
       batch.id.push_back(static_cast<std::uint64_t>(n));
       batch.velocity.push_back({0.0, 0.0, 0.0});
     }

@@ -146,6 +146,14 @@ def test_what_rests_holds_the_gas(disc: Outcome) -> None:
 
 
 @needs_data
+def test_a_part_without_mass_brings_no_particles(tmp_path: Path) -> None:
+    how = ["problem.halo_mass=0.0", "problem.bulge_mass=0.0", "problem.particles=2000"]
+    small = ["mesh.max_level=0", "refine.region_level=0", "time.max_steps=0"]
+    history = run_well(tmp_path / "run", DISC, *how, *small, ranks=2).history()
+    assert history["resting_particles"][0] == 900
+    assert history["resting_mass"][0] > 0.0
+
+
 def test_the_disc_keeps_turning(disc: Outcome) -> None:
     _, begun = rotation(disc.snapshots[0], "speed")
     _, ended = rotation(disc.last_snapshot, "speed")
