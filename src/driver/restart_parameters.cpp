@@ -25,7 +25,7 @@ constexpr std::string_view k_may_change[] = {
     "hydro.scheme", "hydro.reconstruction", "hydro.limiter", "hydro.riemann", "hydro.density_floor",
     "hydro.pressure_floor", "hydro.dual_energy_threshold", "gravity.base", "gravity.gradient_order",
     "gravity.laplacian", "gravity.max_cycles", "gravity.solver", "gravity.tolerance",
-    "gravity.transfer", "dns.diffusion", "dns.poisson", "dns.schedule",
+    "gravity.theta", "gravity.transfer", "dns.diffusion", "dns.poisson", "dns.schedule",
     // where a file lies that only time 0 is made from
     "initial.path", "initial.table"};
 

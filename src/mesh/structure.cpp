@@ -109,7 +109,8 @@ class Inspection {
               tree_.level(level).neighbours(slot)[n] == k_nobody)
             throw InputError(
                 "{} is refined, but {} is missing beside it: within {} cells of refined ones there "
-                "must be others",
+                "must be others; a scheme or limiter that reaches farther than that of the run "
+                "that wrote the file cannot go on with it",
                 name_of(level, key), name_of(level, around[n]), distance_);
       }
     });
