@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <type_traits>
 #include <utility>
 
@@ -26,11 +27,18 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 // --- from TOML -----------------------------------------------------------------------------------
 
+std::string found_text(const toml::array& list) {
+  constexpr std::size_t k_short = 60;
+  std::ostringstream text;
+  text << list;
+  return text.str().size() > k_short ? fmt::format("a list of {} values", list.size())
+                                     : fmt::format("the list {}", text.str());
+}
+
 std::string found_text(const toml::node& value) {
   switch (value.type()) {
     case toml::node_type::table: return "a section";
-    case toml::node_type::array:
-      return fmt::format("a list of {} values", value.as_array()->size());
+    case toml::node_type::array: return found_text(*value.as_array());
     case toml::node_type::string: return fmt::format("the text \"{}\"", value.ref<std::string>());
     case toml::node_type::integer: return fmt::format("the integer {}", value.ref<std::int64_t>());
     case toml::node_type::floating_point: return fmt::format("the number {}", value.ref<double>());
@@ -135,6 +143,8 @@ void check_number(double value, const ParameterInfo& info) {
 }
 
 void check_text(const std::string& value, const ParameterInfo& info) {
+  if (value.find('\0') != std::string::npos)
+    throw InputError("there is a character U+0000 in the text; expected none");
   const auto& choices = info.choices;
   if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
   throw InputError("unknown choice \"{}\"; expected {} (nearest: \"{}\")", value, range_text(info),

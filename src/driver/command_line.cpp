@@ -111,6 +111,16 @@ std::string version() {
                      k_processor);
 }
 
+// What is wrong with the value of an option that a script may have left empty, or nothing.
+std::string complaint_if_empty(const std::string& value) {
+  return value.empty() ? "nothing is given; expected a name" : "";
+}
+
+// One value at a time: words that follow are none of it, such as the file.
+void add_overrides(CLI::App& command, Arguments& arguments, const std::string& meaning) {
+  command.add_option("--set", arguments.run.overrides, meaning)->allow_extra_args(false);
+}
+
 // Declares the commands; the chosen one leaves what to do in `action`.
 void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& bench,
                       std::function<int()>& action) {
@@ -119,10 +129,11 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
 
   auto* run = app.add_subcommand("run", "Run a simulation");
   run->add_option("file", arguments.run.file, "Parameter file")->required();
-  run->add_option("--set", arguments.run.overrides, "section.key=value, replaces the file's value");
-  run->add_option("--output", arguments.run.output, "Output directory");
+  add_overrides(*run, arguments, "section.key=value, replaces the file's value");
+  run->add_option("--output", arguments.run.output, "Output directory")->check(complaint_if_empty);
   run->add_option("--restart", arguments.run.restart,
-                  "latest, a checkpoint, or a folder output_NNNNN of RAMSES");
+                  "latest, a checkpoint, or a folder output_NNNNN of RAMSES")
+      ->check(complaint_if_empty);
   run->add_flag("--overwrite", arguments.run.overwrite,
                 "Move a run that is in the output directory aside, to DIRECTORY.old-N");
   run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");
@@ -135,7 +146,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   auto* check_command =
       app.add_subcommand("check", "Check a parameter file; estimate memory and cost");
   check_command->add_option("file", arguments.run.file, "Parameter file")->required();
-  check_command->add_option("--set", arguments.run.overrides, "section.key=value");
+  add_overrides(*check_command, arguments, "section.key=value");
   check_command->callback([&] { action = [&] { return check_model(arguments.run); }; });
 
   auto* params = app.add_subcommand("params", "Tables of all parameters");
@@ -162,7 +173,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
       app.add_subcommand("convert", "Write a snapshot, or a checkpoint's state, in another format");
   convert->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
   convert->add_option("--to", arguments.format, "One of output.formats")->required();
-  convert->add_option("--set", arguments.run.overrides, "section.key=value, as ramses.domains=8");
+  add_overrides(*convert, arguments, "section.key=value, as ramses.domains=8");
   convert->add_option("--output", arguments.run.output, "Folder to write to (the file's)");
   convert->callback([&] {
     action = [&] {

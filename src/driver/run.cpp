@@ -208,10 +208,15 @@ class Run::Course {
   // The longest stable step that does not pass the end, an output time or `latest`.
   double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
-    OCTANT_REQUIRE(std::isfinite(dt) && dt > 1e-14 * std::max(settings_.end, std::abs(time)),
-                   "step {}, time {}: the time step {} is no step at all; some signal is far too "
-                   "fast",
-                   model_.step_count(), time, dt);
+    if (std::isinf(dt))
+      throw InputError(
+          "there is neither gas (hydro.enabled) nor anything else that moves and would bound the "
+          "time step; give the run another problem.name, or a time.largest_step");
+    if (std::isnan(dt) || dt <= 1e-14 * std::max(settings_.end, std::abs(time)))
+      throw RunError(
+          "step {}, time {}: a time step of {} comes nowhere near the end, {}: some signal is far "
+          "too fast, or the end too far away",
+          model_.step_count(), time, dt, settings_.end);
     // A snapshot that a shorter interval has made overdue is written after the step.
     const double left = std::min({settings_.end, next_snapshot_time(), latest}) - time;
     return left > 0.0 && left <= dt * (1.0 + 1e-12) ? left : dt;

@@ -13,6 +13,12 @@ BAD_VALUES = {
     "misspelt_key": (["hydro.gama=1.4"], ["hydro.gama", "hydro.gamma"]),
     "misspelt_problem_key": (["problem.enrgy=1"], ["problem.enrgy", "problem.energy"]),
     "wrong_type": (["hydro.gamma=large"], ["hydro.gamma", "number"]),
+    "wrong_type_in_a_list": (
+        ['refine.gradient=["steep"]'],
+        ["refine.gradient", "list of numbers", "steep"],
+    ),
+    "text_that_would_be_cut": (['output.directory="a\\u0000b"'], ["output.directory", "U+0000"]),
+    "nothing_that_moves": (["hydro.enabled=false"], ["hydro.enabled", "time.largest_step"]),
     "out_of_range": (["hydro.gamma=0.5"], ["hydro.gamma", "0.5", "> 1"]),
     "unknown_choice": (["hydro.riemann=hlc"], ["hydro.riemann", '"hlc"', "hllc"]),
     "unknown_problem": (["problem.name=sedof"], ["problem.name", "sedof", "sedov"]),
@@ -108,6 +114,21 @@ def test_check_refuses_what_run_refuses(tmp_path: Path) -> None:
     file.write_text(TINY_BLAST)
     assert octant("check", file).code == 0
     assert_refused(octant("check", file, "--set", "hydro.gama=1"), "hydro.gama", "hydro.gamma")
+
+
+@pytest.mark.parametrize("option", ["--restart", "--output"])
+def test_an_option_that_is_left_empty_is_refused(tmp_path: Path, option: str) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(TINY_BLAST)
+    where = f"output.directory={tmp_path / 'run'}"
+    assert_refused(octant("run", file, "--set", where, option, ""), option, "nothing is given")
+
+
+def test_the_file_may_follow_an_override(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(TINY_BLAST)
+    outcome = octant("check", "--set", "time.cfl=0.5", "--set", "time.max_steps=1", file)
+    assert outcome.code == 0, outcome.text
 
 
 def test_an_unknown_command_is_refused(ranks: int) -> None:

@@ -158,7 +158,7 @@ TEST(ParameterSchema, a_wrong_type_says_what_was_expected_and_found) {
   EXPECT_EQ(reading_error("[mesh]\nmax_level = 2.5"),
             "a.toml:2: mesh.max_level: expected an integer, found the number 2.5");
   EXPECT_EQ(reading_error("[mesh]\nbase_cells = [8, 8]"),
-            "a.toml:2: mesh.base_cells: expected 3 integers, found a list of 2 values");
+            "a.toml:2: mesh.base_cells: expected 3 integers, found the list [ 8, 8 ]");
   EXPECT_EQ(reading_error("[hydro]\ndual_energy = 1"),
             "a.toml:2: hydro.dual_energy: expected true or false, found the integer 1");
   EXPECT_EQ(reading_error("hydro = 3"),
