@@ -34,6 +34,11 @@ Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)
     particles_attract_ = particles_attract_ || kind.has_mass;
     kinds_.emplace_back(std::move(kind), mesh, options.comm);
   }
+  if (!has_gas_ && kinds_.empty())
+    throw InputError(
+        "hydro.enabled = false, and problem.name = \"{}\" brings no particles: there is nothing to "
+        "simulate",
+        options.problem_name);
 }
 
 const particles::Particles* Matter::kind(const std::string& name) const {

@@ -208,11 +208,7 @@ class Run::Course {
   // The longest stable step that does not pass the end, an output time or `latest`.
   double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
-    if (std::isinf(dt))
-      throw InputError(
-          "there is neither gas (hydro.enabled) nor anything else that moves and would bound the "
-          "time step; give the run another problem.name, or a time.largest_step");
-    if (std::isnan(dt) || dt <= 1e-14 * std::max(settings_.end, std::abs(time)))
+    if (!std::isfinite(dt) || dt <= 1e-14 * std::max(settings_.end, std::abs(time)))
       throw RunError(
           "step {}, time {}: a time step of {} comes nowhere near the end, {}: some signal is far "
           "too fast, or the end too far away",

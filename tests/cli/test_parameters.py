@@ -18,7 +18,11 @@ BAD_VALUES = {
         ["refine.gradient", "list of numbers", "steep"],
     ),
     "text_that_would_be_cut": (['output.directory="a\\u0000b"'], ["output.directory", "U+0000"]),
-    "nothing_that_moves": (["hydro.enabled=false"], ["hydro.enabled", "time.largest_step"]),
+    "nothing_at_all": (["hydro.enabled=false"], ["hydro.enabled", '"sedov"', "no particles"]),
+    "nothing_that_attracts": (
+        ["hydro.enabled=false", "gravity.enabled=true"],
+        ["hydro.enabled", "no particles"],
+    ),
     "out_of_range": (["hydro.gamma=0.5"], ["hydro.gamma", "0.5", "> 1"]),
     "unknown_choice": (["hydro.riemann=hlc"], ["hydro.riemann", '"hlc"', "hllc"]),
     "unknown_problem": (["problem.name=sedof"], ["problem.name", "sedof", "sedov"]),
