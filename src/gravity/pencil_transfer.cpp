@@ -15,7 +15,7 @@ int part_of(std::int64_t cell, int cells, int parts) {
 }
 
 // Where row (y, z) of the grid lies in a patch and in the own pencil.
-struct RowPlaces {
+struct PencilRows {
   int side;
   pencil::FieldView pencil;
   int first_y, first_z;  // rows of the pencil
@@ -138,7 +138,7 @@ void PencilTransfer::match(const LevelPatches& patches, const pencil::Cells& cel
 }
 
 void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& pencil) {
-  const RowPlaces places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
+  const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
   double *sent = sent_.data(), *received = received_.data();
   const int side = side_;
   for_each_row(
@@ -162,7 +162,7 @@ void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& p
 
 // The way back: what arrived leaves, and what left arrives.
 void PencilTransfer::to_patches(const pencil::FieldView& pencil, double* patches, double factor) {
-  const RowPlaces places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
+  const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
   double *sent = sent_.data(), *received = received_.data();
   const int side = side_;
   for_each_row(
