@@ -107,13 +107,14 @@ class Partition {
   // Rows 1 .. m - 1 downwards. The weights serve as a_n.
   void eliminate_matrices() {
     const std::size_t size = matrices_.size();
-    const auto& [before, diagonal, after, factor, homogeneous] = coefficients_;
+    const PlaneCoefficients& rows = coefficients_;
+    const double factor = rows.shift_factor;
     double* a = weights_[0].values.data();
     for (int n = 1; n < planes_; ++n) {
       double *r = plane(reciprocal_, n), *f = plane(fill_, n);
       const double* r_before = plane(reciprocal_, n - 1);
-      const double A = before[n], product = n == 1 ? 0.0 : before[n] * after[n - 1];
-      const double row_diagonal = diagonal[n];
+      const double A = rows.before[n], product = n == 1 ? 0.0 : A * rows.after[n - 1];
+      const double row_diagonal = rows.diagonal[n];
 #pragma omp simd
       for (std::size_t l = 0; l < size; ++l) {
         const double b = row_diagonal + factor * matrices_.shift(l);
