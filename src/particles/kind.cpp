@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "particles/particle_set.hpp"
 
 namespace octant::particles {
 
@@ -13,6 +14,9 @@ namespace {
 
 // The kinds whose order is fixed. Ids begin at n 2^62 for the n-th.
 constexpr std::array<std::string_view, 4> k_known_kinds{"dark", "stars", "sinks", "tracers"};
+
+// What a row has beside the columns of all kinds and the id.
+constexpr int k_most_columns = RowWords::k_most - k_real_columns - 1;
 
 std::size_t rank_of(const std::string& name) {
   return std::find(k_known_kinds.begin(), k_known_kinds.end(), name) - k_known_kinds.begin();
@@ -24,10 +28,13 @@ bool is_word(const std::string& name) {
   });
 }
 
-void require_names(const Kind& kind) {
+void require_sound(const Kind& kind) {
   OCTANT_REQUIRE(is_word(kind.name), "'{}' is no name of a kind of particles", kind.name);
   OCTANT_REQUIRE(kind.motion != Motion::flows || !kind.has_mass,
                  "{} particles move with the gas: they can have no mass", kind.name);
+  OCTANT_REQUIRE(std::ssize(kind.columns) <= k_most_columns,
+                 "{} particles have {} columns of their own; there may be {}", kind.name,
+                 kind.columns.size(), k_most_columns);
   std::set<std::string> taken{"id", "position", "velocity", "mass"};
   for (const Column& column : kind.columns) {
     OCTANT_REQUIRE(is_word(column.name) && !column.unit.empty() && !column.description.empty(),
@@ -71,7 +78,7 @@ Kind dark_matter() { return {.name = "dark", .description = "dark matter"}; }
 std::vector<Kind> in_order(std::vector<Kind> kinds) {
   std::set<std::string> names;
   for (const Kind& kind : kinds) {
-    require_names(kind);
+    require_sound(kind);
     OCTANT_REQUIRE(names.insert(kind.name).second, "two kinds of particles are called '{}'",
                    kind.name);
   }

@@ -160,5 +160,60 @@ TEST(Kinds, come_in_one_order_and_their_ids_differ) {
   EXPECT_THROW(in_order({{"no word", "two words"}}), RunError);
 }
 
+constexpr int k_most_columns = 24;
+
+// A kind with so many columns, real and whole in turns.
+Kind motes(int columns) {
+  Kind kind{.name = "motes", .description = "much is known of each"};
+  for (int n = 0; n < columns; ++n) {
+    Column& column = kind.columns.emplace_back(fmt::format("column_{}", n), "1", "a number");
+    if (n % 2 == 1) column.initial = std::int64_t{0};
+  }
+  return kind;
+}
+
+TEST(Kinds, may_have_as_many_columns_as_are_carried) {
+  EXPECT_EQ(in_order({motes(k_most_columns)}).size(), 1u);
+  try {
+    in_order({motes(k_most_columns + 1)});
+    ADD_FAILURE() << "was taken";
+  } catch (const RunError& error) {
+    EXPECT_NE(std::string(error.what()).find("motes particles have 25 columns"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("may be 24"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Kinds, with_most_columns_keep_them_on_any_way_between_ranks) {
+  const Kind kind = motes(k_most_columns);
+  Swarm swarm(small_box(4, 2, "periodic"), Communicator::world(), kind);
+  ParticleBatch batch = scattered(Communicator::world(), 500, 1.0);
+  for (int n = 0; n < k_most_columns; ++n) {
+    std::vector<double> reals;
+    std::vector<std::int64_t> integers;
+    for (const std::uint64_t id : batch.id) {
+      reals.push_back(static_cast<double>(id) + 0.01 * n);
+      integers.push_back(static_cast<std::int64_t>(100 * id) + n);
+    }
+    if (n % 2 == 0) batch.columns[kind.columns[n].name] = reals;
+    else batch.columns[kind.columns[n].name] = integers;
+  }
+  swarm.particles.add(batch);
+  for (const auto decomposition : {Decomposition::hilbert, Decomposition::ksection}) {
+    swarm.refine({0.4, 0.9, 0.5}, 0.6);
+    swarm.migrate(decomposition);
+    swarm.advance(0, 0.05, [](const Point& x) { return x; });
+  }
+  EXPECT_EQ(Communicator::world().sum(swarm.particles.count()), 500);
+  const auto ids = swarm.particles.read_ids(swarm.all_own());
+  for (int n = 0; n < k_most_columns; ++n) {
+    const ColumnValues values = swarm.particles.read_column(kind.columns[n].name, swarm.all_own());
+    for (std::size_t p = 0; p < ids.size(); ++p) {
+      if (n % 2 == 0) EXPECT_EQ(std::get<0>(values)[p], static_cast<double>(ids[p]) + 0.01 * n);
+      else EXPECT_EQ(std::get<1>(values)[p], static_cast<std::int64_t>(100 * ids[p]) + n);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace octant::particles::test
