@@ -1,6 +1,7 @@
 #include "subgrid/ledger.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 
@@ -26,7 +27,14 @@ void Ledger::restore(std::string_view account, double total) {
 
 void Ledger::settle(const Communicator& communicator) {
   reproducible_sum(communicator, std::span(terms_));
-  for (std::size_t n = 0; n < terms_.size(); ++n) totals_[n].value += terms_[n].to_double();
+  for (std::size_t n = 0; n < terms_.size(); ++n) {
+    Total& total = totals_[n];
+    total.value += terms_[n].to_double();
+    if (!std::isfinite(total.value))
+      throw RunError(
+          "{}: {} comes to {}; the last checkpoint is whole, look there at what it acts on", owner_,
+          total.name, total.value);
+  }
   std::fill(terms_.begin(), terms_.end(), ReproducibleSum());
 }
 

@@ -20,7 +20,8 @@ class Ledger {
   // This rank's terms since the last settle(). Throws RunError if there is no such account.
   ReproducibleSum& operator[](std::string_view account);
 
-  // Adds the terms of all ranks to the totals. Collective.
+  // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, if one is not finite.
+  // Collective.
   void settle(const Communicator& communicator);
 
   // What the account has come to, as of the last settle(). Throws RunError if there is none such.

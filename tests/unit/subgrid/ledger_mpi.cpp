@@ -1,5 +1,7 @@
 #include "subgrid/ledger.hpp"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -30,6 +32,13 @@ TEST(Ledger, goes_on_from_what_a_checkpoint_held) {
   ledger.add_columns(columns);
   EXPECT_EQ(columns.names(), "heating_energy");
   EXPECT_EQ(columns.values(), "9");
+}
+
+TEST(Ledger, ends_a_run_whose_total_is_not_finite_on_all_ranks) {
+  const Communicator world = Communicator::world();
+  Ledger ledger("heating", {"energy"});
+  if (world.is_root()) ledger["energy"] += std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(ledger.settle(world), RunError);
 }
 
 TEST(Ledger, has_no_account_that_was_not_named) {
