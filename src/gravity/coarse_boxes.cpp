@@ -6,6 +6,7 @@
 
 #include "comm/route.hpp"
 #include "core/kernel_work.hpp"
+#include "core/teams.hpp"
 #include "core/unroll.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
@@ -59,7 +60,7 @@ template <class Body>
 void for_rows_of(const char* name, const DeviceArray<const PatchCopy>& tasks, const Body& body) {
   if (tasks.extent(0) == 0) return;
   Kokkos::parallel_for(
-      name, TeamPolicy(static_cast<int>(tasks.extent(0)), Kokkos::AUTO),
+      name, TeamPolicy(static_cast<int>(tasks.extent(0)), team_threads()),
       KOKKOS_LAMBDA(const Team& team) {
         const PatchCopy& task = tasks(team.league_rank());
         const int nj = task.end[1] - task.begin[1], nk = task.end[2] - task.begin[2];
@@ -100,7 +101,7 @@ void copy_parts(const DeviceArray<const BoxPart>& parts,
                 int row, double* boxes) {
   if (parts.extent(0) == 0) return;
   Kokkos::parallel_for(
-      "gravity: copy to boxes", TeamPolicy(static_cast<int>(parts.extent(0)), Kokkos::AUTO),
+      "gravity: copy to boxes", TeamPolicy(static_cast<int>(parts.extent(0)), team_threads()),
       KOKKOS_LAMBDA(const Team& team) {
         const BoxPart& p = parts(team.league_rank());
         const int ni = p.size[0], nj = p.size[1], nk = p.size[2];

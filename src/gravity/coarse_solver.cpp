@@ -1,6 +1,7 @@
 #include "gravity/coarse_solver.hpp"
 
 #include "core/kernel_work.hpp"
+#include "core/teams.hpp"
 #include "gravity/mask.hpp"
 #include "gravity/smoothing.hpp"
 #include "mesh/device.hpp"
@@ -368,7 +369,7 @@ struct CyclesToTarget {
   }
 };
 
-Kokkos::TeamPolicy<> one_team() { return {1, Kokkos::AUTO}; }
+Kokkos::TeamPolicy<> one_team() { return {1, team_threads()}; }
 
 // Of a cell of any grid f, the diagonal and the numbers of other cells are read, phi is written. It
 // is relaxed four times (10), its residual found and added up (9), and it is corrected (17).

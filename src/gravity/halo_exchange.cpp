@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/observer.hpp"
+#include "core/teams.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
@@ -18,7 +19,7 @@ void copy_regions(const DeviceArray<const PatchCopy>& tasks,
   const auto count = static_cast<int>(tasks.extent(0));
   if (count == 0) return;
   Kokkos::parallel_for(
-      "gravity: copy halo", Policy(count, Kokkos::AUTO),
+      "gravity: copy halo", Policy(count, team_threads()),
       KOKKOS_LAMBDA(const Policy::member_type& team) {
         const PatchCopy& task = tasks(team.league_rank());
         const int ni = task.end[0] - task.begin[0], nj = task.end[1] - task.begin[1],

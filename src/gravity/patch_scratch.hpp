@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/pack.hpp"
+#include "core/teams.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "gravity/mask.hpp"
 
@@ -17,8 +18,8 @@ using PackOf = PackTraits<Pack>;
 
 constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width * PackOf::width; }
 
-// One thread per team on a CPU, where a pack is a whole register.
-inline constexpr int k_team_size = PackOf::width > 1 ? 1 : 64;
+// Whether a team is one thread, as on a CPU, where a pack is a whole register.
+inline constexpr bool k_one_thread = PackOf::width > 1;
 
 // Calls body with the side of patches as a type.
 template <class Body>
@@ -39,7 +40,7 @@ void with_side(const LevelPatches& patches, const Body& body) {
 
 // A team for each patch, with `bytes` of scratch.
 inline TeamPolicy teams(int patches, std::size_t bytes) {
-  TeamPolicy policy(patches, k_team_size);
+  TeamPolicy policy(patches, team_threads(k_one_thread ? 1 : 64));
   policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
   return policy;
 }
@@ -117,7 +118,7 @@ KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
 // the one before: what they read is still in the first-level cache.
 template <int T, class... Bodies>
 KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies>&... stages) {
-  if constexpr (k_team_size == 1) {
+  if constexpr (k_one_thread) {
     constexpr int count = sizeof...(Bodies), furthest = 3;
     for (int step = -furthest; step < T + furthest + count; ++step) {
       int k = step;

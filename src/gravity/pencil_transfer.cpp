@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "comm/route.hpp"
+#include "core/teams.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
@@ -36,7 +37,7 @@ void for_each_row(const char* name, const DeviceArray<const SharedRows>& shared,
   const auto count = static_cast<int>(shared.extent(0));
   if (count == 0) return;
   Kokkos::parallel_for(
-      name, Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
+      name, Policy(count, team_threads()), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const SharedRows& rows = shared(team.league_rank());
         const int ny = rows.y.end - rows.y.begin, nz = rows.z.end - rows.z.begin;
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, ny * nz), [&](int n) {

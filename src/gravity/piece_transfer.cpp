@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/kernel_work.hpp"
+#include "core/teams.hpp"
 #include "gravity/halo_exchange.hpp"
 #include "mesh/device.hpp"
 
@@ -45,7 +46,7 @@ void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, in
   if (count == 0) return;
   announce_kernel(name, std::int64_t{count} * P * P * P, {16.0 * fields, 0.0});
   Kokkos::parallel_for(
-      name, Policy(count, Kokkos::AUTO), KOKKOS_LAMBDA(const Policy::member_type& team) {
+      name, Policy(count, team_threads()), KOKKOS_LAMBDA(const Policy::member_type& team) {
         const int n = team.league_rank();
         const Piece& piece = pieces(n);
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, P * P),
@@ -129,7 +130,7 @@ void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
                   static_cast<std::int64_t>(pieces.extent(0)) * P * P * P,
                   {16.0 * fields.count, 0.0});
   Kokkos::parallel_for(
-      "gravity: blocks to patches", Policy(count, Kokkos::AUTO),
+      "gravity: blocks to patches", Policy(count, team_threads()),
       KOKKOS_LAMBDA(const Policy::member_type& team) {
         const int across = rows.T / P, n = cube_rows(team.league_rank());
         const int y = n % across, z = n / across % across, patch = n / across / across;

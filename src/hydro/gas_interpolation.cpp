@@ -1,6 +1,7 @@
 #include "hydro/gas_interpolation.hpp"
 
 #include "core/power.hpp"
+#include "core/teams.hpp"
 #include "core/unroll.hpp"
 #include "hydro/floors.hpp"
 #include "mesh/task_teams.hpp"
@@ -182,7 +183,7 @@ class FollowsMotion final : public mesh::Interpolation {
     if (count == 0) return;
     const Gas gas = gas_;
     Kokkos::parallel_for(
-        "interpolate", mesh::TaskTeams(count, Kokkos::AUTO),
+        "interpolate", mesh::TaskTeams(count, team_threads()),
         KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
           const mesh::InterpolationTask& task = tasks(team.league_rank());
           const mesh::CellBox target = fine.boxes(task.target);

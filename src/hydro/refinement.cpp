@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/kernel_work.hpp"
+#include "core/teams.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/tile_view.hpp"
 #include "mesh/flagging.hpp"
@@ -140,7 +141,7 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
     const int variable = criterion.kind == RefinementKind::density ? int{k_density}
                          : criterion.kind == RefinementKind::jeans ? k_jeans
                                                                    : criterion.variable;
-    mesh::TaskTeams policy(tiles.count(), Kokkos::AUTO);
+    mesh::TaskTeams policy(tiles.count(), team_threads());
     policy.set_scratch_size(0, Kokkos::PerTeam(Patch::bytes(M)));
     const KernelCost cost = cost_of_primitive(variable);
     announce_kernel("flag cells", tiles.count() * std::int64_t{M} * M * M,

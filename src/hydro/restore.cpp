@@ -1,5 +1,6 @@
 #include "hydro/restore.hpp"
 
+#include "core/teams.hpp"
 #include "hydro/floors.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "mesh/device.hpp"
@@ -127,7 +128,7 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
                   cost_of_judging(blocks.gas));
   int broken_blocks = 0;
   Kokkos::parallel_reduce(
-      "restore broken cells", TaskTeams(count, Kokkos::AUTO),
+      "restore broken cells", TaskTeams(count, team_threads()),
       KOKKOS_LAMBDA(const TaskTeam& team, int& broken) {
         const int number = team.league_rank();
         const bool is_broken = blocks.count_broken(team) > 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/teams.hpp"
 #include "hydro/cell_update.hpp"
 #include "hydro/flux_answers.hpp"
 #include "hydro/gather.hpp"
@@ -39,7 +40,7 @@ void answer_requests(const KernelArguments& a, const Batch& batch) {
   using Policy = Kokkos::TeamPolicy<>;
   constexpr int threads = PackTraits<Pack>::width > 1 ? 1 : M * M;
   Kokkos::parallel_for(
-      "hydro::answers", Policy(batch.count, threads),
+      "hydro::answers", Policy(batch.count, team_threads(threads)),
       KOKKOS_LAMBDA(const Policy::member_type& team) {
         const TileView view(a.sweep.tiles, batch.first + team.league_rank());
         const Planes planes(batch, team.league_rank(), a.variables);

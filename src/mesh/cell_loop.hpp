@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/pack.hpp"
+#include "core/teams.hpp"
 #include "core/unroll.hpp"
 #include "mesh/cell_range.hpp"
 #include "mesh/device.hpp"
@@ -38,7 +39,7 @@ inline auto policy(ThreadPerBlock, const CellRange& range, std::size_t) {
   return Kokkos::RangePolicy<ThreadPerBlock>(0, range.count());
 }
 inline auto policy(TeamPerBlock, const CellRange& range, std::size_t scratch) {
-  Kokkos::TeamPolicy<TeamPerBlock> policy(range.count(), Kokkos::AUTO);
+  Kokkos::TeamPolicy<TeamPerBlock> policy(range.count(), team_threads());
   policy.set_scratch_size(0, Kokkos::PerTeam(scratch));
   return policy;
 }

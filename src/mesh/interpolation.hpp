@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/pack.hpp"
+#include "core/teams.hpp"
 #include "core/unroll.hpp"
 #include "mesh/halo.hpp"
 #include "mesh/task_teams.hpp"
@@ -151,7 +152,7 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
   const auto count = static_cast<int>(tasks.extent(0));
   if (count == 0) return;
   Kokkos::parallel_for(
-      "interpolate", TaskTeams(count, Kokkos::AUTO), KOKKOS_LAMBDA(const TaskTeam& team) {
+      "interpolate", TaskTeams(count, team_threads()), KOKKOS_LAMBDA(const TaskTeam& team) {
         const InterpolationTask& task = tasks(team.league_rank());
         const CellBox target = fine.boxes(task.target);
         double* to = fine.buffer[target.buffer];

@@ -1,6 +1,7 @@
 #include "mesh/transfer.hpp"
 
 #include "core/kernel_work.hpp"
+#include "core/teams.hpp"
 #include "mesh/task_teams.hpp"
 
 namespace octant::mesh {
@@ -22,7 +23,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_cells(const TaskTeam& team, const Region& r
 template <class Task, class Body>
 void for_tasks(const char* name, const DeviceArray<const Task>& tasks, const Body& body) {
   const auto count = static_cast<int>(tasks.extent(0));
-  if (count > 0) Kokkos::parallel_for(name, TaskTeams(count, Kokkos::AUTO), body);
+  if (count > 0) Kokkos::parallel_for(name, TaskTeams(count, team_threads()), body);
 }
 
 // Calls body(place in the box's buffer, place in the message, cells) for the rows of a task. On
@@ -198,7 +199,7 @@ void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout
   const int N = layout.block_size, half = N / 2;
   const std::int64_t face_values = layout.variables * half * half;
   Kokkos::parallel_for(
-      "correct fluxes", TaskTeams(corrections.count(), Kokkos::AUTO),
+      "correct fluxes", TaskTeams(corrections.count(), team_threads()),
       KOKKOS_LAMBDA(const TaskTeam& team) {
         const CorrectedBlock block = corrections.blocks(team.league_rank());
         if ((block.is_late != 0) != late) return;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/teams.hpp"
 #include "mesh/device.hpp"
 #include "subgrid/events/event_exchange.hpp"
 #include "subgrid/leaf_cells.hpp"
@@ -43,7 +44,7 @@ struct TouchedGas {
   // row of cells, in this order.
   template <class Value, class Kernel>
   void for_blocks(const char* name, const Kernel& kernel) const {
-    Kokkos::TeamPolicy<> policy(cells.count(), Kokkos::AUTO);
+    Kokkos::TeamPolicy<> policy(cells.count(), team_threads());
     policy.set_scratch_size(1, Kokkos::PerTeam(sizeof(Value) * cells.cells_per_block() +
                                                sizeof(std::uint32_t) * rows_per_block()));
     Kokkos::parallel_for(name, policy, kernel);
