@@ -21,6 +21,15 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_inversion(const RandomStream& ran
   return count;
 }
 
+// The logarithm of the probability of count >= 1, by Stirling's series, in terms that are as small as
+// it is: they cancel to a millionth also where count and mean are 1e15.
+KOKKOS_INLINE_FUNCTION double log_poisson_probability(double count, double mean) {
+  const double excess = (mean - count) / count, inverse = 1.0 / count, square = inverse * inverse;
+  const double series = inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1260));
+  return count * (Kokkos::log1p(excess) - excess) -
+         0.5 * Kokkos::log(2.0 * Kokkos::numbers::pi * count) - series;
+}
+
 // Transformed rejection with squeeze (Hormann 1993, algorithm PTRS): two uniform numbers a round,
 // of which fewer than 1.2 are needed on average.
 KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& random,
@@ -34,9 +43,9 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
     const double us = 0.5 - Kokkos::fabs(u);
     const double k = Kokkos::floor((2.0 * a / us + b) * u + mean + 0.43);
     if (us >= 0.07 && v <= v_r) return static_cast<std::int64_t>(k);
-    if (!(k >= 0.0) || (us < 0.013 && v > us)) continue;
-    if (Kokkos::log(v * inverse_alpha / (a / (us * us) + b)) <=
-        k * Kokkos::log(mean) - mean - Kokkos::lgamma(k + 1.0))
+    // 0 is as good as impossible for means that come here.
+    if (!(k >= 1.0) || (us < 0.013 && v > us)) continue;
+    if (Kokkos::log(v * inverse_alpha / (a / (us * us) + b)) <= log_poisson_probability(k, mean))
       return static_cast<std::int64_t>(k);
   }
 }

@@ -52,6 +52,16 @@ TEST_P(PoissonOfMean, counts_are_distributed_as_they_should) {
   EXPECT_GE(bins, mean < 0.1 ? 2 : 4);
 }
 
+TEST(Poisson, probabilities_are_those_of_the_closed_form) {
+  for (const double mean : {31.0, 100.0, 3000.0})
+    for (int count = 10; count < 2 * mean; ++count) {
+      const double expected = poisson_probability(count, mean);
+      EXPECT_NEAR(std::exp(detail::log_poisson_probability(count, mean)), expected,
+                  1e-9 * expected + 1e-300)
+          << count << " of " << mean;
+    }
+}
+
 TEST_P(PoissonOfMean, mean_and_variance_are_equal) {
   const double mean = GetParam();
   const int number = 200'000;
@@ -95,6 +105,19 @@ TEST_P(PoissonOfMean, neighbours_and_seeds_are_independent) {
 // Both methods, also where they meet.
 INSTANTIATE_TEST_SUITE_P(Means, PoissonOfMean,
                          testing::Values(0.01, 0.5, 5.0, 29.9, 30.1, 50.0, 1e4));
+
+TEST(Poisson, numbers_of_largest_means_scatter_as_they_should) {
+  constexpr double mean = 1e15;
+  const int number = 200'000;
+  double squares = 0.0, fourths = 0.0;  // of standard deviations
+  for (const std::int64_t count : draw_numbers(mean, number, 5)) {
+    const double square = std::pow(static_cast<double>(count) - mean, 2) / mean;
+    squares += square;
+    fourths += square * square;
+  }
+  EXPECT_NEAR(squares / number, 1.0, 4.0 * std::sqrt(2.0 / number));
+  EXPECT_NEAR(fourths / number, 3.0, 4.0 * std::sqrt(96.0 / number));
+}
 
 TEST(Poisson, nothing_is_expected_of_nothing) {
   EXPECT_EQ(poisson(RandomStream(1, 2, 3), 0, 0.0), 0);
