@@ -21,8 +21,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_inversion(const RandomStream& ran
   return count;
 }
 
-// The logarithm of the probability of count >= 1, by Stirling's series, in terms that are as small as
-// it is: they cancel to a millionth also where count and mean are 1e15.
+// The logarithm of the probability of count >= 1, by Stirling's series, in terms that are as small
+// as it is, also where count and mean are 1e15.
 KOKKOS_INLINE_FUNCTION double log_poisson_probability(double count, double mean) {
   const double excess = (mean - count) / count, inverse = 1.0 / count, square = inverse * inverse;
   const double series = inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1260));
