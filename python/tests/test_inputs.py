@@ -383,7 +383,7 @@ def test_vortices_of_cans_decay_as_they_must(tmp_path: Path, octools: Call) -> N
     text = text.replace("time_max = 100.", "time_max = 0.5").replace("iout0d = 20", "iout0d = 1")
     (tmp_path / "input.nml").write_text(text)
     assert octools("convert", tmp_path / "input.nml").returncode == 0
-    settings = ["--set", "output.directory=run", "telemetry.enabled=false"]
+    settings = ["--set", "output.directory=run", "--set", "telemetry.enabled=false"]
     words = [program, "run", "input.toml", *settings]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
