@@ -71,13 +71,13 @@ class Reader:
     """A Silo file as Silo itself reads it."""
 
     def __init__(self, library: CDLL, path: Path) -> None:
-        self.library = library
+        self.functions = library
         library.DBOpenReal.restype = c_void_p
         self.file = c_void_p(library.DBOpenReal(str(path).encode(), silo.HDF5, 1))
         assert self.file, path
 
     def get(self, kind: type[Any], function: str, name: str) -> Any:
-        call = getattr(self.library, function)
+        call = getattr(self.functions, function)
         call.restype = POINTER(kind)
         found = call(self.file, name.encode())
         assert found, f"{function} finds no {name}"
@@ -117,7 +117,7 @@ class Reader:
 @pytest.fixture(scope="module")
 def library() -> Iterator[CDLL]:
     try:
-        yield silo.library()
+        yield silo.load_library()
     except OctoolsError as cause:
         pytest.skip(str(cause))
 

@@ -69,7 +69,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {  # what is returned, then what is tak
 }
 
 
-def library() -> CDLL:
+def load_library() -> CDLL:
     """Load Silo with its HDF5 driver.
 
     Raises
@@ -258,7 +258,7 @@ def export(paths: list[Path], folder: Path) -> list[Path]:
     OctoolsError
         If Silo is not installed, or cannot write.
     """
-    silo = library()
+    silo = load_library()
     written = [folder / f"{path.stem}.silo" for path in paths]
     for path, target in zip(paths, written, strict=True):
         with whole_file(target) as beside:
