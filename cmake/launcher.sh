@@ -336,6 +336,7 @@ test_unit() { ctest --test-dir "$build" --output-on-failure --parallel "$cores";
 test_python() { prepare_readers && run_pytest python; }
 test_cli() { prepare_manual && run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
+test_cases() { run_pytest tests/cases; }
 test_extending() { run_pytest tests/extending; }
 
 # With a Python that has the package octant built in.
@@ -360,6 +361,7 @@ existing_parts() {
   [[ ! -e $root/python ]] || echo -n "python "
   [[ ! -e $root/tests/cli ]] || echo -n "cli "
   [[ ! -e $root/tests/physics ]] || echo -n "physics "
+  [[ ! -e $root/tests/cases ]] || echo -n "cases "
   [[ ! -e $root/tests/extending ]] || echo -n "extending "
   [[ ! -e $root/tests/bindings ]] || echo -n "bindings "
 }
@@ -374,6 +376,7 @@ run_tests() {
   build_everything
   # Reference solutions and real inputs; tests that need them skip themselves elsewhere.
   [[ ! -d $root/../shared/data ]] || export OCTANT_DATA=${OCTANT_DATA:-$root/../shared/data}
+  [[ ! -d $root/../shared/cases ]] || export OCTANT_CASES=${OCTANT_CASES:-$root/../shared/cases}
   for part in "${parts[@]}"; do
     echo "--- $part" >&2
     seconds=$SECONDS

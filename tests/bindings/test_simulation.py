@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import Script
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from flows import SMALL_CHANNEL, fields
 from running import ROOT, Outcome, assert_same_run, differing, run_well
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from running import octant, octant_command, octant_environment, run_well
 
 TINY_HYDRO = ["hydro", "--cells", 16, "--steps", 2, "--repeats", 1, "--block-size", 8]

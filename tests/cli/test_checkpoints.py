@@ -9,7 +9,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from refusals import assert_refused
 from running import (
     Outcome,

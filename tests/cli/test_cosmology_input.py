@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import CLUMPY_BOX, TINY_BLAST
+from inputs import CLUMPY_BOX, TINY_BLAST
 from refusals import assert_refused
 from running import run
 

@@ -14,7 +14,7 @@ from octools.raster import block_outlines, make_image, make_view
 from octools.run import snapshots
 from octools.snapshot import Snapshot
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
+from inputs import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CAVITY, SMALL_CHANNEL
 from refusals import assert_refused
 from running import (

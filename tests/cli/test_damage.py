@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from cases import CLUMPY_BOX, TINY_BLAST
+from inputs import CLUMPY_BOX, TINY_BLAST
 from damage import edit_by_hand, flip_bit, spread_bits
 from flows import SMALL_CHANNEL
 from refusals import assert_refused

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST
+from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from damage import edit_by_hand
 from flows import SMALL_CHANNEL
 from refusals import assert_refused

@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from cases import CLUMPY_BOX
+from inputs import CLUMPY_BOX
 from flows import SMALL_CHANNEL
 from running import CHECKPOINT_EVERY_STEP, ROOT, run_well
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
+from inputs import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CAVITY, SMALL_CHANNEL, differing_fields
 from refusals import assert_refused
 from running import CHECKPOINT_EVERY_STEP, Outcome, contents, differing, run, run_well

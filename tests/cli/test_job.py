@@ -12,7 +12,7 @@ import pytest
 from octools.errors import OctoolsError
 from octools.job import Job, script, seconds_of
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from running import Outcome, octant, octant_environment, program
 
 STEPS = 6

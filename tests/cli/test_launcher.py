@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from refusals import small_disk
 from running import ROOT, children_of, heed_signals, program
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import CLUMPY_BOX, TINY_BLAST
+from inputs import CLUMPY_BOX, TINY_BLAST
 from flows import SMALL_CHANNEL
 from refusals import assert_refused
 from running import Outcome, octant, octant_command, octant_environment, run, run_well

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from refusals import assert_refused, small_disk
 from running import (
     Outcome,

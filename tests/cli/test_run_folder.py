@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from flows import SMALL_CHANNEL
 from refusals import assert_refused
 from running import Outcome, contents, octant_command, octant_environment, run, run_well

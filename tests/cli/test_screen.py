@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from running import octant_command, octant_environment
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from refusals import assert_refused
 from running import (
     Outcome,

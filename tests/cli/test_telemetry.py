@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from cases import DRIFTING_BLAST, TINY_BLAST
+from inputs import DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CHANNEL
 from refusals import assert_refused, small_disk
 from running import (

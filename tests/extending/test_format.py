@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from extended import with_program
 from refusals import assert_refused
 from running import Outcome, leaf_cells, run, run_well

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from extended import with_program
 from running import assert_same_run, run, run_well
 

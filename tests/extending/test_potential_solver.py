@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from cases import DRIFTING_BLAST, OPEN_ENDS, WITH_OPEN_ENDS
+from inputs import DRIFTING_BLAST, OPEN_ENDS, WITH_OPEN_ENDS
 from extended import with_program
 from running import (
     CHECKPOINT_EVERY_STEP,

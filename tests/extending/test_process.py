@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from extended import with_program
 from running import CHECKPOINT_EVERY_STEP, Outcome, assert_goes_on, leaf_cells, run_well
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from extended import with_program
 from running import assert_same_run, leaf_cells, octant, run, run_well
 

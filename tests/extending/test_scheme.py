@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from octools.exact import Riemann
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from extended import with_program
 from running import assert_same_run, leaf_cells, octant, run, run_well
 

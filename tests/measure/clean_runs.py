@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import diagnose
 
-from cases import STEADY_BLAST
+from inputs import STEADY_BLAST
 from running import run_well
 
 

@@ -20,7 +20,7 @@ import h5py
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cases import CLUMPY_BOX
+from inputs import CLUMPY_BOX
 from damage import flip_bit
 from flows import SMALL_CHANNEL
 from running import CHECKPOINT_EVERY_STEP, octant, run, run_well

@@ -27,7 +27,7 @@ import h5py
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from running import (
     ROOT,
     await_end_of_ranks,

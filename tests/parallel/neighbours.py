@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cases import WITH_OPEN_ENDS
+from inputs import WITH_OPEN_ENDS
 from running import ROOT, run_well
 
 STEPS = 120

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST, GALAXIES_IN_A_BOX
+from inputs import CLUMPY_BOX, DRIFTING_BLAST, GALAXIES_IN_A_BOX
 from running import CHECKPOINT_EVERY_STEP, Outcome, run_well, same_run_differences
 
 CASES = {

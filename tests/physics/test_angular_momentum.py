@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import OPEN_ENDS
+from inputs import OPEN_ENDS
 from refusals import assert_refused
 from running import Outcome, assert_same_run, run, run_well
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from octools.linear import LinearTheory
 from octools.pancake import Line, Pancake
 
-from cases import OPEN_ENDS
+from inputs import OPEN_ENDS
 from running import Outcome, leaf_cells, run_well
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from running import run_well
 
 # Round-off of 200 steps of a sum over some 10^4 cells, as the project demands it.

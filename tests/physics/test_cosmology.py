@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import CLUMPY_BOX
+from inputs import CLUMPY_BOX
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,

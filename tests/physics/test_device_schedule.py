@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import BY_POTENTIAL, CLUMPY_BOX, DRIFTING_BLAST, LEAVING_BALL
+from inputs import BY_POTENTIAL, CLUMPY_BOX, DRIFTING_BLAST, LEAVING_BALL
 from flows import SMALL_CHANNEL
 from refusals import assert_refused
 from running import Outcome, assert_same_run, run, run_well

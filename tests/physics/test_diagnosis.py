@@ -16,7 +16,7 @@ from octools.telemetry.report import report
 from octools.telemetry.trace import save_trace
 from octools.telemetry.views import VIEWS
 
-from cases import STEADY_BLAST
+from inputs import STEADY_BLAST
 from running import run_well
 
 

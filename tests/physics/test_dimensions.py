@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import TINY_BLAST
+from inputs import TINY_BLAST
 from running import CHECKPOINT_EVERY_STEP, assert_same_run, octant, run, run_well
 
 # Rolls between sliding gases, in a layer of blocks of which some are refined.

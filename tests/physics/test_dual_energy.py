@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from octools.exact import Riemann
 
-from cases import CLUMPY_BOX
+from inputs import CLUMPY_BOX
 from running import Outcome, leaf_cells, run_well
 
 OVERWRITE = "hydro.dual_energy=overwrite"

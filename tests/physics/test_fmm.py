@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import collapsing_ball
+from inputs import collapsing_ball
 from running import Outcome, assert_goes_on, assert_same_run, run_well
 
 REST_OF_COLLAPSE = """

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import OPEN_ENDS
+from inputs import OPEN_ENDS
 from galaxies import DATA, GRAVITY, KILOPARSEC, PROTON, X, needs_data, rows
 from running import leaf_cells, run_well
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import GALAXIES_IN_A_BOX
+from inputs import GALAXIES_IN_A_BOX
 from galaxies import DATA, SUN, assert_same_births, needs_data, rows
 from refusals import assert_refused
 from running import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST
+from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from cooling_cells import CELLS, cells, evolve, write_table
 from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X
 from refusals import assert_refused

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import OPEN_ENDS
+from inputs import OPEN_ENDS
 from galaxies import (
     DATA,
     GRAVITY,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from octools.exact import IsothermalBall
 
-from cases import OPEN_ENDS, WITH_OPEN_ENDS, collapsing_ball
+from inputs import OPEN_ENDS, WITH_OPEN_ENDS, collapsing_ball
 from running import (
     ROOT,
     Outcome,

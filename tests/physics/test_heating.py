@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST
+from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from refusals import assert_refused
 from running import Outcome, assert_same_run, differing, run, run_well
 from telemetry_tables import ask_one

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from cases import CLUMPY_BOX
+from inputs import CLUMPY_BOX
 from ramses_files import (
     FIELDS,
     NOTHING_MORE,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cases import CLUMPY_BOX, DRIFTING_BLAST
+from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from ramses_files import (
     KINDS,
     OTHERS,

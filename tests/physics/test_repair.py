@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import collapsing_ball
+from inputs import collapsing_ball
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cases import OPEN_ENDS, collapsing_ball
+from inputs import OPEN_ENDS, collapsing_ball
 from running import LeafCells, Outcome, assert_same_run, leaf_cells, run, run_well
 
 TURN = 0.8

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import DRIFTING_BLAST
+from inputs import DRIFTING_BLAST
 from running import CHECKPOINT_EVERY_STEP, Outcome, assert_same_run, run_well
 
 STEPS = 12
