@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from conftest import Script
 
-from inputs import DRIFTING_BLAST
 from flows import SMALL_CHANNEL, fields
+from inputs import DRIFTING_BLAST
 from running import ROOT, Outcome, assert_same_run, differing, run_well
 
 

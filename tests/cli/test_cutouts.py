@@ -14,8 +14,8 @@ from octools.raster import block_outlines, make_image, make_view
 from octools.run import snapshots
 from octools.snapshot import Snapshot
 
-from inputs import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CAVITY, SMALL_CHANNEL
+from inputs import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,

@@ -6,9 +6,9 @@ from pathlib import Path
 import h5py
 import pytest
 
-from inputs import CLUMPY_BOX, TINY_BLAST
 from damage import edit_by_hand, flip_bit, spread_bits
 from flows import SMALL_CHANNEL
+from inputs import CLUMPY_BOX, TINY_BLAST
 from refusals import assert_refused
 from running import CHECKPOINT_EVERY_STEP, Outcome, octant, run, run_well
 

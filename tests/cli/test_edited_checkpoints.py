@@ -11,9 +11,9 @@ import h5py
 import numpy as np
 import pytest
 
-from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from damage import edit_by_hand
 from flows import SMALL_CHANNEL
+from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from refusals import assert_refused
 from running import CHECKPOINT_EVERY_STEP, Outcome, octant, run, run_well
 

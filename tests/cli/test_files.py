@@ -6,8 +6,8 @@ from pathlib import Path
 import h5py
 import pytest
 
-from inputs import CLUMPY_BOX
 from flows import SMALL_CHANNEL
+from inputs import CLUMPY_BOX
 from running import CHECKPOINT_EVERY_STEP, ROOT, run_well
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from inputs import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CAVITY, SMALL_CHANNEL, differing_fields
+from inputs import CLUMPY_BOX, DRIFTING_BLAST, TINY_BLAST
 from refusals import assert_refused
 from running import CHECKPOINT_EVERY_STEP, Outcome, contents, differing, run, run_well
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inputs import CLUMPY_BOX, TINY_BLAST
 from flows import SMALL_CHANNEL
+from inputs import CLUMPY_BOX, TINY_BLAST
 from refusals import assert_refused
 from running import Outcome, octant, octant_command, octant_environment, run, run_well
 

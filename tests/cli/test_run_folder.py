@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from inputs import TINY_BLAST
 from flows import SMALL_CHANNEL
+from inputs import TINY_BLAST
 from refusals import assert_refused
 from running import Outcome, contents, octant_command, octant_environment, run, run_well
 

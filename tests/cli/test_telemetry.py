@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from inputs import DRIFTING_BLAST, TINY_BLAST
 from flows import SMALL_CHANNEL
+from inputs import DRIFTING_BLAST, TINY_BLAST
 from refusals import assert_refused, small_disk
 from running import (
     Outcome,

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inputs import DRIFTING_BLAST
 from extended import with_program
+from inputs import DRIFTING_BLAST
 from refusals import assert_refused
 from running import Outcome, leaf_cells, run, run_well
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 
-from inputs import DRIFTING_BLAST
 from extended import with_program
+from inputs import DRIFTING_BLAST
 from running import assert_same_run, run, run_well
 
 extended_program = with_program("octant_with_a_policy")

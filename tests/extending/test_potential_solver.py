@@ -6,8 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from inputs import DRIFTING_BLAST, OPEN_ENDS, WITH_OPEN_ENDS
 from extended import with_program
+from inputs import DRIFTING_BLAST, OPEN_ENDS, WITH_OPEN_ENDS
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,

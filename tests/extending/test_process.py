@@ -6,8 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from inputs import DRIFTING_BLAST
 from extended import with_program
+from inputs import DRIFTING_BLAST
 from running import CHECKPOINT_EVERY_STEP, Outcome, assert_goes_on, leaf_cells, run_well
 
 TIME = 0.5

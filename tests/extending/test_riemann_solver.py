@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inputs import DRIFTING_BLAST
 from extended import with_program
+from inputs import DRIFTING_BLAST
 from running import assert_same_run, leaf_cells, octant, run, run_well
 
 extended_program = with_program("octant_with_a_riemann_solver")

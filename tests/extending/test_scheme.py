@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from octools.exact import Riemann
 
-from inputs import DRIFTING_BLAST
 from extended import with_program
+from inputs import DRIFTING_BLAST
 from running import assert_same_run, leaf_cells, octant, run, run_well
 
 extended_program = with_program("octant_with_a_scheme")

@@ -20,9 +20,9 @@ import h5py
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from inputs import CLUMPY_BOX
 from damage import flip_bit
 from flows import SMALL_CHANNEL
+from inputs import CLUMPY_BOX
 from running import CHECKPOINT_EVERY_STEP, octant, run, run_well
 
 STEPS = "time.max_steps=2"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from inputs import BY_POTENTIAL, CLUMPY_BOX, DRIFTING_BLAST, LEAVING_BALL
 from flows import SMALL_CHANNEL
+from inputs import BY_POTENTIAL, CLUMPY_BOX, DRIFTING_BLAST, LEAVING_BALL
 from refusals import assert_refused
 from running import Outcome, assert_same_run, run, run_well
 from telemetry_tables import ask, ask_one

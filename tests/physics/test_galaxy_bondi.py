@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inputs import OPEN_ENDS
 from galaxies import DATA, GRAVITY, KILOPARSEC, PROTON, X, needs_data, rows
+from inputs import OPEN_ENDS
 from running import leaf_cells, run_well
 
 LENGTH, DENSITY = KILOPARSEC, PROTON / X

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inputs import GALAXIES_IN_A_BOX
 from galaxies import DATA, SUN, assert_same_births, needs_data, rows
+from inputs import GALAXIES_IN_A_BOX
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,

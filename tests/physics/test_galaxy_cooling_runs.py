@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from cooling_cells import CELLS, cells, evolve, write_table
 from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X
+from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inputs import OPEN_ENDS
 from galaxies import (
     DATA,
     GRAVITY,
@@ -20,6 +19,7 @@ from galaxies import (
     needs_data,
     rows,
 )
+from inputs import OPEN_ENDS
 from refusals import assert_refused
 from running import Outcome, leaf_cells, run, run_well
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inputs import CLUMPY_BOX
 from galaxies import (
     BOLTZMANN,
     DATA,
@@ -28,6 +27,7 @@ from galaxies import (
     rows,
     toml,
 )
+from inputs import CLUMPY_BOX
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inputs import CLUMPY_BOX
 from galaxies import (
     BOLTZMANN,
     MEGAYEAR,
@@ -19,6 +18,7 @@ from galaxies import (
     assert_same_births,
     births,
 )
+from inputs import CLUMPY_BOX
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,

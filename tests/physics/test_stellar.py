@@ -6,8 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from inputs import BY_POTENTIAL, DRIFTING_BLAST, LEAVING_BALL, WITH_OPEN_ENDS
 from damage import edit_by_hand
+from inputs import BY_POTENTIAL, DRIFTING_BLAST, LEAVING_BALL, WITH_OPEN_ENDS
 from refusals import assert_refused
 from running import Outcome, assert_goes_on, run, run_well
 
