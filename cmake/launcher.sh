@@ -366,8 +366,33 @@ existing_parts() {
   [[ ! -e $root/tests/bindings ]] || echo -n "bindings "
 }
 
+# The file that holds what the tests of a part wrote.
+test_log() {
+  if [[ $1 == unit ]]; then
+    echo "$build/Testing/Temporary/LastTest.log"
+  else
+    echo "$build/tests-$1.log"
+  fi
+}
+
+# Lists why tests of the given parts were skipped: the number of tests and the reason, a line each.
+list_skipped_tests() {
+  local part logs=()
+  for part in "$@"; do logs+=("$(test_log "$part")"); done
+  awk '
+    /^SKIPPED \[[0-9]+\] / {  # of pytest
+      tests = substr($2, 2) + 0
+      sub(/^SKIPPED \[[0-9]+\] [^ ]+: /, "")
+      count[$0] += tests
+    }
+    follows { count[$0]++ }
+    { follows = /: Skipped$/ }  # of GoogleTest
+    END { for (reason in count) printf "%6d  %s\n", count[reason], reason }' "${logs[@]}" |
+    sort -k 1,1nr -k 2
+}
+
 run_tests() {
-  local part status=0 seconds summary=()
+  local part status=0 seconds summary=() skipped
   local parts=("$@")
   (($#)) || read -ra parts <<< "unit $(existing_parts)"
   for part in "${parts[@]}"; do
@@ -380,13 +405,15 @@ run_tests() {
   for part in "${parts[@]}"; do
     echo "--- $part" >&2
     seconds=$SECONDS
-    if (set -e; "test_$part"); then
+    if (set -e; "test_$part" |& tee "$build/tests-$part.log"); then
       summary+=("$part: passed in $((SECONDS - seconds)) s")
     else
       summary+=("$part: FAILED after $((SECONDS - seconds)) s")
       status=1
     fi
   done
+  skipped=$(list_skipped_tests "${parts[@]}")
+  [[ ! $skipped ]] || printf '%s\n' '--- skipped tests, and why' "$skipped"
   printf '%s\n' '--- summary' "${summary[@]}"
   return $status
 }

@@ -7,13 +7,14 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from galaxies import BOLTZMANN, DATA, MEGAYEAR, PARSEC, PROTON, X, toml
+from galaxies import BOLTZMANN, MEGAYEAR, PARSEC, PROTON, X, toml
+from reference_data import reference_path
 from running import run_well, uniform_grid
 
 Array = NDArray[np.float64]
 TABLES = {
-    "noUVB": DATA / "cooling" / "CloudyData_noUVB.h5",
-    "HM2012": DATA / "cooling" / "CloudyData_UVB=HM2012_with_MMW.h5",
+    "noUVB": "CloudyData_noUVB.h5",
+    "HM2012": "CloudyData_UVB=HM2012_with_MMW.h5",
 }
 SOLAR = 0.01295
 GRACKLE_HYDROGEN = 1.0 / (1.0 + 0.1 * 3.971)  # with tables alone
@@ -100,7 +101,7 @@ def evolve(
 
 def table_of(name: str) -> Path:
     """Find a table by its name in reference values; one without MMW gives way to one with it."""
-    file = DATA / "cooling" / (name if name.endswith(".h5") else TABLES[name])
+    file = reference_path(f"cooling/{TABLES.get(name, name)}")
     derived = file.with_name(file.stem + "_with_MMW.h5")
     return derived if derived.is_file() else file
 

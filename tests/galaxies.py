@@ -1,20 +1,14 @@
 """What tests of galaxies share: constants, units, tables that they are held against, logs."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-import pytest
 from numpy.typing import NDArray
 
 from running import Outcome
 
 Array = NDArray[np.float64]
-DATA = Path(os.environ.get("OCTANT_DATA", "/nonexistent"))
-needs_data = pytest.mark.skipif(
-    not (DATA / "galaxy").is_dir(), reason="OCTANT_DATA names no folder with galaxy and cooling"
-)
 X = 0.76  # share of hydrogen in the mass
 # As in src/core/code_units.hpp, in cgs.
 BOLTZMANN, GRAVITY, PROTON = 1.380649e-16, 6.67430e-8, 1.67262192369e-24

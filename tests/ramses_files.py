@@ -1,6 +1,5 @@
 """An independent reader of RAMSES output folders, for tests: leaf cells and particles as arrays."""
 
-import os
 import struct
 import tarfile
 import tempfile
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from reference_data import reference_files
 from running import leaf_cells
 
 Array = NDArray[np.float64]
@@ -485,7 +485,7 @@ _unpacked = tempfile.TemporaryDirectory()
 with tarfile.open(Path(__file__).parent / "data/ramses_outputs.tar.xz") as _archive:
     _archive.extractall(_unpacked.name, filter="data")
 SMALL = outputs_in(Path(_unpacked.name))
-GIVEN = outputs_in(Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses") or SMALL
+GIVEN = [path for root in reference_files("ramses") for path in outputs_in(root)] or SMALL
 
 OUTPUTS = [folder for folder in GIVEN if can_go_on(folder)]
 KINDS = [folder for folder in {*GIVEN, *SMALL} if can_go_on(folder)]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inputs import DRIFTING_BLAST
+from reference_data import reference_path
 from running import octant, octant_command, octant_environment, run_well
 
 TINY_HYDRO = ["hydro", "--cells", 16, "--steps", 2, "--repeats", 1, "--block-size", 8]
@@ -167,9 +168,7 @@ COSTS = ("exponential", "gauss60_5", "powerlaw")
 
 @pytest.mark.parametrize("law", COSTS)
 def test_nodes_send_no_more_than_with_equal_numbers_of_blocks(law: str) -> None:
-    folder = Path(os.environ.get("OCTANT_DATA", "/nonexistent")) / "placement"
-    if not folder.is_dir():
-        pytest.skip("OCTANT_DATA names no folder with costs of blocks")
+    folder = reference_path("placement")
     files = ["--costs", folder / f"costs_{law}_r4096_n8968_s1234.csv"]
     files += ["--mesh", folder / "mesh_r4096_n8968_leaves.csv", "--repeats", 1]
     results = {p: placement(*files, "--policy", p) for p in ("baseline", "exact", "node")}

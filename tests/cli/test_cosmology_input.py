@@ -1,6 +1,5 @@
 """Bad input for cosmological runs: one clear message, and exit code 2, before the first step."""
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 from inputs import CLUMPY_BOX, TINY_BLAST
+from reference_data import reference_path
 from refusals import assert_refused
 from running import run
 
@@ -49,10 +49,7 @@ def test_epochs_need_a_universe(setting: str, tmp_path: Path) -> None:
 @pytest.fixture
 def zoom(tmp_path: Path) -> Path:
     """Copy MUSIC's nested zoom, to be damaged."""
-    data = os.environ.get("OCTANT_DATA")
-    if data is None:
-        pytest.skip("OCTANT_DATA names no reference data")
-    return shutil.copytree(Path(data) / "ics/b50_zoom_l5_l7/grafic", tmp_path / "files")
+    return shutil.copytree(reference_path("ics/b50_zoom_l5_l7/grafic"), tmp_path / "files")
 
 
 @pytest.fixture

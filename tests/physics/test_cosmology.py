@@ -1,6 +1,5 @@
 """An expanding box with gas and dark matter: growth, energy, masses, zooms, and the same bits."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from inputs import CLUMPY_BOX
+from reference_data import reference_path
 from running import (
     CHECKPOINT_EVERY_STEP,
     Outcome,
@@ -51,13 +51,10 @@ limiter = "mc"
 dual_energy = "overwrite"
 """
 
-DATA = os.environ.get("OCTANT_DATA")
-needs_data = pytest.mark.skipif(DATA is None, reason="OCTANT_DATA names no reference data")
-
 
 def files(name: str) -> str:
     """Override that names one of MUSIC's sets."""
-    return f"initial.path={DATA}/ics/{name}/grafic"
+    return f"initial.path={reference_path(f'ics/{name}/grafic')}"
 
 
 def growth(a: float) -> float:
@@ -112,8 +109,6 @@ def grown_over_linear(outcome: Outcome, powers: Powers) -> NDArray[np.float64]:
 @pytest.fixture(scope="module")
 def music(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run MUSIC's 32^3 set to a = 0.1 and on to a = 0.3, on a uniform mesh."""
-    if DATA is None:
-        pytest.skip("OCTANT_DATA names no reference data")
     directory = tmp_path_factory.mktemp("music") / "run"
     epochs = ('cosmology.snapshots=["a = 0.1"]', 'cosmology.end="a = 0.3"')
     return run_well(directory, MUSIC, files("b50_n032_2lpt"), *epochs, timeout=300)
@@ -132,7 +127,6 @@ def heat_over_adiabat(path: Path, start: Path) -> float:
     return float(np.sum(last["pressure"]) / np.sum(entropy * last["density"] ** (5 / 3)))
 
 
-@needs_data
 def test_cold_gas_has_the_same_bits_whatever_the_blocks(tmp_path: Path) -> None:
     def fields(size: int) -> list[bytes]:
         snapshot = cold_box(tmp_path / str(size), f"mesh.block_size={size}")
@@ -143,7 +137,6 @@ def test_cold_gas_has_the_same_bits_whatever_the_blocks(tmp_path: Path) -> None:
         assert fields(size) == reference, size
 
 
-@needs_data
 @pytest.mark.parametrize("scheme", ["muscl_hancock", "rk2", "rk3"])
 @pytest.mark.parametrize("profile", ["plm", "ppm"])
 def test_cold_gas_stays_on_its_adiabat(tmp_path: Path, scheme: str, profile: str) -> None:
@@ -153,7 +146,6 @@ def test_cold_gas_stays_on_its_adiabat(tmp_path: Path, scheme: str, profile: str
     assert heat_over_adiabat(snapshot, start) == pytest.approx(1.0, abs=0.2)
 
 
-@needs_data
 def test_cold_gas_at_a_level_jump_stays_on_its_adiabat(tmp_path: Path) -> None:
     """Not all of it as yet: fluxes' corrections heat none, interpolated ghosts do."""
     half = ("mesh.max_level=1", "refine.region_level=1", "refine.region_upper=[0.5, 1.0, 1.0]")
@@ -208,7 +200,6 @@ def test_units_are_those_of_the_epoch(music: Outcome) -> None:
     assert header["unit_mass"] / header["unit_length"] ** 3 == pytest.approx(density)
 
 
-@needs_data
 def test_a_nested_zoom_has_its_levels_and_masses(tmp_path: Path) -> None:
     outcome = run_well(
         tmp_path / "run",

@@ -4,7 +4,6 @@ Both solve the same discrete equations, so that only round-off may tell them apa
 after 50 steps, where 5e-14 is seen.
 """
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from octools.cli import app
 from typer.testing import CliRunner, Result
 
+from reference_data import reference_path
 from running import run_well
 
 EXPLICIT = ("tgv32_exp_1step", "ldc32_exp_1step", "tgv32_exp", "ldc32_exp", "ldc32_gr2_exp")
@@ -27,10 +27,7 @@ def octools(*arguments: object) -> Result:
 
 @pytest.fixture
 def cans() -> Path:
-    folder = Path(os.environ.get("OCTANT_DATA", "/nonexistent")) / "cans"
-    if not folder.is_dir():
-        pytest.skip("OCTANT_DATA names no folder with the fields of CaNS")
-    return folder
+    return reference_path("cans")
 
 
 def compare(cans: Path, case: str, directory: Path, *overrides: str, ranks: int = 1) -> Result:

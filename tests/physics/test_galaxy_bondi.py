@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from galaxies import DATA, GRAVITY, KILOPARSEC, PROTON, X, needs_data, rows
+from galaxies import GRAVITY, KILOPARSEC, PROTON, X, rows
 from inputs import OPEN_ENDS
+from reference_data import reference_path
 from running import leaf_cells, run_well
 
 LENGTH, DENSITY = KILOPARSEC, PROTON / X
@@ -72,10 +73,9 @@ def inflow(path: Path, radius: float) -> float:
     return float(flux[near].mean())
 
 
-@needs_data
 def test_bondis_flow_lasts(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", BONDI, timeout=300)
-    table = rows(DATA / "galaxy" / "bondi_lambda.csv")
+    table = rows(reference_path("galaxy/bondi_lambda.csv"))
     share = float(table["lambda"][np.isclose(table["gamma"], 1.4)][0])
     expected = share * 4.0 * math.pi * 16.0**2 * 1e-9
     for path in outcome.snapshots[1:]:
@@ -86,9 +86,8 @@ def test_bondis_flow_lasts(tmp_path: Path) -> None:
     assert swallowed == pytest.approx(expected, rel=0.1)
 
 
-@needs_data
 def test_bondis_flow_begins_as_the_exact_solution(tmp_path: Path) -> None:
-    table = rows(DATA / "galaxy" / "bondi_profiles.csv")
+    table = rows(reference_path("galaxy/bondi_profiles.csv"))
     for gamma in np.unique(table["gamma"]):
         if gamma >= 1.66:
             continue  # its sonic point is the hole itself

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from galaxies import DATA, SUN, assert_same_births, needs_data, rows
+from galaxies import SUN, assert_same_births, rows
 from inputs import GALAXIES_IN_A_BOX
+from reference_data import reference_path
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -260,13 +261,12 @@ enabled = false
 @pytest.fixture(scope="module")
 def beside_ramses(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run what RAMSES has run, to a = 0.3."""
-    parameters = ramses_run(DATA / "galaxy")
+    parameters = ramses_run(reference_path("galaxy"))
     return run_well(tmp_path_factory.mktemp("ramses") / "run", parameters, timeout=500)
 
 
-@needs_data
 def test_as_many_stars_form_as_in_ramses(beside_ramses: Outcome) -> None:
-    history, known = beside_ramses.history(), rows(DATA / "galaxy" / "ramses_b10_sfr.csv")
+    history, known = beside_ramses.history(), rows(reference_path("galaxy/ramses_b10_sfr.csv"))
     with h5py.File(beside_ramses.last_snapshot) as file:
         unit = float(file["header"].attrs["unit_mass"]) / SUN
     formed = history["stars_formed"][-1] * unit
@@ -274,7 +274,6 @@ def test_as_many_stars_form_as_in_ramses(beside_ramses: Outcome) -> None:
     assert expected / 3.0 < formed < 3.0 * expected
 
 
-@needs_data
 def test_the_energy_of_what_ramses_has_run_is_booked(beside_ramses: Outcome) -> None:
     history = beside_ramses.history()
     assert history["stars_formed"][-1] > 0.0
@@ -282,10 +281,9 @@ def test_the_energy_of_what_ramses_has_run_is_booked(beside_ramses: Outcome) -> 
     assert history["energy_spared"][-1] > 0.03 * abs(history["epot"][-1])
 
 
-@needs_data
 def test_files_of_initial_conditions_can_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
-    file.write_text(ramses_run(DATA / "galaxy"))
+    file.write_text(ramses_run(reference_path("galaxy")))
     checked = octant("check", file)
     assert checked.code == 0, checked.text
     assert "cannot be coarsened" in checked.text

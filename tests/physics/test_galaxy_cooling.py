@@ -18,14 +18,14 @@ from cooling_cells import (
     table_of,
     write_power_law,
 )
-from galaxies import BOLTZMANN, DATA, MEGAYEAR, PROTON, X, needs_data, rows
+from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X, rows
+from reference_data import reference_files, reference_path
 from running import run_well
 
 
-@needs_data
 @pytest.mark.parametrize("steps", [1, 1000])
 def test_exact_cooling_is_exact_however_many_the_steps(tmp_path: Path, steps: int) -> None:
-    table = rows(DATA / "galaxy" / "cooling_exact.csv")
+    table = rows(reference_path("galaxy/cooling_exact.csv"))
     for case in np.unique(table["case"]):
         of = {name: column[table["case"] == case] for name, column in table.items()}
         source, z, n_hydrogen = (
@@ -45,7 +45,6 @@ def test_exact_cooling_is_exact_however_many_the_steps(tmp_path: Path, steps: in
         assert np.abs(energy / of["u_erg_per_g"] - 1.0).max() < 1e-8, case
 
 
-@needs_data
 def test_rows_between_those_of_the_table_change_little(tmp_path: Path) -> None:
     n_hydrogen = 10.0 ** np.linspace(-6.0, 1.0, 64)
     gas = cells(n_hydrogen, 10.0 ** np.linspace(4.0, 8.0, 64), 0.3 * SOLAR)
@@ -58,9 +57,8 @@ def test_rows_between_those_of_the_table_change_little(tmp_path: Path) -> None:
     assert 0.0 < np.abs(ten / one - 1.0).max() < 5e-3
 
 
-@needs_data
 def test_power_laws_have_their_analytical_solutions(tmp_path: Path) -> None:
-    table = rows(DATA / "galaxy" / "cooling_power_law.csv")
+    table = rows(reference_path("galaxy/cooling_power_law.csv"))
     rate, start = 1e-23, 1e8
     cooling_time = (
         BOLTZMANN * start / (5.0 / 3.0 - 1.0) / (X * rate) / MEGAYEAR
@@ -79,10 +77,9 @@ def test_power_laws_have_their_analytical_solutions(tmp_path: Path) -> None:
 
 
 def histories() -> list[Path]:
-    return sorted((DATA / "cooling").glob("cell_*.csv"))
+    return reference_files("cooling/cell_*.csv")
 
 
-@needs_data
 @pytest.mark.parametrize("path", histories(), ids=lambda path: path.stem)
 def test_cells_cool_as_those_of_grackle(tmp_path: Path, path: Path) -> None:
     header = path.read_text().splitlines()[0]
@@ -124,7 +121,7 @@ def table_of_species(path: Path, z: float, n_hydrogen: float, metals: float) -> 
     Those of the tables are other ones: without metals 2.4 times as large at 1.5e5 K, so that no
     solver cools by them as six species do.
     """
-    grid = rows(DATA / "cooling" / "grid_HM2012_eq6species.csv")
+    grid = rows(reference_path("cooling/grid_HM2012_eq6species.csv"))
     at = np.isclose(grid["z"], z) & np.isclose(grid["nH_cm3"], n_hydrogen)
     at &= np.isclose(grid["Z_over_Zsun"], metals)
     log_t, net = np.log10(grid["T_K"][at]), grid["Lambda_net_erg_cm3_s"][at]
@@ -144,7 +141,6 @@ def table_of_species(path: Path, z: float, n_hydrogen: float, metals: float) -> 
     return path
 
 
-@needs_data
 @pytest.mark.parametrize("table", ["noUVB", "HM2012"])
 def test_old_gas_follows_the_microwave_background(tmp_path: Path, table: str) -> None:
     z, n_hydrogen, mu, start = 70.0, 0.07, 1.27, 3000.0
@@ -163,9 +159,8 @@ def test_old_gas_follows_the_microwave_background(tmp_path: Path, table: str) ->
     assert found[-1] == pytest.approx(background, rel=0.1)
 
 
-@needs_data
 def test_implicit_cooling_comes_close(tmp_path: Path) -> None:
-    table = rows(DATA / "galaxy" / "cooling_exact.csv")
+    table = rows(reference_path("galaxy/cooling_exact.csv"))
     for case in np.unique(table["case"]):
         of = {name: column[table["case"] == case] for name, column in table.items()}
         source, z, n_hydrogen = table_of(str(of["table"][0])), float(of["z"][0]), of["n_H"][0]

@@ -9,17 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from galaxies import (
-    DATA,
     GRAVITY,
     KILOPARSEC,
     MEGAYEAR,
     SNAPSHOTS_ALONE,
     SUN,
     head,
-    needs_data,
     rows,
 )
 from inputs import OPEN_ENDS
+from reference_data import reference_path
 from refusals import assert_refused
 from running import Outcome, leaf_cells, run, run_well
 
@@ -67,7 +66,7 @@ end = 10.0
 
 def of_the_profile() -> tuple[list[str], dict[str, Array]]:
     """Read the galaxy of disc_profile.csv: overrides, and its columns."""
-    path = DATA / "galaxy" / "disc_profile.csv"
+    path = reference_path("galaxy/disc_profile.csv")
     text = head(path)
     patterns = {
         "halo_mass": r"M200=([\d.e+]+)",
@@ -125,7 +124,6 @@ def spin(snapshot: Path) -> float:
     return float((turning * cells["density"] * cells.volume).sum())
 
 
-@needs_data
 def test_gas_begins_with_the_speeds_of_the_profile(disc: Outcome) -> None:
     _, profile = of_the_profile()
     radius, speed = rotation(disc.snapshots[0], "speed")
@@ -135,7 +133,6 @@ def test_gas_begins_with_the_speeds_of_the_profile(disc: Outcome) -> None:
     assert speed == pytest.approx(without_gas, rel=0.06)
 
 
-@needs_data
 def test_what_rests_holds_the_gas(disc: Outcome) -> None:
     _, held = rotation(disc.snapshots[0], "force")
     _, speed = rotation(disc.snapshots[0], "speed")
@@ -145,7 +142,6 @@ def test_what_rests_holds_the_gas(disc: Outcome) -> None:
         assert (one == other).all()
 
 
-@needs_data
 def test_a_part_without_mass_brings_no_particles(tmp_path: Path) -> None:
     how = ["problem.halo_mass=0.0", "problem.bulge_mass=0.0", "problem.particles=2000"]
     small = ["mesh.max_level=0", "refine.region_level=0", "time.max_steps=0"]
@@ -161,7 +157,6 @@ def test_the_disc_keeps_turning(disc: Outcome) -> None:
     assert spin(disc.last_snapshot) == pytest.approx(spin(disc.snapshots[0]), rel=0.01)
 
 
-@needs_data
 def test_gas_that_stays_cold_keeps_its_speeds_for_200_million_years(tmp_path: Path) -> None:
     given, _ = of_the_profile()
     cold = ("hydro.gamma=1.01", "hydro.dual_energy=off", "time.end=200.0")
@@ -177,7 +172,6 @@ def test_gas_that_stays_cold_keeps_its_speeds_for_200_million_years(tmp_path: Pa
     assert abs(history["outflow_angular_momentum_z"][-1]) < 1e-4 * spin(first)
 
 
-@needs_data
 @pytest.mark.parametrize("scheme", ["muscl_hancock", "rk2"])
 def test_the_disc_does_not_blow_the_gas_above_it_away(tmp_path: Path, scheme: str) -> None:
     given, _ = of_the_profile()

@@ -2,7 +2,6 @@
 
 import csv
 import functools
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from reference_data import reference_files, reference_path
 from running import octant
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-FOLDER = Path(os.environ.get("OCTANT_DATA", "/nonexistent")) / "galaxy"
 GENERATED = re.compile(
     r"generated n=(?P<n>\d+) seed=(?P<seed>\d+) clusters=(?P<clusters>\d+) spread=(?P<spread>\S+)"
 )
@@ -80,26 +79,24 @@ class Reference:
 
 def table(name: str) -> Points:
     """Read the columns x, y, z and group of a set."""
-    with (FOLDER / f"fof_{name}.csv").open() as file:
+    with reference_path(f"galaxy/fof_{name}.csv").open() as file:
         rows = [line for line in file if not line.startswith("#")]
     return np.array([[float(word) for word in row] for row in csv.reader(rows[1:])])
 
 
 def references() -> list[Reference]:
     """Read all rows of fof_summary.csv."""
-    if not (FOLDER / "fof_summary.csv").is_file():
-        return []
-    with (FOLDER / "fof_summary.csv").open() as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return [
-            Reference(
-                row["set"], int(row["points"]), float(row["b"]), int(row["groups"]),
-                int(row["groups_of_2_or_more"]), int(row["largest"]),
-                int(row["hash"]) if row["hash"] else None,
-                float(row["x1"]) if row["x1"] else None,
-            )
-            for row in rows
-        ]  # fmt: skip
+    found = reference_files("galaxy/fof_summary.csv")
+    lines = [line for path in found for line in path.read_text().splitlines()]
+    return [
+        Reference(
+            row["set"], int(row["points"]), float(row["b"]), int(row["groups"]),
+            int(row["groups_of_2_or_more"]), int(row["largest"]),
+            int(row["hash"]) if row["hash"] else None,
+            float(row["x1"]) if row["x1"] else None,
+        )
+        for row in csv.DictReader(line for line in lines if not line.startswith("#"))
+    ]  # fmt: skip
 
 
 def labels_of(folder: Path, points: Points, length: float, period: float, ranks: int) -> Labels:
@@ -113,11 +110,6 @@ def labels_of(folder: Path, points: Points, length: float, period: float, ranks:
     for method in methods + ["brute"] * (ranks == 1 and len(points) <= 10000):
         assert f" {method} " in outcome.text
     return np.loadtxt(folder / "groups.txt", dtype=np.int64, ndmin=1)
-
-
-pytestmark = pytest.mark.skipif(
-    not references(), reason="OCTANT_DATA names no folder with galaxy/fof_summary.csv"
-)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8])
@@ -134,12 +126,13 @@ def test_groups_are_those_of_the_reference(
     assert sizes.max() == reference.largest
     if reference.hash is not None:
         assert hash_of(labels) == reference.hash
-    if (FOLDER / f"fof_{reference.name}.csv").is_file():
+    if reference_files(f"galaxy/fof_{reference.name}.csv"):
         assert (labels == table(reference.name)[:, 3]).all()
 
 
 def test_every_file_of_points_is_in_the_summary() -> None:
-    names = {path.stem.removeprefix("fof_") for path in FOLDER.glob("fof_*.csv")} - {"summary"}
+    stems = {path.stem.removeprefix("fof_") for path in reference_files("galaxy/fof_*.csv")}
+    names = stems - {"summary"}
     assert names <= {reference.name for reference in references()}
 
 

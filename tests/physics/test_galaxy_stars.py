@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from galaxies import (
     BOLTZMANN,
-    DATA,
     GRAVITY,
     NEWTON,
     PARSEC,
@@ -23,11 +22,11 @@ from galaxies import (
     assert_same_births,
     births,
     head,
-    needs_data,
     rows,
     toml,
 )
 from inputs import CLUMPY_BOX
+from reference_data import reference_path
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -226,9 +225,8 @@ def test_the_pressure_law_gives_the_rate_of_its_equation(tmp_path: Path) -> None
 
 
 # Cells of 80 pc at heights above the disc, and at radii of rings of equal area.
-@needs_data
 def test_a_disc_forms_stars_at_the_rate_of_its_profile(tmp_path: Path) -> None:
-    path = DATA / "galaxy" / "disc_profile.csv"
+    path = reference_path("galaxy/disc_profile.csv")
     profile, text = rows(path), head(path)
     numbers = re.search(r"exp\(-R/([\d.]+) kpc\) exp\(-\|z\|/([\d.]+) kpc\).*", text)
     central = float(re.search(r"n_H\(0\)=([\d.]+)", text)[1])

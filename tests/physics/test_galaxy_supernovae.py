@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from cooling_cells import table_of
 from galaxies import (
-    DATA,
     SNAPSHOTS_ALONE,
     UNIT_ENERGY,
     UNIT_MASS,
     UNIT_SPEED,
     UNITS,
-    needs_data,
     rows,
     toml,
 )
+from reference_data import reference_path
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -326,10 +325,9 @@ def remnant_physics() -> list[str]:
     ]
 
 
-@needs_data
 @pytest.mark.parametrize("cell", [8.0, 100.0])
 def test_a_remnant_ends_with_the_momentum_of_the_reference(tmp_path: Path, cell: float) -> None:
-    table = rows(DATA / "galaxy" / "sn_remnant_1d.csv")
+    table = rows(reference_path("galaxy/sn_remnant_1d.csv"))
     one = (table["n_H"] == 1.0) & (table["Z"] == 1.0)
     reference = table["momentum"][one].max()
     cells = 24 if cell < 10.0 else 8
@@ -348,7 +346,6 @@ def test_a_remnant_ends_with_the_momentum_of_the_reference(tmp_path: Path, cell:
     assert max(momenta) * UNIT_MASS * UNIT_SPEED == pytest.approx(reference, rel=0.2)
 
 
-@needs_data
 def test_a_bubble_radiates_no_heat_that_its_energy_lacks(tmp_path: Path) -> None:
     """Entropies of bubble and shell that mix stand for more heat than both have."""
     star = (8.5 + np.array([0.25, 0.1, -0.3])) * 4.0

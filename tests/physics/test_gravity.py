@@ -1,6 +1,5 @@
 """Self-gravity of the gas: waves, collapse, balance, momentum, and the same bits everywhere."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from octools.exact import IsothermalBall
 
 from inputs import OPEN_ENDS, WITH_OPEN_ENDS, collapsing_ball
+from reference_data import reference_path
 from running import (
     ROOT,
     Outcome,
@@ -235,12 +235,8 @@ def evrard(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 def test_the_collapse_has_the_energies_of_the_spherical_reference(evrard: Outcome) -> None:
-    data = os.environ.get("OCTANT_DATA")
-    if not data:
-        pytest.skip("set OCTANT_DATA to the folder with ref/evrard_energies_1d.csv")
-    reference = np.genfromtxt(
-        Path(data) / "ref/evrard_energies_1d.csv", delimiter=",", names=True, skip_header=1
-    )
+    path = reference_path("ref/evrard_energies_1d.csv")
+    reference = np.genfromtxt(path, delimiter=",", names=True, skip_header=1)
     history = evrard.history()
     later = history["time"] >= reference["t"][0]
     for ours, theirs in (("kinetic", "E_kin"), ("internal", "E_th"), ("potential", "E_pot")):

@@ -1,6 +1,5 @@
 """What a run on MUSIC's files begins with, mode by mode beside the files' own overdensity."""
 
-import os
 from pathlib import Path
 
 import h5py
@@ -9,14 +8,13 @@ import pytest
 from numpy.typing import NDArray
 from octools.ics import GraficLevel
 from octools.linear import LinearTheory, power_spectrum
-from test_cosmology import MUSIC, OMEGA_B, OMEGA_M, files, needs_data
+from test_cosmology import MUSIC, OMEGA_B, OMEGA_M, files
 
+from reference_data import reference_path
 from running import Outcome, run_well, uniform_grid
 
 CELLS, BOX, START = 64, 50.0, 1 / 30.5
 THEORY = LinearTheory(OMEGA_M, 1 - OMEGA_M, OMEGA_B, 0.6766, 0.81, 0.967)
-
-pytestmark = needs_data
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 @pytest.fixture(scope="module")
 def overdensity() -> NDArray[np.float64]:
     """Read the gas's overdensity, shape (z, y, x)."""
-    folder = Path(os.environ["OCTANT_DATA"]) / "ics/b50_n064_2lpt/grafic/level_006"
+    folder = reference_path("ics/b50_n064_2lpt/grafic/level_006")
     return GraficLevel(folder).read("deltab")
 
 

@@ -1,18 +1,15 @@
 """Namelists of RAMSES, converted and run: the densest cell is as dense as in RAMSES's output."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 from octools.inputs import ramses
 
+from reference_data import reference_files
 from running import leaf_cells, run_well
 
-DATA = Path(os.environ.get("OCTANT_DATA", "nowhere")) / "ramses"
-FOLDERS = sorted(path.parent for path in DATA.glob("*/check.json"))
-
-pytestmark = pytest.mark.skipif(not FOLDERS, reason="no outputs of RAMSES in $OCTANT_DATA/ramses")
+FOLDERS = [path.parent for path in reference_files("ramses/*/check.json")]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "core/error.hpp"
 #include "cosmology/comoving_units.hpp"
+#include "tests/unit/reference_path.hpp"
 
 namespace octant::cosmology {
 namespace {
@@ -75,10 +75,9 @@ TEST(Expansion, a_universe_without_matter_or_that_bounces_is_refused) {
 }
 
 TEST(Expansion, agrees_with_a_table_made_by_quadrature) {
-  const char* data = std::getenv("OCTANT_DATA");
-  if (data == nullptr) GTEST_SKIP() << "OCTANT_DATA is not set";
-  std::ifstream file(std::string(data) + "/ref/cosmology_Om0.3111_OL0.6889_h0.6766.csv");
-  if (!file) GTEST_SKIP() << data << " has no ref/cosmology_*.csv";
+  const std::string path = reference_path("ref/cosmology_Om0.3111_OL0.6889_h0.6766.csv");
+  if (path.empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with ref/cosmology_*.csv";
+  std::ifstream file(path);
   const Expansion expansion(k_planck);
   int rows = 0;
   for (std::string line; std::getline(file, line);) {

@@ -1,12 +1,12 @@
 // MUSIC's own files, in the folder that OCTANT_DATA names.
 #include <array>
 #include <cmath>
-#include <cstdlib>
 
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/lagrangian.hpp"
 #include "tests/unit/cosmology/initial_fixture.hpp"
 #include "tests/unit/io/grafic_files.hpp"
+#include "tests/unit/reference_path.hpp"
 
 namespace octant::cosmology {
 namespace {
@@ -20,12 +20,12 @@ const Expansion k_music_expansion({.omega_m = 0.3111, .omega_lambda = 0.6889});
 class Music : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::getenv("OCTANT_DATA") == nullptr) GTEST_SKIP() << "OCTANT_DATA is not set";
+    if (reference_path("ics").empty()) GTEST_SKIP() << "OCTANT_DATA names no folder with ics/";
   }
   std::unique_ptr<InitialConditions> read(const std::string& set) const {
     InitialOptions options;
     options.kind = InitialKind::grafic;
-    options.path = std::string(std::getenv("OCTANT_DATA")) + "/ics/" + set + "/grafic";
+    options.path = reference_path("ics") + "/" + set + "/grafic";
     return make_initial_conditions(world, options, k_music_header, k_music_expansion, 0);
   }
   Communicator world = Communicator::world();
@@ -147,8 +147,7 @@ TEST_F(Music, a_zoom_lies_where_its_log_says_and_is_delivered_by_level) {
   EXPECT_NEAR(mass.to_double() / (32 * 32 * 32), 1.0, 1e-12);
 
   // One cell inside, and one outside of the finest level, which has the value of level 6.
-  const std::string folder =
-      std::string(std::getenv("OCTANT_DATA")) + "/ics/b50_zoom_l5_l7/grafic/";
+  const std::string folder = reference_path("ics") + "/b50_zoom_l5_l7/grafic/";
   const auto planes = [&](const char* file, int plane) {
     return GraficFile(folder + file + "/ic_velcz").planes({plane, 1});
   };

@@ -18,7 +18,7 @@ constexpr double k_reference_mass = 1.67262e-24;
 std::string table_file(const std::string& name) {
   const std::string file =
       name == "HM2012" ? "CloudyData_UVB=HM2012_with_MMW.h5" : "CloudyData_" + name + ".h5";
-  return reference_file("cooling/" + file);
+  return reference_path("cooling/" + file);
 }
 
 // u at a temperature: a power of T between nodes.

@@ -1,7 +1,6 @@
 // Events on an adaptive mesh: sums, overlaps, level jumps, faces, ranks; and others' numbers.
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include "subgrid/events/apply_events.hpp"
 #include "subgrid/events/grant_requests.hpp"
 #include "subgrid/supernovae/kinetic_blast.hpp"
+#include "tests/unit/reference_path.hpp"
 
 namespace octant::subgrid {
 namespace {
@@ -238,11 +238,6 @@ TEST(Events, heat_stays_in_a_cold_stream) {
 
 // --- others' numbers -----------------------------------------------------------------------------
 
-std::string galaxy_file(const std::string& name) {
-  const char* data = std::getenv("OCTANT_DATA");
-  return data == nullptr ? "" : std::string(data) + "/galaxy/" + name;
-}
-
 // Rows of a table with a heading, by column.
 using Row = std::map<std::string, std::string>;
 std::vector<Row> read_rows(const std::string& path) {
@@ -305,7 +300,7 @@ void expect_gains(Box& box, const std::map<std::array<int, 3>, State>& before,
 }
 
 TEST(GalaxyEvents, supernovae_give_every_cell_what_the_reference_says) {
-  const std::string table = galaxy_file("sn_injection_events.csv");
+  const std::string table = reference_path("galaxy/sn_injection_events.csv");
   if (table.empty()) GTEST_SKIP() << "OCTANT_DATA names no reference data";
   const auto cells = static_cast<int>(in_heading(table, "box of ", "^3 cells"));
   Box box(mesh::Boundary::periodic, cells, 8, 0);
@@ -324,11 +319,11 @@ TEST(GalaxyEvents, supernovae_give_every_cell_what_the_reference_says) {
   }
   apply_events(box.mesh, KineticBlast{in_heading(table, "f_ek=", ";")}, k_target,
                std::span<const Supernova>(events), EventSearch::blocks);
-  expect_gains(box, before, galaxy_file("sn_injection_cells.csv"), true, 1e-12);
+  expect_gains(box, before, reference_path("galaxy/sn_injection_cells.csv"), true, 1e-12);
 }
 
 TEST(GalaxyEvents, nuclei_give_every_cell_what_the_reference_says) {
-  const std::string table = galaxy_file("agn_injection_events.csv");
+  const std::string table = reference_path("galaxy/agn_injection_events.csv");
   if (table.empty()) GTEST_SKIP() << "OCTANT_DATA names no reference data";
   const auto cells = static_cast<int>(in_heading(table, "box of ", "^3 cells"));
   Box box(mesh::Boundary::periodic, cells, 8, 0);
@@ -366,7 +361,7 @@ TEST(GalaxyEvents, nuclei_give_every_cell_what_the_reference_says) {
   apply_events(box.mesh, JetLaw{}, k_target, std::span<const JetLaw::Event>(jets),
                EventSearch::blocks);
   // The table gives directions with ten digits: recomputed from it, the reference differs by 7e-11.
-  expect_gains(box, before, galaxy_file("agn_injection_cells.csv"), false, 1e-10);
+  expect_gains(box, before, reference_path("galaxy/agn_injection_cells.csv"), false, 1e-10);
 }
 
 }  // namespace

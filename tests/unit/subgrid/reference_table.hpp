@@ -1,7 +1,6 @@
 // Tables of reference values in the folder that OCTANT_DATA names.
 #pragma once
 
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -12,14 +11,9 @@
 
 #include <gtest/gtest.h>
 
-namespace octant::subgrid {
+#include "tests/unit/reference_path.hpp"
 
-// Where a file of the reference data is; empty without OCTANT_DATA or such a file.
-inline std::string reference_file(const std::string& name) {
-  const char* folder = std::getenv("OCTANT_DATA");
-  const std::string path = folder ? std::string(folder) + "/" + name : "";
-  return std::ifstream(path) ? path : "";
-}
+namespace octant::subgrid {
 
 // A row of text, by the names of its columns.
 class ReferenceRow {
@@ -36,7 +30,7 @@ class ReferenceRow {
 // The rows of a table, with the names of columns in its first line; lines that begin with # are
 // left out. None without the file. Fails the test if there are no rows.
 inline std::optional<std::vector<ReferenceRow>> reference_table(const std::string& name) {
-  const std::string path = reference_file(name);
+  const std::string path = reference_path(name);
   if (path.empty()) return std::nullopt;
   std::ifstream file(path);
   std::vector<std::string> columns;
