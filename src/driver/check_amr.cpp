@@ -16,7 +16,7 @@ namespace octant::driver {
 
 namespace {
 
-// Wall time that the rehearsals may take, in seconds.
+// Processor time that the rehearsals may take, in seconds.
 constexpr double k_rehearsal_seconds = 30.0;
 // A base grid of so many cells is no burden where it cannot be rehearsed with fewer.
 constexpr double k_small_base_cells = 64.0 * 64 * 64;

@@ -30,9 +30,9 @@ struct Rehearsal {
 };
 
 // Runs the problem of a parameter file on the coarsest base grid that whole blocks allow, then on
-// finer ones, as long as `seconds` of wall time suffice in all and the base grid stays below two
-// million cells; block size and levels stay. What does not come to its end is left out, unless it
-// is the first. Empty if no such base grid is coarser than the run's. Collective.
+// finer ones, as long as `seconds` of processor time suffice in all and the base grid stays below
+// two million cells; block size and levels stay. What does not come to its end is left out, unless
+// it is the first. Empty if no such base grid is coarser than the run's. Collective.
 std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
                                 const ParameterSchema::Overrides& overrides, double seconds);
 
