@@ -18,6 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from octools.errors import OctoolsError, unknown_name
 from octools.fields import VELOCITY, Field, as_shown, find_field, with_units
+from octools.files import whole_file
 from octools.gradients import GRADIENTS, SIGNED, gradient_image
 from octools.raster import (
     MAX_PIXELS,
@@ -263,8 +264,8 @@ def save_plot(snapshot: Snapshot, picture: Picture, field: Field, path: Path) ->
 def save(figure: Figure, path: Path) -> None:
     """Write a figure, in the format that the file's name asks for."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=DPI)
+        with whole_file(path) as beside:
+            figure.savefig(beside, dpi=DPI, format=path.suffix.removeprefix(".") or "png")
     except (OSError, ValueError) as cause:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from octools import compiled
 from octools.errors import OctoolsError, reading, unknown_name
-from octools.exports.targets import whole_file
 from octools.fields import with_units
 from octools.figure import INK, SERIES, STYLE, save
+from octools.files import whole_file
 from octools.linear import CRITICAL_DENSITY, LinearTheory
 from octools.snapshot import AXES, Array, Header, Snapshot
 from octools.table import write_table

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError
+from octools.files import EXCLUSIVELY
 
 Array = NDArray[np.float64]
 Vector = Sequence[float]
@@ -102,6 +103,8 @@ def write_initial(
         raise OctoolsError("write_initial: there is neither gas nor any particle")
 
     part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, EXCLUSIVELY, 0o666))
     try:
         with h5py.File(part, "w") as file:
             _write_header(file, lower, upper, units, scale_factor)
@@ -112,7 +115,8 @@ def write_initial(
                 _write_arrays(group, grid.fields)
             for name, columns in kinds.items():
                 _write_arrays(file.create_group(f"particles/{name}"), columns)
-        os.link(part, path)  # fails where the file has come into being meanwhile
+        # Fails where the file has come into being meanwhile.
+        os.link(part, path, follow_symlinks=False)
     except FileExistsError:
         raise OctoolsError(f"{path} exists; remove it, or choose another name") from None
     finally:

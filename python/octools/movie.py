@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
 from octools.figure import STYLE, Picture, draw, new_figure, picture_field, render
+from octools.files import whole_file
 from octools.flow import FlowSnapshot
 from octools.flow_figures import FlowSlice, draw_slice, slice_figure, slice_limits, slice_values
 from octools.run import file_word
@@ -76,16 +77,17 @@ def save_movie(
     writer = _writer(output, rate)
     same = replace(picture, limits=colour_limits(paths, picture))
     figure: Figure | None = None
-    for number, path in enumerate(paths):
-        with Snapshot(path, may_be_slice=True) as snapshot:
-            field = picture_field(snapshot, picture)
-            if figure is None:
-                figure = new_figure(snapshot, same)
-                _begin(writer, figure, output)
-            draw(figure, snapshot, same, field, render(snapshot, same, field))
-            writer.grab_frame()
-        progress(number + 1)
-    writer.finish()
+    with whole_file(output, output.suffix) as beside:
+        for number, path in enumerate(paths):
+            with Snapshot(path, may_be_slice=True) as snapshot:
+                field = picture_field(snapshot, picture)
+                if figure is None:
+                    figure = new_figure(snapshot, same)
+                    _begin(writer, figure, beside)
+                draw(figure, snapshot, same, field, render(snapshot, same, field))
+                writer.grab_frame()
+            progress(number + 1)
+        writer.finish()
 
 
 def save_flow_movie(
@@ -104,12 +106,12 @@ def save_flow_movie(
     least, most = slice_limits(what, low, high)
     same = replace(what, limits=(low if least is None else least, high if most is None else most))
     figure: Figure | None = None
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE), whole_file(output, output.suffix) as beside:
         for number, path in enumerate(paths):
             snapshot = FlowSnapshot.read(path, may_be_slice=True)
             if figure is None:
                 figure = slice_figure(snapshot, same)
-                _begin(writer, figure, output)
+                _begin(writer, figure, beside)
             figure.clear()
             draw_slice(figure, snapshot, same)
             writer.grab_frame()
@@ -130,7 +132,6 @@ def _writer(output: Path, rate: int) -> PillowWriter | FFMpegWriter:
 
 def _begin(writer: PillowWriter | FFMpegWriter, figure: Figure, output: Path) -> None:
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
         writer.setup(figure, str(output), dpi=FRAME_DPI)
     except OSError as cause:
         raise OctoolsError(f"cannot write {output}: {cause}") from cause

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError
+from octools.files import whole_file
 
 
 def write_table(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
@@ -21,14 +22,14 @@ def write_table(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
         "%d" if np.issubdtype(column.dtype, np.integer) else "%.10e" for column in columns.values()
     ]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savetxt(
-            path,
-            np.column_stack(list(columns.values())),
-            delimiter=",",
-            fmt=formats,
-            header=",".join(columns),
-            comments="",
-        )
+        with whole_file(path) as beside, beside.open("w") as file:
+            np.savetxt(
+                file,
+                np.column_stack(list(columns.values())),
+                delimiter=",",
+                fmt=formats,
+                header=",".join(columns),
+                comments="",
+            )
     except OSError as cause:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError
-from octools.exports.targets import whole_file
 from octools.fields import VELOCITY, find_field
+from octools.files import whole_file
 from octools.snapshot import Header, Snapshot
 from octools.units import PARSEC, SOLAR_MASS
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError
-from octools.exports.targets import whole_file
+from octools.files import whole_file
 from octools.snapshot import AXES, Level, Snapshot
 
 Indices = NDArray[np.int64]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from octools.errors import OctoolsError, reading
 from octools.exports.boxes import leaf_boxes, read_boxes
-from octools.exports.targets import whole_file
+from octools.files import whole_file, write_text
 from octools.flow import COMPONENTS, FlowSnapshot, is_flow
 from octools.snapshot import AXES, Array, Snapshot
 from octools.units import factor, in_cgs
@@ -266,7 +266,7 @@ def export(paths: list[Path], folder: Path) -> list[Path]:
     if len(paths) > 1:
         stem = paths[0].stem.rpartition("_")[0] or paths[0].stem
         films = folder / f"{stem}.visit"
-        films.write_text("".join(f"{file.name}\n" for file in written))
+        write_text(films, "".join(f"{file.name}\n" for file in written))
         written.append(films)
     return written
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-from octools.errors import OctoolsError, unknown_name
+from octools.errors import unknown_name
 from octools.run import output_path, resolve, snapshots
 
 # Each function takes the snapshots and a folder, and returns the files that it has written there.
@@ -51,24 +49,3 @@ def export(target: str, source: Path, number: int | None, output: Path | None) -
     module, function = TARGETS[target].split(":")
     folder = output or output_path(source, target)
     return getattr(import_module(module), function)(paths, folder)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give the name under which to write a file that gets its own when it is whole.
-
-    Raises
-    ------
-    OctoolsError
-        If it cannot be written.
-    """
-    beside = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield beside
-        beside.replace(path)
-    except OSError as cause:
-        raise OctoolsError(f"cannot write {path}: {cause}") from cause
-    finally:
-        with suppress(OSError):  # there may be no folder
-            beside.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from octools.errors import reading
 from octools.exports.boxes import Box, boxes, read_boxes
-from octools.exports.targets import whole_file
+from octools.files import whole_file, write_text
 from octools.flow import COMPONENTS, FlowSnapshot, is_flow
 from octools.snapshot import AXES, Array, Level, Snapshot
 
@@ -79,7 +79,8 @@ def _export_flow(path: Path, folder: Path) -> tuple[dict[str, Path], float]:
 
 def _write_series(times: Mapping[str, float], path: Path) -> None:
     entries = [{"name": name, "time": time} for name, time in times.items()]
-    path.write_text(json.dumps({"file-series-version": "1.0", "files": entries}, indent=1) + "\n")
+    series = {"file-series-version": "1.0", "files": entries}
+    write_text(path, json.dumps(series, indent=1) + "\n")
 
 
 @contextmanager

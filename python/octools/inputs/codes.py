@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octools.errors import OctoolsError
+from octools.files import write_text
 from octools.inputs import athena, cans, octotiger, ramses
 from octools.inputs.conversion import Conversion
 
@@ -75,9 +76,8 @@ def convert(path: Path, output: Path, initial: Path | None = None) -> Conversion
         raise OctoolsError(
             f"{path} is no parameter file of {names}, by its name; a snapshot needs --to"
         )
-    output.parent.mkdir(parents=True, exist_ok=True)
     done = _with_fields(path, output, initial) if code.name == "CaNS" else code.convert(path)
-    output.write_text(done.finish(code.name))
+    write_text(output, done.finish(code.name))
     return done
 
 

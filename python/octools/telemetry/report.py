@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from octools.errors import OctoolsError
+from octools.files import write_text
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import PLACES, Diagnosis, diagnose
 from octools.telemetry.finding import Finding, line
@@ -64,22 +64,14 @@ class Run:
 
 def save_report(telemetry: Telemetry, title: str, path: Path) -> None:
     """Write the report of a run."""
-    _save(report(telemetry, title), path)
+    write_text(path, report(telemetry, title))
 
 
 def save_comparison(runs: Runs, path: Path) -> None:
     """Write a page about what became slower from the first of some runs to the others."""
     title = " and ".join(runs.runs)
     sections = [_difference(number, found) for number, found in enumerate(differences(runs), 1)]
-    _save(_page(title, [f"<h1>{escape(title)}</h1>", *sections]), path)
-
-
-def _save(text: str, path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    except OSError as cause:
-        raise OctoolsError(f"cannot write {path}: {cause}") from cause
+    write_text(path, _page(title, [f"<h1>{escape(title)}</h1>", *sections]))
 
 
 def report(telemetry: Telemetry, title: str) -> str:

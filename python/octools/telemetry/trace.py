@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from octools.errors import OctoolsError
+from octools.files import whole_file
 from octools.telemetry.database import Telemetry
 
 TraceEvent = dict[str, Any]
@@ -41,7 +42,7 @@ def save_trace(
         raise OctoolsError(f"{telemetry.files.directory} has no rows of those steps and ranks")
     count = 0
     try:
-        with _open(path) as file:
+        with whole_file(path) as beside, _open(beside, path.suffix == ".gz") as file:
             about = {f"octant.{key}": value for key, value in telemetry.files.metadata.items()}
             file.write(f'{{"displayTimeUnit": "ms", "otherData": {json.dumps(about)},\n')
             file.write('"traceEvents": [\n')
@@ -54,11 +55,10 @@ def save_trace(
     return count
 
 
-def _open(path: Path) -> AbstractContextManager[TextIO]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix == ".gz":
-        return gzip.open(path, "wt", compresslevel=5)  # type: ignore[return-value]
-    return path.open("w")
+def _open(beside: Path, is_compressed: bool) -> AbstractContextManager[TextIO]:
+    if is_compressed:
+        return gzip.open(beside, "wt", compresslevel=5)  # type: ignore[return-value]
+    return beside.open("w")
 
 
 def _condition(column: str, span: tuple[int, int] | None) -> str:
