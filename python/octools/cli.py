@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from octools.errors import OctoolsError
-from octools.options import console
+from octools.options import PlainConsole, console
 from octools.run import picture_command, wanted_pictures
 
 # Help without boxes: to draw them takes longer than all the rest.
@@ -111,8 +110,8 @@ def _ended(command: Callable[[], object]) -> int:
     try:
         command()
     except (OctoolsError, OSError) as error:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(
-            f"octools: {' '.join(str(error).split())}", markup=False
+        PlainConsole(stderr=True, highlight=False, soft_wrap=True).print(
+            f"octools: {' '.join(str(error).split())}"
         )
         return 2
     except SystemExit as end:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from octools.errors import OctoolsError
@@ -55,5 +54,5 @@ def convert(
 def _account(rows: "list[Row]") -> Table:
     table = Table("setting", "", "in Octant", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(escape(row.setting), row.verdict, escape(row.now))
+        table.add_row(row.setting, row.verdict, row.now)
     return table

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from octools.errors import OctoolsError
+from octools.text import printable, require_one_line
 
 STOPPED_EARLY = 3  # the program's exit code
 
@@ -82,6 +83,30 @@ def seconds_of(text: str) -> int:
     return ((24 * days + hours) * 60 + minutes) * 60 + seconds
 
 
+WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@+=/-]*")
+
+
+def directive_word(text: str, what: str) -> str:
+    """Return a name that becomes part of a scheduler's directive, where no quotes protect it.
+
+    Raises
+    ------
+    OctoolsError
+        If it could be read as more than one word, or as another option.
+    """
+    if text and not WORD.fullmatch(text):
+        raise OctoolsError(
+            f"{what} '{printable(text)}': expected letters, digits and _ . , : @ + = / -, "
+            "no - first"
+        )
+    return text
+
+
+def job_name(file: Path) -> str:
+    """Make the name of a job from that of its parameter file."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", file.stem).lstrip("-.") or "octant"
+
+
 def results_of(file: Path) -> Path:
     """Read where a parameter file's run writes to, from the folder in which it is started."""
     try:
@@ -99,8 +124,22 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
     Raises
     ------
     OctoolsError
-        If the time is too short for its margin.
+        If the time is too short for its margin, or if a text would become more than the part of
+        the script that it is meant for.
     """
+    for what, value in (
+        ("the parameter file", job.file),
+        ("--results", job.results),
+        ("the program", job.program),
+        ("--output", path),
+        ("the folder of the run", folder.resolve()),
+        *(("--set", setting) for setting in job.settings),
+        *(("--setup", line) for line in job.modules),
+    ):
+        require_one_line(value, what)
+    directive_word(job.name, "the job name")
+    directive_word(job.queue, "--queue")
+    directive_word(job.account, "--account")
     if job.margin >= job.seconds:
         raise OctoolsError(
             f"a job of {job.walltime} is over before its margin of {job.margin} s begins: "
@@ -120,7 +159,7 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
             *job.modules,
             f"export OMP_NUM_THREADS={job.threads} OMP_PLACES=cores OMP_PROC_BIND={bound}",
             "",
-            f"results={_quoted(job.results)}",
+            f"results={_quoted_path(job.results)}",
             "going_on=()",
             'if compgen -G "$results/checkpoint_*.h5" > /dev/null; then',
             "  going_on=(--restart latest)",
@@ -129,7 +168,7 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
             "fi",
             "",
             f"{_launch(job)} \\",
-            f'  {_quoted(job.program)} run {_quoted(job.file)} --output "$results" \\',
+            f'  {_quoted(job.program)} run {_quoted_path(job.file)} --output "$results" \\',
             *(f"  --set {_quoted(setting)} \\" for setting in settings),
             '  "${going_on[@]}" &',
             "run=$! status=0",
@@ -228,3 +267,8 @@ def _launch(job: Job) -> str:
 
 def _quoted(value: object) -> str:
     return shlex.quote(str(value))
+
+
+def _quoted_path(path: Path) -> str:
+    text = str(path)  # which must not look like an option
+    return _quoted(f"./{text}" if text.startswith("-") else text)

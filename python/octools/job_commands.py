@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from octools.errors import OctoolsError
-from octools.job import Job, results_of, script, seconds_of
+from octools.files import write_new
+from octools.job import Job, job_name, results_of, script, seconds_of
 from octools.options import Output, console
 
 
@@ -72,7 +73,7 @@ def job(
         file=file,
         results=results or results_of(file),
         program=build / "octant",
-        name=file.stem,
+        name=job_name(file),
         nodes=nodes,
         ranks=ranks,
         threads=threads,
@@ -85,12 +86,15 @@ def job(
         launcher=(launcher or LAUNCHERS[scheduler.value]).value,
         modules=tuple(setup or ()),
     )
-    if destination.exists():
+    text = script(wanted, scheduler.value, destination, Path.cwd())
+    try:
+        write_new(destination, text, 0o755)
+    except FileExistsError:
         raise OctoolsError(
             f"{destination} is there already; move it aside, or name another (--output)"
-        )
-    destination.write_text(script(wanted, scheduler.value, destination, Path.cwd()))
-    destination.chmod(0o755)
+        ) from None
+    except OSError as cause:
+        raise OctoolsError(f"cannot write {destination}: {cause.strerror}") from cause
     console.print(
         f"{nodes} node(s), each with {ranks} rank(s) of {threads} thread(s), {wanted.walltime}\n"
         f"wrote {destination}; submit it from this folder: "

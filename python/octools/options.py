@@ -2,12 +2,24 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-console = Console(highlight=False, soft_wrap=True)
+from octools.text import printable
+
+
+class PlainConsole(Console):
+    """A terminal on which text from files and arguments shows as it is: no markup, no escapes."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Turn a text into what is shown."""
+        return super().render_str(printable(text, lines=True), **{**options, "markup": False})
+
+
+console = PlainConsole(highlight=False, soft_wrap=True)
 
 
 class Axis(StrEnum):

@@ -4,8 +4,10 @@ tests/measure/slurm_job.py has a real Slurm do the same, which takes minutes.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -170,3 +172,74 @@ def test_bad_requests_are_named(tmp_path: Path) -> None:
             seconds_of(text)
     with pytest.raises(OctoolsError, match="margin"):
         write(tmp_path, job(tmp_path, "slurm", seconds=600, margin=600), "slurm")
+
+
+INJECTED = "x\ntouch owned\n#"
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "pbs", "flux"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"queue": INJECTED},
+        {"account": INJECTED},
+        {"queue": "large --wrap=reboot"},
+        {"account": "-x"},
+        {"name": INJECTED},
+        {"file": Path(f"{INJECTED}.toml")},
+        {"results": Path(INJECTED)},
+        {"program": Path(INJECTED)},
+        {"settings": (f"time.end={INJECTED}",)},
+        {"modules": ("module load a\ntouch owned",)},
+        {"queue": "a\u2028b"},
+        {"account": "a\rb"},
+    ],
+    ids=lambda changes: "-".join(changes),
+)
+def test_texts_do_not_become_commands(
+    tmp_path: Path, scheduler: str, changes: dict[str, object]
+) -> None:
+    with pytest.raises(OctoolsError, match="expected"):
+        write(tmp_path, job(tmp_path, scheduler, **changes), scheduler)
+
+
+def test_file_names_do_not_become_commands(tmp_path: Path) -> None:
+    """Through the command itself, whose job has the name of the file."""
+    for name in ("a\ntouch owned\nb.toml", "-x y;touch owned.toml"):
+        file = tmp_path / name
+        file.write_text(TINY_BLAST)
+        command = [
+            sys.executable, "-m", "octools", "job", "--for", "slurm", "--time", "1:00",
+            "--output", "job.sh", "--", name,
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+        )
+        script_file = tmp_path / "job.sh"
+        if "\n" in name:
+            assert (done.returncode, script_file.exists()) == (2, False), done.stdout
+            assert "line break" in done.stderr
+        else:
+            assert done.returncode == 0, done.stderr
+            lines = script_file.read_text().splitlines()
+            assert "#SBATCH --job-name=x_y_touch_owned" in lines
+            [start] = [line.removesuffix("\\") for line in lines if "octant run " in line]
+            assert f"./{name}" in shlex.split(start)
+
+
+@pytest.mark.parametrize("leads_somewhere", [True, False])
+def test_a_script_replaces_nothing(tmp_path: Path, leads_somewhere: bool) -> None:
+    (tmp_path / "blast.toml").write_text(TINY_BLAST)
+    victim = tmp_path / "victim"
+    if leads_somewhere:
+        victim.write_text("precious")
+    (tmp_path / "job.sh").symlink_to(victim)
+    command = [
+        sys.executable, "-m", "octools", "job", "blast.toml", "--for", "pbs", "--time", "1:00",
+        "--output", "job.sh",
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert (done.returncode, "is there already" in done.stderr) == (2, True), done.stderr
+    assert victim.exists() == leads_somewhere
