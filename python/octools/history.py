@@ -57,11 +57,16 @@ def read_history(run: Path) -> History:
     if not path.is_file():
         raise OctoolsError(f"there is no history {path}")
     with reading(path, "history"), path.open(newline="") as file:
-        rows = list(csv.reader(file))
+        try:
+            rows = list(csv.reader(file))
+        except csv.Error as cause:
+            raise ValueError(cause) from cause
     if len(rows) < 2:
         raise OctoolsError(f"{path} has no rows yet")
     names = [name.strip().lstrip("# ") for name in rows[0]]
     body = [row for row in rows[1:] if row]
+    if not body:
+        raise OctoolsError(f"{path} has no rows yet")
     if len(body[-1]) < len(names):
         body.pop()
     if not body:

@@ -1,10 +1,14 @@
 """The page that follows runs: what it tells, whom it answers, and what it can order."""
 
 import json
+import os
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,9 +19,8 @@ import pytest
 from conftest import partly_refined
 from made_up_run import MadeUpRun
 from test_watching import write_run
-from waitress import create_server
 
-from octools.watch.page import WatchPage
+from octools.watch.page import WatchPage, server_of
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -64,9 +67,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     partly_refined().write(run / "snap_00000.h5")
     MadeUpRun(ranks=2, steps=20).write(run)
     page = WatchPage([run])
-    server = create_server(page, host="127.0.0.1", port=0, threads=4)
+    server = server_of(page, 0)
     port = server.effective_port
-    page.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     yield Served(run, port, page.token)
@@ -162,3 +164,54 @@ def test_page_in_a_browser(served: Served, tmp_path: Path) -> None:
     for text in ("25 %, step 50, t = 0.5 of 2", "crowded", "compute", "0/slice.png?", "Stop with"):
         assert text in dom, text
     assert "Content Security Policy" not in told.stderr
+
+
+def test_silent_connections_do_not_silence_the_page(served: Served) -> None:
+    """More of them than the page serves at a time: each half of a request, and no more."""
+    silent = []
+    try:
+        for _ in range(450):
+            silent.append(socket.create_connection(("127.0.0.1", served.port), timeout=30))
+            silent[-1].sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        begin = time.monotonic()
+        assert served.ask(f"{served.token}/watch.js")[0] == 200
+        assert time.monotonic() - begin < 20.0
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_page_and_its_folder(tmp_path: Path, number: int) -> None:
+    run, place = tmp_path / "run", tmp_path / "temporary"
+    write_run(run, 3, 10.0)
+    place.mkdir()
+    command = [sys.executable, "-m", "octools", "watch", str(run), "--page"]
+    environment = {**os.environ, "TMPDIR": str(place)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as page:
+        assert page.stdout and page.stdout.readline().startswith("http://127.0.0.1:")
+        assert len(list(place.iterdir())) == 1
+        page.send_signal(number)
+        _, errors = page.communicate(timeout=60)
+    assert list(place.iterdir()) == []
+    assert "Traceback" not in errors
+
+
+def test_damaged_files_give_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "history.csv").write_text("step,time,dt\n0,0,0\n1,nan,nan\n")
+    page = WatchPage([tmp_path])
+    try:
+        page.hosts = {"here"}
+        begin = {"HTTP_HOST": "here", "REQUEST_METHOD": "GET"}
+        answers: list[str] = []
+        for what in ("state.json", "0/history.png"):
+            environ = {**begin, "PATH_INFO": f"/{page.token}/{what}"}
+            body = b"".join(page(environ, lambda status, _: answers.append(status)))
+            if what == "state.json":
+                json.loads(body, parse_constant=pytest.fail)
+        assert answers[0].startswith("200")
+        assert answers[1].split()[0] in ("200", "409", "500")
+    finally:
+        page.close()

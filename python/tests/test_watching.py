@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,78 @@ def test_orders_are_those_that_runs_know(tmp_path: Path) -> None:
 def test_lengths_of_time_have_two_units() -> None:
     told = [in_words(s) for s in (None, 0.25, 59.0, 61.0, 7260.0, 90000.0)]
     assert told == ["-", "0.25 s", "59 s", "1 min 1 s", "2 h 1 min", "1 d 1 h"]
+
+
+DAMAGED = {
+    "nan": ("step,time,a,dt,blocks_0\n0,0,0.1,0.01,8\nnan,nan,nan,nan,nan\n", PARAMETERS, ""),
+    "infinite": ("step,time,a,dt\n1e400,inf,-inf,inf\n", PARAMETERS, ""),
+    "no columns": ("x\n1\n", PARAMETERS, ""),
+    "empty rows": ("step,time\n\n\n", PARAMETERS, ""),
+    "a long cell": ("step,time\n0," + 200000 * "1" + "\n", PARAMETERS, ""),
+    "types": ("step,time,dt\n0,0,0\n", 'time = 5\nrun = ["x"]\ncosmology = "y"\n', ""),
+    "texts": ("step,time,dt\n0,0,0\n", '[time]\nend = "late"\nmax_steps = [1]\n', ""),
+    "dates": ("step,time,dt\n0,0,0\n", "[time]\nend = 2024-01-01\nmax_steps = 1e400\n", ""),
+    "epochs": (
+        "step,time,a,dt\n0,0,0,0\n",
+        '[cosmology]\nenabled = true\nstart = "a"\nend = "z = -1"\n',
+        "",
+    ),
+    "epochs of another type": (
+        "step,time,a,dt\n0,0,0.5,0\n",
+        "[cosmology]\nenabled = true\nstart = 3\n",
+        "",
+    ),
+    "log": ("step,time,dt\n0,0,0\n", PARAMETERS, "2024-99-99 25:61:61.000  info     x\n"),
+    "early log": ("step,time,dt\n0,0,0\n", PARAMETERS, "0000-01-01 00:00:00.000  error    x\n"),
+}
+
+
+@pytest.mark.parametrize("fault", DAMAGED)
+def test_damaged_files_end_nothing(tmp_path: Path, fault: str) -> None:
+    history, parameters, log = DAMAGED[fault]
+    (tmp_path / "history.csv").write_text(history)
+    (tmp_path / "run.toml").write_text(parameters)
+    (tmp_path / "log.txt").write_text(log)
+    state = Watched(tmp_path).look()
+    json.dumps(asdict(state), allow_nan=False)
+    assert 0.0 <= state.share <= 1.0
+
+
+def test_escapes_of_a_log_do_not_reach_the_terminal(tmp_path: Path, octools: Call) -> None:
+    run = tmp_path / "run\x1b]0;owned\x07"
+    write_run(run, 3, 10.0, f"{stamp(9)}  warning  \x1b[2J\x9b31mred \u202ereversed")
+    shown = octools("watch", run, "--once")
+    assert shown.returncode == 0
+    assert r"\x1b[2J\x9b31mred \u202ereversed" in shown.stdout
+    assert not set("\x1b\x07\x9b\u202e") & set(shown.stdout)
+
+
+NO_CONTROL_FILES = ("../victim.toml", "/tmp/victim.toml", "run.lock", "history.csv", "run.toml", "")
+
+
+@pytest.mark.parametrize("name", [*NO_CONTROL_FILES, ".toml", "a\nb.toml"])
+def test_orders_stay_in_the_folder(tmp_path: Path, name: str) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "run.toml").write_text(f"[run]\ncontrol_file = {json.dumps(name)}\n")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(OctoolsError, match="no name of a control file"):
+        control(run, {"stop": True})
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("link", ["control.toml", ".control.toml.part"])
+@pytest.mark.parametrize("leads_somewhere", [True, False])
+def test_orders_follow_no_links(tmp_path: Path, link: str, leads_somewhere: bool) -> None:
+    run, victim = tmp_path / "run", tmp_path / "victim"
+    run.mkdir()
+    if leads_somewhere:
+        victim.write_text("precious")
+    (run / link).symlink_to(victim)
+    if link == "control.toml":
+        with pytest.raises(OctoolsError, match="not obeyed"):
+            control(run, {"stop": True})
+    else:
+        assert control(run, {"stop": True}).read_text() == "stop = true\n"
+    assert victim.exists() == leads_somewhere
+    assert not leads_somewhere or victim.read_text() == "precious"

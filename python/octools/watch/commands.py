@@ -1,5 +1,6 @@
 """The command that follows runs."""
 
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,12 +31,14 @@ def watch(
     if page:
         from octools.watch.page import serve
 
+        end_by_signals()
         serve(runs, port, lambda address: print(address, flush=True))
         return
     from rich.live import Live
 
     from octools.watch.state import Watched
 
+    end_by_signals()
     watched = [Watched(run) for run in runs]
     screen = Console(highlight=False)
     if once or not screen.is_terminal:
@@ -46,8 +49,19 @@ def watch(
             while True:
                 live.update(_page([each.look() for each in watched]), refresh=True)
                 time.sleep(every)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         screen.print(_page([each.look() for each in watched]))
+
+
+def end_by_signals() -> None:
+    """Have SIGTERM and SIGHUP end the program as Ctrl-C does: what is temporary is removed."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, end)
 
 
 def _page(states: "list[RunState]") -> Any:
@@ -63,7 +77,10 @@ def _page(states: "list[RunState]") -> Any:
         words = [f"step {state.step}", state.when, f"{in_words(state.step_seconds)} a step"]
         words += [f"{in_words(state.left)} left", f"wrote {in_words(state.quiet)} ago"]
         bar = f"{_bar(state.share)} {100 * state.share:.0f} %"
-        numbers = ", ".join(f"{name} {value:.5g}" for name, value in state.numbers.items())
+        numbers = ", ".join(
+            f"{name} {'not finite' if value is None else f'{value:.5g}'}"
+            for name, value in state.numbers.items()
+        )
         parts += [head, Text(f"{bar}  {', '.join(words)}"), Text(numbers)]
         parts += [Text(line, "yellow") for line in state.warnings[-3:]]
         room = LOG_SHARE // max(1, len(states))

@@ -13,15 +13,19 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from octools.errors import OctoolsError
 from octools.run import resolve
+from octools.text import printable
 from octools.watch.state import Watched, control, in_words
 
 MOST_BYTES = 1024  # of an order
 STEPS = 50  # that phases are told of
+IDLE_SECONDS = 5  # after which a silent connection is closed
+CONNECTIONS = 400
 PATIENCE = 5.0  # seconds for which what was read of telemetry counts
 FILES = {
     "": ("watch.html", "text/html; charset=utf-8"),
@@ -40,7 +44,7 @@ HEADERS = [
 ]
 REASONS = {
     200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
-    409: "Conflict",
+    409: "Conflict", 500: "Internal Server Error",
 }  # fmt: skip
 
 Answer = tuple[int, str, bytes]
@@ -95,7 +99,10 @@ class WatchPage:
         try:
             return self._get(what) if method == "GET" else self._post(what, environ)
         except OctoolsError as error:
-            return refusal(409, str(error))
+            return refusal(409, printable(str(error)))
+        except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:
+            # Files of a run may hold anything; the next look may find them whole.
+            return refusal(500, f"{type(error).__name__}: {printable(str(error))}")
 
     def _get(self, what: str) -> Answer:
         if what in FILES:
@@ -104,7 +111,7 @@ class WatchPage:
         if what == "state.json":
             with self._lock:
                 states = [self._state(run) for run in self._runs]
-            return 200, "application/json", json.dumps(states).encode()
+            return 200, "application/json", json.dumps(states, allow_nan=False).encode()
         number, _, picture = what.partition("/")
         run = self._run(number)
         if run is None or picture not in ("slice.png", "projection.png", "history.png"):
@@ -125,7 +132,7 @@ class WatchPage:
             return refusal(400, f"an order has at most {MOST_BYTES} bytes")
         try:
             orders = json.loads(environ["wsgi.input"].read(int(length)))
-        except ValueError:
+        except (RecursionError, ValueError):
             return refusal(400, "an order is JSON")
         if not isinstance(orders, dict) or not orders:
             return refusal(400, "an order is a table")
@@ -196,7 +203,9 @@ def recent(run: Path) -> dict[str, Any]:
         imbalance = telemetry.value(
             f"select median(compute_imbalance) from balance where step > {since}"
         )
-    return {"phases": dict(shares), "imbalance": imbalance}
+    known = {name: share for name, share in shares if share is not None and isfinite(share)}
+    is_known = imbalance is not None and isfinite(imbalance)
+    return {"phases": known, "imbalance": imbalance if is_known else None}
 
 
 def draw(run: Path, picture: str, path: Path) -> None:
@@ -225,17 +234,38 @@ def draw(run: Path, picture: str, path: Path) -> None:
         save_plot(data, what, picture_field(data, what), path)
 
 
-def serve(runs: list[Path], port: int, tell: Callable[[str], None]) -> None:
-    """Serve the page until the process is interrupted; `tell` gets its address."""
+def server_of(page: WatchPage, port: int) -> Any:
+    """Listen on the loopback address.
+
+    Connections that ask for nothing are closed after a while, before they take all places.
+    """
     from waitress import create_server
 
-    page = WatchPage(runs)
-    server = create_server(page, host="127.0.0.1", port=port, threads=4, ident=None)
+    server = create_server(
+        page,
+        host="127.0.0.1",
+        port=port,
+        threads=4,
+        ident=None,
+        channel_timeout=IDLE_SECONDS,
+        cleanup_interval=1,
+        connection_limit=CONNECTIONS,
+        asyncore_use_poll=True,
+    )
     port = server.effective_port
     page.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-    tell(f"http://127.0.0.1:{port}/{page.token}/")
+    return server
+
+
+def serve(runs: list[Path], port: int, tell: Callable[[str], None]) -> None:
+    """Serve the page until the process is interrupted; `tell` gets its address."""
+    page = WatchPage(runs)
     try:
-        server.run()
+        server = server_of(page, port)
+        tell(f"http://127.0.0.1:{server.effective_port}/{page.token}/")
+        try:
+            server.run()
+        finally:
+            server.close()
     finally:
-        server.close()
         page.close()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 import tomllib
 from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from octools.errors import OctoolsError
+from octools.files import is_file_name, write_new
 from octools.history import read_history
+from octools.text import printable
 
 LOG_LINES = 12
 TAIL_BYTES = 65536
@@ -39,7 +44,8 @@ class RunState:
     quiet
         Seconds since it wrote last.
     numbers
-        By name, of the last row of its history: the time step, blocks per level, energies.
+        By name, of the last row of its history: the time step, blocks per level, energies; None
+        where it is no finite number.
     warnings, log
         The newest warnings, and lines of its log.
     """
@@ -52,7 +58,7 @@ class RunState:
     step_seconds: float | None = None
     left: float | None = None
     quiet: float = 0.0
-    numbers: dict[str, float] = field(default_factory=dict)
+    numbers: dict[str, float | None] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
 
@@ -73,7 +79,7 @@ class Watched:
         lines = _log_lines(self.path / "log.txt")
         warnings = tuple(text for _, kind, text in lines if kind in ("warning", "error"))
         log = tuple(text for _, _, text in lines)[-LOG_LINES:]
-        name = self.path.resolve().name
+        name = printable(self.path.resolve().name)
         quiet = now - _last_change(self.path)
         try:
             history = read_history(self.path)
@@ -81,8 +87,8 @@ class Watched:
             return RunState(
                 name, _state(lines, quiet, None, "waiting"), quiet=quiet, warnings=warnings, log=log
             )
-        parameters = _parameters(self.path / "run.toml")
-        step = int(history["step"][-1])
+        parameters = Parameters(self.path / "run.toml")
+        step = int(_last(history.columns, "step") or 0)
         share, when = _progress(history.columns, parameters)
         goes_on = any(text.startswith("restarted from") for _, _, text in lines)
         begin = None if goes_on else next((stamp for stamp, _, _ in lines), None)
@@ -123,50 +129,100 @@ def _log_lines(path: Path) -> list[tuple[float, str, str]]:
     found = []
     for line in text.splitlines():
         if match := STAMP.match(line):
-            stamp = datetime.strptime(match[1], "%Y-%m-%d %H:%M:%S.%f").timestamp()
-            found.append((stamp, match[2], match[3]))
+            try:
+                stamp = datetime.strptime(match[1], "%Y-%m-%d %H:%M:%S.%f").timestamp()
+            except (ValueError, OverflowError):
+                continue  # a damaged line
+            found.append((stamp, match[2], printable(match[3])))
     return found
 
 
 def _last_change(path: Path) -> float:
-    files = (path / name for name in ("history.csv", "log.txt"))
-    return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+    times = []
+    for name in ("history.csv", "log.txt"):
+        with suppress(OSError):
+            times.append((path / name).stat().st_mtime)
+    return max(times, default=0.0)
 
 
-def _parameters(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
+class Parameters:
+    """The parameters of a run; a value that is missing or of another type counts as not given."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._given = tomllib.loads(path.read_text())
+        except (OSError, ValueError, RecursionError):
+            self._given = {}
+
+    def value(self, section: str, key: str) -> object:
+        """Return a value, or None."""
+        table = self._given.get(section)
+        return table.get(key) if isinstance(table, dict) else None
+
+    def number(self, section: str, key: str) -> float:
+        """Return a finite number, or 0."""
+        value = self.value(section, key)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        try:
+            return _finite(float(value)) or 0.0 if is_number else 0.0  # type: ignore[arg-type]
+        except OverflowError:
+            return 0.0
+
+    def text(self, section: str, key: str, default: str) -> str:
+        """Return a text."""
+        value = self.value(section, key)
+        return value if isinstance(value, str) else default
 
 
-def _progress(columns: Any, parameters: dict[str, Any]) -> tuple[float, str]:
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _last(columns: Mapping[str, Any], name: str) -> float | None:
+    """Return the last value of a column; None if there is no such column, or no finite value."""
+    return _finite(float(columns[name][-1])) if name in columns else None
+
+
+def _progress(columns: Mapping[str, Any], parameters: Parameters) -> tuple[float, str]:
     """Give the share of the way, by time (or scale factor) or by steps, and the time in words."""
-    limits = parameters.get("time", {})
-    by_steps = float(columns["step"][-1]) / max(1.0, float(limits.get("max_steps", 0) or 1e18))
-    cosmology = parameters.get("cosmology", {})
-    if cosmology.get("enabled"):
-        a = columns["a"]
-        begin, end = (_scale_factor(cosmology.get(key, "a = 1")) for key in ("start", "end"))
-        by_time = (a[-1] - begin) / max(end - begin, 1e-12)
-        when = f"z = {max(0.0, 1 / a[-1] - 1):.4g}"
+    most = parameters.number("time", "max_steps")
+    by_steps = (_last(columns, "step") or 0.0) / max(1.0, most or 1e18)
+    if parameters.value("cosmology", "enabled") is True:
+        by_time, when = _cosmic_progress(columns, parameters)
     else:
-        end = float(limits.get("end", 0.0))
-        by_time = columns["time"][-1] / end if end > 0 else 0.0
-        when = f"t = {columns['time'][-1]:.4g}" + (f" of {end:.4g}" if end > 0 else "")
-    return min(1.0, max(0.0, float(by_time), by_steps)), when
+        time, end = _last(columns, "time"), parameters.number("time", "end")
+        by_time = time / end if time is not None and end > 0 else 0.0
+        when = "t = " + ("-" if time is None else f"{time:.4g}")
+        when += f" of {end:.4g}" if end > 0 else ""
+    return min(1.0, max(0.0, by_time, by_steps)), when
+
+
+def _cosmic_progress(columns: Mapping[str, Any], parameters: Parameters) -> tuple[float, str]:
+    a = _last(columns, "a")
+    if not a or a <= 0:
+        return 0.0, "z = -"
+    begin, end = (
+        _scale_factor(parameters.text("cosmology", key, "a = 1")) for key in ("start", "end")
+    )
+    return (a - begin) / max(end - begin, 1e-12), f"z = {max(0.0, 1 / a - 1):.4g}"
 
 
 def _scale_factor(text: str) -> float:
-    kind, value = (part.strip() for part in text.split("="))
-    return float(value) if kind == "a" else 1 / (1 + float(value))
+    """Read ``a = ...`` or ``z = ...``; 1 where it is neither."""
+    kind, _, number = (part.strip() for part in text.partition("="))
+    try:
+        value = float(number)
+        factor = value if kind == "a" else 1 / (1 + value)
+    except (ValueError, ZeroDivisionError):
+        return 1.0
+    return _finite(factor) or 1.0
 
 
-def _numbers(columns: Any) -> dict[str, float]:
+def _numbers(columns: Mapping[str, Any]) -> dict[str, float | None]:
     wanted = ("dt", "mass", "total_energy", "kinetic", "wall_shear_lower", "divergence")
     return {
-        name: float(column[-1])
-        for name, column in columns.items()
+        name: _last(columns, name)
+        for name in columns
         if name in wanted or re.fullmatch(r"blocks_\d+|kinetic_[uvw]", name)
     }
 
@@ -209,13 +265,22 @@ def control(run: Path, orders: dict[str, object]) -> Path:
             lines.append(f"{name} = {float(value)!r}\n")  # type: ignore[arg-type]
         else:
             raise OctoolsError(f"a run cannot be told {name} = {value}")
-    name = _parameters(run / "run.toml").get("run", {}).get("control_file", "control.toml")
-    path = run / str(name)
-    if path.exists():
-        raise OctoolsError(f"{path} is there: the run has not obeyed the last order yet")
-    part = path.with_name(f".{path.name}.part")
-    part.write_text("".join(lines))
-    part.replace(path)
+    name = Parameters(run / "run.toml").text("run", "control_file", "control.toml")
+    if not is_file_name(name) or not name.endswith(".toml") or name in (".toml", "run.toml"):
+        raise OctoolsError(
+            f"{run / 'run.toml'}: run.control_file = '{printable(name)}' is no name of a control "
+            "file; expected one such as control.toml"
+        )
+    path = run / name
+    try:
+        write_new(path, "".join(lines))
+    except FileExistsError:
+        raise OctoolsError(
+            f"{path} exists: the run has not obeyed the last order yet; remove the file if the "
+            "run's log says that it is ignored"
+        ) from None
+    except OSError as cause:
+        raise OctoolsError(f"cannot write {path}: {cause.strerror}") from cause
     return path
 
 

@@ -55,7 +55,8 @@ function show(number, run) {
     `${(100 * run.share).toFixed(0)} %, step ${run.step}, ${run.when}; ${run.pace} a step, ` +
     `${run.left_words} left; wrote ${run.quiet_words} ago`;
   parts.numbers.textContent = Object.entries(run.numbers)
-    .map(([name, value]) => `${name} ${Number(value.toPrecision(5))}`).join(", ");
+    .map(([name, value]) =>
+      `${name} ${value === null ? "not finite" : Number(value.toPrecision(5))}`).join(", ");
   parts.warnings.textContent = run.warnings.slice(-3).join("\n");
   for (const [name, version] of Object.entries(run.pictures)) {
     const image = parts.images[name] ??= element(parts.pictures, "img");
