@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -483,3 +484,25 @@ def test_grafic_files_may_lie_with_their_namelist(tmp_path: Path, reference: Pat
     assert Path(found["initial"]["path"]) == source.parent.resolve()
     assert found["cosmology"]["box"] == pytest.approx(50.0, rel=1e-6)
     assert found["hydro"]["gamma"] == 5 / 3  # which RAMSES would take for 1.4
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("levelmax=1000000000*1", "1000000000 values"),
+        ("levelmax=6\nexp_refine=99999999999999999999*1.", "values"),
+        ("levelmax=6\nngrid(1:1000000000)=1", "1000000000 values"),
+        ("levelmax=1000000000", "levelmax"),
+        ("levelmax=-3", "levelmax"),
+    ],
+)
+def test_lists_and_levels_of_any_size_are_refused_soon(
+    tmp_path: Path, change: str, word: str
+) -> None:
+    path = tmp_path / "run.nml"
+    path.write_text(NAMELIST.replace("levelmax=6", change))
+    begin = time.process_time()
+    with pytest.raises(OctoolsError, match=re.escape(word)):
+        convert(path, tmp_path / "out.toml", None)
+    assert time.process_time() - begin < 5.0
+    assert not (tmp_path / "out.toml").exists()

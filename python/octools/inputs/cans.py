@@ -10,7 +10,8 @@ import h5py
 
 from octools.cans import FIELDS, load
 from octools.errors import OctoolsError, reading
-from octools.inputs.conversion import Conversion
+from octools.files import whole_file
+from octools.inputs.conversion import Conversion, require_short_lists
 from octools.snapshot import AXES
 
 MAPPINGS = {1: "tanh", 2: "tanh_lower", 3: "tanh_upper"}
@@ -68,6 +69,7 @@ def convert(path: Path, initial: Path | None = None) -> Conversion:
 
 def _read(path: Path) -> dict[str, Any]:
     """Read the assignments: names in lower case, a value, or a list of them."""
+    require_short_lists(path)
     with reading(path, "input.nml of CaNS"):
         text = path.read_text()
     text = re.sub(r"!.*", "", text)
@@ -363,6 +365,6 @@ def has_initial(folder: Path) -> bool:
 
 def write_initial(folder: Path, path: Path) -> None:
     """Write the initial fields of a folder, as ``problem.path`` takes them."""
-    with h5py.File(path, "w") as file:
+    with whole_file(path) as beside, h5py.File(beside, "w") as file:
         for name in FIELDS:
             file[f"fields/{name}"] = load(folder, name, "init")

@@ -169,3 +169,23 @@ def _number(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+MOST_VALUES = 100_000  # of a list of a namelist
+
+
+def require_short_lists(path: Path) -> None:
+    """Refuse repeat counts and indices that would make a list of more values than memory holds."""
+    try:
+        text = path.read_text(errors="replace")
+    except OSError as cause:
+        raise OctoolsError(f"{path} cannot be read: {cause.strerror}") from cause
+    bare = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"|![^\n]*", " ", text)
+    for match in re.finditer(r"(\d+)\s*\*|\(([^()]*)\)", bare):
+        for digits in re.findall(r"\d+", match[1] or match[2] or ""):
+            if len(digits) > 9 or int(digits) > MOST_VALUES:
+                line = bare.count("\n", 0, match.start()) + 1
+                raise OctoolsError(
+                    f"{path}:{line}: '{match[0][:40]}' stands for a list of {digits[:20]} values; "
+                    f"expected at most {MOST_VALUES}"
+                )

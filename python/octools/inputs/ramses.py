@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from octools.errors import OctoolsError
-from octools.inputs.conversion import Conversion
+from octools.inputs.conversion import Conversion, require_short_lists
 from octools.snapshot import AXES
 
 RIEMANN = {"llf": "llf", "hll": "hll", "hllc": "hllc", "exact": "exact", "acoustic": "exact"}
 MEMORY = ("ngridmax", "ngridtot", "npartmax", "nparttot")
 HUGE = 1e30
+DEEPEST_LEVEL = 60
+MOST_BOUNDARIES = 100  # MAXBOUND of RAMSES
 GALAXIES = ("cooling_params", "sf_params", "feedback_params")
 DEFAULTS = {
     "run_params/hydro": False,
@@ -42,6 +44,7 @@ DEFAULTS = {
 def _read(path: Path) -> dict[str, Any]:
     import f90nml
 
+    require_short_lists(path)
     try:
         groups = f90nml.read(str(path))
     except (OSError, StopIteration, AssertionError, ValueError, TypeError, IndexError) as cause:
@@ -87,7 +90,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def _levels(source: Conversion) -> tuple[int, int]:
-    return int(source.get("amr_params/levelmin")), int(source.get("amr_params/levelmax"))
+    levels = []
+    for name in ("levelmin", "levelmax"):
+        value = source.get(f"amr_params/{name}")
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= DEEPEST_LEVEL:
+            raise source.refuse(f"{name} = {value}; expected a whole number up to {DEEPEST_LEVEL}")
+        levels.append(value)
+    return levels[0], levels[1]
 
 
 def _mesh(source: Conversion) -> None:
@@ -107,6 +116,8 @@ def _mesh(source: Conversion) -> None:
 
 def _boundaries(source: Conversion) -> None:
     count = int(source.get("boundary_params/nboundary"))
+    if not 0 <= count <= MOST_BOUNDARIES:
+        raise source.refuse(f"nboundary = {count}; expected at most {MOST_BOUNDARIES}")
     sides = [["periodic", "periodic"] for _ in AXES]
     kinds = {1: "reflecting", 2: "outflow", 3: "inflow"}
     for n in range(count):
