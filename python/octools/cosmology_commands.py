@@ -22,19 +22,25 @@ def ics_command(
     omega_b: Annotated[float, typer.Option(min=0.0, help="Baryons, for linear theory.")] = 0.047,
     sigma_8: Annotated[float, typer.Option(min=0.0, help="Of the linear spectrum today.")] = 0.81,
     spectral_index: Annotated[float, typer.Option(help="Of the primordial spectrum.")] = 0.967,
+    w0: Annotated[float, typer.Option(help="Dark energy's equation of state today.")] = -1.0,
+    wa: Annotated[float, typer.Option(help="Its change: w = w0 + wa (1 - a).")] = 0.0,
+    omega_radiation: Annotated[
+        float, typer.Option(min=0.0, help="Radiation today, for linear theory.")
+    ] = 0.0,
     snapshot: Annotated[int, typer.Option("--snapshot", help="Which snapshot of a run.")] = 0,
     output: Output = None,
 ) -> None:
     """Summarise initial conditions, and compare their power spectrum with linear theory.
 
     Of a snapshot, the gas on the base grid is measured; what the run's parameters say of omega_b,
-    sigma_8 and the spectral index goes before these options.
+    sigma_8, the spectral index, dark energy and radiation goes before these options.
     """
     from octools import ics
-    from octools.linear import power_spectrum
+    from octools.linear import other_energies, power_spectrum
     from octools.snapshot import Snapshot
 
     given = {"omega_b": omega_b, "sigma_8": sigma_8, "spectral_index": spectral_index}
+    given |= {"w0": w0, "wa": wa, "omega_radiation": omega_radiation}
     if ics.is_grafic(target):
         levels = ics.read_levels(target)
         universe = levels[0].universe
@@ -50,6 +56,7 @@ def ics_command(
                 "omega_b": data.header.parameter("cosmology.omega_b"),
                 "sigma_8": data.header.parameter("initial.sigma_8"),
                 "spectral_index": data.header.parameter("initial.spectral_index"),
+                **other_energies(data.header),
             }
         given |= {name: value for name, value in stored.items() if value is not None}
         theory, what = _linear_theory(universe, given), "gas"

@@ -22,7 +22,7 @@ from octools.errors import OctoolsError, reading, unknown_name
 from octools.fields import with_units
 from octools.figure import INK, SERIES, STYLE, save
 from octools.files import whole_file
-from octools.linear import CRITICAL_DENSITY, LinearTheory
+from octools.linear import CRITICAL_DENSITY, LinearTheory, other_energies
 from octools.snapshot import AXES, Array, Header, Snapshot
 from octools.table import write_table
 
@@ -370,12 +370,13 @@ def shown_units(header: Header, kind: str, units: str) -> Shown:
         return Shown(length_units=units)
     names = ("omega_m", "omega_lambda", "omega_b", "h", "box")
     m, vacuum, b, h, box = (float(header.parameter(f"cosmology.{name}")) for name in names)
+    energies = other_energies(header)
     has_gas = kind == "dark" and header.parameter("hydro.enabled", True)
     mass = CRITICAL_DENSITY * m * box**3 / ((m - b) / m if has_gas else 1.0)
     sigma_8, index = (header.parameter(f"initial.{n}") for n in ("sigma_8", "spectral_index"))
     heavier = None
     if kind == "dark" and sigma_8 is not None and index is not None:
-        theory = LinearTheory(m, vacuum, b, h, float(sigma_8), float(index))
+        theory = LinearTheory(m, vacuum, b, h, float(sigma_8), float(index), **energies)
 
         def heavier(masses: Array) -> Array:
             return theory.heavier_halos(masses, header.scale_factor)

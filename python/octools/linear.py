@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from octools.snapshot import Array
+from octools.snapshot import Array, Header
 
 CMB_TEMPERATURE = 2.7255  # K
 CRITICAL_DENSITY = 2.77536627e11  # today, h^2 Msun / Mpc^3
@@ -15,7 +15,7 @@ CRITICAL_DENSITY = 2.77536627e11  # today, h^2 Msun / Mpc^3
 
 @dataclass(frozen=True)
 class LinearTheory:
-    """The linear power spectrum of matter in a universe of matter, curvature and a constant.
+    """The linear power spectrum of matter in a universe of matter, radiation and dark energy.
 
     Attributes
     ----------
@@ -27,6 +27,10 @@ class LinearTheory:
         Linear rms overdensity today in spheres of 8 Mpc/h.
     spectral_index
         Slope of the primordial spectrum.
+    w0, wa
+        Dark energy's equation of state, w = w0 + wa (1 - a).
+    omega_radiation
+        Density of radiation today in units of the critical one; the rest to one is curvature.
     """
 
     omega_m: float
@@ -35,16 +39,18 @@ class LinearTheory:
     h: float
     sigma_8: float
     spectral_index: float
+    w0: float = -1.0
+    wa: float = 0.0
+    omega_radiation: float = 0.0
 
     def growth(self, a: float) -> float:
-        """Growth factor at scale factor `a`, 1 today: Heath (1977), D ~ E int da / (a E)^3."""
-        return self._growth(a) / self._growth(1.0)
+        """Growth factor at scale factor `a`, 1 today; between a = 1e-5 and 10."""
+        return self._growing_mode(a)[0] / self._growing_mode(1.0)[0]
 
     def rate(self, a: float) -> float:
         """Logarithmic slope of the growth factor, d ln D / d ln a."""
-        step = 1e-4
-        low, high = self._growth(a * np.exp(-step)), self._growth(a * np.exp(step))
-        return float(np.log(high / low) / (2 * step))
+        value, slope = self._growing_mode(a)
+        return slope / value
 
     def velocity_per_displacement(self, a: float) -> float:
         """Ratio a H f of linear velocities to displacements, km/s per comoving Mpc/h."""
@@ -56,15 +62,70 @@ class LinearTheory:
 
     def hubble(self, a: Array | float) -> Array | float:
         """H / H0 at scale factors `a`."""
-        curvature = 1.0 - self.omega_m - self.omega_lambda
-        return np.sqrt(self.omega_m / a**3 + curvature / a**2 + self.omega_lambda)
+        curvature = 1.0 - self.omega_m - self.omega_lambda - self.omega_radiation
+        others = self.omega_radiation / a**4 + self.omega_m / a**3 + curvature / a**2
+        return np.sqrt(others + self._dark_energy(a))
 
-    def _growth(self, a: float) -> float:
-        # The integrand behaves as a^1.5 at small a: even steps in a^0.5 make it smooth.
-        s = np.linspace(0.0, np.sqrt(a), 4001)
-        x = np.maximum(s**2, 1e-12)
-        integrand = 2 * s / (x * self.hubble(x)) ** 3
-        return float(self.hubble(np.array(a)) * np.trapezoid(integrand, s))
+    def _dark_energy(self, a: Array | float) -> Array | float:
+        decline = a ** (-3.0 * (1.0 + self.w0 + self.wa))
+        return self.omega_lambda * decline * np.exp(-3.0 * self.wa * (1.0 - a))
+
+    def _growing_mode(self, a: float) -> tuple[float, float]:
+        """D and dD / d ln a, not normalised: Hermite's cubic between the nodes of a table."""
+        log_a, values, slopes = self._growth_table
+        x = (np.log(a) - log_a[0]) / (log_a[1] - log_a[0])
+        n = int(np.clip(x, 0, len(log_a) - 2))
+        if not -1e-9 <= x <= len(log_a) - 1 + 1e-9:
+            raise ValueError(f"no growth factor at a = {a}: it is known from 1e-5 to 10")
+        t, width = x - n, log_a[1] - log_a[0]
+        change = values[n + 1] - values[n]
+        cubic = width * (slopes[n] + slopes[n + 1]) - 2 * change
+        square = change - width * slopes[n] - cubic
+        value = values[n] + t * (width * slopes[n] + t * (square + t * cubic))
+        slope = (width * slopes[n] + t * (2 * square + t * 3 * cubic)) / width
+        return float(value), float(slope)
+
+    @cached_property
+    def _growth_table(self) -> tuple[Array, Array, Array]:
+        """Integrate D'' + (2 + d ln E / d ln a) D' = 3/2 Omega_m(a) D in ln a from a = 1e-5.
+
+        The growing mode is that of matter and radiation there, D = a + 2/3 a_equality
+        (Meszaros 1974). With w0 and wa no integral for D is known, as Heath's (1977) is for a
+        cosmological constant.
+        """
+        log_a = np.linspace(np.log(1e-5), np.log(10.0), 4001)
+        width = log_a[1] - log_a[0]
+        at = np.exp(np.linspace(log_a[0], log_a[-1], 2 * len(log_a) - 1))  # and halfway
+        pull = 1.5 * self.omega_m / at**3 / self.hubble(at) ** 2
+        friction = 2.0 + self._hubble_slope(at)
+        values, slopes = np.empty_like(log_a), np.empty_like(log_a)
+        value, slope = at[0] + 2.0 / 3.0 * self.omega_radiation / self.omega_m, at[0]
+
+        def acceleration(n: int, value: float, slope: float) -> float:
+            return pull[n] * value - friction[n] * slope
+
+        for n in range(len(log_a)):
+            values[n], slopes[n] = value, slope
+            if n + 1 == len(log_a):
+                break
+            first, half = 2 * n, 0.5 * width
+            v1, s1 = slope, acceleration(first, value, slope)
+            v2 = slope + half * s1
+            s2 = acceleration(first + 1, value + half * v1, v2)
+            v3 = slope + half * s2
+            s3 = acceleration(first + 1, value + half * v2, v3)
+            v4 = slope + width * s3
+            s4 = acceleration(first + 2, value + width * v3, v4)
+            value += width / 6.0 * (v1 + 2 * v2 + 2 * v3 + v4)
+            slope += width / 6.0 * (s1 + 2 * s2 + 2 * s3 + s4)
+        return log_a, values, slopes
+
+    def _hubble_slope(self, a: Array) -> Array:
+        """Give d ln E / d ln a."""
+        curvature = 1.0 - self.omega_m - self.omega_lambda - self.omega_radiation
+        others = -4 * self.omega_radiation / a**4 - 3 * self.omega_m / a**3 - 2 * curvature / a**2
+        dark = -3.0 * (1.0 + self.w0 + self.wa * (1.0 - a)) * self._dark_energy(a)
+        return 0.5 * (others + dark) / self.hubble(a) ** 2
 
     def _shape(self, k: Array) -> Array:
         return k**self.spectral_index * self.transfer(k * self.h) ** 2
@@ -110,6 +171,8 @@ class LinearTheory:
         b1 = 0.313 * om**-0.419 * (1 + 0.607 * om**0.674)
         z_d = 1291 * om**0.251 / (1 + 0.659 * om**0.828) * (1 + b1 * ob ** (0.238 * om**0.223))
         r_d, r_eq = (31.5 * ob / theta2**2 * 1e3 / z for z in (z_d, z_eq))
+        if self.omega_b == 0.0:  # alpha_c and beta_c of eq. 11 and 12 are 1
+            return _pressureless(k / (13.41 * k_eq), 1.0, 1.0)
         ratio = (np.sqrt(1 + r_d) + np.sqrt(r_d + r_eq)) / (1 + np.sqrt(r_eq))
         s = 2 / (3 * k_eq) * np.sqrt(6 / r_eq) * np.log(ratio)
         k_silk = 1.6 * ob**0.52 * om**0.73 * (1 + (10.4 * om) ** -0.95)
@@ -133,6 +196,15 @@ class LinearTheory:
         baryons = _pressureless(q, 1.0, 1.0) / (1 + (ks / 5.2) ** 2)
         baryons += alpha_b / (1 + (beta_b / ks) ** 3) * np.exp(-((k / k_silk) ** 1.4))
         return fb * baryons * np.sinc(shifted / np.pi) + (1 - fb) * dark
+
+
+def other_energies(header: Header) -> dict[str, float]:
+    """Read what LinearTheory takes beside matter and the density of dark energy."""
+    defaults = {"w0": -1.0, "wa": 0.0, "omega_radiation": 0.0}
+    return {
+        name: float(header.parameter(f"cosmology.{name}", value))
+        for name, value in defaults.items()
+    }
 
 
 def _top_hat(x: Array) -> Array:

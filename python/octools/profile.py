@@ -14,7 +14,7 @@ from octools.errors import OctoolsError
 from octools.exact import Bondi, IsothermalBall, Noh, Riemann, Sedov, State
 from octools.fields import VELOCITY, Field, find_field, with_units
 from octools.figure import INK, SERIES, STYLE, save
-from octools.linear import LinearTheory
+from octools.linear import LinearTheory, other_energies
 from octools.pancake import Pancake
 from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 from octools.table import write_table
@@ -226,8 +226,9 @@ def _exact_pancake(header: Header) -> Exact:
         for name in ("omega_m", "omega_lambda", "omega_b", "h", "box")
     }
     theory = LinearTheory(
-        *(cosmology[name] for name in ("omega_m", "omega_lambda", "omega_b", "h")), 1.0, 1.0
-    )
+        *(cosmology[name] for name in ("omega_m", "omega_lambda", "omega_b", "h")), 1.0, 1.0,
+        **other_energies(header),
+    )  # fmt: skip
     share = cosmology["omega_b"] / cosmology["omega_m"]
     axis = problem_axis(header)
     size = float(header.size[axis])

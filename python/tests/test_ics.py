@@ -47,6 +47,38 @@ def test_growth_is_that_of_the_reference() -> None:
     assert LinearTheory(1, 0, 0, 0.5, 1, 1).growth(0.1) == pytest.approx(0.1, rel=1e-6)
 
 
+def growth_with_constant_w(a: float, omega_m: float, w: float) -> float:
+    """D / a in a flat universe of matter and dark energy: 2F1 by its series (Silveira 1994)."""
+    x = -((1 - omega_m) / omega_m) * a ** (-3 * w)
+    one, two, three = -1 / (3 * w), (w - 1) / (2 * w), 1 - 5 / (6 * w)
+    term, total = 1.0, 1.0
+    for n in range(200):
+        term *= (one + n) * (two + n) / ((three + n) * (n + 1)) * x
+        total += term
+    return a * total
+
+
+@pytest.mark.parametrize("w", [-0.5, -0.7, -1.0, -1.2])
+def test_growth_follows_the_equation_of_state_of_dark_energy(w: float) -> None:
+    theory = LinearTheory(0.3, 0.7, 0.05, 0.7, 0.8, 0.96, w0=w)
+    found = theory.growth(0.5) / theory.growth(0.1)
+    expected = growth_with_constant_w(0.5, 0.3, w) / growth_with_constant_w(0.1, 0.3, w)
+    assert found == pytest.approx(expected, rel=1e-6)
+    # A w that changes as fast as a grows is another constant at early times.
+    early = LinearTheory(0.3, 0.7, 0.05, 0.7, 0.8, 0.96, w0=w - 0.1, wa=0.1)
+    assert early.growth(1e-2) / early.growth(5e-3) == pytest.approx(2.0, rel=1e-2)
+
+
+def test_growth_stagnates_while_radiation_rules() -> None:
+    theory = LinearTheory(0.9, 0.0, 0.05, 0.7, 0.8, 0.96, omega_radiation=0.1)
+    equality = 0.1 / 0.9
+    expected = (1 + 1.5 * 0.5 / equality) / (1 + 1.5 * 1e-3 / equality)
+    assert theory.growth(0.5) / theory.growth(1e-3) == pytest.approx(expected, rel=1e-6)
+    assert theory.rate(0.5) == pytest.approx(0.5 / (0.5 + 2 / 3 * equality), rel=1e-6)
+    with pytest.raises(ValueError, match="1e-5"):
+        theory.growth(1e-6)
+
+
 def test_a_wave_has_its_power_in_its_bin() -> None:
     box, n = 30.0, 16
     _, _, phase = wave(n, box)
