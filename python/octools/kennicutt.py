@@ -14,7 +14,7 @@ from octools.errors import OctoolsError
 from octools.figure import INK, SERIES, STYLE, save
 from octools.raster import View
 from octools.snapshot import AXES, Array, Header, Snapshot
-from octools.stars import cosmic_time
+from octools.ages import cosmic_time
 from octools.units import PARSEC, SOLAR_MASS, YEAR
 
 

@@ -19,6 +19,9 @@ from octools.units import LENGTHS, TIMES, named
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
 BATCH_CELLS = 2_000_000
+KNOWN_KINDS = ("dark", "stars", "sinks", "tracers")  # the order of particles::in_order()
+KIND_IDS = 1 << 62  # ids of one kind: a multiple of this, then 0, 1, ...
+COSMOLOGY = ("omega_m", "omega_lambda", "omega_b", "omega_radiation", "w0", "wa", "h")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,9 @@ class Header:
         Git revision of the program that wrote the file.
     plane
         Axis and position of a slice, whose blocks are one cell thick; None of all other files.
+    cosmology
+        The attributes of /header that describe an expanding universe, those of `COSMOLOGY`; empty
+        in other files.
     """
 
     time: float
@@ -60,6 +66,7 @@ class Header:
     parameters: dict[str, Any] = field(repr=False)
     revision: str
     plane: tuple[int, float] | None = None
+    cosmology: dict[str, float] = field(default_factory=dict)
 
     @property
     def block_shape(self) -> tuple[int, int, int]:
@@ -329,6 +336,31 @@ class Snapshot:
         with reading(self.path, "Octant snapshot"):
             return {name: data[...] for name, data in self.file["particles"][kind].items()}
 
+    @cached_property
+    def first_numbers(self) -> dict[str, int]:
+        """The number of the first particle of each kind where all kinds are numbered in turn.
+
+        Kinds follow each other as in the program; each takes as many numbers as it has used ids.
+        """
+        known = [kind for kind in KNOWN_KINDS if kind in self.particle_kinds]
+        first, total = {}, 0
+        for kind in [*known, *sorted(set(self.particle_kinds) - set(known))]:
+            first[kind] = total
+            group = self.file["particles"][kind]
+            if "used_ids" in group.attrs:
+                total += int(group.attrs["used_ids"])
+            elif len(group["id"]):
+                total += int((group["id"][...] % KIND_IDS).max()) + 1
+        return first
+
+    def unique_numbers(self, kind: str, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Number particles of a kind by their ids, so that no two of the file share a number.
+
+        Ids of stars and sinks begin at multiples of 2^62, which readers with doubles round. These
+        numbers are small, and the same in all snapshots of a run.
+        """
+        return ids % np.uint64(KIND_IDS) + np.uint64(self.first_numbers[kind])
+
     def units_of(self, name: str) -> str:
         """Return the text of a stored field's ``units`` attribute; empty where there is none."""
         if name not in self.cell_fields:
@@ -421,6 +453,7 @@ def _read_header(file: h5py.File, path: Path) -> Header:
         parameters=parameters,
         revision=_text(attributes.get("git_revision", "unknown")),
         plane=read_plane(attributes),
+        cosmology={name: float(attributes[name]) for name in COSMOLOGY if name in attributes},
     )
 
 

@@ -9,12 +9,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from octools.ages import cosmic_time
 from octools.errors import OctoolsError
 from octools.figure import SERIES, STYLE, save
 from octools.snapshot import Array, Header, Snapshot
 from octools.units import SOLAR_MASS, YEAR
-
-HUBBLE_TIME = 3.0856775814913673e17  # s, for h = 1
 
 
 @dataclass(frozen=True)
@@ -43,27 +42,6 @@ class StarFormation:
     def middles(self) -> Array:
         """Middles of the intervals, in million years."""
         return 0.5 * (self.edges[1:] + self.edges[:-1])
-
-
-def cosmic_time(scale_factor: Array, header: Header) -> Array:
-    """Find the age of the universe in s at scale factors, by the parameters of a run."""
-    names = ("omega_m", "omega_lambda", "omega_radiation", "w0", "wa", "h")
-    defaults = (None, None, 0.0, -1.0, 0.0, None)
-    values = [header.parameter(f"cosmology.{n}", d) for n, d in zip(names, defaults, strict=True)]
-    if any(value is None for value in values):
-        raise OctoolsError("the file does not say what universe it is of: cosmology.omega_m, ...")
-    matter, dark_energy, radiation, w0, wa, h = (float(value) for value in values)
-    curvature = 1.0 - matter - dark_energy - radiation
-    # dt = a / sqrt(...) dx with x = sqrt(a): smooth from a = 0 on.
-    x = np.linspace(0.0, np.sqrt(max(float(np.max(scale_factor, initial=0.0)), 1e-4)), 20001)
-    a = x**2
-    with np.errstate(divide="ignore"):
-        growth = np.where(a > 0, a, 1.0) ** (-3.0 * (1.0 + w0 + wa)) * np.exp(-3.0 * wa * (1.0 - a))
-    rate = matter * a + radiation + curvature * a**2 + dark_energy * a**4 * growth
-    slope = np.zeros_like(x)
-    slope[1:] = 2.0 * x[1:] * a[1:] / np.sqrt(rate[1:])
-    time = np.concatenate([[0.0], np.cumsum(0.5 * (slope[1:] + slope[:-1]) * np.diff(x))])
-    return np.interp(np.sqrt(scale_factor), x, time) * HUBBLE_TIME / h
 
 
 def star_formation(snapshot: Snapshot, intervals: int = 50) -> StarFormation:

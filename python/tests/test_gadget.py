@@ -10,7 +10,8 @@ from conftest import Call, partly_refined
 from synthetic import add_particles
 
 import octools as tools
-from octools.exports.gadget import KM, KPC, SOLAR_MASS
+from octools.exports.gadget import KM, KPC
+from octools.units import SOLAR_MASS
 
 MPC = 1000 * KPC
 A, H = 0.25, 0.7
@@ -20,7 +21,7 @@ COSMOLOGY = {"scale_factor": A, "redshift": 1 / A - 1, "omega_m": 0.3, "omega_la
 def stored(path: Path, **header: float) -> Path:
     partly_refined(lower=(-0.5, -0.5, -0.5), upper=(0.5, 0.5, 0.5)).write(path)
     add_particles(path, "dark", 50)
-    add_particles(path, "stars", 20, ["birth_time", "initial_mass"])
+    add_particles(path, "stars", 20, ["birth_time", "birth_scale_factor", "initial_mass"])
     with h5py.File(path, "r+") as file:
         file["header"].attrs.update(header)
     return path
@@ -49,8 +50,12 @@ def test_numbers_without_units_stay(tmp_path: Path, octools: Call) -> None:
             assert np.array_equal(theirs["Coordinates"], ours["position"][...] + 0.5)
             assert np.array_equal(theirs["Velocities"], ours["velocity"])
             assert np.array_equal(theirs["Masses"], ours["mass"])
-            assert np.array_equal(theirs["ParticleIDs"], ours["id"])
-        assert np.array_equal(file["PartType4/BirthTimes"], source["particles/stars/birth_time"])
+        dark, stars = (file[f"PartType{n}/ParticleIDs"][...] for n in (1, 4))
+        assert np.array_equal(dark, source["particles/dark/id"])
+        assert np.array_equal(stars, source["particles/stars/id"][...] + dark.max() + 1)
+        births = source["particles/stars/birth_time"]
+        for name in ("FormationTime", "StellarFormationTime", "tform"):
+            assert np.array_equal(file[f"PartType4/{name}"], births), name
 
 
 def test_an_expanding_box_has_the_units_of_gadget(tmp_path: Path, octools: Call) -> None:
@@ -69,6 +74,28 @@ def test_an_expanding_box_has_the_units_of_gadget(tmp_path: Path, octools: Call)
         assert theirs["InitialMasses"][...] == pytest.approx(first, rel=1e-13)
         assert file["Header"].attrs["Time"] == A
         assert file["Header"].attrs["BoxSize"] == pytest.approx(1e5)
+
+
+def test_columns_of_a_kind_get_the_units_of_gadget(tmp_path: Path, octools: Call) -> None:
+    """Every column with units in terms of length, mass and time, and no other."""
+    units = {"unit_length": 2 * KPC, "unit_mass": 3e10 * SOLAR_MASS, "unit_time": 5 * KPC / KM}
+    path = stored(tmp_path / "snap_00000.h5", **units)
+    add_particles(path, "sinks", 5, ["bondi_rate", "gas_density", "efficiency"])
+    with h5py.File(path, "r+") as file:
+        sinks = file["particles/sinks"]
+        sinks["bondi_rate"].attrs["units"] = "mass / time"
+        sinks["gas_density"].attrs["units"] = "mass / length^3"
+        sinks["efficiency"].attrs["units"] = "1"
+    with h5py.File(converted(path, octools)) as file, h5py.File(path) as source:
+        ours, theirs = source["particles/sinks"], file["PartType5"]
+        assert theirs["bondi_rate"][...] == pytest.approx(ours["bondi_rate"][...] * 3 / 5)
+        assert theirs["gas_density"][...] == pytest.approx(ours["gas_density"][...] * 3 / 8)
+        assert np.array_equal(theirs["efficiency"], ours["efficiency"])
+        factor = theirs["bondi_rate"].attrs["CGSConversionFactor"]
+        assert factor == pytest.approx(1e10 * SOLAR_MASS / (KPC / KM))
+        first = source["particles/stars/birth_time"][...] * 5
+        assert file["PartType4/FormationTime"][...] == pytest.approx(first)
+        assert file["Header"].attrs["Time"] == 0.0
 
 
 def test_yt_reads_the_same_particles(tmp_path: Path, octools: Call) -> None:
@@ -102,7 +129,6 @@ def test_leaf_cells_become_gas(tmp_path: Path, octools: Call) -> None:
         others = [file[f"PartType{n}/ParticleIDs"][...] for n in (1, 4)]
         density = file["PartType0/Density"].attrs
         assert (density["aexp-scale-exponent"], density["h-scale-exponent"]) == (-3.0, 2.0)
-        assert file["PartType0/Densities"] == file["PartType0/Density"]
     place = np.stack([ours[axis] + 0.5 for axis in "xyz"], axis=-1) * 1e5
     assert gas["Coordinates"] == pytest.approx(place, rel=1e-13)
     speed = np.stack([ours[f"velocity_{axis}"] for axis in "xyz"], axis=-1) * 10 / np.sqrt(A)

@@ -25,6 +25,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from octools.ages import present_time
 from octools.errors import OctoolsError, reading
 from octools.exports.boxes import leaf_boxes, read_boxes
 from octools.files import whole_file, write_text
@@ -276,7 +277,7 @@ def _write_gas(silo: CDLL, path: Path, target: Path) -> None:
         header = snapshot.header
         unit = dict(header.units) if header.has_units else {}
         step = int(snapshot.file["header"].attrs.get("step", 0))
-        file = SiloFile(silo, target, header.time * unit.get("time", 1.0), step)
+        file = SiloFile(silo, target, present_time(header) if unit else header.time, step)
         for name, ours in (("code_to_g", "mass"), ("code_to_cm", "length"), ("code_to_s", "time")):
             file.write(name, header.units[ours])
         if snapshot.cell_fields:

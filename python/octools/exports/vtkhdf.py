@@ -16,11 +16,12 @@ from typing import BinaryIO
 import h5py
 import numpy as np
 
+from octools.ages import present_time
 from octools.errors import reading
 from octools.exports.boxes import Box, boxes, read_boxes
 from octools.files import whole_file, write_text
 from octools.flow import COMPONENTS, FlowSnapshot, is_flow
-from octools.snapshot import AXES, Array, Level, Snapshot
+from octools.snapshot import AXES, Array, Header, Level, Snapshot
 
 REFINED = 8  # vtkDataSetAttributes::REFINEDCELL: finer cells are in its place
 GHOSTS = "vtkGhostType"
@@ -84,13 +85,25 @@ def _write_series(times: Mapping[str, float], path: Path) -> None:
 
 
 @contextmanager
-def _created(path: Path, kind: str, time: float) -> Iterator[h5py.Group]:
-    """Make a file, and in it the group that everything lies in."""
+def _created(path: Path, kind: str, header: Header) -> Iterator[h5py.Group]:
+    """Make a file, and in it the group that everything lies in.
+
+    FieldData has the time in code units and in seconds, the redshift, and the code's units.
+    """
     with whole_file(path) as beside, h5py.File(beside, "w") as file:
         root = file.create_group("VTKHDF")
         root.attrs["Version"] = np.array([1, 0])
         root.attrs["Type"] = np.bytes_(kind)  # text of variable length is refused by old readers
-        root["FieldData/TimeValue"] = np.array([time])
+        facts = {
+            "TimeValue": header.time,
+            "TimeInSeconds": present_time(header),
+            "Redshift": 1.0 / header.scale_factor - 1.0,
+            "UnitLengthInCm": header.units["length"],
+            "UnitMassInG": header.units["mass"],
+            "UnitTimeInS": header.units["time"],
+        }
+        for name, value in facts.items():
+            root[f"FieldData/{name}"] = np.array([value])
         yield root
 
 
@@ -103,7 +116,7 @@ def write_mesh(snapshot: Snapshot, path: Path) -> None:
     Blocks are merged into boxes; cells that finer ones cover are marked as REFINEDCELL. Fields
     NAME_x, NAME_y, NAME_z become the vector NAME. A bounded number of cells is in memory.
     """
-    with _created(path, "OverlappingAMR", snapshot.header.time) as root:
+    with _created(path, "OverlappingAMR", snapshot.header) as root:
         root.attrs["Origin"] = snapshot.header.lower
         root.attrs["GridDescription"] = np.bytes_("XYZ")
         for level in snapshot.levels:
@@ -168,7 +181,7 @@ def write_particles(snapshot: Snapshot, kind: str, path: Path) -> None:
     with reading(snapshot.path, "Octant snapshot"):
         count = len(source["position"])
         columns = {"Points" if name == "position" else name: source[name] for name in source}
-    with _created(path, "PolyData", snapshot.header.time) as root:
+    with _created(path, "PolyData", snapshot.header) as root:
         root["NumberOfPoints"] = np.array([count])
         for cells in ("Vertices", "Lines", "Polygons", "Strips"):
             own = count if cells == "Vertices" else 0

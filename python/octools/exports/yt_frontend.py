@@ -2,6 +2,8 @@
 
 Merged boxes of blocks are yt's grids, so that nothing is resampled and cells are read when they are
 asked for. Particles belong to the grid with the finest cell that they are in.
+
+yt keeps all fields of particles in doubles, so that ids become small numbers, unique in the file.
 """
 
 from __future__ import annotations
@@ -19,15 +21,20 @@ from yt.data_objects.index_subobjects.grid_patch import AMRGridPatch
 from yt.data_objects.static_output import Dataset
 from yt.fields.field_info_container import FieldInfoContainer
 from yt.geometry.grid_geometry_handler import GridIndex
+from yt.utilities.chemical_formulas import compute_mu
 from yt.utilities.io_handler import BaseIOHandler
 
+from octools.ages import formation_times, present_time
 from octools.exports.boxes import Box, boxes, read_boxes
+from octools.fields import BOLTZMANN_CONSTANT
 from octools.snapshot import AXES, Snapshot
-from octools.units import CODE, factor, in_python
+from octools.units import CODE, HYDROGEN_MASS, factor, in_python
 
 Indices = NDArray[np.int64]
 VECTORS = ("position", "velocity")
-ALIASES = {"potential": "gravitational_potential"}
+ALIASES = {"potential": "gravitational_potential", "metals": "metallicity"}
+INDEX = "particle_index"
+BIRTH, BIRTH_SCALE_FACTOR = "particle_birth_time", "particle_birth_scale_factor"
 
 
 class OctantGrid(AMRGridPatch):
@@ -157,6 +164,7 @@ class Placed:
     """
 
     def __init__(self, index: OctantIndex, kind: str) -> None:
+        self.kind, self.snapshot = kind, index.snapshot
         self.group: h5py.Group = index.snapshot.file["particles"][kind]
         grid = index.grid_at(self.group["position"][...])
         self.order = np.argsort(grid, kind="stable")
@@ -167,7 +175,7 @@ class Placed:
                 parts = {f"particle_{name}_{a}": (name, n) for n, a in enumerate(AXES)}
                 self.columns |= parts
             else:
-                self.columns["particle_index" if name == "id" else f"particle_{name}"] = name, ()
+                self.columns[INDEX if name == "id" else f"particle_{name}"] = name, ()
 
     def read(self, grids: list[OctantGrid], names: list[str]) -> dict[str, NDArray[np.float64]]:
         """Read fields of the particles in some grids."""
@@ -181,11 +189,18 @@ class Placed:
             column, component = self.columns[name]
             values = self.group[column][begin:end]
             values = values[:, component] if component != () else values
+            if name == INDEX:
+                values = self.snapshot.unique_numbers(self.kind, values)
             found[name] = values[rows - begin].astype(float)
         return found
 
     def units(self, name: str) -> str:
-        """Return the units of a field as the file gives them."""
+        """Return the units of a field as the file gives them.
+
+        A supercomoving time is a number: no interval of it has a length in seconds.
+        """
+        if name == BIRTH and self.snapshot.header.cosmology:
+            return ""
         return str(self.group[self.columns[name][0]].attrs.get("units", ""))
 
 
@@ -209,6 +224,31 @@ class OctantFieldInfo(FieldInfoContainer):
         )
         super().__init__(ds, field_list)
 
+    def setup_particle_fields(self, ptype: str, *arguments: Any, **named: Any) -> None:
+        """Add the time of birth, counted as ``current_time`` is, and the age."""
+        super().setup_particle_fields(ptype, *arguments, **named)
+        header = self.ds.snapshot.header
+        needed = {"birth_time": BIRTH}
+        if header.cosmology:
+            needed["birth_scale_factor"] = BIRTH_SCALE_FACTOR
+        if not {(ptype, name) for name in needed.values()} <= set(self.field_list):
+            return
+
+        def creation_time(field: Any, data: Any) -> Any:
+            columns = {name: data[ptype, of].d for name, of in needed.items()}
+            return data.ds.arr(formation_times(columns, header), "s")
+
+        def age(field: Any, data: Any) -> Any:
+            return data.ds.current_time - data[ptype, "creation_time"]
+
+        for function in (creation_time, age):
+            self.add_field(
+                (ptype, function.__name__),
+                sampling_type="particle",
+                function=function,
+                units=self.ds.unit_system["time"],
+            )
+
     def setup_fluid_fields(self) -> None:
         """Add what follows from pressure and density."""
         if not {("octant", "pressure"), ("octant", "density")} <= set(self.field_list):
@@ -223,6 +263,25 @@ class OctantFieldInfo(FieldInfoContainer):
             function=specific_thermal_energy,
             units=self.ds.unit_system["specific_energy"],
         )
+        if not self.ds.snapshot.header.has_units:
+            return
+
+        # The constants of octools: yt's hydrogen mass has four digits.
+        kelvins = self.ds.quan(HYDROGEN_MASS / BOLTZMANN_CONSTANT, "K*s**2/cm**2")
+
+        def temperature_over_mu(field: Any, data: Any) -> Any:
+            return data["gas", "pressure"] / data["gas", "density"] * kelvins
+
+        def temperature(field: Any, data: Any) -> Any:
+            return data.ds.mu * data["gas", "temperature_over_mu"]
+
+        for function in (temperature_over_mu, temperature):
+            self.add_field(
+                ("gas", function.__name__),
+                sampling_type="cell",
+                function=function,
+                units=self.ds.unit_system["temperature"],
+            )
 
 
 def code_units(units: str) -> str:
@@ -301,6 +360,9 @@ class OctantDataset(Dataset):
             unit_system=unit_system,
             default_species_fields=default_species_fields,
         )
+        # Files do not hold the mean molecular weight: temperatures are T / μ unless the caller says
+        # which species there are.
+        self.mu = compute_mu(default_species_fields) if default_species_fields else 1.0
 
     def _set_code_unit_attributes(self) -> None:
         units = self.snapshot.header.units
@@ -318,13 +380,14 @@ class OctantDataset(Dataset):
         self.domain_right_edge = header.upper
         self.domain_dimensions = header.base_cells
         self._periodicity = tuple(bool(p) for p in header.periodic)
-        self.current_time = header.time
+        self.current_time = present_time(header) / header.units["time"]
         kinds = tuple(self.snapshot.particle_kinds)
         self.particle_types = self.particle_types_raw = kinds
         self.cosmological_simulation = int("redshift" in attributes)
         self.current_redshift = float(attributes.get("redshift", 0.0))
         self.omega_matter = float(attributes.get("omega_m", 0.0))
         self.omega_lambda = float(attributes.get("omega_lambda", 0.0))
+        self.omega_radiation = float(attributes.get("omega_radiation", 0.0))
         self.hubble_constant = float(attributes.get("h", 0.0))
 
     @classmethod

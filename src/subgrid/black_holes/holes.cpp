@@ -14,21 +14,21 @@ void for_columns(HoleOrConst& hole, const Visit& visit) {
   visit("birth_scale_factor", "1", "scale factor at that time", hole.birth_scale_factor);
   visit("swallowed", "mass", "gas that it has swallowed", hole.swallowed);
   visit("unreleased", "mass", "of that, what has not become energy yet", hole.unreleased);
-  visit("saved_energy", "energy", "energy that gas around it could not take yet",
+  visit("saved_energy", "mass length^2 / time^2", "energy that gas around it could not take yet",
         hole.saved_energy);
   constexpr const char* k_axes[] = {"x", "y", "z"};
   for (int d = 0; d < 3; ++d)
     visit(std::string("spin_") + k_axes[d], "1", "c J / (G M^2), a vector", hole.spin[d]);
   for (int d = 0; d < 3; ++d)
-    visit(std::string("gas_angular_momentum_") + k_axes[d], "angular momentum",
+    visit(std::string("gas_angular_momentum_") + k_axes[d], "mass length^2 / time",
           "of the gas that it swallowed last, around it", hole.gas_angular_momentum[d]);
   visit("efficiency", "1", "radiated energy over the rest energy of swallowed gas",
         hole.efficiency);
   visit("bondi_rate", "mass / time", "at which gas reaches it", hole.bondi_rate);
   visit("eddington_rate", "mass / time", "at which radiation stops more", hole.eddington_rate);
-  visit("gas_density", "density", "of the gas around it", hole.gas_density);
-  visit("sound_speed", "velocity", "of the gas around it", hole.sound_speed);
-  visit("relative_speed", "velocity", "in the gas around it", hole.relative_speed);
+  visit("gas_density", "mass / length^3", "of the gas around it", hole.gas_density);
+  visit("sound_speed", "length / time", "of the gas around it", hole.sound_speed);
+  visit("relative_speed", "length / time", "in the gas around it", hole.relative_speed);
   visit("mergers", "1", "holes that it has merged with, and they before", hole.mergers);
 }
 
