@@ -92,6 +92,8 @@ prepare_python() {
     install_packages
     python3 -m venv "$venv" || fail "$venv cannot be made. $advice"
   fi
+  # octools, whose distribution had its name before, would be there twice.
+  "$venv/bin/pip" uninstall --quiet --yes octools < /dev/null > /dev/null 2>&1 || true
   if ! install_pinned requirements.txt ||
     ! pip_install --no-deps --no-build-isolation --editable "$root/python"; then
     fail "the Python tools are not complete; the next call tries again"

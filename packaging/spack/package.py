@@ -1,9 +1,9 @@
-"""Octant as a Spack package: copy this folder to a repository's packages/octant."""
+"""Octant as a Spack package: copy this folder to a repository's packages/octant-simulation."""
 
 from spack.package import *
 
 
-class Octant(CMakePackage):
+class OctantSimulation(CMakePackage):
     """Gas on meshes that refine themselves, and incompressible wall turbulence."""
 
     git = "https://example.org/octant.git"  # where your clone comes from

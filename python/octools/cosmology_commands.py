@@ -48,6 +48,9 @@ def ics_command(
         what, delta = ics.overdensity(levels[0], theory)
         for level in levels:
             console.print(_level_table(level))
+            if level.others:
+                names = ", ".join(f"ic_{name}" for name in level.others)
+                console.print(f"{level.folder}: {names} not read: no fields of initial conditions")
     else:
         path = resolve(target, snapshot if target.is_dir() else None)
         with Snapshot(path) as data:

@@ -33,6 +33,11 @@ HEADER = np.dtype(
     ]
 )
 
+# The fields that the program reads; and scalars, by the beginning of their names.
+VECTORS = ("velb", "velc", "posc")
+FIELDS = {"deltab", "refmap", *(vector + axis for vector in VECTORS for axis in AXES)}
+SCALAR = "pvar_"
+
 
 @dataclass(frozen=True)
 class Universe:
@@ -71,14 +76,18 @@ class GraficLevel:
         NNN: 2^NNN of the level's cells make a side of the box.
     fields
         Names of its files, without ``ic_``.
+    others
+        Names of files that are no fields of initial conditions, such as ``particle_ids``.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.number = int(folder.name.removeprefix("level_"))
-        self.fields = sorted(path.name.removeprefix("ic_") for path in folder.glob("ic_*"))
+        names = sorted(path.name.removeprefix("ic_") for path in folder.glob("ic_*"))
+        self.fields = [name for name in names if name in FIELDS or name.startswith(SCALAR)]
+        self.others = [name for name in names if name not in self.fields]
         if not self.fields:
-            raise OctoolsError(f"{folder} holds no grafic files (ic_...)")
+            raise OctoolsError(f"{folder} holds no grafic files (ic_deltab, ic_velcx, ...)")
         self.header = self._header(self.fields[0])
 
     def _path(self, field: str) -> Path:

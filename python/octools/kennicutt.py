@@ -10,11 +10,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from octools.ages import cosmic_time
 from octools.errors import OctoolsError
 from octools.figure import INK, SERIES, STYLE, save
 from octools.raster import View
 from octools.snapshot import AXES, Array, Header, Snapshot
-from octools.ages import cosmic_time
 from octools.units import PARSEC, SOLAR_MASS, YEAR
 
 

@@ -354,7 +354,7 @@ class Snapshot:
         return first
 
     def unique_numbers(self, kind: str, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Number particles of a kind by their ids, so that no two of the file share a number.
+        """Give particles of a kind numbers by their ids, which no two of the file share.
 
         Ids of stars and sinks begin at multiples of 2^62, which readers with doubles round. These
         numbers are small, and the same in all snapshots of a run.

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from octools.ages import cosmic_time
 from octools.errors import OctoolsError
 from octools.figure import SERIES, STYLE, save
-from octools.snapshot import Array, Header, Snapshot
+from octools.snapshot import Array, Snapshot
 from octools.units import SOLAR_MASS, YEAR
 
 

@@ -107,6 +107,18 @@ def test_overdensity_without_files_of_it_follows_from_motions(tmp_path: Path, ve
     np.testing.assert_allclose(delta, 0.1 * np.cos(phase), atol=1e-6)
 
 
+def test_files_that_are_no_fields_are_named(tmp_path: Path, octools: Call) -> None:
+    """Numbers of particles have eight bytes, which is no damage."""
+    for name in ("deltab", "velcx", "velcy", "velcz"):
+        write(tmp_path / f"level_003/ic_{name}", np.random.default_rng(1).random((8, 8, 8)) * 0.1)
+    ids = np.arange(8**3, dtype="<i8").tobytes()
+    (tmp_path / "level_003/ic_particle_ids").write_bytes(ids)
+    result = octools("ics", tmp_path, "--output", tmp_path / "ics.png")
+    assert result.returncode == 0, result.stderr
+    assert "ic_particle_ids not read" in result.stdout
+    assert "velcx" in result.stdout
+
+
 def test_a_folder_is_summarised_level_by_level(tmp_path: Path, octools: Call) -> None:
     rng = np.random.default_rng(1)
     write(tmp_path / "level_003/ic_deltab", 0.1 * rng.standard_normal((8, 8, 8)))

@@ -63,7 +63,7 @@ class Case:
 
 
 def age_of_universe(a: Array | float, header: dict[str, float]) -> Array:
-    """The age in s of a flat universe of matter, with or without a cosmological constant."""
+    """Return the age in s of a flat universe of matter and a cosmological constant, or none."""
     matter, constant = header["omega_m"], header["omega_lambda"]
     if constant == 0:
         return 2 / 3 * np.asarray(a) ** 1.5 * HUBBLE_TIME / H

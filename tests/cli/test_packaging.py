@@ -72,6 +72,40 @@ def test_versions_are_one() -> None:
         assert (ROOT / package / "__init__.py").is_file()
 
 
+# Other projects' on the Python package index: installing them would run foreign code.
+FOREIGN = ("octant", "octools")
+
+
+def test_no_distribution_has_the_name_of_another_project() -> None:
+    for folder in ("", "python"):
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        assert project["name"] not in FOREIGN
+    spack = (ROOT / "packaging/spack/package.py").read_text()
+    assert "class OctantSimulation(" in spack
+    conda = re.search(r"  name: (\S+)", (ROOT / "packaging/conda/meta.yaml").read_text())
+    assert conda
+    assert conda[1] not in FOREIGN
+
+
+def test_nothing_suggests_to_install_another_project() -> None:
+    """Neither documents nor messages: only paths of the repository are installed."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    foreign = re.compile(
+        r"pip3? install (?:-\S+ +)*[\"'`]?(?:octant|octools)(?![\w./-])|"
+        r"requires?-dist: *(?:octant|octools)(?![\w-])",
+        re.IGNORECASE,
+    )
+    texts = {".md", ".py", ".sh", ".cpp", ".hpp", ".toml", ".txt", ".yaml", ".yml", ".cmake", ""}
+    for name in listed:
+        path = ROOT / name
+        if not path.is_file() or path.suffix not in texts or name == "tests/cli/test_packaging.py":
+            continue
+        found = foreign.search(path.read_text(errors="ignore"))
+        assert found is None, f"{name}: {found and found[0]}"
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """Build octools as a wheel, from a copy of its sources."""
@@ -82,7 +116,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     subprocess.run(
         [sys.executable, *command.split(), folder, folder / "python"], check=True, timeout=120
     )
-    return zipfile.ZipFile(next(folder.glob("octools-*-py3-none-any.whl")))
+    return zipfile.ZipFile(next(folder.glob("octant_tools-*-py3-none-any.whl")))
 
 
 def test_the_wheel_of_octools_holds_all_of_it(wheel: zipfile.ZipFile) -> None:
