@@ -7,7 +7,8 @@ from conftest import Call, partly_refined
 
 PROGRAM = """#!/bin/sh
 [ "$1 $3 $4 $5" = "convert --to ramses --output" ] || exit 9
-echo "wrote $6/output_00004"
+printf '\\033[33mparticles of the kind tracers are left out\\033[m\\n'
+echo "wrote $6/output_00003"
 """
 
 
@@ -25,7 +26,9 @@ def test_the_program_writes_them(tmp_path: Path, build: Path, octools: Call) -> 
     (build / "octant").chmod(0o755)
     result = octools("convert", "--to", "ramses", tmp_path / "snap_00003.h5")
     assert result.returncode == 0, result.stderr
-    assert "ramses/output_00004" in result.stdout.replace("\n", "")
+    assert "ramses/output_00003" in result.stdout.replace("\n", "")
+    assert "particles of the kind tracers are left out\n" in result.stderr
+    assert "\x1b" not in result.stderr
 
 
 def test_what_it_refuses_is_said(tmp_path: Path, build: Path, octools: Call) -> None:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "core/error.hpp"
 
@@ -62,6 +63,47 @@ MeshContents coarse_contents(MeshContents contents, int finest_level) {
   BlockLevel& finest = contents.levels.back();
   std::fill(finest.refined.begin(), finest.refined.end(), 0);
   contents.facts.set("finest_level", std::int64_t{finest.number});
+  return contents;
+}
+
+namespace {
+
+// The power of time in units such as "mass / (length time^2)".
+int power_of_time(const std::string& units) {
+  static const std::regex word(R"((/)|\btime\b(?:\^(-?\d+))?)");
+  int power = 0, sign = 1;
+  for (std::sregex_iterator at(units.begin(), units.end(), word), end; at != end; ++at) {
+    const std::smatch& found = *at;
+    if (found[1].matched) sign = -1;
+    else power += sign * (found[2].matched ? std::stoi(found[2]) : 1);
+  }
+  return power;
+}
+
+// Calls that give values multiplied by a factor.
+template <class... Arguments>
+void multiply(std::function<std::vector<double>(Arguments...)>& values, double factor) {
+  if (factor == 1.0) return;
+  values = [whole = values, factor](Arguments... arguments) {
+    std::vector<double> scaled = whole(arguments...);
+    for (double& value : scaled) value *= factor;
+    return scaled;
+  };
+}
+
+}  // namespace
+
+MeshContents in_unit_of_time(MeshContents contents, double factor) {
+  const auto of_units = [&](const DatasetMeaning& meaning) {
+    return std::pow(factor, -power_of_time(meaning.units));
+  };
+  contents.origin.time /= factor;
+  contents.origin.units.time *= factor;
+  for (CellField& field : contents.fields) multiply(field.values, of_units(field.meaning));
+  for (ParticleContents& particles : contents.particles)
+    for (ParticleColumn& column : particles.columns)
+      if (auto* values = std::get_if<ParticleColumn::Values<double>>(&column.values))
+        multiply(*values, of_units(column.meaning));
   return contents;
 }
 

@@ -41,6 +41,9 @@ class Facts {
   std::vector<std::pair<std::string, AttributeValue>> facts_;
 };
 
+// The fact that is Newton's constant in code units; none without gravity and in expanding boxes.
+inline constexpr const char* k_gravity_constant = "gravity_constant";
+
 // Which run writes, and when in it.
 struct FileOrigin {
   std::string kind;  // "snapshot", "checkpoint", "slice" or "coarse"
@@ -132,6 +135,10 @@ void select_fields(GridContents& contents, const std::vector<std::string>& names
 
 // The same mesh down to a level, whose blocks are not refined, without particles.
 MeshContents coarse_contents(MeshContents contents, int finest_level);
+
+// The same mesh with a unit of time that is `factor` of the present one: times, velocities,
+// pressures and all else whose units have a power of time.
+MeshContents in_unit_of_time(MeshContents contents, double factor);
 
 // The layer of cells that a plane passes, on all levels, without particles: blocks are one cell
 // thick. Facts say which plane it is ("slice_axis", "slice_position"), and of each level, as room

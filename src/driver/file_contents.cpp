@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "driver/commands.hpp"
+#include "driver/snapshot.hpp"
 #include "driver/stored_blocks.hpp"
 #include "gravity/stored_potential.hpp"
 #include "hydro/field_access.hpp"
@@ -144,6 +145,8 @@ void add_particles(MeshContents& contents, const OwnFile& file) {
             },
         .columns = {},
         .facts = {}};
+    for (const std::string& name : file->attribute_names(group))
+      particles.facts.set(name, file->attribute_value(group, name));
     for (const std::string& name : file->children(group)) {
       const std::string dataset = group + "/" + name;
       const auto shape = file->shape(dataset);
@@ -204,6 +207,8 @@ MeshContents contents_of_snapshot(const Communicator& communicator, const std::s
       .particles = {}};
   for (const std::string& name : file->attribute_names("/header"))
     contents.facts.set(name, file->attribute_value("/header", name));
+  // Files of version 0.2.0 and before have it among their parameters only.
+  add_gravity_constant(contents.facts, options);
   communicator.agree([&] {
     const auto finest = static_cast<int>(count_attribute(*file, "/header", "finest_level"));
     for (int level = 0; level <= finest; ++level)

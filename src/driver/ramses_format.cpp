@@ -15,6 +15,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "comm/route.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "driver/contents.hpp"
 #include "driver/format.hpp"
 #include "driver/ramses_domains.hpp"
@@ -279,10 +280,24 @@ class RamsesFolderWriter {
   std::int64_t most_octs_ = 0;
 };
 
-// "output_00013" for "snap_00012": RAMSES counts from 1.
+// "00012" for "snap_00012".
 std::string number_of(const std::string& stem) {
   const std::string name = std::filesystem::path(stem).filename().string();
-  return fmt::format("{:05d}", std::stol(name.substr(name.find_last_of('_') + 1)) + 1);
+  return fmt::format("{:05d}", std::stol(name.substr(name.find_last_of('_') + 1)));
+}
+
+// RAMSES has no Newton's constant: it is 1 in the units of its files. Their time is chosen so.
+std::optional<MeshContents> with_unit_gravity(const MeshContents& contents) {
+  if (!contents.facts.has(k_gravity_constant)) return std::nullopt;
+  const double G = contents.facts.number(k_gravity_constant);
+  if (G == 1.0) return std::nullopt;
+  MeshContents scaled = in_unit_of_time(contents, 1.0 / std::sqrt(G));
+  log::info(
+      "output of RAMSES: gravity.constant is {:.9g} here and 1 there; its unit of time is {:.9g} "
+      "s, "
+      "ours {:.9g} s",
+      G, scaled.origin.units.time, contents.origin.units.time);
+  return scaled;
 }
 
 }  // namespace
@@ -325,7 +340,8 @@ class RamsesMesh final : public MeshFormat {
         contents.communicator,
         (whole ? directory : directory / contents.origin.kind) / ("output_" + number));
     const int domains = domains_ > 0 ? domains_ : contents.communicator.size();
-    RamsesFolderWriter(contents, folder.part_path(), number, domains).write();
+    const auto scaled = with_unit_gravity(contents);
+    RamsesFolderWriter(scaled ? *scaled : contents, folder.part_path(), number, domains).write();
     folder.commit();
     return folder.path();
   }

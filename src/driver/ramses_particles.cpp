@@ -39,16 +39,16 @@ void for_batches(std::int64_t count, const Action& action) {
 }
 
 // The number of a particle within its kind.
-std::int64_t identity_of(std::uint64_t id) {
+std::int64_t number_of(std::uint64_t id) {
   return static_cast<std::int64_t>(id % particles::Kind::k_ids);
 }
 
-std::vector<std::int64_t> identities_of(const ParticleContents& particles,
-                                        std::span<const std::int64_t> some) {
-  std::vector<std::int64_t> identities;
+std::vector<std::int64_t> numbers_of(const ParticleContents& particles,
+                                     std::span<const std::int64_t> some) {
+  std::vector<std::int64_t> numbers;
   for (const std::uint64_t id : read_column<std::uint64_t>(particles, "id", some))
-    identities.push_back(identity_of(id));
-  return identities;
+    numbers.push_back(number_of(id));
+  return numbers;
 }
 
 // Particles by family, and by identity within one.
@@ -114,7 +114,6 @@ RamsesPlace RamsesParticleWriter::cell_at(const double* position) const {
 }
 
 void RamsesParticleWriter::find_families() {
-  std::int64_t largest = 0;
   for (const ParticleContents& particles : contents_.particles) {
     const bool dark = particles.name == "dark", stars = particles.name == "stars";
     const std::int64_t total = ranks_.sum(particles.count);
@@ -127,21 +126,40 @@ void RamsesParticleWriter::find_families() {
       log::warn("{}: particles of the kind {} are left out: RAMSES has no such family",
                 output_.facts.folder, particles.name);
     if ((!dark && !stars) || total == 0) continue;
-    Family family{&particles, static_cast<std::int8_t>(dark ? 1 : 2), {}};
+    Family family{&particles, static_cast<std::int8_t>(dark ? 1 : 2), {}, 0};
     for_batches(particles.count, [&](std::span<const std::int64_t> own) {
       const auto positions = read_column<double>(particles, "position", own);
       for (std::size_t n = 0; n < own.size(); ++n)
         family.domains.push_back(domains_.owner(k_finest_ramses_level, cell_at(&positions[3 * n])));
-      for (const std::int64_t identity : identities_of(particles, own))
-        largest = std::max(largest, identity);
     });
     output_.facts.families[dark ? "DM" : "star"] = total;
     if (stars) stars_ = &particles;
     families_.push_back(std::move(family));
   }
   if (!has_any()) return;
-  output_.long_ids = ranks_.max(largest) > std::numeric_limits<std::int32_t>::max();
+  find_identities();
   name_columns();
+}
+
+// Dark matter keeps its numbers; those of stars follow the ids that dark matter has ever used. A
+// particle has the same identity in all outputs of a run.
+void RamsesParticleWriter::find_identities() {
+  std::ranges::sort(families_, {}, &Family::number);
+  std::int64_t used = 0;
+  for (Family& family : families_) {
+    family.first_identity = used;
+    std::int64_t largest = -1;
+    for_batches(family.particles->count, [&](std::span<const std::int64_t> own) {
+      for (const std::int64_t number : numbers_of(*family.particles, own))
+        largest = std::max(largest, number);
+    });
+    std::int64_t of_kind = ranks_.max(largest) + 1;
+    if (family.particles->facts.has("used_ids"))
+      of_kind =
+          std::max(of_kind, static_cast<std::int64_t>(family.particles->facts.number("used_ids")));
+    used += of_kind;
+  }
+  output_.long_ids = used - 1 > std::numeric_limits<std::int32_t>::max();
 }
 
 void RamsesParticleWriter::name_columns() {
@@ -183,7 +201,7 @@ RamsesParticles RamsesParticleWriter::sinks() const {
   birth.resize(own.size(), 0.0);
   std::vector<Item> items;
   for (std::size_t n = 0; n < own.size(); ++n) {
-    Item& item = items.emplace_back(Item{identity_of(ids[n]), {}});
+    Item& item = items.emplace_back(Item{number_of(ids[n]), {}});
     for (std::size_t d = 0; d < 3; ++d) {
       item.values[d] = position[3 * n + d] - contents_.geometry.lower()[d];
       item.values[3 + d] = velocity[3 * n + d];
@@ -251,8 +269,11 @@ void RamsesParticleWriter::write(int first, int last, int domain, double mass_of
   const auto family = delivery.bring<std::int32_t>([](const Family& of, Numbers some) {
     return std::vector<std::int32_t>(some.size(), of.number);
   });
-  const auto identity = delivery.bring<std::int64_t>(
-      [](const Family& of, Numbers some) { return identities_of(*of.particles, some); });
+  const auto identity = delivery.bring<std::int64_t>([](const Family& of, Numbers some) {
+    std::vector<std::int64_t> identities = numbers_of(*of.particles, some);
+    for (auto& n : identities) n += of.first_identity;
+    return identities;
+  });
   ColumnFile file(ranks_, ordered_by(family, identity));
   const auto stars = output_.facts.families.find("star");
   const std::int64_t all_stars = stars == output_.facts.families.end() ? 0 : stars->second;

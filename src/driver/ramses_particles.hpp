@@ -43,6 +43,9 @@ class RamsesParticleWriter {
     const ParticleContents* particles;
     std::int8_t number;
     std::vector<std::int32_t> domains;
+    // Added to the number of a particle within its kind: families follow each other, so that no
+    // identity occurs twice.
+    std::int64_t first_identity = 0;
   };
 
   using Numbers = std::span<const std::int64_t>;  // of this rank's particles of a family
@@ -50,6 +53,7 @@ class RamsesParticleWriter {
 
   RamsesPlace cell_at(const double* position) const;
   void find_families();
+  void find_identities();
   void name_columns();
   std::vector<double> reals_of(const Family& family, const std::string& name, Numbers some) const;
   std::vector<std::int32_t> levels_at(const std::vector<std::vector<double>>& position,

@@ -19,6 +19,11 @@ namespace octant::driver {
 
 using mesh::LevelFields;
 
+void add_gravity_constant(Facts& facts, const AmrOptions& options) {
+  if (options.gravity.enabled && !options.universe)
+    facts.set(k_gravity_constant, options.gravity.constant);
+}
+
 namespace {
 
 template <class T, std::size_t n>
@@ -67,6 +72,7 @@ Facts facts_of(const AmrSimulation& simulation) {
   facts.set("max_level", std::int64_t{geometry.max_level()});
   facts.set("finest_level", std::int64_t{simulation.mesh().finest_level()});
   facts.set("gamma", options.hydro.gamma);
+  add_gravity_constant(facts, options);
   if (options.universe) add_universe(facts, *options.universe, simulation.scale_factor());
   return facts;
 }

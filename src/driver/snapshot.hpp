@@ -15,6 +15,9 @@
 
 namespace octant::driver {
 
+// Adds Newton's constant in code units, where a run has gravity and does not expand.
+void add_gravity_constant(Facts& facts, const AmrOptions& options);
+
 // What a snapshot shows, as [output] selects it, as long as the simulation stands still.
 MeshContents snapshot_contents(const AmrSimulation& simulation);
 

@@ -335,7 +335,7 @@ def test_stars_and_sinks_come_along(tmp_path: Path) -> None:
             values = (file[f"particles/sinks/{column}"][...] for file in (other, one))
             np.testing.assert_allclose(*values, rtol=1e-14)
     widths = [
-        len(word) for word in (again / "sink_00001.csv").read_text().splitlines()[2].split(",")
+        len(word) for word in (again / "sink_00000.csv").read_text().splitlines()[2].split(",")
     ]
     assert widths == [10, *[21] * 21, 10]
     first, second = found["binary"]["sinks"], found["hdf5"]["sinks"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 from octools.compiled import ROOT
@@ -28,6 +30,14 @@ def export(snapshots: list[Path], folder: Path) -> list[Path]:
         command = [program, "convert", snapshot, "--to", "ramses", "--output", folder]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode != 0:
-            raise OctoolsError((done.stderr or done.stdout).strip().splitlines()[-1])
-        written.append(Path(done.stdout.strip().splitlines()[-1].removeprefix("wrote ")))
+            raise OctoolsError(_lines(done.stderr or done.stdout)[-1])
+        *said, wrote = _lines(done.stdout)
+        for line in [*_lines(done.stderr), *said]:
+            print(line, file=sys.stderr)  # of units that were changed, and what was left out
+        written.append(Path(wrote.removeprefix("wrote ")))
     return written
+
+
+def _lines(text: str) -> list[str]:
+    """Split what the program says into lines, without colours."""
+    return [line for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines() if line.strip()]
