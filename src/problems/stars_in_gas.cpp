@@ -168,7 +168,8 @@ void StarsInGas::measure(const Present& present) {
     measured_.angular_momentum[d] = total(StarTerms::angular_momentum + d);
     measured_.centre[d] = total(StarTerms::moment + d) / total(StarTerms::mass);
   }
-  measured_.density_error = total(StarTerms::density_error) / volume;
+  measured_.density_error =
+      total(StarTerms::density_error) / (volume * model_.stars.front().central_density);
 }
 
 void StarsInGas::add_columns(Columns& columns) const {

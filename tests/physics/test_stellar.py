@@ -73,6 +73,17 @@ def test_a_star_stays_as_it_is_while_it_turns_and_moves(star: Outcome) -> None:
     assert 0.0 < history["density_error"][-1] < 2e-3
 
 
+def test_the_density_error_does_not_depend_on_the_unit_of_mass(tmp_path: Path) -> None:
+    """It is relative to the central density: 64 times the mass, and 1/64 of Newton's constant."""
+    errors = []
+    for mass in (1.0, 64.0):
+        sets = (f"problem.mass={mass}", f"gravity.constant={1 / mass}", "time.max_steps=2")
+        outcome = run_well(tmp_path / f"mass{mass:g}", STAR, *sets, "mesh.base_cells=[16, 16, 16]")
+        errors.append(outcome.history()["density_error"])
+    assert errors[0][-1] > 0.0
+    assert errors[1] == pytest.approx(errors[0], rel=1e-9)
+
+
 def test_a_restart_and_several_ranks_give_the_same_star(tmp_path: Path, star: Outcome) -> None:
     same = (
         "time.max_steps=6",

@@ -311,7 +311,9 @@ def star_at_rest(run: Path) -> Findings:
     return [
         Number("mass lost or won, of all", mass / float(history["mass"][0]), 0.0, 1e-10),
         Chart(
-            "time [code time]", "density error, root mean square", [Curve("Octant", time, error)]
+            "time [code time]",
+            "mean density error / central density",
+            [Curve("Octant", time, error)],
         ),
     ]
 
