@@ -6,6 +6,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "cosmology/lagrangian.hpp"
 
 namespace octant::cosmology {
@@ -121,11 +122,22 @@ GraficConditions::GraficConditions(const Communicator& communicator, const std::
   for (const GraficLevel& level : folder_.levels())
     levels_.push_back({1 << level.number, extent_of(level)});
   while (folder_.has(file_of({InitialQuantity::scalar, scalars_}))) ++scalars_;
+  if (folder_.has(file_of({InitialQuantity::overdensity})) &&
+      !folder_.has(file_of({InitialQuantity::baryon_velocity})))
+    log::info("{}: no ic_velbx, ic_velby and ic_velbz: gas has the velocities of dark matter",
+              path);
 }
 
 bool GraficConditions::has(InitialField field) const {
   if (field.quantity == InitialQuantity::displacement) return true;
-  return folder_.has(file_of(field));
+  return folder_.has(file_of(with_files(field)));
+}
+
+// Gas without velocities of its own has those of dark matter, as in RAMSES.
+InitialField GraficConditions::with_files(InitialField field) const {
+  if (field.quantity == InitialQuantity::baryon_velocity && !folder_.has(file_of(field)))
+    return {InitialQuantity::dark_velocity, field.index};
+  return field;
 }
 
 std::string GraficConditions::missing(InitialField field) const {
@@ -143,7 +155,7 @@ std::vector<double> GraficConditions::compute(int level, InitialField field) {
     if (overdensities_.empty()) read_consistent_overdensities();
     return overdensities_.at(static_cast<std::size_t>(level));
   }
-  const std::string name = file_of(field);
+  const std::string name = file_of(with_files(field));
   if (folder_.has(name)) return read(level, name);
   std::vector<double> values = read(level, file_of({InitialQuantity::dark_velocity, field.index}));
   for (double& value : values) value /= velocity_per_displacement_;

@@ -29,6 +29,7 @@ class GraficConditions : public InitialConditions {
   std::string missing(InitialField field) const override;
 
  private:
+  InitialField with_files(InitialField field) const;
   std::vector<double> read(int level, const std::string& name);
   void read_consistent_overdensities();
   // Replaces the overdensity of cells that the next finer level holds.

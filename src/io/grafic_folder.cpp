@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 
 namespace octant {
 namespace {
@@ -62,6 +63,32 @@ std::set<std::string> fields_in(const std::string& folder) {
     if (k_fields.contains(name) || name.starts_with(k_scalar_prefix)) fields.insert(name);
   }
   return fields;
+}
+
+// Scalars are numbered without gaps: what lies behind one would not be read.
+void check_scalars(const std::string& folder, const std::set<std::string>& fields) {
+  int count = 0;
+  for (const std::string& field : fields) {
+    if (!field.starts_with(k_scalar_prefix)) continue;
+    if (const std::string expected = fmt::format("{}{:05}", k_scalar_prefix, ++count);
+        field != expected)
+      throw InputError("the levels of '{}' hold {}, but no {}: scalars are numbered from 1 on",
+                       folder, field, expected);
+  }
+}
+
+// Names files of initial conditions that are not read, such as ic_particle_ids.
+void report_others(const std::string& folder, const std::vector<int>& numbers) {
+  std::set<std::string> others;
+  for (const int number : numbers)
+    for (const auto& entry : fs::directory_iterator(folder + "/" + level_name(number))) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("ic_") && !k_fields.contains(name) && !name.starts_with(k_scalar_prefix))
+        others.insert(name);
+    }
+  if (!others.empty())
+    log::warn("{}: {} not read: {} and {}NNNNN are the fields that Octant uses", folder,
+              fmt::join(others, ", "), fmt::join(k_fields, ", "), k_scalar_prefix);
 }
 
 // Those of all levels; every level must have them.
@@ -195,6 +222,8 @@ GraficFolder::GraficFolder(const Communicator& communicator, std::string path)
     const std::vector<int> numbers = level_numbers(path_);
     const std::set<std::string> fields = common_fields(path_, numbers);
     check_components(path_, fields);
+    check_scalars(path_, fields);
+    report_others(path_, numbers);
     levels_ = levels_of(path_, numbers, fields);
     fields_.assign(fields.begin(), fields.end());
   });

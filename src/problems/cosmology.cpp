@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "mesh/flagging.hpp"
 #include "problems/factories.hpp"
@@ -60,6 +61,9 @@ class Cosmology final : public Problem {
         side_);
     levels_ = initial_->levels();
     levels_coarser_ = coarser_levels();
+    if (const int given = initial_->scalars(); given > scalars_)
+      log::warn("{} of {} scalars of the initial conditions are not read: hydro.scalars has {}",
+                given - scalars_, given, scalars_);
     start_ = initial_->header().scale_factor;
     return universe_->time(start_);
   }

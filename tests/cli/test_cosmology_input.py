@@ -1,6 +1,7 @@
 """Bad input for cosmological runs: one clear message, and exit code 2, before the first step."""
 
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from inputs import CLUMPY_BOX, TINY_BLAST
 from reference_data import reference_path
 from refusals import assert_refused
-from running import run
+from running import differing, run, run_well
 
 
 @pytest.mark.parametrize(
@@ -151,3 +152,75 @@ def test_gas_without_mass_is_refused(zoom: Path, refuse: Callable[..., None]) ->
     words[13 + 1 + 9] = -1.5
     words.tofile(file)
     refuse("overdensity", "-1.5")
+
+
+SMALL_BOX = """
+[problem]
+name = "cosmology"
+[cosmology]
+enabled = true
+box = 50.0
+start = ""
+omega_b = 0.049
+[gravity]
+enabled = true
+[initial]
+kind = "grafic"
+path = "{}"
+[mesh]
+base_cells = [8, 8, 8]
+block_size = 4
+[hydro]
+gamma = 1.6666666666666667
+[time]
+max_steps = 1
+"""
+
+
+def write_grafic(folder: Path, fields: dict[str, np.ndarray]) -> Path:
+    """Write a level of 8^3 cells in the grafic2 format."""
+    level = folder / "level_003"
+    level.mkdir(parents=True)
+    for name, values in fields.items():
+        cosmology = (1 / 30.5, 0.3111, 0.6889, 67.66)
+        header = struct.pack("<3i8f", 8, 8, 8, 50 / 0.6766 / 8, 0, 0, 0, *cosmology)
+        records = [header, *(plane.astype("<f4").tobytes() for plane in values)]
+        marked = (struct.pack("<i", len(r)) + r + struct.pack("<i", len(r)) for r in records)
+        (level / f"ic_{name}").write_bytes(b"".join(marked))
+    return folder
+
+
+def waves() -> dict[str, np.ndarray]:
+    """Give a plane wave along x: overdensity, and velocities of dark matter."""
+    phase = np.broadcast_to((np.arange(8) + 0.5) * np.pi / 4, (8, 8, 8))
+    still = np.zeros((8, 8, 8))
+    return {"deltab": 0.03 * np.cos(phase), "velcx": -20 * np.sin(phase)} | {
+        f"velc{axis}": still for axis in "yz"
+    }
+
+
+def test_gas_without_velocities_has_those_of_dark_matter(tmp_path: Path) -> None:
+    """As in RAMSES; files of other fields are named."""
+    fields = waves()
+    without = write_grafic(tmp_path / "without", fields)
+    (without / "level_003/ic_particle_ids").write_bytes(b"somebody else's")
+    of_gas = {f"velb{axis}": fields[f"velc{axis}"] for axis in "xyz"}
+    outcome = run_well(tmp_path / "one", SMALL_BOX.format(without))
+    assert "gas has the velocities of dark matter" in outcome.text
+    assert "ic_particle_ids not read" in outcome.text
+    with_all = write_grafic(tmp_path / "with", fields | of_gas)
+    other = run_well(tmp_path / "other", SMALL_BOX.format(with_all), ranks=2)
+    assert "of dark matter" not in other.text
+    assert differing(outcome.last_snapshot, other.last_snapshot) == []
+
+
+def test_scalars_behind_a_gap_are_refused(tmp_path: Path) -> None:
+    files = write_grafic(tmp_path / "files", waves() | {"pvar_00002": np.ones((8, 8, 8))})
+    outcome = run(tmp_path / "run", SMALL_BOX.format(files))
+    assert_refused(outcome, "ic_pvar_00002", "no ic_pvar_00001")
+
+
+def test_scalars_that_the_run_does_not_have_are_named(tmp_path: Path) -> None:
+    files = write_grafic(tmp_path / "files", waves() | {"pvar_00001": np.ones((8, 8, 8))})
+    outcome = run_well(tmp_path / "run", SMALL_BOX.format(files), "time.max_steps=0")
+    assert "1 of 1 scalars of the initial conditions are not read" in outcome.text
