@@ -1,7 +1,11 @@
 #include "driver/ramses_families.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+
+#include <fmt/ranges.h>
 
 #include "core/log.hpp"
 #include "driver/ramses_agreement.hpp"
@@ -19,6 +23,26 @@ struct Family {
   const char* kind;
 };
 constexpr Family k_families[] = {{"DM", k_ramses_dark, "dark"}, {"star", k_ramses_star, "stars"}};
+
+// Files of a universe hold the supercomoving time of birth only. Returns how many particles were
+// born outside of the times that there are before the output.
+std::int64_t add_birth_scale_factors(particles::ParticleBatch& batch, const particles::Kind& kind,
+                                     const cosmology::Universe& universe, double now) {
+  constexpr const char *k_time = "birth_time", *k_scale_factor = "birth_scale_factor";
+  const bool has_column = std::ranges::any_of(
+      kind.columns, [&](const particles::Column& c) { return c.name == k_scale_factor; });
+  if (!has_column || !batch.columns.contains(k_time)) return 0;
+  const double first = universe.time(cosmology::Expansion::k_a_min);
+  std::int64_t outside = 0;
+  std::vector<double> scale_factors;
+  for (const double time : std::get<std::vector<double>>(batch.columns.at(k_time))) {
+    constexpr double k_rounding = 1e-6;  // of time steps and of tables
+    outside += time < first || time > now + k_rounding * std::abs(now);
+    scale_factors.push_back(universe.scale_factor(std::clamp(time, first, now)));
+  }
+  batch.columns[k_scale_factor] = std::move(scale_factors);
+  return outside;
+}
 
 }  // namespace
 
@@ -71,8 +95,24 @@ particles::ParticleBatch batch_of(const RamsesParticles& some, RamsesFamily fami
   return batch;
 }
 
+// Names the columns of particles that no kind of the run has.
+static void report_unread_columns(const RamsesFacts& facts) {
+  std::set<std::string> read{"mass", "identity", "levelp", "family", "tag"};
+  for (const char* vector : {"position_", "velocity_"})
+    for (const char axis : {'x', 'y', 'z'}) read.insert(std::string(vector) + axis);
+  for (const particles::Kind& kind : kinds_of_families(facts))
+    for (const particles::Column& column : kind.columns) read.insert(column.name);
+  std::vector<std::string> unread;
+  for (const std::string& field : facts.particle_fields)
+    if (!read.contains(field)) unread.push_back(field);
+  if (!unread.empty())
+    log::warn("{}: columns of particles that are not read: {}", facts.folder,
+              fmt::join(unread, ", "));
+}
+
 void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
                            RamsesSource& source) {
+  report_unread_columns(facts);
   const auto is_known = [&](const std::string& name) {
     return std::ranges::any_of(k_families, [&](const Family& f) { return f.name == name; }) ||
            (name == "cloud" && facts.has_sinks);
@@ -82,14 +122,23 @@ void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
       log::warn("{}: {} particles of family {} are left out: Octant has no such kind", facts.folder,
                 count, name);
   std::map<std::string, std::int64_t> found;
+  const cosmology::Universe* const universe = simulation.options().universe.get();
+  std::int64_t outside = 0;
   for_families(facts, source,
                [&](const std::string& name, const RamsesParticles& some, RamsesFamily family) {
                  particles::Particles& kind = *simulation.matter().kind(name);
-                 const auto batch =
-                     batch_of(some, family, kind.kind(), simulation.mesh().geometry());
+                 auto batch = batch_of(some, family, kind.kind(), simulation.mesh().geometry());
+                 if (universe)
+                   outside += add_birth_scale_factors(batch, kind.kind(), *universe,
+                                                      ramses_time(facts, universe));
                  found[name] += std::ssize(batch.id);
                  kind.add(batch);
                });
+  if (const std::int64_t all = simulation.mesh().communicator().sum(outside); all > 0)
+    log::warn(
+        "{}: {} stars or sinks have times of birth that are no conformal times before the output "
+        "(use_proper_time?): their birth_scale_factor is that of the nearest such time",
+        facts.folder, all);
   for (const Family& family : k_families) {
     if (!facts.families.contains(family.name)) continue;
     const std::int64_t total = simulation.mesh().communicator().sum(found[family.kind]);

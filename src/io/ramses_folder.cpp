@@ -12,11 +12,18 @@
 #include <fstream>
 #include <optional>
 #include <regex>
+#include <set>
 #include <span>
 #include <sstream>
+#include <utility>
 
+#include <fmt/ranges.h>
+
+#include "comm/route.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "io/fortran_file.hpp"
+#include "io/ramses_domain.hpp"
 #include "io/ramses_kinds.hpp"
 
 namespace octant {
@@ -24,8 +31,6 @@ namespace octant {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int k_cells = 8;  // of an oct
 
 // A text on every rank, read by one; nothing if there is no such file.
 std::optional<std::string> shared_text(const Communicator& communicator, const std::string& path) {
@@ -108,69 +113,39 @@ std::map<std::string, std::int64_t> families_in(const std::string& header) {
   return families;
 }
 
-std::string group_folder(const RamsesFacts& facts, int group) {
-  return fmt::format("{}/group_{:05d}", facts.folder, group);
-}
-
-// Where the texts are.
-std::string text_folder(const RamsesFacts& facts) {
-  return facts.domains_of_group > 0 ? group_folder(facts, 1) : facts.folder;
-}
+// Where the first group of files lies, if they lie in groups.
+std::string first_group(const RamsesFacts& facts) { return facts.folder + "/group_00001"; }
 
 std::string text_of(const RamsesFacts& facts, const char* kind, const char* ending) {
-  return fmt::format("{}/{}_{}{}", text_folder(facts), kind, facts.number, ending);
-}
-
-std::string file_of(const RamsesFacts& facts, const char* kind, int domain) {
-  const int size = facts.domains_of_group;
-  return fmt::format("{}/{}_{}.out{:05d}",
-                     size > 0 ? group_folder(facts, (domain - 1) / size + 1) : facts.folder, kind,
-                     facts.number, domain);
+  return fmt::format("{}/{}_{}{}", ramses_text_folder(facts), kind, facts.number, ending);
 }
 
 // Whether files lie in groups: the first one, if there are several, is full.
 void find_groups(const Communicator& communicator, RamsesFacts& facts) {
   std::int64_t files = 0;
-  if (communicator.is_root() && fs::is_directory(group_folder(facts, 1)))
-    for (const auto& entry : fs::directory_iterator(group_folder(facts, 1)))
+  if (communicator.is_root() && fs::is_directory(first_group(facts)))
+    for (const auto& entry : fs::directory_iterator(first_group(facts)))
       files += entry.path().filename().string().starts_with("amr_");
   facts.domains_of_group = static_cast<int>(communicator.max(files));
 }
 
-// The octs that one domain owns, level by level, coarsest first. Local.
-class RamsesDomain {
- public:
-  RamsesDomain(const RamsesFacts& facts, RamsesCells cells, int number);  // from 1
-
-  const RamsesHead& head() const { return head_; }
-  void next_level();
-  std::int64_t count() const { return octs_in_list(number_ - 1); }  // of the present level
-  // Some of them, to where `octs` have room from `at` on.
-  void read(RowRange some, RamsesOcts& octs, std::int64_t at) const;
-
- private:
-  void read_amr_head(const RamsesFacts& facts);
-  std::int64_t read_sizes(FortranFile& amr);
-  void read_times(FortranFile& amr, const RamsesFacts& facts);
-  void read_lists(FortranFile& amr, std::int64_t boundaries);
-  void read_gas_head(const RamsesFacts& facts);
-  void read_force_head();
-  void expect(FortranFile& values, const char* what, std::int64_t expected) const;
-  void next_level_of_values();
-  std::int64_t octs_in_list(int list) const;
-  void read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const;
-  void read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const;
-
-  RamsesCells cells_;
-  std::string amr_path_, values_path_;  // the latter empty without gas
-  RamsesHead head_;
-  int passed_ = 0;                                // variables of a cell before those wanted
-  int number_, domains_, lists_ = 0, level_ = 0;  // the present level
-  std::vector<std::int64_t> in_lists_;            // octs, [level - 1][list]
-  RecordPlace amr_place_, values_place_;          // where the next level begins
-  RecordPlace own_octs_, own_values_;             // of the present level
-  RecordPlace end_of_octs_, end_of_values_;
-};
+// Names kinds of files of the output that hold a state and are not read: radiation, stellar
+// objects, and what patches add. Tables, texts and timings are no part of it.
+void report_unread_files(const Communicator& communicator, const RamsesFacts& facts) {
+  if (!communicator.is_root()) return;
+  static const std::set<std::string> known{"amr",  "hydro",   "grav",  "part",    "info",
+                                           "sink", "cooling", "timer", "info_rt", "header"};
+  const std::regex name_of_file(fmt::format("(\\w+)_{}\\.(out\\d*|csv|txt)", facts.number));
+  std::set<std::string> unread;
+  for (const auto& entry : fs::directory_iterator(ramses_text_folder(facts))) {
+    const std::string name = entry.path().filename().string();
+    std::smatch match;
+    if (std::regex_match(name, match, name_of_file) && !known.contains(match[1]))
+      unread.insert(match[1]);
+  }
+  if (!unread.empty())
+    log::warn("{}: files that are not read: {}", facts.folder, fmt::join(unread, ", "));
+}
 
 }  // namespace
 
@@ -192,18 +167,27 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
     throw InputError("'{}': {} domains in a box of length {} make no sense", info_path,
                      facts.domains, facts.box_length);
   if (const auto text =
-          shared_text(communicator, text_folder(facts) + "/hydro_file_descriptor.txt"))
+          shared_text(communicator, ramses_text_folder(facts) + "/hydro_file_descriptor.txt"))
     facts.variables = names_in(*text);
   const auto header = shared_text(communicator, text_of(facts, "header", ".txt"));
   if (header) facts.families = families_in(*header);
-  const std::string gas = file_of(facts, "hydro", 1);
+  // Outputs before November 2017 name no families: their particles would be passed by.
+  const std::string particles = ramses_file(facts, "part", 1);
+  if (communicator.any(communicator.is_root() && fs::exists(particles)) &&
+      (!header || header->find("Family") == std::string::npos))
+    throw InputError(
+        "'{}' is there, but '{}' {}: it must count the particles of each family, as RAMSES does "
+        "since November 2017",
+        particles, text_of(facts, "header", ".txt"), header ? "names no families" : "is missing");
+  report_unread_files(communicator, facts);
+  const std::string gas = ramses_file(facts, "hydro", 1);
   facts.has_gas =
       !facts.variables.empty() || communicator.any(communicator.is_root() && fs::exists(gas));
   facts.has_forces =
-      communicator.any(communicator.is_root() && fs::exists(file_of(facts, "grav", 1)));
+      communicator.any(communicator.is_root() && fs::exists(ramses_file(facts, "grav", 1)));
   facts.has_sinks = shared_text(communicator, text_of(facts, "sink", ".csv")).has_value();
   if (facts.families.empty()) return;
-  const std::string fields = text_folder(facts) + "/part_file_descriptor.txt";
+  const std::string fields = ramses_text_folder(facts) + "/part_file_descriptor.txt";
   const auto text = shared_text(communicator, fields);
   if (!text)
     throw InputError("'{}' is missing: without it nobody knows what the particles' files hold",
@@ -212,222 +196,6 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
 }
 
 namespace {
-
-RamsesDomain::RamsesDomain(const RamsesFacts& facts, RamsesCells cells, int number)
-    : cells_(cells),
-      amr_path_(file_of(facts, "amr", number)),
-      number_(number),
-      domains_(facts.domains) {
-  if (cells == RamsesCells::forces) values_path_ = file_of(facts, "grav", number);
-  else if (facts.has_gas) values_path_ = file_of(facts, "hydro", number);
-  read_amr_head(facts);
-  if (cells == RamsesCells::forces) read_force_head();
-  else if (facts.has_gas) read_gas_head(facts);
-}
-
-void RamsesDomain::read_amr_head(const RamsesFacts& facts) {
-  FortranFile amr(amr_path_);
-  const std::int64_t boundaries = read_sizes(amr);
-  read_times(amr, facts);
-  read_lists(amr, boundaries);
-  const std::string ordering = amr.text("ordering");
-  const bool ksection = ordering == "ksection";  // of cuRAMSES
-  amr.skip("bounds of domains", ordering == "bisection" ? 5 : ksection ? 10 : 1);
-  amr.skip("son, flag1, cpu_map", 3);
-  amr_place_ = amr.place();
-}
-
-// Returns how many regions of boundaries there are.
-std::int64_t RamsesDomain::read_sizes(FortranFile& amr) {
-  const auto expect = [&](const char* what, std::int64_t found, std::int64_t expected) {
-    if (found != expected)
-      amr.refuse(what, fmt::format("{} where {} is expected: files of several runs are mixed",
-                                   found, expected));
-  };
-  expect("ncpu", amr.integer("ncpu"), domains_);
-  expect("ndim", amr.integer("ndim"), 3);
-  const auto coarse = amr.integers("nx, ny, nz", 3);
-  std::copy(coarse.begin(), coarse.end(), head_.coarse_cells.begin());
-  const auto [least, most] = std::ranges::minmax(coarse);
-  if (least < 1 || most > 3)
-    amr.refuse(
-        "nx, ny, nz",
-        fmt::format("a coarse grid of {} x {} x {}; one cell, and one more for each wall, can "
-                    "be read",
-                    coarse[0], coarse[1], coarse[2]));
-  head_.levels = static_cast<int>(amr.integer("nlevelmax"));
-  if (head_.levels < 1 || head_.levels > 60)
-    amr.refuse("nlevelmax", fmt::format("{} levels", head_.levels));
-  amr.skip("ngridmax");
-  const std::int64_t boundaries = amr.integer("nboundary");
-  if (boundaries < 0 || boundaries > 100)
-    amr.refuse("nboundary", fmt::format("{} regions of boundaries", boundaries));
-  lists_ = domains_ + static_cast<int>(boundaries);
-  amr.skip("ngrid_current");
-  amr.skip("boxlen");
-  return boundaries;
-}
-
-void RamsesDomain::read_times(FortranFile& amr, const RamsesFacts& facts) {
-  amr.skip("noutput, iout, ifout");
-  amr.skip("tout, aout", 2);
-  constexpr double k_rounding = 1e-6;  // of single precision
-  if (const double time = amr.real("t");
-      !(std::abs(time - facts.time) <= k_rounding * std::abs(facts.time)))
-    amr.refuse("t", fmt::format("a domain at time {}, where info_{}.txt has {}: files of several "
-                                "outputs are mixed",
-                                time, facts.number, facts.time));
-  amr.skip("dtold");
-  head_.last_steps = amr.reals("dtnew", head_.levels);
-  for (const double step : head_.last_steps)
-    if (!(step >= 0.0) || !std::isfinite(step))
-      amr.refuse("dtnew", fmt::format("a step of length {}", step));
-  amr.skip("nstep to mass_sph", 5);
-}
-
-void RamsesDomain::read_lists(FortranFile& amr, std::int64_t boundaries) {
-  amr.skip("headl, taill", 2);
-  const auto own = amr.integers("numbl", std::int64_t{domains_} * head_.levels);
-  amr.skip("numbtot");
-  std::vector<std::int64_t> beyond;
-  if (boundaries > 0) {
-    amr.skip("headb, tailb", 2);
-    beyond = amr.integers("numbb", boundaries * head_.levels);
-  }
-  amr.skip("headf, tailf, numbf, used_mem, used_mem_tot");
-  for (int level = 1; level <= head_.levels; ++level) {
-    for (int n = 0; n < domains_; ++n) in_lists_.push_back(own[(level - 1) * domains_ + n]);
-    for (int n = 0; n < boundaries; ++n) in_lists_.push_back(beyond[(level - 1) * boundaries + n]);
-  }
-  if (std::ranges::min(in_lists_) < 0) amr.refuse("numbl, numbb", "a negative number of octs");
-}
-
-// The next number of a file of cells' values must be that of the tree's.
-void RamsesDomain::expect(FortranFile& values, const char* what, std::int64_t expected) const {
-  if (const std::int64_t found = values.integer(what); found != expected)
-    values.refuse(what, fmt::format("{} where '{}' has {}", found, amr_path_, expected));
-}
-
-void RamsesDomain::read_gas_head(const RamsesFacts& facts) {
-  FortranFile gas(values_path_);
-  expect(gas, "ncpu", domains_);
-  head_.variables = static_cast<int>(gas.integer("nvar"));
-  const auto named = static_cast<int>(facts.variables.size());
-  if (named > 0 && head_.variables != named)
-    gas.refuse("nvar", fmt::format("{} variables where hydro_file_descriptor.txt names {}",
-                                   head_.variables, named));
-  expect(gas, "ndim", 3);
-  expect(gas, "nlevelmax", head_.levels);
-  expect(gas, "nboundary", lists_ - domains_);
-  head_.gamma = gas.real("gamma");
-  values_place_ = gas.place();
-}
-
-void RamsesDomain::read_force_head() {
-  FortranFile forces(values_path_);
-  expect(forces, "ncpu", domains_);
-  // Before the force come the potential and, with -DOUTPUT_PARTICLE_DENSITY, a density.
-  const std::int64_t found = forces.integer("ndim + 1");
-  if (found != 4 && found != 5)
-    forces.refuse("ndim + 1",
-                  fmt::format("{} variables of a cell; a potential and a force are 4", found));
-  passed_ = static_cast<int>(found) - k_ramses_force_fields;
-  head_.variables = k_ramses_force_fields;
-  expect(forces, "nlevelmax", head_.levels);
-  expect(forces, "nboundary", lists_ - domains_);
-  values_place_ = forces.place();
-}
-
-// Octs of the present level in the list of a domain or boundary, from 0.
-std::int64_t RamsesDomain::octs_in_list(int list) const {
-  return in_lists_[static_cast<std::size_t>(level_ - 1) * lists_ + list];
-}
-
-std::int64_t oct_place(const FortranFile& file, int level, double centre) {
-  const std::int64_t place = ramses_oct_place(level, centre);
-  if (place < 0)
-    file.refuse("octs' centres",
-                fmt::format("{} is no centre of an oct of level {}", centre, level));
-  return place;
-}
-
-void RamsesDomain::next_level() {
-  constexpr int k_amr_records = 3 + 3 + 1 + 6 + 3 * k_cells;  // of a list with octs
-  ++level_;
-  FortranFile amr(amr_path_, amr_place_);
-  for (int list = 0; list < lists_; ++list) {
-    if (list == number_ - 1) own_octs_ = amr.place();
-    if (octs_in_list(list) > 0) amr.skip("octs", k_amr_records);
-    if (list == number_ - 1) end_of_octs_ = amr.place();
-  }
-  amr_place_ = amr.place();
-  if (level_ == head_.levels && !amr.at_end())
-    amr.refuse("the last one", "the file goes on behind it");
-  if (!values_path_.empty()) next_level_of_values();
-}
-
-void RamsesDomain::next_level_of_values() {
-  FortranFile values(values_path_, values_place_);
-  for (int list = 0; list < lists_; ++list) {
-    const std::int64_t count = octs_in_list(list);
-    if (const std::int64_t level = values.integer("ilevel"); level != level_)
-      values.refuse("ilevel", fmt::format("{} where {} is expected", level, level_));
-    if (const std::int64_t other = values.integer("ncache"); other != count)
-      values.refuse("ncache", fmt::format("{} octs of level {} in list {}, but '{}' has {}", other,
-                                          level_, list + 1, amr_path_, count));
-    if (list == number_ - 1) own_values_ = values.place();
-    if (count > 0) values.skip("variables", k_cells * (passed_ + head_.variables));
-    if (list == number_ - 1) end_of_values_ = values.place();
-  }
-  values_place_ = values.place();
-  if (level_ == head_.levels && !values.at_end())
-    values.refuse("the last one", "the file goes on behind it");
-}
-
-void RamsesDomain::read(RowRange some, RamsesOcts& octs, std::int64_t at) const {
-  read_tree(some, octs, at);
-  if (!values_path_.empty()) read_values(some, octs, at);
-}
-
-void RamsesDomain::read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) const {
-  FortranFile amr(amr_path_, own_octs_);
-  if (some.begin == 0) amr.fetch_ahead(end_of_octs_);
-  amr.skip("octs' indices, next and prev", 3);
-  std::vector<double> centres(static_cast<std::size_t>(some.count));
-  for (int axis = 0; axis < 3; ++axis) {
-    amr.reals("octs' centres", count(), some.begin, centres);
-    for (std::int64_t n = 0; n < some.count; ++n)
-      octs.places[at + n][axis] = oct_place(amr, level_, centres[n]);
-  }
-  amr.skip("father and neighbours", 7);
-  std::vector<std::int64_t> sons(static_cast<std::size_t>(some.count));
-  for (int cell = 0; cell < k_cells; ++cell) {
-    amr.integers("son", count(), some.begin, sons);
-    for (std::int64_t n = 0; n < some.count; ++n)
-      octs.refined[at + n] |= static_cast<std::uint8_t>((sons[n] > 0) << cell);
-  }
-}
-
-void RamsesDomain::read_values(RowRange some, RamsesOcts& octs, std::int64_t at) const {
-  FortranFile file(values_path_, own_values_);
-  if (some.begin == 0) file.fetch_ahead(end_of_values_);
-  const bool begins_with_density = cells_ == RamsesCells::gas;
-  for (int cell = 0; cell < k_cells; ++cell) {
-    file.skip("potential", passed_);
-    for (int n = 0; n < head_.variables; ++n) {
-      const std::int64_t column = (std::int64_t{n} * k_cells + cell) * octs.size() + at;
-      const auto values =
-          std::span(octs.values)
-              .subspan(static_cast<std::size_t>(column), static_cast<std::size_t>(some.count));
-      file.reals("a variable", count(), some.begin, values);
-      const bool is_density = begins_with_density && n == 0;
-      for (const double value : values)
-        if (!std::isfinite(value) || (is_density && !(value > 0.0)))
-          file.refuse("a variable",
-                      fmt::format("a {} of {}", is_density ? "density" : "value", value));
-    }
-  }
-}
 
 // --- particles and sinks -------------------------------------------------------------------------
 
@@ -461,7 +229,7 @@ void read_column(FortranFile& file, const std::string& field, std::size_t before
 
 // Adds those of a domain.
 void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) {
-  FortranFile file(file_of(facts, "part", number));
+  FortranFile file(ramses_file(facts, "part", number));
   if (const std::int64_t domains = file.integer("ncpu"); domains != facts.domains)
     file.refuse("ncpu",
                 fmt::format("{} where info_{}.txt has {}", domains, facts.number, facts.domains));
@@ -479,7 +247,7 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
     throw InputError(
         "'{}/part_file_descriptor.txt' lacks a position, velocity, mass, identity or family of "
         "particles",
-        text_folder(facts));
+        ramses_text_folder(facts));
 }
 
 // The sinks of sink_NNNNN.csv, whose first line names the columns.
@@ -517,6 +285,11 @@ RamsesParticles sinks_in(const std::string& path, const std::string& text) {
     if (std::find(names.begin(), names.end(), "tform") != names.end())
       sinks.columns["birth_time"].push_back(value("tform"));
   }
+  std::vector<std::string> unread;
+  const std::set<std::string> read{"id", "msink", "x", "y", "z", "vx", "vy", "vz", "tform"};
+  for (const std::string& name : names)
+    if (!name.empty() && !read.contains(name)) unread.push_back(name);
+  if (!unread.empty()) log::info("{}: columns not read: {}", path, fmt::join(unread, ", "));
   return sinks;
 }
 
@@ -525,7 +298,7 @@ class RamsesFolder final : public RamsesSource {
  public:
   RamsesFolder(const Communicator& communicator, const RamsesFacts& facts, int chunk,
                RamsesCells cells)
-      : RamsesSource(communicator, facts, chunk) {
+      : RamsesSource(communicator, facts, chunk), cells_(cells) {
     communicator.agree([&] {
       for (int round = 0; round < rounds(); ++round)
         for (const int domain : domains(round)) {
@@ -546,10 +319,16 @@ class RamsesFolder final : public RamsesSource {
     communicator_.agree([&] {
       for (auto& [domain, file] : files_) file.next_level();
     });
+    if (facts_.domains > 1)
+      for (int round = 0; round < rounds(); ++round) compare_copies(round);
+    if (cells_ == RamsesCells::gas && facts_.has_gas)
+      communicator_.agree([&] {
+        for (const auto& [domain, file] : files_) compare_with_fathers(file);
+      });
   }
 
   void read(int round, RowRange some, RamsesOcts& octs) override {
-    octs.resize(some.count, k_cells * variables_);
+    octs.resize(some.count, k_cells_of_ramses_oct * variables_);
     communicator_.agree([&] {
       for (const auto& [domain, part, at] : pieces(round, some))
         files_.at(domain).read(part, octs, at);
@@ -577,7 +356,92 @@ class RamsesFolder final : public RamsesSource {
  private:
   std::int64_t octs_of(int domain) const override { return files_.at(domain).count(); }
 
+  // Compares the copies of octs that the domains of a round hold with the originals. Heads of files
+  // say nothing of the time of their values: copies show that all of them are of one output.
+  // Collective.
+  void compare_copies(int round) const {
+    std::vector<RamsesOctImage> held;
+    communicator_.agree([&] {
+      for (const int domain : domains(round))
+        files_.at(domain).add_images(RamsesDomain::Images::copies, held);
+    });
+    std::vector<int> readers;
+    for (const RamsesOctImage& copy : held)
+      readers.push_back((copy.owner - 1) % communicator_.size());
+    auto copies = route(communicator_, readers, std::span<const RamsesOctImage>(held)).items;
+    std::ranges::sort(copies, {}, &RamsesOctImage::owner);
+    communicator_.agree([&] {
+      for (auto first = copies.begin(); first != copies.end();) {
+        const auto last = std::ranges::find_if(
+            first, copies.end(), [&](const RamsesOctImage& c) { return c.owner != first->owner; });
+        compare_with_originals(files_.at(first->owner), std::span(first, last));
+        first = last;
+      }
+    });
+  }
+
+  static void compare_with_originals(const RamsesDomain& domain,
+                                     std::span<const RamsesOctImage> copies) {
+    constexpr double k_rounding = 1e-6;  // of single precision
+    std::vector<RamsesOctImage> own;
+    domain.add_images(RamsesDomain::Images::own, own);
+    std::ranges::sort(own, {}, &RamsesOctImage::place);
+    std::size_t different = 0;
+    for (const RamsesOctImage& copy : copies) {
+      const auto found = std::ranges::lower_bound(own, copy.place, {}, &RamsesOctImage::place);
+      const bool is_there = found != own.end() && found->place == copy.place;
+      bool same = is_there;
+      for (int cell = 0; same && cell < k_cells_of_ramses_oct; ++cell) {
+        const double a = found->first_variable[cell], b = copy.first_variable[cell];
+        // What is no number is refused where it is read.
+        same = !(std::abs(a - b) > k_rounding * std::max(std::abs(a), std::abs(b)));
+      }
+      different += !same;
+    }
+    if (different > 0)
+      throw InputError(
+          "'{}': {} of {} octs of a level differ from their copies in files of other domains: "
+          "files of several outputs are mixed",
+          domain.values_path(), different, copies.size());
+  }
+
+  // A cell that is divided has the mean density of its octs in every file that RAMSES writes.
+  // Values of a tree that is refined elsewhere do not fit. Patches may change some cells after the
+  // means were taken, but not many of them.
+  static void compare_with_fathers(const RamsesDomain& domain) {
+    constexpr double k_rounding = 1e-5, k_most_changed = 0.1;
+    if (domain.count() == 0 || domain.level() == 1) return;
+    std::vector<RamsesOctImage> fathers, own;
+    domain.add_images(RamsesDomain::Images::of_level_before, fathers);
+    domain.add_images(RamsesDomain::Images::own, own);
+    std::ranges::sort(fathers, {}, &RamsesOctImage::place);
+    std::size_t different = 0;
+    for (const RamsesOctImage& oct : own) {
+      std::array<std::int64_t, 3> place = oct.place;
+      std::size_t cell = 0;
+      for (int d = 0; d < 3; ++d) {
+        cell |= static_cast<std::size_t>(place[d] & 1) << d;
+        place[d] >>= 1;
+      }
+      const auto father = std::ranges::lower_bound(fathers, place, {}, &RamsesOctImage::place);
+      if (father == fathers.end() || father->place != place) {
+        ++different;
+        continue;
+      }
+      double mean = 0.0;
+      for (const double density : oct.first_variable) mean += density / k_cells_of_ramses_oct;
+      const double expected = father->first_variable[cell];
+      different += std::abs(mean - expected) > k_rounding * std::abs(expected);
+    }
+    if (static_cast<double>(different) > k_most_changed * static_cast<double>(own.size()))
+      throw InputError(
+          "'{}': {} of {} octs of level {} do not have the density of the cell that they divide: "
+          "values and tree are of different outputs",
+          domain.values_path(), different, own.size(), domain.level());
+  }
+
   std::map<int, RamsesDomain> files_;
+  RamsesCells cells_;
   int variables_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/ramses_kinds.hpp"
+#include "io/unread_members.hpp"
 
 // As cuRAMSES's version of 2026 writes it:
 //
@@ -232,6 +233,28 @@ class RamsesHdf5 final : public RamsesSource {
   std::vector<std::int64_t> first_rows_;  // of each domain's octs on it, and the end
 };
 
+// Names what the file holds beyond that which is read. Collective.
+void report_unread_parts(const Hdf5Reader& file, int variables) {
+  report_unread(file, "/", {"header", "domain", "amr", "hydro", "gravity", "particles", "sinks"});
+  report_unread(file, "/particles",
+                {"x_1", "x_2", "x_3", "v_1", "v_2", "v_3", "mass", "identity", "levelp",
+                 "birth_epoch", "metallicity", "npart_per_cpu"});
+  report_unread(file, "/sinks",
+                {"idsink", "msink", "xsink_1", "xsink_2", "xsink_3", "vsink_1", "vsink_2",
+                 "vsink_3", "tsink"});
+  std::vector<std::string> of_gas;
+  for (int v = 1; v <= variables; ++v) of_gas.push_back(fmt::format("uold_{}", v));
+  report_unread(file, level_of("hydro", 1), of_gas);
+}
+
+// A group of particles or sinks without what tells how many there are would be passed by.
+void require_whole(const Hdf5Reader& file, const char* group, const char* dataset) {
+  if (file.exists(group) && !file.children(group).empty() &&
+      !file.exists(fmt::format("{}/{}", group, dataset)))
+    throw InputError("'{}': {} has no {}: its layout is not that of cuRAMSES's version of 2026",
+                     file.path(), group, dataset);
+}
+
 }  // namespace
 
 void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
@@ -258,6 +281,9 @@ void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
     throw InputError(
         "'{}': /header: {} dimensions, {} domains and a box of length {} make no sense",
         facts.hdf5_file, count("ndim"), facts.domains, facts.box_length);
+  require_whole(file, "/particles", "mass");
+  require_whole(file, "/sinks", "msink");
+  report_unread_parts(file, static_cast<int>(count("nvar")));
   facts.has_forces = file.exists("/gravity");
   facts.has_sinks = file.exists("/sinks/msink");
   if (!file.exists("/particles/mass")) return;

@@ -11,6 +11,7 @@ import pytest
 from ramses_files import (
     NOTHING_MORE,
     OUTPUTS,
+    SMALL,
     parameters,
     plain_with_dark_matter,
     read_info,
@@ -90,6 +91,20 @@ def lose_a_file_of_particles(folder: Path) -> tuple[str, ...]:
     return lose_a_file(folder, "part")
 
 
+def lose_the_counts_of_particles(folder: Path) -> tuple[str, ...]:
+    """Without them nobody would miss the particles."""
+    [path] = folder.rglob("header_*.txt")
+    path.unlink()
+    return path.name, "is missing"
+
+
+def count_no_families(folder: Path) -> tuple[str, ...]:
+    """As before November 2017."""
+    [path] = folder.rglob("header_*.txt")
+    path.write_text(" Total number of particles\n 100\n")
+    return path.name, "names no families"
+
+
 def assert_nothing_was_written(outcome: Outcome) -> None:
     """Neither snapshots nor checkpoints nor outputs."""
     assert not list(outcome.directory.rglob("*.h5"))
@@ -119,6 +134,8 @@ def assert_spoiled_is_refused(source: Path, spoil: Spoil, ranks: int, tmp_path: 
         truncate_a_file_of_particles,
         swap_bytes_of_particles,
         lose_a_file_of_particles,
+        lose_the_counts_of_particles,
+        count_no_families,
     ],
 )
 def test_spoiled_particles_are_refused(spoil: Spoil, ranks: int, tmp_path: Path) -> None:
@@ -170,6 +187,54 @@ def test_files_of_two_outputs_are_not_mixed(
     outcome = run(tmp_path / "run", parameters(one, 4), NOTHING_MORE, restart=folder, ranks=ranks)
     assert_refused(outcome, "_" + one.name.split("_")[1])
     assert_nothing_was_written(outcome)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_values_of_another_step_are_not_mixed(ranks: int, tmp_path: Path) -> None:
+    """Trees and all numbers of octs are the same: copies of octs in other files tell."""
+    one, other = (f for f in SMALL if f.parent.name == "a_step_apart")
+    folder = tmp_path / one.name
+    shutil.copytree(one, folder)
+    numbers = [f.name.split("_")[1] for f in (one, other)]
+    names = [f"hydro_{number}.out00002" for number in numbers]
+    shutil.copy(other / names[1], folder / names[0])
+    outcome = run(tmp_path / "run", parameters(one, 2), NOTHING_MORE, restart=folder, ranks=ranks)
+    assert_refused(outcome, "differ from their copies", "several outputs are mixed")
+    assert_nothing_was_written(outcome)
+
+
+def test_values_of_another_tree_are_not_mixed(tmp_path: Path) -> None:
+    """With one domain there are no copies, but a cell has the mean density of its octs."""
+    [source] = (f for f in SMALL if f.parent.name == "equilibrium")
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    [path] = folder.glob("hydro_*.out00001")
+
+    def in_other_order(_: int, record: bytes) -> list[bytes]:
+        """Turn the octs of a list round; all that is no value of them has 8 bytes at most."""
+        values = np.frombuffer(record, "<f8") if len(record) > 8 else None
+        return [record if values is None else np.roll(values, len(values) // 3).tobytes()]
+
+    rewrite(path, in_other_order)
+    outcome = run(tmp_path / "run", parameters(source, 2), NOTHING_MORE, restart=folder)
+    assert_refused(outcome, path.name, "the density of the cell that they divide")
+    assert_nothing_was_written(outcome)
+
+
+def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
+    """Radiation, and columns of particles that no kind has."""
+    source = plain_with_dark_matter()
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    number = source.name.split("_")[1]
+    (folder / f"rt_{number}.out00001").write_bytes(b"")
+    (folder / f"clumps_{number}.csv").write_text("")
+    fields = folder / "part_file_descriptor.txt"
+    fields.write_text(fields.read_text().replace(" 9, levelp, i", " 9, dust, i"))
+    outcome = run(tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder)
+    assert outcome.code == 0, outcome.text
+    assert "files that are not read: clumps, rt" in outcome.text
+    assert "columns of particles that are not read: dust" in outcome.text
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/unread_members.hpp"
 #include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::cooling {
@@ -169,6 +170,9 @@ CoolingTable read_cooling_table(const Communicator& communicator, const std::str
   table.path = path;
   read_axes(file, table);
   const std::string primordial = k_rates + "Primordial/", metals = k_rates + "Metals/";
+  report_unread(file, k_rates.substr(0, k_rates.size() - 1), {"Primordial", "Metals"});
+  report_unread(file, k_rates + "Primordial", {"Cooling", "Heating", "MMW"});
+  report_unread(file, k_rates + "Metals", {"Cooling", "Heating"});
   table.cooling = read_rates(file, table, primordial + "Cooling");
   table.heating = read_rates(file, table, primordial + "Heating");
   table.has_metals = file.exists(metals + "Cooling");

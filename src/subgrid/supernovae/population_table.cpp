@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/unread_members.hpp"
 
 namespace octant::subgrid {
 
@@ -44,6 +45,7 @@ PopulationTable::PopulationTable(const Communicator& communicator, const std::st
           "{}: there is no {}; expected age, metallicity, ejected_mass, ejected_metals and "
           "supernovae (docs/galaxy.md)",
           path, name);
+  report_unread(file, "/", {"age", "metallicity", "ejected_mass", "ejected_metals", "supernovae"});
   age_ = read_axis(file, "age", 1e-30);
   metallicity_ = read_axis(file, "metallicity", 0.0);
   for (const double age : age_) log_age_.push_back(std::log(age));
