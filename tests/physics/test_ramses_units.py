@@ -138,19 +138,21 @@ def test_particles_are_the_same_in_cgs(outcome: Outcome) -> None:
 
 
 def test_several_ranks_write_the_same_identities(tmp_path: Path, outcome: Outcome) -> None:
-    if constant_of(outcome) == 1.0:
-        pytest.skip("one constant is enough")
     other = mixture(tmp_path / "other", constant_of(outcome), ranks=3)
     for name in ("part", "hydro"):
         for path in output_of(outcome).glob(f"{name}_*.out*"):
             assert (output_of(other) / path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_run_does_not_go_on_in_other_units(tmp_path: Path, outcome: Outcome) -> None:
-    if constant_of(outcome) == 1.0:
-        pytest.skip("these units are the run's own")
-    again = run(tmp_path / "again", outcome.parameters, restart=output_of(outcome))
-    assert_refused(again, "units of length, density and time")
+def test_a_run_goes_on_only_in_these_units(tmp_path: Path, outcome: Outcome) -> None:
+    text, folder = outcome.parameters, output_of(outcome)
+    again = run(tmp_path / "again", text, "time.max_steps=0", restart=folder)
+    if constant_of(outcome) != 1.0:
+        assert_refused(again, "units of length, density and time")
+        return
+    assert again.code == 0, again.text
+    with h5py.File(again.last_snapshot) as file:
+        assert (file["particles/stars/id"][...] % 2**62).tolist() == list(range(20, 20 + STARS))
 
 
 def test_yt_and_osyris_find_the_snapshot(outcome: Outcome) -> None:
