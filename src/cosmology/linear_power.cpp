@@ -74,9 +74,13 @@ EisensteinHu::EisensteinHu(double omega_m, double omega_b, double h, double cmb_
                         (1.0 + b1 * std::pow(ob, b2));
   const auto momentum_ratio = [&](double z) { return 31.5 * ob / theta4 * (1000.0 / z); };
   const double r_drag = momentum_ratio(z_drag), r_equality = momentum_ratio(z_equality);
-  sound_horizon_ = 2.0 / (3.0 * k_equality_) * std::sqrt(6.0 / r_equality) *
-                   std::log((std::sqrt(1.0 + r_drag) + std::sqrt(r_drag + r_equality)) /
-                            (1.0 + std::sqrt(r_equality)));
+  // Without baryons the sound horizon is the limit, in which both ratios vanish together.
+  sound_horizon_ =
+      2.0 / (3.0 * k_equality_) *
+      (ob > 0.0 ? std::sqrt(6.0 / r_equality) *
+                      std::log((std::sqrt(1.0 + r_drag) + std::sqrt(r_drag + r_equality)) /
+                               (1.0 + std::sqrt(r_equality)))
+                : std::sqrt(6.0) * (std::sqrt(1.0 + z_equality / z_drag) - 1.0));
   k_silk_ = 1.6 * std::pow(ob, 0.52) * std::pow(om, 0.73) * (1.0 + std::pow(10.4 * om, -0.95));
 
   // Dark matter, eqs. 11-12.
