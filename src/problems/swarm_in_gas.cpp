@@ -1,5 +1,6 @@
 #include "problems/swarm_in_gas.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -24,6 +25,8 @@ void SwarmInGas::declare(ParameterSchema& schema) {
              {.unit = "K", .meaning = "Of the gas", .above = 0.0});
   schema.add("problem.metals", metals_,
              {.meaning = "Mass share of metals, in the gas and in stars", .min = 0, .max = 1.0});
+  schema.add("problem.scalars", scalars_,
+             {.meaning = "Concentrations of the passive scalars (hydro.scalars) in the gas"});
   schema.add("problem.velocity", velocity_,
              {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
   schema.add(particle + "s", count_, {.meaning = "How many there are", .min = 0});
@@ -49,6 +52,12 @@ void SwarmInGas::prepare(const Setting& setting) {
     throw InputError(
         "problem.positions has {} numbers; expected three for each of problem.{}s = {}, or fewer",
         positions_.size(), word_, count_);
+  const auto passive = static_cast<std::size_t>(std::ranges::count(
+      setting.hydro.scalars, hydro::GasRole::passive, &hydro::GasVariable::role));
+  if (scalars_.size() > passive)
+    throw InputError(
+        "problem.scalars has {} concentrations; expected at most hydro.scalars = {} of them",
+        scalars_.size(), passive);
   const subgrid::GasUnits units(setting.units);
   hydrogen_ = units.hydrogen;
   temperature_ = units.temperature;
@@ -72,6 +81,7 @@ GasState SwarmInGas::initial_state(const Position&, double) const {
   gas.density = hydrogen_density_ / hydrogen_;
   gas.velocity = velocity_;
   gas.pressure = gas.density * temperature_over_mu_ / temperature_;
+  gas.scalars = scalars_;
   if (place_of_metals_) gas.others.emplace_back(*place_of_metals_, metals_);
   return gas;
 }

@@ -31,6 +31,7 @@ class SwarmInGas : public Problem {
 
   std::int64_t count_ = 1;
   double metals_ = 0.02;
+  std::vector<double> scalars_;
   std::array<double, 3> velocity_{};
   double solar_mass_ = 1.0;
   Position lower_{}, upper_{};

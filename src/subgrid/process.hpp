@@ -43,6 +43,9 @@ struct Setting {
 
   // The place of a scalar among a GasCell's variables.
   int variable(const std::string& scalar) const;
+  // The user's passive scalars among them: the first, and how many there are.
+  int first_passive_scalar() const;
+  int passive_scalars() const;
 };
 
 // A process is the same throughout a run: what it carries on from step to step is in the gas, in

@@ -25,6 +25,15 @@ GasVariable metals(double initial) {
   return {.name = "metals", .initial = initial, .description = "mass share of metals"};
 }
 
+int Setting::first_passive_scalar() const { return hydro::k_hydro_variables + gas.dual_energy; }
+
+int Setting::passive_scalars() const {
+  int count = 0;
+  while (count < std::ssize(scalars) && scalars[count] == hydro::passive_scalar_name(count))
+    ++count;
+  return count;
+}
+
 int Setting::variable(const std::string& scalar) const {
   const auto found = std::find(scalars.begin(), scalars.end(), scalar);
   OCTANT_REQUIRE(found != scalars.end(), "no process brings a scalar \"{}\"", scalar);

@@ -389,6 +389,16 @@ def test_nuclei_give_what_they_are_due(tmp_path: Path, mode: str) -> None:
         assert abs(total[-1] - total[0]) < 1e-12 * history["absolute_momentum"][-1]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_neither_accretion_nor_nuclei_change_a_concentration(tmp_path: Path, mode: str) -> None:
+    scalars = ["hydro.scalars=1", "problem.scalars=[0.25]"]
+    outcome = run_well(tmp_path / "run", SWARM, *ACTIVE, MODES[mode], *scalars)
+    history = outcome.history()
+    assert change(history, "black_holes_accreted") > 0.0
+    gas = leaf_cells(outcome.last_snapshot)
+    assert np.abs(gas["scalar_0"] / 0.25 - 1.0).max() < 1e-13
+
+
 def test_what_gas_cannot_take_is_saved_to_the_last_digit(tmp_path: Path) -> None:
     outcome = run_well(
         tmp_path / "run",

@@ -548,3 +548,17 @@ def test_populations_and_tables_must_fit(
     tmp_path: Path, overrides: list[str], complaint: list[str]
 ) -> None:
     assert_refused(run(tmp_path / "run", SWARM, *overrides), *complaint)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ejecta_dilute_no_scalar(tmp_path: Path, mode: str) -> None:
+    """A concentration that is the same everywhere stays so to rounding; metals grow."""
+    outcome = explode(
+        tmp_path / "run", mode, "among many", "hydro.scalars=2", "problem.scalars=[0.25, 1.0]",
+        *([] if mode == "mechanical" else DELAYED), "problem.velocity=[20.0, -10.0, 5.0]",
+    )  # fmt: skip
+    assert change(outcome.history(), "supernovae_mass") > 0.0
+    gas = leaf_cells(outcome.last_snapshot)
+    assert np.abs(gas["scalar_0"] / 0.25 - 1.0).max() < 1e-14
+    assert np.abs(gas["scalar_1"] - 1.0).max() < 1e-14
+    assert gas["metals"].max() > 0.0201

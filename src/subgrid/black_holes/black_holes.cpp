@@ -52,22 +52,26 @@ class BlackHoles final : public Process {
           options_.star_density);
     const bool has_metals = std::find(setting.scalars.begin(), setting.scalars.end(), "metals") !=
                             setting.scalars.end();
-    target_ = {setting.gas, has_metals ? setting.variable("metals") : -1};
+    target_ = {.gas = setting.gas,
+               .metals = has_metals ? setting.variable("metals") : -1,
+               .passive = {setting.first_passive_scalar(), setting.passive_scalars()}};
     search_ = setting.event_search;
   }
 
   bool interact(Scene& scene, Ledger& ledger) const override {
     const Moment& moment = scene.levels.front().moment;
-    const HoleStep step{
-        .scene = scene,
-        .ledger = ledger,
-        .options = options_,
-        .search = search_,
-        .target = {.gas = target_.gas, .metals = target_.metals, .coarsest = scene.coarsest},
-        .variables = scene.mesh.layout().variables,
-        .gravity = moment.newton_constant,
-        .light = constants::k_speed_of_light / scene.units.velocity(),
-        .finest_cell = moment.finest_cell};
+    const HoleStep step{.scene = scene,
+                        .ledger = ledger,
+                        .options = options_,
+                        .search = search_,
+                        .target = {.gas = target_.gas,
+                                   .metals = target_.metals,
+                                   .coarsest = scene.coarsest,
+                                   .passive = target_.passive},
+                        .variables = scene.mesh.layout().variables,
+                        .gravity = moment.newton_constant,
+                        .light = constants::k_speed_of_light / scene.units.velocity(),
+                        .finest_cell = moment.finest_cell};
     particles::Particles& sinks = scene.kind("sinks");
     std::vector<Hole> holes = read_holes(sinks, scene.coarsest);
     bool changed = feed(step, holes);

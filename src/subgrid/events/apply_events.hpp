@@ -151,10 +151,14 @@ struct ShareOut {
     });
   }
 
-  // The gain's floor energy becomes what the cell's pressure floor took.
+  // The gain's floor energy becomes what the cell's pressure floor took. What is added has the
+  // concentrations of the gas that it comes to: stars and black holes store none of them.
   KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
     const hydro::GasCell here = gas.level.at(cell);
+    const double before = here.density();
     gain.floor_energy = here.add(gain.mass, gain.momentum, gain.energy);
+    const double growth = here.density() / before;
+    for (int n = 0; n < target.passive.count; ++n) here[target.passive.first + n] *= growth;
     if (target.metals >= 0) here[target.metals] += gain.metals;
     if (target.ejecta >= 0) here[target.ejecta] += gain.mass;
   }

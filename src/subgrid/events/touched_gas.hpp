@@ -10,12 +10,18 @@
 
 namespace octant::subgrid {
 
+// The user's passive scalars among the variables of a cell.
+struct PassiveScalars {
+  int first = 0, count = 0;
+};
+
 // The gas that events see and change.
 struct EventTarget {
   hydro::Gas gas;
   int metals = -1;   // the variable that holds the density of metals, if there is one
   int ejecta = -1;   // one that grows by all the mass that events bring, if there is one
   int coarsest = 0;  // cells of coarser levels, which are at another time, take no part
+  PassiveScalars passive = {};
 };
 
 namespace events {

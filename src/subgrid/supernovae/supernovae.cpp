@@ -168,6 +168,7 @@ class Supernovae final : public Process {
           options_.table);
     gas_ = setting.gas;
     metals_ = setting.variable("metals");
+    passive_ = {setting.first_passive_scalar(), setting.passive_scalars()};
     delayed_ = delays ? setting.variable("delayed") : -1;
     search_ = setting.event_search;
   }
@@ -336,9 +337,10 @@ class Supernovae final : public Process {
     using supernovae::Mode;
     const auto apply = [&](const auto& law, const auto& of_law) {
       using Event = typename std::decay_t<decltype(law)>::Event;
-      return apply_events(scene.mesh, law,
-                          EventTarget{.gas = gas_, .metals = metals_, .ejecta = delayed_},
-                          std::span<const Event>(of_law), search_);
+      return apply_events(
+          scene.mesh, law,
+          EventTarget{.gas = gas_, .metals = metals_, .ejecta = delayed_, .passive = passive_},
+          std::span<const Event>(of_law), search_);
     };
     if (options_.mode == Mode::mechanical)
       return apply(MechanicalBlast{options_.kinetic_fraction}, look_around(scene, events));
@@ -392,6 +394,7 @@ class Supernovae final : public Process {
   PopulationTable table_;
   hydro::Gas gas_{};
   int metals_ = -1, delayed_ = -1;
+  PassiveScalars passive_;
   EventSearch search_ = EventSearch::blocks;
 };
 
