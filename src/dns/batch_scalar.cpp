@@ -88,7 +88,7 @@ void BatchScalar::advance(const VelocityViews& velocity, BatchGhosts& ghosts, co
 }
 
 void BatchScalar::diffuse(const Stage& stage) {
-  const double factor = 0.5 * options_.diffusivity * stage.gamma;
+  const double factor = stage.implicit * options_.diffusivity * stage.gamma;
   for (int axis = along_all_ ? 0 : 2; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end)
       add_beside(now_->view(), axis, end, scalar_source(domain_, sides_, axis, end, factor));

@@ -107,7 +107,7 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   const double push = parameters_.forcing == Forcing::bulk_velocity ? missing(stage) : 0.0;
   lap(seconds_.momentum, "momentum");
   if (implicit_) {
-    implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
+    implicit_->set_factor(stage.implicit * parameters_.viscosity * stage.gamma);
     implicit_->solve(predicted, push);
     lap(seconds_.diffusion, "diffusion");
   }
@@ -145,7 +145,7 @@ double BatchSchedule::missing(const Stage& stage) {
   ReproducibleSum sum = meter_.sum(predicted_.views()[forced]);
   if (implicit_)
     add_wall_friction(domain_, diffusion_ == Diffusion::implicit_all,
-                      0.5 * parameters_.viscosity * stage.gamma,
+                      (1.0 - stage.implicit) * parameters_.viscosity * stage.gamma,
                       meter_.row_sums(velocity_.views()[forced]), sum);
   return missing_velocity(domain_, parameters_, sum);
 }

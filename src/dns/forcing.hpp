@@ -31,7 +31,9 @@ inline double missing_velocity(const Domain& domain, const FlowParameters& param
 }
 
 // Of implicit diffusion, one half is already in a predicted velocity; the other half sums up to the
-// friction at the walls. Adds it to the sum for missing_velocity: factor = nu gamma / 2, and
+// friction at the walls. Adds it to the sum for missing_velocity: factor = nu gamma / 2 with Crank
+// and Nicolson's scheme, and 0 with backward Euler's, which follows where walls differ suddenly
+// from the flow: the friction of the present flow is far from that of the new one then.
 // sum_of_row(k, j) is that of a row of the forced component of the present velocity, for the rows
 // on either side of walls along z, and along y where that is implicit.
 template <class SumOfRow>

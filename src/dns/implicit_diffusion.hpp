@@ -1,7 +1,9 @@
-// Diffusion by Crank and Nicolson's scheme: along z alone (eq. 11) or along all axes (eq. 8).
+// Diffusion by Crank and Nicolson's scheme, or backward Euler's in damped steps: along z alone
+// (eq. 11) or along all axes (eq. 8).
 //
-// The predicted velocity u** less half of the diffusion of the present one lies one place lower;
-// the solution of  u* - factor L u* = that,  factor = gamma nu dt / 2, moves home.
+// The predicted velocity u** less a part of the diffusion of the present one lies one place lower;
+// the solution of  u* - factor L u* = that,  factor = gamma nu dt times Stage::implicit, moves
+// home.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,7 @@
 #include "dns/incompressible_flow.hpp"
 
+#include <algorithm>
+
 #include "dns/batch_schedule.hpp"
 #include "dns/plane_schedule.hpp"
 
@@ -36,11 +38,13 @@ void Flow::step(double dt) {
   mean_force_ = 0.0;
   double begin = 0.0;
   for (int n = 0; n < k_stages; ++n) {
-    const Stage stage = runge_kutta_stage(n, dt);
+    Stage stage = runge_kutta_stage(n, dt);
+    if (damped_steps_ > 0) stage.implicit = 1.0;
     push_from(time_ + begin + 0.5 * stage.gamma);
     mean_force_ += schedule_->advance(n, stage) / dt;
     begin += stage.gamma;
   }
+  damped_steps_ = std::max(0, damped_steps_ - 1);
   if (parameters_.forcing == Forcing::pressure_gradient)
     mean_force_ = parameters_.pressure_gradient;
   set_time(time_ + dt);

@@ -77,6 +77,11 @@ class Flow {
   // One time step. Collective.
   void step(double dt);
 
+  // The steps to come whose implicit diffusion is backward Euler's, with each stage as a step of
+  // its own: they damp what Crank and Nicolson's scheme would let ring for hundreds of steps.
+  int damped_steps() const { return damped_steps_; }
+  void set_damped_steps(int steps) { damped_steps_ = steps; }
+
   // What the forcing of the last step amounts to: the mean force per mass along its axis.
   double mean_force() const { return mean_force_; }
   void set_mean_force(double force) { mean_force_ = force; }  // for restart
@@ -104,6 +109,7 @@ class Flow {
   std::unique_ptr<Schedule> schedule_;
   std::unique_ptr<ForceFields> force_;  // null if there is none
   double time_ = 0.0, mean_force_ = 0.0;
+  int damped_steps_ = 0;
 };
 
 }  // namespace octant::dns

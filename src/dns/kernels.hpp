@@ -16,9 +16,17 @@ namespace octant::dns {
 
 // Wray's three-stage Runge-Kutta scheme (eq. 3): dt times the coefficients alpha, beta and
 // gamma = alpha + beta of a stage.
+// `implicit` is the weight of the new value in implicit diffusion, beside that of the present one:
+// a half is Crank and Nicolson's scheme, 1 is backward Euler's.
 struct Stage {
   double alpha, beta, gamma;
+  double implicit = 0.5;
 };
+
+// What implicit diffusion multiplies the present value by.
+KOKKOS_FORCEINLINE_FUNCTION double present(const Stage& stage) {
+  return (1.0 - stage.implicit) * stage.gamma;
+}
 
 inline constexpr int k_stages = 3;
 
@@ -91,9 +99,9 @@ struct MomentumRows {
   double* result;                          // may be the row below (k - 1)
 };
 
-// A cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the half of the implicit
-// diffusion that eq. 8 or 11 takes off. `read_rhs`: use the right-hand side of the stage before;
-// `keep_rhs`: leave this one's.
+// A cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the part of the implicit
+// diffusion, a half, that eq. 8 or 11 takes off. `read_rhs`: use the right-hand side of the stage
+// before; `keep_rhs`: leave this one's.
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 class MomentumCell {
  public:
@@ -114,12 +122,13 @@ class MomentumCell {
         ym_(o.transport_y * o.weight_minus),
         yp_(o.transport_y * o.weight_plus),
         z_(o.transport_z),
-        half_x_(0.5 * stage.gamma * o.diffusion_x),
-        half_y_(0.5 * stage.gamma * o.diffusion_y),
-        half_above_(0.5 * stage.gamma * o.diffusion_above),
-        half_below_(0.5 * stage.gamma * o.diffusion_below),
-        half_centre_(implicit_xy ? -2.0 * (half_x_ + half_y_) - (half_above_ + half_below_)
-                                 : -(half_above_ + half_below_)),
+        present_x_(present(stage) * o.diffusion_x),
+        present_y_(present(stage) * o.diffusion_y),
+        present_above_(present(stage) * o.diffusion_above),
+        present_below_(present(stage) * o.diffusion_below),
+        present_centre_(implicit_xy
+                            ? -2.0 * (present_x_ + present_y_) - (present_above_ + present_below_)
+                            : -(present_above_ + present_below_)),
         gradient_(stage.gamma * o.gradient),
         push_(stage.gamma * o.force),
         alpha_(stage.alpha),
@@ -137,13 +146,13 @@ class MomentumCell {
     r = multiply_add(face(z_, b[0][i], z_, b[1][i], below_), q[-plane_], r);
     double v = multiply_add(-gradient_, rows_.pressure_next[i] - rows_.pressure[i], c + push_);
     if constexpr (implicit_z) {
-      v = multiply_add(half_centre_, c, v);
-      v = multiply_add(half_above_, q[plane_], v);
-      v = multiply_add(half_below_, q[-plane_], v);
+      v = multiply_add(present_centre_, c, v);
+      v = multiply_add(present_above_, q[plane_], v);
+      v = multiply_add(present_below_, q[-plane_], v);
     }
     if constexpr (implicit_xy) {
-      v = multiply_add(half_x_, q[1] + q[-1], v);
-      v = multiply_add(half_y_, q[row_] + q[-row_], v);
+      v = multiply_add(present_x_, q[1] + q[-1], v);
+      v = multiply_add(present_y_, q[row_] + q[-row_], v);
     }
     v = multiply_add(alpha_, r, v);
     if constexpr (read_rhs) v = multiply_add(beta_, rows_.rhs[i], v);
@@ -167,7 +176,7 @@ class MomentumCell {
   std::ptrdiff_t row_, plane_;
   double dx_, dy_, above_, below_, centre_;
   double xm_, xp_, ym_, yp_, z_;
-  double half_x_, half_y_, half_above_, half_below_, half_centre_;
+  double present_x_, present_y_, present_above_, present_below_, present_centre_;
   double gradient_, push_, alpha_, beta_;
 };
 
@@ -241,7 +250,7 @@ struct ScalarOperator {
 };
 
 // Explicit part of a stage: all of advection, of diffusion what is explicit, and of what is
-// implicit the half that Crank and Nicolson take from the present.
+// implicit the part that the present value has.
 template <Diffusion diffusion>
 struct ScalarCell {
   ScalarOperator o;
@@ -265,7 +274,7 @@ struct ScalarCell {
     else rhs += z;
     const double before = r.rhs[i];
     r.rhs[i] = rhs;
-    r.result[i] = c + s.alpha * rhs + s.beta * before + 0.5 * s.gamma * implicit;
+    r.result[i] = c + s.alpha * rhs + s.beta * before + present(s) * implicit;
   }
 };
 

@@ -117,7 +117,7 @@ void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
 
 void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
   const int nz = domain_.nz;
-  implicit_->set_factor(0.5 * parameters_.viscosity * stage.gamma);
+  implicit_->set_factor(stage.implicit * parameters_.viscosity * stage.gamma);
   pencil::in_team("dns: prediction", [&](const Team& team) {
     for (int k = 0; k < nz; ++k) {
       predict(team, k, n, stage);
@@ -192,7 +192,8 @@ void PlaneSchedule::begin_mean(const Stage& stage) {
   if (forcing_ != Forcing::bulk_velocity || diffusion_ == Diffusion::explicit_all) return;
   const Field& forced = state_.velocity(forced_);
   add_wall_friction(
-      domain_, diffusion_ == Diffusion::implicit_all, 0.5 * parameters_.viscosity * stage.gamma,
+      domain_, diffusion_ == Diffusion::implicit_all,
+      (1.0 - stage.implicit) * parameters_.viscosity * stage.gamma,
       [&](int k, int j) { return row_sum(forced.row(k, j), domain_.nx); }, mean_.front());
 }
 

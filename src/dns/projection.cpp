@@ -251,10 +251,10 @@ void Projection::update_pressure(State& state, int k, int j, const CorrectionSte
 CorrectionStep correction_step(const FlowParameters& parameters, const Stage& stage,
                                double forcing) {
   const Diffusion diffusion = parameters.diffusion;
-  const double half = -0.5 * parameters.viscosity * stage.gamma;
+  const double implicit = -stage.implicit * parameters.viscosity * stage.gamma;
   return {.gamma_dt = stage.gamma,
-          .implicit_z = diffusion != Diffusion::explicit_all ? half : 0.0,
-          .implicit_xy = diffusion == Diffusion::implicit_all ? half : 0.0,
+          .implicit_z = diffusion != Diffusion::explicit_all ? implicit : 0.0,
+          .implicit_xy = diffusion == Diffusion::implicit_all ? implicit : 0.0,
           .forced = kept_component(parameters),
           .forcing = forcing};
 }

@@ -147,7 +147,7 @@ void Scalar::predict(const Team& team, const State& state, const Stage& stage) {
 }
 
 void Scalar::diffuse(const Stage& stage) {
-  const double factor = 0.5 * options_.diffusivity * stage.gamma;
+  const double factor = stage.implicit * options_.diffusivity * stage.gamma;
   for (int axis = along_all_ ? 0 : 2; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end) {
       const double amount = scalar_source(domain_, sides_, axis, end, factor);

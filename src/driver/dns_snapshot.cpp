@@ -101,6 +101,7 @@ void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress&
   add_progress(contents.facts, progress);
   contents.facts.set("mean_force", simulation.flow().mean_force());
   contents.facts.set("step_limit", simulation.step_limit());
+  contents.facts.set("damped_steps", std::int64_t{simulation.flow().damped_steps()});
   Hdf5Writer file(simulation.communicator(), stem + ".h5");
   write_contents(file, contents);
   simulation.statistics().store(file);
@@ -121,6 +122,11 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
     dns::read_field(file, domain, "/fields/t", simulation.flow().scalar());
   simulation.statistics().restore(file);
   simulation.flow().set_mean_force(finite_attribute(file, "/header", "mean_force"));
+  // Checkpoints of earlier versions have no damped steps.
+  simulation.flow().set_damped_steps(
+      file.has_attribute("/header", "damped_steps")
+          ? static_cast<int>(count_attribute(file, "/header", "damped_steps"))
+          : 0);
   simulation.resume(finite_attribute(file, "/header", "time"),
                     count_attribute(file, "/header", "step"),
                     finite_attribute(file, "/header", "step_limit"));
