@@ -5,28 +5,17 @@
 #include <array>
 
 #include "mesh/tiles.hpp"
-#include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::cooling {
 
-// Temperature of the microwave background today, in K.
-inline constexpr double k_background_today = 2.726;
-
-// Electrons per hydrogen nucleus that recombination leaves over (Peebles 1968, ApJ 153, 1): below
-// 1e4 K equilibrium has fewer, and the gas would lose its touch with the background too early.
-inline constexpr double k_residual_electrons = 2e-4;
-
-// Electrons per hydrogen nucleus of gas with this mean molecular weight.
-KOKKOS_INLINE_FUNCTION double electrons_of(double molecular_weight) {
-  const double particles = 1.0 / (k_hydrogen_share * molecular_weight);
-  const double electrons = particles - 1.0 - k_helium_per_hydrogen;
-  return electrons > k_residual_electrons ? electrons : k_residual_electrons;
-}
+// Temperature of the microwave background today in K, as in Grackle.
+inline constexpr double k_background_today = 2.73;
 
 // Compton cooling in erg s^-1 per electron; negative, heating, in gas colder than the background.
+// The factor, 4 sigma_T a T^4 k / (m_e c) of the background's temperature today, is Grackle's.
 KOKKOS_INLINE_FUNCTION double compton_per_electron(double T, double z) {
   const double a4 = (1.0 + z) * (1.0 + z) * (1.0 + z) * (1.0 + z);
-  return 5.406e-36 * a4 * (T - k_background_today * (1.0 + z));
+  return 5.65e-36 * a4 * (T - k_background_today * (1.0 + z));
 }
 
 enum class Shielding { none, exponential, rahmati };

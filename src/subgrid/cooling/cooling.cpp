@@ -26,7 +26,11 @@ class PreparedRates {
  public:
   PreparedRates(const CoolingOptions& options, double gamma, std::optional<CoolingTable> table,
                 const Communicator& communicator)
-      : options_(options), gamma_(gamma), table_(std::move(table)), communicator_(communicator) {}
+      : options_(options),
+        gamma_(gamma),
+        table_(std::move(table)),
+        communicator_(communicator),
+        gas_(table_ ? table_gas(options.table_options(gamma)) : k_original_gas) {}
 
   // Collective.
   void prepare(double redshift) {
@@ -37,6 +41,7 @@ class PreparedRates {
   }
   const TableSlice& slice() const { return slice_; }
   const Nodes& nodes() const { return nodes_; }
+  const RateGas& gas() const { return gas_; }
 
  private:
   void prepare_table(double redshift) {
@@ -54,6 +59,7 @@ class PreparedRates {
   double gamma_;
   std::optional<CoolingTable> table_;
   Communicator communicator_;
+  RateGas gas_;
   std::optional<double> redshift_;
   TableSlice slice_;
   Nodes nodes_;
@@ -64,35 +70,39 @@ class PreparedRates {
 struct NodeSource {
   Nodes nodes;
   KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const { return nodes.place(n_H); }
-  KOKKOS_INLINE_FUNCTION CellRates at(double n_H, const RowPlace& place, double Z) const {
-    return nodes.rates(n_H, place, Z);
+  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const RowPlace& place) const {
+    return nodes.rates(cell, place);
   }
   // Whether gas of u may be hotter than its rates reach.
-  KOKKOS_INLINE_FUNCTION bool may_exceed(double u) const { return u > nodes.safe_energy; }
+  KOKKOS_INLINE_FUNCTION bool may_exceed(double u, const CellGas& cell) const {
+    return u > nodes.safe_energy * (1.0 - cell.metals);
+  }
 };
 struct TableSource {
   TableSlice slice;
   KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const {
     return slice.rows.place(log_of_ten(n_H));
   }
-  KOKKOS_INLINE_FUNCTION DirectRates at(double n_H, const RowPlace& place, double Z) const {
-    return {slice, n_H, place, Z};
+  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const RowPlace& place) const {
+    return {slice, cell, place};
   }
-  KOKKOS_INLINE_FUNCTION bool may_exceed(double) const { return true; }
+  KOKKOS_INLINE_FUNCTION bool may_exceed(double, const CellGas&) const { return true; }
 };
 
 // What a level's cells have in common.
 struct Gas {
   GasUnits units;
   PressureFloor floor;
+  double hydrogen;               // density -> n_H in cm^-3, in gas without metals
+  double metals_count;           // as in RateGas
   double per_solar, per_energy;  // 1 / (metals' share in solar gas), 1 / units.energy
   int metals, delayed;           // variables; -1: there is none
 
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION V metallicity(const hydro::GasCells<V>& cells) const {
+  KOKKOS_FORCEINLINE_FUNCTION V metal_fraction(const hydro::GasCells<V>& cells) const {
     const V share = cells.load(metals) / cells.density();
     const V at_most_1 = select(share < V(1.0), share, V(1.0));
-    return select(share > V(0.0), at_most_1, V(0.0)) * V(per_solar);
+    return select(share > V(0.0), at_most_1, V(0.0));
   }
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION auto may_cool(const hydro::GasCells<V>& cells) const {
@@ -118,8 +128,8 @@ enum Account {
 template <class V>
 struct Thermal {
   static constexpr int width = PackTraits<V>::width;
-  double n_H[width], metallicity[width];
-  double cools[width];   // 1, or 0
+  double n_H[width], metallicity[width], metals[width];  // as in CellGas
+  double cools[width];                                   // 1, or 0
   double energy[width];  // per mass, in code units, without the floor's
   // What comes of it: energy beyond the table, and two accounts.
   double excess[width] = {}, outside[width] = {}, ended_exactly[width] = {};
@@ -151,8 +161,10 @@ struct Step {
 
     using Lanes = PackTraits<V>;
     Thermal<V> thermal;
-    Lanes::store(thermal.n_H, V(gas.units.hydrogen) * density);
-    Lanes::store(thermal.metallicity, gas.metallicity(cells));
+    const V metals = gas.metal_fraction(cells), counted = V(gas.metals_count) * metals;
+    Lanes::store(thermal.n_H, V(gas.hydrogen) * density * (V(1.0) - counted));
+    Lanes::store(thermal.metallicity, metals * V(gas.per_solar));
+    Lanes::store(thermal.metals, counted);
     Lanes::store(thermal.cools, select(may_cool, V(1.0), V(0.0)));
     Lanes::store(thermal.energy, select(is_free, u - held_up, V(0.0)));
     for (int n = 0; n < Lanes::width; ++n)
@@ -170,11 +182,11 @@ struct Step {
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void cool(Thermal<V>& thermal, int n) const {
-    const double n_H = thermal.n_H[n];
+    const CellGas cell{thermal.n_H[n], thermal.metallicity[n], thermal.metals[n]};
     double& energy = thermal.energy[n];
-    const RowPlace place = source.place(n_H);
-    const auto rates = source.at(n_H, place, thermal.metallicity[n]);
-    if (source.may_exceed(gas.units.energy * energy)) {
+    const RowPlace place = source.place(cell.n_H);
+    const auto rates = source.at(cell, place);
+    if (source.may_exceed(gas.units.energy * energy, cell)) {
       const double most = rates.energy(rates.count() - 1) * gas.per_energy;
       thermal.excess[n] = max(energy - most, 0.0);
       energy = min(energy, most);
@@ -206,8 +218,9 @@ struct CoolingRate {
     const double density = cell.density(), whole = cell.internal_energy();
     const double u = gas.units.energy * (whole - gas.floor.energy(density));
     if (!(u > 0.0) || !gas.may_cool(cell)) return 0.0;
-    const double n_H = gas.units.hydrogen * density;
-    const auto rates = source.at(n_H, source.place(n_H), gas.metallicity(cell));
+    const double metals = gas.metal_fraction(cell), counted = gas.metals_count * metals;
+    const double n_H = gas.hydrogen * density * (1.0 - counted);
+    const auto rates = source.at(CellGas{n_H, metals * gas.per_solar, counted}, source.place(n_H));
     return gas.units.time * absolute(rate_at(rates, u)) * gas.per_energy / whole;
   }
 };
@@ -239,7 +252,15 @@ class Cooling final : public Process {
 
   cooling::Gas gas_of(const GasLevel& level) const {
     const GasUnits units(level.moment.units);
-    return {units, floor(level), 1.0 / options_.solar(), 1.0 / units.energy, metals_, delayed_};
+    const cooling::RateGas& gas = rates_->gas();
+    return {.units = units,
+            .floor = floor(level),
+            .hydrogen = gas.hydrogen_per_gram * units.density,
+            .metals_count = gas.metals_count,
+            .per_solar = 1.0 / options_.solar(),
+            .per_energy = 1.0 / units.energy,
+            .metals = metals_,
+            .delayed = delayed_};
   }
 
  public:

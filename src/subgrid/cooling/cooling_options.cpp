@@ -33,6 +33,13 @@ void CoolingOptions::declare(ParameterSchema& schema) {
              {.meaning = "Radiation cools no gas below the microwave background's temperature"});
   schema.add("cooling.compton", compton,
              {.meaning = "Electrons exchange heat with the microwave background"});
+  schema.add(
+      "cooling.residual_electrons", residual_electrons,
+      {.meaning = "Least number of electrons per hydrogen nucleus in Compton's exchange with "
+                  "a table; recombination leaves about 2e-4, which ionization equilibrium "
+                  "lacks; 0: as Grackle",
+       .min = 0,
+       .max = 1.0});
   schema.add("cooling.redshift", redshift,
              {.meaning = "Of the backgrounds, where nothing expands", .min = 0});
   schema.add("cooling.initial_metallicity", initial_metallicity,
@@ -53,6 +60,13 @@ void CoolingOptions::declare(ParameterSchema& schema) {
              {.meaning = "Rows that rates are evaluated on per density of the table, and linear "
                          "between; 1: rates are interpolated in their logarithms in every cell, "
                          "which is slower",
+              .min = 1,
+              .max = 100});
+  schema.add("cooling.temperature_refinement", temperature_refinement,
+             {.meaning = "Largest number of intervals between two of the table's temperatures; "
+                         "steep rates take more of them, so that rates that are linear in the "
+                         "internal energy follow their interpolation in logarithms to 0.4 per "
+                         "cent; 1: the table's temperatures alone",
               .min = 1,
               .max = 100});
   schema.add("cooling.largest_change", largest_change,
@@ -117,7 +131,9 @@ TableOptions CoolingOptions::table_options(double gamma) const {
           .background = uv_background != UvBackground::none,
           .shielding = self_shielding,
           .maximum_temperature = maximum_temperature,
-          .refinement = table_refinement};
+          .refinement = table_refinement,
+          .temperature_refinement = temperature_refinement,
+          .residual_electrons = residual_electrons};
 }
 
 OriginalOptions CoolingOptions::original_options(double gamma) const {

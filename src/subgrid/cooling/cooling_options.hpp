@@ -31,11 +31,12 @@ struct CoolingOptions {
   double reionization = 8.5;
   Shielding self_shielding = Shielding::none;
   bool cmb_floor = true, compton = true;
+  double residual_electrons = 2e-4;
   double redshift = 0.0;
   double initial_metallicity = 0.0;
   double solar_metallicity = 0.0;
   double maximum_temperature = 1e10;
-  int table_refinement = 10;
+  int table_refinement = 10, temperature_refinement = 16;
   double tolerance = 0.05;
   double largest_change = 0.0;
   bool delayed = false;

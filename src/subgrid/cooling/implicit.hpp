@@ -49,12 +49,17 @@ KOKKOS_INLINE_FUNCTION double advance_implicitly(const Rates& rates, double u, d
     const double rate = rate_at(rates, u);
     if (rate == 0.0) return u;
     h = h < t ? h : t;
-    double whole = backward_euler(rates, u, h);
-    while (Kokkos::abs(Kokkos::log(whole / u)) > control.tolerance) {
-      h *= 0.5;
+    double whole = 0.0, halves = 0.0;
+    // Where rates fall with u a step may have several solutions: both must be near.
+    const auto is_far = [&](double after) {
+      return Kokkos::abs(Kokkos::log(after / u)) > control.tolerance;
+    };
+    for (;; h *= 0.5) {
       whole = backward_euler(rates, u, h);
+      if (is_far(whole)) continue;
+      halves = backward_euler(rates, backward_euler(rates, u, 0.5 * h), 0.5 * h);
+      if (!is_far(halves)) break;
     }
-    const double halves = backward_euler(rates, backward_euler(rates, u, 0.5 * h), 0.5 * h);
     u = 2.0 * halves - whole;
     t -= h;
     h *= 2.0;

@@ -9,8 +9,18 @@
 
 namespace octant::subgrid::cooling {
 
-// Helium nuclei per hydrogen nucleus.
-inline constexpr double k_helium_per_hydrogen = (1.0 - k_hydrogen_share) / (4.0 * k_hydrogen_share);
+// Hydrogen and helium in gas without metals.
+struct Composition {
+  double hydrogen;             // mass fraction
+  double helium_per_hydrogen;  // nuclei
+
+  // Nuclei per proton mass, where a helium nucleus has the mass of four protons.
+  constexpr double nuclei() const { return 0.25 * (1.0 + 3.0 * hydrogen); }
+};
+
+// The composition of RAMSES's rates.
+inline constexpr Composition k_original_composition{
+    k_hydrogen_share, (1.0 - k_hydrogen_share) / (4.0 * k_hydrogen_share)};
 
 // Of the species that a background ionises: HI, HeI, HeII.
 struct PhotoRates {
@@ -44,15 +54,16 @@ struct Species {
   V HI, HII, HeI, HeII, HeIII, electrons;
 
   // Mean mass per particle, in proton masses.
-  KOKKOS_INLINE_FUNCTION V molecular_weight() const {
-    return V(1.0) / (V(k_hydrogen_share) * (V(1.0 + k_helium_per_hydrogen) + electrons));
+  KOKKOS_INLINE_FUNCTION V molecular_weight(const Composition& gas) const {
+    return V(1.0) / (V(gas.hydrogen) * (V(1.0 + gas.helium_per_hydrogen) + electrons));
   }
 };
 
 // The species that so many electrons per hydrogen nucleus leave.
 template <class V>
-KOKKOS_INLINE_FUNCTION Species<V> species(const IonizationRates& rates, const PhotoRates& photo,
-                                          const V& n_H, const V& electrons) {
+KOKKOS_INLINE_FUNCTION Species<V> species(const Composition& gas, const IonizationRates& rates,
+                                          const PhotoRates& photo, const V& n_H,
+                                          const V& electrons) {
   // Ratios of each species to the next lower one.
   V up[3];
   for (int s = 0; s < 3; ++s)
@@ -61,7 +72,7 @@ KOKKOS_INLINE_FUNCTION Species<V> species(const IonizationRates& rates, const Ph
   Species<V> x;
   x.HI = V(1.0) / (V(1.0) + up[0]);
   x.HII = up[0] * x.HI;
-  x.HeI = V(k_helium_per_hydrogen) / (V(1.0) + up[1] * (V(1.0) + up[2]));
+  x.HeI = V(gas.helium_per_hydrogen) / (V(1.0) + up[1] * (V(1.0) + up[2]));
   x.HeII = up[1] * x.HeI;
   x.HeIII = up[2] * x.HeII;
   x.electrons = x.HII + x.HeII + V(2.0) * x.HeIII;
@@ -72,19 +83,19 @@ KOKKOS_INLINE_FUNCTION Species<V> species(const IonizationRates& rates, const Ph
 // their difference is bracketed and halved in its logarithm, then in its value. Gas in a pack has
 // the same bits as alone.
 template <class V>
-KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const IonizationRates& rates, const PhotoRates& photo,
-                                              const V& n_H) {
+KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const Composition& gas, const IonizationRates& rates,
+                                              const PhotoRates& photo, const V& n_H) {
   constexpr double least = 1e-30;
-  V low(least), high(1.0 + 2.0 * k_helium_per_hydrogen);
+  V low(least), high(1.0 + 2.0 * gas.helium_per_hydrogen);
   auto is_wide = high - low > V(1e-12) * high;
   for (int n = 0; n < 100 && any(is_wide); ++n) {
     const V middle = select(high > V(2.0) * low, square_root(low * high), V(0.5) * (low + high));
-    const auto is_below = species(rates, photo, n_H, middle).electrons > middle;
+    const auto is_below = species(gas, rates, photo, n_H, middle).electrons > middle;
     low = select(is_wide && is_below, middle, low);
     high = select(is_wide && !is_below, middle, high);
     is_wide = high - low > V(1e-12) * high;
   }
-  return species(rates, photo, n_H, V(0.5) * (low + high));
+  return species(gas, rates, photo, n_H, V(0.5) * (low + high));
 }
 
 }  // namespace octant::subgrid::cooling

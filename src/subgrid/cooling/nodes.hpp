@@ -1,22 +1,47 @@
 // Net cooling rates at the temperatures of a table, as kernels see them.
 //
-// At each node (n_H, T) lie four numbers: the net rates of primordial gas and of metals of the
-// solar abundance, both over n_H^2 in erg cm^3 s^-1, the internal energy per mass u in erg g^-1,
-// and the rate of Compton cooling per mass in erg g^-1 s^-1. Positive rates cool. Between rows of
-// equal n_H all four are linear in log10 n_H; what lies between temperatures is for exact.hpp.
+// At each node (n_H, T) lie four numbers of gas without metals: the net rates of primordial gas and
+// of metals of the solar abundance, both over n_H^2 in erg cm^3 s^-1, the internal energy per mass
+// u in erg g^-1, and the electrons per proton mass. Positive rates cool. Between rows of equal n_H
+// all four are linear in log10 n_H; what lies between temperatures is for exact.hpp. Two more
+// numbers belong to each temperature: the internal energy per mass of metals, and the rate of
+// Compton cooling of one electron per proton mass.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "core/code_units.hpp"
 #include "core/pack.hpp"
 #include "mesh/tiles.hpp"
 #include "subgrid/cooling/background.hpp"
-#include "subgrid/gas_units.hpp"
+#include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::cooling {
 
-enum NodeValue { k_primordial, k_metals, k_internal, k_compton, k_node_values };
+enum NodeValue { k_primordial, k_metals, k_internal, k_free_electrons, k_node_values };
+
+// Values of a temperature.
+struct ThermalValues {
+  double metal_energy;  // erg per gram of metals
+  double compton;       // erg g^-1 s^-1 for one electron per proton mass
+};
+
+// What rates say about the gas that they are rates of.
+struct RateGas {
+  double hydrogen_per_gram;  // hydrogen nuclei, in gas without metals
+  double nuclei = 0.0;       // per proton mass of all gas; electrons are the other particles
+  double least_electrons = -std::numeric_limits<double>::infinity();  // per proton mass
+  // 1 if metals have mass and particles of their own, so that less gas is hydrogen; else 0.
+  double metals_count = 0.0;
+};
+
+// The gas of one cell.
+struct CellGas {
+  double n_H;          // hydrogen nuclei per cm^3
+  double metallicity;  // in units of the solar one
+  double metals;       // mass fraction that is not hydrogen and helium
+};
 
 KOKKOS_FORCEINLINE_FUNCTION double power_of_ten(double x) {
   return Kokkos::exp(2.302585092994045684 * x);
@@ -80,32 +105,44 @@ struct NodeHints {
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
-                                        const RowPlace& place, int count, double per_mass,
-                                        double metallicity, const NodeHints& hints)
+                                        const ThermalValues* thermal, const RowPlace& place,
+                                        int count, const RateGas& gas, const CellGas& cell,
+                                        const NodeHints& hints)
       : lower_(lower),
         upper_(upper),
+        thermal_(thermal),
         fraction_(place.fraction),
-        per_mass_(per_mass),
-        metallicity_(metallicity),
+        primordial_(1.0 - cell.metals),
+        per_mass_(cell.n_H * (gas.hydrogen_per_gram * primordial_)),
+        cell_(cell),
+        gas_(gas),
         count_(count),
         row_(place.row),
         hints_(hints) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int count() const { return count_; }
   // Of the first node above an energy.
-  KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const { return hints_.guess(row_, energy); }
+  KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const {
+    return hints_.guess(row_, energy / primordial_);
+  }
   KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const {
-    return value<double>(node, k_internal);
+    return with_metals(value<double>(node, k_internal), node);
   }
   KOKKOS_FORCEINLINE_FUNCTION Point point(int node) const {
     double at[k_node_values];
     for (int n = 0; n < k_node_values; n += PackTraits<Pack>::width)
       PackTraits<Pack>::store(at + n, value<Pack>(node, n));
-    return {at[k_internal],
-            per_mass_ * (at[k_primordial] + metallicity_ * at[k_metals]) + at[k_compton]};
+    const double electrons = primordial_ * at[k_free_electrons] - cell_.metals * gas_.nuclei;
+    return {with_metals(at[k_internal], node),
+            per_mass_ * (at[k_primordial] + cell_.metallicity * at[k_metals]) +
+                thermal_[node].compton * Kokkos::max(electrons, gas_.least_electrons)};
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION double with_metals(double energy, int node) const {
+    return primordial_ * energy + cell_.metals * thermal_[node].metal_energy;
+  }
+
   // The NodeValues from one on.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V value(int node, int which) const {
@@ -115,7 +152,12 @@ class CellRates {
   }
 
   const double *lower_, *upper_;
-  double fraction_, per_mass_, metallicity_;
+  const ThermalValues* thermal_;
+  double fraction_;
+  double primordial_;  // mass fraction of hydrogen and helium
+  double per_mass_;    // n_H^2 / rho in cm^-3 g^-1
+  CellGas cell_;
+  const RateGas& gas_;
   int count_, row_;
   const NodeHints& hints_;
 };
@@ -123,6 +165,8 @@ class CellRates {
 // Rates at one redshift, in device memory. Passed by value.
 struct Nodes {
   mesh::DeviceArray<const double> values;  // [row][temperature][NodeValue]
+  mesh::DeviceArray<const ThermalValues> thermal;
+  RateGas gas{};
   RowAxis rows;
   int temperatures = 0;
   NodeHints hints;
@@ -140,18 +184,11 @@ struct Nodes {
     return place;
   }
 
-  // For gas of n_H nuclei per cm^3, at a place among the rows, and a metallicity in units of the
-  // solar one.
-  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(double n_H, const RowPlace& place,
-                                              double metallicity) const {
+  // Rates of a cell at a place among the rows.
+  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPlace& place) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;
-    return {row, row + stride, place, temperatures, rate_per_mass(n_H), metallicity, hints};
-  }
-
-  // n_H^2 / rho in cm^-3 g^-1.
-  KOKKOS_FORCEINLINE_FUNCTION static double rate_per_mass(double n_H) {
-    return n_H * (k_hydrogen_share / constants::k_proton_mass);
+    return {row, row + stride, thermal.data(), place, temperatures, gas, cell, hints};
   }
 };
 

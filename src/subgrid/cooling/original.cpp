@@ -104,9 +104,9 @@ Curves equilibrium_curves(const std::vector<AtTemperature>& temperatures,
   using Lanes = PackTraits<Pack>;
   Curves curves;
   for (const AtTemperature& at : temperatures) {
-    const Species<Pack> x = equilibrium(at.ionization, background, n_H);
+    const Species<Pack> x = equilibrium(k_original_composition, at.ionization, background, n_H);
     const Pack cool = at.cooling.rate(x), heat = photo_heating(n_H, background, x);
-    const Pack over_mu = Pack(at.T) / x.molecular_weight();
+    const Pack over_mu = Pack(at.T) / x.molecular_weight(k_original_composition);
     for (int lane = 0; lane < k_lanes; ++lane)
       curves[lane].add(
           std::log10(Lanes::lane(over_mu, lane)),
@@ -170,13 +170,13 @@ struct NodeAxis {
   int size() const { return static_cast<int>(over_mu.size()); }
 };
 
-// The NodeValues of a node of a row. Beyond the table there is bremsstrahlung.
+// The NodeValues of a node of a row. Compton's rate stands in the place of electrons. Beyond the
+// table there is bremsstrahlung.
 void evaluate(const std::vector<Tabulated>& row, const NodeAxis& axis, int n,
               const OriginalOptions& options, double* node) {
-  constexpr double per_mass = k_hydrogen_share / constants::k_proton_mass;
   const double over_mu = axis.over_mu[n];
   node[k_internal] = internal_energy(over_mu, 1.0, options.gamma);
-  node[k_metals] = node[k_compton] = 0.0;
+  node[k_metals] = node[k_free_electrons] = 0.0;
   if (n > k_intervals * k_nodes_per_interval) {
     node[k_primordial] = 1.42e-27 * 1.1 * std::sqrt(over_mu);
     return;
@@ -186,7 +186,8 @@ void evaluate(const std::vector<Tabulated>& row, const NodeAxis& axis, int n,
   const auto rate = [&](int r) { return power_of_ten(between(row[k], row[k + 1], r, y)); };
   node[k_primordial] = rate(k_collisions) - rate(k_photo_heat);
   node[k_metals] = rate(k_line_cooling);
-  if (options.compton) node[k_compton] = per_mass * (rate(k_to_cmb) - rate(k_from_cmb));
+  if (options.compton)
+    node[k_free_electrons] = k_original_gas.hydrogen_per_gram * (rate(k_to_cmb) - rate(k_from_cmb));
 }
 
 }  // namespace
@@ -224,6 +225,9 @@ Nodes original_nodes(const OriginalOptions& options, double z, const Communicato
   nodes.rows = {k_least_density, k_rows_per_dex, rows};
   nodes.temperatures = axis.size();
   nodes.shielding = options.shielding;
+  nodes.gas = k_original_gas;
+  nodes.thermal = mesh::to_device("original temperatures",
+                                  std::vector<ThermalValues>(axis.size(), ThermalValues{0.0, 1.0}));
   nodes.values = mesh::to_device("original cooling", values);
   look_through(nodes);
   return nodes;

@@ -8,6 +8,11 @@
 
 namespace octant::subgrid::cooling {
 
+// The gas of RAMSES's rates: metals are part of it without a mass of their own, and its energies
+// are those of T / mu.
+inline constexpr RateGas k_original_gas{.hydrogen_per_gram = k_original_composition.hydrogen /
+                                                             constants::k_proton_mass};
+
 // What the original method looks at.
 struct OriginalOptions {
   double gamma = 5.0 / 3.0;

@@ -8,7 +8,6 @@
 #include "core/log.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/unread_members.hpp"
-#include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::cooling {
 
@@ -129,8 +128,9 @@ std::vector<double> equilibrium_weights(const Hdf5Reader& file, const CoolingTab
     for (std::size_t k = 0; k < table.log_temperature.size(); ++k) {
       const IonizationRates collisions(std::pow(10.0, table.log_temperature[k]));
       for (std::size_t n = 0; n < table.log_density.size(); ++n)
-        weights[table.place(n, z, k)] =
-            equilibrium(collisions, at_z, std::pow(10.0, table.log_density[n])).molecular_weight();
+        weights[table.place(n, z, k)] = equilibrium(k_grackle_composition, collisions, at_z,
+                                                    std::pow(10.0, table.log_density[n]))
+                                            .molecular_weight(k_grackle_composition);
     }
   }
   return weights;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::cooling {
 
@@ -35,6 +36,11 @@ double at_redshift(const std::vector<double>& redshifts, const std::vector<doubl
 
 // The metallicity that the files call solar.
 inline constexpr double k_grackle_solar = 0.01295;
+
+// The gas of the files: Cloudy has one helium nucleus, of 3.971 hydrogen masses, per ten hydrogen
+// nuclei, and Grackle gives metals a mean molecular weight of 16.
+inline constexpr Composition k_grackle_composition{1.0 / (1.0 + 0.1 * 3.971), 0.1};
+inline constexpr double k_grackle_metal_weight = 16.0;
 
 // Reads a file of rank 1 (T), 2 (n_H, T) or 3 (n_H, z, T), of either byte order. Where it lacks the
 // mean molecular weight, that of the ionisation equilibrium of hydrogen and helium in the file's

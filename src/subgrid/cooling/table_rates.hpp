@@ -14,6 +14,8 @@ struct TableOptions {
   Shielding shielding = Shielding::none;
   double maximum_temperature = 1e10;  // K: the nodes go on that far
   int refinement = 10;                // rows per step of the table's densities
+  int temperature_refinement = 16;    // most intervals between two of the table's temperatures
+  double residual_electrons = 2e-4;   // least electrons per hydrogen nucleus in Compton's exchange
 };
 
 // log10 of rates and mu of a table at one redshift, [n_H][T][LogValue]; linear in log10 n_H.
@@ -22,6 +24,8 @@ enum LogValue { k_cool, k_heat, k_metal_cool, k_metal_heat, k_weight, k_log_valu
 struct TableSlice {
   mesh::DeviceArray<const double> values;
   mesh::DeviceArray<const double> temperature;  // K
+  mesh::DeviceArray<const ThermalValues> thermal;
+  RateGas gas{};
   RowAxis rows;
   int temperatures = 0;
   // Of the microwave background: log10 of what a rate is at its temperature, [n_H][2].
@@ -43,9 +47,9 @@ KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight,
 // exponentials per node. For one cell, as CellRates.
 class DirectRates {
  public:
-  KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, double n_H, const RowPlace& place,
-                                     double metallicity)
-      : slice_(slice), place_(place), n_H_(n_H), metallicity_(metallicity) {}
+  KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
+                                     const RowPlace& place)
+      : slice_(slice), place_(place), cell_(cell) {}
 
   KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
   KOKKOS_INLINE_FUNCTION int guess(double energy) const {
@@ -61,17 +65,22 @@ class DirectRates {
   }
   KOKKOS_INLINE_FUNCTION Point point(int node) const {
     double values[k_node_values];
-    slice_.evaluate(place_, n_H_, node, values);
-    return {values[k_internal],
-            Nodes::rate_per_mass(n_H_) * (values[k_primordial] + metallicity_ * values[k_metals]) +
-                values[k_compton]};
+    slice_.evaluate(place_, cell_.n_H, node, values);
+    const ThermalValues& thermal = slice_.thermal(node);
+    const double primordial = 1.0 - cell_.metals;
+    const double electrons =
+        primordial * values[k_free_electrons] - cell_.metals * slice_.gas.nuclei;
+    return {primordial * values[k_internal] + cell_.metals * thermal.metal_energy,
+            cell_.n_H * (slice_.gas.hydrogen_per_gram * primordial) *
+                    (values[k_primordial] + cell_.metallicity * values[k_metals]) +
+                thermal.compton * Kokkos::max(electrons, slice_.gas.least_electrons)};
   }
   KOKKOS_INLINE_FUNCTION double energy(int node) const { return point(node).energy; }
 
  private:
   const TableSlice& slice_;
   RowPlace place_;
-  double n_H_, metallicity_;
+  CellGas cell_;
 };
 
 KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n_H, int k,
@@ -95,10 +104,11 @@ KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n
   node[k_primordial] = cool - share * rate(k_heat);
   node[k_metals] = metal_cool - share * rate(k_metal_heat);
   node[k_internal] = internal_energy(T, weight, options.gamma);
-  node[k_compton] = options.compton ? compton_per_electron(T, redshift) * electrons_of(weight) *
-                                          (k_hydrogen_share / constants::k_proton_mass)
-                                    : 0.0;
+  node[k_free_electrons] = 1.0 / weight - gas.nuclei;
 }
+
+// The gas of Grackle's tables.
+RateGas table_gas(const TableOptions& options);
 
 // The table at a redshift; beyond its ends, at its nearest one.
 TableSlice slice_at(const CoolingTable& table, const TableOptions& options, double redshift);

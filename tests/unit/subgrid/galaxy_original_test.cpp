@@ -20,7 +20,8 @@ TEST(GalaxyOriginal, rates_are_those_of_ramses) {
     const double over_mu = row.number("T_over_mu"), T = over_mu * row.number("mu");
     if (!(over_mu > 100.0)) continue;
     const PhotoRates background = courty_background(z, k_ramses_reionization);
-    const Species<double> x = equilibrium(IonizationRates(T), background, n_H);
+    const Species<double> x =
+        equilibrium(k_original_composition, IonizationRates(T), background, n_H);
     const ComptonRates compton = original_compton(x.electrons, T, z);
     // What is a thousandth of the rest does not matter.
     const double cool = row.number("cool"), heat = row.number("heat");
@@ -31,7 +32,7 @@ TEST(GalaxyOriginal, rates_are_those_of_ramses) {
       EXPECT_NEAR(found, expected, 0.005 * std::max(expected, least))
           << column << " at z = " << z << ", n_H = " << n_H << ", T = " << T;
     };
-    agrees("mu", x.molecular_weight(), 0.0);
+    agrees("mu", x.molecular_weight(k_original_composition), 0.0);
     agrees("cool", PrimordialCooling(T).rate(x), slight);
     agrees("heat", photo_heating(n_H, background, x), slight);
     agrees("metal_solar", std::pow(10.0, original_metals(n_H, T, z).log_rate), slight);
@@ -57,9 +58,11 @@ TEST(GalaxyOriginal, gas_in_a_pack_has_the_equilibrium_that_it_has_alone) {
   const PhotoRates background = courty_background(2.0, k_ramses_reionization);
   for (const double T : {20.0, 1e4, 3e4, 1e7}) {
     const IonizationRates rates(T);
-    const Species<Pack> together = equilibrium(rates, background, Lanes::load(densities));
+    const Species<Pack> together =
+        equilibrium(k_original_composition, rates, background, Lanes::load(densities));
     for (int lane = 0; lane < Lanes::width; ++lane) {
-      const Species<double> alone = equilibrium(rates, background, densities[lane]);
+      const Species<double> alone =
+          equilibrium(k_original_composition, rates, background, densities[lane]);
       EXPECT_EQ(Lanes::lane(together.electrons, lane), alone.electrons) << "T = " << T;
       EXPECT_EQ(Lanes::lane(together.HeI, lane), alone.HeI) << "T = " << T;
     }
@@ -81,7 +84,8 @@ TEST(GalaxyOriginal, cells_cool_as_those_of_ramses) {
                          Communicator::world());
     const Nodes& of = nodes[{z, shielded}];
     const double n_H = row.number("n_H");
-    const CellRates rates = of.rates(n_H, of.place(n_H), row.number("Z_over_0.02"));
+    const CellGas cell{n_H, row.number("Z_over_0.02"), 0.0};
+    const CellRates rates = of.rates(cell, of.place(n_H));
     const double u_0 = per_kelvin * row.number("T_over_mu_0");
     const double t = 1e6 * constants::k_year * row.number("t_Myr");
     bool exactly_ended = false;
