@@ -2,7 +2,8 @@
 // solvers, which end with
 //   template SchemeKernels riemann_kernels_of<Hllc>();
 // and through scheme_kernels.hpp by schemes that bring their own fluxes. A solver is a struct with
-// `name`, as in parameter files, and flux<Axis>(left, right, gas); see riemann.hpp.
+// `name`, as in parameter files, and flux<Axis>(left, right, gas); see riemann.hpp for
+// solvers that also take the strength of shocks.
 #pragma once
 
 #include "core/unroll.hpp"
@@ -19,9 +20,9 @@ namespace octant::hydro {
 template <class RiemannSolver>
 class GodunovFluxes {
  public:
-  static constexpr int points = 6;
+  static constexpr int points = 7;
   template <class Planes>
-  using Surface = FaceCentres<Planes>;
+  using Surface = FaceAndCellCentres<Planes>;
 
   KOKKOS_FUNCTION explicit GodunovFluxes(const KernelArguments& a)
       : gas_(a.gas), variables_(a.variables) {}
@@ -35,7 +36,13 @@ class GodunovFluxes {
       l[n] = left(upper_face(Axis), n);
       r[n] = right(lower_face(Axis), n);
     }
-    const State<V> out = RiemannSolver::template flux<Axis>(l, r, gas_);
+    State<V> out;
+    if constexpr (k_senses_shocks<RiemannSolver>) {
+      const V shock = max(left(k_cell_centre, Axis), right(k_cell_centre, Axis));
+      out = RiemannSolver::template flux<Axis>(l, r, shock, gas_);
+    } else {
+      out = RiemannSolver::template flux<Axis>(l, r, gas_);
+    }
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) put(n, out[n]);
     for (int n = k_hydro_variables; n < variables_; ++n)
@@ -124,7 +131,8 @@ FluxKernels flux_kernels() {
 
 template <class Solver>
 SchemeKernels riemann_kernels_of() {
-  return {Solver::name, true, godunov_states, flux_kernels<GodunovFluxes<Solver>>()};
+  return {Solver::name, true, k_senses_shocks<Solver>, godunov_states,
+          flux_kernels<GodunovFluxes<Solver>>()};
 }
 
 }  // namespace octant::hydro

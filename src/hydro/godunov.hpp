@@ -11,6 +11,7 @@
 #include "hydro/contact_steepening.hpp"
 #include "hydro/half_step.hpp"
 #include "hydro/scheme.hpp"
+#include "hydro/shock_sensor.hpp"
 #include "hydro/thin_gas.hpp"
 
 namespace octant::hydro {
@@ -19,13 +20,13 @@ namespace octant::hydro {
 template <class Reconstruction>
 class GodunovStates {
  public:
-  static constexpr int reach = Reconstruction::reach, points = 6;
+  static constexpr int reach = Reconstruction::reach, points = 7;
   static constexpr auto shape = mesh::GhostShape::Kind::star;
   template <class Planes>
-  using Surface = FaceCentres<Planes>;
+  using Surface = FaceAndCellCentres<Planes>;
 
   KOKKOS_FUNCTION explicit GodunovStates(const KernelArguments& a)
-      : gas_(a.gas), variables_(a.variables) {}
+      : gas_(a.gas), variables_(a.variables), senses_shocks_(a.senses_shocks) {}
 
  protected:
   // A value at a face: densities and pressures are no less than `floor`.
@@ -38,8 +39,18 @@ class GodunovStates {
     return n == k_density ? gas_.density_floor : gas_.pressure_floor;
   }
 
+  // What Riemann solvers with a shock sensor need to know of the cell.
+  template <class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void sense_shocks(const Cell& cell, const Put& put) const {
+    if (!senses_shocks_) return;
+    find_transverse_shocks<V>(cell, gas_.gamma,
+                              [&](int axis, const V& strength)
+                                  OCTANT_INLINE_LAMBDA { put(k_cell_centre, axis, strength); });
+  }
+
   Gas gas_;
   int variables_;
+  bool senses_shocks_;
 };
 
 // The states of a stage of a Runge-Kutta scheme.
@@ -52,6 +63,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
+    this->template sense_shocks<V>(cell, put);
     V thinnest = cell(k_density, 0, 0, 0);
     const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
       const Faces<V> face = faces<V>(n, line);
@@ -108,6 +120,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place& place,
                                                const Put& put) const {
     using Profile = typename Reconstruction::template Profile<V>;
+    this->template sense_shocks<V>(cell, put);
     const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) OCTANT_INLINE_LAMBDA {
       x = Reconstruction::template profile<V>(
           [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, o, 0, 0); });

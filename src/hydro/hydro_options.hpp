@@ -42,7 +42,7 @@ struct HydroOptions {
   bool enabled = true;  // otherwise there is no gas
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc";  // of hydro/schemes.hpp
-  std::string riemann = "hllc";
+  std::string riemann = "hllc_hybrid";
   bool contact_steepening = false;  // of the parabolas of Runge-Kutta schemes
   double gamma = 1.4;
   double density_floor = 1e-12;

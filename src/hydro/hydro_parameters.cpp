@@ -26,8 +26,13 @@ void HydroParameters::declare(ParameterSchema& schema) {
       "hydro.contact_steepening", contact_steepening,
       {.meaning = "Keep jumps of the density without one of the pressure within two or three "
                   "cells (ppm and ppm26 with rk3 or rk2)"});
-  schema.add("hydro.riemann", riemann,
-             {.meaning = "Riemann solver", .choices = riemann_solver_names()});
+  schema.add(
+      "hydro.riemann", riemann,
+      {.meaning =
+           "Riemann solver: hllc_hybrid is hllc with hll in faces along strong shocks (against "
+           "the carbuncle instability), hllc_low_mach the same with less dissipation of flows much "
+           "slower than sound",
+       .choices = riemann_solver_names()});
   schema.add("hydro.density_floor", density_floor,
              {.unit = "code density", .meaning = "Smallest density", .above = 0.0});
   schema.add(

@@ -13,7 +13,7 @@ struct HydroParameters {
   bool enabled = true;
   double gamma = 1.4;
   Integrator integrator = Integrator::muscl_hancock;
-  std::string reconstruction = "plm", limiter = "mc", riemann = "hllc";
+  std::string reconstruction = "plm", limiter = "mc", riemann = "hllc_hybrid";
   bool contact_steepening = false;
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;

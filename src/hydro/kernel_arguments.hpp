@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hydro/point_sources.hpp"
+#include "hydro/schemes.hpp"
 
 namespace octant::hydro {
 
@@ -14,6 +15,7 @@ struct KernelArguments {
         spin(options.spin()),
         dimensions(options.dimensions),
         hancock(options.integrator == Integrator::muscl_hancock),
+        senses_shocks(scheme_kernels(options).senses_shocks),
         steepens_contacts(options.contact_steepening),
         frame(options.frame),
         sources(options, a),
@@ -31,6 +33,7 @@ struct KernelArguments {
   int spin;        // the first of spin_variables(), or -1
   int dimensions;  // along which the gas changes; batches of tiles take no notice
   bool hancock;
+  bool senses_shocks;      // for Riemann solvers that need the shock sensor
   bool steepens_contacts;  // of parabolas, in Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;

@@ -1,6 +1,7 @@
 // Fluxes through a face between two constant states, for any Pack. `left` and `right` are primitive
 // states with positive density and pressure; Axis is the normal of the face. `name` is what
-// hydro.riemann calls a solver.
+// hydro.riemann calls a solver. A solver with `senses_shocks = true` also takes the strength of the
+// shocks that run along the other two axes, from 0 to 1.
 // Passive scalars ride on the mass flux: see scalar_flux.
 #pragma once
 
@@ -8,6 +9,12 @@
 #include "hydro/euler.hpp"
 
 namespace octant::hydro {
+
+// Whether a Riemann solver needs the shock sensor.
+template <class Solver>
+inline constexpr bool k_senses_shocks = requires {
+  requires Solver::senses_shocks;
+};
 
 // Velocity components seen from a face.
 template <int Axis>
@@ -99,6 +106,18 @@ struct Hll {
   }
 };
 
+// The factor phi of HllcLowMach. One division, one root.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V low_mach_factor(const State<V>& left, const State<V>& right,
+                                              const V& sound) {
+  const auto square = [](const State<V>& w) {
+    return w[k_velocity_x] * w[k_velocity_x] + w[k_velocity_y] * w[k_velocity_y] +
+           w[k_velocity_z] * w[k_velocity_z];
+  };
+  const V chi = min(square_root(max(square(left), square(right))) / sound, V(1.0));
+  return chi * (V(2.0) - chi);
+}
+
 // HLLC (Toro 2009, sec. 10.4-10.6) with the signal speeds
 //   S_L = min(u_L, u_R) - c,  S_R = max(u_L, u_R) + c,  c = max(c_L, c_R).
 // With m_L = rho_L (u_L - S_L) and m_R = rho_R (S_R - u_R), both positive,
@@ -108,53 +127,105 @@ struct Hll {
 // lies between S_K and u*:  rho*_K = rho_K (S_K - u_K) / (S_K - u*),
 //   E*_K = ((S_K - u_K) E_K - p_K u_K + p* u*) / (S_K - u*).
 // The flux is the physical flux of the state found at x/t = 0. Three divisions, one root.
+//
+// With LowMach the velocity difference in p* is multiplied by phi: see HllcLowMach.
+template <int Axis, bool LowMach, class V>
+KOKKOS_FORCEINLINE_FUNCTION State<V> hllc_flux(const State<V>& left, const State<V>& right,
+                                               const Gas& gas) {
+  using Axes = FaceAxes<Axis>;
+  const V rho_l = left[k_density], rho_r = right[k_density];
+  const V u_l = left[Axes::normal], u_r = right[Axes::normal];
+  const V p_l = left[k_pressure], p_r = right[k_pressure];
+
+  const V sound = larger_sound_speed(left, right, gas);
+  const V speed_l = min(u_l, u_r) - sound, speed_r = max(u_l, u_r) + sound;
+  const V m_l = rho_l * (u_l - speed_l), m_r = rho_r * (speed_r - u_r);
+  const V inverse = V(1.0) / (m_l + m_r);
+  const V u_star = ((m_l * u_l + m_r * u_r) + (p_l - p_r)) * inverse;
+  V jump = u_l - u_r;
+  if constexpr (LowMach) jump = low_mach_factor(left, right, sound) * jump;
+  const V p_star =
+      max(((m_r * p_l + m_l * p_r) + m_l * m_r * jump) * inverse, V(gas.pressure_floor));
+
+  const auto from_left = u_star > V(0.0);
+  const V rho = select(from_left, rho_l, rho_r);
+  const V u = select(from_left, u_l, u_r);
+  const V p = select(from_left, p_l, p_r);
+  const V speed = select(from_left, speed_l, speed_r);
+  const V t_1 = select(from_left, left[Axes::tangent_1], right[Axes::tangent_1]);
+  const V t_2 = select(from_left, left[Axes::tangent_2], right[Axes::tangent_2]);
+  const V energy = p * V(1.0 / (gas.gamma - 1.0)) + V(0.5) * rho * (u * u + t_1 * t_1 + t_2 * t_2);
+
+  // The face lies inside the star region where S_K still runs away from the contact.
+  const auto in_star = select(from_left, -speed, speed) > V(0.0);
+  const V stretch = V(1.0) / (speed - u_star);
+  const V rho_0 = select(in_star, rho * (speed - u) * stretch, rho);
+  const V u_0 = select(in_star, u_star, u);
+  const V p_0 = select(in_star, p_star, p);
+  const V energy_0 =
+      select(in_star, ((speed - u) * energy + (p_star * u_star - p * u)) * stretch, energy);
+
+  State<V> flux;
+  const V mass = rho_0 * u_0;
+  flux[k_mass] = mass;
+  flux[Axes::normal] = mass * u_0 + p_0;
+  flux[Axes::tangent_1] = mass * t_1;
+  flux[Axes::tangent_2] = mass * t_2;
+  flux[k_energy] = (energy_0 + p_0) * u_0;
+  return flux;
+}
+
 struct Hllc {
   static constexpr const char* name = "hllc";
 
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {
-    using Axes = FaceAxes<Axis>;
-    const V rho_l = left[k_density], rho_r = right[k_density];
-    const V u_l = left[Axes::normal], u_r = right[Axes::normal];
-    const V p_l = left[k_pressure], p_r = right[k_pressure];
+    return hllc_flux<Axis, false>(left, right, gas);
+  }
+};
 
-    const V sound = larger_sound_speed(left, right, gas);
-    const V speed_l = min(u_l, u_r) - sound, speed_r = max(u_l, u_r) + sound;
-    const V m_l = rho_l * (u_l - speed_l), m_r = rho_r * (speed_r - u_r);
-    const V inverse = V(1.0) / (m_l + m_r);
-    const V u_star = ((m_l * u_l + m_r * u_r) + (p_l - p_r)) * inverse;
-    const V p_star =
-        max(((m_r * p_l + m_l * p_r) + m_l * m_r * (u_l - u_r)) * inverse, V(gas.pressure_floor));
+// HLLC, blended with HLL in faces that lie along a strong shock:
+//   F = F_HLLC + s (F_HLL - F_HLLC),
+// where s, from 0 to 1, is the strength of shocks that run along the other two axes in the two
+// cells of the face (shock_sensor.hpp). There HLLC has no dissipation of contacts and shear, and
+// small perturbations along the shock grow: the carbuncle instability (Quirk 1994). Where s = 0 the
+// flux is that of HLLC, bit for bit.
+template <bool LowMach>
+struct HllcWithSensor {
+  static constexpr bool senses_shocks = true;
 
-    const auto from_left = u_star > V(0.0);
-    const V rho = select(from_left, rho_l, rho_r);
-    const V u = select(from_left, u_l, u_r);
-    const V p = select(from_left, p_l, p_r);
-    const V speed = select(from_left, speed_l, speed_r);
-    const V t_1 = select(from_left, left[Axes::tangent_1], right[Axes::tangent_1]);
-    const V t_2 = select(from_left, left[Axes::tangent_2], right[Axes::tangent_2]);
-    const V energy =
-        p * V(1.0 / (gas.gamma - 1.0)) + V(0.5) * rho * (u * u + t_1 * t_1 + t_2 * t_2);
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
+                                                   const V& shock, const Gas& gas) {
+    const State<V> sharp = hllc_flux<Axis, LowMach>(left, right, gas);
+    if (!any(shock > V(0.0))) return sharp;
+    return blended<Axis>(left, right, sharp, shock, gas);
+  }
 
-    // The face lies inside the star region where S_K still runs away from the contact.
-    const auto in_star = select(from_left, -speed, speed) > V(0.0);
-    const V stretch = V(1.0) / (speed - u_star);
-    const V rho_0 = select(in_star, rho * (speed - u) * stretch, rho);
-    const V u_0 = select(in_star, u_star, u);
-    const V p_0 = select(in_star, p_star, p);
-    const V energy_0 =
-        select(in_star, ((speed - u) * energy + (p_star * u_star - p * u)) * stretch, energy);
-
+ private:
+  // Out of line, because few faces need it.
+  template <int Axis, class V>
+  OCTANT_OUT_OF_LINE static State<V> blended(const State<V> left, const State<V> right,
+                                             const State<V> sharp, const V shock, const Gas gas) {
+    const State<V> diffusive = Hll::flux<Axis>(left, right, gas);
     State<V> flux;
-    const V mass = rho_0 * u_0;
-    flux[k_mass] = mass;
-    flux[Axes::normal] = mass * u_0 + p_0;
-    flux[Axes::tangent_1] = mass * t_1;
-    flux[Axes::tangent_2] = mass * t_2;
-    flux[k_energy] = (energy_0 + p_0) * u_0;
+    OCTANT_UNROLL(8)
+    for (int n = 0; n < k_hydro_variables; ++n)
+      flux[n] = select(shock > V(0.0), sharp[n] + shock * (diffusive[n] - sharp[n]), V(sharp[n]));
     return flux;
   }
+};
+
+struct HllcHybrid : HllcWithSensor<false> {
+  static constexpr const char* name = "hllc_hybrid";
+};
+
+// The same, for flows that are much slower than sound: the velocity difference in p* is multiplied
+// by phi = chi (2 - chi), chi = min(1, max(|v_L|, |v_R|) / c) (Minoshima & Miyoshi 2021, J. Comput.
+// Phys. 446, 110639), so that the dissipation of kinetic energy does not grow as 1 / Mach.
+struct HllcLowMach : HllcWithSensor<true> {
+  static constexpr const char* name = "hllc_low_mach";
 };
 
 }  // namespace octant::hydro

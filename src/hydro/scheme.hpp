@@ -77,6 +77,33 @@ class FaceCentres {
   typename Planes::FacePlane faces_[6];
 };
 
+// The same with a seventh point, the centre of the cell, for up to k_hydro_variables numbers of the
+// cell that fluxes depend on. They lie in planes of their own, or, where a schedule keeps all
+// planes, in the one that the upper faces along z leave free.
+inline constexpr int k_cell_centre = 6;
+
+template <class Planes>
+class FaceAndCellCentres {
+  using Faces = FaceCentres<Planes>;
+
+ public:
+  static constexpr int points = 7;
+  static constexpr int stride = Faces::stride;
+  static constexpr int planes = Faces::planes + (Planes::keeps_all_planes ? 0 : 2);
+
+  KOKKOS_FORCEINLINE_FUNCTION FaceAndCellCentres(const Planes& s, int k)
+      : faces_(s, k),
+        centre_(Planes::keeps_all_planes ? s.surface((k & 1) ^ 1, k) : s.surface(4 + (k & 1), k)) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
+    return point == k_cell_centre ? centre_.at(j, i) : faces_.at(point, j, i);
+  }
+
+ private:
+  Faces faces_;
+  typename Planes::FacePlane centre_;
+};
+
 // The ghost cells of a sweep: the states on both sides of the patch's outermost faces are known,
 // and dual energy looks at two cells.
 template <class Scheme>

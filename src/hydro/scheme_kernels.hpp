@@ -10,7 +10,7 @@ namespace octant::hydro {
 
 template <class Scheme>
 SchemeKernels scheme_kernels_of() {
-  return {Scheme::name, Scheme::predicts,
+  return {Scheme::name, Scheme::predicts, false,
           [](const HydroOptions&) { return state_kernels<Scheme>(); }, flux_kernels<Scheme>()};
 }
 

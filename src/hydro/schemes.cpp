@@ -16,7 +16,8 @@ struct SchemeList {
 };
 
 // Both in the order in which the manual lists them.
-using RiemannSolvers = SolverList<struct Llf, struct Hll, struct Hllc, struct Exact>;
+using RiemannSolvers = SolverList<struct Llf, struct Hll, struct HllcHybrid, struct HllcLowMach,
+                                  struct Hllc, struct Exact>;
 using OtherSchemes = SchemeList<class Ppm26, class Ppm26Published>;
 
 namespace {

@@ -66,7 +66,8 @@ struct SweepKernels {
 // What is compiled once per scheme, or per Riemann solver for all that the options may ask for.
 struct SchemeKernels {
   const char* name;
-  bool predicts;  // whether it may be run with Hancock's predictor
+  bool predicts;       // whether it may be run with Hancock's predictor
+  bool senses_shocks;  // whether fluxes depend on the shock sensor
   StateKernels (*states)(const HydroOptions& options);
   FluxKernels fluxes;
 };

@@ -34,6 +34,7 @@ struct Batch {
 template <int M>
 class BatchFluxes {
  public:
+  static constexpr bool keeps_all_planes = true;
   static constexpr int patch = M, width = PackTraits<Pack>::width;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;

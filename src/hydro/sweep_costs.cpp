@@ -14,7 +14,7 @@ namespace octant::hydro {
 namespace {
 
 // Those whose steps are the same for all states.
-using CountedSolvers = TypeList<Llf, Hll, Hllc>;
+using CountedSolvers = TypeList<Llf, Hll, HllcHybrid, HllcLowMach, Hllc>;
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -68,7 +68,11 @@ double operations_of_fluxes(const HydroOptions& options, const KernelArguments& 
   for (int n = 0; n < k_hydro_variables; ++n) left[n] = smooth(n, -0.5), right[n] = smooth(n, 0.5);
   double count = 0.0;
   CountedSolvers::with(options.riemann, [&]<class Solver>() {
-    count = operations_of([&] { Solver::template flux<0>(left, right, a.gas); });
+    count = operations_of([&] {
+      if constexpr (k_senses_shocks<Solver>)
+        Solver::template flux<0>(left, right, Counted(0.0), a.gas);
+      else Solver::template flux<0>(left, right, a.gas);
+    });
   });
   return 3.0 * (count + (a.variables - k_hydro_variables));
 }
@@ -101,14 +105,17 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
   const double cell = 8.0 * a.variables,
                gathered = gathered_per_cell(states.ghosts, a.sweep.tiles.patch);
   const double old = a.sweep.a0 != 0.0 ? cell : 0.0;
+  // The centres of cells hold numbers for the shock sensor alone.
+  const bool is_godunov = is_among(Reconstructions::names(), options.reconstruction);
+  const double surface = cell * (states.points - (is_godunov ? 1 : 0)) +
+                         (is_godunov && a.senses_shocks ? 3.0 * 8.0 : 0.0);
   SweepCosts costs;
   costs.gather.bytes = 2.0 * cell * gathered;
-  costs.states.bytes = cell * (1.0 + states.points);
-  costs.fluxes.bytes = cell * (states.points + 3.0);
+  costs.states.bytes = cell + surface;
+  costs.fluxes.bytes = surface + 3.0 * cell;
   costs.update.bytes = cell * (3.0 + 1.0 + 1.0) + old;
   costs.sweep.bytes = cell * (1.0 + 1.0) + old;
-  if (options.dimensions < 3 || !is_among(Reconstructions::names(), options.reconstruction) ||
-      !is_among(CountedSolvers::names(), options.riemann))
+  if (options.dimensions < 3 || !is_godunov || !is_among(CountedSolvers::names(), options.riemann))
     return costs;
   costs.gather.operations = gathered * operations_of_gather(a);
   costs.states.operations = operations_of_states(options, a);

@@ -30,6 +30,7 @@ constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multip
 template <int M>
 class SweepFaces {
  public:
+  static constexpr bool keeps_all_planes = false;  // but the last two of them
   static constexpr int patch = M, width = PackTraits<Pack>::width;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;

@@ -80,7 +80,7 @@ TEST(Accuracy, strong_rarefactions_err_as_little_with_ppm_as_with_plm) {
 }
 
 TEST(Accuracy, every_riemann_solver_solves_the_sod_tube) {
-  for (const std::string riemann : {"llf", "hll", "hllc", "exact"})
+  for (const std::string riemann : {"llf", "hll", "hllc_hybrid", "hllc_low_mach", "hllc", "exact"})
     for (const std::string reconstruction : {"plm", "ppm"})
       EXPECT_LT(sod_error(method_of(Integrator::muscl_hancock, reconstruction, riemann), 0, 128),
                 0.006);

@@ -95,7 +95,8 @@ void expect_differences_to_restore_first_order(const HydroOptions& options, int 
 TEST(Fallback, differences_turn_the_update_of_a_cell_into_first_order) {
   for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2})
     for (const std::string reconstruction : {"plm", "ppm"})
-      for (const std::string riemann : {"llf", "hll", "hllc", "exact"})
+      for (const std::string riemann :
+           {"llf", "hll", "hllc_hybrid", "hllc_low_mach", "hllc", "exact"})
         for (const auto& [N, M] : {std::pair{8, 8}, {4, 16}, {16, 8}})
           expect_differences_to_restore_first_order(options_of(integrator, reconstruction, riemann),
                                                     N, M);

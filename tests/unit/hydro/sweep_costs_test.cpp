@@ -18,7 +18,9 @@ SweepCosts costs_of(const HydroOptions& options, int patch = 8, double a0 = 0.0)
 }
 
 TEST(SweepCosts, bytes_are_those_of_values_that_kernels_read_and_write) {
-  const SweepCosts costs = costs_of({});
+  HydroOptions options;
+  options.riemann = "hllc";
+  const SweepCosts costs = costs_of(options);
   const double cell = 5 * 8.0;
   EXPECT_EQ(costs.sweep.bytes, 2 * cell);
   EXPECT_EQ(costs.states.bytes, 7 * cell) << "a cell, and the states on its six faces";
@@ -27,6 +29,9 @@ TEST(SweepCosts, bytes_are_those_of_values_that_kernels_read_and_write) {
   // Two layers of ghosts at faces and one at edges: 512 + 6 * 128 + 12 * 8 of 512 cells.
   EXPECT_EQ(costs.gather.bytes, 2 * cell * 1376 / 512);
   EXPECT_EQ(costs_of({}, 8, 0.5).update.bytes, 6 * cell) << "and the step's first state";
+  const SweepCosts with_sensor = costs_of({});
+  EXPECT_EQ(with_sensor.states.bytes, 7 * cell + 24) << "and three strengths of shocks";
+  EXPECT_EQ(with_sensor.fluxes.bytes, 9 * cell + 24);
   HydroOptions with_scalar;
   with_scalar.dual_energy = DualEnergy::on;
   EXPECT_EQ(costs_of(with_scalar).update.bytes, 5 * 6 * 8.0);

@@ -50,6 +50,10 @@ void expect_same_bits_for_all_blocks(const HydroOptions& options, int steps = 8)
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_plm) {
   expect_same_bits_for_all_blocks(with(Integrator::muscl_hancock, "plm"));
 }
+TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_the_shock_sensor) {
+  expect_same_bits_for_all_blocks(with(Integrator::muscl_hancock, "plm", "hllc_hybrid"), 4);
+  expect_same_bits_for_all_blocks(with(Integrator::rk2, "ppm", "hllc_low_mach"), 3);
+}
 TEST(Sweep, bits_do_not_depend_on_blocks_or_patches_with_scalars_and_dual_energy) {
   HydroOptions options = with(Integrator::rk2, "plm");
   options.scalars = passive_scalars(2);
@@ -107,8 +111,11 @@ TEST(Sweep, batches_give_the_same_bits_with_every_combination) {
         if (integrator == Integrator::rk3 && limiter == "minmod") continue;
         expect_same_bits_in_batches(with(integrator, reconstruction, "hllc", limiter), 2);
       }
-  for (const std::string riemann : {"llf", "hll", "exact"})
+  for (const std::string riemann : {"llf", "hll", "hllc_low_mach", "exact"})
     expect_same_bits_in_batches(with(Integrator::muscl_hancock, "plm", riemann), 2);
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2})
+    for (const std::string reconstruction : {"plm", "ppm"})
+      expect_same_bits_in_batches(with(integrator, reconstruction, "hllc_hybrid"), 3);
 }
 TEST(Sweep, batches_give_the_same_bits_with_26_points) {
   for (const std::string reconstruction : {"ppm26", "ppm26_published"})
@@ -211,12 +218,28 @@ TEST(Sweep, every_combination_conserves_mass_momentum_energy_and_scalars) {
   for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2, Integrator::rk3})
     for (const std::string reconstruction : {"plm", "ppm"})
       for (const std::string limiter : {"minmod", "mc", "van_leer", "huynh"})
-        for (const std::string riemann : {"llf", "hll", "hllc", "exact"}) {
+        for (const std::string riemann :
+             {"llf", "hll", "hllc_hybrid", "hllc_low_mach", "hllc", "exact"}) {
           if (reconstruction == "ppm" && limiter != "mc") continue;
           expect_conservation(with(integrator, reconstruction, riemann, limiter));
         }
   for (const std::string reconstruction : {"ppm26", "ppm26_published"})
     expect_conservation(with(Integrator::rk3, reconstruction));
+}
+
+// The strengths that faces need for the shock sensor come from cells beyond the patch, too.
+TEST(Sweep, the_shock_sensor_changes_the_fluxes_of_a_blast_but_not_those_of_smooth_flow) {
+  for (Integrator integrator : {Integrator::muscl_hancock, Integrator::rk2})
+    for (const std::string reconstruction : {"plm", "ppm"}) {
+      const BoxShape shape{{16, 16, 16}, 8, 8};
+      const auto difference = [&](const PrimitiveAt& initial) {
+        return differing(
+            after_steps(with(integrator, reconstruction, "hllc"), shape, 4, initial),
+            after_steps(with(integrator, reconstruction, "hllc_hybrid"), shape, 4, initial));
+      };
+      EXPECT_GT(difference(blast), 0);
+      EXPECT_EQ(difference(stirred), 0);
+    }
 }
 
 // A uniform flow must come out as it went in, whatever lies in table entries that nobody reads.

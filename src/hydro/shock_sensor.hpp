@@ -1,0 +1,104 @@
+// Strength of strong shocks along the axes, from a cell and its six neighbours: what a Riemann
+// solver with `senses_shocks` needs in faces that lie along a shock (riemann.hpp).
+#pragma once
+
+#include "core/unroll.hpp"
+#include "hydro/euler.hpp"
+#include "hydro/point_sources.hpp"
+
+namespace octant::hydro {
+
+// The states of a cell (the centre) and of its neighbours along one axis, as far as the sensor
+// reads them; `u` is the velocity along the axis.
+template <class V>
+struct ShockStencil {
+  V density_below, density_above, u_below, u_above, pressure_below, pressure_above;
+};
+
+// Whether the pressures of two cells differ enough for a strong shock between them.
+struct ShockSensor {
+  // Relative pressure difference p_max / p_min - 1, from which the strength grows to 1.
+  static constexpr double k_least_jump = 0.5, k_full_jump = 1.0;
+  // Square of the velocity difference, in units of the speed of sound.
+  static constexpr double k_least_speed = 0.1, k_full_speed = 0.2;
+  // Pressure difference in units of rho_min (velocity difference)^2. In a shock the ratio is
+  // 1 / (1 - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
+  static constexpr double k_least_thrust = 0.25, k_full_thrust = 0.5;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static auto may_hold(const V& pressure_below,
+                                                   const V& pressure_above) {
+    return max(pressure_below, pressure_above) >
+           V(1.0 + k_least_jump) * min(pressure_below, pressure_above);
+  }
+
+  // From 0 to 1: the least of three ramps. `stiffness` is gamma p of the centre.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V strength(const ShockStencil<V>& s, const V& density,
+                                                const V& stiffness) {
+    const V speed = max(s.u_below - s.u_above, V(0.0)), square = speed * speed;
+    const V least = min(s.pressure_below, s.pressure_above);
+    const V jump = max(s.pressure_below, s.pressure_above) - least;
+    const V momentum = min(s.density_below, s.density_above) * square;
+    const V by_pressure = ramp(V(jump / least), k_least_jump, k_full_jump);
+    const V by_speed = ramp(V(density * square / stiffness), k_least_speed * k_least_speed,
+                            k_full_speed * k_full_speed);
+    const V by_thrust =
+        ramp(V(jump / select(momentum > V(0.0), momentum, V(1.0))), k_least_thrust, k_full_thrust);
+    return select(momentum > V(0.0), min(min(by_pressure, by_speed), by_thrust), V(0.0));
+  }
+
+ private:
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V ramp(const V& value, double least, double full) {
+    return max(min((value - V(least)) * V(1.0 / (full - least)), V(1.0)), V(0.0));
+  }
+};
+
+// All that strengths() reads.
+template <class V>
+struct ShockStencils {
+  ShockStencil<V> along[3];
+  V density, pressure;
+};
+
+// result[axis] is the largest strength along the other two axes. Out of line, because few cells
+// need it.
+template <class V>
+OCTANT_OUT_OF_LINE Vector<V> transverse_shocks(const ShockStencils<V> cells, double gamma) {
+  const V stiffness = V(gamma) * cells.pressure;
+  V strength[3];
+  OCTANT_UNROLL(3)
+  for (int axis = 0; axis < 3; ++axis)
+    strength[axis] = ShockSensor::strength(cells.along[axis], cells.density, stiffness);
+  return {max(strength[1], strength[2]), max(strength[2], strength[0]),
+          max(strength[0], strength[1])};
+}
+
+// The same from primitive variables cell(n, x, y, z) around a cell: keep(axis, value) takes the
+// strengths.
+template <class V, class Cell, class Keep>
+KOKKOS_FORCEINLINE_FUNCTION void find_transverse_shocks(const Cell& cell, double gamma,
+                                                        const Keep& keep) {
+  const auto next = [&](int n, int axis, int o) OCTANT_INLINE_LAMBDA {
+    return V(cell(n, axis == 0 ? o : 0, axis == 1 ? o : 0, axis == 2 ? o : 0));
+  };
+  const auto may_hold = [&](int axis) OCTANT_INLINE_LAMBDA {
+    return ShockSensor::may_hold(next(k_pressure, axis, -1), next(k_pressure, axis, 1));
+  };
+  Vector<V> shocks{V(0.0), V(0.0), V(0.0)};
+  if (any(may_hold(0) || may_hold(1) || may_hold(2))) {
+    ShockStencils<V> cells;
+    OCTANT_UNROLL(3)
+    for (int axis = 0; axis < 3; ++axis)
+      cells.along[axis] = {next(k_density, axis, -1),           next(k_density, axis, 1),
+                           next(k_velocity_x + axis, axis, -1), next(k_velocity_x + axis, axis, 1),
+                           next(k_pressure, axis, -1),          next(k_pressure, axis, 1)};
+    cells.density = cell(k_density, 0, 0, 0), cells.pressure = cell(k_pressure, 0, 0, 0);
+    shocks = transverse_shocks(cells, gamma);
+  }
+  OCTANT_UNROLL(3)
+  for (int axis = 0; axis < 3; ++axis) keep(axis, shocks[axis]);
+}
+
+}  // namespace octant::hydro
