@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cooling_cells import CELLS, cells, evolve, write_table
+from cooling_cells import CELLS, GRACKLE_HYDROGEN, cells, evolve, write_table
 from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X
 from inputs import CLUMPY_BOX, DRIFTING_BLAST
 from refusals import assert_refused
@@ -296,7 +296,7 @@ def steady_structure(speed: float, start: float, rate: float) -> tuple[Array, Ar
     temperature = (momentum * v / speed - v * v) * PROTON / BOLTZMANN
     # h + v^2 / 2 with h = 5/2 (momentum / speed v - v^2); n = speed / v.
     slope = 2.5 * momentum / speed - 4.0 * v
-    loss = X**2 * (speed / v) * rate * (temperature / 1e6) / PROTON
+    loss = GRACKLE_HYDROGEN**2 * (speed / v) * rate * (temperature / 1e6) / PROTON
     dx = -slope * v / loss
     x = np.concatenate([[0.0], np.cumsum(0.5 * (dx[1:] + dx[:-1]) * np.diff(v))])
     return x, speed / v
