@@ -26,6 +26,23 @@ subgrid::GasLevel AmrSimulation::gas_level(int level, double time, double coarse
   return gas;
 }
 
+// Processes of this kind act on all levels for `dt`, half a coarse step, whose middle is at `time`.
+void AmrSimulation::act_around_step(double time, double dt) {
+  bool acted = false;
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    for (std::size_t n = 0; n < ledgers_.size(); ++n) {
+      const subgrid::Process& process = *options_.processes[n];
+      if (!process.acts_around_coarse_steps()) continue;
+      const auto working = work(process.name(), Share::leaf_cells, level);
+      process.advance(gas_level(level, time, middle_of_step_), dt, ledgers_[n]);
+      acted = true;
+    }
+  }
+  if (!acted) return;
+  mesh_.restrict_all();
+  measure_signals(1);
+}
+
 // All levels from `coarsest` on have arrived at one time: on each of them all processes act, in
 // their order, for the step that the level has made. A finer level goes on from there and must know
 // how fast its signals have become; after a coarse step, measure() finds that out.
@@ -36,6 +53,7 @@ void AmrSimulation::act(int coarsest) {
         gas_level(level, clocks_[level] - 0.5 * level_dt_[level], middle_of_step_);
     for (std::size_t n = 0; n < ledgers_.size(); ++n) {
       const subgrid::Process& process = *options_.processes[n];
+      if (process.acts_around_coarse_steps()) continue;
       const auto working = work(process.name(), Share::leaf_cells, level);
       process.advance(gas, level_dt_[level], ledgers_[n]);
     }
@@ -78,8 +96,13 @@ void AmrSimulation::interact(int coarsest) {
 // The gas in leaf cells of levels from `coarsest` on has changed.
 void AmrSimulation::follow_gas(int coarsest) {
   mesh_.restrict_all(coarsest);
-  if (coarsest == 0) return;
+  if (coarsest > 0) measure_signals(coarsest);
+}
+
+// How fast signals have become on levels from `coarsest` on.
+void AmrSimulation::measure_signals(int coarsest) {
   const int finest = mesh_.finest_level();
+  if (coarsest > finest) return;
   for (int level = coarsest; level <= finest; ++level)
     fastest_[level] = fastest_signal(level, mesh_.fields(level).blocks(mesh::LevelFields::k_now));
   mesh_.communicator().max_in_place(std::span(fastest_).subspan(coarsest, finest + 1 - coarsest));
@@ -104,8 +127,10 @@ void AmrSimulation::measure_process_limits() {
   if (options_.processes.empty()) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const subgrid::GasLevel gas = gas_level(level, time_, time_);
-    for (const auto& process : options_.processes)
-      limits_[level] = std::min(limits_[level], process->longest_step(gas));
+    for (const auto& process : options_.processes) {
+      double& limit = limits_[process->acts_around_coarse_steps() ? 0 : level];
+      limit = std::min(limit, process->longest_step(gas));
+    }
   }
   mesh_.communicator().min_in_place(std::span(limits_));
 }

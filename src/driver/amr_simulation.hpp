@@ -173,8 +173,10 @@ class AmrSimulation {
 
   // amr_processes.cpp
   void act(int coarsest);
+  void act_around_step(double time, double dt);
   void interact(int coarsest);
   void follow_gas(int coarsest);
+  void measure_signals(int coarsest);
   subgrid::GasLevel gas_level(int level, double time, double coarse_time);
   void settle_ledgers();
   double added_energy() const;

@@ -58,7 +58,9 @@ void AmrSimulation::step(double dt) {
   middle_of_step_ = time_ + 0.5 * dt;
   interacted_ = false;
   meter_.begin_step();
+  act_around_step(time_ + 0.25 * dt, 0.5 * dt);
   advance(0, dt, 0.0, 1.0);
+  act_around_step(time_ + 0.75 * dt, 0.5 * dt);
   time_ += dt;
   finish_step(0, time_);
   ++step_;

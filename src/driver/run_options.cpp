@@ -238,6 +238,8 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
 
 void AmrOptions::finish(const ParameterSchema& schema) {
   hydro = hydro_parameters.options();
+  const bool has_forces = gravity.enabled || hydro.acceleration != std::array{0.0, 0.0, 0.0};
+  mesh.outflow_is_diode = has_forces && frame.angular_velocity == 0.0;
   const mesh::Geometry geometry(mesh);
   hydro.frame = frame.frame(geometry);
   check_spin(geometry);

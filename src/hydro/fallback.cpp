@@ -112,13 +112,34 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   store_state(a.sweep.next + offset, stride, u);
 }
 
+// A cell's state is that at all of its faces.
+struct OneStatePerFace {
+  static constexpr int face_points = 1;
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int upper_point(int) {
+    return 0;
+  }
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int lower_point(int) {
+    return 0;
+  }
+};
+
 // Makes of the sweep's fluxes through a face of a cell the first-order ones less those.
 template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {
   const LoneCells from(a, cell.tile);
   const CellPlace right = cell_around(cell, 0).shifted(Axis, side), left = right.shifted(Axis, -1);
-  const State<double> low = Llf::flux<Axis>(from.gas(left), from.gas(right), a.gas);
+  State<double> below = from.gas(left), above = from.gas(right);
+  const bool closed = is_closed(from.view(), cell, Axis, side);
+  const bool lets_out = from.view().lets_out(Axis, side);
+  if (closed)
+    set_beyond<Axis, OneStatePerFace>([&](int) { return &below[0]; },
+                                      [&](int) { return &above[0]; }, side, lets_out,
+                                      k_hydro_variables, 1);
+  State<double> low = Llf::flux<Axis>(below, above, a.gas);
+  if (closed) close_flux<Axis>(&low[0], side, lets_out, k_hydro_variables, 1);
   State<double> change;
   for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];
   if (a.frame.turns())
@@ -191,7 +212,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
     const int now = std::min(k_at_a_time, count - first);
     double* const differences = result.data() + std::int64_t(6) * first * a.variables;
     scheme.states.of_cells(a, these, now, surfaces.data());
-    scheme.fluxes.of_cells(a, now, surfaces.data(), differences);
+    scheme.fluxes.of_cells(a, these, now, surfaces.data(), differences);
     Kokkos::parallel_for(
         "hydro::fall_back", 6 * now, KOKKOS_LAMBDA(int f) {
           double* const difference = differences + std::int64_t(f) * a.variables;

@@ -13,6 +13,7 @@
 #include "hydro/sweep_batches.hpp"
 #include "hydro/sweep_scratch.hpp"
 #include "hydro/swept_cells.hpp"
+#include "hydro/walls.hpp"
 
 namespace octant::hydro {
 
@@ -59,10 +60,17 @@ void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, const SweptC
                      int axis, int k) {
   const Scheme scheme(a);
   const auto through = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
+    swept.for_closed(Axis, k, [&](int j, int i, int side, bool lets_out) {
+      close_states<Axis, Scheme>(faces, k, j, i, side, lets_out, a.variables);
+    });
     for (int j = 0; j < M + (Axis == 1); ++j)
       for_packs<0, M + (Axis == 0)>(swept.with_fluxes(Axis, k, j), [&](int i) OCTANT_INLINE_LAMBDA {
         flux_through<Axis>(scheme, faces, k, j, i);
       });
+    swept.for_closed(Axis, k, [&](int j, int i, int side, bool lets_out) {
+      close_flux<Axis>(faces.flux(Axis, k).at(j, i), side, lets_out, a.variables,
+                       SweepFaces<M>::FacePlane::stride);
+    });
   };
   if (axis == 0) through.template operator()<0>();
   else if (axis == 1) through.template operator()<1>();
@@ -83,7 +91,14 @@ void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
         const Planes planes(batch, tile, a.variables);
         const auto through = [&]<int Axis, class Grid>(int m) {
           const int k = m / Grid::packs, j = Grid::j(m % Grid::packs), i = Grid::i(m % Grid::packs);
+          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool lets_out) {
+            close_states<Axis, Scheme>(planes, k, j, lane, side, lets_out, a.variables);
+          });
           flux_through<Axis>(scheme, planes, k, j, i);
+          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool lets_out) {
+            close_flux<Axis>(planes.flux(Axis, k).at(j, lane), side, lets_out, a.variables,
+                             Planes::FacePlane::stride);
+          });
           if (a.frame.turns()) leave_frame<Axis>(a, view, planes, k, j, i);
         };
         if (n < x_end) through.template operator()<0, X>(n);
@@ -94,23 +109,37 @@ void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
 
 // For a repair: through the six faces of each cell.
 template <class Scheme>
-void fluxes_of_cells(const KernelArguments& a, int count, const double* surfaces, double* result) {
+void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, double* surfaces,
+                     double* result) {
+  using Surface = typename Scheme::template Surface<BatchFluxes<8>>;
   const Scheme scheme(a);
   const int surface = a.variables * Scheme::points;
   Kokkos::parallel_for(
       "hydro::fluxes_of_cells", 6 * count, KOKKOS_LAMBDA(int f) {
-        const double* const cell = surfaces + std::int64_t(f / 6) * k_cells_around * surface;
-        const double* const beyond = cell + (1 + f % 6) * surface;
+        double* const cell = surfaces + std::int64_t(f / 6) * k_cells_around * surface;
+        double* const beyond = cell + (1 + f % 6) * surface;
         const bool is_upper = f % 2 == 1;
+        const TileView view(a.sweep.tiles, cells[f / 6].tile);
+        const bool closed = is_closed(view, cells[f / 6], f % 6 / 2, f % 2);
+        const bool lets_out = view.lets_out(f % 6 / 2, f % 2);
         double* const to = result + std::int64_t(f) * a.variables;
         const auto state = [](const double* of) {
           return [of](int point, int n) { return of[n * Scheme::points + point]; };
         };
-        const auto left = state(is_upper ? cell : beyond), right = state(is_upper ? beyond : cell);
+        double* const below = is_upper ? cell : beyond;
+        double* const above = is_upper ? beyond : cell;
         const auto put = [&](int n, double flux) { to[n] = flux; };
-        if (f % 6 / 2 == 0) scheme.template flux<0, double>(left, right, put);
-        else if (f % 6 / 2 == 1) scheme.template flux<1, double>(left, right, put);
-        else scheme.template flux<2, double>(left, right, put);
+        const auto through = [&]<int Axis>() {
+          if (closed)
+            set_beyond<Axis, Surface>([&](int point) { return below + point; },
+                                      [&](int point) { return above + point; }, f % 2, lets_out,
+                                      a.variables, Scheme::points);
+          scheme.template flux<Axis, double>(state(below), state(above), put);
+          if (closed) close_flux<Axis>(to, f % 2, lets_out, a.variables, 1);
+        };
+        if (f % 6 / 2 == 0) through.template operator()<0>();
+        else if (f % 6 / 2 == 1) through.template operator()<1>();
+        else through.template operator()<2>();
       });
 }
 

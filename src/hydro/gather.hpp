@@ -5,6 +5,7 @@
 #include "hydro/sweep_scratch.hpp"
 #include "hydro/swept_cells.hpp"
 #include "hydro/tile_view.hpp"
+#include "hydro/walls.hpp"
 
 namespace octant::hydro {
 
@@ -44,6 +45,7 @@ class Gather {
           s_.primitive(k), j, 1, [&](int) { return i; },
           [&](int) { return view_.cell(a_.sweep.current, row, i); });
       if (a_.frame.turns()) to_frame(k, j, i, i + 1);
+      if (a_.sources.any()) weigh_beyond_walls(k, j, i, i + 1);
     }
   }
 
@@ -68,6 +70,7 @@ class Gather {
     const int ghosts = ghosts_beside(k, j);
     if (ghosts > 0 && (cells & ~cells_from(0, M)) != 0) x_ghosts(to, row, j, ghosts);
     if (a_.frame.turns()) to_frame(k, j, -ghosts, M + ghosts);
+    if (a_.sources.any()) weigh_beyond_walls(k, j, -ghosts, M + ghosts);
   }
 
  private:
@@ -89,6 +92,15 @@ class Gather {
       velocity[i] -= along_x;
       velocity[Plane::stride + i] -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, i));
     }
+  }
+
+  // Gives cells of a row, from `first` on, before `last`, that lie beyond walls the pressure that
+  // continues the one before the wall.
+  KOKKOS_FORCEINLINE_FUNCTION void weigh_beyond_walls(int k, int j, int first, int last) const {
+    if (!view_.has_closed_sides()) return;
+    double* const pressure = s_.primitive(k).at(j, 0) + k_pressure * Plane::stride;
+    for (int i = first; i < last; ++i)
+      pressure[i] = pressure_beyond_walls(a_, view_, {i, j, k}, pressure[i]);
   }
 
   // Left and right ghosts share packs: one conversion of a pack costs little more than one of a

@@ -5,6 +5,7 @@
 #include "hydro/fallback.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/tile_view.hpp"
+#include "hydro/walls.hpp"
 
 namespace octant::hydro {
 
@@ -23,6 +24,14 @@ KOKKOS_FORCEINLINE_FUNCTION CellPlace cell_around(const BadCell& cell, int numbe
   const CellPlace centre{{cell.i, cell.j, cell.k}};
   if (number == 0) return centre;
   return centre.shifted((number - 1) / 2, (number - 1) % 2 == 0 ? -1 : 1);
+}
+
+// Whether a face of a cell, below (side 0) or above (1) it, lies on a side of the domain that gas
+// does not enter.
+KOKKOS_FORCEINLINE_FUNCTION bool is_closed(const TileView& view, const BadCell& cell, int axis,
+                                           int side) {
+  const int index = axis == 0 ? cell.i : axis == 1 ? cell.j : cell.k;
+  return view.closed(axis, side) == index + side;
 }
 
 class LoneCells {
@@ -51,6 +60,8 @@ class LoneCells {
       value -= a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, c.index[1]));
     if (variable == k_velocity_y)
       value -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, c.index[0]));
+    if (variable == k_pressure && a_.sources.any())
+      value = pressure_beyond_walls(a_, view_, {c.index[0], c.index[1], c.index[2]}, value);
     return value;
   }
   KOKKOS_FUNCTION State<double> gas(const CellPlace& c) const {

@@ -21,10 +21,15 @@ class PointSources {
       : any_(options.acceleration != std::array<double, 3>{}),
         frame_(options.frame),
         angle_(sweep.dt * options.frame.angular_velocity) {
-    for (int n = 0; n < 3; ++n) uniform_[n] = sweep.dt * options.acceleration[n];
+    for (int n = 0; n < 3; ++n) {
+      uniform_[n] = sweep.dt * options.acceleration[n];
+      across_cell_[n] = sweep.dx * options.acceleration[n];
+    }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION bool any() const { return any_; }
+  // Acceleration along an axis times the size of a cell.
+  KOKKOS_FORCEINLINE_FUNCTION double across_cell(int axis) const { return across_cell_[axis]; }
 
   // What the gas's velocity changes by in the whole step. Asked twice by Hancock's scheme, about
   // the state at the beginning of the step for half of it, and about that in the middle; and in
@@ -52,8 +57,8 @@ class PointSources {
  private:
   bool any_;
   mesh::Frame frame_;
-  double angle_;       // by which the frame turns
-  double uniform_[3];  // acceleration times dt
+  double angle_;                        // by which the frame turns
+  double uniform_[3], across_cell_[3];  // acceleration times dt, times dx
 };
 
 // Takes the frame's velocity at a place from that of a primitive state.

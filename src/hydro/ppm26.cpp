@@ -63,6 +63,15 @@ class CellSurface {
  public:
   static constexpr int planes = 17 + 2 * (1 + 9);
   static constexpr int stride = planes * Plane::stride;
+  static constexpr int face_points = 9;
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int upper_point(int t) {
+    return octant::hydro::upper_point<Axis>(t);
+  }
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int lower_point(int t) {
+    return upper_point<Axis>(t) - 2 * step_along(Axis);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION CellSurface(const Planes& s, int k)
       : first_(s.surface(0, k).at(0, 0)), waiting_((17 + 10 * (k & 1)) * Plane::stride) {}

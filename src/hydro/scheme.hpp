@@ -55,10 +55,23 @@ namespace octant::hydro {
 constexpr int lower_face(int axis) { return 2 * axis; }
 constexpr int upper_face(int axis) { return 2 * axis + 1; }
 
+// The points on the upper and the lower face of a cell along an axis, opposite ones alike.
+struct FacePoints {
+  static constexpr int face_points = 1;
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int upper_point(int /*t*/) {
+    return upper_face(Axis);
+  }
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int lower_point(int /*t*/) {
+    return lower_face(Axis);
+  }
+};
+
 // Where schedules keep the states at such points. Those on lower faces lie where their
 // fluxes will; those on upper faces along z wait for the plane above.
 template <class Planes>
-class FaceCentres {
+class FaceCentres : public FacePoints {
  public:
   static constexpr int stride = Planes::FacePlane::stride;  // from variable to variable
   // Planes of all variables, beside those of fluxes.
@@ -83,7 +96,7 @@ class FaceCentres {
 inline constexpr int k_cell_centre = 6;
 
 template <class Planes>
-class FaceAndCellCentres {
+class FaceAndCellCentres : public FacePoints {
   using Faces = FaceCentres<Planes>;
 
  public:

@@ -39,8 +39,9 @@ struct FluxKernels {
   std::array<BatchKernel, 2> of_batch;
   // For a repair: through the six faces of each cell, from the states on its surface and on those
   // around it. result[(6 cell + 2 axis + side) variables + n]; all of it in device memory.
-  void (*of_cells)(const KernelArguments& arguments, int count, const double* surfaces,
-                   double* result);
+  // Makes the states beyond walls mirror images.
+  void (*of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
+                   double* surfaces, double* result);
 };
 
 // The states on the surfaces of cells, wherever they go: of Godunov's scheme with one profile,

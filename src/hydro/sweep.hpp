@@ -112,12 +112,13 @@ struct Stage {
 };
 
 // Hancock's predictor makes one sweep second-order accurate; the Runge-Kutta schemes are the
-// strong-stability-preserving ones of Shu & Osher (1988), of order two (Heun) and three.
+// strong-stability-preserving ones of Shu & Osher (1988), of order two (Heun) and three. The
+// weights of a stage add up to 1 as rounded numbers: each step scales the state by their sum.
 inline constexpr Stage k_hancock_stages[] = {{0.0, 1.0, 1.0, 0.0, true}};
 inline constexpr Stage k_rk2_stages[] = {{0.0, 1.0, 0.5, 0.0, false}, {0.5, 0.5, 0.5, 1.0, true}};
 inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0, false},
                                          {0.75, 0.25, 1.0 / 6.0, 1.0, false},
-                                         {1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 0.5, true}};
+                                         {1.0 - 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 0.5, true}};
 
 inline std::span<const Stage> stages(Integrator integrator) {
   switch (integrator) {

@@ -5,6 +5,7 @@
 
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/tile_view.hpp"
+#include "hydro/walls.hpp"
 
 namespace octant::hydro {
 
@@ -64,6 +65,33 @@ KOKKOS_FORCEINLINE_FUNCTION void flux_through(const Scheme& scheme, const Planes
           OCTANT_INLINE_LAMBDA { return P::load(above.at(point, j, i) + n * Surface::stride); },
       [&](int n, const Pack& value)
           OCTANT_INLINE_LAMBDA { P::store(to + n * Planes::FacePlane::stride, value); });
+}
+
+// Replaces the state beyond a face on a side of the domain that gas does not enter: see
+// set_beyond(). The face is the lower one along an axis of cell (k, j, i).
+template <int Axis, class Scheme, class Planes>
+KOKKOS_INLINE_FUNCTION void close_states(const Planes& planes, int k, int j, int i, int side,
+                                         bool lets_out, int variables) {
+  using Surface = typename Scheme::template Surface<Planes>;
+  const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
+  set_beyond<Axis, Surface>(
+      [&](int point) { return below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i); },
+      [&](int point) { return above.at(point, j, i); }, side, lets_out, variables, Surface::stride);
+}
+
+// visit(i, side, lets_out) for those of a pack of cells, which begins with (i, j, k), whose lower
+// faces along an axis lie on sides of the domain that gas does not enter.
+template <int Axis, class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void for_closed(const TileView& view, int k, int j, int i,
+                                            const Visit& visit) {
+  constexpr int width = PackTraits<Pack>::width;
+  for (int side = 0; side < 2; ++side) {
+    const int wall = view.closed(Axis, side);
+    const bool lets_out = view.lets_out(Axis, side);
+    if (Axis == 0 && wall >= i && wall < i + width) visit(wall, side, lets_out);
+    if (Axis > 0 && wall == (Axis == 1 ? j : k))
+      for (int lane = 0; lane < width; ++lane) visit(i + lane, side, lets_out);
+  }
 }
 
 // Makes of these fluxes, found in a frame that turns, those that are seen against the stars. A pass

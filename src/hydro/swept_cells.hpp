@@ -65,6 +65,9 @@ class SweptCells {
   // row, stand for all others.
   SweptCells(const TileView& view, int dimensions, const mesh::GhostShape& ghosts)
       : kind_(ghosts.kind), own_(own_cells(view, dimensions)), nearly_read_(own_) {
+    for (int axis = 0; axis < 3; ++axis)
+      for (int side = 0; side < 2; ++side)
+        closed_[axis][side] = {view.closed(axis, side), view.lets_out(axis, side)};
     for (int n = 1; n < ghosts.reach; ++n) nearly_read_ = nearly_read_.grown(kind_);
     const auto is_empty = [this](int k) {
       for (int j = 0; j < M; ++j)
@@ -93,6 +96,23 @@ class SweptCells {
     return here | (axis == 1 ? own_.row(k, j - 1) : own_.row(k - 1, j));
   }
 
+  // visit(j, i, side, lets_out) for the cells of plane k whose lower faces along an axis are such
+  // faces and lie on a side of the domain that gas does not enter, below (0) or above (1) the gas.
+  template <class Visit>
+  void for_closed(int axis, int k, const Visit& visit) const {
+    for (int side = 0; side < 2; ++side) {
+      const auto [wall, lets_out] = closed_[axis][side];
+      if (axis == 2 ? wall != k : wall < 0 || wall > M) continue;
+      const int j_first = axis == 1 ? wall : 0, j_end = axis == 1 ? wall + 1 : M;
+      const int i_first = axis == 0 ? wall : 0, i_end = axis == 0 ? wall + 1 : M;
+      for (int j = j_first; j < j_end; ++j) {
+        const RowOfCells faces = with_fluxes(axis, k, j);
+        for (int i = i_first; i < i_end; ++i)
+          if ((faces & cells_from(i, 1)) != 0) visit(j, i, side, lets_out);
+      }
+    }
+  }
+
  private:
   static CellSet<M> own_cells(const TileView& view, int dimensions) {
     const int rows = dimensions > 1 ? M : 1, planes = dimensions > 2 ? M : 1;
@@ -108,6 +128,10 @@ class SweptCells {
   mesh::GhostShape::Kind kind_;
   CellSet<M> own_, nearly_read_;  // the latter lacks the outermost cells that are read
   int begin_ = 0, end_ = M;
+  struct {
+    int cell;
+    bool lets_out;
+  } closed_[3][2];  // as TileView has them
 };
 
 }  // namespace octant::hydro

@@ -21,10 +21,13 @@ struct BlockRow {
 
 class TileView {
  public:
+  static constexpr int k_none = -1000;  // no cell, nor one near the patch
+
   KOKKOS_FORCEINLINE_FUNCTION TileView(const mesh::TileSet& set, int index)
       : tile_(&set.tiles(index)),
         table_(set.table.data() + tile_->table),
         boxes_(set.boxes.data()),
+        closed_(set.closed),
         size_(set.block_size),
         shift_(set.log2_block_size),
         reach_(set.reach),
@@ -80,6 +83,22 @@ class TileView {
     return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
   }
 
+  // The side of the domain that gas does not enter, below (side 0) or above (1) the gas: the cell
+  // of the patch whose lower face lies on it, or k_none. It is a wall, or lets gas out.
+  KOKKOS_FORCEINLINE_FUNCTION int closed(int axis, int side) const {
+    const std::int64_t face = closed_[axis][side].face;
+    return face == mesh::ClosedSide::k_none ? k_none : static_cast<int>(face - tile_->first[axis]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_closed_sides() const {
+    for (int axis = 0; axis < 3; ++axis)
+      for (int side = 0; side < 2; ++side)
+        if (closed_[axis][side].face != mesh::ClosedSide::k_none) return true;
+    return false;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool lets_out(int axis, int side) const {
+    return closed_[axis][side].lets_out;
+  }
+
   // Of cell `index` along an axis: of its centre, or of where a share of it ends.
   KOKKOS_FORCEINLINE_FUNCTION double coordinate(const SweepArguments& sweep, int axis, int index,
                                                 double share = 0.5) const {
@@ -118,6 +137,7 @@ class TileView {
   const mesh::Tile* tile_;
   const std::int32_t* table_;
   const mesh::CellBox* boxes_;
+  const mesh::ClosedSide (*closed_)[2];
   int size_, shift_, reach_, blocks_;
 };
 

@@ -31,7 +31,11 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
              {.unit = "length", .meaning = "Upper corner of the domain"});
   for (int axis = 0; axis < 3; ++axis) {
     schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
-               {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis]});
+               {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis] +
+                           ": reflecting: a wall; inflow: the problem's gas enters; open: gas of "
+                           "the last cell leaves or enters; diode: gas leaves, and none enters; "
+                           "outflow: diode with gravity.enabled or hydro.acceleration in a frame "
+                           "that does not turn, otherwise open"});
   }
 }
 
@@ -69,7 +73,11 @@ Geometry::Geometry(const MeshOptions& options)
     if (options.boundary[axis].size() != 2)
       throw InputError("mesh.boundary_{}: expected two names, [below, above], but found {}",
                        k_axis_names[axis], options.boundary[axis].size());
-    for (int side = 0; side < 2; ++side) boundary_[axis][side] = options.boundary[axis][side];
+    for (int side = 0; side < 2; ++side) {
+      Boundary& boundary = boundary_[axis][side] = options.boundary[axis][side];
+      if (boundary == Boundary::outflow)
+        boundary = options.outflow_is_diode ? Boundary::diode : Boundary::open;
+    }
     if ((boundary_[axis][0] == Boundary::periodic) != (boundary_[axis][1] == Boundary::periodic))
       throw InputError("mesh.boundary_{} = [\"{}\", \"{}\"]: a periodic boundary needs both sides",
                        k_axis_names[axis], name_of(boundary_[axis][0]),

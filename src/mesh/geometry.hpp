@@ -13,9 +13,11 @@ class ParameterSchema;
 
 namespace octant::mesh {
 
-enum class Boundary { periodic, outflow, reflecting, inflow };
+// Beyond `open` sides the gas is that of the last cell and may enter; through a `diode` it leaves,
+// and none enters. A Geometry has one of these for each side that is given as `outflow`.
+enum class Boundary { periodic, outflow, reflecting, inflow, open, diode };
 constexpr auto names_of(Boundary) {
-  return std::array{"periodic", "outflow", "reflecting", "inflow"};
+  return std::array{"periodic", "outflow", "reflecting", "inflow", "open", "diode"};
 }
 
 // The parameters `mesh.*`. Lengths are in code length.
@@ -28,6 +30,8 @@ struct MeshOptions {
   // Below and above along x, y, z.
   static inline const std::vector<Boundary> k_periodic{Boundary::periodic, Boundary::periodic};
   std::array<std::vector<Boundary>, 3> boundary{k_periodic, k_periodic, k_periodic};
+  // Not a parameter: whether `outflow` is a diode, as where forces would draw gas in, or open.
+  bool outflow_is_diode = false;
 };
 
 void declare(ParameterSchema& schema, MeshOptions& options);

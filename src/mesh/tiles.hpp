@@ -71,6 +71,13 @@ struct Tile {
   std::int64_t first[3];  // cells from the lower end of the domain to cell 0 of the patch
 };
 
+// A side of the domain that gas does not enter: a reflecting wall, or a diode.
+struct ClosedSide {
+  static constexpr std::int64_t k_none = -1;
+  std::int64_t face = k_none;  // of the level, counted in cells from the domain's lower end
+  bool lets_out = false;       // a diode, which gas may leave through
+};
+
 // The tiles of one level on one rank. Table entries are indices into `boxes`, in the order
 // [kb][jb][ib] over `reach`^3 block positions beginning one block before the tile's first; -1 where
 // nothing is needed (such patch cells may hold anything finite and positive). The box of a block of
@@ -85,6 +92,7 @@ struct TileSet {
   DeviceArray<const std::int32_t> table;
   DeviceArray<const CellBox> boxes;
   DeviceArray<const FluxRequest> requests;
+  ClosedSide closed[3][2];  // [axis][side]
 
   int count() const { return static_cast<int>(tiles.extent(0)); }
 };

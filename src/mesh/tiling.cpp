@@ -370,6 +370,14 @@ void Tiling::follow(int patch, const LevelNeeds& needs, const FluxRequests& requ
   halo.tiles.block_size = block_size_;
   halo.tiles.log2_block_size = std::countr_zero(static_cast<unsigned>(block_size_));
   halo.tiles.patch = patch_;
+  const Geometry& geometry = tree_.geometry();
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side)
+      if (const Boundary boundary = geometry.boundary(axis, side);
+          boundary == Boundary::reflecting || boundary == Boundary::diode)
+        halo.tiles.closed[axis][side] = {
+            side == 0 ? 0 : std::int64_t{geometry.extent(level_)[axis]} * block_size_,
+            boundary == Boundary::diode};
   halo.tiles.blocks_per_patch = blocks_per_patch_;
   halo.tiles.reach = reach_;
   halo.tile_table.upload();

@@ -65,6 +65,7 @@ class Heating final : public Process {
     return fastest > 0.0 ? largest_change_ / fastest : std::numeric_limits<double>::infinity();
   }
 
+  bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     const HeatingRate heating = law();
     const double tau = relaxation_time_;

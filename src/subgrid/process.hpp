@@ -90,6 +90,12 @@ class Process {
   // the level's moment and on `dt` alone. Collective.
   virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
 
+  // Whether advance() is called for all levels at once, for half a coarse step before its sweeps
+  // and half after them (Strang 1968), instead of after each level's step. Fluxes and ghost cells
+  // of all levels then belong to states that have felt it alike, and it is of second order in
+  // time. For what changes the gas little in a coarse step.
+  virtual bool acts_around_coarse_steps() const { return false; }
+
   // Acts on gas and particles together, after the kick. True, on all ranks, if it changed the gas
   // of leaf cells on any. Collective.
   virtual bool interact(Scene& /*scene*/, Ledger& /*ledger*/) const { return false; }

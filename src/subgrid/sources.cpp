@@ -1,8 +1,9 @@
 // What acts on the gas by expressions of the parameter file: accelerations, heat and sources of
 // passive scalars, each a function of a cell's place, the time and its state.
 //
-// They act after the sweep, for the whole step, with the place's value in the middle of it: first
-// the acceleration, whose work is exactly the change of the kinetic energy, then the heat.
+// They act for half a coarse step before its sweeps and half after them, with the values in the
+// middle of each half: first the acceleration, whose work is exactly the change of the kinetic
+// energy, then the heat.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -73,7 +74,7 @@ class Sources final : public Process {
       dye_.emplace_back(fmt::format("sources.scalars[{}]", n), scalars_[n], names);
   }
 
-  // Heat changes the energy by a given share; what falls from rest crosses half a cell.
+  // Heat changes the energy by a given share; what falls from rest crosses an eighth of a cell.
   double longest_step(const GasLevel& level) const override {
     double fastest = 0.0, strongest = 0.0;
     cell_->for_leaf_cells(level, [&](const hydro::GasCell& cell) {
@@ -88,10 +89,12 @@ class Sources final : public Process {
     });
     double longest = std::numeric_limits<double>::infinity();
     if (fastest > 0.0) longest = largest_change_ / fastest;
-    if (strongest > 0.0) longest = std::min(longest, std::sqrt(level.cells.cell_size / strongest));
+    if (strongest > 0.0)
+      longest = std::min(longest, std::sqrt(0.25 * level.cells.cell_size / strongest));
     return longest;
   }
 
+  bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     ReproducibleSum work, heat, momentum[3];
     const double volume = level.cell_volume;

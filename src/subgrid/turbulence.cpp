@@ -147,11 +147,13 @@ class Turbulence final : public Process {
           from_, to_);
   }
 
-  // The acceleration changes little in a step, and what falls from rest crosses half a cell.
+  // The acceleration changes little in a step; what falls from rest crosses an eighth of a cell.
   double longest_step(const GasLevel& level) const override {
-    return std::min(correlation_time_ / k_updates, std::sqrt(level.cells.cell_size / strength_));
+    return std::min(correlation_time_ / k_updates,
+                    std::sqrt(0.25 * level.cells.cell_size / strength_));
   }
 
+  bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     const DrivenCell driven{level, driving_at(level.moment.time), dt};
     for (const auto& [of_block] : mesh::block_totals("turbulence", level.cells, driven))

@@ -1,0 +1,83 @@
+// Faces on sides of the domain that gas does not enter.
+//
+// The state beyond a reflecting wall is the mirror image of the state before it, bit by bit,
+// whatever the reconstruction, the predictor and its sources make of ghost cells. The flux is then
+// (0, p, 0, 0, 0): mass, tangential momentum, energy and scalars do not pass. A Riemann solver that
+// treats both sides alike finds that to the last bit; sums over several points may leave round-off,
+// which is cleared.
+//
+// A diode is such a wall where the gas before it moves inwards. Where it moves outwards, the state
+// beyond is the same as before the face, and gas leaves.
+//
+// Slopes in cells before a wall are found with ghost cells that mirror all but the pressure: on a
+// wall its gradient is d_n p = rho a_n, not 0, where an acceleration has a component normal to it.
+#pragma once
+
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/tile_view.hpp"
+
+namespace octant::hydro {
+
+// Sets the state beyond a face along Axis by that before it. `Surface` names the points on a face;
+// below(point) and above(point) point to variable 0 of the cells on both sides, and variable n lies
+// n * stride further. The gas is above the face for side 0.
+template <int Axis, class Surface, class Below, class Above>
+KOKKOS_FORCEINLINE_FUNCTION void set_beyond(const Below& below, const Above& above, int side,
+                                            bool lets_out, int variables, std::int64_t stride) {
+  constexpr int normal = k_velocity_x + Axis;
+  for (int t = 0; t < Surface::face_points; ++t) {
+    double* const lower = below(Surface::template upper_point<Axis>(t));
+    double* const upper = above(Surface::template lower_point<Axis>(t));
+    const double* const from = side == 0 ? upper : lower;
+    double* const to = side == 0 ? lower : upper;
+    const double outwards = side == 0 ? -from[normal * stride] : from[normal * stride];
+    const bool leaves = lets_out && outwards > 0.0;
+    for (int n = 0; n < variables; ++n) {
+      const double value = from[n * stride];
+      to[n * stride] = n == normal && !leaves ? -value : value;
+    }
+  }
+}
+
+// Leaves the pressure alone of a flux through a wall along Axis; of that through a diode, if gas
+// would enter.
+template <int Axis>
+KOKKOS_FORCEINLINE_FUNCTION void close_flux(double* flux, int side, bool lets_out, int variables,
+                                            std::int64_t stride) {
+  const double outwards = side == 0 ? -flux[k_mass * stride] : flux[k_mass * stride];
+  if (lets_out && outwards > 0.0) return;
+  for (int n = 0; n < variables; ++n)
+    if (n != k_momentum_x + Axis) flux[n * stride] = 0.0;
+}
+
+// The pressure of a cell, where it is that of a mirror image beyond walls, with what the gas
+// between the two weighs: p + rho a_n (x - x'), rho being the density at the wall, extrapolated.
+// Other cells keep theirs. Steep profiles stay positive.
+KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, const TileView& view,
+                                                    const int (&cell)[3], double pressure) {
+  constexpr int k_widest_ghosts = 3;
+  double weight = 0.0;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int side = 0; side < 2; ++side) {
+      const int wall = view.closed(axis, side);
+      const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
+      if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
+      if (view.lets_out(axis, side)) continue;
+      const auto density = [&](int before) {  // of cell 0, 1, ... before the wall
+        const int index = side == 0 ? wall + before : wall - 1 - before;
+        const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
+        const int z = axis == 2 ? index : cell[2];
+        const CellPointer at = view.cell(a.sweep.current, view.block_row(y, z), x);
+        return at.from ? *at.from : 0.0;  // k_mass
+      };
+      const double first = density(0);
+      const double rho = max(min(1.5 * first - 0.5 * density(1), 2.0 * first), 0.5 * first);
+      weight += (side == 0 ? 1 - 2 * beyond : 2 * beyond - 1) * a.sources.across_cell(axis) * rho;
+    }
+  }
+  if (weight == 0.0) return pressure;
+  const double share = weight / pressure;
+  return share > -0.5 ? pressure + weight : pressure * (-0.25 / share);
+}
+
+}  // namespace octant::hydro
