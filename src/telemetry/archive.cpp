@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/own_files.hpp"
 #include "telemetry/row_columns.hpp"
 
 namespace octant::telemetry {
@@ -38,7 +39,7 @@ std::vector<std::string> parquet_files(const std::string& folder) {
 // Makes the folder and lists what is in it.
 std::vector<std::string> prepare(const std::string& folder, bool restart) {
   try {
-    std::filesystem::create_directories(folder);
+    make_own_folder(folder);
     std::vector<std::string> left;
     for (const std::string& path : parquet_files(folder)) {
       if (restart && path.ends_with(".parquet")) left.push_back(path);
