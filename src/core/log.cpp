@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -103,7 +104,13 @@ class OwnFileSink final : public spdlog::sinks::base_sink<std::mutex> {
   int descriptor_;
 };
 
+// Returns null for a link, which is not followed: the run goes on without a log file.
 std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored))) {
+    complain_once(fmt::format("{} is a link, which is not followed", file));
+    return nullptr;
+  }
   try {
     auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<OwnFileSink>(file));
     logger->set_pattern("%Y-%m-%d %H:%M:%S.%e  %-7l  %v");

