@@ -243,31 +243,48 @@ prepare_run() {
 # Runs the program, and then makes the pictures that its parameter file asks for. The exit code is
 # the program's.
 run_and_draw() {
-  local status=0 results relay=''
+  local status=0 results relays=()
+  trap '' PIPE XFSZ  # a closed pipe or a file that is too long fails a write, and ends nothing
   prepare_run
   OCTANT_DONE_FILE=$(mktemp)
   export OCTANT_DONE_FILE
   trap 'rm -f "$OCTANT_DONE_FILE"' EXIT
   [[ ! $ranks ]] || hold_signals_back
-  [[ ! -p /dev/stdout ]] || open_relay
+  open_relays
   run_with_signals "${launch[@]}" "$@" || status=$?
   results=$(< "$OCTANT_DONE_FILE")
   [[ ! $results ]] || "$root/octant" pictures "$results" ||
     echo "octant: not all pictures were made; to try again: ./octant pictures $results" >&2
-  [[ ! $relay ]] || close_relay
+  close_relays
   return $status
 }
 
-# Reads what is written to a pipe also when nobody does any more (`| head`): mpirun would end a run
-# that cannot write.
-open_relay() {
-  exec > >(trap '' INT HUP TERM USR1; cat 2> /dev/null || exec cat > /dev/null)
-  relay=$!
+# Reads what is written to a pipe also when nobody does any more (`| head`, `|& head`): mpirun would
+# end a run that cannot write.
+open_relays() {
+  if [[ -p /dev/stdout ]]; then
+    local same=''
+    [[ ! /dev/stdout -ef /dev/stderr ]] || same=yes
+    exec > >(relay)
+    relays+=($!)
+    [[ ! $same ]] || exec 2>&1
+    [[ ! $same ]] || return 0
+  fi
+  if [[ -p /dev/stderr ]]; then
+    exec 2> >(relay >&2)
+    relays+=($!)
+  fi
 }
 
-close_relay() {
-  exec >&-
-  wait "$relay" || true
+relay() {
+  trap '' INT HUP TERM USR1
+  cat 2> /dev/null || exec cat > /dev/null
+}
+
+close_relays() {
+  ((${#relays[@]})) || return 0
+  exec >&- 2>&-
+  wait "${relays[@]}" || true
 }
 
 # Runs a command that gets the signals sent to this shell, and gets them once: it has a session of

@@ -2,9 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "core/error.hpp"
+#include "core/names.hpp"
+
 namespace octant {
 
 namespace {
+
+void append_name(std::string& list, const std::string& name) {
+  OCTANT_REQUIRE(is_name(name), "a column is called \"{}\"; expected {}", printable(name),
+                 k_expected_name);
+  if (!list.empty()) list += ',';
+  list += name;
+}
 
 void append(std::string& list, const std::string& item) {
   if (!list.empty()) list += ',';
@@ -14,12 +24,12 @@ void append(std::string& list, const std::string& item) {
 }  // namespace
 
 void Columns::add(const std::string& name, double value) {
-  append(names_, name);
+  append_name(names_, name);
   append(values_, fmt::format("{}", value));
 }
 
 void Columns::add(const std::string& name, std::int64_t value) {
-  append(names_, name);
+  append_name(names_, name);
   append(values_, fmt::format("{}", value));
 }
 

@@ -10,6 +10,7 @@
 #include <muParser.h>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 #include "core/nearest.hpp"
 #include "core/number_file.hpp"
 
@@ -44,21 +45,21 @@ class FunctionTable {
 
 namespace {
 
-bool is_name(const std::string& text) {
-  const auto may_follow = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), may_follow);
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::string> function_names() {
-  const mu::Parser parser;
-  std::vector<std::string> names;
-  for (const auto& function : parser.GetFunDef()) names.push_back(function.first);
-  return names;
+const std::vector<std::string>& function_names() {
+  static const std::vector<std::string> known = [] {
+    const mu::Parser parser;
+    std::vector<std::string> names;
+    for (const auto& function : parser.GetFunDef()) names.push_back(function.first);
+    return names;
+  }();
+  return known;
 }
 
 // A fault with the expression below it and a caret under the place, which is in bytes.
@@ -67,6 +68,12 @@ std::vector<std::string> function_names() {
   std::string line = text;
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c); }, ' ');
+  constexpr std::size_t k_shown = 400;  // bytes around the place
+  if (line.size() > k_shown) {
+    const std::size_t first = std::min(place, line.size()) > k_shown / 2 ? place - k_shown / 2 : 0;
+    line = line.substr(std::min(first, line.size()), k_shown);
+    place -= first;
+  }
   const auto begins_letter = [](unsigned char c) { return (c & 0xc0) != 0x80; };  // of UTF-8
   const auto column =
       std::count_if(line.begin(), line.begin() + std::min(place, line.size()), begins_letter);
@@ -87,6 +94,18 @@ void forbid_assignment(const std::string& parameter, const std::string& text) {
 void forbid_double_stars(const std::string& parameter, const std::string& text) {
   const std::size_t place = text.find("**");
   if (place != std::string::npos) refuse(parameter, text, place, "a power is written x^2");
+}
+
+// LatticeExpressions takes parentheses apart by recursion.
+void forbid_deep_nesting(const std::string& parameter, const std::string& text) {
+  int depth = 0;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    depth += (text[n] == '(') - (text[n] == ')');
+    if (depth > k_deepest_parentheses)
+      refuse(parameter, text, n,
+             fmt::format("parentheses are nested too deep; expected at most {}",
+                         k_deepest_parentheses));
+  }
 }
 
 // How what other languages have is written here; empty if there is nothing of that name.
@@ -111,6 +130,9 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
     case mu::ecEMPTY_EXPRESSION: return "the expression is empty";
     case mu::ecUNEXPECTED_EOF: return "the expression ends too early";
     case mu::ecMISSING_PARENS: return "a parenthesis is not closed";
+    case mu::ecEXPRESSION_TOO_LONG:
+      return fmt::format("the expression is too long; expected at most {} characters",
+                         static_cast<int>(mu::MaxLenExpression));
     case mu::ecMISSING_ELSE_CLAUSE: return "\"?\" needs a \":\" and what comes after it";
     case mu::ecTOO_MANY_PARAMS: return fmt::format("too many values for {}()", token);
     case mu::ecTOO_FEW_PARAMS: return fmt::format("too few values for {}()", token);
@@ -140,43 +162,63 @@ bool has_expressions() { return true; }
 
 void ExpressionNames::add_constant(const std::string& parameter, const std::string& name,
                                    double value) {
-  require_free(parameter, name);
-  constants_.emplace_back(name, value);
+  add(parameter, name, value);
 }
 
 void ExpressionNames::add_variable(const std::string& parameter, const std::string& name,
                                    double* value) {
-  require_free(parameter, name);
-  variables_.emplace_back(name, value);
+  add(parameter, name, value);
 }
 
 void ExpressionNames::add_table(const std::string& parameter, const std::string& name,
                                 const std::string& path) {
-  require_free(parameter, name);
-  tables_.emplace_back(name, std::make_shared<FunctionTable>(path, parameter));
+  add(parameter, name, std::make_shared<FunctionTable>(path, parameter));
 }
 
 std::vector<std::string> ExpressionNames::all() const {
   std::vector<std::string> names;
-  for (const auto& constant : constants_) names.push_back(constant.first);
-  for (const auto& variable : variables_) names.push_back(variable.first);
-  for (const auto& table : tables_) names.push_back(table.first);
+  for (const auto& kind : in_order_) names.insert(names.end(), kind.begin(), kind.end());
   return names;
 }
 
 bool ExpressionNames::is_table(const std::string& name) const {
-  return std::any_of(tables_.begin(), tables_.end(),
-                     [&](const auto& table) { return table.first == name; });
+  return contains(in_order_[2], name);
 }
 
-void ExpressionNames::require_free(const std::string& parameter, const std::string& name) const {
-  if (!is_name(name))
-    throw InputError("{}: \"{}\" is no name; expected letters, digits and _, no digit first",
-                     parameter, name);
+void ExpressionNames::add(const std::string& parameter, const std::string& name, Meaning meaning) {
+  require_name(parameter, name);
   const bool is_function = contains(function_names(), name);
-  if (is_function || contains(all(), name))
+  if (is_function || has(name))
     throw InputError("{}: the name \"{}\" is taken{}", parameter, name,
                      is_function ? " by a function" : "");
+  in_order_[meaning.index()].push_back(name);
+  meanings_.emplace(name, std::move(meaning));
+}
+
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> names;
+  for (std::size_t n = 0; n < text.size();) {
+    std::size_t end = n;
+    if (is_letter(text[n])) {
+      while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+      names.insert(text.substr(n, end - n));
+    } else if (is_digit(text[n]) || text[n] == '.') {
+      while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
+      std::size_t power = end;
+      if (power < text.size() && (text[power] == 'e' || text[power] == 'E')) {
+        ++power;
+        if (power < text.size() && (text[power] == '+' || text[power] == '-')) ++power;
+        if (power < text.size() && is_digit(text[power])) {
+          while (power < text.size() && is_digit(text[power])) ++power;
+          end = power;
+        }
+      }
+    } else {
+      ++end;
+    }
+    n = end;
+  }
+  return names;
 }
 
 ExpressionNames ExpressionPoint::names() {
@@ -215,6 +257,7 @@ std::pair<std::string, std::string> split_definition(const std::string& paramete
 struct Expression::Compiled {
   mu::Parser parser;
   std::vector<std::shared_ptr<FunctionTable>> tables;  // which the parser refers to
+  std::set<std::string> used;                          // variables
   bool is_constant = false;
   double constant = 0.0;
 };
@@ -224,19 +267,26 @@ Expression::Expression(const std::string& parameter, const std::string& text,
     : compiled_(std::make_unique<Compiled>()), parameter_(parameter), text_(text) {
   forbid_assignment(parameter, text_);
   forbid_double_stars(parameter, text_);
+  forbid_deep_nesting(parameter, text_);
   mu::Parser& parser = compiled_->parser;
   try {
     // Else a x + b x may become (a + b) x.
     parser.EnableOptimizer(false);
-    for (const auto& [name, value] : names.constants_) parser.DefineConst(name, value);
-    for (const auto& [name, value] : names.variables_) parser.DefineVar(name, value);
-    for (const auto& [name, table] : names.tables_) {
-      parser.DefineFunUserData(name, FunctionTable::value_at, table.get());
-      compiled_->tables.push_back(table);
+    for (const std::string& name : names_in(text_)) {
+      const auto found = names.meanings_.find(name);
+      if (found == names.meanings_.end()) continue;
+      if (const auto* value = std::get_if<double>(&found->second)) parser.DefineConst(name, *value);
+      if (const auto* variable = std::get_if<double*>(&found->second))
+        parser.DefineVar(name, *variable);
+      if (const auto* table = std::get_if<std::shared_ptr<FunctionTable>>(&found->second)) {
+        parser.DefineFunUserData(name, FunctionTable::value_at, table->get());
+        compiled_->tables.push_back(*table);
+      }
     }
     parser.SetExpr(text_);
     compiled_->constant = parser.Eval();  // compiles
-    compiled_->is_constant = parser.GetUsedVar().empty();
+    for (const auto& variable : parser.GetUsedVar()) compiled_->used.insert(variable.first);
+    compiled_->is_constant = compiled_->used.empty();
   } catch (const mu::ParserError& error) {
     const auto place = error.GetPos() < 0 ? text_.size() : static_cast<std::size_t>(error.GetPos());
     refuse(parameter, text_, place, fault_of(error, names));
@@ -249,7 +299,7 @@ Expression::Expression(Expression&&) noexcept = default;
 Expression::~Expression() = default;
 
 bool Expression::uses(const std::string& variable) const {
-  return compiled_->parser.GetUsedVar().contains(variable);
+  return compiled_->used.contains(variable);
 }
 
 bool Expression::is_constant() const { return compiled_->is_constant; }

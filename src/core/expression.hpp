@@ -3,9 +3,12 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace octant {
@@ -28,16 +31,21 @@ class ExpressionNames {
   void add_table(const std::string& parameter, const std::string& name, const std::string& path);
 
   std::vector<std::string> all() const;
+  bool has(const std::string& name) const { return meanings_.contains(name); }
   bool is_table(const std::string& name) const;
 
  private:
   friend class Expression;
-  void require_free(const std::string& parameter, const std::string& name) const;
+  using Meaning = std::variant<double, double*, std::shared_ptr<FunctionTable>>;
+  void add(const std::string& parameter, const std::string& name, Meaning meaning);
 
-  std::vector<std::pair<std::string, double>> constants_;
-  std::vector<std::pair<std::string, double*>> variables_;
-  std::vector<std::pair<std::string, std::shared_ptr<FunctionTable>>> tables_;
+  std::map<std::string, Meaning> meanings_;
+  std::array<std::vector<std::string>, 3> in_order_;  // constants, variables, tables
 };
+
+// The names that a text of an expression holds, functions included, each once. Takes time in
+// proportion to the length of the text.
+std::set<std::string> names_in(const std::string& text);
 
 // What expressions of a place and a moment may use: x, y, z, the distance r from a centre, the time
 // t, and pi. The point must stay where it is as long as its names are used.
@@ -52,11 +60,15 @@ struct ExpressionPoint {
 std::pair<std::string, std::string> split_definition(const std::string& parameter,
                                                      const std::string& definition);
 
+// The deepest nesting of parentheses in an expression.
+inline constexpr int k_deepest_parentheses = 2000;
+
 // An expression, compiled once. Its arithmetic is that which is written, from left to right among
 // equals, in double precision.
 class Expression {
  public:
-  // Throws InputError, with the text and a caret under the fault, if it is none of these names.
+  // Throws InputError, with the text and a caret under the fault, if it is none of these names, or
+  // if it is longer or nested deeper than can be compiled.
   Expression(const std::string& parameter, const std::string& text, const ExpressionNames& names);
   Expression(Expression&&) noexcept;
   ~Expression();
@@ -67,6 +79,7 @@ class Expression {
   // At the present values of its variables. Not for several threads at once.
   double value() const;
 
+  const std::string& text() const { return text_; }
   // "problem.density = "1/x"", for messages.
   std::string description() const;
 

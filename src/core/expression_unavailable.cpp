@@ -13,6 +13,7 @@ void ExpressionNames::add_variable(const std::string&, const std::string&, doubl
 void ExpressionNames::add_table(const std::string&, const std::string&, const std::string&) {}
 bool ExpressionNames::is_table(const std::string&) const { return false; }
 std::vector<std::string> ExpressionNames::all() const { return {}; }
+std::set<std::string> names_in(const std::string&) { return {}; }
 
 ExpressionNames ExpressionPoint::names() { return {}; }
 void ExpressionPoint::set(const std::array<double, 3>&, const std::array<double, 3>&, double) {}

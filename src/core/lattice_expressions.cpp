@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,41 +53,46 @@ void LatticeExpressions::add_function(const std::string& parameter, const std::s
                         },
                     .result = result,
                     .change = {{true, true, true}, false}});
+  numbers_[name] = static_cast<int>(nodes_.size()) - 1;
 }
 
 void LatticeExpressions::add_terms(const Definitions& definitions) {
   names_and_parts_ = names_;
   definitions.visit_terms([&](const std::string& name, const std::string& text, double* result) {
-    add_node(name, text, Expression(name, text, names_), result);
+    add_node(name, text, result);
   });
 }
 
 int LatticeExpressions::add(const std::string& parameter, const std::string& text) {
   const Expression& whole = wholes_.emplace_back(parameter, text, names_);
-  add_node("", text, whole, nullptr);
+  add_node("", text, nullptr);
   nodes_.back().whole = &whole;
   return static_cast<int>(nodes_.size()) - 1;
 }
 
-LatticeExpressions::Change LatticeExpressions::change_of(const Expression& expression) const {
-  Change change{.with_time = expression.uses("t")};
+// By the names alone: to compile every part of an expression would take the square of its length.
+LatticeExpressions::Change LatticeExpressions::change_of(const std::string& text) const {
+  const std::set<std::string> used = names_in(text);
+  Change change{.with_time = used.contains("t")};
   const char* const axes[] = {"x", "y", "z"};
-  for (int d = 0; d < 3; ++d) change.along[d] = expression.uses(axes[d]) || expression.uses("r");
-  for (const Node& node : nodes_)
-    if (!node.name.empty() && expression.uses(node.name)) change.add(node.change);
+  for (int d = 0; d < 3; ++d) change.along[d] = used.contains(axes[d]) || used.contains("r");
+  for (const std::string& name : used)
+    if (const auto node = numbers_.find(name); node != numbers_.end())
+      change.add(nodes_[node->second].change);
   return change;
 }
 
 void LatticeExpressions::add_node(const std::string& name, const std::string& text,
-                                  const Expression& whole, double* result) {
-  Node node{.name = name, .value = {}, .result = result, .change = change_of(whole)};
+                                  double* result) {
+  Node node{.name = name, .value = {}, .result = result, .change = change_of(text)};
   const Expression& rest =
       rests_.emplace_back(name, without_parts(text, node.change), names_and_parts_);
   node.value = [&rest] { return rest.value(); };
   node.uses_distance = rest.uses("r");
-  for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (!nodes_[n].name.empty() && rest.uses(nodes_[n].name))
-      node.uses.push_back(static_cast<int>(n));
+  for (const std::string& used : names_in(rest.text()))
+    if (const auto other = numbers_.find(used); other != numbers_.end())
+      node.uses.push_back(other->second);
+  if (!name.empty()) numbers_[name] = static_cast<int>(nodes_.size());
   nodes_.push_back(std::move(node));
 }
 
@@ -102,20 +108,18 @@ std::string LatticeExpressions::without_parts(const std::string& text, const Cha
     const std::string function = function_before(rest);
     const std::string group = function + text.substr(n, end + 1 - n);
     rest.resize(rest.size() - function.size());
-    const Expression expression("", group, names_and_parts_);
-    if (change_of(expression).is_less_than(whole)) rest += add_part(group, expression);
+    if (change_of(group).is_less_than(whole)) rest += add_part(group);
     else rest += function + '(' + without_parts(text.substr(n + 1, end - n - 1), whole) + ')';
     n = end;
   }
   return rest;
 }
 
-std::string LatticeExpressions::add_part(const std::string& text, const Expression& expression) {
+std::string LatticeExpressions::add_part(const std::string& text) {
   double* result = &results_.emplace_back(0.0);
-  const auto taken = names_and_parts_.all();
   std::string name = fmt::format("part{}", results_.size());
-  while (std::ranges::find(taken, name) != taken.end()) name += '_';
-  add_node(name, text, expression, result);
+  while (names_and_parts_.has(name)) name += '_';
+  add_node(name, text, result);
   names_and_parts_.add_variable("", name, result);
   return name;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,11 +88,10 @@ class LatticeExpressions {
     std::vector<int> uses = {};         // nodes
     const Expression* whole = nullptr;  // of an expression
   };
-  Change change_of(const Expression& expression) const;
-  void add_node(const std::string& name, const std::string& text, const Expression& whole,
-                double* result);
+  Change change_of(const std::string& text) const;
+  void add_node(const std::string& name, const std::string& text, double* result);
   std::string without_parts(const std::string& text, const Change& whole);
-  std::string add_part(const std::string& text, const Expression& expression);
+  std::string add_part(const std::string& text);
   void evaluate(const Node& node, LatticeValues& values, LatticeValues::Table& table) const;
 
   mutable ExpressionPoint point_;  // what names stand for
@@ -100,6 +100,7 @@ class LatticeExpressions {
   std::deque<Expression> wholes_, rests_;
   std::deque<double> results_;
   std::vector<Node> nodes_;
+  std::map<std::string, int> numbers_;  // of nodes that have a name
 };
 
 }  // namespace octant

@@ -2,17 +2,23 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include <spdlog/logger.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/names.hpp"
+#include "core/own_files.hpp"
 
 namespace octant::log {
 
@@ -74,16 +80,44 @@ void complain_once(const std::string& reason) {
     destinations().urgent->warn("lines are missing in the log file: {}", reason);
 }
 
+// Appends to the file, line by line.
+class OwnFileSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit OwnFileSink(const std::string& path)
+      : descriptor_(open_own_file(path, Absent::is_created, Position::at_end)) {}
+  ~OwnFileSink() override { ::close(descriptor_); }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    for (std::size_t begin = 0; begin < line.size();) {
+      const ssize_t written = ::write(descriptor_, line.data() + begin, line.size() - begin);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) throw RunError("{}", std::strerror(errno));
+      begin += static_cast<std::size_t>(written);
+    }
+  }
+  void flush_() override {}
+
+ private:
+  int descriptor_;
+};
+
+// Returns null for a link, which is not followed: the run goes on without a log file.
 std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored))) {
+    complain_once(fmt::format("{} is a link, which is not followed", file));
+    return nullptr;
+  }
   try {
-    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
-    auto logger = std::make_unique<spdlog::logger>("octant", std::move(sink));
+    auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<OwnFileSink>(file));
     logger->set_pattern("%Y-%m-%d %H:%M:%S.%e  %-7l  %v");
     logger->set_level(spdlog::level::debug);
-    logger->flush_on(spdlog::level::debug);
     logger->set_error_handler(complain_once);
     return logger;
-  } catch (const spdlog::spdlog_ex& failure) {
+  } catch (const RunError& failure) {
     throw InputError("cannot write the log file {}: {}", file, failure.what());
   }
 }
@@ -98,14 +132,16 @@ void start(int rank, const std::string& file, Level level) {
   to.normal->set_level(spdlog::level::debug);
 }
 
-void write(Level level, std::string_view line) {
+void write(Level level, std::string_view text) {
   auto& to = destinations();
   if (level < to.level) return;
+  const std::string line = printable(text, true);
   erase_status();
   auto& screen = level >= Level::warn ? *to.urgent : *to.normal;
-  screen.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
+  const spdlog::string_view_t shown(line.data(), line.size());
+  screen.log(spdlog_level(level), shown);
   screen.flush();
-  if (to.file) to.file->log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
+  if (to.file) to.file->log(spdlog_level(level), shown);
 }
 
 void show_status(std::string_view line) {

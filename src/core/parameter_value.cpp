@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 #include "core/nearest.hpp"
 
 namespace octant {
@@ -145,6 +146,9 @@ void check_number(double value, const ParameterInfo& info) {
 void check_text(const std::string& value, const ParameterInfo& info) {
   if (value.find('\0') != std::string::npos)
     throw InputError("there is a character U+0000 in the text; expected none");
+  if (info.fault != nullptr)
+    if (const std::string fault = info.fault(value); !fault.empty())
+      throw InputError("\"{}\" {}; expected {}", printable(value), fault, info.expected);
   const auto& choices = info.choices;
   if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
   throw InputError("unknown choice \"{}\"; expected {} (nearest: \"{}\")", value, range_text(info),

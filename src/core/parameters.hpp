@@ -38,6 +38,9 @@ struct ParameterInfo {
   std::vector<std::string> choices = {};                    // for text; empty: anything, or all
   bool required = false;                                    // no default: the file must give it
   bool may_be_infinite = false;                             // where "without end" has a meaning
+  // What a text must be, and the function that says what is wrong with one, or "".
+  std::string expected = "";
+  std::string (*fault)(const std::string&) = nullptr;
 };
 
 // The field that a parameter is bound to.

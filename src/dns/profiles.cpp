@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "core/own_files.hpp"
 
 namespace octant::dns {
 
@@ -196,16 +195,15 @@ void write_profiles(const Communicator& communicator, const Domain& domain, cons
   communicator.agree([&] {
     if (!communicator.is_root()) return;
     const std::vector<Column> all = columns(domain, means, viscosity);
-    std::ofstream out(path);
-    for (std::size_t c = 0; c < all.size(); ++c) out << (c > 0 ? "," : "") << all[c].first;
-    out << '\n';
+    std::string text;
+    for (std::size_t c = 0; c < all.size(); ++c) text += (c > 0 ? "," : "") + all[c].first;
+    text += '\n';
     for (int k = 0; k < domain.grid.cells[2]; ++k) {
       for (std::size_t c = 0; c < all.size(); ++c)
-        out << (c > 0 ? "," : "") << fmt::format("{}", all[c].second[k]);
-      out << '\n';
+        text += fmt::format("{}{}", c > 0 ? "," : "", all[c].second[k]);
+      text += '\n';
     }
-    out.flush();
-    if (!out) throw RunError("{}: cannot be written; check the space left", path);
+    write_own_file(path, text);
   });
 }
 

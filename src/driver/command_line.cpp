@@ -12,9 +12,11 @@
 #include "comm/runtime.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/names.hpp"
 #include "core/version.hpp"
 #include "driver/commands.hpp"
 #include "driver/memory_need.hpp"
+#include "driver/stop_signals.hpp"
 
 namespace octant::driver {
 
@@ -54,6 +56,7 @@ constexpr const char* k_smaller_amr =
 constexpr const char* k_smaller_dns = "more nodes, or a smaller grid.cells";
 
 int run_model(const RunRequest& request) {
+  ignore_signals_of_writes();
   require_kernels();
   return is_dns(request) ? within_memory(k_smaller_dns, [&] { return run_dns(request); })
                          : within_memory(k_smaller_amr, [&] { return run_amr(request); });
@@ -207,7 +210,7 @@ int fail(const char* message, int code) {
     if (world.is_root()) log::error("{}", message);
     return code;
   }
-  fmt::print(stderr, "rank {}: {}\n", world.rank(), message);
+  fmt::print(stderr, "rank {}: {}\n", world.rank(), printable(message, true));
   end_all_ranks(code);
 }
 
@@ -237,7 +240,7 @@ int command_line(int argc, char** argv, const BenchRunner& bench) {
     end_all_ranks(k_failed_run);
   } catch (const std::exception& error) {
     // Anything else is known to this rank only.
-    fmt::print(stderr, "rank {}: {}\n", world.rank(), error.what());
+    fmt::print(stderr, "rank {}: {}\n", world.rank(), printable(error.what(), true));
     end_all_ranks(k_failed_run);
   }
 }

@@ -2,9 +2,9 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "core/error.hpp"
+#include "core/own_files.hpp"
 #include "decomp/key_order.hpp"
 #include "driver/file_header.hpp"
 #include "driver/format.hpp"
@@ -202,12 +202,7 @@ void write_xdmf(const GridContents& contents, const std::string& stem) {
     if (field.is_inside()) text += xdmf_grid(contents, file, field);
   text += "    </Grid>\n  </Domain>\n</Xdmf>\n";
   contents.communicator.agree([&] {
-    if (!contents.communicator.is_root()) return;
-    const std::string name = stem + ".xdmf";
-    std::ofstream out(name);
-    out << text;
-    out.flush();
-    if (!out) throw RunError("{}: cannot be written; check the space left", name);
+    if (contents.communicator.is_root()) write_own_file(stem + ".xdmf", text);
   });
 }
 

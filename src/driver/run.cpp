@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 
@@ -208,7 +207,13 @@ class Run::Course {
   // The longest stable step that does not pass the end, an output time or `latest`.
   double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
-    if (!std::isfinite(dt) || dt <= 1e-14 * std::max(settings_.end, std::abs(time)))
+    // time.max_steps may end the run long before time.end; steps that are shorter by far than any
+    // run has are a sign of a broken state all the same.
+    constexpr double k_shortest_share = 1e-25;
+    const auto steps = static_cast<double>(settings_.max_steps - model_.step_count());
+    const double farthest = std::min(settings_.end, std::abs(time) + steps * dt);
+    if (!std::isfinite(dt) || dt <= 1e-14 * std::max(farthest, std::abs(time)) ||
+        dt <= k_shortest_share * settings_.end)
       throw RunError(
           "step {}, time {}: a time step of {} comes nowhere near the end, {}: some signal is far "
           "too fast, or the end too far away",
@@ -319,8 +324,15 @@ class Run::Course {
   // Tells who started the program, if it asked, where there are results to make pictures of.
   void announce_results() const {
     const char* asked = std::getenv("OCTANT_DONE_FILE");
-    if (asked != nullptr && communicator_.is_root() && !output_.pictures.empty())
-      std::ofstream(asked) << folder_.path() << '\n';
+    if (asked == nullptr || !communicator_.is_root() || output_.pictures.empty()) return;
+    try {
+      PosixFile file(asked, PosixFile::Mode::update);
+      if (file.size() > 0) throw RunError("'{}' is not empty", asked);
+      const std::string line = folder_.path() + "\n";
+      file.write_at(0, std::as_bytes(std::span(line)));
+    } catch (const RunError& error) {
+      log::warn("OCTANT_DONE_FILE: {}; no plots are made", error.what());
+    }
   }
 
   Model& model_;

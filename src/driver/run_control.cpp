@@ -1,10 +1,8 @@
 #include "driver/run_control.hpp"
 
-#include <cstdio>
-#include <filesystem>
-
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/own_files.hpp"
 
 namespace octant::driver {
 
@@ -16,8 +14,10 @@ RunControl::RunControl(const RunOptions& options, const std::string& directory,
   if (heeds_signals) signals_.emplace(communicator.is_root());
 }
 
-void RunControl::read_control_file(News& news) const {
-  if (!std::filesystem::exists(control_path_)) return;
+void RunControl::read_control_file(News& news) {
+  constexpr std::size_t k_most_bytes = 1 << 16;
+  const ReadFile file(control_path_, k_most_bytes);
+  if (file.identity().empty() || file.identity() == refused_) return;
   ParameterSchema schema;
   bool stop = false, dump = false;
   schema.add("stop", stop, {.meaning = "Write a checkpoint and end the run"});
@@ -27,16 +27,18 @@ void RunControl::read_control_file(News& news) const {
   schema.add("checkpoint_interval", news.checkpoint_interval,
              {.unit = "s", .meaning = "New output.checkpoint_interval"});
   try {
-    schema.read_file(control_path_);
+    if (!file.is_read()) throw InputError("{}: {}", control_path_, file.reason());
+    schema.read_text(file.text(), control_path_);
     news.stop = stop;
     news.dump = dump;
-    log::info("{}: obeyed", control_path_);
+    file.remove();
+    log::info("applied control file {}", control_path_);
   } catch (const InputError& error) {
     // A typing error must not end a run of weeks.
-    log::warn("{}; the file is ignored", error.what());
+    log::warn("{}; the control file is ignored until it changes", error.what());
+    refused_ = file.identity();
     news.snapshot_interval = news.checkpoint_interval = -1.0;
   }
-  std::remove(control_path_.c_str());
 }
 
 Wishes RunControl::look(OutputOptions& output, double step_seconds) {

@@ -19,7 +19,8 @@ struct Wishes {
 
 // Signals (see StopSignals) ask for a checkpoint and a stop. The job-control file (TOML, in the
 // output directory) may hold stop, dump, snapshot_interval, checkpoint_interval; it is removed when
-// obeyed. One at a time.
+// applied. A link, and a file that holds anything else, stays where it is and is named in a warning
+// once. One at a time.
 class RunControl {
  public:
   // `heeds_signals`: otherwise they are left to the program that Octant is a guest of.
@@ -39,10 +40,11 @@ class RunControl {
     double signal = 0.0;  // schedulers may send it to any rank, or to all of them
     double snapshot_interval = -1.0, checkpoint_interval = -1.0;  // < 0: unchanged
   };
-  void read_control_file(News& news) const;
+  void read_control_file(News& news);
 
   RunOptions options_;
   std::string control_path_;
+  std::string refused_;  // identity of the control file that was refused
   Communicator communicator_;
   Clock clock_;
   std::optional<StopSignals> signals_;

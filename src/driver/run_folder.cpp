@@ -1,8 +1,12 @@
 #include "driver/run_folder.hpp"
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <regex>
+#include <system_error>
 #include <vector>
 
 #include <sys/stat.h>
@@ -27,6 +31,14 @@ std::string free_name(const std::string& base, const char* word) {
   }
 }
 
+// Makes the folder BASE.WORD-N with the smallest N that is free.
+std::string make_free_folder(const std::string& base, const char* word) {
+  for (;;) {
+    std::string name = free_name(base, word);
+    if (fs::create_directory(name)) return name;
+  }
+}
+
 // A disk that is mounted there cannot be renamed.
 bool is_mount_point(const fs::path& directory) {
   struct stat own, parent;
@@ -48,11 +60,37 @@ FileLock take_lock(const std::string& directory) {
   return lock;
 }
 
+// The number in a file's name; the largest one where it has too many digits.
+std::int64_t number_of(const std::string& digits) {
+  std::int64_t number = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return result.ec == std::errc() ? number : std::numeric_limits<std::int64_t>::max();
+}
+
 bool contains(const std::string& directory, const std::regex& name) {
   if (!fs::is_directory(directory)) return false;
   for (const auto& entry : fs::directory_iterator(directory))
     if (std::regex_match(entry.path().filename().string(), name)) return true;
   return false;
+}
+
+// Removes the temporary files that a run left when it was killed. Nobody else writes them: the lock
+// of the folder is held.
+void remove_remains(const std::string& directory) {
+  static const std::regex remains(
+      "(?:run\\.toml|history\\.csv|statistics\\.h5|profiles\\.csv|"
+      "(?:snap|checkpoint|coarse|power|slice_[xyz][^_]*)_[0-9]{5,}\\.(?:h5|csv|xdmf)(?:\\.rows)?)"
+      "\\.part|\\.[a-z_]+(?:_[0-9]+)?\\.parquet(?:\\.part)?");
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (std::regex_match(entry.path().filename().string(), remains) &&
+        !fs::is_directory(entry.symlink_status()))
+      found.push_back(entry.path());
+  for (const fs::path& path : found) {
+    std::error_code error;
+    if (!fs::remove(path, error) && error)
+      log::warn("{}: cannot be removed: {}", path.string(), error.message());
+  }
 }
 
 void rename(const std::string& from, const std::string& to) {
@@ -98,6 +136,7 @@ void RunFolder::claim(const std::string& directory, Entry entry) {
   fs::create_directories(directory);
   lock_ = take_lock(directory);
   path_ = directory;
+  if (entry == Entry::go_on) remove_remains(directory);
   if (entry == Entry::go_on || !holds_run(directory)) return;
   if (entry == Entry::begin)
     throw InputError(
@@ -114,8 +153,7 @@ void RunFolder::open_beside(const std::string& directory) {
         "--overwrite: \"{}\" is the root of a disk, which cannot be moved aside; give a folder in "
         "it as --output",
         directory);
-  path_ = free_name(place_, "new");
-  fs::create_directory(path_);
+  path_ = make_free_folder(place_, "new");
   beside_ = true;
   old_lock_ = std::move(lock_);
   lock_ = take_lock(path_);
@@ -155,14 +193,13 @@ void RunFolder::supersede_snapshots(std::int64_t first, std::int64_t first_cutou
     std::smatch match;
     for (const auto& entry : fs::directory_iterator(path_)) {
       const std::string name = entry.path().filename().string();
-      if ((std::regex_match(name, match, of_snapshot) && std::stoll(match[1]) >= first) ||
-          (std::regex_match(name, match, of_ramses) && std::stoll(match[1]) > first) ||
-          (std::regex_match(name, match, of_cutout) && std::stoll(match[1]) >= first_cutout))
+      if ((std::regex_match(name, match, of_snapshot) && number_of(match[1]) >= first) ||
+          (std::regex_match(name, match, of_ramses) && number_of(match[1]) > first) ||
+          (std::regex_match(name, match, of_cutout) && number_of(match[1]) >= first_cutout))
         later.push_back(entry.path());
     }
     if (later.empty()) return;
-    const std::string shelf = free_name(path_ + "/snapshots", "superseded");
-    fs::create_directory(shelf);
+    const std::string shelf = make_free_folder(path_ + "/snapshots", "superseded");
     for (const fs::path& file : later)
       rename(file.string(), (fs::path(shelf) / file.filename()).string());
     log::info("snapshots from {} on were written after the checkpoint: they are in {}", first,

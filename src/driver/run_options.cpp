@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 #include "core/nearest.hpp"
 #include "driver/commands.hpp"
 #include "driver/matter.hpp"
@@ -11,6 +12,19 @@
 #include "hydro/sweep.hpp"
 
 namespace octant::driver {
+
+namespace {
+
+// The control file is removed when it is applied: its name must lead nowhere else, and to no other
+// file of the run.
+std::string fault_of_control_file(const std::string& name) {
+  constexpr std::string_view k_ending = ".toml";
+  if (!is_file_name(name)) return "is no plain file name";
+  if (name.size() <= k_ending.size() || !name.ends_with(k_ending)) return "does not end with .toml";
+  return name == "run.toml" ? "is the name of another file of the run" : "";
+}
+
+}  // namespace
 
 void declare(ParameterSchema& schema, RunOptions& o) {
   schema.add("run.walltime", o.walltime,
@@ -21,8 +35,12 @@ void declare(ParameterSchema& schema, RunOptions& o) {
   schema.add("run.walltime_margin", o.walltime_margin,
              {.unit = "s", .meaning = "Seconds before that at which it stops", .min = 0});
   schema.add("run.control_file", o.control_file,
-             {.meaning = "File in the output directory that is looked for at every step: "
-                         "stop = true, dump = true, or new intervals of [output]"});
+             {.meaning = "Name of the control file in the output directory, read at every step and "
+                         "removed when applied: stop = true, dump = true, or new intervals of "
+                         "[output]",
+              .expected = "a file name such as control.toml: letters, digits, '_', '-' and '.', "
+                          "with the ending .toml, and not run.toml",
+              .fault = fault_of_control_file});
 }
 
 void ExecutionOptions::check() const {

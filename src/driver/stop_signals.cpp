@@ -84,11 +84,15 @@ int held_by_parent() {
 
 }  // namespace
 
+void ignore_signals_of_writes() {
+  for (const int signal : k_failed_writes) handle(signal, SIG_IGN);
+}
+
 StopSignals::StopSignals(bool is_root) : is_root_(is_root) {
   g_received = 0;
   g_first_urgent_ns = 0;
   g_speaks = is_root;
-  for (const int signal : k_failed_writes) handle(signal, SIG_IGN);
+  ignore_signals_of_writes();
   for (const int signal : k_wishes) handle(signal, heed);
   unblock(k_wishes);
 }

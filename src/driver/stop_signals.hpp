@@ -3,6 +3,10 @@
 
 namespace octant::driver {
 
+// Ignores SIGPIPE and SIGXFSZ from now on: a write to a closed pipe, or beyond the limit of a
+// file's length, fails and is reported like any other. Called before a simulation is set up.
+void ignore_signals_of_writes();
+
 // While it lives, SIGTERM, SIGINT (Ctrl-C), SIGHUP (the connection dropped) and SIGUSR1 are
 // remembered, unless the program was started with them ignored (nohup). A SIGTERM or SIGINT that
 // comes a second or more after an earlier one of the two ends the process at once; sooner it is

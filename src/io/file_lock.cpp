@@ -1,9 +1,9 @@
 #include "io/file_lock.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
@@ -13,24 +13,30 @@
 #include <unistd.h>
 
 #include "core/error.hpp"
+#include "core/own_files.hpp"
 #include "io/posix_file.hpp"
 
 namespace octant {
 namespace {
-
-std::string contents(int descriptor) {
-  std::array<char, 256> text{};
-  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
-  std::string line(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  line.erase(std::min(line.find('\n'), line.size()));
-  return line.empty() ? "an unknown process" : line;
-}
 
 // Whether the open file still has this name: somebody may have renamed its folder meanwhile.
 bool is_at(int descriptor, const std::string& path) {
   struct stat open_file, named_file;
   return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named_file) == 0 &&
          open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
+}
+
+enum class Attempt { taken, refused, unsupported, moved };
+
+Attempt try_lock(int descriptor, const std::string& path) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    return is_at(descriptor, path) ? Attempt::taken : Attempt::moved;
+  return errno == EWOULDBLOCK ? Attempt::refused : Attempt::unsupported;
+}
+
+std::string holder_by(const std::string& path) {
+  const std::string line = ReadFile(path, 256).text();
+  return line.empty() ? "an unknown process" : line.substr(0, line.find('\n'));
 }
 
 }  // namespace
@@ -41,17 +47,22 @@ FileLock::FileLock(const std::string& path) {
   if (is_held()) sign(path);
 }
 
-FileLock::~FileLock() {
-  if (is_held()) ::close(descriptor_);
+FileLock::~FileLock() { release(); }
+
+void FileLock::release() {
+  for (int* descriptor : {&descriptor_, &folder_})
+    if (*descriptor >= 0) ::close(std::exchange(*descriptor, -1));
 }
 
 FileLock::FileLock(FileLock&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      folder_(std::exchange(other.folder_, -1)),
       enforced_(other.enforced_),
       holder_(std::move(other.holder_)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(folder_, other.folder_);
   std::swap(enforced_, other.enforced_);
   std::swap(holder_, other.holder_);
   return *this;
@@ -59,22 +70,24 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 
 // Returns whether it is known who holds the lock of the file that has this name.
 bool FileLock::try_to_take(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw RunError("cannot open '{}': {}", path, system_reason());
-  const bool taken = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-  const bool refused = !taken && errno == EWOULDBLOCK;
-  if (taken && !is_at(descriptor, path)) {
-    ::close(descriptor);
-    return false;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  folder_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ < 0) throw RunError("cannot open '{}': {}", folder, system_reason());
+  const Attempt of_folder = try_lock(folder_, folder.empty() ? "." : folder);
+  Attempt of_file = of_folder;
+  if (of_folder == Attempt::taken || of_folder == Attempt::unsupported) {
+    try {
+      descriptor_ = open_own_file(path, Absent::is_created);
+    } catch (...) {
+      release();
+      throw;
+    }
+    of_file = try_lock(descriptor_, path);
   }
-  if (refused) {
-    holder_ = contents(descriptor);
-    ::close(descriptor);
-    return true;
-  }
-  enforced_ = taken;
-  descriptor_ = descriptor;
-  return true;
+  if (of_file == Attempt::refused) holder_ = holder_by(path);
+  if (of_file == Attempt::refused || of_file == Attempt::moved) release();
+  enforced_ = of_file == Attempt::taken || of_folder == Attempt::taken;
+  return of_file != Attempt::moved;
 }
 
 void FileLock::sign(const std::string& path) const {

@@ -1,4 +1,5 @@
-// A lock on a file, which the system takes back when the process ends, however it ends.
+// A lock on a file and on the folder that holds it, which the system releases when the process
+// ends, however it ends.
 #pragma once
 
 #include <string>
@@ -7,6 +8,7 @@ namespace octant {
 
 // Advisory, and exclusive among processes and within one; over a shared file system as far as that
 // one hands locks to other machines. The file says who holds it and stays when the lock is gone.
+// The lock on the folder counts where the file was removed by hand. The file must not be a link.
 class FileLock {
  public:
   // Tries to take the lock, and makes the file if need be. Throws RunError if that cannot be done
@@ -25,8 +27,9 @@ class FileLock {
  private:
   bool try_to_take(const std::string& path);
   void sign(const std::string& path) const;
+  void release();
 
-  int descriptor_ = -1;
+  int descriptor_ = -1, folder_ = -1;  // -1: not open
   bool enforced_ = true;
   std::string holder_;
 };

@@ -4,27 +4,27 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "core/error.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/hdf5_heap.hpp"
 
 namespace octant {
 namespace {
 
-// Text of any length comes as a pointer that HDF5 allocated; text of fixed length is padded.
-std::string read_text(hid_t attribute, hid_t type) {
-  if (H5Tis_variable_str(type) > 0) {
-    char* characters = nullptr;
-    if (H5Aread(attribute, type, &characters) < 0 || characters == nullptr) return "";
-    std::string text(characters);
-    H5free_memory(characters);
-    return text;
-  }
+// No attribute of Octant's comes near it: a size above is that of a damaged one.
+constexpr hsize_t k_largest_attribute = hsize_t{1} << 26;
+
+// Text of fixed length is padded.
+std::string read_text(hid_t attribute, hid_t type, Hdf5Heaps& heaps) {
+  if (H5Tis_variable_str(type) > 0) return heaps.text(attribute);
   std::string text(H5Tget_size(type), '\0');
-  H5Aread(attribute, type, text.data());
+  if (H5Aread(attribute, type, text.data()) < 0)
+    throw InputError("cannot read the text: {}", hdf5_reason());
   return text.substr(0, std::min(text.find('\0'), text.size()));
 }
 
@@ -38,15 +38,18 @@ AttributeValue read_numbers(hid_t attribute, hid_t type, std::size_t count, bool
   return values;
 }
 
-AttributeValue read_value(hid_t attribute) {
+AttributeValue read_value(hid_t attribute, Hdf5Heaps& heaps) {
   const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
   const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
   const bool scalar = H5Sget_simple_extent_type(space) == H5S_SCALAR;
   const auto count =
       static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space)));
+  if (H5Aget_storage_size(attribute) > k_largest_attribute)
+    throw InputError("it has {} bytes; expected at most {}", H5Aget_storage_size(attribute),
+                     k_largest_attribute);
   switch (H5Tget_class(type)) {
     case H5T_STRING:
-      if (count == 1) return read_text(attribute, type);
+      if (count == 1) return read_text(attribute, type, heaps);
       break;
     case H5T_INTEGER: return read_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count, scalar);
     case H5T_FLOAT: return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, count, scalar);
@@ -55,19 +58,24 @@ AttributeValue read_value(hid_t attribute) {
   throw InputError("it is neither a text nor made of numbers");
 }
 
-StoredAttribute read_attribute(hid_t owner, const char* name) {
+StoredAttribute read_attribute(hid_t owner, const char* name, Hdf5Heaps& heaps) {
   const Hdf5Handle attribute(H5Aopen(owner, name, H5P_DEFAULT), H5Aclose);
   if (attribute < 0) return {{}, hdf5_reason()};
   try {
-    return {read_value(attribute), ""};
-  } catch (const InputError& error) {
+    return {read_value(attribute, heaps), ""};
+  } catch (const std::runtime_error& error) {
     return {{}, error.what()};
   }
 }
 
-herr_t add_attribute(hid_t owner, const char* name, const H5A_info_t*, void* attributes) {
-  using Attributes = decltype(StoredObject::attributes);
-  static_cast<Attributes*>(attributes)->emplace(name, read_attribute(owner, name));
+struct AttributeVisit {
+  StoredObject& object;
+  Hdf5Heaps& heaps;
+};
+
+herr_t add_attribute(hid_t owner, const char* name, const H5A_info_t*, void* visit) {
+  auto& [object, heaps] = *static_cast<AttributeVisit*>(visit);
+  object.attributes.emplace(name, read_attribute(owner, name, heaps));
   return 0;
 }
 
@@ -88,7 +96,7 @@ void describe_dataset(hid_t dataset, StoredObject& object) {
   if (place != HADDR_UNDEF) object.place = static_cast<std::int64_t>(place);
 }
 
-StoredObject describe(hid_t file, const char* path) {
+StoredObject describe(hid_t file, const char* path, Hdf5Heaps& heaps) {
   StoredObject object;
   const Hdf5Handle handle(H5Oopen(file, path, H5P_DEFAULT), H5Oclose);
   if (handle < 0) {
@@ -100,12 +108,19 @@ StoredObject describe(hid_t file, const char* path) {
     object.kind = StoredObject::Kind::dataset;
     describe_dataset(handle, object);
   }
-  H5Aiterate2(handle, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_attribute, &object.attributes);
+  AttributeVisit visit{object, heaps};
+  H5Aiterate2(handle, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_attribute, &visit);
   return object;
 }
 
-herr_t add_object(hid_t file, const char* path, const H5L_info_t*, void* contents) {
-  static_cast<FileContents*>(contents)->emplace(std::string("/") + path, describe(file, path));
+struct ObjectVisit {
+  FileContents contents;
+  Hdf5Heaps heaps;
+};
+
+herr_t add_object(hid_t file, const char* path, const H5L_info_t*, void* visit) {
+  auto& [contents, heaps] = *static_cast<ObjectVisit*>(visit);
+  contents.emplace(std::string("/") + path, describe(file, path, heaps));
   return 0;
 }
 
@@ -169,11 +184,11 @@ class Unpacker {
 }  // namespace
 
 FileContents read_contents(hid_t file) {
-  FileContents contents;
-  contents.emplace("/", describe(file, "/"));
-  if (H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, add_object, &contents) < 0)
+  ObjectVisit visit{{}, Hdf5Heaps(file)};
+  visit.contents.emplace("/", describe(file, "/", visit.heaps));
+  if (H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, add_object, &visit) < 0)
     throw InputError("{}", hdf5_reason());
-  return contents;
+  return std::move(visit.contents);
 }
 
 std::vector<std::byte> packed(const FileContents& contents) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/error.hpp"
+#include "core/own_files.hpp"
 
 namespace octant {
 namespace {
@@ -19,9 +20,8 @@ constexpr std::size_t k_most_per_call = std::size_t{1} << 30;  // the system's o
 
 int open_file(const std::string& path, PosixFile::Mode mode) {
   switch (mode) {
-    case PosixFile::Mode::create:
-      return ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    case PosixFile::Mode::update: return ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    case PosixFile::Mode::create: return create_own_file(path);
+    case PosixFile::Mode::update: return open_own_file(path);
     case PosixFile::Mode::read: return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   }
   return -1;
@@ -33,10 +33,7 @@ std::string system_reason() { return std::strerror(errno); }
 
 PosixFile::PosixFile(std::string path, Mode mode)
     : path_(std::move(path)), descriptor_(open_file(path_, mode)) {
-  if (descriptor_ < 0) {
-    const bool create = mode == Mode::create;
-    throw RunError("cannot {} '{}': {}", create ? "create" : "open", path_, system_reason());
-  }
+  if (descriptor_ < 0) throw RunError("cannot open '{}': {}", path_, system_reason());
 }
 
 PosixFile::~PosixFile() {

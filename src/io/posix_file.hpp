@@ -18,7 +18,8 @@ class PosixFile {
  public:
   enum class Mode { create, read, update };
 
-  // create: an empty file in place of what was there. update: an existing file, for writing.
+  // create: a new, empty file in place of what had the name. update: an existing file, for writing.
+  // Both follow no links (core/own_files.hpp); read does.
   PosixFile(std::string path, Mode mode);
   ~PosixFile();
   PosixFile(PosixFile&& other) noexcept;

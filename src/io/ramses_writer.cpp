@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/own_files.hpp"
 
 namespace octant {
 
@@ -20,13 +20,6 @@ std::string path_in(const RamsesOutput& output, const std::string& name) {
 
 std::string domain_path(const RamsesOutput& output, const char* kind, int domain) {
   return path_in(output, fmt::format("{}_{}.out{:05d}", kind, output.facts.number, domain));
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.flush();
-  if (!file) throw RunError("{}: cannot be written; check the space left", path);
 }
 
 // With all digits of a double, more than RAMSES itself writes.
@@ -103,13 +96,14 @@ int RamsesOutput::boundary_regions() const {
 
 void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs) {
   const RamsesFacts& facts = output.facts;
-  write_text(path_in(output, fmt::format("info_{}.txt", facts.number)),
-             info_text(output, most_octs));
-  write_text(path_in(output, fmt::format("header_{}.txt", facts.number)), header_text(output));
-  write_text(path_in(output, "hydro_file_descriptor.txt"), descriptor_text(facts.variables, false));
+  write_own_file(path_in(output, fmt::format("info_{}.txt", facts.number)),
+                 info_text(output, most_octs));
+  write_own_file(path_in(output, fmt::format("header_{}.txt", facts.number)), header_text(output));
+  write_own_file(path_in(output, "hydro_file_descriptor.txt"),
+                 descriptor_text(facts.variables, false));
   if (!facts.particle_fields.empty())
-    write_text(path_in(output, "part_file_descriptor.txt"),
-               descriptor_text(facts.particle_fields, output.long_ids));
+    write_own_file(path_in(output, "part_file_descriptor.txt"),
+                   descriptor_text(facts.particle_fields, output.long_ids));
 }
 
 void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks) {
@@ -130,7 +124,7 @@ void write_ramses_sinks(const RamsesOutput& output, const RamsesParticles& sinks
       text += fmt::format(",{:21.14E}", value);
     text += fmt::format(",{:10d}\n", output.levels);
   }
-  write_text(path_in(output, fmt::format("sink_{}.csv", output.facts.number)), text);
+  write_own_file(path_in(output, fmt::format("sink_{}.csv", output.facts.number)), text);
 }
 
 RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,

@@ -2,12 +2,12 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include <unistd.h>
 
 #include "core/error.hpp"
+#include "core/own_files.hpp"
 #include "io/posix_file.hpp"
 
 namespace octant {
@@ -48,9 +48,9 @@ void require_own(const std::string& folder) {
 }
 
 void write_mark(const std::string& folder) {
-  std::ofstream mark(folder + "/" + k_mark);
-  mark << "Octant wrote this folder, and replaces it when it writes one of this name again.\n";
-  if (!mark.flush()) throw RunError("cannot write '{}/{}'", folder, k_mark);
+  write_own_file(folder + "/" + k_mark,
+                 "Octant wrote this folder, and replaces it when it writes one of this name "
+                 "again.\n");
 }
 
 std::string old_of(const std::string& folder) { return folder + ".old"; }
@@ -64,8 +64,8 @@ WholeFolder::WholeFolder(const Communicator& communicator, std::string path)
     for (const std::string& folder : {path_, part_path_, old_of(path_)}) require_own(folder);
     std::error_code error;
     std::filesystem::remove_all(part_path_, error);
-    if (!error) std::filesystem::create_directories(part_path_, error);
-    if (error) throw RunError("cannot make the folder '{}': {}", part_path_, error.message());
+    if (error) throw RunError("cannot remove '{}': {}", part_path_, error.message());
+    make_own_folder(part_path_);
     write_mark(part_path_);
   });
 }

@@ -1,7 +1,9 @@
 #include "mesh/geometry.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
@@ -11,6 +13,10 @@ namespace octant::mesh {
 namespace {
 
 constexpr std::array<char, 3> k_axis_names{'x', 'y', 'z'};
+// Their sixth powers, as products of moments need them, are numbers.
+constexpr double k_shortest = 1e-50, k_longest = 1e50;
+// Spacings of floating-point numbers in a cell of the base level, and in one of the finest level.
+constexpr double k_base_spacings = 1e6, k_finest_spacings = 16.0;
 
 }  // namespace
 
@@ -38,6 +44,34 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
                            "that does not turn, otherwise open"});
   }
 }
+
+namespace {
+
+// Lengths of which floating-point numbers hold neither the cube nor the differences would give
+// masses of 0 or infinity, or cells of other sizes than the given ones.
+void require_resolved_lengths(const Geometry& geometry) {
+  double longest = 0.0, farthest = 0.0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double lower = geometry.lower()[axis], upper = geometry.upper()[axis];
+    longest = std::max(longest, upper - lower);
+    farthest = std::max({farthest, std::abs(lower), std::abs(upper)});
+  }
+  const double base = geometry.cell_size(0), finest = geometry.cell_size(geometry.max_level());
+  if (longest > k_longest || finest < k_shortest)
+    throw InputError(
+        "mesh.upper - mesh.lower = {}, with cells down to {}: expected lengths between {} and {}; "
+        "choose another unit of length",
+        longest, finest, k_shortest, k_longest);
+  const double spacing = farthest * std::numeric_limits<double>::epsilon();
+  if (base < k_base_spacings * spacing || finest < k_finest_spacings * spacing)
+    throw InputError(
+        "mesh.lower, mesh.upper: the domain reaches to {}, where floating-point numbers are {} "
+        "apart, but its cells have sizes of {} to {}; move the domain nearer to 0, or lower "
+        "mesh.max_level",
+        farthest, spacing, finest, base);
+}
+
+}  // namespace
 
 Geometry::Geometry(const MeshOptions& options)
     : block_size_(options.block_size),
@@ -83,6 +117,7 @@ Geometry::Geometry(const MeshOptions& options)
                        k_axis_names[axis], name_of(boundary_[axis][0]),
                        name_of(boundary_[axis][1]));
   }
+  require_resolved_lengths(*this);
 }
 
 double Geometry::cell_volume(int level) const {

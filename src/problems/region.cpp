@@ -1,5 +1,7 @@
 #include "problems/region.hpp"
 
+#include <cmath>
+
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "core/residency.hpp"
@@ -59,6 +61,16 @@ void RefinedPlaces::compile() {
   ExpressionNames names = variables_->point.names();
   names.add_variable("refine.where", "level", &variables_->level);
   condition_ = std::make_unique<Expression>("refine.where", where_, names);
+  if (condition_->is_constant() && std::isnan(condition_->value()))
+    throw InputError("{} is not a number; expected an expression whose value is 0 or not 0",
+                     condition_->description());
+}
+
+void RefinedPlaces::refuse(const ExpressionPoint& point, int level) const {
+  throw RunError(
+      "{} is not a number at x = {}, y = {}, z = {}, t = {} on level {}; expected 0 or another "
+      "number",
+      condition_->description(), point.x, point.y, point.z, point.t, level);
 }
 
 void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
@@ -76,7 +88,9 @@ void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
       variables_->point.set(
           {corner[0] + (i + 0.5) * dx, corner[1] + (j + 0.5) * dx, corner[2] + (k + 0.5) * dx}, {},
           time);
-      if (condition_->value() != 0.0)
+      const double value = condition_->value();
+      if (std::isnan(value)) refuse(variables_->point, level);
+      if (value != 0.0)
         flags(slot) |= mesh::octant_mask(2u << (i / half), 2u << (j / half), 2u << (k / half));
     }
   }

@@ -40,7 +40,8 @@ class RefinedPlaces {
   // To be called once before flag_cells. Throws InputError for what is no expression.
   void compile();
 
-  // Flags the cells of a level at whose centres the expression is not 0, at this time.
+  // Flags the cells of a level at whose centres the expression is not 0, at this time. Throws
+  // RunError where it is not a number.
   void flag_cells(const mesh::Mesh& mesh, int level, double time,
                   const mesh::DeviceArray<std::uint64_t>& masks) const;
 
@@ -49,6 +50,8 @@ class RefinedPlaces {
     ExpressionPoint point;
     double level = 0.0;
   };
+  [[noreturn]] void refuse(const ExpressionPoint& point, int level) const;
+
   std::string where_;
   std::unique_ptr<Variables> variables_;  // which the condition refers to
   std::unique_ptr<const Expression> condition_;

@@ -1,5 +1,9 @@
 #include "subgrid/integrals.hpp"
 
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/names.hpp"
 #include "core/parameters.hpp"
 #include "subgrid/cell_expressions.hpp"
 
@@ -29,6 +33,9 @@ void Integrals::compile(const mesh::Geometry& geometry, const hydro::Gas& gas,
   const ExpressionNames names = compiled_->cell.names();
   for (const std::string& definition : definitions_) {
     const auto [name, text] = split_definition("output.integrals", definition);
+    require_name("output.integrals", name);
+    if (std::ranges::find(names_, name) != names_.end())
+      throw InputError("output.integrals: the name \"{}\" is given twice", name);
     names_.push_back(name);
     compiled_->expressions.emplace_back("output.integrals." + name, text, names);
   }

@@ -38,7 +38,7 @@ std::vector<std::string> parquet_files(const std::string& folder) {
 // Makes the folder and lists what is in it.
 std::vector<std::string> prepare(const std::string& folder, bool restart) {
   try {
-    std::filesystem::create_directories(folder);
+    std::filesystem::create_directories(folder);  // may be a link to another disk
     std::vector<std::string> left;
     for (const std::string& path : parquet_files(folder)) {
       if (restart && path.ends_with(".parquet")) left.push_back(path);

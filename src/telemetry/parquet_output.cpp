@@ -1,9 +1,7 @@
 #include "telemetry/parquet_output.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -52,7 +50,7 @@ Thrift::List pairs_of(const Metadata& metadata) {
 }  // namespace
 
 Output::Output(const std::string& path, int effort)
-    : path_(path), part_(hidden_beside(path)), effort_(effort), file_(part_, std::ios::binary) {
+    : path_(path), part_(hidden_beside(path)), effort_(effort), file_(part_) {
   write_bytes(bytes_of(k_magic));
 }
 
@@ -61,9 +59,7 @@ Output::~Output() {
 }
 
 void Output::write_bytes(std::span<const std::byte> bytes) {
-  file_.write(reinterpret_cast<const char*>(bytes.data()),
-              static_cast<std::streamsize>(bytes.size()));
-  if (!file_) throw RunError("{}", std::strerror(errno));
+  file_.append(bytes);
   bytes_ += static_cast<std::int64_t>(bytes.size());
 }
 
@@ -148,7 +144,6 @@ void Output::finish(const Metadata& metadata) {
   write_bytes(std::as_bytes(std::span(&length, 1)));
   write_bytes(bytes_of(k_magic));
   file_.close();
-  if (!file_) throw RunError("{}", std::strerror(errno));
   std::error_code failed;
   std::filesystem::rename(part_, path_, failed);
   if (failed) throw RunError("{}", failed.message());

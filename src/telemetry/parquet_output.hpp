@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <span>
 #include <string>
 
+#include "core/own_files.hpp"
 #include "telemetry/parquet_file.hpp"
 #include "telemetry/thrift.hpp"
 
@@ -36,7 +36,7 @@ class Output {
 
   std::string path_, part_;
   int effort_;
-  std::ofstream file_;
+  AppendedFile file_;
   std::int64_t rows_ = 0, bytes_ = 0;               // so far
   std::int64_t group_rows_ = 0, uncompressed_ = 0;  // of the group under way
   Thrift::List schema_, groups_, chunks_;

@@ -170,3 +170,44 @@ def test_a_flow_may_begin_with_a_snapshot_that_was_changed_by_hand(
         file["fields/v"][...] *= 1.01
     outcome = run_well(tmp_path / "run", stored_flow(), f'problem.path="{path}"', STEPS)
     assert "changed after it was written" in outcome.text
+
+
+def places_of_texts(data: bytes) -> list[int]:
+    """Find where an HDF5 file refers to its texts of variable length, and their heaps."""
+    places, heap = [], data.find(b"GCOL\x01")
+    while heap >= 0:
+        address = heap.to_bytes(8, "little")
+        place = data.find(address)
+        while place >= 0:
+            places.append(place - 4)  # a length, this address, a number
+            place = data.find(address, place + 1)
+        places.append(heap + 16)  # of the first text: number, uses, zeros, size
+        heap = data.find(b"GCOL\x01", heap + 1)
+    return places
+
+
+@pytest.mark.parametrize("case", ["blast", "channel"])
+def test_damaged_texts_without_checksums_are_an_error(
+    runs: dict[str, Outcome], tmp_path: Path, case: str
+) -> None:
+    """In files of other programs, and of those that lost their checksums."""
+    path = tmp_path / "texts.h5"
+    shutil.copy(file_of(runs[case], "snap"), path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["title"] = "M\u2609"
+    assert "checksums" in octant("info", path).text
+    data = path.read_bytes()
+    places = places_of_texts(data)
+    assert len(places) > 10
+    chosen = places[:: max(1, len(places) // 5)]
+    found = set()
+    for place in chosen:
+        for byte in (0, 3, 5, 10, 12, 13, 15):
+            for flipped in (0x01, 0xFF):
+                damaged = bytearray(data)
+                damaged[place + byte] ^= flipped
+                path.write_bytes(damaged)
+                outcome = octant("info", path)
+                assert outcome.code in (0, 2), f"byte {place + byte}: {outcome}"
+                found.add(outcome.code)
+    assert 2 in found

@@ -214,6 +214,18 @@ def spoil_cooling(file: h5py.File) -> None:
     del file["CoolingRates/Primordial/Cooling"]
 
 
+def spoil_signs(file: h5py.File) -> None:
+    file["CoolingRates/Metals/Heating"][3, 1, 40] = -1e-30
+
+
+def spoil_all_signs(file: h5py.File) -> None:
+    file["CoolingRates/Primordial/Cooling"][...] = -1.0
+
+
+def spoil_rates(file: h5py.File) -> None:
+    file["CoolingRates/Primordial/Cooling"][...] = 0.0
+
+
 @pytest.mark.parametrize(
     ("spoil", "word"),
     [
@@ -223,6 +235,9 @@ def spoil_cooling(file: h5py.File) -> None:
         (spoil_style, "old style"),
         (spoil_weight, "UVBRates"),
         (spoil_cooling, "Primordial/Cooling"),
+        (spoil_signs, "Metals/Heating holds negative rates"),
+        (spoil_all_signs, "Primordial/Cooling holds negative rates"),
+        (spoil_rates, "is 0 everywhere"),
     ],
 )
 def test_bad_tables_are_refused(

@@ -16,6 +16,9 @@
 8. Nothing but src/core/residency.hpp copies between the memories of host and device.
 9. No private function holds a kernel, of which nvcc takes none there.
 10. No source of the program takes both Kokkos and CLI11, which clang 16 for AMD's GPUs does not.
+11. Files are created, and opened for writing, by src/core/own_files.cpp and python/octools/files.py
+    alone, which follow no links. A file that such code has created under a temporary name, called
+    `beside` or `part` in Python, may be opened again.
 
 Usage: check.py [ROOT]
 """
@@ -108,6 +111,20 @@ DEVICE_COPY = re.compile(
 )
 COPIES = Path("src/core/residency.hpp")
 
+WRITES = re.compile(
+    r"\b(?:std::)?(?:basic_)?(?:ofstream|fstream)\b(?!>)|\bfopen\s*\(|\bmkstemp\s*\(|\bcreat\s*\("
+    r"|\bO_(?:CREAT|WRONLY|RDWR|TRUNC|APPEND)\b|\bH5F_ACC_RDWR\b|\bbasic_file_sink"
+)
+PYTHON_WRITES = re.compile(
+    r"(?<!beside)(?<!part)\.write_(?:text|bytes)\(|\bos\.open\(|(?<!beside)\.open\(\"[wax]|"
+    r"\bh5py\.File\((?!beside|part)[^()]*, \"[wax]|\.savefig\((?!beside)"
+)
+WRITERS = {
+    Path("src/core/own_files.cpp"), Path("python/octools/files.py"),
+    # Exclusively, for a file that must not be there yet.
+    Path("python/octools/initial.py"),
+}  # fmt: skip
+
 CLASS = re.compile(r"^(class|struct) (\w+)\b[^;\n]*\{$", re.MULTILINE)
 ACCESS = re.compile(r"^ (private|protected|public):$", re.MULTILINE)
 MEMBER = re.compile(r"^  (?! )[^#/\n(]*?\b(\w+)\(", re.MULTILINE)
@@ -193,6 +210,15 @@ def stray_copies(path: Path, text: str) -> Iterator[tuple[int, str]]:
         return
     for match in DEVICE_COPY.finditer(blank(text)):
         yield line_of(text, match.start()), f"{match[0]} (use the functions of {COPIES})"
+
+
+def stray_writes(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find files that are created or opened for writing without the functions for that."""
+    if path in WRITERS or not (path.parts[0] == "src" or path.parts[:2] == ("python", "octools")):
+        return
+    pattern = PYTHON_WRITES if path.suffix == ".py" else WRITES
+    for match in pattern.finditer(text if path.suffix == ".py" else blank(text)):
+        yield line_of(text, match.start()), "a file is written other than by own_files or files.py"
 
 
 def private_parts(text: str) -> Iterator[tuple[str, int, int]]:
@@ -349,7 +375,7 @@ def main(root: Path) -> int:
     findings = [*documentation(root), *names_twice(root)]
     for path in files(root):
         text = (root / path).read_text(encoding="utf-8")
-        checks = [length]
+        checks = [length, stray_writes]
         if path.suffix in {".hpp", ".cpp"}:
             checks += [climbing_includes, varying_sums, stray_copies]
             checks += [functools.partial(missing_includes, root)]

@@ -101,6 +101,8 @@ std::vector<double> read_rates(const Hdf5Reader& file, const CoolingTable& table
       table.log_density.size() * table.redshift.size() * table.log_temperature.size();
   if (!file.exists(name)) return std::vector<double>(values, k_no_rate);
   auto rates = read_field(file, table, name);
+  if (std::any_of(rates.begin(), rates.end(), [](double rate) { return rate < 0.0; }))
+    throw InputError("{}: {} holds negative rates; expected rates of 0 or more", table.path, name);
   for (double& rate : rates) rate = rate > 0.0 ? std::log10(rate) : k_no_rate;
   return rates;
 }
@@ -174,6 +176,10 @@ CoolingTable read_cooling_table(const Communicator& communicator, const std::str
   report_unread(file, k_rates + "Primordial", {"Cooling", "Heating", "MMW"});
   report_unread(file, k_rates + "Metals", {"Cooling", "Heating"});
   table.cooling = read_rates(file, table, primordial + "Cooling");
+  if (std::all_of(table.cooling.begin(), table.cooling.end(),
+                  [](double rate) { return rate == k_no_rate; }))
+    throw InputError("{}: {}Cooling is 0 everywhere; expected rates of a table of Grackle",
+                     table.path, primordial);
   table.heating = read_rates(file, table, primordial + "Heating");
   table.has_metals = file.exists(metals + "Cooling");
   table.metal_cooling = read_rates(file, table, metals + "Cooling");
