@@ -1,5 +1,9 @@
 #include "hydro/hydro_parameters.hpp"
 
+#include <cmath>
+
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/schemes.hpp"
@@ -37,6 +41,11 @@ void HydroParameters::declare(ParameterSchema& schema) {
                   "the mean density has that was never heated",
        .min = 0});
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
+  schema.add("hydro.fraction_groups", fraction_groups,
+             {.meaning = "Numbers of consecutive passive scalars, from scalar_0 on, that are the "
+                         "mass fractions of one mixture each and keep their sum; empty: all "
+                         "passive scalars are one mixture in cells where their sum is 1",
+              .min = 2});
   schema.add("hydro.angular_momentum", angular_momentum,
              {.meaning = "Carry the angular momentum of the gas within cells, spin_x, spin_y and "
                          "spin_z: with it the total is conserved, and it shapes the velocities in "
@@ -60,6 +69,25 @@ void HydroParameters::declare(ParameterSchema& schema) {
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
 }
 
+namespace {
+
+std::vector<int> group_sizes(const std::vector<double>& given, int scalars) {
+  std::vector<int> sizes;
+  double sum = 0.0;
+  for (const double size : given) {
+    sum += size;
+    if (size != std::floor(size) || size < 2.0 || sum > scalars)
+      throw InputError(
+          "hydro.fraction_groups = [{}]: expected whole numbers of at least 2 with a sum of at "
+          "most hydro.scalars = {}",
+          fmt::join(given, ", "), scalars);
+    sizes.push_back(static_cast<int>(size));
+  }
+  return sizes;
+}
+
+}  // namespace
+
 HydroOptions HydroParameters::options() const {
   HydroOptions options;
   options.enabled = enabled;
@@ -72,6 +100,7 @@ HydroOptions HydroParameters::options() const {
   options.density_floor = density_floor;
   if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
   options.scalars = passive_scalars(scalars);
+  options.fraction_groups = group_sizes(fraction_groups, scalars);
   if (angular_momentum) {
     if (!reconstruction.starts_with("ppm26"))
       throw InputError(

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "core/parameters.hpp"
 #include "hydro/hydro_options.hpp"
@@ -17,6 +18,7 @@ struct HydroParameters {
   bool contact_steepening = false;
   double density_floor = 1e-12, pressure_floor = 0.0;
   int scalars = 0;
+  std::vector<double> fraction_groups;  // whole numbers
   bool angular_momentum = false;
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
