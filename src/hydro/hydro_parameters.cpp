@@ -1,5 +1,6 @@
 #include "hydro/hydro_parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/ranges.h>
@@ -33,12 +34,15 @@ void HydroParameters::declare(ParameterSchema& schema) {
   schema.add("hydro.riemann", riemann,
              {.meaning = "Riemann solver", .choices = riemann_solver_names()});
   schema.add("hydro.density_floor", density_floor,
-             {.unit = "code density", .meaning = "Smallest density", .above = 0.0});
+             {.unit = "code density",
+              .meaning = "Smallest density; 0: 1e-12 of the mean density of the initial state",
+              .min = 0});
   schema.add(
       "hydro.pressure_floor", pressure_floor,
       {.unit = "code pressure",
-       .meaning = "Smallest pressure; 0: 1e-14, but in an expanding box 1e-10 of what gas of "
-                  "the mean density has that was never heated",
+       .meaning = "Smallest pressure; 0: 1e-14 of the mean energy density, thermal and kinetic, "
+                  "of the initial state, but in an expanding box 1e-10 of what gas of the mean "
+                  "density has that was never heated",
        .min = 0});
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
   schema.add("hydro.fraction_groups", fraction_groups,
@@ -71,6 +75,9 @@ void HydroParameters::declare(ParameterSchema& schema) {
 
 namespace {
 
+// Below every density and pressure, until the initial state is known from which floors follow.
+constexpr double k_no_floor = 1e-300;
+
 std::vector<int> group_sizes(const std::vector<double>& given, int scalars) {
   std::vector<int> sizes;
   double sum = 0.0;
@@ -97,8 +104,8 @@ HydroOptions HydroParameters::options() const {
   options.riemann = riemann;
   options.contact_steepening = contact_steepening;
   options.gamma = gamma;
-  options.density_floor = density_floor;
-  if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
+  options.density_floor = std::max(density_floor, k_no_floor);
+  options.pressure_floor = std::max(pressure_floor, k_no_floor);
   options.scalars = passive_scalars(scalars);
   options.fraction_groups = group_sizes(fraction_groups, scalars);
   if (angular_momentum) {

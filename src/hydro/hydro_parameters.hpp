@@ -16,7 +16,7 @@ struct HydroParameters {
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc", riemann = "hllc";
   bool contact_steepening = false;
-  double density_floor = 1e-12, pressure_floor = 0.0;
+  double density_floor = 0.0, pressure_floor = 0.0;
   int scalars = 0;
   std::vector<double> fraction_groups;  // whole numbers
   bool angular_momentum = false;

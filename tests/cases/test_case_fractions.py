@@ -10,9 +10,7 @@ from running import leaf_cells, run_well
 SPECIES = [f"scalar_{n}" for n in range(3)]
 
 
-def test_r17_a_dye_stays_between_zero_and_one(
-    case: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_r17_a_dye_stays_between_zero_and_one(case: Callable[[str], Path], tmp_path: Path) -> None:
     text = (case("R17") / "input.toml").read_text()
     outcome = run_well(tmp_path / "run", text, "time.end=0.06", "output.snapshot_interval=0.02")
     for snapshot in outcome.snapshots:
