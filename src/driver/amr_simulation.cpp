@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "core/residency.hpp"
 #include "gravity/transfer_table.hpp"
@@ -45,7 +48,7 @@ mesh::Inflow::States enter_gas(const AmrOptions& options, int boundary, const La
 
 }  // namespace
 
-AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions& options)
+AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& options)
     : options_(options),
       mesh_(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
             hydro::make_interpolation(options.hydro)),
@@ -92,7 +95,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, const AmrOptions&
   if (gravity_) gravity_->set_attracting([this](int level) { return matter_.density(level); });
   if (!options.problem) return;
   mesh_.set_inflow({.states =
-                        [&options](int boundary, const Lattice& centres) {
+                        [&options = std::as_const(options)](int boundary, const Lattice& centres) {
                           return enter_gas(options, boundary, centres);
                         },
                     .moves = options.problem->inflow_moves()});
@@ -140,6 +143,7 @@ void AmrSimulation::initialise() {
   const auto timing = timers_.time("initial state");
   time_ = options_.problem->begin(mesh_.communicator());
   set_initial_state(0);
+  options_.set_scales(measure_scales());
   for (const particles::Kind& kind : options_.problem->particle_kinds())
     matter_.kind(kind.name)->add(options_.problem->initial_particles(kind.name));
   rebalance();
@@ -155,6 +159,30 @@ void AmrSimulation::initialise() {
   check_dimensions();
   follow_mesh();
   options_.problem->end_of_beginning();
+}
+
+// Of the leaf cells of all levels. Ones without gas, or where it has neither mass nor energy.
+InitialScales AmrSimulation::measure_scales() {
+  if (!options_.hydro.enabled) return {};
+  double volume = 1.0;
+  for (int d = 0; d < 3; ++d) volume *= mesh_.geometry().upper()[d] - mesh_.geometry().lower()[d];
+  ReproducibleSum sums[2];
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    for (const hydro::BlockTotals& t : hydro::measure_blocks(
+             options_.hydro, mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
+             mesh_.cells(level))) {
+      sums[0] += t.mass * mesh_.geometry().cell_volume(level);
+      sums[1] += t.total_energy * mesh_.geometry().cell_volume(level);
+    }
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  const auto power_of_two = [&](const ReproducibleSum& sum) {
+    const double mean = sum.to_double() / volume;
+    if (!(mean > 0.0) || !std::isfinite(mean)) return 1.0;
+    int exponent = 0;
+    const double mantissa = std::frexp(mean, &exponent);  // from 1/2 to 1
+    return std::ldexp(1.0, mantissa < std::numbers::sqrt2 / 2.0 ? exponent - 1 : exponent);
+  };
+  return {power_of_two(sums[0]), power_of_two(sums[1])};
 }
 
 // Where hydro.dimensions says that the gas does not change along an axis, the state that a run
@@ -186,6 +214,7 @@ void AmrSimulation::resume(const RunState& state) {
   options_.problem->end_of_beginning();
   time_ = state.time;
   step_ = state.step;
+  options_.set_scales(state.scales);
   floored_ = state.floored;
   outflow_ = state.outflow;
   energy_ = state.energy;
@@ -203,6 +232,7 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   options_.problem->begin(mesh_.communicator());
   time_ = time;
   step_ = step;
+  options_.set_scales(measure_scales());
   check_dimensions();
   rebalance();
   follow_mesh();
@@ -213,6 +243,7 @@ RunState AmrSimulation::state() {
   count_restored(mesh_.communicator().sum(restored_.cells));
   return {.time = time_,
           .step = step_,
+          .scales = options_.scales,
           .floored = floored_,
           .outflow = outflow_,
           .energy = energy_,

@@ -51,6 +51,7 @@ struct Totals {
 struct RunState {
   double time = 0.0;
   std::int64_t step = 0;
+  InitialScales scales;
   Floored floored;
   Outflow outflow;
   EnergyBudget energy;
@@ -60,7 +61,8 @@ struct RunState {
 class AmrSimulation {
  public:
   // Collective, as all functions are that change the state.
-  AmrSimulation(const Communicator& communicator, const AmrOptions& options);
+  // Floors that the options leave open are set in them, as soon as the initial state is known.
+  AmrSimulation(const Communicator& communicator, AmrOptions& options);
 
   // Bytes of the base grid's fields in all, the least that a run of these options needs.
   static double least_bytes(const AmrOptions& options);
@@ -142,6 +144,7 @@ class AmrSimulation {
 
   // amr_simulation.cpp
   void set_initial_state(int level);
+  InitialScales measure_scales();
   void check_dimensions();
   void update_density(int coarsest);
   BlockCounts particle_counts() const;
@@ -217,7 +220,7 @@ class AmrSimulation {
   placement::Room room_for_blocks() const;
   double communication_share() const;
 
-  const AmrOptions& options_;
+  AmrOptions& options_;
   mesh::Mesh mesh_;
   std::unique_ptr<gravity::Gravity> gravity_;
   Matter matter_;

@@ -51,7 +51,7 @@ double leaf_cells(const std::vector<double>& blocks, int block_size) {
 }
 
 // Makes the mesh as the run begins with it.
-std::string describe_beginning(const Communicator& communicator, const AmrOptions& options,
+std::string describe_beginning(const Communicator& communicator, AmrOptions& options,
                                double& bytes) {
   AmrSimulation simulation(communicator, options);
   simulation.initialise();
@@ -70,8 +70,7 @@ std::string describe_beginning(const Communicator& communicator, const AmrOption
 
 // What is known of the growth of a mesh that no rehearsal shows: its beginning, or less. `bytes` is
 // the memory of the largest rank with that.
-std::string describe_base(const Communicator& communicator, const AmrOptions& options,
-                          double& bytes) {
+std::string describe_base(const Communicator& communicator, AmrOptions& options, double& bytes) {
   if (product(options.mesh.base_cells) <= k_small_base_cells)
     return "# the base grid cannot be coarsened to rehearse the growth of the mesh\n" +
            describe_beginning(communicator, options, bytes);

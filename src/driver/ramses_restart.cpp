@@ -165,7 +165,9 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
       });
 }
 
-// Gives cells of a level without positive energy that of the pressure's floor.
+// Gives cells of a level without positive energy that of the pressure's floor, or where this is not
+// known before all gas is there, a pressure of this share of their kinetic energy.
+constexpr double k_least_share = 1e-14;
 void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
                     const std::vector<mesh::Cell>& cells) {
   if (cells.empty()) return;
@@ -177,7 +179,9 @@ void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int le
       "give cells energy", cells.size(), KOKKOS_LAMBDA(const std::int64_t n) {
         const hydro::GasCell at(blocks + layout.offset(broken(n)), layout.stride_variable, gas);
         const auto u = hydro::load_state<double>(&at[0], static_cast<int>(layout.stride_variable));
-        at[hydro::k_energy] = hydro::energy_at(u, gas.pressure_floor, gas);
+        const double moving = 0.5 * (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / u[hydro::k_mass];
+        const double pressure = max(gas.pressure_floor, k_least_share * moving);
+        at[hydro::k_energy] = hydro::energy_at(u, pressure, gas);
       });
 }
 

@@ -70,7 +70,7 @@ void note_size(const AmrSimulation& simulation, RunSize& size) {
   size.bytes_per_block = std::max(size.bytes_per_block, bytes / count);
 }
 
-Rehearsal rehearse_once(const Communicator& communicator, const AmrOptions& options, int coarsening,
+Rehearsal rehearse_once(const Communicator& communicator, AmrOptions& options, int coarsening,
                         double seconds) {
   Rehearsal rehearsal;
   rehearsal.coarsening = coarsening;
@@ -154,7 +154,7 @@ std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::str
       if (growth * last_seconds > left) break;
     }
     const ProcessorClock lap;
-    const AmrOptions options = coarse_options(run, file, overrides, coarsening);
+    AmrOptions options = coarse_options(run, file, overrides, coarsening);
     const Rehearsal rehearsal = rehearse_once(communicator, options, coarsening, left);
     last_seconds = communicator.max(lap.seconds());
     if (rehearsal.whole || rehearsals.empty()) rehearsals.push_back(rehearsal);

@@ -123,7 +123,9 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
   schema.add("refine.curvature", o.curvature,
              {.meaning = "Thresholds of it, one per curvature field", .min = 0});
   schema.add("refine.floor", o.floor,
-             {.meaning = "Added to the denominators of both, in the field's unit", .min = 0});
+             {.meaning = "Added to the denominators of both, in the field's unit; 0: 1e-10 of what "
+                         "the mean density and energy density of the initial state give as a scale",
+              .min = 0});
   schema.add("refine.density", o.density,
              {.unit = "density",
               .meaning = "Density above which a cell of level 0, 1, ... is refined",
@@ -176,26 +178,43 @@ int field_index(const std::string& name, const hydro::HydroOptions& gas) {
                    nearest_name(name, shown_names(gas.variables())));
 }
 
+// Changes of a field by less than this share of its scale are noise.
+constexpr double k_noise_share = 1e-10;
+
 void add_criteria(std::vector<hydro::RefinementCriterion>& all, const char* key,
                   hydro::RefinementKind kind, const std::vector<std::string>& fields,
                   const std::vector<double>& thresholds, double floor,
-                  const hydro::HydroOptions& gas) {
+                  const hydro::HydroOptions& gas, const InitialScales& scales) {
   if (fields.size() != thresholds.size())
     throw InputError("refine.{} has {} thresholds for the {} fields of refine.{}_fields", key,
                      thresholds.size(), fields.size(), key);
-  for (std::size_t n = 0; n < fields.size(); ++n)
-    all.push_back({kind, field_index(fields[n], gas), thresholds[n], floor});
+  for (std::size_t n = 0; n < fields.size(); ++n) {
+    const int variable = field_index(fields[n], gas);
+    all.push_back({kind, variable, thresholds[n],
+                   floor > 0.0 ? floor : k_noise_share * scales.of(variable, gas)});
+  }
 }
 
 }  // namespace
 
-std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
-    int level, const hydro::HydroOptions& gas) const {
+double InitialScales::of(int variable, const hydro::HydroOptions& gas) const {
+  if (variable == hydro::k_density) return density;
+  if (variable == hydro::k_pressure) return energy;
+  if (variable < hydro::k_hydro_variables) return std::sqrt(energy / density);
+  if (gas.has_dual_energy() && variable == hydro::k_entropy)
+    return energy / std::pow(density, gas.gamma);
+  return 1.0;
+}
+
+std::vector<hydro::RefinementCriterion> RefineOptions::criteria(int level,
+                                                                const hydro::HydroOptions& gas,
+                                                                const InitialScales& scales) const {
   using hydro::RefinementKind;
   std::vector<hydro::RefinementCriterion> all;
-  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas);
+  add_criteria(all, "gradient", RefinementKind::gradient, gradient_fields, gradient, floor, gas,
+               scales);
   add_criteria(all, "curvature", RefinementKind::second_derivative, curvature_fields, curvature,
-               floor, gas);
+               floor, gas, scales);
   if (level < static_cast<int>(density.size()))
     all.push_back({RefinementKind::density, hydro::k_density, density[level], 0.0});
   return all;
@@ -203,7 +222,7 @@ std::vector<hydro::RefinementCriterion> RefineOptions::criteria(
 
 std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double at) const {
   if (!hydro.enabled) return {};
-  auto all = refine.criteria(level, hydro);
+  auto all = refine.criteria(level, hydro, scales);
   if (refine.jeans > 0.0) {
     // dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho.
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
@@ -293,7 +312,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                       .units = physical.units()});
   resolved_ = schema.resolved_toml();
   finish_processes();
-  for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro);
+  for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro, scales);
 }
 
 // Blocks of other levels and mirror images of cells would have to take their part.
@@ -406,6 +425,14 @@ void AmrOptions::finish_cosmology() {
     hydro.pressure_floor = k_coldest_share * universe->unheated_pressure();
   end_time();
   snapshot_times();
+}
+
+void AmrOptions::set_scales(const InitialScales& initial) {
+  constexpr double k_density_share = 1e-12, k_energy_share = 1e-14;
+  scales = initial;
+  if (hydro_parameters.density_floor == 0.0) hydro.density_floor = k_density_share * scales.density;
+  if (hydro_parameters.pressure_floor == 0.0 && !universe)
+    hydro.pressure_floor = k_energy_share * scales.energy;
 }
 
 void AmrOptions::add_process_variables() {

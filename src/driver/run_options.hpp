@@ -49,11 +49,20 @@ struct UnitOptions {
   CodeUnits units() const { return {length, density * length * length * length, time}; }
 };
 
+// What densities and energy densities of the initial state are: their means, to a power of two, so
+// that a run in other units that differ by powers of two has the same bits.
+struct InitialScales {
+  double density = 1.0, energy = 1.0;
+
+  // Of a primitive variable. Fractions, and all other scalars, have the scale 1.
+  double of(int variable, const hydro::HydroOptions& gas) const;
+};
+
 // Section [refine].
 struct RefineOptions {
   std::vector<std::string> gradient_fields, curvature_fields;
   std::vector<double> gradient, curvature;
-  double floor = 1e-10;
+  double floor = 0.0;
   std::vector<double> density;
   double jeans = 0.0;  // see AmrOptions::criteria
   std::vector<double> mass;
@@ -68,7 +77,8 @@ struct RefineOptions {
   problems::RefinedPlaces places;
 
   // The criteria on one level. Throws InputError for an unknown field or lists of unequal length.
-  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas) const;
+  std::vector<hydro::RefinementCriterion> criteria(int level, const hydro::HydroOptions& gas,
+                                                   const InitialScales& scales) const;
 };
 
 // Section [run].
@@ -110,6 +120,7 @@ class AmrOptions {
   mesh::FrameOptions frame;
   hydro::HydroOptions hydro;  // from hydro_parameters, with the variables of processes
   hydro::HydroParameters hydro_parameters;
+  InitialScales scales;  // see set_scales()
   gravity::GravityOptions gravity;
   cosmology::CosmologyOptions cosmology;
   cosmology::InitialOptions initial;
@@ -148,6 +159,8 @@ class AmrOptions {
 
   // The criteria that the gas of one level must meet at a time, that of the Jeans length included.
   std::vector<hydro::RefinementCriterion> criteria(int level, double time) const;
+  // Sets what follows from the initial state: the scales, and floors that parameters leave open.
+  void set_scales(const InitialScales& initial);
 
   double end_time() const { return universe ? universe->end_time() : time.end; }
   // When snapshots are asked for, those given as epochs included.

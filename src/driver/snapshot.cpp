@@ -202,6 +202,8 @@ void add_further_kinds(MeshContents& contents, const AmrOptions& options) {
 constexpr int k_old_outflow = Outflow::potential;
 
 void add_run_state(MeshContents& contents, const RunState& state) {
+  contents.facts.set("density_scale", state.scales.density);
+  contents.facts.set("energy_scale", state.scales.energy);
   contents.facts.set("floored_cells", state.floored.cells);
   contents.facts.set("floored_mass", state.floored.mass);
   contents.facts.set("floored_energy", state.floored.energy);
@@ -249,6 +251,11 @@ double read_later_total(const Hdf5Reader& file, const std::string& name) {
   return 0.0;
 }
 
+// Before version 0.3.0 floors were those of an initial state of the scales 1.
+double read_scale(const Hdf5Reader& file, const std::string& name) {
+  return file.has_attribute("/header", name) ? finite_attribute(file, "/header", name) : 1.0;
+}
+
 Outflow read_outflow(const Hdf5Reader& file, bool has_gravity) {
   Outflow outflow;
   const auto left = finite_attributes(file, "/header", "outflow", k_old_outflow);
@@ -264,6 +271,7 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
   const bool counts_spared = simulation.energy().counts_spared;
   return {.time = number("time"),
           .step = count("step"),
+          .scales = {read_scale(file, "density_scale"), read_scale(file, "energy_scale")},
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
           .outflow = read_outflow(file, simulation.gravity() != nullptr),
           .energy = {.begun = e[0] != 0.0,

@@ -77,6 +77,24 @@ KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t off
   return true;
 }
 
+// Gives the fractions of a cell whose mass is raised what they were before the step, times the new
+// mass: next to nothing of its mass is left, and hence next to no digit of what it had of them.
+// Where there was no mass before, either, they stay as they are, per mass.
+KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_t offset,
+                                           int stride, double from_mass, double mass) {
+  const double* const before = a.sweep.old + offset;
+  const double mass_before = before[0];
+  for (int first = k_hydro_variables; first < a.variables;) {
+    const int end = a.fractions.end[first];
+    for (int n = first; n < end; ++n) {
+      double& value = a.sweep.next[offset + n * stride];
+      if (mass_before > 0.0) value = before[n * stride] / mass_before * mass;
+      else if (from_mass > 0.0) value *= mass / from_mass;
+    }
+    first = end > first ? end : first + 1;
+  }
+}
+
 // The mass and energy that a floored cell gains; NaN where a floor does not help. One that has no
 // mass left, but momentum, would need much energy to have a pressure beside its kinetic energy: it
 // is slowed down instead, so that the energy that it has suffices, if it has any. Where pressure
@@ -96,7 +114,10 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   }
   State<double> u = before;
   u[k_mass] = max(u[k_mass], a.gas.density_floor);
-  if (u[k_mass] > before[k_mass]) slow_down(u, a.gas);
+  if (u[k_mass] > before[k_mass]) {
+    slow_down(u, a.gas);
+    keep_fractions(a, offset, stride, before[k_mass], u[k_mass]);
+  }
   if (follows_entropy(u, a.gas)) {
     double& entropy = a.sweep.next[offset + k_entropy * stride];
     const double least = entropy_at(u[k_mass], a.gas.pressure_floor, a.gas);

@@ -144,6 +144,90 @@ KOKKOS_FORCEINLINE_FUNCTION void write_variable(const LinearValue& of, int n,
   for (int octant = 0; octant < 8; ++octant) children(octant, n) = of.in_child(octant, k_share);
 }
 
+// Amounts per mass of a coarse cell and its neighbours.
+class StencilPerMass {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION StencilPerMass(const CoarseStencil& stencil, double theta)
+      : stencil_(stencil), theta_(theta) {
+    for (int p = 0; p < 7; ++p) volume_[p] = 1.0 / stencil.value(p, k_mass, theta);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double mean(int n) const { return amount(0, n); }
+  KOKKOS_FORCEINLINE_FUNCTION double slope(int n, int axis) const {
+    const double here = amount(0, n);
+    return mesh::minmod(here - amount(1 + 2 * axis, n), amount(2 + 2 * axis, n) - here);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION double amount(int p, int n) const {
+    return stencil_.value(p, n, theta_) * volume_[p];
+  }
+
+  const CoarseStencil& stencil_;
+  double theta_, volume_[7];
+};
+
+// Factors for the slopes of a group of fractions by their sign, so that children of a mixture are
+// mixtures, too: see balance_group().
+struct SlopeFactors {
+  double up[3] = {1.0, 1.0, 1.0}, down[3] = {1.0, 1.0, 1.0};
+
+  KOKKOS_FORCEINLINE_FUNCTION SlopeFactors(const StencilPerMass& stencil, int first, int last,
+                                           const FractionGroups& groups) {
+    if (last - first == 1) return;
+    double sum = -1.0, rise[3] = {}, fall[3] = {};
+    for (int n = first; n < last; ++n) {
+      sum += stencil.mean(n);
+      for (int axis = 0; axis < 3; ++axis) {
+        const double slope = stencil.slope(n, axis);
+        rise[axis] += max(slope, 0.0);
+        fall[axis] += max(-slope, 0.0);
+      }
+    }
+    if (!(absolute(sum) < groups.tolerance)) return;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (fall[axis] < rise[axis]) up[axis] = fall[axis] / rise[axis];
+      if (rise[axis] < fall[axis]) down[axis] = rise[axis] / fall[axis];
+    }
+  }
+};
+
+// Writes the fractions of the children of a cell whose mass has these slopes, a quarter of which
+// children differ by: linear per mass, so that each child's lie between those of the cell and its
+// neighbours, if no child has less than a tenth of the mean density. Variables from `first` on that
+// are no fractions are linear themselves, if slopes are wanted.
+KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil, double theta,
+                                               const LinearValue& mass, bool has_slopes, int first,
+                                               int variables, const FractionGroups& groups,
+                                               const Children& children) {
+  const StencilPerMass per_mass(stencil, theta);
+  while (first < variables) {
+    const int end = groups.end[first];
+    if (!has_slopes || end <= first) {
+      write_variable(has_slopes ? mesh::detail::read_variable(stencil, first, theta)
+                                : LinearValue{stencil.value(0, first, theta), {0.0, 0.0, 0.0}},
+                     first, children);
+      ++first;
+      continue;
+    }
+    const SlopeFactors factors(per_mass, first, end, groups);
+    for (int n = first; n < end; ++n) {
+      LinearValue of{per_mass.mean(n), {}};
+      double product = 0.0;
+      for (int axis = 0; axis < 3; ++axis) {
+        const double slope = per_mass.slope(n, axis);
+        of.slope[axis] = (slope > 0.0 ? factors.up[axis] : factors.down[axis]) * slope;
+        product += mass.slope[axis] * of.slope[axis];
+      }
+      of.value -= product / (16.0 * mass.value);
+      OCTANT_UNROLL(1)
+      for (int octant = 0; octant < 8; ++octant)
+        children(octant, n) = mass.in_child(octant, k_share) * of.in_child(octant, k_share);
+    }
+    first = end;
+  }
+}
+
 // Writes the children; their energies are those of their motion and their entropies.
 KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas& gas,
                                                 const Children& children) {
@@ -174,7 +258,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas&
 // of its velocity.
 class FollowsMotion final : public mesh::Interpolation {
  public:
-  explicit FollowsMotion(const Gas& gas) : gas_(gas) {}
+  FollowsMotion(const Gas& gas, const FractionGroups& groups) : gas_(gas), groups_(groups) {}
 
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
@@ -182,6 +266,7 @@ class FollowsMotion final : public mesh::Interpolation {
     const auto count = static_cast<int>(tasks.extent(0));
     if (count == 0) return;
     const Gas gas = gas_;
+    const FractionGroups groups = groups_;
     Kokkos::parallel_for(
         "interpolate", mesh::TaskTeams(count, team_threads()),
         KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
@@ -196,7 +281,7 @@ class FollowsMotion final : public mesh::Interpolation {
             const Children children{to + target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j,
                                                        task.fine[2] + 2 * k),
                                     target.stride_j, target.stride_k, target.stride_variable};
-            interpolate_cell(stencil, coarse.theta, gas, variables, children);
+            interpolate_cell(stencil, coarse.theta, gas, variables, groups, children);
           });
         });
   }
@@ -205,14 +290,16 @@ class FollowsMotion final : public mesh::Interpolation {
   KOKKOS_FORCEINLINE_FUNCTION static void interpolate_cell(const CoarseStencil& stencil,
                                                            double theta, const Gas& gas,
                                                            int variables,
+                                                           const FractionGroups& groups,
                                                            const Children& children) {
     auto cell = mesh::detail::read_cell<k_cold_variables>(stencil, theta);
     if (KeepsPositive{}(cell) > 0.0) {
       OCTANT_UNROLL(8)
       for (int n = 0; n < k_cold_variables; ++n) write_variable(cell[n], n, children);
-      for (int n = k_cold_variables; n < variables; ++n)
-        write_variable(mesh::detail::read_variable(stencil, n, theta), n, children);
-    } else if (!follow_motion(stencil, theta, cell, gas, variables, children)) {
+      if (variables > k_cold_variables)
+        write_scalars(stencil, theta, cell[k_mass], true, k_cold_variables, variables, groups,
+                      children);
+    } else if (!follow_motion(stencil, theta, cell, gas, variables, groups, children)) {
       for (int n = 0; n < variables; ++n)
         write_variable({stencil.value(0, n, theta), {0.0, 0.0, 0.0}}, n, children);
     }
@@ -222,7 +309,8 @@ class FollowsMotion final : public mesh::Interpolation {
   // for the first become amounts per mass.
   KOKKOS_FORCEINLINE_FUNCTION static bool follow_motion(const CoarseStencil& stencil, double theta,
                                                         ColdCell& cell, const Gas& gas,
-                                                        int variables, const Children& children) {
+                                                        int variables, const FractionGroups& groups,
+                                                        const Children& children) {
     if (!flows_cold(stencil, theta, cell)) return false;
     const double energy = cell[k_energy].value;
     const LinearValue mass = cell[k_mass];
@@ -230,23 +318,63 @@ class FollowsMotion final : public mesh::Interpolation {
     for (int n = 1; n < k_cold_variables; ++n) cell[n] = amount_per_mass(stencil, theta, mass, n);
     if (energy >= energy_of_motion(cell)) return false;
     write_children(cell, gas, children);
-    for (int n = k_cold_variables; n < variables; ++n) {
-      const LinearValue amount = amount_per_mass(stencil, theta, mass, n);
-      OCTANT_UNROLL(1)
-      for (int octant = 0; octant < 8; ++octant)
-        children(octant, n) = mass.in_child(octant, k_share) * amount.in_child(octant, k_share);
-    }
+    if (variables > k_cold_variables)
+      write_scalars(stencil, theta, mass, true, k_cold_variables, variables, groups, children);
     return true;
   }
 
   Gas gas_;
+  FractionGroups groups_;
+};
+
+// As mesh::LimitedLinear, but fractions are linear themselves, not as densities.
+class KeepsFractions final : public mesh::Interpolation {
+ public:
+  explicit KeepsFractions(const FractionGroups& groups) : groups_(groups) {}
+
+  void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
+                   const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
+                   int variables) const override {
+    const auto count = static_cast<int>(tasks.extent(0));
+    if (count == 0) return;
+    const FractionGroups groups = groups_;
+    Kokkos::parallel_for(
+        "interpolate", mesh::TaskTeams(count, team_threads()),
+        KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
+          const mesh::InterpolationTask& task = tasks(team.league_rank());
+          const mesh::CellBox target = fine.boxes(task.target);
+          double* const to = fine.buffer[target.buffer];
+          const int ni = task.cells[0], nj = task.cells[1], nk = task.cells[2];
+          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, ni * nj * nk), [&](int index) {
+            const int i = index % ni, j = index / ni % nj, k = index / (ni * nj);
+            const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
+            const CoarseStencil stencil(coarse, task, c);
+            const Children children{to + target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j,
+                                                       task.fine[2] + 2 * k),
+                                    target.stride_j, target.stride_k, target.stride_variable};
+            auto cell = mesh::detail::read_cell<k_hydro_variables>(stencil, coarse.theta);
+            const bool has_slopes = KeepsPositive{}(cell) > 0.0;
+            OCTANT_UNROLL(8)
+            for (int n = 0; n < k_hydro_variables; ++n) {
+              if (!has_slopes) cell[n].slope[0] = cell[n].slope[1] = cell[n].slope[2] = 0.0;
+              write_variable(cell[n], n, children);
+            }
+            write_scalars(stencil, coarse.theta, cell[k_mass], has_slopes, k_hydro_variables,
+                          variables, groups, children);
+          });
+        });
+  }
+
+ private:
+  FractionGroups groups_;
 };
 
 }  // namespace
 
 std::unique_ptr<mesh::Interpolation> make_interpolation(const HydroOptions& options) {
   if (options.dual_energy == DualEnergy::overwrite)
-    return std::make_unique<FollowsMotion>(options.gas());
+    return std::make_unique<FollowsMotion>(options.gas(), options.fractions());
+  if (!options.scalars.empty()) return std::make_unique<KeepsFractions>(options.fractions());
   return std::make_unique<mesh::LimitedLinear<KeepsPositive>>();
 }
 

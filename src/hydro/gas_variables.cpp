@@ -1,6 +1,7 @@
 #include "hydro/gas_variables.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -93,6 +94,32 @@ std::optional<int> HydroOptions::place(const std::string& name) const {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) return std::nullopt;
   return static_cast<int>(found - names.begin());
+}
+
+// Entropy and spin are no fractions: entropy is reset from the energy, spin has sources at faces.
+FractionGroups HydroOptions::fractions() const {
+  FractionGroups groups;
+  const GasVariables all = variables();
+  const int count = static_cast<int>(all.size());
+  int first_passive = count, passive = 0;
+  for (int n = 0; n < count; ++n) {
+    if (all[n].role != GasRole::passive && all[n].role != GasRole::species) continue;
+    groups.end[n] = static_cast<std::int8_t>(n + 1);
+    if (all[n].role != GasRole::passive) continue;
+    first_passive = std::min(first_passive, n);
+    ++passive;
+  }
+  if (fraction_groups.empty()) {
+    if (passive > 1) groups.end[first_passive] = static_cast<std::int8_t>(first_passive + passive);
+    return groups;
+  }
+  groups.tolerance = std::numeric_limits<double>::infinity();
+  int first = first_passive;
+  for (const int size : fraction_groups) {
+    groups.end[first] = static_cast<std::int8_t>(first + size);
+    first += size;
+  }
+  return groups;
 }
 
 }  // namespace octant::hydro

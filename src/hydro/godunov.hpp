@@ -9,6 +9,7 @@
 
 #include "core/unroll.hpp"
 #include "hydro/contact_steepening.hpp"
+#include "hydro/fractions.hpp"
 #include "hydro/half_step.hpp"
 #include "hydro/scheme.hpp"
 #include "hydro/shock_sensor.hpp"
@@ -26,7 +27,11 @@ class GodunovStates {
   using Surface = FaceAndCellCentres<Planes>;
 
   KOKKOS_FUNCTION explicit GodunovStates(const KernelArguments& a)
-      : gas_(a.gas), variables_(a.variables), senses_shocks_(a.senses_shocks) {}
+      : gas_(a.gas),
+        variables_(a.variables),
+        senses_shocks_(a.senses_shocks),
+        dt_over_dx_(a.dt_over_dx),
+        fractions_(a.fractions) {}
 
  protected:
   // A value at a face: densities and pressures are no less than `floor`.
@@ -37,6 +42,28 @@ class GodunovStates {
   }
   KOKKOS_FORCEINLINE_FUNCTION double floor_of(int n) const {
     return n == k_density ? gas_.density_floor : gas_.pressure_floor;
+  }
+
+  // Puts the states of all scalars: faces_of(n, all) as for put_fractions. With `Predicts` values
+  // at faces are not those of a profile of the cell.
+  template <bool Inside, bool Predicts, class V, class Cell, class FacesOf, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_scalars(const Cell& cell, const FacesOf& faces_of,
+                                               const Put& put) const {
+    constexpr bool is_curved = Reconstruction::template Profile<V>::is_curved;
+    constexpr double most = is_curved ? 2.0 : 1.0;
+    const Departure<V> departure(cell, dt_over_dx_, gas_, 1.0 + most, false);
+    for (int n = k_hydro_variables; n < variables_;) {
+      const int end = fractions_.end[n];
+      if (end > n) {
+        put_fractions<Inside, Predicts || reach != 1, V>(fractions_, n, end, departure, most, cell,
+                                                         faces_of, put);
+        n = end;
+      } else {
+        const FaceValues<V> face = faces_of(n, Inside);
+        for (int f = Inside ? 0 : lower_face(2); f < 6; ++f) put(f, n, face.value[f]);
+        ++n;
+      }
+    }
   }
 
   // What Riemann solvers with a shock sensor need to know of the cell.
@@ -51,6 +78,10 @@ class GodunovStates {
   Gas gas_;
   int variables_;
   bool senses_shocks_;
+
+ private:
+  double dt_over_dx_;
+  FractionGroups fractions_;
 };
 
 // The states of a stage of a Runge-Kutta scheme.
@@ -81,8 +112,20 @@ class RungeKutta : public GodunovStates<Reconstruction> {
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
-    for (int n = k_hydro_variables; n < this->variables_; ++n) reconstruct_variable(n);
     if (any(is_thin(thinnest, V(cell(k_density, 0, 0, 0))))) cool_thin_faces<Inside, V>(cell, put);
+    if (this->variables_ == k_hydro_variables) return;
+    const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {
+      const V mean = cell(n, 0, 0, 0);
+      Faces<V> x{mean, mean}, y{mean, mean};
+      if (all) {
+        x = faces<V>(n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, o, 0, 0); });
+        y = faces<V>(n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, o, 0); });
+      }
+      const Faces<V> z =
+          faces<V>(n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
+      return FaceValues<V>{{x.lower, x.upper, y.lower, y.upper, z.lower, z.upper}};
+    };
+    this->template put_scalars<Inside, false, V>(cell, faces_of, put);
   }
 
  private:
@@ -167,17 +210,21 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
     if (any(is_thin(thinnest, w[k_density]))) cool_thin_faces<Inside, V>(cell, put);
 
-    for (int n = k_hydro_variables; n < variables_; ++n) {
-      profile(n, x[0], y[0], z[0]);
-      const V q = half_step.advance(cell(n, 0, 0, 0), x[0].difference(), y[0].difference(),
-                                    z[0].difference());
+    if (variables_ == k_hydro_variables) return;
+    const auto faces_of = [&](int n, bool /*all*/) OCTANT_INLINE_LAMBDA {
+      Profile along_x, along_y, along_z;
+      profile(n, along_x, along_y, along_z);
+      const V q = half_step.advance(cell(n, 0, 0, 0), along_x.difference(), along_y.difference(),
+                                    along_z.difference());
       if constexpr (Profile::is_curved) {
-        tilt_scalar(half_step.vx, x[0]);
-        tilt_scalar(half_step.vy, y[0]);
-        tilt_scalar(half_step.vz, z[0]);
+        tilt_scalar(half_step.vx, along_x);
+        tilt_scalar(half_step.vy, along_y);
+        tilt_scalar(half_step.vz, along_z);
       }
-      put_faces(n, q, x[0], y[0], z[0], V(0.0));
-    }
+      return FaceValues<V>{{along_x.lower(q), along_x.upper(q), along_y.lower(q), along_y.upper(q),
+                            along_z.lower(q), along_z.upper(q)}};
+    };
+    this->template put_scalars<Inside, true, V>(cell, faces_of, put);
   }
 
  private:

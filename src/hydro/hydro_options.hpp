@@ -2,8 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include <Kokkos_Array.hpp>
 
 #include "core/named.hpp"
 #include "hydro/gas_variables.hpp"
@@ -32,6 +36,16 @@ struct Gas {
   double dual_energy_threshold = 1e-3;  // of internal to total energy, below which entropy rules
 };
 
+// Which variables are fractions, whose bounds advection keeps (hydro/fractions.hpp), and which of
+// them are together those of a mixture. Copied by value.
+struct FractionGroups {
+  static constexpr int k_most_variables = 32;
+  // The end of the group that begins with a variable; 0: it is no fraction.
+  Kokkos::Array<std::int8_t, k_most_variables> end{};
+  // Fractions of a group whose sum differs from 1 by less are a mixture.
+  double tolerance = 1e-10;
+};
+
 // Variables of a cell, in the order of storage; passive scalars (as densities) follow. With dual
 // energy the first of them is the entropy density rho (p / rho^gamma).
 enum Conserved { k_mass, k_momentum_x, k_momentum_y, k_momentum_z, k_energy, k_hydro_variables };
@@ -49,6 +63,9 @@ struct HydroOptions {
   double pressure_floor = 1e-14;
   // Without the entropy: the user's, spin_variables() if there are, then those of processes.
   GasVariables scalars = {};
+  // How many passive scalars are the fractions of each mixture, one group after the other; empty:
+  // all are those of one, where their sum is 1.
+  std::vector<int> fraction_groups = {};
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
   // Along which the gas changes: 2: not along z, 1: along x alone. Then all cells along the others
@@ -66,6 +83,7 @@ struct HydroOptions {
   std::optional<int> place(const std::string& name) const;
   // The first of spin_variables(); -1: angular momentum within cells is not carried.
   int spin() const { return place("spin_x").value_or(-1); }
+  FractionGroups fractions() const;
   // Cells around a block that a sweep reads.
   mesh::GhostShape ghosts() const;
   Gas gas() const {

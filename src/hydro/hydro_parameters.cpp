@@ -1,5 +1,10 @@
 #include "hydro/hydro_parameters.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/schemes.hpp"
@@ -34,14 +39,22 @@ void HydroParameters::declare(ParameterSchema& schema) {
            "slower than sound",
        .choices = riemann_solver_names()});
   schema.add("hydro.density_floor", density_floor,
-             {.unit = "code density", .meaning = "Smallest density", .above = 0.0});
+             {.unit = "code density",
+              .meaning = "Smallest density; 0: 1e-12 of the mean density of the initial state",
+              .min = 0});
   schema.add(
       "hydro.pressure_floor", pressure_floor,
       {.unit = "code pressure",
-       .meaning = "Smallest pressure; 0: 1e-14, but in an expanding box 1e-10 of what gas of "
-                  "the mean density has that was never heated",
+       .meaning = "Smallest pressure; 0: 1e-14 of the mean energy density, thermal and kinetic, "
+                  "of the initial state, but in an expanding box 1e-10 of what gas of the mean "
+                  "density has that was never heated",
        .min = 0});
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
+  schema.add("hydro.fraction_groups", fraction_groups,
+             {.meaning = "Numbers of consecutive passive scalars, from scalar_0 on, that are the "
+                         "mass fractions of one mixture each and keep their sum; empty: all "
+                         "passive scalars are one mixture in cells where their sum is 1",
+              .min = 2});
   schema.add("hydro.angular_momentum", angular_momentum,
              {.meaning = "Carry the angular momentum of the gas within cells, spin_x, spin_y and "
                          "spin_z: with it the total is conserved, and it shapes the velocities in "
@@ -65,6 +78,28 @@ void HydroParameters::declare(ParameterSchema& schema) {
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
 }
 
+namespace {
+
+// Below every density and pressure, until the initial state is known from which floors follow.
+constexpr double k_no_floor = 1e-300;
+
+std::vector<int> group_sizes(const std::vector<double>& given, int scalars) {
+  std::vector<int> sizes;
+  double sum = 0.0;
+  for (const double size : given) {
+    sum += size;
+    if (size != std::floor(size) || size < 2.0 || sum > scalars)
+      throw InputError(
+          "hydro.fraction_groups = [{}]: expected whole numbers of at least 2 with a sum of at "
+          "most hydro.scalars = {}",
+          fmt::join(given, ", "), scalars);
+    sizes.push_back(static_cast<int>(size));
+  }
+  return sizes;
+}
+
+}  // namespace
+
 HydroOptions HydroParameters::options() const {
   HydroOptions options;
   options.enabled = enabled;
@@ -74,9 +109,10 @@ HydroOptions HydroParameters::options() const {
   options.riemann = riemann;
   options.contact_steepening = contact_steepening;
   options.gamma = gamma;
-  options.density_floor = density_floor;
-  if (pressure_floor > 0.0) options.pressure_floor = pressure_floor;
+  options.density_floor = std::max(density_floor, k_no_floor);
+  options.pressure_floor = std::max(pressure_floor, k_no_floor);
   options.scalars = passive_scalars(scalars);
+  options.fraction_groups = group_sizes(fraction_groups, scalars);
   if (angular_momentum) {
     if (!reconstruction.starts_with("ppm26"))
       throw InputError(

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "core/parameters.hpp"
 #include "hydro/hydro_options.hpp"
@@ -15,8 +16,9 @@ struct HydroParameters {
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc", riemann = "hllc_hybrid";
   bool contact_steepening = false;
-  double density_floor = 1e-12, pressure_floor = 0.0;
+  double density_floor = 0.0, pressure_floor = 0.0;
   int scalars = 0;
+  std::vector<double> fraction_groups;  // whole numbers
   bool angular_momentum = false;
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;

@@ -12,6 +12,7 @@ struct KernelArguments {
         patch(a.tiles.patch == 8 ? 0 : 1),
         gas(options.gas()),
         variables(options.variable_count()),
+        fractions(options.fractions()),
         spin(options.spin()),
         dimensions(options.dimensions),
         hancock(options.integrator == Integrator::muscl_hancock),
@@ -30,6 +31,7 @@ struct KernelArguments {
   int patch;  // which of the kernels for tiles of 8^3 and 16^3 cells
   Gas gas;
   int variables;
+  FractionGroups fractions;
   int spin;        // the first of spin_variables(), or -1
   int dimensions;  // along which the gas changes; batches of tiles take no notice
   bool hancock;

@@ -22,6 +22,7 @@
 // far apart to tell an extremum from a blast.
 #include "core/unroll.hpp"
 #include "hydro/contact_steepening.hpp"
+#include "hydro/fractions.hpp"
 #include "hydro/scheme_kernels.hpp"
 
 namespace octant::hydro {
@@ -177,6 +178,8 @@ class ThirteenLines {
   KOKKOS_FUNCTION explicit ThirteenLines(const KernelArguments& a)
       : gas_(a.gas),
         variables_(a.variables),
+        dt_over_dx_(a.dt_over_dx),
+        fractions_(a.fractions),
         spin_(a.spin),
         steepens_contacts_(a.steepens_contacts),
         spin_to_turn_(3.0 / a.sweep.dx),
@@ -190,6 +193,7 @@ class ThirteenLines {
     if (spin_ >= 0) turn = missing_turn<V>(cell);
     OCTANT_UNROLL(1)
     for (int n = 0; n < variables_; ++n) {
+      if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
       V distance[points];
       lines<Inside, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
                        distance);
@@ -208,6 +212,7 @@ class ThirteenLines {
         if (p != k_centre && (Inside || direction(p).z != 0))
           put(p, n, max(V(centre + distance[p]), floor));
     }
+    if (variables_ > k_hydro_variables) put_fractions<Inside, V>(cell, put);
   }
 
   // A face belongs to a shock if one of its two cells does. At each point:
@@ -256,6 +261,64 @@ class ThirteenLines {
   KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {
     if (t != 4) return V(simpson_weight(t)) * share;
     return V(1.0) - V(1.0 - simpson_weight(4)) * share;
+  }
+
+  // Puts the states of fractions within their bounds. What leaves through a face is that of its
+  // centre, or the mean of all its points: the larger one counts.
+  template <bool Inside, class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
+    constexpr double most = 2.0;  // of excesses, relative to the distance to the nearer bound
+    const Departure<V> departure(cell, dt_over_dx_, gas_, 1.0 + most, true);
+    for (int first = k_hydro_variables; first < variables_;) {
+      const int last = max(fractions_.end[first], first + 1);
+      if (fractions_.end[first] > first) {
+        V factor(1.0);
+        for (int n = first; n < last; ++n)
+          factor = min(factor, put_fraction<Inside, V>(departure, most, cell, n, put));
+        const auto mixture = is_mixture<V>(cell, first, last, fractions_);
+        for (int p = 0; p < points; ++p)
+          if (p != k_centre && (Inside || direction(p).z != 0))
+            balance_group<V>(cell, put, p, first, last, factor, mixture);
+      }
+      first = last;
+    }
+  }
+  // The factor by which the excesses of one, which it puts, are to be scaled.
+  template <bool Inside, class V, class Cell, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION V put_fraction(const Departure<V>& departure, double most,
+                                             const Cell& cell, int n, const Put& put) const {
+    V excess[points];
+    lines<true, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
+                   excess);
+    const FractionRange<V> range(cell, n, most);
+    OCTANT_UNROLL(27)
+    for (int p = 0; p < points; ++p)
+      if (p != k_centre) {
+        excess[p] = range.clamp(excess[p]);
+        if (Inside || direction(p).z != 0) put(p, n, range.mean + excess[p]);
+      }
+    V rise(0.0), fall(0.0);
+    const auto add_face = [&](const V& share, const auto& point) OCTANT_INLINE_LAMBDA {
+      V mean_rise(0.0), mean_fall(0.0);
+      OCTANT_UNROLL(9)
+      for (int t = 0; t < 9; ++t) {
+        const V weight(simpson_weight(t)), of = excess[point(t)];
+        mean_rise = fused_multiply_add(weight, max(of, V(0.0)), mean_rise);
+        mean_fall = fused_multiply_add(weight, max(-of, V(0.0)), mean_fall);
+      }
+      const V centre = excess[point(4)];
+      rise = fused_multiply_add(share, max(centre, mean_rise), rise);
+      fall = fused_multiply_add(share, max(V(-centre), mean_fall), fall);
+    };
+    const auto add_axis = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
+      add_face(departure.share[lower_face(Axis)],
+               [](int t) { return upper_point<Axis>(t) - 2 * step_along(Axis); });
+      add_face(departure.share[upper_face(Axis)], [](int t) { return upper_point<Axis>(t); });
+    };
+    add_axis.template operator()<0>();
+    add_axis.template operator()<1>();
+    add_axis.template operator()<2>();
+    return range.factor(departure, rise, fall);
   }
 
   // The angular velocity that the velocities around a cell lack for its spin, times half a cell: a
@@ -386,7 +449,10 @@ class ThirteenLines {
   }
 
   Gas gas_;
-  int variables_, spin_;
+  int variables_;
+  double dt_over_dx_;
+  FractionGroups fractions_;
+  int spin_;
   bool steepens_contacts_;
   double spin_to_turn_;   // carried spin per mass: the angular velocity times half a cell
   double turn_of_frame_;  // likewise

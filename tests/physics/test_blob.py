@@ -51,9 +51,7 @@ def test_scalars_move_with_the_gas(tmp_path: Path) -> None:
 
 
 def test_scalars_stay_in_bounds(tmp_path: Path) -> None:
-    # With Runge-Kutta every stage is a mean of limited values. (The predictor of Hancock
-    # extrapolates along all axes at once, and may overshoot by some thousandths.)
-    outcome = run_well(tmp_path / "run", BLOB, "hydro.scheme=rk2")
+    outcome = run_well(tmp_path / "run", BLOB)
     before, after = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
     for name in ("scalar_0", "scalar_1"):
         assert after[name].min() > -1e-12
