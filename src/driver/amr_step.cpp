@@ -2,6 +2,7 @@
 // same in an expanding box, where only the strength of gravity changes).
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -74,7 +75,9 @@ void AmrSimulation::step(double dt) {
 void AmrSimulation::collect_outflow() {
   const mesh::Geometry& geometry = mesh_.geometry();
   const bool is_endless = geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2);
-  if (!options_.hydro.enabled || is_endless) return;
+  if (is_endless) return;
+  collect_particle_outflow();
+  if (!options_.hydro.enabled) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     PotentialsOfStep potentials;
     if (gravity_) {
@@ -86,6 +89,18 @@ void AmrSimulation::collect_outflow() {
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out_));
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out_[n].to_double();
   flown_out_ = {};
+}
+
+// Takes what particles that have left the domain in this step brought with them. Their potential is
+// that of all that stayed, without the share of their own clouds (see potential_energies()).
+void AmrSimulation::collect_particle_outflow() {
+  std::function<particles::VectorField(int)> potentials;
+  if (gravity_)
+    potentials = [&](int level) -> particles::VectorField {
+      const auto [data, stride] = gravity_->stored().field(level, gravity::Field::potential);
+      return {data, stride, 0};
+    };
+  particles::Particles::collect_outflow(matter_.kinds(), potentials, own_potential_of_base());
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones

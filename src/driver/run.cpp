@@ -205,10 +205,11 @@ class Run::Course {
     recording_->describe_step(facts);
   }
 
-  // The longest stable step that does not pass the end, an output time or `latest`.
+  // The longest stable step that does not pass the end, an output time or `latest`. It is infinite
+  // where nothing limits it, as when the last particle has left the domain.
   double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
-    if (!std::isfinite(dt) || dt <= 1e-14 * std::max(settings_.end, std::abs(time)))
+    if (std::isnan(dt) || dt <= 1e-14 * std::max(settings_.end, std::abs(time)))
       throw RunError(
           "step {}, time {}: a time step of {} comes nowhere near the end, {}: some signal is far "
           "too fast, or the end too far away",

@@ -147,7 +147,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
       if (!std::isfinite(position[0] + position[1] + position[2]))
         trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", name(), level,
                                position[0], position[1], position[2]);
-      ++lost_;
+      else note_departure(level, rows[n], rows.home(n));
       take_out(n);
       continue;
     }

@@ -26,6 +26,7 @@ Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_option
                        .fields = exchanger("fields", l),
                        .masses = exchanger("masses", l),
                        .sums = exchanger("sums of masses", l)});
+  leaving_.particles.resize(levels_.size());
   adapt_to_mesh();
 }
 

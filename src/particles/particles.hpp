@@ -69,6 +69,15 @@ struct ParticleTotals {
   std::array<double, 3> momentum{};
 };
 
+// The particles of a kind that have left the domain through open boundaries since the run began:
+// their number, mass, momentum and kinetic energy when they left, and their potential energy with
+// all that stayed, the whole of it and not half.
+struct ParticleOutflow {
+  enum { mass, momentum, kinetic = momentum + 3, potential = kinetic + 1, terms };
+  std::int64_t count = 0;
+  std::array<double, terms> amount{};
+};
+
 class Particles {
  public:
   // Without particles. The mesh must outlive this. Collective.
@@ -129,7 +138,7 @@ class Particles {
   void carry(int level, const VectorField& here, const VectorField& coarser);
 
   // x += dt v for a level's particles, across periodic boundaries and back from reflecting ones;
-  // beyond others particles are lost. Then each one finds its block on this level. Throws RunError
+  // beyond others particles leave the domain (see outflow()). Then each one finds its block on this level. Throws RunError
   // if one left the end of its level by more than 1.5 cells. Collective.
   void drift(int level, double dt);
 
@@ -154,6 +163,19 @@ class Particles {
   // steps. Collective.
   std::vector<double> crossing_times() const;
 
+  // The particles that have left through open boundaries, on all ranks, up to the last
+  // collect_outflow(); checkpoints restore it by set_outflow().
+  const ParticleOutflow& outflow() const { return outflow_; }
+  void set_outflow(const ParticleOutflow& outflow) { outflow_ = outflow; }
+
+  // Adds the particles that have left since the last call to outflow(), with their potential
+  // energy in `potentials`, the potential of every level, or none without gravity, less
+  // `own_potential` times their squared masses. For all kinds of a mesh that has not changed since
+  // they left. Collective.
+  static void collect_outflow(std::span<Particles> kinds,
+                              const std::function<VectorField(int level)>& potentials,
+                              double own_potential);
+
   // --- structure -------------------------------------------------------------------------------
   // After every Mesh::regrid and Mesh::migrate, one call each: particles follow the blocks. What
   // another kind that did so already knows of them is shared. Collective.
@@ -164,7 +186,6 @@ class Particles {
   // --- measures --------------------------------------------------------------------------------
   std::int64_t count() const;                       // on this rank
   std::vector<std::int64_t> global_counts() const;  // by level; collective
-  std::int64_t lost() const { return lost_; }       // beyond open boundaries, on this rank
   // The same bits on any number of ranks. Collective.
   ParticleTotals totals() const;
   // The particles listed under each block of a level, by slot: what a block costs.
@@ -245,6 +266,7 @@ class Particles {
   void take_in(int level, std::span<const Word> words, const std::vector<std::int32_t>& homes,
                MassChanges* changes);
   void add_changes(const MassChanges& changes, MassSums& sums) const;
+  void note_departure(int level, std::span<const Word> row, std::int32_t home);
   Home home_of(int level, int coarsest, int finest, const std::array<double, 3>& position,
                int slot) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);
@@ -260,7 +282,14 @@ class Particles {
   mesh::Mesh& mesh_;
   std::vector<Level> levels_;
   std::int64_t used_ids_ = 0;
-  std::int64_t lost_ = 0;
+  ParticleOutflow outflow_;
+  // On this rank, since the last collect_outflow(): the number of those that left, sums of all
+  // terms but their potential, and the particles of each level.
+  struct {
+    std::int64_t count = 0;
+    std::array<ReproducibleSum, ParticleOutflow::potential> sums;
+    MassChanges particles;
+  } leaving_;
   std::string trouble_;  // what went wrong on this rank since the ranks last agreed
 };
 
