@@ -75,14 +75,28 @@ void Matter::update_density(int coarsest) {
 
 mesh::LentField Matter::density(int level) const {
   if (!particles_attract_) return gas_density(level);
+  const mesh::LentField density = gas_in_new_field(level);
+  for (const particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) kind.add_density(level, density.field);
+  return density;
+}
+
+mesh::LentField Matter::density_of_equal_clouds() const {
+  if (!particles_attract_) return gas_density(0);
+  const mesh::LentField density = gas_in_new_field(0);
+  for (const particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) kind.add_base_clouds(density.field);
+  return density;
+}
+
+// A field of own blocks that holds the density of the gas, or 0 where there is no gas.
+mesh::LentField Matter::gas_in_new_field(int level) const {
   const std::int64_t N = mesh_.geometry().block_size(), cells = N * N * N;
   const auto memory =
       mesh_.working_memory().allocate("density", mesh_.blocks(level).slots() * cells);
   const BlockField field{memory.data(), cells};
   if (has_gas_) gravity::copy_blocks(mesh_.cells(level), gas_density(level), field);
   else gravity::clear_blocks(mesh_.cells(level), field);
-  for (const particles::Particles& kind : kinds_)
-    if (kind.kind().has_mass) kind.add_density(level, field);
   return {field, memory};
 }
 

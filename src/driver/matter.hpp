@@ -60,6 +60,10 @@ class Matter {
   std::vector<double> densest() const;
 
  private:
+  // The same on the base level, in which the cloud of every particle, of whatever level, has the
+  // size of a base cell. The domain must be periodic. Collective.
+  mesh::LentField density_of_equal_clouds() const;
+
   mesh::Mesh& mesh_;
   bool has_gas_;
   std::vector<particles::Particles> kinds_;
@@ -67,3 +71,5 @@ class Matter {
 };
 
 }  // namespace octant::driver
+  mesh::LentField gas_in_new_field(int level) const;
+

@@ -130,6 +130,10 @@ class Particles {
   FieldNearby fetch(int level, const VectorField& here, const VectorField& coarser, int components);
 
   // v += dt g for a level's particles, with g interpolated by the clouds that deposit() uses.
+  // Adds the density of all particles to the base level's own blocks, each as a cloud of the size
+  // of a base cell, whatever its level. The domain must be periodic, and all levels at the same
+  // time. Collective.
+  void add_base_clouds(const mesh::BlockField& density) const;
   // Local.
   void kick(int level, const FieldNearby& force, double dt);
 
