@@ -64,7 +64,8 @@ void AmrSimulation::step(double dt) {
   finish_step(0, time_);
   ++step_;
   settle_ledgers();
-  update_density(0);  // particles have changed level
+  matter_.choose_serving_levels(0);  // of those that have just come into being, too
+  update_density(0);                 // particles have changed level
   if (interacted_ && gravity_) gravity_->resume();
   meter_.end_step(particle_counts());
   if (unjudged_) measure();

@@ -109,17 +109,33 @@ void Matter::kick(int level, const particles::VectorField& here,
   const particles::FieldNearby force = kinds_.front().fetch(level, here, coarser, 3);
   for (particles::Particles& kind : kinds_)
     if (falls(kind)) kind.kick(level, force, dt);
+  if (!levels_apart_ || level == mesh_.finest_level()) return;
+  const particles::FieldNearby of_finer = kinds_.front().fetch_coarser(level + 1, here, 3);
+  for (particles::Particles& kind : kinds_)
+    if (falls(kind)) kind.kick_on_coarser(level + 1, of_finer, dt);
+}
+
+void Matter::serve_levels_apart(bool apart) {
+  levels_apart_ = apart;
+  for (particles::Particles& kind : kinds_) kind.serve_levels_apart(apart);
+}
+
+void Matter::choose_serving_levels(int coarsest) {
+  for (particles::Particles& kind : kinds_) kind.choose_serving_levels(coarsest);
 }
 
 std::vector<particles::Particles::MassSums> Matter::mass_sums(
     const std::function<particles::VectorField(int level)>& field, int coarsest) {
   std::vector<particles::Particles::MassSums> sums;
   if (!particles_attract_) return sums;
-  std::vector<particles::FieldNearby> fields(mesh_.finest_level() + 1);
-  for (int level = coarsest; level <= mesh_.finest_level(); ++level)
-    fields[level] = kinds_.front().fetch(level, field(level), field(std::max(level - 1, 0)), 1);
+  std::vector<particles::FieldNearby> fields(mesh_.finest_level() + 1), coarser_fields = fields;
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
+    const particles::VectorField coarser = field(std::max(level - 1, 0));
+    fields[level] = kinds_.front().fetch(level, field(level), coarser, 1);
+    coarser_fields[level] = kinds_.front().fetch_coarser(level, coarser, 1);
+  }
   for (const particles::Particles& kind : kinds_)
-    if (kind.kind().has_mass) sums.push_back(kind.mass_sums(fields, coarsest));
+    if (kind.kind().has_mass) sums.push_back(kind.mass_sums(fields, coarser_fields, coarsest));
   return sums;
 }
 

@@ -62,8 +62,7 @@ ParticleContents contents_of(const particles::Particles& particles) {
   contents.facts.set("used_ids", particles.used_ids());
   const particles::ParticleOutflow& outflow = particles.outflow();
   contents.facts.set("outflow_count", outflow.count);
-  contents.facts.set("outflow",
-                     std::vector<double>(outflow.amount.begin(), outflow.amount.end()));
+  contents.facts.set("outflow", std::vector<double>(outflow.amount.begin(), outflow.amount.end()));
   return contents;
 }
 
@@ -179,8 +178,7 @@ void read_outflow(const Hdf5Reader& file, const std::string& group,
                   particles::Particles& particles) {
   if (!file.has_attribute(group, "outflow")) return;
   particles::ParticleOutflow outflow{.count = count_attribute(file, group, "outflow_count")};
-  const auto amount =
-      finite_attributes(file, group, "outflow", particles::ParticleOutflow::terms);
+  const auto amount = finite_attributes(file, group, "outflow", particles::ParticleOutflow::terms);
   std::copy(amount.begin(), amount.end(), outflow.amount.begin());
   particles.set_outflow(outflow);
 }

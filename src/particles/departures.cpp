@@ -7,22 +7,22 @@
 
 namespace octant::particles {
 
-// A particle beyond an open boundary, which is still in the list of its level. The potential is that
-// of the last cells before the boundary.
-void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home) {
+// Notes a particle beyond an open boundary, which is still in the list of its level. Its potential
+// is that of the last cells before the boundary.
+void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home,
+                               bool on_coarser) {
   const auto real = [&](int column) { return std::bit_cast<double>(row[column]); };
   ++leaving_.count;
   if (!kind_.has_mass) return;
   const double m = real(k_mass);
-  MassChange particle{.position = {}, .mass = m, .sign = 1.0, .home = home};
+  MassChange particle = change_of(row, home, on_coarser, 1.0);
   double speed_squared = 0.0;
   for (int d = 0; d < 3; ++d) {
     const double v = real(k_velocity + d), lower = mesh_.geometry().lower()[d],
                  upper = mesh_.geometry().upper()[d];
     leaving_.sums[ParticleOutflow::momentum + d] += m * v;
     speed_squared += v * v;
-    particle.position[d] =
-        std::clamp(real(k_position + d), lower, std::nextafter(upper, lower));
+    particle.position[d] = std::clamp(particle.position[d], lower, std::nextafter(upper, lower));
   }
   leaving_.sums[ParticleOutflow::mass] += m;
   leaving_.sums[ParticleOutflow::kinetic] += 0.5 * m * speed_squared;
@@ -41,10 +41,11 @@ void Particles::collect_outflow(std::span<Particles> kinds,
   MassSums fields;
   if (potentials) {
     const int finest = kinds.front().mesh_.finest_level();
-    fields.fields.resize(finest + 1);
-    for (int level = 0; level <= finest; ++level)
-      fields.fields[level] = kinds.front().fetch(level, potentials(level),
-                                                 potentials(std::max(level - 1, 0)), 1);
+    for (int level = 0; level <= finest; ++level) {
+      const VectorField coarser = potentials(std::max(level - 1, 0));
+      fields.fields.push_back(kinds.front().fetch(level, potentials(level), coarser, 1));
+      fields.coarser_fields.push_back(kinds.front().fetch_coarser(level, coarser, 1));
+    }
   }
   std::vector<ReproducibleSum> sums;
   std::vector<std::int64_t> counts;
