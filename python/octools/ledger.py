@@ -36,6 +36,8 @@ ENERGY = {
     "outflow_potential": -1.0,
 }
 MASS = {"floored_mass": 1.0, "outflow_mass": -1.0, "black_holes_radiated": -1.0}
+# By kind of particles: what those that left the domain took with them.
+PARTICLE_ENERGY = ("outflow_kinetic", "outflow_potential")
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,22 @@ def books(history: History) -> list[Book]:
     """Open the books of mass, momentum and energy."""
     if "mass" not in history.columns:
         raise OctoolsError(f"{history.path} has no gas: there is nothing to account for")
-    found = [_book(history, "mass", _with_particles(history, "mass"), MASS)]
+    kinds = _kinds(history)
+    mass = MASS | {f"{kind}_outflow_mass": -1.0 for kind in kinds}
+    found = [_book(history, "mass", _with_particles(history, "mass"), mass)]
     scale = float(history["absolute_momentum"].max())
     for axis in "xyz":
         total = _with_particles(history, f"momentum_{axis}")
-        found.append(Book(f"momentum_{axis}", total, {}, max(scale, float(np.abs(total).max()))))
+        columns = [f"outflow_momentum_{axis}"]
+        columns += [f"{kind}_outflow_momentum_{axis}" for kind in kinds]
+        entries = _entries(history, dict.fromkeys(columns, -1.0))
+        largest = max(float(np.abs(values).max()) for values in (total, *entries.values()))
+        found.append(Book(f"momentum_{axis}", total, entries, max(scale, largest)))
     if "econs" in history.columns:
         found.append(_energy_of_expanding_space(history))
     else:
-        found.append(_book(history, "total_energy", history["total_energy"], ENERGY))
+        energy = ENERGY | {f"{kind}_{what}": -1.0 for kind in kinds for what in PARTICLE_ENERGY}
+        found.append(_book(history, "total_energy", history["total_energy"], energy))
     return [book for book in found if book.scale > 0.0]
 
 
@@ -100,17 +109,25 @@ def _energy_of_expanding_space(history: History) -> Book:
 
 def _with_particles(history: History, name: str) -> Array:
     """Add what all kinds of particles have to what the gas has."""
-    kinds = [n.removesuffix("_particles") for n in history.columns if n.endswith("_particles")]
-    columns = [f"{kind}_{name}" for kind in kinds if f"{kind}_{name}" in history.columns]
+    columns = [f"{kind}_{name}" for kind in _kinds(history)]
+    columns = [column for column in columns if column in history.columns]
     return history[name] + sum(history[column] for column in columns)
 
 
-def _book(history: History, name: str, total: Array, accounts: dict[str, float]) -> Book:
-    entries = {
+def _kinds(history: History) -> list[str]:
+    return [n.removesuffix("_particles") for n in history.columns if n.endswith("_particles")]
+
+
+def _entries(history: History, accounts: dict[str, float]) -> dict[str, Array]:
+    return {
         account: sign * (history[account] - history[account][0])
         for account, sign in accounts.items()
         if account in history.columns and np.any(history[account] != history[account][0])
     }
+
+
+def _book(history: History, name: str, total: Array, accounts: dict[str, float]) -> Book:
+    entries = _entries(history, accounts)
     largest = max((float(np.abs(entry).max()) for entry in entries.values()), default=0.0)
     return Book(name, total, entries, max(abs(float(total[0])), largest))
 

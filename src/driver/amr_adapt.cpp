@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/kernel_work.hpp"
 #include "core/residency.hpp"
 #include "driver/amr_simulation.hpp"
 #include "hydro/diagnostics.hpp"
@@ -10,6 +11,43 @@
 #include "mesh/flagging.hpp"
 
 namespace octant::driver {
+
+namespace {
+
+// The mass of the heaviest particle of a set on this rank; 0 without particles.
+double largest_mass(const particles::ParticleSet& set) {
+  const double* mass = set.columns().mass;
+  double largest = 0.0;
+  announce_kernel("heaviest particle", set.count(), {8.0, 0.0});
+  Kokkos::parallel_reduce(
+      "heaviest particle", set.count(),
+      KOKKOS_LAMBDA(int n, double& most) { most = mass[n] > most ? mass[n] : most; },
+      Kokkos::Max<double>(largest));
+  return std::max(largest, 0.0);
+}
+
+// The number of cells around those with more mass than refine.mass that are refined with them.
+// Particles that refine their cells shall be farther from the new level's end than where the
+// coarser level serves them (particles::k_margin). The acceleration of a particle by itself falls
+// as the fourth power of that distance, but is not small beside other forces where that one
+// particle is all the mass: then the buffer is as wide as it can be.
+int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh,
+                   int level) {
+  const int octant = mesh.geometry().octant_size(), buffer = options.refine.buffer;
+  const auto& thresholds = options.refine.mass;
+  if (level >= static_cast<int>(thresholds.size()) || !matter.has_attracting_particles())
+    return std::min(buffer, octant);
+  double heaviest = 0.0;
+  for (const particles::Particles& kind : matter.kinds())
+    if (kind.kind().has_mass && !kind.kind().wants_finest_cells)
+      for (int l = 0; l <= mesh.finest_level(); ++l)
+        heaviest = std::max(heaviest, largest_mass(kind.set(l)));
+  heaviest = mesh.communicator().max(heaviest);
+  if (heaviest > thresholds[level] * options.mass_unit()) return octant;
+  return std::min(std::max(buffer, 2), octant);
+}
+
+}  // namespace
 
 using mesh::LevelFields;
 
@@ -98,10 +136,10 @@ void AmrSimulation::flag_cells(int level, const mesh::DeviceArray<std::uint64_t>
     hydro::flag_cells(options_.hydro, mesh_.halo(level).tiles,
                       mesh_.pointers(level, LevelFields::k_now), criteria, buffer, masks);
   }
-  flag_massive_cells(level, buffer, masks);
+  flag_massive_cells(level, buffer_of_mass(options_, matter_, mesh_, level), masks);
   for (const particles::Particles& kind : matter_.kinds())
     if (kind.kind().wants_finest_cells)
-      kind.flag_cells(level, std::min(2, mesh_.geometry().octant_size()), masks);
+      kind.flag_cells(level, mesh_.geometry().octant_size(), masks);
   options_.problem->flag_cells(mesh_, level, masks);
   options_.refine.region.flag_cells(mesh_, level, masks);
   options_.refine.places.flag_cells(mesh_, level, time_, masks);

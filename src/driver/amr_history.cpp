@@ -53,6 +53,20 @@ void add_particles(Columns& columns, const particles::Kind& kind,
   columns.add(kind.name + "_kinetic", totals.kinetic_energy);
 }
 
+// Names end otherwise than those of add_particles(), by which tools find the kinds.
+void add_particle_outflow(Columns& columns, const particles::Kind& kind,
+                          const particles::ParticleOutflow& outflow, bool has_gravity) {
+  using particles::ParticleOutflow;
+  columns.add(kind.name + "_outflow_count", outflow.count);
+  if (!kind.has_mass) return;
+  columns.add(kind.name + "_outflow_mass", outflow.amount[ParticleOutflow::mass]);
+  columns.add_vector(kind.name + "_outflow_momentum",
+                     std::span(outflow.amount).subspan<ParticleOutflow::momentum, 3>());
+  columns.add(kind.name + "_outflow_kinetic", outflow.amount[ParticleOutflow::kinetic]);
+  if (has_gravity)
+    columns.add(kind.name + "_outflow_potential", outflow.amount[ParticleOutflow::potential]);
+}
+
 void add_universe(Columns& columns, const AmrSimulation& simulation) {
   const Totals& totals = simulation.totals();
   columns.add("redshift", cosmology::redshift(simulation.scale_factor()));
@@ -94,6 +108,9 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   const auto kinds = simulation.matter().kinds();
   for (std::size_t n = 0; n < kinds.size(); ++n)
     add_particles(columns, kinds[n].kind(), totals.particles[n]);
+  if (has_boundaries(simulation.mesh().geometry()))
+    for (const particles::Particles& kind : kinds)
+      add_particle_outflow(columns, kind.kind(), kind.outflow(), simulation.gravity() != nullptr);
   if (simulation.options().universe) add_universe(columns, simulation);
   for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
   add_integrals(columns, simulation.options().integrals.names(), totals.integrals);

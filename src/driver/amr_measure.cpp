@@ -112,6 +112,14 @@ std::vector<double> AmrSimulation::potential_energies(std::initializer_list<Sums
   return energies;
 }
 
+// Half of the potential of a unit mass's cloud in itself, in cells of the base level, with its sign
+// changed: what a particle's squared mass adds to the potential energy, negative.
+double AmrSimulation::own_potential_of_base() const {
+  return gravity_ ? 0.5 * k_own_potential * options_.newton_constant(time_) /
+                        mesh_.geometry().cell_size(0)
+                  : 0.0;
+}
+
 // Counts what there is, and measures the gas in it if there is some. All that ranks add up goes
 // through one reduction.
 void AmrSimulation::measure_cells() {

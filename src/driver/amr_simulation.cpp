@@ -93,6 +93,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
     gravity_->set_transfer(gravity::TransferTable(
         options.gravity.transfer, options.universe ? options.universe->options().box : 1.0));
   if (gravity_) gravity_->set_attracting([this](int level) { return matter_.density(level); });
+  matter_.serve_levels_apart(gravity_ && gravity_->solves_single_levels());
   if (!options.problem) return;
   mesh_.set_inflow({.states =
                         [&options = std::as_const(options)](int boundary, const Lattice& centres) {
@@ -221,6 +222,7 @@ void AmrSimulation::resume(const RunState& state) {
   ledgers_ = state.ledgers;
   check_dimensions();
   const bool moved = rebalance();
+  matter_.choose_serving_levels(0);
   update_density(0);
   if (!gravity_) return;
   if (moved) gravity_->adapt_to_mesh();
@@ -235,6 +237,7 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   options_.set_scales(measure_scales());
   check_dimensions();
   rebalance();
+  matter_.choose_serving_levels(0);
   follow_mesh();
   options_.problem->end_of_beginning();
 }

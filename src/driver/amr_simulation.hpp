@@ -190,6 +190,8 @@ class AmrSimulation {
   std::vector<std::int64_t> count_cells();
   bool repair_last_sweep(std::int64_t bad_tiles);
   void collect_outflow();
+  void collect_particle_outflow();
+  double own_potential_of_base() const;
   GasSums measure_gas();
   void count_restored(std::int64_t cells);
   double potential_energy();

@@ -2,6 +2,7 @@
 // same in an expanding box, where only the strength of gravity changes).
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -65,7 +66,8 @@ void AmrSimulation::step(double dt) {
   finish_step(0, time_);
   ++step_;
   settle_ledgers();
-  update_density(0);  // particles have changed level
+  matter_.choose_serving_levels(0);  // of those that have just come into being, too
+  update_density(0);                 // particles have changed level
   if (interacted_ && gravity_) gravity_->resume();
   meter_.end_step(particle_counts());
   if (unjudged_) measure();
@@ -76,7 +78,9 @@ void AmrSimulation::step(double dt) {
 void AmrSimulation::collect_outflow() {
   const mesh::Geometry& geometry = mesh_.geometry();
   const bool is_endless = geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2);
-  if (!options_.hydro.enabled || is_endless) return;
+  if (is_endless) return;
+  collect_particle_outflow();
+  if (!options_.hydro.enabled) return;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     PotentialsOfStep potentials;
     if (gravity_) {
@@ -88,6 +92,18 @@ void AmrSimulation::collect_outflow() {
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out_));
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out_[n].to_double();
   flown_out_ = {};
+}
+
+// Takes what particles that have left the domain in this step brought with them. Their potential is
+// that of all that stayed, without the share of their own clouds (see potential_energies()).
+void AmrSimulation::collect_particle_outflow() {
+  std::function<particles::VectorField(int)> potentials;
+  if (gravity_)
+    potentials = [&](int level) -> particles::VectorField {
+      const auto [data, stride] = gravity_->stored().field(level, gravity::Field::potential);
+      return {data, stride, 0};
+    };
+  particles::Particles::collect_outflow(matter_.kinds(), potentials, own_potential_of_base());
 }
 
 // Advances a level by dt, from `begin` to `end` of the coarser level's step, and all finer ones

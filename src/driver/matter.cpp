@@ -75,14 +75,28 @@ void Matter::update_density(int coarsest) {
 
 mesh::LentField Matter::density(int level) const {
   if (!particles_attract_) return gas_density(level);
+  const mesh::LentField density = gas_in_new_field(level);
+  for (const particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) kind.add_density(level, density.field);
+  return density;
+}
+
+mesh::LentField Matter::density_of_equal_clouds() const {
+  if (!particles_attract_) return gas_density(0);
+  const mesh::LentField density = gas_in_new_field(0);
+  for (const particles::Particles& kind : kinds_)
+    if (kind.kind().has_mass) kind.add_base_clouds(density.field);
+  return density;
+}
+
+// A field of own blocks that holds the density of the gas, or 0 where there is no gas.
+mesh::LentField Matter::gas_in_new_field(int level) const {
   const std::int64_t N = mesh_.geometry().block_size(), cells = N * N * N;
   const auto memory =
       mesh_.working_memory().allocate("density", mesh_.blocks(level).slots() * cells);
   const BlockField field{memory.data(), cells};
   if (has_gas_) gravity::copy_blocks(mesh_.cells(level), gas_density(level), field);
   else gravity::clear_blocks(mesh_.cells(level), field);
-  for (const particles::Particles& kind : kinds_)
-    if (kind.kind().has_mass) kind.add_density(level, field);
   return {field, memory};
 }
 
@@ -95,17 +109,33 @@ void Matter::kick(int level, const particles::VectorField& here,
   const particles::FieldNearby force = kinds_.front().fetch(level, here, coarser, 3);
   for (particles::Particles& kind : kinds_)
     if (falls(kind)) kind.kick(level, force, dt);
+  if (!levels_apart_ || level == mesh_.finest_level()) return;
+  const particles::FieldNearby of_finer = kinds_.front().fetch_coarser(level + 1, here, 3);
+  for (particles::Particles& kind : kinds_)
+    if (falls(kind)) kind.kick_on_coarser(level + 1, of_finer, dt);
+}
+
+void Matter::serve_levels_apart(bool apart) {
+  levels_apart_ = apart;
+  for (particles::Particles& kind : kinds_) kind.serve_levels_apart(apart);
+}
+
+void Matter::choose_serving_levels(int coarsest) {
+  for (particles::Particles& kind : kinds_) kind.choose_serving_levels(coarsest);
 }
 
 std::vector<particles::Particles::MassSums> Matter::mass_sums(
     const std::function<particles::VectorField(int level)>& field, int coarsest) {
   std::vector<particles::Particles::MassSums> sums;
   if (!particles_attract_) return sums;
-  std::vector<particles::FieldNearby> fields(mesh_.finest_level() + 1);
-  for (int level = coarsest; level <= mesh_.finest_level(); ++level)
-    fields[level] = kinds_.front().fetch(level, field(level), field(std::max(level - 1, 0)), 1);
+  std::vector<particles::FieldNearby> fields(mesh_.finest_level() + 1), coarser_fields = fields;
+  for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
+    const particles::VectorField coarser = field(std::max(level - 1, 0));
+    fields[level] = kinds_.front().fetch(level, field(level), coarser, 1);
+    coarser_fields[level] = kinds_.front().fetch_coarser(level, coarser, 1);
+  }
   for (const particles::Particles& kind : kinds_)
-    if (kind.kind().has_mass) sums.push_back(kind.mass_sums(fields, coarsest));
+    if (kind.kind().has_mass) sums.push_back(kind.mass_sums(fields, coarser_fields, coarsest));
   return sums;
 }
 

@@ -39,8 +39,15 @@ class Matter {
   // moved, and of all levels after changes of the mesh. Collective.
   void update_density(int coarsest);
 
-  // v += dt g for a level's particles that fall. `coarser` is g on the next coarser level, as
-  // particles::Particles::fetch(). Collective.
+  // See particles::Particles: whether gravity solves every level for a potential of its own, and
+  // which level serves a particle then.
+  void serve_levels_apart(bool apart);
+  void choose_serving_levels(int coarsest);
+  bool has_attracting_particles() const { return particles_attract_; }
+
+  // v += dt g for the particles that fall and that a level serves, those of the next finer level
+  // among them. `coarser` is g on the next coarser level, as particles::Particles::fetch().
+  // Collective.
   void kick(int level, const particles::VectorField& here, const particles::VectorField& coarser,
             double dt);
 
@@ -53,6 +60,10 @@ class Matter {
   // and of gas as it is.
   mesh::LentField density(int level) const;
 
+  // The same on the base level, in which the cloud of every particle, of whatever level, has the
+  // size of a base cell. The domain must be periodic. Collective.
+  mesh::LentField density_of_equal_clouds() const;
+
   // The gas's own share; BlockField{} where there is no gas.
   gravity::BlockField gas_density(int level) const;
 
@@ -60,10 +71,13 @@ class Matter {
   std::vector<double> densest() const;
 
  private:
+  mesh::LentField gas_in_new_field(int level) const;
+
   mesh::Mesh& mesh_;
   bool has_gas_;
   std::vector<particles::Particles> kinds_;
   bool particles_attract_ = false;  // any kind of them
+  bool levels_apart_ = false;
 };
 
 }  // namespace octant::driver

@@ -60,6 +60,9 @@ ParticleContents contents_of(const particles::Particles& particles) {
         column.initial);
   contents.facts.set("description", particles.kind().description);
   contents.facts.set("used_ids", particles.used_ids());
+  const particles::ParticleOutflow& outflow = particles.outflow();
+  contents.facts.set("outflow_count", outflow.count);
+  contents.facts.set("outflow", std::vector<double>(outflow.amount.begin(), outflow.amount.end()));
   return contents;
 }
 
@@ -170,6 +173,16 @@ particles::ParticleBatch read_batch(const Hdf5Reader& file, const particles::Kin
   return batch;
 }
 
+// Files of version 0.2.0 and before do not have it: there it begins at zero.
+void read_outflow(const Hdf5Reader& file, const std::string& group,
+                  particles::Particles& particles) {
+  if (!file.has_attribute(group, "outflow")) return;
+  particles::ParticleOutflow outflow{.count = count_attribute(file, group, "outflow_count")};
+  const auto amount = finite_attributes(file, group, "outflow", particles::ParticleOutflow::terms);
+  std::copy(amount.begin(), amount.end(), outflow.amount.begin());
+  particles.set_outflow(outflow);
+}
+
 }  // namespace
 
 void read_particles(const Hdf5Reader& file, particles::Particles& particles) {
@@ -198,6 +211,7 @@ void read_particles(const Hdf5Reader& file, particles::Particles& particles) {
   // Files of before particles could come into being do not say: then it is the ids that are there.
   if (file.has_attribute(group, "used_ids"))
     particles.set_used_ids(count_attribute(file, group, "used_ids"));
+  read_outflow(file, group, particles);
 }
 
 std::string describe_particles(const Hdf5Reader& file) {

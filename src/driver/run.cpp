@@ -204,7 +204,8 @@ class Run::Course {
     recording_->describe_step(facts);
   }
 
-  // The longest stable step that does not pass the end, an output time or `latest`.
+  // The longest stable step that does not pass the end, an output time or `latest`. It is infinite
+  // where nothing limits it, as when the last particle has left the domain.
   double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
     // time.max_steps may end the run long before time.end; steps that are shorter by far than any
@@ -212,7 +213,7 @@ class Run::Course {
     constexpr double k_shortest_share = 1e-25;
     const auto steps = static_cast<double>(settings_.max_steps - model_.step_count());
     const double farthest = std::min(settings_.end, std::abs(time) + steps * dt);
-    if (!std::isfinite(dt) || dt <= 1e-14 * std::max(farthest, std::abs(time)) ||
+    if (std::isnan(dt) || dt <= 1e-14 * std::max(farthest, std::abs(time)) ||
         dt <= k_shortest_share * settings_.end)
       throw RunError(
           "step {}, time {}: a time step of {} comes nowhere near the end, {}: some signal is far "

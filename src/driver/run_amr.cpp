@@ -203,10 +203,10 @@ class AmrModel final : public Model {
     simulation_.mergers().write(communicator(), directory);
   }
   gravity::PowerSpectrum power_spectrum() {
-    gravity::Gravity::Attracting gas;
-    if (options_.hydro.enabled)
-      gas = [this](int level) { return simulation_.matter().gas_density(level); };
-    gravity::PowerSpectrum spectrum = simulation_.gravity()->power_spectrum(gas);
+    const Matter& matter = simulation_.matter();
+    const mesh::LentField density = matter.density_of_equal_clouds();
+    gravity::PowerSpectrum spectrum =
+        simulation_.gravity()->power_spectrum(density.field, matter.gas_density(0));
     const mesh::Geometry& geometry = simulation_.mesh().geometry();
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry.upper()[d] - geometry.lower()[d];

@@ -162,7 +162,9 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
   schema.add("refine.buffer", o.buffer,
              {.unit = "cells",
               .meaning = "Cells around a flagged one that are refined with it; at "
-                         "most half a block",
+                         "most half a block. Where particles attract, at least 2 around cells "
+                         "that refine.mass flags, and half a block if a single particle is "
+                         "heavier than that",
               .min = 0,
               .max = 16});
   schema.add("refine.interval", o.interval,

@@ -110,9 +110,8 @@ void Gravity::kick(int level, double dt, Half half) {
 
 // --- sums --------------------------------------------------------------------------------------
 
-PowerSpectrum Gravity::power_spectrum(const Attracting& means) {
-  const mesh::LentField field = means ? means(0) : BlockField{};
-  return base_->power_spectrum(sources_.density(0).field, means ? &field.field : nullptr);
+PowerSpectrum Gravity::power_spectrum(const BlockField& density, const BlockField& means) {
+  return base_->power_spectrum(density, means.data ? &means : nullptr);
 }
 
 double Gravity::potential_energy(const Attracting& density) const {

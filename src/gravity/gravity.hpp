@@ -43,15 +43,18 @@ class Gravity {
 
   // The levels that must be solved together with this one, which is the coarsest of them.
   LevelRange solved_with(int level) const;
+  // Whether every level is solved by itself, from its own density.
+  bool solves_single_levels() const { return solver_->solves_single_levels(); }
 
   // Potential and acceleration of such levels from their present density. Coarser levels must have
   // been solved before. Throws RunError if there is no solution. Collective.
   SolveReport solve(LevelRange levels, double time);
   SolveReport solve(int level, double time) { return solve({level, level}, time); }
 
-  // Of the matter that gravity sees, on the base level, without shot noise; `means` gives what of
-  // it was not deposited as clouds, if there is some. Collective. The domain must be periodic.
-  PowerSpectrum power_spectrum(const Attracting& means = {});
+  // The power spectrum, without shot noise, of a density in the base level's own blocks, of which
+  // particles are part as clouds of the size of a base cell; `means` is the part that was not
+  // deposited as clouds, if there is some. Collective. The domain must be periodic.
+  PowerSpectrum power_spectrum(const BlockField& density, const BlockField& means = {});
   bool is_periodic() const { return periodic_; }
 
   // What the force does to the gas of a level: see GasWork. Collective.

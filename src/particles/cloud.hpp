@@ -78,8 +78,10 @@ struct Cloud {
   }
 };
 
-// Beyond a wall a cloud goes on in the last cell before it.
-KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
+// Beyond a wall a cloud goes on in the last cell before it. The home block has `side` cells of the
+// frame's level along each axis, from `first_cell` on.
+KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame,
+                                           const BlockCoordinate (&first_cell)[3], int side,
                                            const double (&position)[3]) {
   Cloud cloud;
   for (int d = 0; d < 3; ++d) {
@@ -87,10 +89,10 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBl
     const double below = Kokkos::floor(centre);
     cloud.weight[d] = centre - below;
     const auto lower = static_cast<BlockCoordinate>(below);
-    BlockCoordinate first = lower - home.first_cell[d], second = first + 1;
+    BlockCoordinate first = lower - first_cell[d], second = first + 1;
     if (frame.periodic[d]) {
       if (first < -k_depth) first += frame.cells[d];
-      if (first > frame.block_size) first -= frame.cells[d];
+      if (first > side) first -= frame.cells[d];
       second = first + 1;
     } else if (lower < 0) {
       first = second;
@@ -101,6 +103,41 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBl
     cloud.cell[d][1] = static_cast<int>(second);
   }
   return cloud;
+}
+
+// In cells of the home block's level.
+KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
+                                           const double (&position)[3]) {
+  return cloud_of(frame, home.first_cell, frame.block_size, position);
+}
+
+// In cells of the next coarser level, whose frame this is.
+KOKKOS_FORCEINLINE_FUNCTION Cloud coarse_cloud_of(const LevelFrame& coarse, const HomeBlock& home,
+                                                  const double (&position)[3]) {
+  const BlockCoordinate first_cell[3] = {home.first_cell[0] / 2, home.first_cell[1] / 2,
+                                         home.first_cell[2] / 2};
+  return cloud_of(coarse, first_cell, coarse.block_size / 2, position);
+}
+
+// The address of a cell of the next coarser level, counted from the first one beneath a block.
+// `beneath` are the 27 places of that block, see Neighbourhood::beneath.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* beneath, const CellArrays<T>& arrays,
+                                                int block_size, int i, int j, int k,
+                                                std::int64_t& stride_component) {
+  return find_cell(beneath, arrays, block_size, 2 * i, 2 * j, 2 * k, stride_component);
+}
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void find_coarse_cells(const Cloud& cloud, std::int32_t home,
+                                                   const Place* beneath,
+                                                   const CellArrays<T>& arrays, int block_size,
+                                                   T* (&cell)[8],
+                                                   std::int64_t (&stride_component)[8]) {
+  for (int c = 0; c < 8; ++c)
+    cell[c] = find_coarse_cell(beneath + 27 * std::int64_t{home}, arrays, block_size,
+                               cloud.cell[0][c & 1], cloud.cell[1][c >> 1 & 1],
+                               cloud.cell[2][c >> 2], stride_component[c]);
 }
 
 // The addresses of a cloud's eight cells, x first, and the distances to their next components.

@@ -67,46 +67,79 @@ WholeMass whole_mass(const JoinedSets& sets, double unit) {
   return sum;
 }
 
+// Adds a particle's mass, in quanta, to the cells of its cloud. Halves by halves: what the upper
+// cells do not get, the lower ones do. Nothing is added to cells without an address.
+KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&weight)[3],
+                                           std::int64_t* const (&cell)[8]) {
+  const std::int64_t upper = share(whole, weight[2]);
+  for (int c = 0; c < 2; ++c) {
+    const std::int64_t layer = c == 0 ? whole - upper : upper;
+    const std::int64_t back = share(layer, weight[1]);
+    for (int b = 0; b < 2; ++b) {
+      const std::int64_t row = b == 0 ? layer - back : back;
+      const std::int64_t right = share(row, weight[0]);
+      std::int64_t* const* pair = cell + 4 * c + 2 * b;
+      if (pair[0]) add_mass(pair[0], row - right);
+      if (pair[1]) add_mass(pair[1], right);
+    }
+  }
+}
+
+// The clouds, in cells of their level, of the particles that their own level serves, or of those
+// that the coarser one does.
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                double quantum, const CellArrays<std::int64_t>& cells) {
+                double quantum, bool on_coarser, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto places = near.places;
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
+  const std::uint8_t wanted = on_coarser ? 1 : 0;
   // A home, a position, a mass and one cell are read, that cell is written. The cloud takes 12
   // operations, the mass 2, each of seven shares 2.
   announce_kernel("deposit", set.count(), {52.0, 28.0});
   Kokkos::parallel_for(
       "deposit", set.count(), KOKKOS_LAMBDA(int n) {
+        if (p.on_coarser[n] != wanted) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = cloud_of(frame, blocks(home), x);
         std::int64_t* cell[8];
         std::int64_t unused[8];
         find_cells(cloud, home, places.data(), cells, N, cell, unused);
-        // Halves by halves: what the upper cells do not get, the lower ones do.
-        const auto whole = static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5);
-        const std::int64_t upper = share(whole, cloud.weight[2]);
-        for (int c = 0; c < 2; ++c) {
-          const std::int64_t layer = c == 0 ? whole - upper : upper;
-          const std::int64_t back = share(layer, cloud.weight[1]);
-          for (int b = 0; b < 2; ++b) {
-            const std::int64_t row = b == 0 ? layer - back : back;
-            const std::int64_t right = share(row, cloud.weight[0]);
-            std::int64_t* const* pair = cell + 4 * c + 2 * b;
-            if (pair[0]) add_mass(pair[0], row - right);
-            if (pair[1]) add_mass(pair[1], right);
-          }
-        }
+        add_cloud(static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5), cloud.weight, cell);
       });
 }
+
+// The clouds, in cells of the next coarser level, of the particles that that one serves.
+void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& coarse,
+                       double quantum, const CellArrays<std::int64_t>& cells) {
+  const ParticleColumns p = set.columns();
+  const auto blocks = near.blocks;
+  const auto places = near.coarse_places;
+  const double per_quantum = 1.0 / quantum;
+  const int N = coarse.block_size;
+  announce_kernel("deposit on coarser level", set.count(), {1.0, 0.0});  // of most, one flag
+  Kokkos::parallel_for(
+      "deposit on coarser level", set.count(), KOKKOS_LAMBDA(int n) {
+        if (p.on_coarser[n] == 0) return;
+        const std::int32_t home = p.home[n];
+        const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
+        const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
+        std::int64_t* cell[8];
+        std::int64_t unused[8];
+        find_coarse_cells(cloud, home, places.data(), cells, N, cell, unused);
+        add_cloud(static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5), cloud.weight, cell);
+      });
+}
+
+constexpr int k_middle_place = 13;  // the block itself among the 27 positions around it
 
 // The sums of 2^3 cells into the coarser cells beneath them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
                     const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
-  const auto parents = near.parents;
+  const auto parents = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
   // Eight masses are read, and their sum is read and written: of whole numbers.
@@ -116,12 +149,72 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int i = 2 * (cell % half), j = 2 * (cell / half % half), k = 2 * (cell / half / half);
-        const Place& place = parents(slot);
+        const Place& place = parents(27 * std::int64_t{slot} + k_middle_place);
         const CellArray<std::int64_t>& coarse = cells.source[place.source];
         std::int64_t* sum = coarse.data + place.slot * coarse.stride_slot + place.cell(i, j, k);
         const std::int64_t* first = fine.data + slot * fine.stride_slot + (k * N + j) * N + i;
         for (int child = 0; child < 8; ++child)
           add_mass(sum, first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)]);
+      });
+}
+
+// Adds the masses of 2^3 cells to the coarser cells around them: along each axis a quarter of a
+// cell's mass goes to the coarser cell beside the one beneath it. Centres of mass stay where they
+// are, which plain sums would move by up to half a cell. At a wall masses stay in the last cell.
+void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& children,
+                       const LevelFrame& coarse, const CellArrays<std::int64_t>& cells) {
+  const auto own = children.blocks;
+  const auto blocks = near.blocks;
+  const auto places = near.coarse_places;
+  const int N = children.block_size(), half = N / 2, octant = half * half * half;
+  const CellArray<std::int64_t> fine = cells.source[k_here];
+  // Eight masses are read, and 27 sums are read and written, which the cells of a row share.
+  announce_kernel("spread masses to coarser level", own.extent(0) * std::int64_t{octant},
+                  {208.0, 76.0});
+  Kokkos::parallel_for(
+      "spread masses to coarser level", own.extent(0) * octant, KOKKOS_LAMBDA(std::int64_t n) {
+        const std::int32_t slot = own(n / octant).slot;
+        const auto cell = static_cast<int>(n % octant);
+        const int at[3] = {cell % half, cell / half % half, cell / half / half};
+        const std::int64_t* first =
+            fine.data + slot * fine.stride_slot + (2 * at[2] * N + 2 * at[1]) * N + 2 * at[0];
+        std::int64_t mass[3][3][3] = {};  // [z][y][x], where the cells beneath are in the middle
+        std::int64_t any = 0;
+        for (int child = 0; child < 8; ++child) {
+          const std::int64_t m = first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)];
+          mass[child >> 1 & 2][child & 2][child << 1 & 2] = m;
+          any |= m;
+        }
+        if (any == 0) return;
+        double below[3], above[3];  // the shares that leave
+        for (int d = 0; d < 3; ++d) {
+          const BlockCoordinate c = blocks(slot).first_cell[d] / 2 + at[d];
+          below[d] = c == 0 && !coarse.periodic[d] ? 0.0 : 0.25;
+          above[d] = c == coarse.cells[d] - 1 && !coarse.periodic[d] ? 0.0 : 0.25;
+        }
+        const auto spread = [&](std::int64_t& lower, std::int64_t& middle, std::int64_t& upper,
+                                int d) {
+          const std::int64_t out_below = share(lower, below[d]), out_above = share(upper, above[d]);
+          middle = (lower - out_below) + (upper - out_above);
+          lower = out_below;
+          upper = out_above;
+        };
+        for (int k = 0; k < 3; k += 2)
+          for (int j = 0; j < 3; j += 2) spread(mass[k][j][0], mass[k][j][1], mass[k][j][2], 0);
+        for (int k = 0; k < 3; k += 2)
+          for (int i = 0; i < 3; ++i) spread(mass[k][0][i], mass[k][1][i], mass[k][2][i], 1);
+        for (int j = 0; j < 3; ++j)
+          for (int i = 0; i < 3; ++i) spread(mass[0][j][i], mass[1][j][i], mass[2][j][i], 2);
+        for (int k = 0; k < 3; ++k)
+          for (int j = 0; j < 3; ++j)
+            for (int i = 0; i < 3; ++i) {
+              if (mass[k][j][i] == 0) continue;
+              std::int64_t unused;
+              std::int64_t* sum =
+                  find_coarse_cell(places.data() + 27 * std::int64_t{slot}, cells, N, at[0] + i - 1,
+                                   at[1] + j - 1, at[2] + k - 1, unused);
+              if (sum) add_mass(sum, mass[k][j][i]);
+            }
       });
 }
 
@@ -136,11 +229,13 @@ Particles::Measure Particles::measure_masses() const {
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
   for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
+  for (const Level& level : levels_) most.push_back(level.any_on_coarser ? 1.0 : 0.0);
   communicator.max_in_place(std::span(most));
   const double smallest = -most[k_smallest], largest = most[k_largest];
   if (most[k_broken] != 0.0)
     throw RunError("a {} particle has a mass that is not a positive, finite number", name());
-  Measure measure{1.0, {most.begin() + k_levels, most.end()}};
+  const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
+  Measure measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
   if (!std::isfinite(smallest)) return measure;  // no particles
   // Most often the total need not be known.
   measure.quantum = quantum_of(smallest, smallest);
@@ -164,33 +259,53 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
   return {levels_[level].mass.data(), std::int64_t{N} * N * N, 0, 1};
 }
 
+// Deposits the clouds of a level's particles that their own level serves, or of the others: those
+// add nothing to coarser cells.
+void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_coarser) {
+  Level& level = levels_[l];
+  const Neighbourhood& near = *level.neighbourhood;
+  CellArrays<std::int64_t> cells{};
+  cells.source[k_here] = mass_array(l);
+  if (into_coarser) cells.source[k_coarser] = mass_array(l - 1);
+  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
+  cells.source[k_ghost] = {ghosts.data(), 1};
+  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, on_coarser, cells);
+  near.around.give_back(ghosts.data(), cells, level.masses);
+}
+
+// Deposits a level's masses, and clouds of its particles that the coarser level serves, on that
+// level.
+void Particles::deposit_coarse(int l, double quantum, bool clouds) {
+  Level& level = levels_[l];
+  const Neighbourhood& near = *level.neighbourhood;
+  const LevelFrame coarse(mesh_.geometry(), l - 1);
+  CellArrays<std::int64_t> cells{};
+  cells.source[k_here] = mass_array(l);
+  cells.source[k_coarser] = mass_array(l - 1);
+  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.beneath.ghosts());
+  cells.source[k_ghost] = {ghosts.data(), 1};
+  if (levels_apart_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
+  else add_to_parents(near, mesh_.cells(l), cells);
+  if (clouds) add_coarse_clouds(level.set, near, coarse, quantum, cells);
+  near.beneath.give_back(ghosts.data(), cells, level.sums);
+}
+
 void Particles::deposit(int coarsest) {
   OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
-  const auto [quantum, has_particles] = measure_masses();
+  const auto [quantum, has_particles, on_coarser] = measure_masses();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
   }
   bool has_mass = false;  // this level, or a finer one
   for (int l = mesh_.finest_level(); l >= coarsest; --l) {
-    Level& level = levels_[l];
-    const Neighbourhood& near = *level.neighbourhood;
-    CellArrays<std::int64_t> cells{};
-    cells.source[k_here] = mass_array(l);
-    if (l > coarsest) cells.source[k_coarser] = mass_array(l - 1);
-    if (has_particles[l]) {
-      const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
-      cells.source[k_ghost] = {ghosts.data(), 1};
-      add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, cells);
-      near.around.give_back(ghosts.data(), cells, level.masses);
-    }
+    if (has_particles[l]) deposit_level(l, quantum, false, l > coarsest);
     has_mass = has_mass || has_particles[l];
-    level.has_mass = has_mass;
-    if (l == coarsest || !has_mass) continue;
-    const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.beneath.ghosts());
-    cells.source[k_ghost] = {ghosts.data(), 1};
-    add_to_parents(near, mesh_.cells(l), cells);
-    near.beneath.give_back(ghosts.data(), cells, level.sums);
+    levels_[l].has_mass = has_mass;
+    if (!has_mass) continue;
+    if (l > coarsest) deposit_coarse(l, quantum, on_coarser[l]);
+    // Not before, for they are among the coarser level's already.
+    if (on_coarser[l]) deposit_level(l, quantum, true, false);
   }
 }
 

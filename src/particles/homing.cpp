@@ -28,17 +28,11 @@ Position position_of(std::span<const Word> row) {
   return position;
 }
 
-MassChange change_of(std::span<const Word> row, std::int32_t home, double sign) {
-  const Position x = position_of(row);
-  return {.position = {x[0], x[1], x[2]},
-          .mass = std::bit_cast<double>(row[k_mass]),
-          .sign = sign,
-          .home = home};
-}
-
 // Rows that are not in their block any more, or in an octant with particles of its own level.
+// What the coarser level serves may descend only if that one is at the same time, too: it is in the
+// midst of a step of that level.
 RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                    bool may_descend) {
+                    bool may_descend, bool may_descend_on_coarser) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
@@ -56,11 +50,21 @@ RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const Lev
           if (blocks(home).first_cell[d] < 0 || cell < 0 || cell >= N) return true;
           octant |= (cell >= N / 2) << d;
         }
-        return may_descend && (blocks(home).refined >> octant & 1) != 0;
+        const bool may = p.on_coarser[n] != 0 ? may_descend_on_coarser : may_descend;
+        return may && (blocks(home).refined >> octant & 1) != 0;
       });
 }
 
 }  // namespace
+
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool on_coarser, double sign) {
+  const Position x = position_of(row);
+  return {.position = {x[0], x[1], x[2]},
+          .mass = std::bit_cast<double>(row[k_mass]),
+          .sign = sign,
+          .home = home,
+          .on_coarser = on_coarser ? 1 : 0};
+}
 
 Particles::Home Particles::home_of(int level, int coarsest, int finest, const Position& position,
                                    int slot) const {
@@ -119,6 +123,8 @@ void Particles::find_homes(int coarsest, int finest, MassSums* sums) {
   for (int level = coarsest; level <= last; ++level)
     collect_movers(level, coarsest, finest, leaving, noted);
   deliver(std::move(leaving), coarsest, finest, noted);
+  // While particles drift, levels choose nothing.
+  if (coarsest < finest) choose_serving_levels(coarsest, noted);
   if (sums) add_changes(changes, *sums);
   for (int level = coarsest; level <= last; ++level)
     levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
@@ -129,7 +135,8 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
                                MassChanges* changes) {
   ParticleSet& set = levels_[level].set;
   const LevelFrame frame(mesh_.geometry(), level);
-  const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest);
+  const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest,
+                                  coarsest < level && level < finest);
   if (movers.empty()) return;
   const ReadRows rows = set.read(movers);
 
@@ -139,7 +146,8 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
   std::vector<Home> destinations;
   const auto take_out = [&](std::size_t n) {
     gone.push_back(movers[n]);
-    if (changes) (*changes)[level].push_back(change_of(rows[n], rows.home(n), -1.0));
+    if (changes)
+      (*changes)[level].push_back(change_of(rows[n], rows.home(n), rows.on_coarser(n), -1.0));
   };
   for (std::size_t n = 0; n < movers.size(); ++n) {
     const Position position = position_of(rows[n]);
@@ -147,11 +155,13 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
       if (!std::isfinite(position[0] + position[1] + position[2]))
         trouble_ = fmt::format("a {} particle of level {} is at ({}, {}, {})", name(), level,
                                position[0], position[1], position[2]);
-      ++lost_;
+      else note_departure(level, rows[n], rows.home(n), rows.on_coarser(n));
       take_out(n);
       continue;
     }
-    const Home home = home_of(level, coarsest, finest, position, rows.home(n));
+    const bool stays_on_level = rows.on_coarser(n) && level == coarsest;
+    const Home home =
+        home_of(level, coarsest, stays_on_level ? level : finest, position, rows.home(n));
     if (home.owner != rank || home.level != level) {
       if (home.owner == rank && home.slot < 0) check_stay(level, position, home.slot);
       departing.push_back(n);
@@ -169,30 +179,37 @@ void Particles::collect_movers(int level, int coarsest, int finest, Travellers& 
 
   std::vector<std::vector<Word>> arriving(levels_.size());
   std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  std::vector<std::vector<std::uint8_t>> flags(levels_.size());
   for (std::size_t n = 0; n < destinations.size(); ++n) {
     const Home& to = destinations[n];
     const auto row = rows[departing[n]];
+    const bool on_coarser = rows.on_coarser(departing[n]) && to.level == level;
     if (to.owner == rank) {
       arriving[to.level].insert(arriving[to.level].end(), row.begin(), row.end());
       slots[to.level].push_back(to.slot);
+      flags[to.level].push_back(on_coarser ? 1 : 0);
     } else {
       leaving.ranks.push_back(to.owner);
-      leaving.words.push_back(static_cast<Word>(to.level));
+      leaving.words.push_back(static_cast<Word>(to.level) | (on_coarser ? k_on_coarser : 0));
       leaving.words.insert(leaving.words.end(), row.begin(), row.end());
     }
   }
   for (std::size_t l = 0; l < levels_.size(); ++l)
-    take_in(static_cast<int>(l), arriving[l], slots[l], changes);
+    take_in(static_cast<int>(l), arriving[l], slots[l], flags[l], changes);
 }
 
 void Particles::take_in(int level, std::span<const Word> words,
-                        const std::vector<std::int32_t>& homes, MassChanges* changes) {
+                        const std::vector<std::int32_t>& homes,
+                        const std::vector<std::uint8_t>& on_coarser, MassChanges* changes) {
   ParticleSet& set = levels_[level].set;
-  set.append(words, homes);
+  set.append(words, homes, on_coarser);
+  for (const std::uint8_t flag : on_coarser)
+    levels_[level].any_on_coarser = levels_[level].any_on_coarser || flag != 0;
   if (!changes) return;
   const auto width = static_cast<std::size_t>(set.row_words());
   for (std::size_t n = 0; n < homes.size(); ++n)
-    (*changes)[level].push_back(change_of(words.subspan(n * width, width), homes[n], 1.0));
+    (*changes)[level].push_back(
+        change_of(words.subspan(n * width, width), homes[n], on_coarser[n] != 0, 1.0));
 }
 
 // Sends travellers from rank to rank until all are at home.
@@ -223,23 +240,28 @@ Particles::Travellers Particles::settle(const Travellers& arrived, int coarsest,
   const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
   std::vector<std::vector<Word>> arriving(levels_.size());
   std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  std::vector<std::vector<std::uint8_t>> flags(levels_.size());
   Travellers onward;
   for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
     const auto row = std::span(arrived.words).subspan(n * width, width);
     const Position position = position_of(row.subspan(1));
-    const Home home = home_of(static_cast<int>(row[0]), coarsest, finest, position, -1);
+    const auto level = static_cast<int>(row[0] & (k_on_coarser - 1));
+    const bool stays_on_level = (row[0] & k_on_coarser) != 0 && level == coarsest;
+    const Home home = home_of(level, coarsest, stays_on_level ? level : finest, position, -1);
+    const bool on_coarser = (row[0] & k_on_coarser) != 0 && home.level == level;
     if (home.owner != rank) {
       onward.ranks.push_back(home.owner);
-      onward.words.push_back(static_cast<Word>(home.level));
+      onward.words.push_back(static_cast<Word>(home.level) | (on_coarser ? k_on_coarser : 0));
       onward.words.insert(onward.words.end(), row.begin() + 1, row.end());
       continue;
     }
     if (home.slot < 0) check_stay(home.level, position, home.slot);
     arriving[home.level].insert(arriving[home.level].end(), row.begin() + 1, row.end());
     slots[home.level].push_back(home.slot);
+    flags[home.level].push_back(on_coarser ? 1 : 0);
   }
   for (std::size_t l = 0; l < levels_.size(); ++l)
-    take_in(static_cast<int>(l), arriving[l], slots[l], changes);
+    take_in(static_cast<int>(l), arriving[l], slots[l], flags[l], changes);
   return onward;
 }
 

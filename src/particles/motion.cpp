@@ -1,4 +1,5 @@
 // Kick, carry and drift; and what masses add up to.
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -51,9 +52,58 @@ struct FieldAround {
   }
 };
 
+// The next coarser level's field around the particles of a level that that one serves.
+struct CoarseFieldAround {
+  LevelFrame coarse;
+  ParticleColumns p;
+  decltype(Neighbourhood::blocks) blocks;
+  decltype(Neighbourhood::coarse_places) places;
+  CellArrays<const double> fields;
+
+  KOKKOS_FORCEINLINE_FUNCTION CellsAround at(std::int32_t home, const double (&x)[3]) const {
+    const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
+    CellsAround around;
+    for (int d = 0; d < 3; ++d) around.weight[d] = cloud.weight[d];
+    find_coarse_cells(cloud, home, places.data(), fields, coarse.block_size, around.cell,
+                      around.stride);
+    return around;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION CellsAround at(int n) const {
+    return at(p.home[n], {p.position[0][n], p.position[1][n], p.position[2][n]});
+  }
+};
+
+CoarseFieldAround coarse_field_around(const mesh::Geometry& geometry, int level,
+                                      const ParticleSet& set, const Neighbourhood& near,
+                                      const FieldNearby& field) {
+  return {LevelFrame(geometry, std::max(level - 1, 0)), set.columns(), near.blocks,
+          near.coarse_places, field.cells};
+}
+
+// What a particle feels of a field: that of its own level, or of the coarser one that serves it.
+struct ServingField {
+  FieldAround own;
+  CoarseFieldAround coarser;
+
+  KOKKOS_FORCEINLINE_FUNCTION double at(int n) const {
+    return own.p.on_coarser[n] != 0 ? coarser.at(n).interpolated(0) : own.at(n).interpolated(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double at(const MassChange& change) const {
+    return change.on_coarser != 0 ? coarser.at(change.home, change.position).interpolated(0)
+                                  : own.at(change.home, change.position).interpolated(0);
+  }
+};
+
 FieldAround field_around(const LevelFrame& frame, const ParticleSet& set, const Neighbourhood& near,
                          const FieldNearby& field) {
   return {frame, set.columns(), near.blocks, near.places, field.cells};
+}
+
+ServingField serving_field(const mesh::Geometry& geometry, int level, const ParticleSet& set,
+                           const Neighbourhood& near, const FieldNearby& own,
+                           const FieldNearby& coarser) {
+  return {field_around(LevelFrame(geometry, level), set, near, own),
+          coarse_field_around(geometry, level, set, near, coarser)};
 }
 
 // A home, a position, a mass and one cell are read, a product is written.
@@ -62,31 +112,69 @@ constexpr KernelCost k_product_cost{56.0, 35.0};
 // So few terms are added up by the host sooner than kernels are launched that find exact parts.
 constexpr std::int64_t k_few_terms = 2048;
 
-// The terms of all particles of a level: their masses times the field, then the squares of masses.
-void find_terms(const FieldAround& around, std::int64_t count, const DeviceArray<double>& terms) {
+// Finds the terms of all particles of a level: their masses times the field; then the squares of
+// masses of those that their own level serves, and of the others.
+void find_terms(const ServingField& around, std::int64_t count, const DeviceArray<double>& terms) {
   announce_kernel("mass times field", count, k_product_cost);
   Kokkos::parallel_for(
       "mass times field", count, KOKKOS_LAMBDA(int n) {
         // One that has lost its way has no home; the error is on its way.
-        const double mass = around.p.mass[n];
-        terms(n) = around.p.home[n] < 0 ? 0.0 : mass * around.at(n).interpolated(0);
-        terms(count + n) = mass * mass;
+        const double mass = around.own.p.mass[n];
+        const bool on_coarser = around.own.p.on_coarser[n] != 0;
+        terms(n) = around.own.p.home[n] < 0 ? 0.0 : mass * around.at(n);
+        terms(count + n) = on_coarser ? 0.0 : mass * mass;
+        terms(2 * count + n) = on_coarser ? mass * mass : 0.0;
       });
 }
 
 // From `first` on, `count` changes of a level's masses, times the field there.
 void multiply(const DeviceArray<const MassChange>& changes, std::int64_t first, std::int64_t count,
-              const FieldAround& around, const DeviceArray<double>& products) {
+              const ServingField& around, const DeviceArray<double>& products) {
   announce_kernel("mass times field", count, k_product_cost);
   Kokkos::parallel_for(
       "mass times field",
       Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(first, first + count),
       KOKKOS_LAMBDA(std::int64_t n) {
         const MassChange& change = changes(n);
-        const double field =
-            change.home < 0 ? 0.0 : around.at(change.home, change.position).interpolated(0);
+        const double field = change.home < 0 ? 0.0 : around.at(change);
         products(n) = change.sign * (change.mass * field);
       });
+}
+
+// Whether a particle is so near to the end of its level that the coarser one serves it.
+struct NearEnd {
+  ParticleColumns p;
+  decltype(Neighbourhood::blocks) blocks;
+  LevelFrame frame;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool operator()(int n) const {
+    const HomeBlock& home = blocks(p.home[n]);
+    double from_first[3];
+    for (int d = 0; d < 3; ++d)
+      from_first[d] = frame.in_cells(d, p.position[d][n]) - static_cast<double>(home.first_cell[d]);
+    return home.is_near_end(from_first, frame.block_size);
+  }
+};
+
+// Returns the rows of particles whose serving level must change.
+RowList other_serving_level(const NearEnd& near_end, int count) {
+  return select_rows(
+      count, KOKKOS_LAMBDA(int n) { return near_end(n) != (near_end.p.on_coarser[n] != 0); });
+}
+
+// Returns whether the coarser level serves some of them.
+bool set_serving_level(const NearEnd& near_end, int count) {
+  int any = 0;
+  announce_kernel("choose serving levels", count, {29.0, 12.0});
+  Kokkos::parallel_reduce(
+      "choose serving levels", count,
+      KOKKOS_LAMBDA(int n, int& found) {
+        const int near = near_end(n) ? 1 : 0;
+        near_end.p.on_coarser[n] = static_cast<std::uint8_t>(near);
+        found = near > found ? near : found;
+      },
+      Kokkos::Max<int>(any));
+  return any > 0;
 }
 
 }  // namespace
@@ -105,6 +193,19 @@ FieldNearby Particles::fetch(int level, const VectorField& here, const VectorFie
   return field;
 }
 
+FieldNearby Particles::fetch_coarser(int level, const VectorField& coarser, int components) {
+  const Neighbourhood& near = *levels_[level].neighbourhood;
+  FieldNearby field{
+      .cells = {},
+      .ghosts = mesh::uninitialised<double>("ghost values", components * near.beneath.ghosts())};
+  if (level == 0) return field;
+  auto& source = field.cells.source;
+  source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
+  near.beneath.fetch(field.cells, components, field.ghosts.data(), levels_[level].coarser_fields);
+  source[k_ghost] = {field.ghosts.data(), components, 1, components};
+  return field;
+}
+
 void Particles::kick(int level, const FieldNearby& force, double dt) {
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround field = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
@@ -114,9 +215,47 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
   announce_kernel("kick", levels_[level].set.count(), {100.0, 81.0});
   Kokkos::parallel_for(
       "kick", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+        if (p.on_coarser[n] != 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
+}
+
+void Particles::kick_on_coarser(int level, const FieldNearby& coarser_force, double dt) {
+  const Level& l = levels_[level];
+  if (!l.any_on_coarser) return;
+  const ParticleColumns p = l.set.columns();
+  const CoarseFieldAround field =
+      coarse_field_around(mesh_.geometry(), level, l.set, *l.neighbourhood, coarser_force);
+  announce_kernel("kick by coarser level", l.set.count(), {1.0, 0.0});  // of most, one flag
+  Kokkos::parallel_for(
+      "kick by coarser level", l.set.count(), KOKKOS_LAMBDA(int n) {
+        if (p.on_coarser[n] == 0) return;
+        const CellsAround around = field.at(n);
+        for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
+      });
+}
+
+void Particles::choose_serving_levels(int coarsest) { choose_serving_levels(coarsest, nullptr); }
+
+// Notes what that changes, unless `changes` is null.
+void Particles::choose_serving_levels(int coarsest, MassChanges* changes) {
+  if (!levels_apart_ || (!kind_.has_mass && kind_.motion != Motion::falls)) return;
+  for (int level = coarsest + 1; level <= mesh_.finest_level(); ++level) {
+    Level& l = levels_[level];
+    const NearEnd near_end{l.set.columns(), l.neighbourhood->blocks,
+                           LevelFrame(mesh_.geometry(), level)};
+    if (changes) {
+      const RowList rows = other_serving_level(near_end, l.set.count());
+      const ReadRows read = l.set.read(rows);
+      for (std::size_t n = 0; n < rows.size(); ++n) {
+        const bool before = read.on_coarser(n);
+        (*changes)[level].push_back(change_of(read[n], read.home(n), before, -1.0));
+        (*changes)[level].push_back(change_of(read[n], read.home(n), !before, 1.0));
+      }
+    }
+    l.any_on_coarser = set_serving_level(near_end, l.set.count());
+  }
 }
 
 void Particles::carry(int level, const VectorField& here, const VectorField& coarser) {
@@ -132,34 +271,39 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
       });
 }
 
-Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields, int coarsest) const {
+Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields,
+                                         std::vector<FieldNearby> coarser_fields,
+                                         int coarsest) const {
   MassSums sums{.weighted = {},
                 .squared = std::vector<ReproducibleSum>(mesh_.finest_level() + 1),
                 .coarsest = coarsest,
-                .fields = std::move(fields)};
+                .fields = std::move(fields),
+                .coarser_fields = std::move(coarser_fields)};
   // Those of levels with few particles go to the host together.
   std::vector<std::int64_t> few(levels_.size(), 0);
   for (int level = coarsest; level <= mesh_.finest_level(); ++level)
     if (const int count = levels_[level].set.count(); count <= k_few_terms) few[level] = count;
   const auto terms_of_few = mesh::uninitialised<double>(
-      "products", 2 * std::accumulate(few.begin(), few.end(), std::int64_t{0}));
+      "products", 3 * std::accumulate(few.begin(), few.end(), std::int64_t{0}));
   std::int64_t first = 0;
   for (int level = coarsest; level <= mesh_.finest_level(); ++level) {
     const std::int64_t count = levels_[level].set.count();
     if (count == 0) continue;
-    const FieldAround around = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
-                                            *levels_[level].neighbourhood, sums.fields[level]);
+    const Level& l = levels_[level];
+    const ServingField around = serving_field(mesh_.geometry(), level, l.set, *l.neighbourhood,
+                                              sums.fields[level], sums.coarser_fields[level]);
     if (few[level] > 0) {
-      const std::pair range(first, first + 2 * count);
+      const std::pair range(first, first + 3 * count);
       find_terms(around, count, Kokkos::subview(terms_of_few, range));
-      first += 2 * count;
+      first += 3 * count;
       continue;
     }
-    const auto terms = mesh::uninitialised<double>("products", 2 * count);
+    const auto terms = mesh::uninitialised<double>("products", 3 * count);
     find_terms(around, count, terms);
-    add_terms<2>(
-        {&sums.weighted, &sums.squared[level]}, count, {16.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) {
-          return Kokkos::Array<double, 2>{terms(n), terms(count + n)};
+    add_terms<3>(
+        {&sums.weighted, &sums.squared[level], &sums.squared[std::max(level - 1, 0)]}, count,
+        {24.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) {
+          return Kokkos::Array<double, 3>{terms(n), terms(count + n), terms(2 * count + n)};
         });
   }
   if (first == 0) return sums;
@@ -168,6 +312,8 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields, int co
   for (std::size_t level = 0; level < few.size(); ++level) {
     for (std::int64_t n = 0; n < few[level]; ++n) sums.weighted += *term++;
     for (std::int64_t n = 0; n < few[level]; ++n) sums.squared[level] += *term++;
+    for (std::int64_t n = 0; n < few[level]; ++n)
+      sums.squared[std::max<std::size_t>(level, 1) - 1] += *term++;
   }
   return sums;
 }
@@ -182,10 +328,11 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
   for (std::size_t level = 0; level < changes.size(); ++level) {
     const std::int64_t count = std::ssize(changes[level]);
     if (count == 0) continue;
-    const FieldAround around =
-        field_around(LevelFrame(mesh_.geometry(), static_cast<int>(level)), levels_[level].set,
-                     *levels_[level].neighbourhood, sums.fields[level]);
-    multiply(listed, first, count, around, products);
+    const Level& l = levels_[level];
+    multiply(listed, first, count,
+             serving_field(mesh_.geometry(), static_cast<int>(level), l.set, *l.neighbourhood,
+                           sums.fields[level], sums.coarser_fields[level]),
+             products);
     first += count;
   }
   std::size_t n = 0;
@@ -193,7 +340,8 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
   for (std::size_t level = 0; level < changes.size(); ++level)
     for (const MassChange& change : changes[level]) {
       sums.weighted += terms[n++];
-      sums.squared[level] += change.sign * (change.mass * change.mass);
+      sums.squared[level - static_cast<std::size_t>(change.on_coarser)] +=
+          change.sign * (change.mass * change.mass);
     }
 }
 

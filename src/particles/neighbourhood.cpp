@@ -1,5 +1,6 @@
 #include "particles/neighbourhood.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/error.hpp"
@@ -33,9 +34,16 @@ class Neighbourhood::Builder {
     }
   }
 
-  // The coarser cells beneath a block.
-  void look_beneath(Key key, RemoteCells& remote) {
-    findings_.push_back(coarser(key, part_near({0, 0, 0}), remote));
+  // The coarser cells beneath a block and beneath the 26 positions beside it, as far as clouds of
+  // the coarser level reach.
+  void look_beneath(int slot, RemoteCells& remote) {
+    const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
+    for (int n = 0; n < 27; ++n) {
+      if (keys[n] == k_no_key) findings_.emplace_back();
+      else
+        findings_.push_back(coarser(
+            keys[n], part_near({n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, 2 * k_depth), remote));
+    }
   }
 
   std::vector<Place> places(const RemoteCells& remote) const {
@@ -54,12 +62,13 @@ class Neighbourhood::Builder {
     std::int32_t slot = 0, box = 0;
   };
 
-  // The cells of the block at `offset` that are within reach.
-  Region part_near(const std::array<int, 3>& offset) const {
+  // The cells of the block at `offset` that are within `depth`.
+  Region part_near(const std::array<int, 3>& offset, int depth = k_depth) const {
     Region r;
+    const int reach = std::min(depth, N_);
     for (int d = 0; d < 3; ++d) {
-      r.begin[d] = static_cast<std::int16_t>(offset[d] < 0 ? N_ - k_depth : 0);
-      r.end[d] = static_cast<std::int16_t>(offset[d] > 0 ? k_depth : N_);
+      r.begin[d] = static_cast<std::int16_t>(offset[d] < 0 ? N_ - reach : 0);
+      r.end[d] = static_cast<std::int16_t>(offset[d] > 0 ? reach : N_);
     }
     return r;
   }
@@ -121,35 +130,53 @@ class Neighbourhood::Builder {
   std::vector<Finding> findings_;
 };
 
+namespace {
+
+// At which of the 27 positions around a block the level goes on, or the domain ends. Blocks of 2^3
+// cells are smaller than the margin that is looked for, and count as if the level went on.
+std::uint32_t level_at(const mesh::Tree& tree, int level, int slot) {
+  std::uint32_t goes_on = (1u << 27) - 1;
+  if (tree.geometry().block_size() < k_margin) return goes_on;
+  const mesh::Neighbours& holders = tree.level(level).neighbours(slot);
+  const auto keys = tree.geometry().keys_around(level, tree.level(level).key(slot));
+  for (int n = 0; n < 27; ++n)
+    if (keys[n] != k_no_key && holders[n] == mesh::k_nobody) goes_on &= ~(1u << n);
+  return goes_on;
+}
+
+}  // namespace
+
 Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
   const mesh::TreeLevel& level_blocks = tree.level(level);
   const int N = tree.geometry().block_size();
   std::vector<HomeBlock> homes(level_blocks.slots());
-  Builder sides(tree, level, 27 * level_blocks.slots()), bottoms(tree, level, level_blocks.slots());
+  Builder sides(tree, level, 27 * level_blocks.slots()),
+      bottoms(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
   for (int slot = 0; slot < level_blocks.slots(); ++slot) {
     const Key key = level_blocks.key(slot);
     if (key == k_no_key) {
       sides.skip(27);
-      bottoms.skip(1);
+      if (level > 0) bottoms.skip(27);
       continue;
     }
     const BlockCoordinates block = morton_decode(key);
     for (int d = 0; d < 3; ++d) homes[slot].first_cell[d] = block[d] * N;
     homes[slot].refined = level_blocks.refined(slot);
     sides.look_around(slot, around);
-    if (level > 0) bottoms.look_beneath(key, beneath);
-    else bottoms.skip(1);
+    if (level == 0) continue;
+    homes[slot].level_goes_on = level_at(tree, level, slot);
+    bottoms.look_beneath(slot, beneath);
   }
   around.agree(tree, level);
   beneath.agree(tree, level);
   blocks = mesh::to_device("home blocks", homes);
   places = mesh::to_device("places around blocks", sides.places(around));
-  parents = mesh::to_device("places beneath blocks", bottoms.places(beneath));
+  coarse_places = mesh::to_device("places beneath blocks", bottoms.places(beneath));
 }
 
 std::int64_t Neighbourhood::bytes() const {
   return static_cast<std::int64_t>(blocks.extent(0) * sizeof(HomeBlock) +
-                                   (places.extent(0) + parents.extent(0)) * sizeof(Place)) +
+                                   (places.extent(0) + coarse_places.extent(0)) * sizeof(Place)) +
          around.bytes() + beneath.bytes();
 }
 

@@ -13,10 +13,35 @@ namespace octant::particles {
 inline constexpr int k_depth = 2;
 inline constexpr double k_largest_excursion = k_depth - 0.5;
 
+// A particle within so many cells of its level's end is served by the next coarser level. Near the
+// end the potential, whose boundary values are interpolated from the coarser level's, does not have
+// the symmetry of the particle's cloud. A lone particle accelerates itself, at this distance by
+// 0.001 G m / dx^2 with dx of the coarser level; that falls as the fourth power of the distance.
+inline constexpr double k_margin = 3.0;
+
 // A block that particles are listed under.
 struct HomeBlock {
   BlockCoordinate first_cell[3] = {-1, -1, -1};  // in the level; -1: there is no block in this slot
   std::uint32_t refined = 0;                     // mask of octants
+  // Bit n: at position n of the 27 around it the level goes on, or the domain ends.
+  std::uint32_t level_goes_on = (1u << 27) - 1;
+
+  // Whether a position in the block, or beside it, is nearer to the end of its level than k_margin.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const double (&cells_from_first)[3],
+                                               int block_size) const {
+    constexpr std::uint32_t all = (1u << 27) - 1;
+    if (level_goes_on == all) return false;
+    std::uint32_t near[3];  // along each axis: below, here, above
+    for (int d = 0; d < 3; ++d)
+      near[d] = 2u | (cells_from_first[d] < k_margin ? 1u : 0u) |
+                (cells_from_first[d] > block_size - k_margin ? 4u : 0u);
+    for (int n = 0; n < 27; ++n) {
+      const bool is_near =
+          ((near[0] >> (n % 3)) & (near[1] >> (n / 3 % 3)) & (near[2] >> (n / 9)) & 1u) != 0;
+      if (is_near && (level_goes_on >> n & 1u) == 0) return true;
+    }
+    return false;
+  }
 };
 
 // Where the cells of one block position lie: in an own block of the level or of the coarser one, or
@@ -62,8 +87,9 @@ struct Neighbourhood {
 
   DeviceArray<const HomeBlock> blocks;  // by slot
   DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
-  DeviceArray<const Place> parents;     // by slot, the coarser cells beneath the block itself
-  RemoteCells around, beneath;          // what the ghosts of `places` and of `parents` stand for
+  // By slot, the coarser cells beneath the same positions, with or without cells of the level.
+  DeviceArray<const Place> coarse_places;
+  RemoteCells around, beneath;  // what the ghosts of `places` and of `coarse_places` stand for
   std::int64_t bytes() const;
 
  private:

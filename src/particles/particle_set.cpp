@@ -47,7 +47,9 @@ void fill_holes(const RowWords& set, const DeviceArray<const std::int32_t>& hole
       "fill holes", set, static_cast<std::int64_t>(holes.extent(0)),
       KOKKOS_LAMBDA(int word, int n) {
         set.put(word, holes(n), set.get(word, movers(n)));
-        if (word == 0) set.home[holes(n)] = set.home[movers(n)];
+        if (word != 0) return;
+        set.home[holes(n)] = set.home[movers(n)];
+        set.on_coarser[holes(n)] = set.on_coarser[movers(n)];
       });
 }
 
@@ -135,11 +137,13 @@ void ParticleSet::for_columns(const Visit& visit) {
   for (auto& column : integers_) visit(column);
   visit(ids_);
   visit(homes_);
+  visit(on_coarser_);
 }
 
 RowWords ParticleSet::row_words_here() const {
   RowWords words{.column = {},
                  .home = homes_.data(),
+                 .on_coarser = on_coarser_.data(),
                  .reals = static_cast<int>(reals_.size()),
                  .integers = static_cast<int>(integers_.size())};
   int place = 0;
@@ -158,6 +162,7 @@ ParticleColumns ParticleSet::columns() const {
   c.mass = reals_[k_mass].data();
   c.id = ids_.data();
   c.home = homes_.data();
+  c.on_coarser = on_coarser_.data();
   return c;
 }
 
@@ -188,12 +193,14 @@ ReadRows ParticleSet::read(const RowList& rows) const {
   if (rows.empty()) return found;
   const auto gathered = uninitialised<Word>("gathered rows", std::ssize(found.words()));
   const auto at = rows.of_kernels();
-  const auto homes = static_cast<std::int64_t>(rows.size()) * row_words();
+  const auto count = static_cast<std::int64_t>(rows.size()), homes = count * row_words();
   const RowWords set = row_words_here();
   for_words(
       "gather rows", set, static_cast<std::int64_t>(rows.size()), KOKKOS_LAMBDA(int word, int n) {
         gathered(std::int64_t{n} * set.count() + word) = set.get(word, at(n));
-        if (word == 0) gathered(homes + n) = static_cast<Word>(set.home[at(n)]);
+        if (word != 0) return;
+        gathered(homes + n) = static_cast<Word>(set.home[at(n)]);
+        gathered(homes + count + n) = set.on_coarser[at(n)];
       });
   copy_to_host(Cargo::particles, host_view(found.words()), gathered);
   return found;
@@ -213,12 +220,15 @@ void ParticleSet::reserve(std::int64_t rows) {
   });
 }
 
-void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes) {
+void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
+                         const std::vector<std::uint8_t>& on_coarser) {
   if (homes.empty()) return;
   reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
   put_rows(row_words_here(), {}, count_, on_device(words));
   const std::pair added(count_, count_ + static_cast<int>(homes.size()));
   copy_to_device(Cargo::particles, Kokkos::subview(homes_, added), host_view(homes));
+  if (on_coarser.empty()) fill(Kokkos::subview(on_coarser_, added), std::uint8_t{0});
+  else copy_to_device(Cargo::particles, Kokkos::subview(on_coarser_, added), host_view(on_coarser));
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());
 }
@@ -257,6 +267,9 @@ void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
   std::vector<DeviceArray<std::int32_t>> homes{std::move(homes_)};
   reorder(homes, source, capacity);
   homes_ = homes.front();
+  std::vector<DeviceArray<std::uint8_t>> on_coarser{std::move(on_coarser_)};
+  reorder(on_coarser, source, capacity);
+  on_coarser_ = on_coarser.front();
 }
 
 void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
@@ -283,7 +296,7 @@ void ParticleSet::sort_if_disordered(int slots) {
 std::int64_t ParticleSet::bytes() const {
   return static_cast<std::int64_t>(homes_.extent(0)) *
          (row_words() * static_cast<std::int64_t>(sizeof(Word)) +
-          static_cast<std::int64_t>(sizeof(std::int32_t)));
+          static_cast<std::int64_t>(sizeof(std::int32_t) + sizeof(std::uint8_t)));
 }
 
 }  // namespace octant::particles

@@ -20,6 +20,7 @@ struct ParticleColumns {
   double* mass;
   std::uint64_t* id;
   std::int32_t* home;  // slot of the block whose neighbourhood serves the particle; -1: none yet
+  std::uint8_t* on_coarser;  // 1: the next coarser level's cells take its cloud and exert its force
 };
 
 // A value of a row that travels between sets or ranks: the bits of a number, or an id.
@@ -30,6 +31,7 @@ struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
   std::int32_t* home;
+  std::uint8_t* on_coarser;
   int reals, integers;
 
   KOKKOS_INLINE_FUNCTION int count() const { return reals + integers + 1; }
@@ -74,7 +76,7 @@ class RowList {
 class ReadRows {
  public:
   ReadRows(std::size_t rows, std::size_t width)
-      : rows_(rows), width_(width), words_(rows * (width + 1)) {}
+      : rows_(rows), width_(width), words_(rows * (width + 2)) {}
 
   std::span<const Word> operator[](std::size_t n) const {
     return std::span(words_).subspan(n * width_, width_);
@@ -82,7 +84,8 @@ class ReadRows {
   std::int32_t home(std::size_t n) const {
     return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
   }
-  // All rows, then their homes.
+  bool on_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
+  // All rows, then their homes, then whether the coarser level serves them.
   std::vector<Word>& words() { return words_; }
 
  private:
@@ -114,8 +117,10 @@ class ParticleSet {
   std::vector<Word> words(const RowList& rows) const;
   ReadRows read(const RowList& rows) const;
 
-  // Adds rows at the end. Throws RunError beyond 2^31 - 1 particles.
-  void append(std::span<const Word> words, const std::vector<std::int32_t>& homes);
+  // Adds rows at the end, `on_coarser` as ParticleColumns, all 0 if it is empty. Throws RunError
+  // beyond 2^31 - 1 particles.
+  void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
+              const std::vector<std::uint8_t>& on_coarser = {});
   // Gives rows other words, each once; their homes stay.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last ones take their places.
@@ -146,6 +151,7 @@ class ParticleSet {
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
   DeviceArray<std::int32_t> homes_;
+  DeviceArray<std::uint8_t> on_coarser_;
 };
 
 // The rows 0 .. count - 1 for which `wanted(row)` holds, in ascending order.

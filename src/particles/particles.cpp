@@ -24,8 +24,10 @@ Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_option
                        .neighbourhood = nullptr,
                        .mass = {},
                        .fields = exchanger("fields", l),
+                       .coarser_fields = exchanger("coarser fields", l),
                        .masses = exchanger("masses", l),
                        .sums = exchanger("sums of masses", l)});
+  leaving_.particles.resize(levels_.size());
   adapt_to_mesh();
 }
 
@@ -192,7 +194,8 @@ std::int64_t Particles::bytes() const {
 std::vector<ExchangeCount> Particles::exchange_counts() const {
   std::vector<ExchangeCount> counts;
   for (const Level& level : levels_)
-    for (const Exchanger* exchanger : {&level.fields, &level.masses, &level.sums}) {
+    for (const Exchanger* exchanger :
+         {&level.fields, &level.coarser_fields, &level.masses, &level.sums}) {
       const auto rows = exchanger->report();
       counts.insert(counts.end(), rows.begin(), rows.end());
     }

@@ -128,7 +128,7 @@ TEST(Leapfrog, runs_backwards_to_where_it_came_from) {
   }
 }
 
-TEST(Drift, loses_particles_beyond_open_boundaries_and_counts_them) {
+TEST(Drift, books_particles_beyond_open_boundaries_as_outflow) {
   Swarm swarm(small_box(4, 1, "outflow"), Communicator::world());
   swarm.particles.add(scattered(Communicator::world(), 1000, 1.0));
   std::int64_t beyond = 0;
@@ -142,10 +142,22 @@ TEST(Drift, loses_particles_beyond_open_boundaries_and_counts_them) {
     }
     beyond += leaves;
   }
+  const ParticleTotals before = swarm.particles.totals();
   swarm.particles.drift(0, 0.1);
   EXPECT_GT(beyond, 50);
-  EXPECT_EQ(Communicator::world().sum(swarm.particles.lost()), beyond);
   EXPECT_EQ(swarm.particles.totals().count, 1000 - beyond);
+  EXPECT_EQ(swarm.particles.outflow().count, 0);
+  Particles::collect_outflow(std::span(&swarm.particles, 1), {}, 0.0);
+  const ParticleOutflow& left = swarm.particles.outflow();
+  const ParticleTotals after = swarm.particles.totals();
+  EXPECT_EQ(left.count, beyond);
+  EXPECT_NEAR(left.amount[ParticleOutflow::mass], before.mass - after.mass, 1e-13 * before.mass);
+  EXPECT_NEAR(left.amount[ParticleOutflow::kinetic], before.kinetic_energy - after.kinetic_energy,
+              1e-13 * before.kinetic_energy);
+  for (int d = 0; d < 3; ++d)
+    EXPECT_NEAR(left.amount[ParticleOutflow::momentum + d], before.momentum[d] - after.momentum[d],
+                1e-12 * before.mass);
+  EXPECT_EQ(left.amount[ParticleOutflow::potential], 0.0);
 }
 
 TEST(Drift, comes_back_from_reflecting_boundaries) {
@@ -221,11 +233,11 @@ TEST(MassSums, follow_particles_that_change_level_to_the_last_bit) {
     for (const ReproducibleSum& sum : all) numbers.push_back(sum.to_double());
     return numbers;
   };
-  Particles::MassSums sums = swarm.particles.mass_sums(fields(), 0);
+  Particles::MassSums sums = swarm.particles.mass_sums(fields(), fields(), 0);
   const auto before = totals(sums);
   swarm.particles.synchronise(0, &sums);
   const auto after = totals(sums);
-  EXPECT_EQ(after, totals(swarm.particles.mass_sums(fields(), 0)));
+  EXPECT_EQ(after, totals(swarm.particles.mass_sums(fields(), fields(), 0)));
   ASSERT_EQ(after.size(), 4u);
   for (std::size_t n = 0; n < after.size(); ++n) EXPECT_NE(after[n], before[n]) << n;
 }

@@ -1,0 +1,143 @@
+"""Particles beside the end of a refined level: no force on themselves, and orbits that stay."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from octools.history import read_history
+from octools.initial import write_initial
+
+from running import CHECKPOINT_EVERY_STEP, Array, assert_goes_on, assert_same_run, run_well
+
+# The finer level fills the middle half of the domain.
+LONE = """
+[problem]
+name = "file"
+path = "{path}"
+particles = ["{kind}"]
+[hydro]
+enabled = false
+[gravity]
+enabled = true
+tolerance = 1e-8
+[mesh]
+base_cells = [32, 32, 32]
+block_size = {block_size}
+max_level = {levels}
+boundary_x = ["outflow", "outflow"]
+boundary_y = ["outflow", "outflow"]
+boundary_z = ["outflow", "outflow"]
+[refine]
+region_level = {levels}
+region_lower = [0.25, 0.25, 0.25]
+region_upper = [0.75, 0.75, 0.75]
+buffer = 0
+[time]
+end = 1e-6
+largest_step = 1e-6
+"""
+FINE = 1 / 64
+
+
+def lone_acceleration(
+    folder: Path, position: list[float], kind: str = "dark", block_size: int = 8, levels: int = 1
+) -> float:
+    """Let one particle begin at rest; its acceleration in units of G m / (coarser cell)^2."""
+    folder.mkdir()
+    path = folder / "lone.h5"
+    particle = {"position": [position], "velocity": [[0.0, 0.0, 0.0]], "mass": [1.0]}
+    write_initial(path, None, particles={kind: particle})
+    text = LONE.format(path=path, kind=kind, block_size=block_size, levels=levels)
+    outcome = run_well(folder / "run", text)
+    with h5py.File(outcome.last_snapshot) as file:
+        velocity, time = file[f"particles/{kind}/velocity"][0], file["header"].attrs["time"]
+    return float(np.linalg.norm(velocity / time)) * (2 * FINE) ** 2
+
+
+# Distances from the end of the level, in fine cells, negative inside.
+INSIDE = [-6.0, -4.0, -3.5, -3.01, -2.99, -2.0, -1.0, -0.5]
+
+
+@pytest.mark.parametrize("distance", INSIDE)
+def test_a_lone_particle_inside_a_level_stays_at_rest(tmp_path: Path, distance: float) -> None:
+    position = [0.75 + distance * FINE, 0.51, 0.52]
+    assert lone_acceleration(tmp_path / "run", position) < 0.02
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("corner", [1, 2, 3])
+def test_sides_edges_and_corners_of_a_level_are_alike(
+    tmp_path: Path, axis: int, corner: int
+) -> None:
+    position = np.array([0.51, 0.52, 0.49])
+    for d in range(corner):
+        position[(axis + d) % 3] = 0.25 + (3.1 - 0.9 * d) * FINE
+    assert lone_acceleration(tmp_path / "run", list(position)) < 0.02
+
+
+@pytest.mark.parametrize(("kind", "block_size"), [("stars", 8), ("dark", 4), ("dark", 16)])
+def test_kinds_and_block_sizes_do_not_matter(tmp_path: Path, kind: str, block_size: int) -> None:
+    position = [0.51, 0.25 + 1.3 * FINE, 0.49]
+    assert lone_acceleration(tmp_path / "run", position, kind, block_size) < 0.02
+
+
+TWO_BODY = """
+[problem]
+name = "two_body"
+separation = 0.3
+[hydro]
+enabled = false
+[gravity]
+enabled = true
+[mesh]
+base_cells = [32, 32, 32]
+block_size = 8
+max_level = 2
+boundary_x = ["outflow", "outflow"]
+boundary_y = ["outflow", "outflow"]
+boundary_z = ["outflow", "outflow"]
+[refine]
+mass = [0.1, 0.1]
+mass_unit = 1.0
+[time]
+end = 0.73
+"""
+PERIOD = 2 * np.pi * np.sqrt(0.3**3 / 2)
+
+
+def orbit(outcome_directory: Path) -> tuple[Array, Array]:
+    """Separations, and distances of the centre of mass from where it began, of all snapshots."""
+    separation, shift = [], []
+    for path in sorted(outcome_directory.glob("snap_*.h5")):
+        with h5py.File(path) as file:
+            position = file["particles/dark/position"][...]
+        separation.append(np.linalg.norm(position[1] - position[0]))
+        shift.append(np.linalg.norm(position.mean(axis=0) - 0.5))
+    return np.array(separation), np.array(shift)
+
+
+@pytest.mark.parametrize("subcycle", ["true", "false"])
+def test_two_bodies_keep_their_orbit_on_a_refined_mesh(tmp_path: Path, subcycle: str) -> None:
+    outcome = run_well(
+        tmp_path / "run",
+        TWO_BODY,
+        f"time.end={PERIOD}",
+        f"output.snapshot_interval={PERIOD / 8}",
+        f"time.subcycle={subcycle}",
+        "gravity.tolerance=1e-6",
+    )
+    separation, shift = orbit(outcome.directory)
+    # 0.010 and 0.004: potentials that are extrapolated in time do work on the orbit.
+    assert np.abs(separation / 0.3 - 1).max() < (0.012 if subcycle == "true" else 0.008)
+    assert shift.max() < 1e-4
+    momentum = read_history(outcome.directory)["dark_momentum_x"]
+    assert np.abs(momentum).max() < 1e-3  # each body has 1.3
+
+
+def test_an_orbit_at_level_jumps_has_the_same_bits_anywhere(tmp_path: Path) -> None:
+    options = ("time.max_steps=4",)
+    reference = run_well(tmp_path / "one", TWO_BODY, *options, *CHECKPOINT_EVERY_STEP)
+    for ranks in (2, 3):
+        assert_same_run(run_well(tmp_path / f"{ranks}", TWO_BODY, *options, ranks=ranks), reference)
+    assert_goes_on(tmp_path / "restarted", reference, 3, *options, ranks=2)
